@@ -42,7 +42,7 @@ import {
   type RouteTable,
   toProblem,
 } from "./http";
-import { once } from "./kernel/once";
+import { once } from "./kernel/lazy";
 import { assetRoutes, createAllAssets } from "./public/asset-routes";
 import { docsRoutes } from "./public/docs-routes";
 import { createFailurePage } from "./public/failure-page";

@@ -1,6 +1,5 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { Problem } from "../errors";
-import { decodeCursor, encodeCursor } from "../kernel/cursor";
 import { Nullable, QueryInteger, Text } from "../kernel/schema";
 
 export const DEFAULT_LIMIT = 50;
@@ -92,4 +91,21 @@ export function toPage<Row, T>(
     data: shown.map(present),
     next_cursor: hasMore ? encodeCursor(positionOf(last)) : null,
   };
+}
+
+/** Returns the cursor of a position: the sort key of a row, which stays valid while rows are inserted. */
+export function encodeCursor(position: string | number): string {
+  return Buffer.from(JSON.stringify(position)).toString("base64url");
+}
+
+/** Returns the position of a cursor; undefined for text that `encodeCursor` did not write. */
+export function decodeCursor(cursor: string): string | number | undefined {
+  try {
+    const position: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+    const isPosition = typeof position === "string" || Number.isSafeInteger(position);
+    if (!isPosition || encodeCursor(position as string | number) !== cursor) return undefined;
+    return position as string | number;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,8 +1,8 @@
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /**
- * Writes bytes, read as one big-endian number, in base 62 with leading zeros up to `length` digits.
- * Throws when the number needs more digits than that.
+ * Writes bytes, as one big-endian number, in base 62, padded with zeros to `length` digits. Throws if the
+ * number has more digits.
  */
 export function encodeBase62(bytes: Uint8Array, length: number): string {
   let rest = 0n;
@@ -16,7 +16,7 @@ export function encodeBase62(bytes: Uint8Array, length: number): string {
   return text.padStart(length, "0");
 }
 
-/** Writes a whole number from 0 to 2^53 − 1 in base 62, with leading zeros up to `length` digits. */
+/** Writes a whole number from 0 to 2^53 − 1 in base 62, padded with zeros to `length` digits. */
 export function encodeBase62Number(value: number, length: number): string {
   let rest = value;
   let text = "";
@@ -30,10 +30,7 @@ export function encodeBase62Number(value: number, length: number): string {
 
 const DIGIT_VALUES = new Map(Array.from(DIGITS, (digit, value) => [digit.charCodeAt(0), value]));
 
-/**
- * The number that a text's base62 digits write, from the position `start` on. Undefined where another
- * character is among them.
- */
+/** Reads a number in base 62 from the position `start` on; undefined if there is any other character. */
 export function decodeBase62Number(text: string, start = 0): number | undefined {
   let value = 0;
   for (let i = start; i < text.length; i++) {

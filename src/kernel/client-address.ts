@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 
-/** Origin of a request. */
+/** Address of a client. */
 export interface ClientAddress {
   /** The address itself, IPv4-mapped IPv6 as IPv4. */
   ip: string;
@@ -11,8 +11,8 @@ export interface ClientAddress {
 }
 
 /**
- * The site of a client, for limits that one person with many addresses must not pass by: an IPv4
- * address, or an IPv6 /48, which is what a site is given (RFC 6177).
+ * Returns the site of a client, for limits that many addresses of one client must not evade: an IPv4
+ * address, or an IPv6 /48, the usual size of a site (RFC 6177).
  */
 export function siteOf({ network }: ClientAddress): string {
   return network.split(":", 3).join(":");
@@ -20,7 +20,7 @@ export function siteOf({ network }: ClientAddress): string {
 
 const PLAIN_IPV4 = /^\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$/;
 
-/** Reads an address as the socket or a proxy gives it, or answers undefined if it is none. */
+/** Parses an address from a socket or a proxy; undefined for other text. */
 export function parseClientAddress(text: string): ClientAddress | undefined {
   if (PLAIN_IPV4.test(text)) {
     return ipaddr.IPv4.isValidFourPartDecimal(text) ? { ip: text, network: text } : undefined;

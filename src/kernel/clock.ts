@@ -1,21 +1,19 @@
-/** A timer that can be called off. Calling it off twice is harmless. */
 export interface Timer {
+  /** Stops the timer. Calling it again has no effect. */
   cancel(): void;
 }
 
-/**
- * Source of all time, so that tests control it and never sleep. * `now` is wall-clock time in unix
- * milliseconds: for what people and other programs read. `monotonic` is milliseconds since an
- * arbitrary moment and never goes back: for rates and waits.
- */
+/** Source of all time, so that tests control it and never sleep. */
 export interface Clock {
+  /** Wall-clock time in unix ms, for times that are stored or shown. */
   now(): number;
+  /** Milliseconds since an arbitrary moment, which never go back, for rates and waits. */
   monotonic(): number;
   after(delayMs: number, run: () => void): Timer;
   every(intervalMs: number, run: () => void): Timer;
 }
 
-/** The machine's own clock. Its timers never keep the process alive by themselves. */
+/** Clock of the machine. Its timers do not keep the process alive. */
 export function systemClock(): Clock {
   return {
     now: () => Date.now(),

@@ -8,7 +8,7 @@ export const NO_DESCRIPTOR_LEFT = "This server has too many open files and conne
 
 const NOT_LEFT: ReadonlySet<unknown> = new Set(["EMFILE", "ENFILE"]);
 
-/** Returns the most that may be open, undefined where the system does not say. */
+/** Returns the limit of open descriptors; undefined if it cannot be read. */
 export function descriptorLimit(): number | undefined {
   try {
     const limits = readFileSync("/proc/self/limits", "utf8");
@@ -23,8 +23,8 @@ export function descriptorLimit(): number | undefined {
 const COUNTED_MAX = 20_000;
 
 /**
- * Returns the number of open descriptors: the limit if no more can be opened. Where they cannot be counted
- * quickly, returns the lowest one that is free: all below it are open.
+ * Returns the number of open descriptors: the limit if no more can be opened. If counting them would be
+ * slow, returns the lowest free one: all below it are open.
  */
 export function openDescriptors(limit: number): number {
   const lowestFree = lowestFreeDescriptor();
@@ -69,8 +69,8 @@ export function isDescriptorError(error: unknown): boolean {
 }
 
 /**
- * Returns how many outgoing connections one kind of work may have at once: `most`, or a quarter of the
- * limit, so that listening and files always have room.
+ * Returns the limit of simultaneous outgoing connections for one kind of work: `most`, but at most a
+ * quarter of all descriptors, so that incoming connections and files have room.
  */
 export function outgoingShare(most: number, limit = descriptorLimit()): number {
   return limit === undefined ? most : Math.max(1, Math.min(most, Math.floor(limit / 4)));

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 
-/** Work of one turn of the event loop: about 20 ms where nothing is compiled yet. */
+/** Units of work in one turn of the event loop: about 20 ms before code is optimised. */
 const WORK_AT_ONCE = 50;
 /** Cost of a step after which the turn ends. */
 export const WHOLE_TURN = WORK_AT_ONCE;

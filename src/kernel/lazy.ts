@@ -1,11 +1,35 @@
 export interface Lazy<T> {
   (): T;
-  /** Value, if it was made already; undefined before the first use. */
+  /** Returns the value if it was made already. */
   peek(): T | undefined;
 }
 
-/** Makes something at its first use, and keeps it: what takes memory or time is not paid at the start. */
+/** Returns a function that makes a value at its first call and keeps it. */
 export function lazy<T>(make: () => T): Lazy<T> {
   let made: { value: T } | undefined;
   return Object.assign(() => (made ??= { value: make() }).value, { peek: () => made?.value });
+}
+
+/**
+ * Returns a function that does asynchronous work once. It returns a promise until the work is done, then
+ * undefined. Concurrent calls share one attempt; after a failure, the next call tries again.
+ */
+export function once(work: () => Promise<void>): () => Promise<void> | undefined {
+  let isDone = false;
+  let underWay: Promise<void> | undefined;
+
+  async function run(): Promise<void> {
+    try {
+      await work();
+      isDone = true;
+    } finally {
+      underWay = undefined;
+    }
+  }
+
+  return () => {
+    if (isDone) return undefined;
+    underWay ??= run();
+    return underWay;
+  };
 }

@@ -2,9 +2,9 @@ import type { Clock, Timer } from "./clock";
 import type { Log, Redact } from "./log";
 import { MINUTE_MS } from "./time";
 
-/** Equal lines that are counted at the same time. Beyond it the oldest is forgotten. */
+/** Limit of lines that are counted at the same time. Beyond it, counting of the oldest ends. */
 const COUNTED_MAX = 200;
-/** Characters of a text that count for whether two lines are equal. */
+/** Characters of each text that are compared. */
 const COMPARED_MAX = 300;
 
 type Level = "warn" | "error";
@@ -15,7 +15,7 @@ interface Counted {
   message: string;
   /** Name or code and message, redacted. Undefined if the line has no error. */
   error: string | undefined;
-  /** Lines that were left out since the last one that was written. */
+  /** Number of lines omitted since the last written one. */
   repeated: number;
   timer: Timer;
 }
@@ -36,7 +36,7 @@ export function deduplicateLog(log: Log, clock: Clock, redact: Redact): Log {
     log[level](facts, `${message} (repeated ${repeated.toLocaleString("en")} times)`);
   }
 
-  /** Forgets a line that was not repeated for a minute, and counts on where it was. */
+  /** Writes the summary of a line, or forgets a line that was not repeated for a minute. */
   function endMinute(key: string, line: Counted): void {
     if (line.repeated === 0) {
       counted.delete(key);
@@ -97,7 +97,7 @@ function parseLine(level: Level, [first, second]: Line, redact: Redact) {
   return { key, message, error };
 }
 
-/** The error that the others were made of: what wraps it may hold the parameters of one statement. */
+/** Returns the innermost cause. Errors around it may contain the parameters of one statement. */
 function rootOf(error: unknown): unknown {
   let root = error;
   for (let depth = 0; depth < 10 && root instanceof Error && root.cause !== undefined; depth++) {
@@ -106,7 +106,7 @@ function rootOf(error: unknown): unknown {
   return root;
 }
 
-/** Name or code, message, and the place that threw. */
+/** Returns name or code, message, and the first line of the stack. */
 function describe(error: unknown): string[] {
   if (!(error instanceof Error)) return [typeof error, String(error)];
   const { code } = error as NodeJS.ErrnoException;

@@ -1,14 +1,14 @@
 import type { LogFn, Logger } from "pino";
 import { lazy } from "./lazy";
 
-/** Structured lines: an object of facts, then a sentence. */
+/** Log of structured lines: an object of facts, then a sentence. */
 export interface Log {
   debug: LogFn;
   info: LogFn;
   warn: LogFn;
   error: LogFn;
   isLevelEnabled(level: LogLevel): boolean;
-  /** Writes what is still counted, before the process ends. */
+  /** Writes pending summaries of repeated lines. Called before the process ends. */
   flush(): void;
 }
 
@@ -20,8 +20,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export type Redact = (text: string) => string;
 
 /**
- * A logger that writes JSON lines to standard error, at once, so that a crash loses none: standard
- * output belongs to a command's data. Its library is loaded with the first line that is written.
+ * Creates a log of JSON lines on standard error; standard output is for the data of commands. Lines are
+ * written synchronously, so that a crash loses none. The library is loaded for the first line.
  */
 export function createLog(level: LogLevel, redact: Redact): Log {
   const logger = lazy(() => openLogger(level, redact));

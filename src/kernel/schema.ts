@@ -4,9 +4,8 @@ import { codePointLength, hasUnsafeCharacters } from "./text";
 import { parseDay, parseInstant } from "./time";
 
 /*
- * The building blocks of the wire's schemas. TypeBox checks no `enum` and counts UTF-16 units, where
- * JSON Schema and the API count code points; so these are kinds of their own, each with one check
- * that gives the sentence to say when it fails.
+ * Building blocks of the schemas of the API. TypeBox does not check `enum` and counts UTF-16 units, where
+ * JSON Schema and the API count code points. Therefore each kind has its own check, which returns the error.
  */
 
 type SchemaCheck = (schema: never, value: unknown) => string | undefined;
@@ -34,14 +33,14 @@ export function isOwnKind(schema: TSchema): boolean {
   return checks.has(schema[Kind]);
 }
 
-// A symbol: it governs the check and has no place in a published schema, and unlike a property that
-// is not enumerable it survives TypeBox's copying, as `Type.Optional` does.
+// Symbols are not published with the schema. Unlike properties that are not enumerable, they are kept
+// when TypeBox copies a schema, as `Type.Optional` does.
 const IsName = Symbol("name");
 const FurtherCheck = Symbol("check");
 
 export interface TextOptions {
   minLength?: number;
-  /** No limit if left out. */
+  /** No limit if omitted. */
   maxLength?: number;
   /** True for a name on one line: no control characters, no bidirectional overrides. */
   isName?: boolean;
@@ -77,7 +76,7 @@ defineKind("AllclearText", (schema: TextSchema, value) => {
   return undefined;
 });
 
-/** Text whose length counts in code points. */
+/** Schema of a text whose length counts in code points. */
 export function Text(options: TextOptions) {
   const { isName = false, check, ...shown } = options;
   return Type.Unsafe<string>({
@@ -93,7 +92,7 @@ defineKind("AllclearOneOf", (schema: { enum: readonly string[] }, value) =>
   schema.enum.includes(value as string) ? undefined : `must be one of ${schema.enum.join(", ")}`,
 );
 
-/** One of some texts. */
+/** Schema of one of several texts. */
 export function OneOf<const T extends string>(
   values: readonly T[],
   options: { description?: string; examples?: T[]; title?: string } = {},
@@ -106,7 +105,7 @@ export function OneOf<const T extends string>(
   });
 }
 
-// Symbols, for the reason that `IsName` is one.
+// Symbols for the same reason as `IsName`.
 const Tag = Symbol("tag");
 const Shapes = Symbol("shapes");
 
@@ -120,8 +119,8 @@ defineKind("AllclearByTag", (schema: ByTagSchema, value) =>
 );
 
 /**
- * An object of one of several shapes, told apart by the text in its field `tag`. Unlike a union's, its
- * faults are those of the shape that was meant: see `shapeOf`.
+ * Schema of an object of one of several shapes, chosen by the text in its field `tag`. Unlike those of a
+ * union, its errors are the errors of the chosen shape: see `shapeOf`.
  */
 export function ByTag<T>(
   tag: string,
@@ -132,14 +131,14 @@ export function ByTag<T>(
     [Kind]: "AllclearByTag",
     [Tag]: tag,
     [Shapes]: shapes,
-    // Without a type of its own: what is an object by name gets `additionalProperties: false` from
-    // Elysia, beside which no shape would have any property left.
+    // Without `type: "object"`, to which Elysia would add `additionalProperties: false`, which no shape
+    // could satisfy.
     oneOf: Object.values(shapes),
     ...options,
   });
 }
 
-/** The shape by which a value of a schema made by `ByTag` is judged; undefined for any other schema. */
+/** Returns the shape that a value of a `ByTag` schema must have; undefined for any other schema. */
 export function shapeOf(schema: TSchema, value: unknown): TSchema | undefined {
   return schema[Kind] === "AllclearByTag"
     ? shapeFor(schema as unknown as ByTagSchema, value)
@@ -162,7 +161,7 @@ defineKind("AllclearDay", (_schema: unknown, value) => {
   return yearProblem(ms);
 });
 
-/** A calendar day, `YYYY-MM-DD`. */
+/** Schema of a calendar day, `YYYY-MM-DD`. */
 export function Day(options: { description?: string } = {}) {
   return Type.Unsafe<string>({ [Kind]: "AllclearDay", type: "string", format: "date", ...options });
 }
@@ -176,14 +175,14 @@ defineKind("AllclearInstant", (_schema: unknown, value) => {
 
 const YEAR_10000 = Date.UTC(10_000, 0);
 
-/** Returns what is wrong with the year of a time in unix ms; undefined if nothing is. */
+/** Returns the error of the year of a time in unix ms; undefined for a valid year. */
 function yearProblem(ms: number): string | undefined {
   return ms >= 0 && ms < YEAR_10000
     ? undefined
     : "has a year out of range; it must lie in the years 1970 to 9999";
 }
 
-/** An instant in a request: ISO 8601 with a zone, in the years 1970 to 9999. */
+/** Schema of an instant in a request: ISO 8601 with a zone, in the years 1970 to 9999. */
 export function InstantText(options: { description?: string } = {}) {
   return Type.Unsafe<string>({
     [Kind]: "AllclearInstant",
@@ -193,12 +192,12 @@ export function InstantText(options: { description?: string } = {}) {
   });
 }
 
-/** The value, or null. */
+/** Schema of a value or null. */
 export function Nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** A time as the API writes it: ISO 8601 in UTC with milliseconds. For answers, not for requests. */
+/** Schema of a time in answers: ISO 8601 in UTC with milliseconds. */
 export const Instant = Type.Unsafe<string>(
   Type.String({ description: "ISO 8601, UTC.", examples: ["2026-01-01T12:00:00.000Z"] }),
 );
@@ -211,7 +210,7 @@ interface QueryIntegerOptions {
 }
 
 defineKind("AllclearQueryInteger", (schema: QueryIntegerOptions, value) => {
-  // Elysia puts the default in the place of an absent parameter: a number, never a caller's text.
+  // Elysia replaces an absent parameter by the default, which is a number.
   if (typeof value === "number" && value === schema.default) return undefined;
   const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
   const { minimum, maximum } = schema;
@@ -220,7 +219,7 @@ defineKind("AllclearQueryInteger", (schema: QueryIntegerOptions, value) => {
     : `must be a whole number from ${minimum} to ${maximum}`;
 });
 
-/** A whole number in a query string; it reaches the handler as the text that was checked, or as the default. */
+/** Schema of a whole number in a query. The handler gets it as text, or the default as a number. */
 export function QueryInteger(options: QueryIntegerOptions) {
   return Type.Unsafe<string>({ [Kind]: "AllclearQueryInteger", type: "integer", ...options });
 }

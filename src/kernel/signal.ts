@@ -1,8 +1,8 @@
-/** A notice that something happened, for whoever listens. It carries wake-ups, never data to keep. */
+/** Notifies listeners of a change. They read the changed data by themselves. */
 export interface Signal<T> {
-  /** Tells every listener, in the order of their joining; throws what the first failed with, after. */
+  /** Calls every listener in the order of their registration, then throws the first of their errors. */
   emit(value: T): void;
-  /** Joins; the answer leaves again. */
+  /** Registers a listener and returns a function that removes it. */
   on(listener: (value: T) => void): () => void;
 }
 

@@ -1,27 +1,26 @@
 /*
- * A sketch of how long things took, after DDSketch (Masson, Rim and Lee, 2019): each value falls into a
- * bucket whose bounds are a fixed ratio apart, so a quantile is right to within 2 % of itself, and two
- * sketches add up to the sketch of all their values.
+ * Histograms of latency, after DDSketch (Masson, Rim and Lee, 2019). The bounds of buckets have a fixed
+ * ratio, so that quantiles are accurate to 2 %, and sketches can be added up.
  */
 
-/** The most that a quantile is off, as a part of itself. */
+/** Largest error of a quantile, relative to its value. */
 export const RELATIVE_ERROR = 0.02;
 const GAMMA = (1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR);
 const LOG_GAMMA = Math.log(GAMMA);
-/** Below this, in ms, values are told apart no more: they fall into the first bucket. */
+/** Upper bound of the first bucket, in ms. */
 const SMALLEST = 1;
 
 /** Number of values in each bucket, by bucket number: a few hundred at most, without holes. */
 export type Sketch = readonly number[];
 
-/** The sketch of some values, each zero or more. */
+/** Returns the sketch of values, each zero or more. */
 export function sketchOf(values: Iterable<number>): Sketch {
   const counts: number[] = [];
   for (const value of values) add(counts, bucketOf(value), 1);
   return counts;
 }
 
-/** The sketch of all values of some sketches. */
+/** Returns the sketch of the values of several sketches. */
 export function mergeSketches(sketches: Iterable<Sketch>): Sketch {
   const counts: number[] = [];
   for (const sketch of sketches) {
@@ -37,7 +36,7 @@ export function countOf(sketch: Sketch): number {
   return sketch.reduce((sum, count) => sum + count, 0);
 }
 
-/** The value below which a part of all values lies: 0.95 for p95. Null where there is none. */
+/** Returns the value below which a part of all values lies: 0.95 for p95. Null for an empty sketch. */
 export function quantileOf(sketch: Sketch, part: number): number | null {
   const rank = part * (countOf(sketch) - 1);
   let seen = 0;
@@ -48,7 +47,7 @@ export function quantileOf(sketch: Sketch, part: number): number | null {
   return null;
 }
 
-/** A sketch in few bytes: by rising bucket the step from the one before and the count, as varints. */
+/** Writes a sketch as varints: per bucket, its distance from the previous one and its count. */
 export function sketchToBytes(sketch: Sketch): Buffer {
   const bytes: number[] = [];
   let before = 0;
@@ -82,12 +81,12 @@ function bucketOf(value: number): number {
   return value <= SMALLEST ? 0 : Math.ceil(Math.log(value) / LOG_GAMMA);
 }
 
-/** The value that is off by the same part from both bounds of a bucket. */
+/** Returns the value with the same relative distance from both bounds of a bucket. */
 function middleOf(bucket: number): number {
   return bucket === 0 ? SMALLEST : (2 * GAMMA ** bucket) / (GAMMA + 1);
 }
 
-/** Seven bits a byte, the lowest first, as in LEB128. */
+/** Writes seven bits per byte, the lowest first, as LEB128 does. */
 function writeVarint(bytes: number[], value: number): void {
   let rest = value;
   while (rest >= 0x80) {

@@ -1,9 +1,9 @@
-// Control characters, and the marks that reorder the text around them (bidirectional overrides and
-// isolates): in a name they can make one thing look like another.
+// Control characters, and characters that reorder text (bidirectional overrides and isolates). In a name
+// they could imitate another name.
 // oxlint-disable-next-line no-control-regex
 const UNSAFE_IN_NAMES = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
-/** Length in code points, as the API counts. */
+/** Returns the length in code points, as the API counts. */
 export function codePointLength(text: string): number {
   let length = 0;
   for (const _ of text) length += 1;
@@ -15,28 +15,28 @@ export function hasUnsafeCharacters(text: string): boolean {
   return UNSAFE_IN_NAMES.test(text);
 }
 
-/** A word as it begins a line. */
+/** Returns a word with a capital first letter. */
 export function capitalised(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-/** An identifier of the API with spaces for its underscores: "partial outage". */
+/** Returns an identifier of the API with spaces instead of underscores: "partial outage". */
 export function spaced(identifier: string): string {
   return identifier.replaceAll("_", " ");
 }
 
-/** "1 day", "2 days". */
+/** Returns a count with its noun: "1 day", "2 days". */
 export function plural(count: number, noun: string): string {
-  // Formatting by locale takes a hundred times as long, and changes only numbers from 1,000 up.
+  // Formatting by locale takes a hundred times as long and changes only numbers from 1,000.
   const digits =
     count < 1_000 && Number.isInteger(count) ? String(count) : count.toLocaleString("en");
   return `${digits} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** More than a name has: no more is read, since normal forms of many marks take the square of their number. */
+/** Limit of characters that are read: normalising combining marks takes quadratic time. */
 const READ_OF_NAME_MAX = 1_000;
 
-/** A name as a reference: lower case, runs of other characters become one hyphen, at most 63 characters. */
+/** Returns a ref for a name: lower case, hyphens for other characters, at most 63 characters. */
 export function toRef(name: string): string {
   return name
     .slice(0, READ_OF_NAME_MAX)

@@ -15,32 +15,31 @@ export function describeDuration(ms: number): string {
     : plural(Math.round(ms / HOUR_MS), "hour");
 }
 
-/** Unix milliseconds as ISO 8601 in UTC with milliseconds, the API's only form of a time. */
+/** Returns unix ms as ISO 8601 in UTC with milliseconds, the only format of times in the API. */
 export function toIso(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** The same for a time that may be absent. */
 export function toIsoOrNull(ms: number | null): string | null {
   return ms === null ? null : toIso(ms);
 }
 
-/** The first millisecond of the UTC day that `ms` lies in. */
+/** Returns the first millisecond of the UTC day of a time in unix ms. */
 export function startOfDay(ms: number): number {
   return Math.floor(ms / DAY_MS) * DAY_MS;
 }
 
-/** The first millisecond of a calendar day `YYYY-MM-DD` in UTC, or undefined if there is no such day. */
+/** Returns the first millisecond of a day `YYYY-MM-DD` in UTC; undefined if there is no such day. */
 export function parseDay(text: string): number | undefined {
   const match = DATE.exec(text);
   if (!match) return undefined;
-  // `Date.UTC` would take the years 0 to 99 for 1900 to 1999.
+  // `Date.UTC` would read the years 0 to 99 as 1900 to 1999.
   const ms = new Date(0).setUTCFullYear(Number(match[1]), Number(match[2]) - 1, Number(match[3]));
-  // It turns 31 February into 3 March; a real day survives the way back.
+  // A day that does not exist, such as 31 February, became another one.
   return toIso(ms).startsWith(text) ? ms : undefined;
 }
 
-/** An ISO 8601 instant with a zone offset, in unix milliseconds, or undefined if it is not one. */
+/** Parses an ISO 8601 instant with a zone offset to unix ms; undefined for other text. */
 export function parseInstant(text: string): number | undefined {
   if (!INSTANT.test(text) || parseDay(text.slice(0, 10)) === undefined) return undefined;
   const ms = Date.parse(text);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createComponent } from "../../src/features/components";
 import { createPage } from "../../src/features/pages";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { encodeCursor } from "../../src/kernel/cursor";
+import { encodeCursor } from "../../src/http/pagination";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 
 interface Named {

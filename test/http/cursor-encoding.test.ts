@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { decodeCursor, encodeCursor } from "../../src/kernel/cursor";
+import { decodeCursor, encodeCursor } from "../../src/http/pagination";
 
 test("a cursor returns the position it was made from and is safe in a URL", () => {
   const position = fc.oneof(
