@@ -1,4 +1,12 @@
-/** The settings: one table of options, and the loader that reads flags and environment by it. */
-export { type GivenFlags, type LoadedConfig, loadConfig } from "./load";
-export { type Config, OPTIONS, type Option, type OptionName, optionNames } from "./options";
+/** Settings: the table of options, and the loader that reads flags and environment variables. */
+export {
+  type Config,
+  type GivenFlags,
+  loadConfig,
+  type LoadedConfig,
+  type Option,
+  type OptionName,
+  optionNames,
+  OPTIONS,
+} from "./options";
 export { formatHost, type ListenAddress, listenUrl, type Network, parseBaseUrl } from "./parse";

@@ -13,7 +13,7 @@ import {
 export type Parse<T> = (text: string) => T;
 
 export interface Option<T> {
-  /** The flag without its dashes; the environment variable and the property follow from it. */
+  /** Flag without dashes. */
   flag: string;
   env: string;
   parse: Parse<T>;
@@ -30,8 +30,8 @@ function option<T>(declared: Option<T>): Option<T> {
 }
 
 /**
- * Every setting: its flag, its environment variable, its default and its parser. The loader, the help
- * and the table in docs/settings.md are made from it.
+ * All settings with flag, environment variable, default and parser. The loader, the help and the table in
+ * docs/settings.md are made from this table.
  */
 export const OPTIONS = {
   dataDir: option({
@@ -40,7 +40,7 @@ export const OPTIONS = {
     parse: text,
     default: "./data",
     placeholder: "DIR",
-    help: "Where the database, its backups and its lock lie.",
+    help: "Directory of the database, its backups and its lock.",
     scope: "everywhere",
   }),
   logLevel: option<LogLevel>({
@@ -49,7 +49,7 @@ export const OPTIONS = {
     parse: parseOneOf(LOG_LEVELS),
     default: "info",
     placeholder: "LEVEL",
-    help: `How much is logged to standard error: ${LOG_LEVELS.join(", ")}. Every request is a line at debug.`,
+    help: `Level of the log on standard error: ${LOG_LEVELS.join(", ")}. Requests are logged at debug.`,
     scope: "everywhere",
   }),
   baseUrl: option({
@@ -58,7 +58,7 @@ export const OPTIONS = {
     parse: parseBaseUrl,
     default: undefined,
     placeholder: "URL",
-    help: "The public address, such as https://status.example.com, that links are built from. Without it, the listen address.",
+    help: "Public address for links, such as https://status.example.com; the listen address if omitted.",
     scope: "everywhere",
   }),
   listen: option({
@@ -67,7 +67,7 @@ export const OPTIONS = {
     parse: parseListen,
     default: "127.0.0.1:8080",
     placeholder: "HOST:PORT",
-    help: "The address to listen on. Port 0 takes a free one.",
+    help: "Address to listen on. Port 0 selects a free port.",
     scope: "everywhere",
   }),
   trustedProxies: option({
@@ -76,7 +76,7 @@ export const OPTIONS = {
     parse: parseNetworks,
     default: "",
     placeholder: "CIDR,…",
-    help: "Networks of reverse proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8,::1/128.",
+    help: "Networks of reverse proxies whose X-Forwarded-For is used, such as 10.0.0.0/8,::1/128.",
     scope: "serve",
   }),
   publicRateLimit: option({
@@ -85,7 +85,7 @@ export const OPTIONS = {
     parse: parseInteger(1, 1_000_000),
     default: "100",
     placeholder: "N",
-    help: "Requests a minute that one client address may make without a key.",
+    help: "Requests a minute for one client address without a key.",
     scope: "serve",
   }),
   bucketCapacity: option({
@@ -94,7 +94,7 @@ export const OPTIONS = {
     parse: parseInteger(16, 10_000_000),
     default: "100000",
     placeholder: "N",
-    help: "How many clients the rate limiter tells apart at once; some 400 bytes of memory each.",
+    help: "Clients that the rate limiter counts at the same time; about 400 bytes of memory each.",
     scope: "serve",
   }),
   outboundAllow: option({
@@ -103,7 +103,7 @@ export const OPTIONS = {
     parse: parseNetworks,
     default: "",
     placeholder: "CIDR,…",
-    help: "Private networks that webhooks may be delivered to, such as 10.0.0.0/8. Without it, only addresses of the public internet.",
+    help: "Private networks that webhooks may reach, such as 10.0.0.0/8; only public addresses if omitted.",
     scope: "serve",
   }),
   referenceTargets: option({
@@ -112,7 +112,7 @@ export const OPTIONS = {
     parse: parseTargets,
     default: "",
     placeholder: "HOST:PORT,…",
-    help: "What answers whenever this server has a network, such as 1.1.1.1:443,9.9.9.9:443. While none does, failed checks count for nothing.",
+    help: "Hosts that prove that this server is online, such as 1.1.1.1:443,9.9.9.9:443. While none answers, failed checks are ignored.",
     scope: "serve",
   }),
   keepResultsHours: option({
@@ -121,7 +121,7 @@ export const OPTIONS = {
     parse: parseInteger(2, 720),
     default: "48",
     placeholder: "N",
-    help: "Hours for which every single result of a monitor is kept.",
+    help: "Hours for which each result of a monitor is kept.",
     scope: "serve",
   }),
   keepMinutesDays: option({
@@ -130,7 +130,7 @@ export const OPTIONS = {
     parse: parseInteger(1, 90),
     default: "7",
     placeholder: "N",
-    help: "Days for which a monitor's figures are kept by the minute.",
+    help: "Days for which the figures of a monitor by minute are kept.",
     scope: "serve",
   }),
   keepHoursDays: option({
@@ -139,7 +139,7 @@ export const OPTIONS = {
     parse: parseInteger(2, 3_650),
     default: "400",
     placeholder: "N",
-    help: "Days for which a monitor's figures are kept by the hour. Those by the day are kept for ever.",
+    help: "Days for which the figures of a monitor by hour are kept. Those by day are kept for ever.",
     scope: "serve",
   }),
   keepEventsDays: option({
@@ -148,7 +148,7 @@ export const OPTIONS = {
     parse: parseInteger(1, 3_650),
     default: "30",
     placeholder: "N",
-    help: "Days for which what happened is kept for those that it is delivered to.",
+    help: "Days for which events and their deliveries are kept.",
     scope: "serve",
   }),
   keepKeyHoursDays: option({
@@ -157,7 +157,7 @@ export const OPTIONS = {
     parse: parseInteger(2, 400),
     default: "35",
     placeholder: "N",
-    help: "Days for which a key's requests are kept by the hour. Those by the day are kept for 400 days.",
+    help: "Days for which the requests of a key by hour are counted. Those by day are kept for 400 days.",
     scope: "serve",
   }),
   keepAuditDays: option({
@@ -166,7 +166,7 @@ export const OPTIONS = {
     parse: parseInteger(1, 36_500),
     default: "400",
     placeholder: "N",
-    help: "Days for which it is kept who changed what.",
+    help: "Days for which the audit log is kept.",
     scope: "serve",
   }),
   keepAddressesDays: option({
@@ -175,14 +175,14 @@ export const OPTIONS = {
     parse: parseInteger(1, 3_650),
     default: "90",
     placeholder: "N",
-    help: "Days after which the addresses of people and of keys' users are blanked.",
+    help: "Days after which client addresses of users and keys are deleted.",
     scope: "serve",
   }),
 } as const;
 
 export type OptionName = keyof typeof OPTIONS;
 
-/** The settings in force, typed by the table above. */
+/** Current settings, typed by `OPTIONS`. */
 export type Config = {
   readonly [Name in OptionName]: (typeof OPTIONS)[Name] extends Option<infer T>
     ? Name extends "baseUrl"
@@ -191,9 +191,38 @@ export type Config = {
     : never;
 };
 
-/** The options that a command takes. */
+/** Returns the options of a command. */
 export function optionNames(command: string): OptionName[] {
   return (Object.keys(OPTIONS) as OptionName[]).filter(
     (name) => OPTIONS[name].scope === "everywhere" || command === "serve",
   );
+}
+
+/** Values of flags on the command line, by option. */
+export type GivenFlags = Partial<Record<OptionName, string>>;
+
+export type LoadedConfig = { config: Config } | { problems: string[] };
+
+/**
+ * Reads every option: the flag, else the environment variable, else the default. Returns all problems
+ * together, each as a sentence that names the flag or variable.
+ */
+export function loadConfig(
+  flags: GivenFlags,
+  env: Record<string, string | undefined>,
+): LoadedConfig {
+  const problems: string[] = [];
+  const config: Record<string, unknown> = {};
+  for (const [name, option] of Object.entries(OPTIONS)) {
+    const flag = flags[name as OptionName];
+    const given = flag ?? env[option.env] ?? option.default;
+    if (given === undefined) continue;
+    try {
+      config[name] = option.parse(given);
+    } catch (error) {
+      const where = flag === undefined ? option.env : `--${option.flag}`;
+      problems.push(`${where} ${(error as Error).message}; it is "${given}".`);
+    }
+  }
+  return problems.length > 0 ? { problems } : { config: config as unknown as Config };
 }

@@ -32,7 +32,7 @@ export function parseOneOf<const T extends string>(values: readonly T[]): (value
   };
 }
 
-/** `host:port`, `[v6]:port`, or `:port` for every address of the machine. */
+/** Parses `host:port`, `[v6]:port`, or `:port` for all addresses of the machine. */
 export function parseListen(value: string): ListenAddress {
   const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]\s]*):(\d{1,5})$/.exec(value);
   const port = Number(match?.[2]);
@@ -41,27 +41,24 @@ export function parseListen(value: string): ListenAddress {
   return { host: host === "" ? "0.0.0.0" : host, port };
 }
 
-/** Some of `host:port` or `[v6]:port`, separated by commas or spaces. */
+/** Parses a list of `host:port` or `[v6]:port`, separated by commas or spaces. */
 export function parseTargets(value: string): ListenAddress[] {
-  return value
-    .split(/[\s,]+/)
-    .filter((part) => part !== "")
-    .map((part) => {
-      const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]\s]+):(\d{1,5})$/.exec(part);
-      const port = Number(match?.[2]);
-      if (!match || port < 1 || port > 65_535) {
-        throw new Error(`must list targets such as 1.1.1.1:443, and ${part} is not one`);
-      }
-      return { host: (match[1] ?? "").replace(/^\[|\]$/g, ""), port };
-    });
+  return listIn(value).map((part) => {
+    const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]\s]+):(\d{1,5})$/.exec(part);
+    const port = Number(match?.[2]);
+    if (!match || port < 1 || port > 65_535) {
+      throw new Error(`must list targets such as 1.1.1.1:443, and ${part} is not one`);
+    }
+    return { host: (match[1] ?? "").replace(/^\[|\]$/g, ""), port };
+  });
 }
 
-/** An address as it stands in a URL: IPv6 in brackets. */
+/** Returns a host as in a URL: IPv6 in brackets. */
 export function formatHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** The address at which a server that listens there can be opened on this machine. */
+/** Returns the URL at which a server can be opened on its own machine. */
 export function listenUrl({ host, port }: ListenAddress): string {
   const isEverywhere = host === "0.0.0.0" || host === "::";
   return `http://${isEverywhere ? "localhost" : formatHost(host)}:${port}`;
@@ -69,7 +66,7 @@ export function listenUrl({ host, port }: ListenAddress): string {
 
 const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
 
-/** An http or https origin. The answer has no slash at its end. */
+/** Parses an http or https origin. Returns it without a slash at its end. */
 export function parseBaseUrl(value: string): string {
   let url: URL;
   try {
@@ -80,8 +77,8 @@ export function parseBaseUrl(value: string): string {
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw new Error("must begin with http:// or https://");
   }
-  // A URL's host may hold more, such as `$(…)`; none of it is a name in the DNS, and all of it stands
-  // in commands that people copy.
+  // URLs allow further characters in a host, such as `$(…)`. The host is part of commands that people
+  // copy, and names in the DNS do not contain them.
   if (!HOST.test(url.hostname)) throw new Error("must name a host, such as status.example.com");
   if (url.username || url.password || url.search || url.hash || url.pathname !== "/") {
     throw new Error(
@@ -91,18 +88,19 @@ export function parseBaseUrl(value: string): string {
   return url.origin;
 }
 
-/** Networks in CIDR notation, or single addresses, separated by commas or spaces. */
+/** Parses a list of networks in CIDR notation or addresses, separated by commas or spaces. */
 export function parseNetworks(value: string): Network[] {
-  return value
-    .split(/[\s,]+/)
-    .filter((part) => part !== "")
-    .map((part) => {
-      try {
-        return unmapped(part.includes("/") ? ipaddr.parseCIDR(part) : wholeAddress(part));
-      } catch {
-        throw new Error(`must list networks such as 10.0.0.0/8, and ${part} is not one`);
-      }
-    });
+  return listIn(value).map((part) => {
+    try {
+      return unmapped(part.includes("/") ? ipaddr.parseCIDR(part) : wholeAddress(part));
+    } catch {
+      throw new Error(`must list networks such as 10.0.0.0/8, and ${part} is not one`);
+    }
+  });
+}
+
+function listIn(value: string): string[] {
+  return value.split(/[\s,]+/).filter((part) => part !== "");
 }
 
 function wholeAddress(text: string): Network {
@@ -110,7 +108,7 @@ function wholeAddress(text: string): Network {
   return [address, address.kind() === "ipv4" ? 32 : 128];
 }
 
-/** An IPv4 network written as IPv4-mapped IPv6 is the IPv4 network, as clients' addresses are. */
+/** Converts IPv4-mapped IPv6 networks to IPv4, as is done with client addresses. */
 function unmapped([address, bits]: Network): Network {
   const isMapped = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96;
   return isMapped ? [address.toIPv4Address(), bits - 96] : [address, bits];

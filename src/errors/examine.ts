@@ -1,8 +1,10 @@
 /* Validates a value against its schema without TypeBox's quadratic checks. */
-import { Kind, type TSchema } from "@sinclair/typebox";
-import { shapeOf } from "../kernel/schema";
-import { findFault } from "./find-fault";
+import { Kind, type Static, type TSchema } from "@sinclair/typebox";
+import { Errors, type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
+import { Check } from "@sinclair/typebox/value";
+import { describeViolation, isOwnKind, shapeOf } from "../kernel/schema";
 import { FieldErrors } from "./field-errors";
+import type { FieldError } from "./problem";
 
 type Path = readonly (string | number)[];
 type Fields = Record<string, unknown>;
@@ -28,6 +30,17 @@ export function examine(schema: TSchema, value: unknown, limit?: number): Examin
   const errors = new FieldErrors(limit);
   const valid = examinePart(schema, value, [], errors);
   return { errors, valid: valid === BROKEN ? undefined : valid };
+}
+
+/** Returns the errors of a value, one per field, without a limit. */
+export function schemaErrors(schema: TSchema, value: unknown): FieldError[] {
+  return [...examine(schema, value, Number.POSITIVE_INFINITY).errors.all];
+}
+
+/** Returns the value, typed by its schema. Throws `validation_failed` with every broken field. */
+export function validate<Schema extends TSchema>(schema: Schema, value: unknown): Static<Schema> {
+  examine(schema, value).errors.throwIfAny();
+  return value as Static<Schema>;
 }
 
 function examinePart(schema: TSchema, value: unknown, path: Path, errors: FieldErrors): unknown {
@@ -168,4 +181,41 @@ function keep(valid: Fields, name: string, value: unknown): void {
 
 function isObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns the error of a text, number, boolean, null or choice; undefined for a valid value. */
+function findFault(schema: TSchema, value: unknown): string | undefined {
+  if (isOwnKind(schema)) return describeViolation(schema, value);
+  if (Check(schema, value)) return undefined;
+  if (schema[Kind] === "Union") {
+    const [branch] = schema["anyOf"] as TSchema[];
+    return (branch && findFault(branch, value)) ?? "is not valid";
+  }
+  const error = Errors(schema, value).First();
+  return error ? describe(error) : "is not valid";
+}
+
+function describe({ schema, type, message }: ValueError): string {
+  switch (type) {
+    case ValueErrorType.String:
+      return "must be text";
+    case ValueErrorType.Boolean:
+      return "must be true or false";
+    case ValueErrorType.Null:
+      return "must be null";
+    case ValueErrorType.Integer:
+    case ValueErrorType.IntegerMinimum:
+    case ValueErrorType.IntegerMaximum:
+      return describeInteger(schema);
+    default:
+      return message.charAt(0).toLowerCase() + message.slice(1);
+  }
+}
+
+function describeInteger(schema: TSchema): string {
+  const { minimum, maximum } = schema as { minimum?: number; maximum?: number };
+  if (minimum === undefined && maximum === undefined) return "must be a whole number";
+  if (maximum === undefined) return `must be a whole number of at least ${minimum}`;
+  const [from, to] = [minimum ?? 0, maximum].map((bound) => bound.toLocaleString("en"));
+  return `must be a whole number from ${from} to ${to}`;
 }

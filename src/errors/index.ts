@@ -13,6 +13,5 @@ export {
   Problem,
   unavailable,
 } from "./problem";
-export { examine } from "./examine";
+export { examine, schemaErrors, validate } from "./examine";
 export { FieldErrors, type IsBroken } from "./field-errors";
-export { schemaErrors, validate } from "./validation";
