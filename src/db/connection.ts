@@ -1,10 +1,10 @@
 import type { Database } from "bun:sqlite";
+import { statSync } from "node:fs";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Log } from "../kernel/log";
-import { createMoveCheck } from "./file-identity";
-import { walOf } from "./file-suffixes";
+import { walOf } from "./database-files";
 import { isExclusive, pragma } from "./open";
-import { createSharedTransaction, type SharedTransaction } from "./shared-transaction";
+import { createSharedTransaction, type SharedTransaction } from "./transaction";
 import { StatementCache } from "./statements";
 
 /** One open connection with everything that is prepared on it. */
@@ -44,4 +44,30 @@ export function connect(
     },
     isMoved: isInMemory ? () => false : createMoveCheck(sqlite.filename, walOf(sqlite.filename)),
   };
+}
+
+/**
+ * Returns a function that returns true once one of the paths no longer leads to the file that it leads to
+ * now, as after the data directory was moved, deleted or replaced. Paths without a file are left out.
+ */
+export function createMoveCheck(...paths: string[]): () => boolean {
+  const known = paths.flatMap((path) => {
+    const identity = identityOf(path);
+    return identity === undefined ? [] : [{ path, identity }];
+  });
+  return () => known.some(({ path, identity }) => isAnother(path, identity));
+}
+
+function isAnother(path: string, identity: string): boolean {
+  try {
+    return identityOf(path) !== identity;
+  } catch {
+    // A failing disk is for the write itself to report.
+    return false;
+  }
+}
+
+function identityOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found && `${found.dev}:${found.ino}`;
 }

@@ -12,9 +12,8 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { explainAccess, requireAccess } from "./file-access";
-import { shmOf, walOf } from "./file-suffixes";
-import { OperatorError } from "./operator-error";
-import { isBusy } from "./sqlite-errors";
+import { shmOf, walOf } from "./database-files";
+import { OperatorError, isBusy } from "./errors";
 
 /** Directory of all stored data. */
 export interface DataDirectory {

@@ -10,10 +10,27 @@ import {
   rmSync,
   writeSync,
 } from "node:fs";
-import { OperatorError } from "./operator-error";
-import { COMPANION_SUFFIXES, journalOf, walOf } from "./file-suffixes";
+import { OperatorError } from "./errors";
 import { closeSqlite, isSound, pragma } from "./open";
 import { isAllclearDatabase } from "./schema-history";
+
+/** Suffixes of the files that SQLite keeps next to a database in use, and after a crash. */
+export const COMPANION_SUFFIXES = ["-wal", "-shm", "-journal"] as const;
+
+/** Returns the path of a database's write-ahead log. */
+export function walOf(database: string): string {
+  return `${database}-wal`;
+}
+
+/** Returns the path of the shared memory by which processes use a database's write-ahead log. */
+export function shmOf(database: string): string {
+  return `${database}-shm`;
+}
+
+/** Returns the path of a database's rollback journal. */
+export function journalOf(database: string): string {
+  return `${database}-journal`;
+}
 
 /** Mode of a file that is being made: no other user can open it, nor keep a descriptor of it. */
 const PRIVATE_MODE = 0o600;

@@ -5,12 +5,11 @@ import type { Clock } from "../kernel/clock";
 import type { Log } from "../kernel/log";
 import type { Signal } from "../kernel/signal";
 import { copyDatabase } from "./backup";
-import { connect, type Connection } from "./connection";
-import { createMoveCheck } from "./file-identity";
-import { walOf } from "./file-suffixes";
+import { connect, type Connection, createMoveCheck } from "./connection";
+import { walOf } from "./database-files";
 import { closeSqlite, isDiskTight, openSqlite, pragma } from "./open";
 import type { Reader, Tx } from "./statements";
-import { MovedError } from "./storage-fault";
+import { MovedError } from "./errors";
 import { createStorageWatch, type StorageState } from "./storage-watch";
 import { createWriter, type WriterFigures } from "./writer";
 

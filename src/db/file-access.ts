@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { OperatorError } from "./operator-error";
+import { OperatorError } from "./errors";
 
 /** Throws an OperatorError unless the file or folder at `path`, called `what`, can be written. */
 export function requireAccess(directory: string, what: string, path: string): void {

@@ -4,7 +4,7 @@
  * `selectMany` and `mutate`.
  */
 export { createDb, type Db } from "./database";
-export { OperatorError } from "./operator-error";
+export { OperatorError } from "./errors";
 export {
   insertAllInto,
   insertInto,
@@ -15,5 +15,5 @@ export {
   type Tx,
   updateById,
 } from "./statements";
-export { STORAGE_FAULTS, type StorageFault } from "./storage-fault";
+export { STORAGE_FAULTS, type StorageFault } from "./errors";
 export type { StorageState } from "./storage-watch";

@@ -2,11 +2,11 @@ import type { Database } from "bun:sqlite";
 import { sha256Hex } from "../kernel/hash";
 import { PROGRAM } from "../version";
 import type { DataDirectory } from "./data-directory";
-import { OperatorError } from "./operator-error";
+import { OperatorError } from "./errors";
 import { shellWord } from "./file-access";
 import { MIGRATIONS, type Migration } from "./migrations";
 import { readApplied, requireKnownHistory } from "./schema-history";
-import { copyBeforeUpgrade } from "./upgrade-copy";
+import { copyBeforeUpgrade } from "./backup";
 
 /** Outcome of a migration. `copy` is the file that holds the database as it was before. */
 export interface MigrationReport {

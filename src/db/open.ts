@@ -1,8 +1,7 @@
 import { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, openSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import { OperatorError } from "./operator-error";
-import { isBusy, sqliteCode } from "./sqlite-errors";
+import { OperatorError, isBusy, sqliteCode } from "./errors";
 
 /** It holds the hashes of keys and passwords: for its owner and their group. */
 export const DATABASE_MODE = 0o640;

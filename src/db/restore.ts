@@ -10,7 +10,7 @@ import {
   describeCarried,
 } from "./carry-over";
 import type { DataDirectory } from "./data-directory";
-import { OperatorError } from "./operator-error";
+import { OperatorError, isBusy } from "./errors";
 import {
   copyDatabaseFiles,
   copyFile,
@@ -18,13 +18,12 @@ import {
   removeDatabase,
   editSoundDatabase,
   syncFile,
+  COMPANION_SUFFIXES,
 } from "./database-files";
-import { COMPANION_SUFFIXES } from "./file-suffixes";
 import { lacksOwner, listRevived, type RevivedCredentials } from "./live-credentials";
 import { MIGRATIONS } from "./migrations";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, DATABASE_MODE, openSqlite, pragma } from "./open";
 import { readApplied, requireKnownHistory } from "./schema-history";
-import { isBusy } from "./sqlite-errors";
 
 /** Outcome of a restore. */
 export interface RestoreReport extends RevivedCredentials {

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { sha256Hex } from "../kernel/hash";
-import { OperatorError } from "./operator-error";
+import { OperatorError } from "./errors";
 import type { Migration } from "./migrations";
 import { APPLICATION_ID, pragma } from "./open";
 

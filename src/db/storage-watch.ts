@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../kernel/clock";
 import type { Log } from "../kernel/log";
 import { createSignal, type Signal } from "../kernel/signal";
-import { STORAGE_FAULTS, type StorageFault, storageFaultOf } from "./storage-fault";
+import { STORAGE_FAULTS, type StorageFault, storageFaultOf } from "./errors";
 
 /** Pause between two attempts to write while writing fails. */
 const RETRY_MS = 1_000;

@@ -2,10 +2,9 @@ import { unavailable } from "../errors/problem";
 import type { Clock, Timer } from "../kernel/clock";
 import type { Log } from "../kernel/log";
 import type { Connection } from "./connection";
-import type { Outcome } from "./shared-transaction";
-import { isBusy, isResourceFailure } from "./sqlite-errors";
+import type { Outcome } from "./transaction";
+import { isBusy, isResourceFailure, MovedError } from "./errors";
 import type { Tx } from "./statements";
-import { MovedError } from "./storage-fault";
 import type { StorageWatch } from "./storage-watch";
 
 const BATCH_CALLBACKS = 256;

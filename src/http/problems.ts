@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import { ParseError, ValidationError } from "elysia";
-import { isResourceFailure } from "../db/sqlite-errors";
+import { isResourceFailure } from "../db/errors";
 import { ERRORS, examine, invalidFields, notFound, Problem, unavailable } from "../errors";
 
 /** Converts an error to the Problem that the caller gets. Details for the operator's log stay in `cause`. */

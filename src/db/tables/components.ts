@@ -1,6 +1,6 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { CauseSource, ComponentStatus } from "../../domain/component-status";
-import { actorColumns } from "./actor-columns";
+import { actorColumns } from "./events";
 
 export const componentGroups = sqliteTable("component_groups", {
   id: text().primaryKey(),

@@ -1,5 +1,12 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { actorColumns } from "./actor-columns";
+import type { ActorKind } from "../../domain/actor";
+
+/** The three columns that say who did something, with the names that every table gives them. */
+export const actorColumns = {
+  actorKind: text("actor_kind").$type<ActorKind>().notNull(),
+  actorId: text("actor_id"),
+  actorLabel: text("actor_label").notNull(),
+};
 
 export const events = sqliteTable("events", {
   id: text().primaryKey(),
