@@ -22,20 +22,20 @@ import {
 import { OperatorError } from "./errors";
 import { DATABASE_MODE, pragma } from "./open";
 
-/** Suffix of a copy that is being made. A killed process leaves such a file. */
-export const UNFINISHED = ".unfinished";
+/** Suffix of an unfinished copy, which a killed process leaves. */
+const UNFINISHED = ".unfinished";
 
 /**
- * Writes a consistent copy of an open database to `file`, also while others use the database. The copy
- * is made under another name, for its owner alone, verified, and only then renamed. Throws an
- * OperatorError for a file that exists.
+ * Writes a consistent copy of an open database to `file`, also while others use it. The copy is written
+ * under another name, for its owner alone, verified and then renamed. Throws an OperatorError for an
+ * existing file.
  */
 export function copyDatabase(sqlite: Database, file: string): void {
   if (existsSync(file)) throw new OperatorError(`${file} exists already; name a new file.`);
   const unfinished = `${file}${UNFINISHED}`;
   try {
     removeDatabase(unfinished);
-    // SQLite writes into an empty file that exists; one of its own would have the umask's mode.
+    // SQLite writes into an existing empty file. A new one would have the mode of the umask.
     createPrivateFile(unfinished);
     sqlite.prepare("VACUUM INTO ?").run(unfinished);
     requireSoundDatabase(unfinished, "The copy");
@@ -52,25 +52,26 @@ export function copyDatabase(sqlite: Database, file: string): void {
   }
 }
 
-const NAME = "before-schema-";
+/** Start of the names of copies from before an upgrade. */
+const BEFORE_UPGRADE = "before-schema-";
 const READ_CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Copies the database into `backups/` before an upgrade to schema version `to` and returns the file.
- * The file's name holds a hash of the content, so upgrades that fail again and again share one copy.
- * Removes what a killed upgrade has left. Throws an OperatorError.
+ * Copies the database into `backups/` before an upgrade to schema version `to` and returns the file. Its
+ * name contains a hash of the content, so that repeated failed upgrades share one copy. Removes the files of
+ * killed upgrades. Throws an OperatorError.
  */
 export function copyBeforeUpgrade(sqlite: Database, directory: DataDirectory, to: number): string {
   const { backups } = directory;
   try {
     mkdirSync(backups, { recursive: true, mode: 0o750 });
     for (const name of readdirSync(backups)) {
-      const isUnfinished = name.startsWith(NAME) && name.includes(UNFINISHED);
+      const isUnfinished = name.startsWith(BEFORE_UPGRADE) && name.includes(UNFINISHED);
       if (isUnfinished) rmSync(join(backups, name), { force: true });
     }
-    // From here on the file itself holds everything, unless another process is reading its log.
+    // The file then contains everything, unless another process is reading the log.
     pragma(sqlite, "wal_checkpoint(TRUNCATE)");
-    const file = join(backups, `${NAME}${to}-${hashOfDatabase(directory.database)}.db`);
+    const file = join(backups, `${BEFORE_UPGRADE}${to}-${hashOfDatabase(directory.database)}.db`);
     if (!existsSync(file)) copyDatabase(sqlite, file);
     return file;
   } catch (error) {
@@ -81,7 +82,7 @@ export function copyBeforeUpgrade(sqlite: Database, directory: DataDirectory, to
   }
 }
 
-/** Start of the SHA-256 of a database and its log, in hexadecimal. */
+/** Returns the start of the SHA-256 of a database and its log, in hexadecimal. */
 function hashOfDatabase(database: string): string {
   const hasher = new Bun.CryptoHasher("sha256");
   const chunk = Buffer.allocUnsafe(READ_CHUNK_BYTES);
@@ -92,8 +93,8 @@ function hashOfDatabase(database: string): string {
       length = readSync(descriptor, chunk);
       hasher.update(chunk.subarray(0, length));
     }
-    // POSIX: closing a descriptor of the database would release the locks that SQLite holds on it. The
-    // process keeps this one to its end, one for each upgrade.
+    // POSIX: closing any descriptor of the database would release the locks of SQLite. This one stays
+    // open until the process ends.
     if (file !== database || process.platform === "win32") closeSync(descriptor);
   }
   return hasher.digest("hex").slice(0, 16);

@@ -1,20 +1,19 @@
-/**
- * Credentials across a restore. What was ended after the backup was made stays ended: revocations,
- * ended key values, disabled users, lowered roles, changed passwords, rotated secrets, and the former
- * destinations of webhooks are read from the replaced database. Either database may have another schema
- * than this build's, and the replaced one may be damaged: each table is carried over only if both have it,
- * and if it is sound.
+/*
+ * Credentials across a restore. Changes after the backup stay in force: revocations, ended key values,
+ * disabled users, lowered roles, changed passwords, rotated secrets and former destinations of webhooks are
+ * read from the replaced database. Either database may have an older schema, and the replaced one may be
+ * damaged: a table is carried over only if both databases have it and it is undamaged.
  */
 import { Database } from "bun:sqlite";
 import { APPLICATION_ID, closeSqlite, pragma } from "./open";
 
-/** Number of rows that one rule changed, with the noun that counts them. */
+/** Number of rows that one rule changed, with their noun. */
 export interface CarriedOver {
   what: string;
   count: number;
 }
 
-/** Counts as one phrase: "1 revoked key, 2 changed passwords". */
+/** Returns the counts as one phrase: "1 revoked key, 2 changed passwords". */
 export function describeCarried(carried: readonly CarriedOver[]): string {
   return carried
     .map(({ what, count }) => `${count} ${count === 1 ? what : pluralOfFirstNoun(what)}`)
@@ -94,7 +93,7 @@ const RULES: readonly Rule[] = [
       WHERE o.hash = r.hash AND o.ends_at < coalesce(r.ends_at, ${Number.MAX_SAFE_INTEGER})`,
   },
   {
-    // Its key would otherwise be left without any value that works.
+    // Without it, the key would have no value that works.
     what: "new value of a rotated key",
     table: "api_key_values",
     sql: `INSERT INTO main.api_key_values (hash, key_id, start, created_at, ends_at)
@@ -128,8 +127,8 @@ const RULES: readonly Rule[] = [
         OR (o.deleted_at IS NOT NULL AND r.deleted_at IS NULL))`,
   },
   {
-    // Last of those about users. A later restore of the replaced database then finds that the rows
-    // are of one time, and takes no role away.
+    // The last rule about users. A later restore of the replaced database then finds equal versions and
+    // lowers no role.
     table: "users",
     sql: `UPDATE main.users AS r
       SET version = max(r.version, o.version), updated_at = max(r.updated_at, o.updated_at)
@@ -146,7 +145,7 @@ const RULES: readonly Rule[] = [
         AND o.secret <> r.secret AND r.previous_secret IS NOT o.secret AND ${IS_LATER}`,
   },
   {
-    // One unit: the URL and the settings hold the receiver's credentials in the way of the format.
+    // One unit: the URL and the settings contain the credentials of the receiver, as the format needs.
     what: "changed destination of a webhook",
     table: "webhooks",
     sql: `UPDATE main.webhooks AS r SET url = o.url, format = o.format, settings = o.settings
@@ -155,7 +154,7 @@ const RULES: readonly Rule[] = [
         AND (o.url, o.format, o.settings) <> (r.url, r.format, r.settings) AND ${IS_LATER}`,
   },
   {
-    // A deleted webhook comes back disabled: its configuration is kept, and nothing is sent.
+    // A deleted webhook is restored as disabled: its configuration is kept, and nothing is sent.
     what: "disabled webhook",
     table: "webhooks",
     sql: `UPDATE main.webhooks AS r SET enabled = 0,
@@ -167,7 +166,7 @@ const RULES: readonly Rule[] = [
         AND (o.deleted_at IS NOT NULL OR o.enabled = 0) AND ${IS_LATER}`,
   },
   {
-    // Last of those about webhooks, as with users.
+    // The last rule about webhooks, for the same reason as with users.
     table: "webhooks",
     sql: `UPDATE main.webhooks AS r
       SET version = max(r.version, o.version), updated_at = max(r.updated_at, o.updated_at)
@@ -184,8 +183,8 @@ const RULES: readonly Rule[] = [
 ];
 
 /**
- * Attaches an empty database as `replaced` and copies the credentials of the database at `file` into it.
- * Tables that are missing or damaged there are left out; so are all if `file` is undefined.
+ * Attaches an empty database as `replaced` and copies the credentials of the database at `file` into it,
+ * except for tables that are missing or damaged. Copies nothing if `file` is undefined.
  */
 export function attachReplaced(sqlite: Database, file: string | undefined): void {
   sqlite.run("ATTACH ':memory:' AS replaced");
@@ -218,7 +217,7 @@ function copyTable(from: Database, to: Database, table: CredentialTable): void {
   for (const row of rows) insert.run(...row);
 }
 
-/** Applies inside the caller's transaction every rule whose table could be read. */
+/** Applies every rule whose table could be read, in the transaction of the caller. */
 export function carryOver(sqlite: Database): CarriedOver[] {
   const carried: CarriedOver[] = [];
   for (const { what, table, sql } of RULES) {
@@ -230,7 +229,7 @@ export function carryOver(sqlite: Database): CarriedOver[] {
   return carried;
 }
 
-/** True if the table exists in the database of that name, with the columns that are known of it. */
+/** Returns true if the table exists in the database of that name, with its expected columns. */
 export function hasCredentials(
   sqlite: Database,
   schema: "main" | "replaced",

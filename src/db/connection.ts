@@ -7,22 +7,22 @@ import { isExclusive, pragma } from "./open";
 import { createSharedTransaction, type SharedTransaction } from "./transaction";
 import { StatementCache } from "./statements";
 
-/** One open connection with everything that is prepared on it. */
+/** An open connection with its prepared statements. */
 export interface Connection {
   readonly sqlite: Database;
   readonly statements: StatementCache;
   readonly transaction: SharedTransaction;
-  /** True if no other process can use the database: it was opened without shared memory. */
+  /** True if no other process can use the database, since it was opened without shared memory. */
   readonly isExclusive: boolean;
-  /** SQLite's count of commits by other connections. Throws while the database cannot be read. */
+  /** Returns SQLite's count of commits by other connections. Throws while the database cannot be read. */
   dataVersion(): number;
-  /** Rewrites the database header unchanged, so that the disk is tried. Called inside a transaction. */
+  /** Rewrites the database header unchanged, to test the disk. Called inside a transaction. */
   touch(): void;
-  /** True if the data directory no longer holds the files that this connection has open. */
+  /** Returns true if the data directory no longer contains the files that this connection has open. */
   isMoved(): boolean;
 }
 
-/** `onStatementError` is called with every error of a statement. */
+/** Prepares a connection. `onStatementError` is called with every error of a statement. */
 export function connect(
   sqlite: Database,
   log: Log,
@@ -47,8 +47,8 @@ export function connect(
 }
 
 /**
- * Returns a function that returns true once one of the paths no longer leads to the file that it leads to
- * now, as after the data directory was moved, deleted or replaced. Paths without a file are left out.
+ * Returns a check that is true once one of the paths leads to another file than now, such as after the
+ * data directory was moved, deleted or replaced. Paths without a file are ignored.
  */
 export function createMoveCheck(...paths: string[]): () => boolean {
   const known = paths.flatMap((path) => {
@@ -62,7 +62,7 @@ function isAnother(path: string, identity: string): boolean {
   try {
     return identityOf(path) !== identity;
   } catch {
-    // A failing disk is for the write itself to report.
+    // An error of the disk is reported by the write.
     return false;
   }
 }

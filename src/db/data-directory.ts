@@ -22,7 +22,7 @@ export interface DataDirectory {
   backups: string;
 }
 
-/** The exclusive claim on a data directory. The operating system releases it when the process dies. */
+/** Exclusive lock on a data directory. The operating system releases it when the process dies. */
 export interface DirectoryLock {
   release(): void;
 }
@@ -36,9 +36,9 @@ interface Holder {
 }
 
 /**
- * Makes the directory if need be. Throws an OperatorError with the exact `chmod` or `chown` if it, or a
- * file in it, cannot be written. Where the database is a symbolic link, the answer names the file that
- * the link leads to: SQLite keeps its logs next to that, and so do we our lock.
+ * Creates the directory if it is missing. Throws an OperatorError with the exact `chmod` or `chown` if it,
+ * or a file in it, cannot be written. If the database is a symbolic link, the result names its target,
+ * since logs and lock are kept next to that.
  */
 export function openDataDirectory(path: string): DataDirectory {
   const absolute = resolve(path);
@@ -59,20 +59,20 @@ export function openDataDirectory(path: string): DataDirectory {
   const { database } = directory;
   const folder = dirname(database);
   if (folder !== absolute) requireAccess(folder, `The directory ${folder} of the database`, folder);
-  // A command that was run as root leaves such files. SQLite would open them, read-only.
+  // A command run as root leaves files that this user cannot write. SQLite would open them read-only.
   for (const file of [database, walOf(database), shmOf(database), lockFile(directory)]) {
     if (existsSync(file)) requireAccess(folder, file, file);
   }
   return directory;
 }
 
-/** The file that a symbolic link leads to, whether it exists or not; any other path as it is. */
+/** Returns the target of a symbolic link, even if it is missing; any other path unchanged. */
 function followLink(file: string): string {
   if (!lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) return file;
   return existsSync(file) ? realpathSync(file) : resolve(dirname(file), readlinkSync(file));
 }
 
-/** Throws an OperatorError where a path is no data directory with a database in it. */
+/** Throws an OperatorError unless a path is a data directory with a database. */
 export function requireInstallation(path: string): void {
   const directory = resolve(path);
   const database = databaseIn(directory);
@@ -90,9 +90,9 @@ function databaseIn(directory: string): string {
 }
 
 /**
- * Claims the directory for this process, or answers undefined when another process holds it.
- * The claim is an exclusive transaction on a database of its own, which kill -9 releases too.
- * Throws an OperatorError while another process uses the database by another name of its file.
+ * Locks the directory for this process; returns undefined if another process has locked it. The lock is an
+ * exclusive transaction on a database of its own, so that kill -9 releases it too. Throws an OperatorError
+ * while another process uses the database under another name of the same file.
  */
 export function tryLock(directory: DataDirectory, command: string): DirectoryLock | undefined {
   const lock = claim(directory);
@@ -105,7 +105,7 @@ export function tryLock(directory: DataDirectory, command: string): DirectoryLoc
   }
   leaveNote(directory, command);
   return {
-    // The closure also keeps the Database reachable: collected, it would give the lock away.
+    // The closure also keeps the Database reachable: garbage collection would release the lock.
     release() {
       rmSync(holderFile(directory), { force: true });
       lock.run("ROLLBACK");
@@ -119,7 +119,7 @@ function claim(directory: DataDirectory): Database | undefined {
   let lock: Database | undefined;
   try {
     lock = new Database(file, { create: true, readwrite: true });
-    // Nothing is ever written, so that the lock can be had on a full disk too.
+    // Nothing is written, so that the lock works on a full disk too.
     lock.run("PRAGMA journal_mode = MEMORY");
     lock.run("BEGIN EXCLUSIVE");
     return lock;
@@ -131,8 +131,8 @@ function claim(directory: DataDirectory): Database | undefined {
 }
 
 /**
- * True if the file has hard links and a process has it open. The caller holds the lock of the file's own
- * directory, so by this name only commands can have it open: they are waited for.
+ * Returns true if the file has hard links and a process has it open. Waits for commands, since they can
+ * have it open under this name while the caller holds the lock.
  */
 function isUsedByOtherName(database: string): boolean {
   if ((statSync(database, { throwIfNoEntry: false })?.nlink ?? 1) < 2) return false;
@@ -140,19 +140,19 @@ function isUsedByOtherName(database: string): boolean {
   try {
     sqlite = new Database(database, { create: false, readwrite: true });
     sqlite.run(`PRAGMA busy_timeout = ${LINKED_BUSY_TIMEOUT_MS}`);
-    // Reading then takes a lock on the file itself, which its other names share.
+    // Reading then locks the file itself, under all its names.
     sqlite.run("PRAGMA locking_mode = EXCLUSIVE");
     sqlite.prepare("SELECT count(*) FROM sqlite_schema").get();
     return false;
   } catch (error) {
-    // What else is wrong with the file is explained when it is opened.
+    // Other errors are reported when the file is opened.
     return isBusy(error);
   } finally {
     sqlite?.close(true);
   }
 }
 
-/** Tells others who holds the directory. The lock holds without it, on a full disk for instance. */
+/** Writes process id and command for the messages of other processes. The lock works without it. */
 function leaveNote(directory: DataDirectory, command: string): void {
   try {
     writeFileSync(holderFile(directory), JSON.stringify({ pid: process.pid, command }));
@@ -161,7 +161,7 @@ function leaveNote(directory: DataDirectory, command: string): void {
   }
 }
 
-/** Claims the directory or throws an OperatorError that names the process that holds it. */
+/** Locks the directory. Throws an OperatorError that names the process that has locked it. */
 export function lockOrExplain(directory: DataDirectory, command: string): DirectoryLock {
   const lock = tryLock(directory, command);
   if (lock) return lock;
@@ -176,7 +176,7 @@ export function describeHolder(directory: DataDirectory): string {
   return holder ? `process ${holder.pid} (allclear ${holder.command})` : "another process";
 }
 
-/** True if the directory's note names this command as the one that holds it. */
+/** Returns true if the directory is locked by this command, according to its note. */
 export function isHeldBy(directory: DataDirectory, command: string): boolean {
   return readNote(directory)?.command === command;
 }
@@ -189,7 +189,7 @@ function readNote(directory: DataDirectory): Holder | undefined {
   }
 }
 
-// Next to the database itself, not to a symbolic link to it, and named after it: a lock for each database.
+// Next to the database itself, not to a symbolic link, and named after it: each database has its own lock.
 function lockFile({ database }: DataDirectory): string {
   return join(dirname(database), `${basename(database, ".db")}.lock`);
 }

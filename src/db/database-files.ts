@@ -1,4 +1,4 @@
-/** Files of databases that are not in use: making, copying, verifying and removing them. */
+/* Files of databases that are not in use: creating, copying, verifying and removing them. */
 import { Database } from "bun:sqlite";
 import {
   closeSync,
@@ -14,7 +14,7 @@ import { OperatorError } from "./errors";
 import { closeSqlite, isSound, pragma } from "./open";
 import { isAllclearDatabase } from "./schema-history";
 
-/** Suffixes of the files that SQLite keeps next to a database in use, and after a crash. */
+/** Suffixes of the files that SQLite keeps next to a database, in use or after a crash. */
 export const COMPANION_SUFFIXES = ["-wal", "-shm", "-journal"] as const;
 
 /** Returns the path of a database's write-ahead log. */
@@ -22,7 +22,7 @@ export function walOf(database: string): string {
   return `${database}-wal`;
 }
 
-/** Returns the path of the shared memory by which processes use a database's write-ahead log. */
+/** Returns the path of the shared memory for a database's write-ahead log. */
 export function shmOf(database: string): string {
   return `${database}-shm`;
 }
@@ -32,7 +32,7 @@ export function journalOf(database: string): string {
   return `${database}-journal`;
 }
 
-/** Mode of a file that is being made: no other user can open it, nor keep a descriptor of it. */
+/** Mode of unfinished files: no other user can open them, or keep them open. */
 const PRIVATE_MODE = 0o600;
 
 const COPY_CHUNK_BYTES = 1024 * 1024;
@@ -43,8 +43,8 @@ export function createPrivateFile(file: string): void {
 }
 
 /**
- * Copies a database that is not in use, with the logs that a crash may have left. The copy is for its
- * owner alone from the start, even if the original is not. Throws an OperatorError.
+ * Copies a database that is not in use, with logs from a crash. Only its owner can ever open the copy,
+ * even if the original is readable by others. Throws an OperatorError.
  */
 export function copyDatabaseFiles(from: string, to: string): void {
   try {
@@ -59,8 +59,8 @@ export function copyDatabaseFiles(from: string, to: string): void {
 }
 
 /**
- * Copies one file; the copy is for its owner alone. Throws EEXIST for a file or link that exists.
- * `copyFileSync` would give the copy the mode of the original.
+ * Copies one file; only its owner can open the copy. Throws EEXIST for a file or link that exists.
+ * `copyFileSync` would copy the mode of the original.
  */
 export function copyFile(from: string, to: string): void {
   const target = openSync(to, "wx", PRIVATE_MODE);
@@ -85,24 +85,21 @@ export function removeDatabase(file: string): void {
   for (const suffix of ["", ...COMPANION_SUFFIXES]) rmSync(file + suffix, { force: true });
 }
 
-/** Renames the logs that lie next to a database, if any. */
+/** Renames the existing logs of a database. */
 export function moveCompanions(from: string, to: string): void {
   for (const suffix of COMPANION_SUFFIXES) {
     if (existsSync(from + suffix)) renameSync(from + suffix, to + suffix);
   }
 }
 
-/**
- * Throws an OperatorError unless the file is a sound Allclear database. `name` is its name at the
- * beginning of a sentence.
- */
+/** Throws an OperatorError unless the file is an undamaged Allclear database. `name` begins the message. */
 export function requireSoundDatabase(file: string, name: string): void {
   closeSqlite(openSoundDatabase(file, name));
 }
 
 /**
- * Runs `work` on a database that is not in use, leaves everything in the one file, and returns what
- * `work` returned. Throws an OperatorError as `requireSoundDatabase` does, and the errors of `work` as they are.
+ * Runs `work` on a database that is not in use, writes its log into the file, and returns the result of
+ * `work`. Throws the errors of `requireSoundDatabase` and of `work`.
  */
 export function editSoundDatabase<T>(file: string, name: string, work: (sqlite: Database) => T): T {
   const sqlite = openSoundDatabase(file, name);
@@ -132,7 +129,7 @@ function openSoundDatabase(file: string, name: string): Database {
   }
 }
 
-/** Forces a file, or a directory's entries, to the disk. */
+/** Writes a file, or the entries of a directory, to the disk (fsync). */
 export function syncFile(path: string): void {
   if (process.platform === "win32") return;
   const descriptor = openSync(path, "r");

@@ -13,26 +13,26 @@ import { MovedError } from "./errors";
 import { createStorageWatch, type StorageState } from "./storage-watch";
 import { createWriter, type WriterFigures } from "./writer";
 
-/** One open database. Reading is synchronous, through statements; writing goes through `write`. */
+/** An open database, read synchronously through statements and written through `write`. */
 export interface Db extends Reader {
   /**
-   * Runs a synchronous callback inside a transaction and resolves with its answer once that is
-   * durable. Rejects with what the callback threw, its changes undone, or with `unavailable`.
-   * Only a route, a job or a command calls this; verbs take the `tx`.
+   * Runs a synchronous callback in a transaction and resolves to its result once the commit is durable.
+   * Rejects with the error of the callback, whose changes are rolled back, or with `unavailable`.
+   * Called by routes, jobs and commands only; services take the `tx`.
    */
   write<T>(change: (tx: Tx) => T): Promise<T>;
   /**
-   * Number that changes when another connection has committed, or may have, and never by our own
-   * writes. Stays as it was while the database cannot be read. Never throws.
+   * Returns a number that changes when another connection has committed, or may have, and never by writes
+   * of this process. Does not change while the database cannot be read. Never throws.
    */
   foreignVersion(): number;
-  /** Tells whether changes can be stored, as far as is known without writing one. */
+  /** Returns the state of the storage, as far as it is known without a write. */
   storage(): StorageState;
-  /** Like `storage`, after a write that changes nothing where no recent one proves it. */
+  /** Like `storage`, after a write without changes if there was no recent one. */
   checkStorage(): Promise<StorageState>;
-  /** Emitted when a change is stored after some could not be. */
+  /** Emitted when a change is stored after failed ones. */
   recovered: Signal<void>;
-  /** For metrics: how large it is, in bytes, and how it was written since it was opened. */
+  /** Returns sizes in bytes and counters of writes since the start, for metrics. */
   figures(): DbFigures;
   /** Writes a consistent copy to a new file. */
   copyTo(file: string): void;
@@ -40,30 +40,27 @@ export interface Db extends Reader {
 }
 
 export interface DbFigures extends WriterFigures {
-  /** Includes the space that is free to be used again. */
+  /** Includes free space in the file. */
   sizeBytes: number;
   freeBytes: number;
   /** Size of the write-ahead log; 0 in memory. */
   walBytes: number;
 }
 
-/**
- * Least time between two attempts to share a database that is open exclusively. One that could not be
- * opened is retried every second.
- */
+/** Least time between two attempts to share a database that is open exclusively. */
 const REOPEN_PAUSE_MS = 30_000;
 
 /** Longest wait for other processes when the database is opened again: it blocks the event loop. */
 const REOPEN_WAIT_MS = 50;
 
-/** Wraps an open and migrated connection. */
+/** Creates the database of an open and migrated connection. */
 export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
   const path = sqlite.filename;
   const busyTimeoutMs = Number(pragma(sqlite, "busy_timeout"));
   const watch = createStorageWatch(clock, log, retry);
   let connection = connect(sqlite, log, watch.onStatementError);
   const writer = createWriter(requireOpen, watch, clock, log);
-  // Without its log, which closing removes.
+  // The log is not checked: closing removes it.
   const isReplaced = createMoveCheck(path);
   /** Error of the last attempt to open the database again; undefined while it is open. */
   let openingError: unknown;
@@ -79,7 +76,7 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
     throw unavailable("The database cannot answer now; try again.", 5, openingError);
   }
 
-  /** Looks at the directory too, since a server at rest writes nothing that would find it moved. */
+  /** Checks the directory too, since an idle server has no writes that would notice a move. */
   function storage(): StorageState {
     const isOpen = openingError === undefined;
     if (isOpen && watch.state().fault !== "moved" && connection.isMoved()) {
@@ -88,7 +85,7 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
     return watch.state();
   }
 
-  /** Answers true when changes are stored and other processes can use the database. */
+  /** Resolves to true if changes are stored and other processes can use the database. */
   async function retry(): Promise<boolean> {
     if (openingError !== undefined) openAgain();
     if (watch.state().fault !== undefined) await writer.probe();
@@ -97,11 +94,11 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
     return watch.state().fault === undefined && !connection.isExclusive;
   }
 
-  /** Gives other processes access again, which opening on a full disk has taken from them. */
+  /** Lets other processes use the database again, after it was opened exclusively on a full disk. */
   function share(): void {
     const now = clock.monotonic();
     if (now < reopenAt) return;
-    // The open files are the only way to what was moved: they are kept open.
+    // Files that were moved stay open, since they cannot be opened again.
     if (connection.isMoved()) watch.writeFailed(new MovedError());
     else if (!isDiskTight(path)) {
       reopenAt = now + REOPEN_PAUSE_MS;
@@ -110,7 +107,7 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
     }
   }
 
-  /** Opens the database after it was closed, unless another file or none has its name by now. */
+  /** Opens the database after it was closed, unless the file was removed or replaced. */
   function openAgain(): void {
     try {
       if (isReplaced()) throw new MovedError();
@@ -149,7 +146,7 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
         if (version !== dataVersion) foreignVersion += 1;
         dataVersion = version;
       } catch (error) {
-        // A timer asks for this: an error would end the server.
+        // Called by a timer: an error would end the server.
         watch.onStatementError(error);
       }
       return foreignVersion;

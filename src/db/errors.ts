@@ -6,7 +6,7 @@ export class OperatorError extends Error {
   }
 }
 
-/** SQLite's symbolic code of an error, through Drizzle's wrapper if there is one. */
+/** Returns SQLite's symbolic code of an error, which Drizzle may have wrapped. */
 export function sqliteCode(error: unknown): string | undefined {
   for (let link = error; link instanceof Error; link = link.cause) {
     const code = (link as { code?: unknown }).code;
@@ -15,13 +15,13 @@ export function sqliteCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Another connection holds the database; waiting may help. */
+/** Returns true if another connection has locked the database. */
 export function isBusy(error: unknown): boolean {
   const code = sqliteCode(error);
   return code !== undefined && (code.startsWith("SQLITE_BUSY") || code === "SQLITE_LOCKED");
 }
 
-// What the machine, not the caller, has to answer for: no space, no memory, a failing disk.
+// Faults of the machine, not of the caller: no space, no memory, a failing disk.
 const RESOURCE_FAILURE =
   /^SQLITE_(FULL|IOERR|NOMEM|BUSY|LOCKED|READONLY|CANTOPEN|CORRUPT|NOTADB|PROTOCOL|INTERRUPT)/;
 
@@ -29,7 +29,7 @@ export function isResourceFailure(error: unknown): boolean {
   return RESOURCE_FAILURE.test(sqliteCode(error) ?? "");
 }
 
-/** Reasons for which changes cannot be stored, each with the sentence that health checks answer. */
+/** Reasons for which changes cannot be stored, with the sentences of the health checks. */
 export const STORAGE_FAULTS = {
   disk_full: "The disk is full.",
   disk_error: "The disk reports errors.",
@@ -42,7 +42,7 @@ export const STORAGE_FAULTS = {
 
 export type StorageFault = keyof typeof STORAGE_FAULTS;
 
-/** Refuses a change because the open database file is no longer the one in the data directory. */
+/** Error of a write if the open database file is no longer the one in the data directory. */
 export class MovedError extends Error {
   constructor() {
     super(STORAGE_FAULTS.moved);
@@ -50,7 +50,7 @@ export class MovedError extends Error {
   }
 }
 
-// The first that matches. A shared-memory file that cannot grow is SQLite's first sign of a full disk.
+// The first match counts. On a full disk, SQLite first fails to enlarge its shared memory.
 const FAULT_OF_CODE: readonly [RegExp, StorageFault][] = [
   [/^SQLITE_(FULL|IOERR_SHMSIZE)/, "disk_full"],
   [/^SQLITE_(CORRUPT|NOTADB|IOERR_CORRUPTFS)/, "damaged"],
@@ -59,7 +59,7 @@ const FAULT_OF_CODE: readonly [RegExp, StorageFault][] = [
   [/^SQLITE_(BUSY|LOCKED|PROTOCOL)/, "locked"],
 ];
 
-/** Names the storage fault that an error of a write or read stands for. */
+/** Returns the storage fault behind an error of a read or write. */
 export function storageFaultOf(error: unknown): StorageFault {
   const cause = error instanceof Error ? error.cause : undefined;
   if (error instanceof MovedError || cause instanceof MovedError) return "moved";

@@ -12,7 +12,7 @@ export function requireAccess(directory: string, what: string, path: string): vo
   }
 }
 
-/** Advice about a directory, or a file in it, that cannot be used. `what` names the one at `path`. */
+/** Returns advice about a directory, or a file in it, that cannot be used. `what` names the one at `path`. */
 export function explainAccess(
   directory: string,
   what: string,
@@ -54,7 +54,7 @@ function describeFile(path: string): { uid: number | undefined; isFolder: boolea
   }
 }
 
-/** Quotes a word for a shell where it needs quotes. */
+/** Quotes a word for a shell, if it needs quotes. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

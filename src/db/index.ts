@@ -1,10 +1,9 @@
 /**
- * The database: opened with the settings that the guarantees rest on, migrated, and written through
- * one door, `db.write`, which commits in groups. Stores declare their statements with `selectOne`,
- * `selectMany` and `mutate`.
+ * The database: opening, migrating, and writing through `db.write`, which commits in groups. Stores
+ * declare their statements with `selectOne`, `selectMany` and `mutate`.
  */
 export { createDb, type Db } from "./database";
-export { OperatorError } from "./errors";
+export { OperatorError, STORAGE_FAULTS, type StorageFault } from "./errors";
 export {
   insertAllInto,
   insertInto,
@@ -15,5 +14,4 @@ export {
   type Tx,
   updateById,
 } from "./statements";
-export { STORAGE_FAULTS, type StorageFault } from "./errors";
 export type { StorageState } from "./storage-watch";

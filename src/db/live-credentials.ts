@@ -3,7 +3,7 @@ import { type CredentialTable, hasCredentials } from "./carry-over";
 
 export type CredentialKind = "key" | "user" | "webhook" | "monitor";
 
-/** A credential of the restored database that is accepted, or that signs webhooks. */
+/** A credential of the restored database that is accepted or signs webhooks. */
 export interface LiveCredential {
   kind: CredentialKind;
   id: string;
@@ -14,10 +14,11 @@ export interface LiveCredential {
 interface Listing {
   kind: CredentialKind;
   table: CredentialTable;
-  /** Tables that have to be read of the replaced database to know which rows it still has. */
+  /** Tables of the replaced database that are needed to know which rows it still has. */
   requiredTables: readonly CredentialTable[];
-  /** SQL of the label, and of the condition under which the row is accepted or signs at `$now` (unix ms). */
+  /** SQL of the label. */
   label: string;
+  /** SQL condition under which the row is accepted, or signs, at `$now` (unix ms). */
   isLive: string;
   /** SQL condition under which the replaced database still has the row. */
   isConfirmed: string;
@@ -60,7 +61,7 @@ const LISTINGS: readonly Listing[] = [
   },
 ];
 
-/** Credentials that work in a restored database and that the replaced one does not have. */
+/** Credentials that work in a restored database and are missing in the replaced one. */
 export interface RevivedCredentials {
   /** By kind and id. */
   revived: LiveCredential[];
@@ -69,8 +70,8 @@ export interface RevivedCredentials {
 }
 
 /**
- * Lists the credentials that work at `now` (unix ms). Rows that the attached `replaced` still has are
- * left out: what was ended there has been carried over.
+ * Lists the credentials that work at `now` (unix ms), except for rows that the attached `replaced` still
+ * has, whose revocations were carried over.
  */
 export function listRevived(sqlite: Database, now: number): RevivedCredentials {
   let couldReadReplaced = true;
@@ -94,7 +95,7 @@ export function listRevived(sqlite: Database, now: number): RevivedCredentials {
   return { revived, couldReadReplaced };
 }
 
-/** True if there are users, and none of them is an owner who can sign in. */
+/** Returns true if there are users, but no owner who can sign in. */
 export function lacksOwner(sqlite: Database): boolean {
   if (!hasCredentials(sqlite, "main", "users")) return false;
   const row = sqlite

@@ -8,7 +8,7 @@ import { MIGRATIONS, type Migration } from "./migrations";
 import { readApplied, requireKnownHistory } from "./schema-history";
 import { copyBeforeUpgrade } from "./backup";
 
-/** Outcome of a migration. `copy` is the file that holds the database as it was before. */
+/** Outcome of a migration. `copy` is the copy of the database from before it. */
 export interface MigrationReport {
   from: number;
   to: number;
@@ -16,12 +16,12 @@ export interface MigrationReport {
 }
 
 /**
- * Brings a database to this build's schema: all pending migrations in one transaction, so that a failure
- * leaves the schema that the build before can use. Foreign keys are off meanwhile, and checked before the
- * commit. An existing database is copied first.
+ * Migrates a database to the schema of this build, in one transaction, so that after a failure the previous
+ * build can use it. Foreign keys are checked before the commit, not during it. An existing database is
+ * copied first.
  *
- * Throws an OperatorError for a newer schema, for a migration whose text is not the one applied, and for
- * a migration that fails. Only the holder of the data directory's lock calls this.
+ * Throws an OperatorError for a newer schema, for a migration with another text than the applied one, and
+ * for a failed migration. The caller holds the lock of the data directory.
  */
 export function migrate(
   sqlite: Database,
@@ -48,7 +48,7 @@ export function migrate(
 }
 
 function applyAll(sqlite: Database, pending: readonly Migration[]): void {
-  // Inside a transaction this pragma would do nothing.
+  // Has no effect inside a transaction.
   sqlite.run("PRAGMA foreign_keys = OFF");
   try {
     sqlite.run("BEGIN IMMEDIATE");

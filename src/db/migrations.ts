@@ -8,13 +8,13 @@ import people from "../../migrations/0002_people.sql" with { type: "text" };
 import webhooks from "../../migrations/0006_webhooks.sql" with { type: "text" };
 
 export interface Migration {
-  /** 1, 2, 3 …: the schema's version after it. */
+  /** Schema version after the migration: 1, 2, 3 … */
   number: number;
   name: string;
   sql: string;
 }
 
-/** Every migration, oldest first. One that has landed in a release is never edited. */
+/** Every migration, oldest first. A released migration is never edited. */
 export const MIGRATIONS: readonly Migration[] = [
   { number: 1, name: "foundation", sql: foundation },
   { number: 2, name: "people", sql: people },
@@ -26,5 +26,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 8, name: "delivery_batches", sql: deliveryBatches },
 ];
 
-/** The schema's version that this build reads and writes. */
+/** Schema version of this build. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -13,8 +13,8 @@ const ofMaintenance = selectOne((orm, _$: None) =>
 );
 
 /**
- * The greatest id of all updates: ids that are made from now on have to sort behind it, since by them is
- * told which update of several was written first.
+ * Returns the greatest id of all updates. New ids must be greater, since ids determine the order of updates
+ * with equal times.
  */
 export function newestUpdateId(reader: Reader): string | undefined {
   const found = [ofIncidents(reader, {})?.id, ofMaintenance(reader, {})?.id];

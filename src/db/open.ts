@@ -3,13 +3,13 @@ import { chmodSync, closeSync, existsSync, openSync, statfsSync } from "node:fs"
 import { dirname } from "node:path";
 import { OperatorError, isBusy, sqliteCode } from "./errors";
 
-/** It holds the hashes of keys and passwords: for its owner and their group. */
+/** Mode of database files: owner and group only, since they contain hashes of keys and passwords. */
 export const DATABASE_MODE = 0o640;
 
 /** "Alcl" in ASCII: marks a file as Allclear's database (SQLite's `application_id`). */
 export const APPLICATION_ID = 0x416c636c;
 
-/** Settings of opening a database; the defaults are those of a start. */
+/** Options for opening a database. The defaults are those of a start. */
 export interface OpenOptions {
   /** False if a missing file is an error. */
   mayCreate?: boolean;
@@ -17,22 +17,21 @@ export interface OpenOptions {
   openingWaitMs?: number;
 }
 
-/** Longest wait of a command, and of a start, for other processes. A server waits for none after it. */
+/** Longest wait of a command or a start for other processes. A running server does not wait. */
 export const COMMAND_BUSY_TIMEOUT_MS = 5_000;
 
-/** Least free space at which shared memory for the write-ahead log is created. */
+/** Free space that is needed to create shared memory for the write-ahead log. */
 const SHARED_MEMORY_ROOM_BYTES = 256 * 1024;
 
 /**
- * Opens a database with the settings that the guarantees rest on: WAL with `synchronous=FULL`, so
- * that what was acknowledged survives a power cut; foreign keys enforced; parameters strict.
+ * Opens a database in WAL mode with `synchronous=FULL`, so that acknowledged changes survive a power cut,
+ * and with enforced foreign keys and strict parameters.
  *
- * A full disk has no room for the shared memory that processes use a WAL database by. The database is
- * then opened for this process alone, which needs no room; other processes find it locked.
+ * A full disk has no room for the shared memory of WAL mode. The database is then opened for this process
+ * alone, which needs no shared memory; other processes find it locked.
  *
- * `busyTimeoutMs` blocks the thread while another process writes: 0 in a server.
- * Throws an OperatorError for a file that is no database or another program's, and when the file
- * system cannot do WAL, as some network file systems cannot.
+ * `busyTimeoutMs` blocks the thread while another process writes: 0 in a server. Throws an OperatorError
+ * for a file that is not a database of Allclear, and for file systems without support for WAL.
  */
 export function openSqlite(
   path: string,
@@ -64,14 +63,14 @@ function openWithFallback(path: string, busyTimeoutMs: number, options: OpenOpti
   }
 }
 
-/** A full disk is reported as any of these, depending on the file that cannot grow. */
+/** Returns true for the errors of a full disk, which depend on the file that cannot grow. */
 function isOutOfRoom(error: unknown): boolean {
   return /^SQLITE_(FULL|IOERR|CANTOPEN)/.test(sqliteCode(error) ?? "");
 }
 
 /**
- * True if the file system of an existing database has hardly any free space. Shared memory is then not
- * tried at all: a page of it that the file system has no block for ends the process (SIGBUS).
+ * Returns true if the file system of an existing database has almost no free space. Shared memory must not
+ * be used then: a page without a block in the file system ends the process (SIGBUS).
  */
 export function isDiskTight(path: string): boolean {
   if (path === ":memory:" || !existsSync(path)) return false;
@@ -90,7 +89,7 @@ function openInMode(
   try {
     if (mayCreate) createFile(path);
     sqlite = new Database(path, { create: mayCreate, readwrite: true, strict: true });
-    // Before anything is read: only then SQLite keeps the index of the log in its own memory.
+    // Must be set before the first read, so that SQLite keeps the index of the log in its own memory.
     if (mode === "exclusive") sqlite.run("PRAGMA locking_mode = EXCLUSIVE");
     sqlite.run(`PRAGMA busy_timeout = ${mode === "exclusive" ? 0 : openingWaitMs}`);
     configure(sqlite, path);
@@ -102,17 +101,17 @@ function openInMode(
   }
 }
 
-/** Creates a missing file with its mode: SQLite would create it with the umask's, for others to open. */
+/** Creates a missing file with `DATABASE_MODE`. SQLite would use the mode of the umask. */
 function createFile(path: string): void {
   if (path === ":memory:" || existsSync(path)) return;
   try {
     closeSync(openSync(path, "wx", DATABASE_MODE));
   } catch {
-    // SQLite meets the same obstacle, and names it.
+    // SQLite fails for the same reason and names it.
   }
 }
 
-/** True if a connection has the database for itself. */
+/** Returns true if no other connection can use the database. */
 export function isExclusive(sqlite: Database): boolean {
   return pragma(sqlite, "locking_mode") === "exclusive";
 }
@@ -121,10 +120,10 @@ export function isExclusive(sqlite: Database): boolean {
 export function configure(sqlite: Database, path: string): void {
   const isNew = pragma(sqlite, "page_count") === 0;
   if (isNew) {
-    // Only a new file can choose this; it lets trimmed history give its space back without VACUUM.
+    // Can be set for a new file only. Deleted history then returns its space without VACUUM.
     sqlite.run("PRAGMA auto_vacuum = INCREMENTAL");
     sqlite.run(`PRAGMA application_id = ${APPLICATION_ID}`);
-    // The umask may have taken something off. The logs of SQLite get the same mode.
+    // The umask may have removed bits. The logs of SQLite get the same mode.
     if (path !== ":memory:") chmodSync(path, DATABASE_MODE);
   } else if (pragma(sqlite, "application_id") !== APPLICATION_ID) {
     throw new OperatorError(`${path} is another program's database. Name another data directory.`);
@@ -138,8 +137,8 @@ export function configure(sqlite: Database, path: string): void {
   sqlite.run("PRAGMA synchronous = FULL");
   sqlite.run("PRAGMA foreign_keys = ON");
   sqlite.run("PRAGMA trusted_schema = OFF");
-  // A large transaction's journal would else spill to a temporary file, and there may be no place
-  // for one: the container's root is read-only.
+  // The journal of a large transaction would need a temporary file, which a container with a read-only
+  // root cannot create.
   sqlite.run("PRAGMA temp_store = MEMORY");
   sqlite.run(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`);
 }
@@ -163,14 +162,14 @@ function explainOpening(path: string, error: unknown): unknown {
 }
 
 /**
- * Closes a connection with all of its statements, so that its files and locks are let go of now.
- * A bare `close()` leaves them to the garbage collector while a prepared statement lives.
+ * Closes a connection with its statements and releases its files and locks at once. `close()` without an
+ * argument leaves them to the garbage collector while a prepared statement lives.
  */
 export function closeSqlite(sqlite: Database): void {
   sqlite.close(true);
 }
 
-/** The single value that a pragma answers with. */
+/** Runs a pragma and returns its single value. */
 export function pragma(sqlite: Database, text: string): unknown {
   const row = sqlite.prepare<Record<string, unknown>, []>(`PRAGMA ${text}`).get();
   return row ? Object.values(row)[0] : undefined;

@@ -35,17 +35,17 @@ export interface RestoreReport extends RevivedCredentials {
   lacksOwner: boolean;
 }
 
-/** Ends of the names of the copy and of the kept database. The time of the restore follows. */
+/** Suffix of the unfinished copy; the time of the restore follows. */
 const RESTORING = ".restoring";
+/** Suffix of the replaced database; the time of the restore follows. */
 const KEPT = ".before-restore";
 
 /**
- * Replaces a data directory's database by a backup. The backup is copied, verified and completed with
- * what has been ended since (see `carryOver`) before anything is touched. The replaced database is kept
- * under another name. A crash leaves either database in place, whole, once `removeUnfinishedRestore` has
- * run. The caller holds the data directory's lock. `now` is in unix ms; `busyTimeoutMs` is the longest
- * wait for other processes.
- * Throws an OperatorError for a backup that cannot be used, and while the database is being read.
+ * Replaces the database of a data directory by a backup. The backup is first copied, verified and completed
+ * with later revocations (see `carryOver`). The replaced database is kept under another name. After a crash,
+ * `removeUnfinishedRestore` leaves one of the two databases in place, complete. The caller holds the lock of
+ * the data directory. `now` is in unix ms; `busyTimeoutMs` is the longest wait for other processes.
+ * Throws an OperatorError for an unusable backup, and while another process reads the database.
  */
 export function restoreDatabase(
   directory: DataDirectory,
@@ -71,7 +71,7 @@ export function restoreDatabase(
       checkpointLog(database, busyTimeoutMs);
       linkOrCopy(database, kept);
     }
-    // Left behind, an old log would be replayed over the restored database.
+    // SQLite would replay an old log over the restored database.
     moveCompanions(database, kept);
     renameSync(unfinished, database);
     syncFile(dirname(database));
@@ -81,7 +81,7 @@ export function restoreDatabase(
   }
 }
 
-/** Returns the time as part of a file's name; a later one if a kept database has that name. */
+/** Returns the time for names of files; a later time if a kept database already has that name. */
 function findStamp(database: string, now: number): string {
   for (let at = now; ; at++) {
     const stamp = new Date(at).toISOString().replace(/[:.]/g, "-");
@@ -90,15 +90,15 @@ function findStamp(database: string, now: number): string {
 }
 
 /**
- * Removes the files of a restore that has not replaced the database, and puts the log of the database
- * back. The caller holds the data directory's lock.
+ * Removes the files of an unfinished restore and restores the log of the database. The caller holds the lock
+ * of the data directory.
  */
 export function removeUnfinishedRestore({ database }: DataDirectory): void {
   const folder = dirname(database);
   const start = basename(database) + RESTORING;
   for (const name of readdirSync(folder).filter((name) => name.startsWith(start))) {
     const stamp = name.slice(start.length + 1);
-    // The copy goes last: while it is there, a killed removal is repeated.
+    // The copy is removed last, so that an interrupted removal is repeated.
     if (stamp.endsWith("Z")) putLogBack(database, keptFile(database, stamp));
     removeDatabase(join(folder, name));
   }
@@ -108,21 +108,18 @@ function keptFile(database: string, stamp: string): string {
   return `${database}${KEPT}-${stamp}`;
 }
 
-/** Undoes the keeping of a database that has kept its own name too. */
+/** Moves the log of a kept database back, and removes its second name if the first one still exists. */
 function putLogBack(database: string, kept: string): void {
+  const hasBothLogs = COMPANION_SUFFIXES.some(
+    (suffix) => existsSync(kept + suffix) && existsSync(database + suffix),
+  );
   // Another program has used the database without its log. Neither log may be overwritten.
-  if (
-    COMPANION_SUFFIXES.some((suffix) => existsSync(kept + suffix) && existsSync(database + suffix))
-  )
-    return;
+  if (hasBothLogs) return;
   moveCompanions(kept, database);
   if (existsSync(database)) removeDatabase(kept);
 }
 
-/**
- * Deletes sessions and links, carries over what was ended, records the restore, and lists what works
- * again.
- */
+/** Deletes sessions and links, carries over revocations, and lists the credentials that work again. */
 function reconcileCredentials(
   sqlite: Database,
   replaced: string | undefined,
@@ -137,7 +134,7 @@ function reconcileCredentials(
   return { carried, ...listRevived(sqlite, now), lacksOwner: lacksOwner(sqlite) };
 }
 
-/** Deletes sessions and one-time links: they may have been ended or used since. */
+/** Deletes sessions and one-time links, which may have been ended or used after the backup. */
 function endShortLivedCredentials(sqlite: Database): void {
   for (const table of ["sessions", "one_time_links"]) {
     if (columnsOf(sqlite, "main", table).size > 0) sqlite.run(`DELETE FROM main.${table}`);
@@ -164,7 +161,7 @@ function recordRestore(sqlite: Database, carried: readonly CarriedOver[], now: n
     );
 }
 
-/** Gives a database a second name. It keeps its own, under which a database exists at every moment. */
+/** Gives a database a second name, so that its own name always leads to a database. */
 function linkOrCopy(database: string, kept: string): void {
   try {
     linkSync(database, kept);
@@ -176,7 +173,7 @@ function linkOrCopy(database: string, kept: string): void {
   }
 }
 
-/** Throws an OperatorError while another process uses the database: its log could not be kept whole. */
+/** Writes the log into the database. Throws an OperatorError while another process uses the database. */
 function checkpointLog(database: string, busyTimeoutMs: number): void {
   let sqlite: Database | undefined;
   let isInUse = false;
@@ -184,7 +181,7 @@ function checkpointLog(database: string, busyTimeoutMs: number): void {
     sqlite = openSqlite(database, busyTimeoutMs, { openingWaitMs: busyTimeoutMs });
     isInUse = pragma(sqlite, "wal_checkpoint(TRUNCATE)") === 1;
   } catch (error) {
-    // A database too damaged to open is what a restore is for: it is kept with its log as it is.
+    // A damaged database, which is the usual reason for a restore, is kept with its log unchanged.
     isInUse = isBusy(error);
   } finally {
     if (sqlite) closeSqlite(sqlite);

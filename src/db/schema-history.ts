@@ -4,15 +4,15 @@ import { OperatorError } from "./errors";
 import type { Migration } from "./migrations";
 import { APPLICATION_ID, pragma } from "./open";
 
-/** A migration as the database remembers it. */
+/** A migration that was applied to a database. */
 export interface AppliedMigration {
   number: number;
   name: string;
-  /** SHA-256 of the SQL that was run, in hexadecimal. */
+  /** SHA-256 of its SQL, in hexadecimal. */
   checksum: string;
 }
 
-/** The migrations that a database has been through, oldest first. */
+/** Returns the migrations that were applied to a database, oldest first. */
 export function readApplied(sqlite: Database): AppliedMigration[] {
   const exists = sqlite
     .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migrations'")
@@ -25,7 +25,7 @@ export function readApplied(sqlite: Database): AppliedMigration[] {
     .all();
 }
 
-/** The version of the schema that a database has now; 0 for an empty one. */
+/** Returns the schema version of a database; 0 for an empty one. */
 export function schemaVersion(sqlite: Database): number {
   return readApplied(sqlite).length;
 }
@@ -35,10 +35,7 @@ export function isAllclearDatabase(sqlite: Database): boolean {
   return pragma(sqlite, "application_id") === APPLICATION_ID && schemaVersion(sqlite) > 0;
 }
 
-/**
- * Throws an OperatorError unless these migrations begin with those that the database has been
- * through. `what` names the database at the beginning of a sentence.
- */
+/** Throws an OperatorError unless `migrations` begin with the applied ones. `what` begins the message. */
 export function requireKnownHistory(
   applied: readonly AppliedMigration[],
   migrations: readonly Migration[],

@@ -4,7 +4,7 @@ import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 
 export type Orm = BunSQLiteDatabase<Record<string, never>>;
 
-/** A statement as its store declares it: built by Drizzle once per database, its text constant. */
+/** Declaration of a statement: built by Drizzle once per database, with constant text. */
 type Build<Params> = (orm: Orm, $: Params) => { prepare(): PreparedStatement };
 
 interface PreparedStatement {
@@ -14,29 +14,28 @@ interface PreparedStatement {
   run(params?: Record<string, unknown>): unknown;
 }
 
-/** Whatever can read: the database between transactions, or a transaction with its own changes. */
+/** The database between transactions, or a transaction with its own changes. */
 export interface Reader {
   readonly statements: StatementCache;
 }
 
 /**
- * An open transaction, given to the callback of `db.write` and dead when that returns, or as soon as
- * SQLite has rolled all of it back: its every use throws from then on.
- * A callback touches nothing but its `tx`.
+ * An open transaction, passed to the callback of `db.write`. Every use throws after the callback has
+ * returned or SQLite has rolled back the transaction. A callback touches nothing but its `tx`.
  */
 export interface Tx extends Reader {
   /**
-   * Runs in the transaction once the callback of `db.write` has returned. An error rolls back what the
-   * callback did.
+   * Runs `work` in the transaction once the callback of `db.write` has returned. An error rolls back the
+   * callback.
    */
   atEnd(work: () => void): void;
-  /** Runs once the transaction is durable, never if it is rolled back. Errors are logged. */
+  /** Runs `effect` once the transaction is durable, never if it is rolled back. Errors are logged. */
   afterCommit(effect: () => void): void;
 }
 
-/** The prepared statements of one database, each made at its first use. */
+/** Prepared statements of a database, each made at its first use. */
 export class StatementCache {
-  /** Rows that statements have changed so far, rolled back or not. A probe counts as one. */
+  /** Number of rows changed so far, rolled back or not. A probe counts as one. */
   written = 0;
   /** Called with every error of a statement. */
   readonly onStatementError: (error: unknown) => void;
@@ -58,15 +57,15 @@ export class StatementCache {
   }
 }
 
-/** Answers every property with Drizzle's placeholder of that name, typed as the value it stands for. */
+/** Has Drizzle's placeholder of that name as every property. */
 const placeholders: unknown = new Proxy(
   {},
   { get: (_target, name) => sql.placeholder(String(name)) },
 );
 
 /**
- * Lets NULL be NULL. Drizzle has a column encode whatever takes a placeholder's place, so that a JSON
- * column would store the text "null" and a boolean one 0.
+ * Makes null parameters NULL. Drizzle would encode them by their column: as the text "null" for JSON, as 0
+ * for a boolean.
  */
 function keepNulls(params: unknown[]): void {
   for (const [index, param] of params.entries()) {
@@ -86,8 +85,8 @@ type Rows<Builder> = Builder extends { prepare(): { all(...args: never[]): infer
   : never;
 
 /**
- * A query for at most one row: `const findPage = selectOne((orm, $: { id: string }) => …)`, then
- * `findPage(reader, { id })`. The `$` parameter's type is the parameters' type.
+ * Declares a query for at most one row: `const findPage = selectOne((orm, $: { id: string }) => …)`, then
+ * `findPage(reader, { id })`. The type of `$` is the type of the parameters.
  */
 export function selectOne<Params, Builder extends { prepare(): PreparedStatement }>(
   build: (orm: Orm, $: Params) => Builder,
@@ -95,7 +94,7 @@ export function selectOne<Params, Builder extends { prepare(): PreparedStatement
   return ({ statements }, params) => {
     try {
       const row = statements.prepared(build).get(params as Record<string, unknown>);
-      // Drizzle answers undefined for no row, bun:sqlite null.
+      // Without a row, Drizzle returns undefined and bun:sqlite null.
       return (row ?? undefined) as Rows<Builder> | undefined;
     } catch (error) {
       statements.onStatementError(error);
@@ -104,7 +103,7 @@ export function selectOne<Params, Builder extends { prepare(): PreparedStatement
   };
 }
 
-/** A query for all of its rows, read at once: no iterator stays open. */
+/** Declares a query for any number of rows, which are read at once: no iterator stays open. */
 export function selectMany<Params, Builder extends { prepare(): PreparedStatement }>(
   build: (orm: Orm, $: Params) => Builder,
 ): (reader: Reader, params: Params) => Rows<Builder>[] {
@@ -119,8 +118,8 @@ export function selectMany<Params, Builder extends { prepare(): PreparedStatemen
 }
 
 /**
- * A statement that changes rows and cannot forget to run: calling it runs it. Answers how many rows
- * it changed. Throws when the transaction is over.
+ * Declares a statement that changes rows. Calling it runs it and returns the number of changed rows.
+ * Throws after the end of the transaction.
  */
 export function mutate<Params>(build: Build<Params>): (tx: Tx, params: Params) => number {
   return ({ statements }, params) => {
@@ -136,7 +135,7 @@ export function mutate<Params>(build: Build<Params>): (tx: Tx, params: Params) =
   };
 }
 
-/** A statement that inserts one whole row: `const insertPage = insertInto(pages)`. */
+/** Declares a statement that inserts one whole row: `const insertPage = insertInto(pages)`. */
 export function insertInto<Table extends SQLiteTable>(
   table: Table,
 ): (tx: Tx, row: Table["$inferInsert"]) => void {
@@ -151,8 +150,8 @@ export function insertInto<Table extends SQLiteTable>(
 }
 
 /**
- * A statement that inserts any number of whole rows at once, in their order. For narrow tables without
- * BLOBs: each column reads the JSON of its row again, which makes long texts slow.
+ * Declares a statement that inserts any number of whole rows, in order. For narrow tables without BLOBs,
+ * since each column parses the JSON of its row, which is slow for long texts.
  */
 export function insertAllInto<Table extends SQLiteTable>(
   table: Table,
@@ -176,7 +175,7 @@ export function insertAllInto<Table extends SQLiteTable>(
   };
 }
 
-/** A statement that replaces one whole row, found by its `id`: `const updatePage = updateById(pages)`. */
+/** Declares a statement that replaces a whole row by its `id`: `const updatePage = updateById(pages)`. */
 export function updateById<Table extends SQLiteTable & { $inferSelect: { id: unknown } }>(
   table: Table,
 ): (tx: Tx, row: Table["$inferSelect"]) => void {

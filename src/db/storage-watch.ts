@@ -5,36 +5,36 @@ import { STORAGE_FAULTS, type StorageFault, storageFaultOf } from "./errors";
 
 /** Pause between two attempts to write while writing fails. */
 const RETRY_MS = 1_000;
-/** Age up to which a stored change proves that the next can be stored. */
+/** Time for which a stored change proves that further changes can be stored. */
 const PROOF_MS = 2_000;
 
-/** State of the database as the last reads and writes left it. */
+/** State of the database after the last reads and writes. */
 export interface StorageState {
-  /** Reason for which changes cannot be stored; undefined where they can. */
+  /** Reason for which changes cannot be stored; undefined if they can. */
   fault: StorageFault | undefined;
   /** True if SQLite has found damage in the database file since the start. */
   isDamaged: boolean;
 }
 
-/** Follows what happens to reads and writes, and retries a write once a second while they fail. */
+/** Tracks the results of reads and writes, and retries a write once a second while writes fail. */
 export interface StorageWatch {
   state(): StorageState;
-  /** Records a write that was refused. */
+  /** Records a failed write. */
   writeFailed(error: unknown): void;
-  /** Records an error of any statement. Only damage counts: other errors are the caller's. */
+  /** Records an error of a statement. Only damage counts, since other errors may be the caller's. */
   onStatementError(error: unknown): void;
   /** Records a commit that wrote something. */
   stored(): void;
-  /** True if `state` needs no probe: a change was stored just now, or a fault is being retried. */
+  /** Returns true if `state` needs no probe: a change was stored recently, or a fault is being retried. */
   isCurrent(): boolean;
-  /** Runs `retry` once a second from now on until it answers that nothing is left to do. */
+  /** Runs `retry` once a second until it resolves to true. */
   retryUntilDone(): void;
-  /** Emitted when a change is stored after some could not be. */
+  /** Emitted when a change is stored after failed ones. */
   recovered: Signal<void>;
   close(): void;
 }
 
-/** `retry` tries to write and answers true when no later retry is needed. */
+/** Creates a watch. `retry` tries to write and resolves to true if no further attempt is needed. */
 export function createStorageWatch(
   clock: Clock,
   log: Log,

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { Log } from "../kernel/log";
 import type { StatementCache, Tx } from "./statements";
 
-/** A transaction as one callback of `db.write` has it: every use throws once it is over or gone. */
+/** The transaction of one callback of `db.write`. Every use throws after the callback or a rollback. */
 class OpenTransaction implements Tx {
   readonly #sqlite: Database;
   readonly #statements: StatementCache;
@@ -26,7 +26,7 @@ class OpenTransaction implements Tx {
     this.#work.push(work);
   }
 
-  /** Runs the work that was left for the end, and what that adds to it. */
+  /** Runs the work of `atEnd`, and the work that it adds. */
   finish(): void {
     for (const work of this.#work) work();
   }
@@ -40,7 +40,7 @@ class OpenTransaction implements Tx {
     this.#isEnded = true;
   }
 
-  /** A statement without its transaction would commit by itself. */
+  // A statement without its transaction would commit by itself.
   #requireOpen(): void {
     if (this.#isEnded) throw new Error("a transaction was used after its callback returned");
     if (!this.#sqlite.inTransaction) {
@@ -51,13 +51,13 @@ class OpenTransaction implements Tx {
 
 export type Outcome = { value: unknown } | { error: unknown };
 
-/** A transaction that callbacks share, a savepoint each: one that throws is rolled back alone. */
+/** A transaction shared by callbacks, each in a savepoint: a failed one is rolled back alone. */
 export interface SharedTransaction {
-  /** Throws where the database cannot be had. */
+  /** Throws if the database is locked or cannot be written. */
   begin(): void;
-  /** Runs one callback; what it wants done after the commit is added to `effects`. */
+  /** Runs one callback and adds its `afterCommit` functions to `effects`. */
   run(change: (tx: Tx) => unknown, effects: (() => void)[]): Outcome;
-  /** Commits, and answers the error if that failed. */
+  /** Commits. Returns the error if that failed. */
   commit(): unknown;
   /** Returns true while it is open. SQLITE_FULL, SQLITE_IOERR and OR ROLLBACK end all of it. */
   isOpen(): boolean;
@@ -75,7 +75,7 @@ export function createSharedTransaction(
   const release = sqlite.prepare("RELEASE callback");
   const rollbackToSavepoint = sqlite.prepare("ROLLBACK TO callback");
 
-  /** Takes back what one callback did; where even that fails, the whole transaction. */
+  /** Rolls back one callback, or the whole transaction if that fails. */
   function undo(): void {
     if (!sqlite.inTransaction) return;
     try {
@@ -134,12 +134,12 @@ export function createSharedTransaction(
 }
 
 /**
- * An `async` callback would go on after its transaction, and a query that was built but not run is
- * a promise to Drizzle too. Its `then` is left alone: calling it would run the query.
+ * Throws for an `async` callback, which would continue after its transaction, and for a query of Drizzle
+ * that was not run. Its `then` is not called, since that would run the query.
  */
 function requireSynchronous(value: unknown): void {
   if (typeof value !== "object" || value === null || !("then" in value)) return;
-  // What it still does ends in an error that nobody else waits for: its transaction is over.
+  // It will fail, since its transaction is over, and nothing else handles the error.
   if (value instanceof Promise) value.catch(() => {});
   throw new Error("the callback of db.write must be synchronous, and this one gave a promise");
 }

@@ -10,9 +10,9 @@ import type { StorageWatch } from "./storage-watch";
 const BATCH_CALLBACKS = 256;
 const BATCH_MS = 10;
 const BUSY_RETRY_MS = 25;
-/** Wait for another process's transaction after which a change is refused. */
+/** Longest wait of a change for the transaction of another process. */
 const GIVE_UP_MS = 5_000;
-/** Wait after which the database counts as locked, and a probe ends. */
+/** Longest wait of a probe. After this wait, the database counts as locked. */
 const LOCKED_MS = 2_000;
 
 interface Job {
@@ -25,7 +25,7 @@ interface Job {
   reject: (error: unknown) => void;
 }
 
-/** A callback that has run, and how it ended. */
+/** A callback that has run, with its outcome. */
 interface Done {
   job: Job;
   outcome: Outcome;
@@ -33,30 +33,32 @@ interface Done {
 
 /** Counters of a writer since its creation, and its queue. */
 export interface WriterFigures {
-  /** Transactions that were committed, and the changes in them. */
+  /** Committed transactions. */
   batches: number;
+  /** Changes in committed transactions. */
   changes: number;
-  /** Changes that could not be stored. What a callback refuses by itself is none of them. */
+  /** Changes that could not be stored, without those that a callback rejected. */
   refused: number;
+  /** Length of the queue. */
   waiting: number;
 }
 
 export interface Writer {
   figures(): WriterFigures;
   write<T>(change: (tx: Tx) => T): Promise<T>;
-  /** Rewrites the database header unchanged, and resolves once that is durable or has failed. */
+  /** Writes without a change. Resolves once that is durable or has failed. */
   probe(): Promise<void>;
-  /** Ends what waits: one last attempt to commit it, then refusals. Later writes are refused. */
+  /** Tries to commit the queue, and rejects the rest of it and all later writes. */
   close(): void;
 }
 
 /**
- * Group commit. The callbacks that wait in one turn of the event loop run inside one
- * `BEGIN IMMEDIATE`, a savepoint each, and share its single fsync; one that throws rolls back alone.
+ * Creates a writer with group commit: the callbacks that wait in one turn of the event loop run inside one
+ * `BEGIN IMMEDIATE`, each in a savepoint, and share one fsync. A failed callback is rolled back alone.
  *
- * The writer never blocks the event loop: when another process holds the database, the batch stays
- * queued and is tried again by timer. A change that has waited five seconds is refused, a probe that
- * has waited two. While `connection` throws, since the database is not open, all are refused.
+ * The writer never blocks the event loop: while another process locks the database, the batch stays in the
+ * queue and is retried by timer. Changes are rejected after five seconds, probes after two, and all while
+ * `connection` throws, since the database is not open.
  */
 export function createWriter(
   connection: () => Connection,
@@ -82,13 +84,13 @@ export function createWriter(
     });
   }
 
-  /** Writes one batch. What does not fit waits for the next turn, so that requests are read between. */
+  /** Writes one batch. The rest waits for the next turn, so that requests are read in between. */
   function flush(): void {
     writeBatch();
     if (queue.length > 0) schedule();
   }
 
-  /** Answers false when nothing waits or the database cannot be had. */
+  /** Returns false if the queue is empty or the transaction could not begin. */
   function writeBatch(): boolean {
     if (queue.length === 0 || !tryBegin()) return false;
     const { batch, failure, hasWritten } = runBatch();
@@ -98,19 +100,17 @@ export function createWriter(
     return true;
   }
 
-  /** Tells the watch how a batch ended. A commit with nothing in it says nothing about the disk. */
+  /** Reports the result of a batch to the watch. A commit without a change proves nothing. */
   function report(batch: Done[], rejection: unknown, hasWritten: boolean): void {
-    if (rejection === undefined && hasWritten) watch.stored();
-    else {
-      const failed = batch.find(
-        ({ outcome }) => "error" in outcome && isResourceFailure(outcome.error),
-      );
-      const cause = rejection ?? (failed?.outcome as { error: unknown } | undefined)?.error;
-      if (isResourceFailure(cause)) watch.writeFailed(cause);
-    }
+    if (rejection === undefined && hasWritten) return watch.stored();
+    const failed = batch.find(
+      ({ outcome }) => "error" in outcome && isResourceFailure(outcome.error),
+    );
+    const cause = rejection ?? (failed?.outcome as { error: unknown } | undefined)?.error;
+    if (isResourceFailure(cause)) watch.writeFailed(cause);
   }
 
-  /** Opens the transaction, or arranges a later attempt and answers false. */
+  /** Begins the transaction. Returns false if that failed; a locked database is retried later. */
   function tryBegin(): boolean {
     try {
       if (connection().isMoved()) throw new MovedError();
@@ -140,8 +140,8 @@ export function createWriter(
   }
 
   /**
-   * Runs callbacks until the batch is full. A `failure` means that the whole transaction is gone;
-   * `hasWritten`, that there is something to commit, without which a commit proves nothing.
+   * Runs callbacks until the batch is full. With a `failure`, the whole transaction was rolled back.
+   * `hasWritten` is true if there are changes to commit.
    */
   function runBatch(): { batch: Done[]; failure: unknown; hasWritten: boolean } {
     const batch: Done[] = [];
@@ -157,7 +157,7 @@ export function createWriter(
       isInCallback = false;
       hasWritten ||= !("error" in outcome) && statements.written !== writtenBefore;
       batch.push({ job, outcome });
-      // Another statement now would commit by itself: nothing more runs, everybody in the batch is refused.
+      // Another statement would now commit by itself: the batch ends, and all of it is rejected.
       if (!transaction.isOpen()) {
         const error = "error" in outcome ? outcome.error : undefined;
         return {
@@ -170,7 +170,7 @@ export function createWriter(
     return { batch, failure: undefined, hasWritten };
   }
 
-  /** Tells the callers. Only now, for a refusal too was judged on what had not been committed. */
+  /** Answers the callers. Errors of callbacks wait too, since they may depend on uncommitted changes. */
   function settle(batch: Done[], failure: unknown): void {
     if (failure !== undefined) {
       refuse(
@@ -231,7 +231,7 @@ export function createWriter(
   return {
     figures: () => ({ batches, changes, refused, waiting: queue.length }),
     write: (change) => enqueue(change, false),
-    // The watch knows of its failure.
+    // The watch already has the error.
     probe: () => enqueue(() => connection().touch(), true).catch(() => {}),
     close() {
       isClosed = true;
@@ -243,7 +243,7 @@ export function createWriter(
   };
 }
 
-/** Problem for the callers of `db.write`. It names no cause: `/readyz/write` and the log do. */
+/** Returns the Problem for callers of `db.write`. Only `/readyz/write` and the log name the cause. */
 function notStored(cause: unknown): Error {
   return unavailable("The change could not be stored. Nothing was written; try again.", 5, cause);
 }

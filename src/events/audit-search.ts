@@ -2,7 +2,7 @@ import { desc, sql } from "drizzle-orm";
 import { type Reader, selectMany } from "../db";
 import { auditLog } from "../db/tables/events";
 
-/** An entry of the audit log: who changed what, when, and from where as long as that is kept. */
+/** An entry of the audit log. Its address is deleted after a while. */
 export type AuditRow = typeof auditLog.$inferSelect;
 
 /** Position of an entry in the log. */
@@ -10,23 +10,24 @@ export type AuditPlace = Pick<AuditRow, "at" | "id">;
 
 /** Filters of the log. An omitted filter matches everything. */
 export interface AuditQuery {
-  /** A part of the sentence, of who, of what or of the address; of ASCII letters the case does not matter. */
+  /** Part of the summary, actor, action, target or address. The case of ASCII letters is ignored. */
   text?: string | undefined;
-  /** Id of a user or a key, or a kind of actor. */
+  /** Id of a user or key, or a kind of actor. */
   actor?: string | undefined;
-  /** An action such as `key.revoke`, or what it begins with: `key`. */
+  /** An action such as `key.revoke`, or its first part: `key`. */
   action?: string | undefined;
-  /** The id of what was changed. */
+  /** Id of the changed object. */
   target?: string | undefined;
-  /** Unix ms: from the first on, and before the other. */
+  /** Unix ms, inclusive. */
   from?: number | undefined;
+  /** Unix ms, exclusive. */
   until?: number | undefined;
-  /** An entry: those before it, and of those at its time the ones that were written before. */
+  /** Only entries that were written before this one. */
   before?: AuditPlace | undefined;
   limit: number;
 }
 
-/** Longer than any label or action, and than most sentences. */
+/** Limit of characters of a text to search for. */
 const TEXT_MAX = 1_000;
 
 interface Params {
@@ -41,7 +42,7 @@ interface Params {
   limit: number;
 }
 
-// In the order of the index of times, which is then all that is read of what lies elsewhere.
+// Sorted as the index of times, so that entries outside the range are not read.
 const listEntries = selectMany((orm, $: Params) => {
   const { text, actor, action, target } = $;
   const holds = (column: unknown) => sql`instr(lower(${column}), lower(${text})) > 0`;
@@ -64,7 +65,7 @@ const listEntries = selectMany((orm, $: Params) => {
 
 const LAST = Number.MAX_SAFE_INTEGER;
 
-/** Entries of the audit log, newest first. Going on by `before` meets each once, whatever is written meanwhile. */
+/** Returns entries of the audit log, newest first. Paging by `before` is not affected by new entries. */
 export function searchAudit(reader: Reader, query: AuditQuery): AuditRow[] {
   const { from = 0, until = LAST, before = { at: LAST, id: LAST }, limit } = query;
   return listEntries(reader, {

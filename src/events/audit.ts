@@ -17,12 +17,12 @@ export interface AuditEntry {
 
 const insertEntries = insertAllInto(auditLog);
 
-/** Writes the entry in the transaction of the change that it describes. */
+/** Writes an entry in the transaction of its change. */
 export function recordAudit(tx: Tx, entry: AuditEntry): void {
   recordAudits(tx, [entry]);
 }
 
-/** Writes any number of entries with one statement, in their order. */
+/** Writes any number of entries with one statement, in order. */
 export function recordAudits(tx: Tx, entries: readonly AuditEntry[]): void {
   const rows = entries.map(({ actor, action, targetId, summary, at }) => ({
     actorKind: actor.kind,
@@ -37,7 +37,7 @@ export function recordAudits(tx: Tx, entries: readonly AuditEntry[]): void {
   insertEntries(tx, rows);
 }
 
-/** The same for a change that is made now. */
+/** Writes an entry with the current time. */
 export function audit(
   ctx: { clock: Clock },
   tx: Tx,
@@ -49,7 +49,7 @@ export function audit(
   recordAudit(tx, { actor, action, targetId, summary, at: ctx.clock.now() });
 }
 
-/** Small enough that nobody waits for the transaction. */
+/** Limit of rows per transaction, which keeps it short. */
 const ROWS_AT_ONCE = 500;
 
 const deleteEntriesBefore = mutate((orm, $: { before: number; limit: number }) =>
@@ -79,15 +79,12 @@ const blankAddressesBefore = mutate((orm, $: { before: number; limit: number }) 
     ),
 );
 
-/**
- * Deletes entries of the audit log from before a moment (unix ms), at most 500 a call. Whether there may
- * be more.
- */
+/** Deletes at most 500 entries from before a time in unix ms. Returns true if there may be more. */
 export function trimAudit(tx: Tx, before: number): boolean {
   return deleteEntriesBefore(tx, { before, limit: ROWS_AT_ONCE }) === ROWS_AT_ONCE;
 }
 
-/** Forgets the addresses in it from before a moment; as many, the same answer. */
+/** Deletes the addresses in at most 500 entries, like `trimAudit`. */
 export function blankAuditAddresses(tx: Tx, before: number): boolean {
   return blankAddressesBefore(tx, { before, limit: ROWS_AT_ONCE }) === ROWS_AT_ONCE;
 }

@@ -2,19 +2,19 @@ import { asc, sql } from "drizzle-orm";
 import { type Reader, selectMany } from "../db";
 import { auditLog } from "../db/tables/events";
 
-/** A change is logged at once, but the clock may go on a little between its row and its entry. */
+/** Longest time between a row and its entry, which are written in the same transaction. */
 const LOGGED_WITHIN_MS = 1_000;
 
-interface Wanted {
+interface Params {
   targetId: string;
-  /** The actions that wrote the steps, as JSON lists are: `["incident.create"]`. */
+  /** Actions that wrote the steps, as a JSON list: `["incident.create"]`. */
   actions: string;
-  /** Times at which the steps were written, as a JSON list of unix ms. */
+  /** Times of the steps, as a JSON list of unix ms. */
   times: string;
 }
 
-/** Found by their time, which is what the log has an index of. */
-const listEntries = selectMany((orm, $: Wanted) =>
+// By time, for which the log has an index.
+const listEntries = selectMany((orm, $: Params) =>
   orm
     .select({ kind: auditLog.actorKind, label: auditLog.actorLabel, at: auditLog.at })
     .from(auditLog)
@@ -35,8 +35,8 @@ export interface Author {
 }
 
 /**
- * Finds the authors of an object's steps by step id, as far as the audit log still has their
- * entries. `steps` are in the order of writing, each written by one of `actions`.
+ * Returns the authors of an object's steps by step id, as far as the audit log still has their entries.
+ * `steps` are in the order of writing, each written by one of `actions`.
  */
 export function authorsOf(
   reader: Reader,

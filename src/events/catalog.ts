@@ -1,4 +1,4 @@
-/** Every event that Allclear tells the outside of, by the name that subscribers filter on. */
+/** Public events by type, as subscribers filter them. */
 export const EVENTS = {
   "component.status_changed": "A component's effective status changed.",
   "incident.created": "An incident was opened, or a draft published.",

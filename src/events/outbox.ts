@@ -4,11 +4,11 @@ import type { Clock } from "../kernel/clock";
 import type { NewId } from "../domain/ids";
 import type { EventType } from "./catalog";
 
-/** Something that happened, with the resource as the API shows it. */
+/** A change, with the resource as the API shows it. */
 export interface OutboxEvent {
   type: EventType;
   pageId: string | null;
-  /** The id of the resource that it happened to. */
+  /** Id of the changed resource. */
   subjectId: string;
   data: Record<string, unknown>;
 }
@@ -29,14 +29,14 @@ export type EventGroup = readonly RecordedEvent[];
 export type EventSubscriber = (tx: Tx, groups: readonly EventGroup[]) => void;
 
 export interface Outbox {
-  /** Writes the event in the transaction of the change that caused it, and answers it as written. */
+  /** Writes the event in the transaction of its change, and returns it as written. */
   record(tx: Tx, event: OutboxEvent): RecordedEvent;
   /**
    * Groups the events that `work` records: people get one message for a group. Nested calls join the outer
    * group; events outside any call form groups of their own.
    */
   group<T>(tx: Tx, work: () => T): T;
-  /** Joins for good; a subscriber is introduced where the context is put together. */
+  /** Adds a subscriber. Called while the context is created. */
   subscribe(subscriber: EventSubscriber): void;
 }
 

@@ -1,7 +1,7 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { ActorKind } from "../../domain/actor";
 
-/** The three columns that say who did something, with the names that every table gives them. */
+/** Columns of an actor. */
 export const actorColumns = {
   actorKind: text("actor_kind").$type<ActorKind>().notNull(),
   actorId: text("actor_id"),
