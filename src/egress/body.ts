@@ -1,17 +1,14 @@
-import type { Fault } from "./fault";
+import { Fault } from "./fault";
 import { type HttpAnswer, MOST_BODY_BYTES } from "./model";
 
-/** A body as it is meant: decompressed. */
+/** A decompressed body. */
 export interface Body {
   bytes: Uint8Array;
   /** True if the body is longer. */
   isCut: boolean;
 }
 
-/**
- * Decompresses what was received of an answer's body, at most `most` bytes of it: more than that is
- * never made, however small what was sent.
- */
+/** Decompresses the received part of a body, up to `most` bytes of the result. */
 export async function readBody(
   answer: HttpAnswer,
   most: number = MOST_BODY_BYTES,
@@ -21,7 +18,43 @@ export async function readBody(
     const isCut = answer.isCut || answer.sentBody.length > most;
     return { bytes: answer.sentBody.subarray(0, most), isCut };
   }
-  // Loaded for the few that compress though they are not asked to.
-  const { decompress } = await import("./decompress");
-  return decompress(answer, coding, most);
+  const decoder = await createDecoder(coding);
+  if (!decoder) return new Fault("protocol", "The body is compressed in a way that is not read.");
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const settle = (outcome: Body | Fault) => {
+      decoder.destroy();
+      resolve(outcome);
+    };
+    decoder.on("data", (chunk: Buffer) => {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > most) settle({ bytes: Buffer.concat(chunks, most), isCut: true });
+    });
+    decoder.on("end", () => settle({ bytes: Buffer.concat(chunks, length), isCut: answer.isCut }));
+    decoder.on("error", () =>
+      settle(new Fault("protocol", "The body is not compressed as its header says.")),
+    );
+    decoder.end(answer.sentBody);
+  });
+}
+
+/** Creates a decoder that decompresses truncated input as far as possible. */
+async function createDecoder(coding: string) {
+  // Loaded at the first use: requests do not ask for compression, and most servers send none.
+  const { constants, createBrotliDecompress, createGunzip, createInflate } =
+    await import("node:zlib");
+  const options = { finishFlush: constants.Z_SYNC_FLUSH };
+  switch (coding) {
+    case "gzip":
+    case "x-gzip":
+      return createGunzip(options);
+    case "deflate":
+      return createInflate(options);
+    case "br":
+      return createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });
+    default:
+      return undefined;
+  }
 }

@@ -18,8 +18,8 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the certificate of a handshake that accepted any; undefined without one. Its chain, dates
- * and names are checked for `host`.
+ * Reads and checks the certificate of a handshake that accepted any; undefined without one. Its names must
+ * contain `host`.
  */
 export function certificateOf(socket: TLSSocket, host: string): Certificate | undefined {
   const shown: PeerCertificate | undefined = socket.getPeerCertificate();
@@ -40,7 +40,7 @@ function problemOf(
   expiresAt: number,
 ): string | null {
   if (!socket.authorized) {
-    // Typed as an Error, it is the code of what OpenSSL found.
+    // Typed as an Error, but it is the code of OpenSSL.
     const code = String(socket.authorizationError);
     if (code === "CERT_HAS_EXPIRED") {
       return `The certificate expired on ${new Date(expiresAt).toISOString().slice(0, 10)}.`;

@@ -6,7 +6,7 @@ import { certificateOf } from "./certificate";
 import { codeOf, Fault, NO_PORT, socketFault, timedOut } from "./fault";
 import type { Certificate } from "./model";
 
-/** An open connection to an address that was judged. It never throws: errors end it. */
+/** An open connection to a checked address. Errors close it; they are never thrown. */
 export interface Opened {
   socket: Socket;
   address: string;
@@ -14,7 +14,7 @@ export interface Opened {
 }
 
 export interface OpenTarget {
-  /** Judged before, in order of choice; at least one. */
+  /** Checked addresses in order of preference. */
   addresses: readonly string[];
   port: number;
   tls?: TlsOptions | undefined;
@@ -22,7 +22,7 @@ export interface OpenTarget {
 }
 
 export interface TlsOptions {
-  /** Whom the certificate must be for. */
+  /** Name or address that the certificate must contain. */
   host: string;
   /** True if the host is a name, which is then sent to the server (SNI). */
   isName: boolean;
@@ -31,7 +31,7 @@ export interface TlsOptions {
   protocols?: string[];
 }
 
-/** Time after which the next address is tried as well. The last one has no limit of its own. */
+/** Time after which the next address is tried instead. The last address has no limit of its own. */
 const NEXT_ADDRESS_AFTER_MS = 2_000;
 
 const NO_IPV6_ADDRESS = new Fault("connect", "This machine has no IPv6 address to connect from.");
@@ -43,10 +43,10 @@ function hasIPv6Address(): boolean {
     .some(({ address, internal }) => isIPv6(address) && !internal && !address.startsWith("fe80:"));
 }
 
-/** Opens connections: to the first address that accepts one. */
+/** Opens connections to the first address that accepts one. */
 export class Connector {
   readonly #clock: Clock;
-  /** Whom to trust, where it is not what the runtime trusts. */
+  /** Trusted certificates; undefined for those of the runtime. */
   readonly #secureContext: SecureContext | undefined;
 
   constructor(clock: Clock, secureContext: SecureContext | undefined) {
@@ -61,9 +61,9 @@ export class Connector {
       const isLast = index === addresses.length - 1;
       const opened = await this.#attempt(target, address, isLast);
       if (!(opened instanceof Fault)) return opened;
-      // An address that cannot be tried from here does not hide a refusal by another one.
+      // A refusal by another address is more important than a lack of ports here.
       if (opened !== NO_PORT) fault = opened;
-      // Whoever accepted the connection has answered for the host; only silence and refusal pass on.
+      // After a failed handshake no other address is tried, since this one has accepted the connection.
       if (signal.aborted || opened.kind === "tls") break;
     }
     if (fault) return fault;
@@ -93,7 +93,7 @@ export class Connector {
         : this.#clock.after(NEXT_ADDRESS_AFTER_MS, () => {
             if (!hasConnected) settle(new Fault("connect", "The host did not answer."));
           });
-      // Stays for good: an error without a listener would end the process.
+      // Never removed: an error without a listener would end the process.
       socket.on("error", (error) =>
         settle(hasConnected && tls ? tlsFault(error) : socketFault(error)),
       );
@@ -116,11 +116,11 @@ export class Connector {
     return connectTls({
       host: address,
       port,
-      // By RFC 6066 without the dot that ends a name which is told whole.
+      // Without the final dot of an absolute name (RFC 6066).
       ...(isName && { servername: host.replace(/\.$/, "") }),
       ...(protocols && { ALPNProtocols: protocols }),
       ...(this.#secureContext && { secureContext: this.#secureContext }),
-      // The certificate is judged below, once it has been read: one that has expired is told with its date.
+      // `verifiedTls` checks the certificate, so that messages can contain its facts, such as its expiry.
       rejectUnauthorized: false,
       checkServerIdentity: () => undefined,
     });

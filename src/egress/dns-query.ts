@@ -1,10 +1,9 @@
 import { promises as dns } from "node:dns";
 import { formatHost } from "../config";
-import { codeOf, Fault, timedOut } from "./fault";
+import { ABORTED, codeOf, Fault, timedOut, untilAborted } from "./fault";
+import { parseResolver } from "./host";
 import type { DnsAnswer, DnsQuery, DnsRecordType } from "./model";
 import type { Policy } from "./policy";
-import { parseResolver } from "./resolver";
-import { ABORTED, untilAborted } from "./until-aborted";
 
 const FAULTS: Readonly<Record<string, string>> = {
   ENOTFOUND: "The name has no such record.",
@@ -16,12 +15,11 @@ const FAULTS: Readonly<Record<string, string>> = {
   EBADNAME: "The name is not one that the DNS can hold.",
 };
 
-/** Asks the DNS once. What it says is never remembered. */
+/** Queries the DNS once. The answer is not cached. */
 export async function queryDns(query: DnsQuery, policy: Policy): Promise<DnsAnswer | Fault> {
   const { name, type, signal } = query;
   if (signal.aborted) return timedOut("asking the resolver");
-  // A resolver of its own for each question, because each keeps what it was told for as long as the
-  // record allows: a record that is gone would go on being there.
+  // Each query has its own resolver, since a resolver caches records for their time to live.
   const resolver = new dns.Resolver();
   if (query.resolver !== undefined) {
     const server = parseResolver(query.resolver);
@@ -80,9 +78,8 @@ async function ask(resolver: dns.Resolver, name: string, type: DnsRecordType): P
 const LONGEST_TXT_PIECE = 255;
 
 /**
- * A long text comes in pieces, and Bun tells each of them as a record of its own (Node tells one record
- * with its pieces). A piece of full length goes on in the next one; a text that its owner cut into
- * shorter ones stays in pieces.
+ * Joins the pieces of long texts, which Bun returns as separate records (Node returns one record with its
+ * pieces). A piece of full length is continued by the next one. Shorter pieces cannot be joined.
  */
 function wholeTexts(pieces: string[][]): string[] {
   const texts: string[] = [];

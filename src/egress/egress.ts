@@ -13,13 +13,13 @@ import type {
   ResolveTarget,
 } from "./model";
 
-/** The one way out. All answer within their signal's time, and none throws. */
+/** All outgoing connections. Each method returns once its signal aborts, at the latest, and never throws. */
 export interface Egress {
-  /** The addresses of a host, judged: never empty, first choice first. */
+  /** Returns the checked addresses of a host, at least one, in order of preference. */
   resolve(target: ResolveTarget): Promise<string[] | Fault>;
-  /** A TCP or TLS connection to the first of those addresses that accepts one. */
+  /** Opens a TCP or TLS connection to the first address that accepts one. */
   connect(target: ConnectTarget): Promise<Connection | Fault>;
-  /** One request over a connection of its own. A redirect is an answer like any other. */
+  /** Sends one request over a connection of its own. Redirects are not followed. */
   request(request: HttpRequest): Promise<HttpAnswer | Fault>;
   /** Queries the DNS. */
   query(query: DnsQuery): Promise<DnsAnswer | Fault>;
@@ -28,18 +28,15 @@ export interface Egress {
 export interface EgressDependencies {
   clock: Clock;
   config: Pick<Config, "outboundAllow">;
-  /** Resolver of names; the system's if omitted. */
+  /** Look-up of names; that of the system if omitted. */
   lookup?: Lookup;
-  /** Certificates of authorities that are trusted besides the usual ones, in PEM. */
+  /** Certificates of further trusted authorities, in PEM. */
   trust?: readonly string[];
-  /** True if a connection can have a file descriptor; absent: the system is asked. */
+  /** Returns true if a file descriptor is free; checks the system if omitted. */
   hasFreeDescriptor?: () => boolean;
 }
 
-/**
- * Creates the outgoing connections. Their code is loaded with the first one, since loading takes
- * half as long as a start.
- */
+/** Creates the outgoing connections. Their code is loaded at the first use, which shortens the start. */
 export function createEgress(deps: EgressDependencies): Egress {
   const opened = lazy(async () => (await import("./open-egress")).openEgress(deps));
   return {

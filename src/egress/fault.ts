@@ -2,13 +2,13 @@ import type { Certificate } from "./model";
 
 /** Step that failed. */
 export type FaultKind =
-  /** Nothing was sent: the address, or what was asked for, is refused here. */
+  /** The address or the request is forbidden. Nothing was sent. */
   | "refused"
-  /** The name has no address, or nobody could say. */
+  /** The name has no address, or could not be resolved. */
   | "dns"
-  /** No connection, or it broke before the answer was complete. */
+  /** The connection failed, or broke before the answer was complete. */
   | "connect"
-  /** The handshake failed, or the certificate is not to be trusted. */
+  /** The handshake failed, or the certificate is not trusted. */
   | "tls"
   /** The response violates the protocol or its limits. */
   | "protocol"
@@ -31,9 +31,26 @@ export class Fault {
   ) {}
 }
 
-/** The signal aborted during a step, which ends the sentence "Timed out …". */
+/** Returns the fault of an aborted step, which ends the sentence "Timed out …". */
 export function timedOut(step: string): Fault {
   return new Fault("timeout", `Timed out ${step}.`);
+}
+
+/** Result of a wait that was aborted. */
+export const ABORTED = Symbol("aborted");
+
+/** Waits for a promise until the signal aborts. Later results are ignored. */
+export function untilAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal,
+): Promise<T | typeof ABORTED> {
+  return new Promise((resolve, reject) => {
+    const stop = () => resolve(ABORTED);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+    const settled = () => signal.removeEventListener("abort", stop);
+    promise.then(resolve, reject).finally(settled);
+  });
 }
 
 const SOCKET_ERRORS: Readonly<Record<string, string>> = {
@@ -60,7 +77,7 @@ export function socketFault(error: unknown): Fault {
   );
 }
 
-/** Node's code of an error, such as `ECONNRESET`; empty where it has none. */
+/** Returns the code of an error, such as `ECONNRESET`; empty if it has none. */
 export function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | undefined)?.code;
   return typeof code === "string" ? code : "";

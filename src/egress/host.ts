@@ -1,27 +1,27 @@
 import ipaddr from "ipaddr.js";
 import type { Policy } from "./policy";
 
-/** A host as it was written, in the one spelling in which it is used. */
+/** A host in canonical spelling. */
 export interface Host {
   /** A name in lower case and ASCII (IDNA), or an address without brackets. */
   name: string;
   isAddress: boolean;
 }
 
-// What a URL would take for its end, its port or its user info. A zone (`%eth0`) belongs to link-local
-// addresses, which nothing may reach.
+// Characters that end the host of a URL, or separate its user info. A zone (`%eth0`) belongs to a
+// link-local address, which no policy allows.
 const NOT_IN_HOSTS = /[\s/\\?#@%]/;
 
 const LONGEST_NAME = 253;
 
-// What the DNS and hosts files know: letters, digits and, inside a label, hyphens and underscores. No
-// program that is handed one can take it for an option.
+// Names of the DNS and of hosts files: letters, digits, underscores and, inside a label, hyphens. Programs
+// cannot read such a name as an option.
 const NAME =
   /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*\.?$/;
 
 /**
- * Reads a host as a URL's parser does, which knows every spelling of an address (`0x7f.1`,
- * `2130706433`, full-width digits) and international names. Undefined if it is none.
+ * Parses a host as in a URL, with all spellings of addresses (`0x7f.1`, `2130706433`, full-width digits) and
+ * international names. Returns undefined for other text.
  */
 export function parseHost(text: string): Host | undefined {
   if (text === "" || NOT_IN_HOSTS.test(text)) return undefined;
@@ -44,11 +44,21 @@ function isAddress(name: string): boolean {
 }
 
 /**
- * Returns the error of a host in a monitor or webhook, as far as it shows without a DNS query. The
- * addresses of a name are checked again at every use.
+ * Returns the error of a host in a monitor or webhook, as far as it is known without a DNS query. The
+ * addresses of a name are checked at every use.
  */
 export function hostError(text: string, policy: Policy): string | undefined {
   const host = parseHost(text);
   if (!host) return "must be a host name or an IP address";
   return host.isAddress ? policy.addressError(host.name) : undefined;
+}
+
+/** Parses a resolver: `address`, `address:port` or `[v6]:port`; undefined for other text. */
+export function parseResolver(text: string): { address: string; port: number } | undefined {
+  const [, bracketed, plain, port = "53"] =
+    /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const host = parseHost(bracketed ?? plain ?? text);
+  const number = Number(port);
+  if (!host?.isAddress || number < 1 || number > 65_535) return undefined;
+  return { address: host.name, port: number };
 }

@@ -1,12 +1,12 @@
 /**
- * Every outgoing request: a name is resolved once, every address it has is judged, and the connection
- * goes to an address that was judged. What is read is capped; one signal is the deadline of all steps.
- * What goes wrong is a `Fault`, never thrown.
+ * All outgoing connections. A name is resolved once, all its addresses are checked by a policy, and the
+ * connection goes to a checked address. Bodies are limited, and one signal is the deadline of all steps.
+ * Failures are returned as `Fault`, never thrown.
  */
 export { type Body, readBody } from "./body";
 export { createEgress, type Egress, type EgressDependencies } from "./egress";
 export { Fault, type FaultKind } from "./fault";
-export { type Host, hostError, parseHost } from "./host";
+export { type Host, hostError, parseHost, parseResolver } from "./host";
 export type { Lookup } from "./lookup";
 export {
   type Certificate,
@@ -25,4 +25,3 @@ export {
 } from "./model";
 export { monitorPolicy, type Policy, webhookPolicy } from "./policy";
 export { headerError } from "./request-headers";
-export { parseResolver } from "./resolver";

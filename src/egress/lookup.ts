@@ -1,14 +1,18 @@
+import { dns as bunDns } from "bun";
+import { promises as dns } from "node:dns";
+import type { Clock } from "../kernel/clock";
+import { ABORTED, codeOf, untilAborted } from "./fault";
 import type { IpFamily } from "./model";
-import { type ABORTED, untilAborted } from "./until-aborted";
 
-/** Asks for the addresses of a name. Rejects when there is none or nobody could say. */
+/** Resolves a name to its addresses. Rejects if there are none, or no resolver answers. */
 export type Lookup = (name: string, family: IpFamily | undefined) => Promise<string[]>;
 
-interface Question {
-  answer: Promise<string[]>;
-  ask(): Promise<void>;
-  /** Number of callers that still wait for the answer. */
-  askers: number;
+/** A look-up that is waiting or under way. */
+interface PendingLookup {
+  addresses: Promise<string[]>;
+  start(): Promise<void>;
+  /** Number of callers that wait for the result. */
+  callers: number;
 }
 
 export type BoundedLookup = (
@@ -18,53 +22,108 @@ export type BoundedLookup = (
 ) => Promise<string[] | typeof ABORTED>;
 
 /**
- * Bounds how many look-ups are under way: none can be interrupted, and here a deadline can still take out
- * of the queue what waits. Who asks the same meanwhile shares the answer.
+ * Limits the number of simultaneous look-ups, since none can be interrupted. A waiting one can: it is
+ * dropped when the signals of all its callers have aborted. Callers with the same question share the result.
  */
 export function boundedLookup(lookup: Lookup, atOnce: number): BoundedLookup {
-  const questions = new Map<string, Question>();
-  const waiting = new Set<Question>();
+  const pending = new Map<string, PendingLookup>();
+  const waiting = new Set<PendingLookup>();
   let underWay = 0;
 
-  function newQuestion(key: string, name: string, family: IpFamily | undefined): Question {
+  function createPending(key: string, name: string, family: IpFamily | undefined): PendingLookup {
     const { promise, resolve } = Promise.withResolvers<string[]>();
     return {
-      answer: promise,
-      askers: 0,
-      async ask() {
+      addresses: promise,
+      callers: 0,
+      async start() {
         underWay += 1;
-        const asked = lookup(name, family);
-        resolve(asked);
-        await asked.catch(() => undefined);
+        const result = lookup(name, family);
+        resolve(result);
+        await result.catch(() => undefined);
         underWay -= 1;
-        questions.delete(key);
-        askNext();
+        pending.delete(key);
+        startNext();
       },
     };
   }
 
-  function askNext(): void {
-    for (const question of waiting) {
+  function startNext(): void {
+    for (const next of waiting) {
       if (underWay >= atOnce) return;
-      waiting.delete(question);
-      void question.ask();
+      waiting.delete(next);
+      void next.start();
     }
   }
 
   return async (name, family, signal) => {
     const key = `${family ?? 0} ${name}`;
-    let question = questions.get(key);
-    if (!question) {
-      question = newQuestion(key, name, family);
-      questions.set(key, question);
-      waiting.add(question);
+    let entry = pending.get(key);
+    if (!entry) {
+      entry = createPending(key, name, family);
+      pending.set(key, entry);
+      waiting.add(entry);
     }
-    question.askers += 1;
-    askNext();
-    const answer = await untilAborted(question.answer, signal);
-    question.askers -= 1;
-    // Nobody waits for it any more, and it was never asked.
-    if (question.askers === 0 && waiting.delete(question)) questions.delete(key);
-    return answer;
+    entry.callers += 1;
+    startNext();
+    const result = await untilAborted(entry.addresses, signal);
+    entry.callers -= 1;
+    if (entry.callers === 0 && waiting.delete(entry)) pending.delete(key);
+    return result;
   };
+}
+
+/** The two resolvers of this machine. */
+export interface SystemResolvers {
+  /**
+   * Reads the hosts file and queries the servers of `resolv.conf`, as they were at the start of the process.
+   * Needs no thread. Caches records for their time to live.
+   */
+  quick: Lookup;
+  /** Resolves as all programs of the machine do, with every setting of its administrator, in a thread. */
+  thorough: Lookup;
+}
+
+const QUICK_AT_ONCE = 256;
+
+/**
+ * Limit of thorough look-ups. There are as many threads as cores, shared with the hashing of passwords, and
+ * a resolver that does not answer blocks one for ten seconds.
+ */
+const THOROUGH_AT_ONCE = 1;
+
+/** Time for which the quick resolver is not used after it was found to be outdated. */
+const OUTDATED_MS = 60_000;
+
+const MACHINE: SystemResolvers = {
+  async quick(name, family) {
+    const found = await bunDns.lookup(name, { backend: "c-ares", family: family ?? 0 });
+    return found.map(({ address }) => address);
+  },
+  async thorough(name, family) {
+    const found = await dns.lookup(name, { all: true, family: family ?? 0, verbatim: true });
+    return found.map(({ address }) => address);
+  },
+};
+
+/** Creates the look-up of this machine: quick first, and thorough for names that are not found. */
+export function systemLookup(clock: Clock, { quick, thorough } = MACHINE): BoundedLookup {
+  const lookupQuickly = boundedLookup(quick, QUICK_AT_ONCE);
+  const lookupThoroughly = boundedLookup(thorough, THOROUGH_AT_ONCE);
+  let outdatedUntil = Number.NEGATIVE_INFINITY;
+
+  return async (name, family, signal) => {
+    if (clock.monotonic() < outdatedUntil) return lookupThoroughly(name, family, signal);
+    try {
+      return await lookupQuickly(name, family, signal);
+    } catch (error) {
+      const result = await lookupThoroughly(name, family, signal);
+      // The servers of `resolv.conf` have probably changed since the start: only the thorough way works.
+      if (result !== ABORTED && !isNotFound(error)) outdatedUntil = clock.monotonic() + OUTDATED_MS;
+      return result;
+    }
+  };
+}
+
+function isNotFound(error: unknown): boolean {
+  return /^(DNS_)?(ENOTFOUND|ENODATA)$/.test(codeOf(error));
 }

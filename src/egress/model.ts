@@ -1,7 +1,6 @@
 /** Name of a policy in `policy.ts`. */
 export type PolicyName = "monitor" | "webhook";
 
-/** 4 or 6 to insist on one. */
 export type IpFamily = 4 | 6;
 
 export interface ResolveTarget {
@@ -9,13 +8,13 @@ export interface ResolveTarget {
   host: string;
   family?: IpFamily | undefined;
   policy: PolicyName;
-  /** The deadline, and the way to call it off. */
+  /** Aborts at the deadline, or to cancel. */
   signal: AbortSignal;
 }
 
 export interface ConnectTarget extends ResolveTarget {
   port: number;
-  /** TLS with the host as server name; `verify: false` takes any certificate. */
+  /** TLS with the host as server name; `verify: false` accepts any certificate. */
   tls?: { verify: boolean } | undefined;
 }
 
@@ -23,16 +22,17 @@ export interface ConnectTarget extends ResolveTarget {
 export interface Certificate {
   /** In unix ms. */
   expiresAt: number;
-  /** Whom it is for and by whom, in a few words. */
+  /** Name of the owner. */
   subject: string;
+  /** Name of the authority. */
   issuer: string;
   /** Reason for which it is not trusted; null if it is. */
   problem: string | null;
 }
 
-/** An open connection. Whoever asked for it closes it. */
+/** An open connection, which the caller closes. */
 export interface Connection {
-  /** The address that was reached. */
+  /** Connected address. */
   address: string;
   certificate: Certificate | null;
   close(): void;
@@ -45,13 +45,13 @@ export interface HttpRequest {
   /** http or https, without user info. */
   url: URL;
   method: string;
-  /** Names in any case; Host, Content-Length and what belongs to the connection are set here. */
+  /** Names in any case, without those that are set here: see `headerError`. */
   headers?: Readonly<Record<string, string>> | undefined;
   body?: string | undefined;
   family?: IpFamily | undefined;
-  /** False takes any certificate; absent is true. */
+  /** False to accept any certificate; true if omitted. */
   verifyTls?: boolean | undefined;
-  /** Bytes of the body that are read, as sent; absent is 256 KiB. */
+  /** Limit of bytes of the body as sent; 256 KiB if omitted. */
   maxBodyBytes?: number | undefined;
   policy: PolicyName;
   signal: AbortSignal;
@@ -61,12 +61,12 @@ export interface HttpAnswer {
   status: number;
   /** Names in lower case; values of one name joined by ", ". */
   headers: ReadonlyMap<string, string>;
-  /** The body as it was sent, compressed or not, as far as it was read; `readBody` makes it plain. */
+  /** Received part of the body as sent. `readBody` decompresses it. */
   sentBody: Uint8Array;
   /** True if the body was longer than what was read. */
   isCut: boolean;
   certificate: Certificate | null;
-  /** The address that answered. */
+  /** Connected address. */
   address: string;
 }
 
@@ -87,7 +87,7 @@ export type DnsRecordType = (typeof DNS_RECORD_TYPES)[number];
 export interface DnsQuery {
   name: string;
   type: DnsRecordType;
-  /** `address` or `address:port` (`[v6]:port`) of the server to ask; absent: the system's. */
+  /** `address`, `address:port` or `[v6]:port` of the server; the one of the system if omitted. */
   resolver?: string | undefined;
   policy: PolicyName;
   signal: AbortSignal;
@@ -95,8 +95,8 @@ export interface DnsQuery {
 
 export interface DnsAnswer {
   /**
-   * One text a record, as zone files write them: `10 mail.example.com` for MX, names without a final dot.
-   * A TXT record whose owner cut it into pieces of fewer than 255 bytes is a record a piece.
+   * One text per record, as in zone files: `10 mail.example.com` for MX, names without a final dot. A TXT
+   * record with pieces of fewer than 255 bytes has one text per piece.
    */
   records: string[];
 }

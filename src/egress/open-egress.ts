@@ -1,19 +1,18 @@
-import { hasFreeDescriptors } from "../kernel/descriptors";
 import { createSecureContext, rootCertificates } from "node:tls";
+import type { Clock } from "../kernel/clock";
+import { hasFreeDescriptors, NO_DESCRIPTOR_LEFT } from "../kernel/descriptors";
 import { Connector } from "./connect";
 import { queryDns } from "./dns-query";
-import { Fault } from "./fault";
 import type { Egress, EgressDependencies } from "./egress";
-import { createLocalFaultDetector } from "./local-fault";
-import { boundedLookup } from "./lookup";
+import { Fault, type FaultKind } from "./fault";
+import { boundedLookup, systemLookup } from "./lookup";
 import { policiesOf } from "./policy";
 import { sendRequest } from "./request";
 import { createResolve } from "./resolve";
-import { systemLookup } from "./system-lookup";
 
 const LOOKUPS_AT_ONCE = 256;
 
-/** The machinery of `createEgress`, with all that it loads. */
+/** Creates the outgoing connections with their libraries; `createEgress` loads this file on demand. */
 export function openEgress({
   clock,
   config,
@@ -23,8 +22,10 @@ export function openEgress({
 }: EgressDependencies): Egress {
   const checked = createLocalFaultDetector(clock, hasFreeDescriptor);
   const policies = policiesOf(config.outboundAllow);
-  const asking = lookup ? boundedLookup(lookup, LOOKUPS_AT_ONCE) : systemLookup(clock);
-  const resolve = createResolve(asking, policies);
+  const resolve = createResolve(
+    lookup ? boundedLookup(lookup, LOOKUPS_AT_ONCE) : systemLookup(clock),
+    policies,
+  );
   const connector = new Connector(
     clock,
     trust.length > 0 ? createSecureContext({ ca: [...rootCertificates, ...trust] }) : undefined,
@@ -55,5 +56,26 @@ export function openEgress({
     request: (request) => checked(sendRequest(request, { resolve, connector })),
 
     query: (query) => checked(queryDns(query, policies[query.policy])),
+  };
+}
+
+/** Time for which a shortage explains failures after it was last seen. */
+const EXPLAINS_FOR_MS = 1_000;
+
+/** Faults that a shortage of descriptors causes: the runtime reports them as refused connections. */
+const CAUSED_BY_SHORTAGE: ReadonlySet<FaultKind> = new Set(["dns", "connect", "timeout"]);
+
+const NO_DESCRIPTOR = new Fault("local", NO_DESCRIPTOR_LEFT);
+
+/** Returns a function that replaces faults which a shortage of descriptors explains. */
+function createLocalFaultDetector(clock: Clock, hasFreeDescriptor: () => boolean) {
+  let lackedAt = Number.NEGATIVE_INFINITY;
+
+  return async <T>(work: Promise<T | Fault>): Promise<T | Fault> => {
+    const outcome = await work;
+    if (!(outcome instanceof Fault) || !CAUSED_BY_SHORTAGE.has(outcome.kind)) return outcome;
+    const now = clock.monotonic();
+    if (!hasFreeDescriptor()) lackedAt = now;
+    return now - lackedAt < EXPLAINS_FOR_MS ? NO_DESCRIPTOR : outcome;
   };
 }

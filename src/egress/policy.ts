@@ -13,9 +13,9 @@ export interface Policy {
   addressError(address: string): string | undefined;
 }
 
-/*
- * Where clouds answer whoever asks from inside a machine, with its credentials among the rest, beyond
- * the link-local ones: AWS, Google, Oracle and Scaleway over IPv6, Alibaba, Oracle, Azure.
+/**
+ * Addresses at which clouds give metadata and credentials to their machines, besides link-local ones: AWS,
+ * Google, Oracle and Scaleway over IPv6, Alibaba, Oracle, Azure.
  */
 const METADATA: ReadonlySet<string> = new Set([
   "fd00:ec2::254",
@@ -27,8 +27,13 @@ const METADATA: ReadonlySet<string> = new Set([
   "168.63.129.16",
 ]);
 
-/** Ranges in which no service lives that anybody watches. */
-const NOWHERE: ReadonlySet<string> = new Set(["unspecified", "multicast", "broadcast", "discard"]);
+/** Ranges without services. */
+const WITHOUT_SERVICES: ReadonlySet<string> = new Set([
+  "unspecified",
+  "multicast",
+  "broadcast",
+  "discard",
+]);
 
 const GLOBAL_IPV6 = ipaddr.IPv6.parse("2000::");
 
@@ -73,14 +78,14 @@ function addressErrorOf(
     const problem = metadataProblem(hidden);
     if (problem) return problem;
   }
-  // Who reaches the one reaches the other: it is the carried address that counts.
+  // The connection reaches the carried address, so that is the one to check.
   return addressError(carriedIpv4(address) ?? address);
 }
 
 function neverReached(address: Address): string | undefined {
   const problem = metadataProblem(address);
   if (problem) return problem;
-  return NOWHERE.has(address.range()) ? "is not an address that a service has" : undefined;
+  return WITHOUT_SERVICES.has(address.range()) ? "is not an address that a service has" : undefined;
 }
 
 function metadataProblem(address: Address): string | undefined {
@@ -105,9 +110,9 @@ function isAllowed(address: Address, allowed: readonly Network[]): boolean {
 }
 
 /**
- * The IPv4 address that an IPv6 one is translated or tunnelled to: IPv4-compatible (RFC 4291),
- * IPv4-translated (RFC 2765), NAT64 (RFC 6052, RFC 8215) and 6to4 (RFC 3056). Mapped ones are
- * unwrapped before.
+ * Returns the IPv4 address that an IPv6 address is translated or tunnelled to: IPv4-compatible (RFC 4291),
+ * IPv4-translated (RFC 2765), NAT64 (RFC 6052, RFC 8215) and 6to4 (RFC 3056). Mapped addresses were
+ * converted before.
  */
 function carriedIpv4(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
   const parts = address.parts;
@@ -125,8 +130,8 @@ function carriedIpv4(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
 }
 
 /**
- * The IPv4 addresses that an IPv6 one may lead to as well, if it does: both ends of a Teredo tunnel (RFC 4380), what
- * ISATAP carries behind any prefix (RFC 5214), and what NAT64's local prefix carries with a length of less
+ * Returns the IPv4 addresses that an IPv6 address may also lead to: both ends of a Teredo tunnel (RFC 4380),
+ * the address in ISATAP behind any prefix (RFC 5214), and those in NAT64's local prefix with a length of less
  * than 96 bits (RFC 6052, RFC 8215).
  */
 function hiddenIpv4({ parts }: ipaddr.IPv6): ipaddr.IPv4[] {
@@ -135,7 +140,7 @@ function hiddenIpv4({ parts }: ipaddr.IPv6): ipaddr.IPv4[] {
   if (a === 0x2001 && b === 0) hidden.push(ipv4Of(c, d), ipv4Of(g ^ 0xffff, h ^ 0xffff));
   if ((e & 0xfdff) === 0 && f === 0x5efe) hidden.push(ipv4Of(g, h));
   if (a === 0x64 && b === 0xff9b && c === 1) {
-    // The bits from 64 to 71 are left out.
+    // The bits from 64 to 71 are not part of the address.
     const [fifth, sixth, seventh] = [e & 0xff, f >> 8, f & 0xff];
     hidden.push(
       ipv4Of(d, (fifth << 8) | sixth),

@@ -1,4 +1,4 @@
-/** Headers about the message's end and the connection, which the sender sets itself. */
+/** Headers about the length of the message and the connection, which are set here. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   "connection",
   "content-length",

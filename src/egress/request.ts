@@ -11,7 +11,7 @@ const MOST_INTERIM_ANSWERS = 10;
 
 const ALPN = ["http/1.1"];
 
-/** Sends one request over a connection of its own, to an address that was judged. */
+/** Sends one request over a connection of its own, to a checked address. */
 export async function sendRequest(
   request: HttpRequest,
   { resolve, connector }: { resolve: Resolve; connector: Connector },
@@ -44,7 +44,7 @@ function requestError({ url, headers = {} }: HttpRequest): string | undefined {
   return undefined;
 }
 
-/** Owns the connection from here on: it is closed whatever happens. */
+/** Sends the request, reads the answer and closes the connection in any case. */
 function exchange(request: HttpRequest, opened: Opened): Promise<HttpAnswer | Fault> {
   const { url, method, headers, body, signal, maxBodyBytes = MOST_BODY_BYTES } = request;
   const { socket } = opened;
@@ -104,7 +104,7 @@ function collect(
   const chunks: Buffer[] = [];
   let length = 0;
   received.on("data", (chunk: Buffer) => {
-    // What has come already goes on being told after the end: a hundred thousand pieces of one byte.
+    // Buffered chunks are still emitted after the limit, up to a hundred thousand of one byte.
     if (length > most) return;
     chunks.push(chunk);
     length += chunk.length;

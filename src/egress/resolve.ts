@@ -1,11 +1,10 @@
-import { codeOf, Fault, timedOut } from "./fault";
+import { ABORTED, codeOf, Fault, timedOut } from "./fault";
 import { type Host, parseHost } from "./host";
 import type { BoundedLookup } from "./lookup";
 import type { PolicyName, ResolveTarget } from "./model";
 import type { Policy } from "./policy";
-import { ABORTED } from "./until-aborted";
 
-/** A host with its addresses, all of which may be reached. */
+/** A host with its addresses, all of them allowed. */
 export interface Resolved {
   host: Host;
   /** At least one, in order of choice. */
@@ -14,7 +13,7 @@ export interface Resolved {
 
 export type Resolve = (target: ResolveTarget) => Promise<Resolved | Fault>;
 
-/** Resolves a host once and judges every address it has: one that is refused refuses the host. */
+/** Creates the function that resolves a host. It returns a fault if any address is forbidden. */
 export function createResolve(
   lookup: BoundedLookup,
   policies: Record<PolicyName, Policy>,

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { boundedLookup, type Lookup } from "../../src/egress/lookup";
-import { systemLookup } from "../../src/egress/system-lookup";
+import { boundedLookup, type Lookup, systemLookup } from "../../src/egress/lookup";
 import { systemClock } from "../../src/kernel/clock";
 import { createTestClock, settle } from "../support/clock";
 import { createTestEgress, faultOf, patience, successOf } from "../support/egress";
