@@ -13,7 +13,7 @@ import { type Installation, openForCommand } from "../installation";
 import { CLI_ACTOR } from "../domain/actor";
 import type { ExitCode, Invocation, Output } from "./command";
 
-/** Applies the file that the command line names. */
+/** Applies a configuration file. */
 export async function runApply(invocation: Invocation): Promise<ExitCode> {
   const { config, positionals, isSet, env, output } = invocation;
   const [path = ""] = positionals;
@@ -22,7 +22,7 @@ export async function runApply(invocation: Invocation): Promise<ExitCode> {
     const file = readApplyFile(decodeUtf8(bytes), env);
     const installation = openForCommand(config, "apply", { mayCreate: true });
     try {
-      // A page may not have its host, and links in events are built from it.
+      // Its host is not allowed as a custom domain, and links in events contain it.
       followPublicAddress(installation.ctx);
       const isDryRun = isSet("dry-run");
       const outcome = await reconcile(installation, file, { prune: isSet("prune"), isDryRun });
@@ -38,7 +38,7 @@ export async function runApply(invocation: Invocation): Promise<ExitCode> {
   }
 }
 
-/** Outcome for scripts. What a dry run created has no id, since nothing of it stays. */
+/** Returns the outcome for scripts. Objects created in a dry run have no id. */
 function toJson({ objects, ...outcome }: ApplyOutcome, isDryRun: boolean): object {
   return {
     dry_run: isDryRun,
@@ -49,7 +49,7 @@ function toJson({ objects, ...outcome }: ApplyOutcome, isDryRun: boolean): objec
   };
 }
 
-/** Undoes a transaction whose outcome was all that was wanted. */
+/** Rolls back the transaction of a dry run and carries its outcome. */
 class DryRun extends Error {
   readonly outcome: ApplyOutcome;
 
@@ -59,7 +59,7 @@ class DryRun extends Error {
   }
 }
 
-/** A dry run does everything and rolls it back, so that what it tells is what an apply would do. */
+/** Applies a file. A dry run does the same and is rolled back, so that it reports the same changes. */
 async function reconcile(
   { ctx }: Installation,
   file: ReadFile,
@@ -95,7 +95,7 @@ function decodeUtf8(bytes: Buffer): string {
   }
 }
 
-/** Number of the first line that cannot be decoded, from 1. No character of several bytes holds a line's end. */
+/** Returns the number of the first line that cannot be decoded, from 1. No multi-byte character contains 0x0a. */
 function firstBrokenLine(bytes: Buffer, decoder: TextDecoder): number {
   let line = 1;
   for (let start = 0, end = 0; end !== -1; start = end + 1, line += 1) {
@@ -134,7 +134,7 @@ function report(
   }
 }
 
-/** A wrong file is a wrong call: exit 2, like any wrong value. */
+/** Prints the errors of a file. Returns 2, as for other invalid arguments. */
 function explain(path: string, error: ApplyFileError, output: Output): ExitCode {
   for (const { line, detail } of error.problems) output.err(`${path}:${line}: ${detail}`);
   return 2;

@@ -3,15 +3,15 @@ import { type Command, JSON_FLAG } from "./command";
 
 export const applyCommand: Command = {
   name: "apply",
-  summary: "Make pages, components, monitors and webhooks what FILE says.",
+  summary: "Create and change pages, components, monitors and webhooks as FILE declares.",
   positionals: ["FILE"],
   flags: [
-    { name: "dry-run", help: "Print what would change, and change nothing." },
-    { name: "prune", help: "Remove what an earlier apply made and the file no longer holds." },
+    { name: "dry-run", help: "Print the changes without making them." },
+    { name: "prune", help: "Remove objects of an earlier apply that FILE no longer contains." },
     JSON_FLAG,
   ],
-  // It judges, as the server does, whom webhooks may be delivered to.
+  // Needed to check the URLs of webhooks.
   options: [...optionNames("apply"), "outboundAllow"],
-  // Loaded when it is called: a server need not hold a YAML reader in memory.
+  // Loaded on demand, so that a server does not need memory for the YAML library.
   run: async (invocation) => (await import("./apply-run")).runApply(invocation),
 };

@@ -8,8 +8,8 @@ interface Parsed {
 }
 
 /**
- * Reads a command's arguments by its declaration. Throws a UsageError that lists every problem:
- * unknown flags, missing arguments, and wrong settings from flags and environment alike.
+ * Parses the arguments of a command. Throws a UsageError with all problems: unknown flags, missing
+ * arguments, and invalid settings from flags and environment variables.
  */
 export function readInvocation(
   command: Command,
@@ -21,9 +21,9 @@ export function readInvocation(
   const problems: string[] = [];
   const { positionals, flags } = tokenize(command, args, problems);
 
-  const desired = command.positionals ?? [];
-  for (const name of desired.slice(positionals.length)) problems.push(`${name} is missing.`);
-  for (const extra of positionals.slice(desired.length)) problems.push(`Unexpected: ${extra}`);
+  const expected = command.positionals ?? [];
+  for (const name of expected.slice(positionals.length)) problems.push(`${name} is missing.`);
+  for (const extra of positionals.slice(expected.length)) problems.push(`Unexpected: ${extra}`);
   for (const flag of command.flags ?? []) {
     if (flag.isRequired && !flags.has(flag.name)) problems.push(`--${flag.name} is missing.`);
   }
@@ -88,7 +88,7 @@ function tokenize(command: Command, args: readonly string[], problems: string[])
       continue;
     }
     if (known.value && token.inlineValue === false && token.value?.startsWith("--")) {
-      // Most likely a forgotten value, which would otherwise make a key named "--json".
+      // Probably a forgotten value; otherwise a key could be created with the name "--json".
       const joined = `--${token.name}=${token.value}`;
       problems.push(`--${token.name} needs a value; if ${token.value} is meant, write ${joined}.`);
       continue;

@@ -1,6 +1,6 @@
 import type { Config, OptionName } from "../config";
 
-/** A flag of one command's own, beside the options that many share. */
+/** A flag of one command, besides the shared options. */
 export interface Flag {
   name: string;
   /** Placeholder of its value in the help; undefined for a switch. */
@@ -21,40 +21,41 @@ export interface Output {
  * Input of a command for secrets, which must not be arguments, since every process can read those.
  */
 export interface Input {
-  /** The first line, without its end; empty where there is none. */
+  /** Returns the first line, without its end; empty if there is none. */
   line(): Promise<string>;
 }
 
-/** A command as it was called, read and judged by its declaration. */
+/** A valid call of a command. */
 export interface Invocation {
   config: Config;
   positionals: string[];
-  /** The values of a flag, in their order; empty if it was not given. */
+  /** Returns the values of a flag, in order; empty if it was not given. */
   values(flag: string): string[];
+  /** Returns the last value of a flag. */
   value(flag: string): string | undefined;
   isSet(flag: string): boolean;
-  /** The environment that it was called in. */
+  /** Environment variables. */
   env: Readonly<Record<string, string | undefined>>;
   input: Input;
   output: Output;
 }
 
-/** 0: done. 1: it failed. 2: it was called wrongly. */
+/** 0: success. 1: failure. 2: wrong usage. */
 export type ExitCode = 0 | 1 | 2;
 
 export interface Command {
   /** As typed, such as `key create`. */
   name: string;
   summary: string;
-  /** The names of its positional arguments, all of them needed. */
+  /** Names of its positional arguments, all of them required. */
   positionals?: readonly string[];
   flags?: readonly Flag[];
-  /** The shared options that it takes. */
+  /** Shared options of the command. */
   options: readonly OptionName[];
   run(invocation: Invocation): Promise<ExitCode>;
 }
 
-/** The command was called wrongly; its message says how. */
+/** Error for wrong usage of a command, with all problems. */
 export class UsageError extends Error {
   readonly problems: readonly string[];
 

@@ -9,7 +9,7 @@ import { restoreCommand } from "./restore";
 import { serveCommand } from "./serve";
 import { userCommands } from "./user";
 
-/** Every command that there is, in the order in which the help lists them. */
+/** All commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
   serveCommand,
   ...keyCommands,

@@ -14,12 +14,12 @@ const ofSecrets = (things: string) =>
 const NOT_ALL =
   "This is not all that there is: `allclear apply --prune` with it removes what else apply made.";
 
-/** Prints what is there as a file for apply. */
+/** Prints the configuration file of the current state. */
 export async function runExport({ config, value, output }: Invocation): Promise<ExitCode> {
   const slug = value("page");
   const { ctx, close } = openForCommand(config, "export", { mayCreate: false });
   try {
-    // A transaction, although nothing is written: all of it is read as it was at one moment.
+    // A transaction, so that everything is read in the same state.
     const text = await ctx.db.write((tx) => {
       const page = slug === undefined ? undefined : findRealPage(tx, slug);
       const file = exportFile(tx, { page });
@@ -34,7 +34,7 @@ export async function runExport({ config, value, output }: Invocation): Promise<
         ...(isAll ? [] : [NOT_ALL]),
       ]);
     });
-    // Its own last line end comes back with the writing; others may belong to a text.
+    // `out` adds one line end. Further ones may belong to a text.
     output.out(text.replace(/\n$/, ""));
     return 0;
   } finally {
@@ -42,7 +42,7 @@ export async function runExport({ config, value, output }: Invocation): Promise<
   }
 }
 
-/** By its slug or one that it had before. Throws an OperatorError where a file could not hold it. */
+/** Returns a page by its current or a former slug. Throws an OperatorError for the sample page. */
 function findRealPage(reader: Reader, slug: string): PageRow {
   const page = findPageBySlug(reader, { slug });
   if (!page) throw new OperatorError(`There is no page ${slug}.`);

@@ -4,8 +4,8 @@ import type { Command } from "./command";
 export const exportCommand: Command = {
   name: "export",
   summary: "Print pages, components, monitors and webhooks as a file for apply.",
-  flags: [{ name: "page", placeholder: "SLUG", help: "This page alone." }],
+  flags: [{ name: "page", placeholder: "SLUG", help: "Export this page only." }],
   options: optionNames("export"),
-  // Loaded when it is called: a server need not hold a YAML writer in memory.
+  // Loaded on demand, so that a server does not need memory for the YAML library.
   run: async (invocation) => (await import("./export-run")).runExport(invocation),
 };

@@ -17,9 +17,9 @@ export const healthcheckCommand: Command = {
   },
 };
 
-/** The status of `/readyz`, or why there is none. Not `fetch`, which would ask HTTP_PROXY for it. */
+/** Returns the status of `/readyz`, or the error. `fetch` would use HTTP_PROXY. */
 async function readiness(host: string, port: number): Promise<number | string> {
-  // Loaded for this command alone: it takes a quarter of what a start takes.
+  // Loaded on demand: it takes a quarter of the time of a start.
   const { get } = await import("node:http");
   return new Promise((resolve) => {
     const request = get({ host, port, path: "/readyz", agent: false, timeout: TIMEOUT_MS });

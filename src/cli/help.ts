@@ -3,7 +3,7 @@ import type { Command, Flag } from "./command";
 
 const WIDTH = 26;
 
-/** The help of the whole program: every command that exists. */
+/** Returns the help of the program, with all commands. */
 export function programHelp(commands: readonly Command[], version: string): string {
   return [
     `Allclear ${version}: a status page and incident communication service in one executable.`,
@@ -21,7 +21,7 @@ export function programHelp(commands: readonly Command[], version: string): stri
   ].join("\n");
 }
 
-/** The help of commands that begin with the same word, such as `key`. */
+/** Returns the help of commands that begin with the same word, such as `key`. */
 export function groupHelp(commands: readonly Command[]): string {
   return [
     "Commands:",
@@ -31,7 +31,7 @@ export function groupHelp(commands: readonly Command[]): string {
   ].join("\n");
 }
 
-/** The help of one command. */
+/** Returns the help of one command. */
 export function commandHelp(command: Command): string {
   const flags = command.flags ?? [];
   return [

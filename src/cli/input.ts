@@ -1,16 +1,16 @@
 import { type Input, UsageError } from "./command";
 
-/** More than any line that a command asks for; what pours in without a line's end is no line. */
+/** Limit of a line. */
 const LONGEST_LINE_BYTES = 64 * 1024;
 
-/** The process's own standard input. */
+/** Returns standard input of the process. */
 export function processInput(): Input {
   return { line: () => firstLine(Bun.stdin.stream()) };
 }
 
 /**
- * The first line of a stream of UTF-8, without its end; empty where there is none. Reads no further.
- * Throws a UsageError for what is no text or has no end within 64 KiB.
+ * Reads the first line of a stream of UTF-8, without its end; empty if there is none. Throws a UsageError
+ * for other bytes, and for a line of more than 64 KiB.
  */
 export async function firstLine(stream: AsyncIterable<Uint8Array>): Promise<string> {
   const pieces: Uint8Array[] = [];

@@ -18,9 +18,8 @@ import {
 import type { Installation } from "../installation";
 import { CLI_ACTOR } from "../domain/actor";
 import { type Command, type Invocation, JSON_FLAG, type Output, UsageError } from "./command";
-import { type FlagsOfFields, wrongFlags } from "./fields";
-import { printTable } from "./table";
-import { withInstallation } from "./with-installation";
+import { printTable } from "./output";
+import { type FlagsOfFields, withInstallation, wrongFlags } from "./with-installation";
 
 const OVERLAP_NAMES = Object.keys(OVERLAPS) as Overlap[];
 
@@ -57,12 +56,12 @@ const createCommand: Command = {
     const expires = invocation.value("expires");
     const input: CreateKeyBody = {
       name: invocation.value("name") ?? "",
-      // Judged with the rest, so that all that is wrong is listed together.
+      // Validated together with the other fields.
       scopes: scopesOf(invocation) as never,
       ...(rateLimit === undefined ? {} : { rate_limit: rateLimit }),
       ...(expires === undefined ? {} : { expires }),
     };
-    // Before the data directory is opened, which may make it.
+    // Checked before the data directory is opened, which may create it.
     const fields = validateCreateKey(input, Date.now());
     if (fields.length > 0) throw wrongFlags(fields, flagsOf(invocation));
     const how = { mayCreate: true, fields: flagsOf(invocation) };
@@ -183,7 +182,7 @@ function idOf(invocation: Invocation): string {
   return invocation.positionals[0] ?? "";
 }
 
-/** A number, or NaN for a text that is none, which the service refuses with its range. */
+/** Returns the number, or NaN for other text, which the service rejects with the allowed range. */
 function readRateLimit(invocation: Invocation): number | undefined {
   const text = invocation.value("rate-limit");
   if (text === undefined) return undefined;

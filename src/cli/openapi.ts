@@ -12,10 +12,10 @@ import { redactText } from "../domain/redact";
 
 export const openapiCommand: Command = {
   name: "openapi",
-  summary: "Print the OpenAPI document of the API, as the server gives it at /openapi.json.",
+  summary: "Print the OpenAPI document of the API, as served at /openapi.json.",
   options: optionNames("openapi"),
   async run({ config, output }) {
-    // The document comes from the declared routes; an application that serves nobody declares them.
+    // The document is made from the routes that an application declares.
     const sqlite = openSqlite(":memory:", 0);
     migrate(sqlite, undefined);
     const clock = systemClock();

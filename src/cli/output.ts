@@ -2,10 +2,9 @@ import { writeSync } from "node:fs";
 import type { Output } from "./command";
 
 /**
- * The process's own standard output and error. A line is out, whole, when the call returns, so that
- * an exit right after it cuts nothing off, however slowly a pipe takes it. Throws where data cannot
- * be written (a full disk), since a key that nobody saw must not count as handed over; a reader that
- * has gone away, such as `head`, is no failure.
+ * Returns standard output and error of the process. Lines are written completely before the call returns, so
+ * that an exit loses nothing, even with a slow pipe. `out` throws if data cannot be written, such as on a
+ * full disk, since a new key would be lost. A closed pipe, such as by `head`, is ignored.
  */
 export function processOutput(): Output {
   return {
@@ -14,7 +13,7 @@ export function processOutput(): Output {
       try {
         writeLine(2, line);
       } catch {
-        // There is no place left to say it.
+        // The error cannot be reported anywhere.
       }
     },
   };
@@ -29,8 +28,27 @@ function writeLine(descriptor: number, line: string): void {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "EPIPE") return;
       if (code !== "EAGAIN") throw error;
-      // A pipe that another process has made non-blocking is full for now.
+      // Another process made the pipe non-blocking, and it is full.
       Bun.sleepSync(1);
     }
+  }
+}
+
+/** Prints rows below their titles, in columns as wide as their widest cell. */
+export function printTable(
+  output: Output,
+  titles: readonly string[],
+  rows: readonly (readonly string[])[],
+): void {
+  const widths = titles.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
+  );
+  for (const row of [titles, ...rows]) {
+    output.out(
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    );
   }
 }

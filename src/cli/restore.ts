@@ -38,8 +38,7 @@ const KINDS: Record<CredentialKind, { heading: string; remedies(dataDir: string)
 
 export const restoreCommand: Command = {
   name: "restore",
-  summary:
-    "Put a backup in the place of the database, whose file is kept. Not while a server runs.",
+  summary: "Replace the database by a backup and keep its file. The server must be stopped.",
   positionals: ["FILE"],
   options: optionNames("restore"),
   async run({ config, positionals, output }) {

@@ -8,7 +8,7 @@ import { commandHelp, groupHelp, programHelp } from "./help";
 
 const NO_INPUT: Input = { line: async () => "" };
 
-/** Runs one command line and answers its exit code. Never throws for what a person can mend. */
+/** Runs one command line and returns its exit code. Prints errors instead of throwing them. */
 export async function runCommandLine(
   commands: readonly Command[],
   args: readonly string[],
@@ -55,7 +55,7 @@ function isHelp(word: string | undefined): boolean {
   return word === "--help" || word === "-h";
 }
 
-/** The command that the first words name; `serve` where they name none and begin with a flag. */
+/** Finds the command by the first words; `serve` if there are none, or only flags. */
 function findCommand(
   commands: readonly Command[],
   args: readonly string[],

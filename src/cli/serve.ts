@@ -7,7 +7,7 @@ import type { Command } from "./command";
 
 export const serveCommand: Command = {
   name: "serve",
-  summary: "Serve status pages and the API until it is told to stop.",
+  summary: "Serve status pages, the dashboard and the API.",
   options: optionNames("serve"),
   async run({ config, output }) {
     const stopRequested = untilSignal();

@@ -26,9 +26,8 @@ import { CLI_ACTOR } from "../domain/actor";
 import { ROLES } from "../domain/role";
 import { describeDuration } from "../kernel/time";
 import { type Command, type Flag, type Invocation, JSON_FLAG, UsageError } from "./command";
-import { wrongFlags } from "./fields";
-import { printTable } from "./table";
-import { withInstallation } from "./with-installation";
+import { printTable } from "./output";
+import { withInstallation, wrongFlags } from "./with-installation";
 
 const FIELDS = { flags: { email: "--email", name: "--name", role: "--role" } };
 
@@ -57,7 +56,7 @@ const createCommand: Command = {
     const password = await readPassword(invocation);
     if (password !== undefined) problems.push(...passwordProblems(password, input.email));
     if (problems.length > 0) throw new UsageError(problems);
-    // Who gives another role takes it that there are users: without any, the path is most likely wrong.
+    // With another role, users must exist already: an empty data directory is then probably a wrong path.
     const mayCreate = input.role === undefined || input.role === "owner";
     const how = { mayCreate, fields: FIELDS };
     return withInstallation(createCommand, invocation, how, async ({ ctx }) => {
@@ -99,7 +98,7 @@ const disableCommand: Command = {
     withExisting(disableCommand, invocation, async (ctx) => {
       const { output } = invocation;
       const { user, keys } = await ctx.db.write((tx) => {
-        const { id } = findNamed(tx, invocation);
+        const { id } = getNamedUser(tx, invocation);
         const disabled = disableUser(ctx, tx, id, CLI_ACTOR);
         return { user: disabled, keys: listLiveKeysOf(tx, id, ctx.clock.now()) };
       });
@@ -122,7 +121,7 @@ const resetCommand: Command = {
     const password = await readPassword(invocation);
     return withExisting(resetCommand, invocation, async (ctx) => {
       const { output } = invocation;
-      const { id, email } = findNamed(ctx.db, invocation);
+      const { id, email } = getNamedUser(ctx.db, invocation);
       if (password === undefined) {
         const link = await ctx.db.write((tx) => {
           endSessions(ctx, tx, id, CLI_ACTOR);
@@ -155,7 +154,7 @@ function withExisting(
   return withInstallation(command, invocation, how, ({ ctx }) => work(ctx));
 }
 
-/** The user that the command line describes, with all that is wrong with it by itself. */
+/** Returns the user described by the flags, with the errors that are known without the database. */
 function readNewUser(invocation: Invocation): { input: NewUser; problems: string[] } {
   const email = invocation.value("email") ?? "";
   const name = invocation.value("name");
@@ -163,10 +162,10 @@ function readNewUser(invocation: Invocation): { input: NewUser; problems: string
   const input: NewUser = {
     email,
     name: name ?? email.trim().split("@", 1).join(),
-    // Judged with the rest, so that all that is wrong is listed together.
+    // Validated together with the other fields.
     ...(role === undefined ? {} : { role: role as never }),
   };
-  // A name that was taken from the email is wrong only where the email is.
+  // A name taken from the email is invalid only if the email is.
   const fields = validateNewUser(input).filter(
     ({ pointer }) => name !== undefined || pointer !== "#/name",
   );
@@ -178,12 +177,12 @@ async function readPassword(invocation: Invocation): Promise<string | undefined>
 }
 
 function passwordProblems(password: string, email: string): string[] {
-  const complaint = passwordError(password, email);
-  return complaint === undefined ? [] : [`The password ${complaint}.`];
+  const error = passwordError(password, email);
+  return error === undefined ? [] : [`The password ${error}.`];
 }
 
-/** The user whom the argument names. Throws `not_found`. */
-function findNamed(reader: Reader, invocation: Invocation): UserResource {
+/** Returns the user with the given id or email. Throws `not_found`. */
+function getNamedUser(reader: Reader, invocation: Invocation): UserResource {
   const [named = ""] = invocation.positionals;
   if (!named.includes("@")) return getUser(reader, named);
   const user = findUserByEmail(reader, named);

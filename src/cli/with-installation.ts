@@ -1,11 +1,10 @@
-import { Problem } from "../errors";
+import { type FieldError, Problem } from "../errors";
 import { type Installation, openForCommand } from "../installation";
-import type { Command, Invocation } from "./command";
-import { type FlagsOfFields, wrongFlags } from "./fields";
+import { type Command, type Invocation, UsageError } from "./command";
 
 /**
- * Opens the data directory for a command, works, and lets go of it, whatever happens. Answers 0.
- * A service's complaint about fields is thrown as one about the flags that they came from.
+ * Opens the data directory for a command, runs `work`, closes it in any case, and returns the exit code 0.
+ * An error about fields is thrown as a UsageError about their flags.
  */
 export async function withInstallation(
   command: Pick<Command, "name">,
@@ -18,9 +17,31 @@ export async function withInstallation(
     await work(installation);
     return 0;
   } catch (error) {
-    const isWrongCall = error instanceof Problem && error.code === "validation_failed";
-    throw isWrongCall ? wrongFlags(error.fields, how.fields) : error;
+    const isInvalid = error instanceof Problem && error.code === "validation_failed";
+    throw isInvalid ? wrongFlags(error.fields, how.fields) : error;
   } finally {
     installation.close();
   }
+}
+
+/** Flags for the fields of a schema. */
+export interface FlagsOfFields {
+  /** Flag with its dashes, by field. */
+  flags: Readonly<Record<string, string>>;
+  /** Values of fields that are lists, by field, so that an error names the wrong value. */
+  listed?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Returns the errors of fields as errors of their flags. */
+export function wrongFlags(
+  fields: readonly FieldError[],
+  { flags, listed = {} }: FlagsOfFields,
+): UsageError {
+  return new UsageError(
+    fields.map(({ pointer, detail }) => {
+      const [, field = "", index] = pointer.split("/");
+      const given = index === undefined ? "" : ` ${listed[field]?.[Number(index)] || '""'}`;
+      return `${flags[field] ?? field}${given} ${detail}.`;
+    }),
+  );
 }
