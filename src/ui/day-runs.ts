@@ -1,5 +1,5 @@
 import { COMPONENT_STATUSES, type ComponentStatus } from "../domain/component-status";
-import { STATUS_WORDS } from "./shapes";
+import { STATUS_WORDS } from "./labels";
 import { duration, longDay } from "./times";
 
 export interface StatusDay {

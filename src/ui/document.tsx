@@ -4,7 +4,7 @@ import { sha256Base64 } from "../kernel/hash";
 import { lazy } from "../kernel/lazy";
 import base from "./base.css" with { type: "text" };
 import { minifyCss } from "./css";
-import { ringIcon } from "./ring-icon";
+import { ringIcon } from "./pictures";
 import tokens from "./tokens.css" with { type: "text" };
 
 /** The style of a page that stands alone, and its hash. */

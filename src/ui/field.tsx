@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { ToneIcon } from "./tone-icon";
+import { ToneIcon } from "./pictures";
 
 /**
  * Properties of every field. Element ids derive from the name, so that errors can link to the

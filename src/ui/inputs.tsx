@@ -1,6 +1,6 @@
 import { isUtcZone } from "../kernel/time";
 import { controlAttributes, Field, fieldId, type FieldProps } from "./field";
-import { ToneIcon } from "./tone-icon";
+import { ToneIcon } from "./pictures";
 import { zoneTime } from "./times";
 
 interface TextFieldProps extends FieldProps {

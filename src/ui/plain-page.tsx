@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { WordMark } from "./word-mark";
+import { WordMark } from "./pictures";
 
 interface PlainPageProps {
   /** The page's heading. */

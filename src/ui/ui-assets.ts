@@ -3,7 +3,7 @@ import { type AssetSource, assetPath } from "./assets";
 import script from "./client.js" with { type: "text" };
 import type { LinkedAssets } from "./linked-document";
 import ordering from "./ordering.js" with { type: "text" };
-import { ringIcon } from "./ring-icon";
+import { ringIcon } from "./pictures";
 import { dashboardCss } from "./style-sheet";
 
 const STYLE = { name: "allclear.css", text: lazy(dashboardCss) };

@@ -1,0 +1,76 @@
+import type { ComponentChildren } from "preact";
+import { ButtonLink } from "./buttons";
+import { safeHref } from "./safe-href";
+
+interface PageHeadProps {
+  title: string;
+  /** Screens above this one. A crumb without `href` is shown as text. */
+  crumbs?: readonly { href?: string; label: string }[];
+  actions?: ComponentChildren;
+  /** Purpose of the screen, in a sentence. */
+  children?: ComponentChildren;
+}
+
+/** Top of a screen: breadcrumbs, title and buttons. */
+export function PageHead({ title, crumbs = [], actions, children }: PageHeadProps) {
+  return (
+    <header class="screen-head">
+      {crumbs.length > 0 ? (
+        <nav class="crumbs" aria-label="Breadcrumb">
+          <ol>
+            {crumbs.map(({ href, label }) => (
+              <li key={label}>
+                {href === undefined ? <span>{label}</span> : <a href={safeHref(href)}>{label}</a>}
+              </li>
+            ))}
+          </ol>
+        </nav>
+      ) : null}
+      <h1>{title}</h1>
+      {children ? <div class="muted">{children}</div> : null}
+      {actions ? <div class="actions">{actions}</div> : null}
+    </header>
+  );
+}
+
+interface TabsProps {
+  /** Accessible name of the tab list. */
+  label: string;
+  items: readonly { href: string; label: string; count?: number; isCurrent: boolean }[];
+}
+
+/** Links between the parts of a screen, each with its own address. */
+export function Tabs({ label, items }: TabsProps) {
+  return (
+    <nav class="tabs" aria-label={label}>
+      <ul>
+        {items.map((item) => (
+          <li key={item.href}>
+            <a href={safeHref(item.href)} aria-current={item.isCurrent ? "page" : undefined}>
+              {item.label}
+              {item.count === undefined ? null : (
+                <span class="tab-count">{item.count.toLocaleString("en")}</span>
+              )}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+interface PaginationProps {
+  newestHref?: string | undefined;
+  olderHref?: string | undefined;
+}
+
+/** Links between the pages of a list that starts with its newest entry. Nothing without a link. */
+export function Pagination({ newestHref, olderHref }: PaginationProps) {
+  if (newestHref === undefined && olderHref === undefined) return null;
+  return (
+    <nav class="pagination" aria-label="Pages of the list">
+      {newestHref === undefined ? <span /> : <ButtonLink href={newestHref}>Newest</ButtonLink>}
+      {olderHref === undefined ? null : <ButtonLink href={olderHref}>Older</ButtonLink>}
+    </nav>
+  );
+}

@@ -1,0 +1,70 @@
+import type { ComponentChildren } from "preact";
+import { errorSuffix, fieldId } from "./field";
+import { type Tone, ToneIcon } from "./pictures";
+
+interface NoticeProps {
+  tone: Tone;
+  title?: string;
+  children?: ComponentChildren;
+}
+
+/** Message above the content of a screen. */
+export function Notice({ tone, title, children }: NoticeProps) {
+  return (
+    <div class={`notice tone-${tone}`}>
+      <ToneIcon tone={tone} />
+      <div class="notice-text">
+        {title ? <p class="strong">{title}</p> : null}
+        {children ? <div>{children}</div> : null}
+      </div>
+    </div>
+  );
+}
+
+/** Confirmation of the last action, shown once. */
+export function Flash({ message }: { message: { tone: Tone; text: string } }) {
+  return (
+    <div class={`notice flash tone-${message.tone}`} role="status">
+      <ToneIcon tone={message.tone} />
+      <p class="notice-text">{message.text}</p>
+    </div>
+  );
+}
+
+/** Error that concerns a whole form. Takes the focus when the page loads. */
+export function FormNotice({ children }: { children: ComponentChildren }) {
+  return (
+    <div class="notice tone-danger" role="alert" tabIndex={-1} autofocus>
+      <ToneIcon tone="danger" />
+      <p class="notice-text">{children}</p>
+    </div>
+  );
+}
+
+interface ErrorSummaryProps {
+  /** Name and label of each invalid field, with its error as in `FieldProps`. */
+  errors: readonly { name: string; label: string; detail: string }[];
+  /** True if the summary takes the focus when the page loads, which is the default. */
+  autofocus?: boolean;
+}
+
+/** Errors of a form, listed above its fields. Each line links to its field. Nothing without errors. */
+export function ErrorSummary({ errors, autofocus = true }: ErrorSummaryProps) {
+  if (errors.length === 0) return null;
+  return (
+    <div class="notice tone-danger" role="alert" tabIndex={-1} autofocus={autofocus}>
+      <ToneIcon tone="danger" />
+      <div class="notice-text">
+        <p class="strong">Please correct {errors.length === 1 ? "this field" : "these fields"}</p>
+        <ul class="plain-list">
+          {errors.map(({ name, label, detail }) => (
+            <li key={name}>
+              <a href={`#${fieldId(name)}`}>{label}</a>
+              {errorSuffix(detail)}
+            </li>
+          ))}
+        </ul>
+      </div>
+    </div>
+  );
+}
