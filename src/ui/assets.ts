@@ -1,20 +1,26 @@
-import { sha256Hex } from "../kernel/hash";
 import { IMMUTABLE, Representation } from "../http";
+import { sha256Hex } from "../kernel/hash";
+import { lazy } from "../kernel/lazy";
+import script from "./client.js" with { type: "text" };
+import type { LinkedAssets } from "./documents";
+import ordering from "./ordering.js" with { type: "text" };
+import { ringIcon } from "./pictures";
+import { dashboardCss } from "./style-sheet";
 
-/** A file that pages refer to: on disk, or inside the executable. */
+/** File that pages link to, on disk or inside the executable. */
 export interface AssetSource {
-  /** Its name without the hash, such as `docs.css`. */
+  /** Name without the hash, such as `docs.css`. */
   name: string;
   mediaType: string;
   /** Path of the file, or its text. */
   content: { path: string } | { text: string };
 }
 
-/** Assets under names that hold a hash of their bytes, so that they can be cached for ever. */
+/** Assets by names that contain a hash of their bytes, so that clients can cache them permanently. */
 export interface Assets {
-  /** The path to refer to an asset by. Throws for a name that is none. */
+  /** Returns the path of an asset by its name without the hash. Throws for an unknown name. */
   pathOf(name: string): Promise<string>;
-  /** The asset at the last segment of such a path. */
+  /** Returns an asset by the last segment of its path. */
   find(hashedName: string): Promise<Representation | undefined>;
 }
 
@@ -23,7 +29,7 @@ interface Loaded {
   representation: Representation;
 }
 
-/** Reads each asset at its first use: a server that nobody asks for one holds none in memory. */
+/** Creates the assets. Each is read into memory at its first use. */
 export function createAssets(sources: readonly AssetSource[]): Assets {
   const loaded = new Map<string, Promise<Loaded>>();
 
@@ -52,12 +58,12 @@ export function createAssets(sources: readonly AssetSource[]): Assets {
   };
 }
 
-/** The path of an asset whose content is at hand. */
+/** Returns the path of an asset with this content. */
 export function assetPath(name: string, content: string | Uint8Array): string {
   return `/assets/${nameWithHash(name, content)}`;
 }
 
-/** The name under which bytes are served for ever: their hash before the ending. */
+/** Inserts the hash of the content before the ending of a name. */
 function nameWithHash(name: string, bytes: string | Uint8Array): string {
   const dot = name.lastIndexOf(".");
   return `${name.slice(0, dot)}.${sha256Hex(bytes).slice(0, 16)}${name.slice(dot)}`;
@@ -74,3 +80,34 @@ async function read(source: AssetSource): Promise<Loaded> {
     representation: new Representation(bytes, { mediaType, cacheControl: IMMUTABLE }),
   };
 }
+
+const STYLE = { name: "allclear.css", text: lazy(dashboardCss) };
+const SCRIPT = { name: "allclear.js", text: script };
+const ORDERING = { name: "allclear.ordering.js", text: ordering };
+const ICON = { name: "ring.svg", text: ringIcon("#1a7f4b") };
+
+/** Assets of the dashboard. */
+export const UI_ASSETS: readonly AssetSource[] = [
+  {
+    name: STYLE.name,
+    mediaType: "text/css;charset=utf-8",
+    content: {
+      get text() {
+        return STYLE.text();
+      },
+    },
+  },
+  { name: SCRIPT.name, mediaType: "text/javascript;charset=utf-8", content: SCRIPT },
+  { name: ORDERING.name, mediaType: "text/javascript;charset=utf-8", content: ORDERING },
+  { name: ICON.name, mediaType: "image/svg+xml", content: ICON },
+];
+
+/** Returns the paths that pages of the dashboard link to. Computed at the first page, not at the start. */
+export const linkedAssets = lazy((): LinkedAssets => ({
+  style: assetPath(STYLE.name, STYLE.text()),
+  script: assetPath(SCRIPT.name, SCRIPT.text),
+  icon: assetPath(ICON.name, ICON.text),
+}));
+
+/** Path of the drag-and-drop script, for pages with an `OrderList`. */
+export const ORDERING_SCRIPT = assetPath(ORDERING.name, ORDERING.text);

@@ -1,31 +1,28 @@
 import type { ComponentStatus } from "../domain/component-status";
-import { ticksFor } from "./ticks";
+import { ChartFrame, ChartPlace, HEIGHT, STEP, ticksFor } from "./chart-frame";
 
 interface BarChartProps {
   /** Accessible name of the chart. */
   name: string;
   /** Segments of a bar from the bottom up, each in the colour of a status. */
   parts: readonly { label: string; status: ComponentStatus }[];
-  /** Oldest first: when it is, in words, and how many of each part. */
+  /** Bars, oldest first: time as text, and a count for each segment. */
   bars: readonly { name: string; counts: readonly number[] }[];
 }
 
-const STEP = 10;
+/** Width of a bar; the rest of its step is a gap. */
 const WIDTH = 6;
-const HEIGHT = 100;
 
-/**
- * Counts over time, each bar in parts. The numbers stand in a table of the screen, in the same words. One
- * stop for the keyboard; the script's arrow keys go from bar to bar and say it below.
- */
+/** Counts over time as stacked bars. The screen must also show them in a table. */
 export function BarChart({ name, parts, bars }: BarChartProps) {
   const ticks = ticksFor(bars.map(({ counts }) => sum(counts)));
   const top = ticks.at(-1) ?? 1;
   const scale = (count: number) => Math.round((count / top) * HEIGHT * 10) / 10;
   return (
     <div class="day-bars line-chart">
-      <p class="chart-legend">
-        {parts.map(({ label, status }) => (
+      <ChartFrame
+        name={name}
+        legend={parts.map(({ label, status }) => (
           <span key={label}>
             <svg class={`day is-${status}`} viewBox="0 0 24 8" aria-hidden="true">
               <rect x="8" width="8" height="8" />
@@ -33,65 +30,40 @@ export function BarChart({ name, parts, bars }: BarChartProps) {
             {label}
           </span>
         ))}
-      </p>
-      <div class="chart-frame">
-        <p class="chart-ticks" aria-hidden="true">
-          {ticks.toReversed().map((tick) => (
-            <span key={tick}>{tick.toLocaleString("en")}</span>
-          ))}
-        </p>
-        <svg
-          viewBox={`0 0 ${bars.length * STEP} ${HEIGHT}`}
-          preserveAspectRatio="none"
-          role="group"
-          aria-label={name}
-        >
-          <path
-            class="chart-grid"
-            d={ticks.map((tick) => `M0 ${HEIGHT - scale(tick)}h${bars.length * STEP}`).join("")}
-          />
-          {bars.map((bar, index) => (
-            <g
-              key={bar.name}
-              class="chart-place"
-              role="img"
-              tabIndex={index === bars.length - 1 ? 0 : -1}
-              data-day
-            >
-              <title>{inWords(bar, parts)}</title>
-              <rect x={index * STEP} width={STEP} height={HEIGHT} />
-              {parts.map(({ label, status }, part) => (
-                <rect
-                  key={label}
-                  class={`chart-bar is-${status}`}
-                  x={index * STEP + (STEP - WIDTH) / 2}
-                  y={HEIGHT - scale(sum(bar.counts.slice(0, part + 1)))}
-                  width={WIDTH}
-                  height={scale(bar.counts[part] ?? 0)}
-                />
-              ))}
-            </g>
-          ))}
-        </svg>
-      </div>
-      <p class="day-bars-foot">
-        <span>{bars[0]?.name}</span>
-        <span data-day-note />
-        <span>{bars.at(-1)?.name}</span>
-      </p>
+        ticks={ticks}
+        write={(count) => count.toLocaleString("en")}
+        count={bars.length}
+        ends={[bars[0]?.name, bars.at(-1)?.name]}
+      >
+        {bars.map((bar, index) => (
+          <ChartPlace key={bar.name} index={index} count={bars.length} title={textOf(bar, parts)}>
+            {parts.map(({ label, status }, part) => (
+              <rect
+                key={label}
+                class={`chart-bar is-${status}`}
+                x={index * STEP + (STEP - WIDTH) / 2}
+                y={HEIGHT - scale(sum(bar.counts.slice(0, part + 1)))}
+                width={WIDTH}
+                height={scale(bar.counts[part] ?? 0)}
+              />
+            ))}
+          </ChartPlace>
+        ))}
+      </ChartFrame>
     </div>
   );
 }
 
-function inWords(
+/** "May 2026: 1 critical, 2 minor", or "none" instead of the counts. */
+function textOf(
   { name, counts }: BarChartProps["bars"][number],
   parts: BarChartProps["parts"],
 ): string {
-  const told = parts.flatMap(({ label }, index) => {
+  const texts = parts.flatMap(({ label }, index) => {
     const count = counts[index] ?? 0;
     return count === 0 ? [] : [`${count.toLocaleString("en")} ${label.toLowerCase()}`];
   });
-  return `${name}: ${told.length === 0 ? "none" : told.join(", ")}`;
+  return `${name}: ${texts.length === 0 ? "none" : texts.join(", ")}`;
 }
 
 function sum(counts: readonly number[]): number {

@@ -2,35 +2,37 @@ import { COMPONENT_STATUSES, type ComponentStatus } from "../domain/component-st
 import { STATUS_WORDS } from "./labels";
 import { duration, longDay } from "./times";
 
+/** UTC day of a component, as charts show it. */
 export interface StatusDay {
   /** `YYYY-MM-DD` in UTC. */
   day: string;
-  /** The worst of the day; null where nothing is known of it. */
+  /** Worst status of the day, or null without data. */
   status: ComponentStatus | null;
   /** Good share of the day, 0 to 1. */
   goodShare: number;
-  /** Minutes in each status but operational. */
+  /** Minutes in each status except operational. */
   minutes: Readonly<Partial<Record<ComponentStatus, number>>>;
-  /** Minutes of which nothing is known, on a day of which something is. */
+  /** Minutes without data, on a day with some data. */
   noDataMinutes?: number;
 }
 
-/** Days one after another of which the same is told: one by itself, or several that were all alike. */
+/** One day, or consecutive days that are shown as one: fully operational, or without data. */
 export interface DayRun {
-  /** The place of its first day among the days, and how many they are. */
+  /** Position of the first day. */
   index: number;
+  /** Number of days. */
   length: number;
-  /** Its first day, which stands for all of them. */
+  /** First day of the run; the others are equal except for the date. */
   day: StatusDay;
   /** "21 November 2026", or "1 November 2026 to 21 November 2026". */
   name: string;
-  /** "Major outage", "No data". */
+  /** "Major outage" or "No data". */
   word: string;
-  /** "12 min major outage, 2 h no data": worst first, empty where there is nothing. */
+  /** "12 min major outage, 2 h no data": worst status first, empty without minutes. */
   minutes: string;
 }
 
-/** Words for days and their statuses. */
+/** Texts of a day and of a span of days (`YYYY-MM-DD`). */
 export interface DayWords {
   day(day: string): string;
   span(from: string, to: string): string;
@@ -42,8 +44,8 @@ const PLAIN_DAYS: DayWords = {
 };
 
 /**
- * Days as runs: those next to each other that were wholly operational, or of which nothing is known,
- * are told together. A quiet history is then one thing to draw, to step over and to hear of.
+ * Groups consecutive days that were fully operational, and consecutive days without data. A quiet
+ * history is then one element to draw, to skip by keyboard and to read aloud.
  */
 export function runsOf(days: readonly StatusDay[], words: DayWords = PLAIN_DAYS): DayRun[] {
   const runs: DayRun[] = [];
@@ -70,11 +72,11 @@ function isUneventful({ status, goodShare }: StatusDay): boolean {
 }
 
 function minutesOf({ minutes, noDataMinutes = 0 }: StatusDay): string {
-  const told: string[] = [];
+  const texts: string[] = [];
   for (const status of COMPONENT_STATUSES) {
     const count = status === "operational" ? 0 : (minutes[status] ?? 0);
-    if (count > 0) told.unshift(`${duration(count)} ${STATUS_WORDS[status].toLowerCase()}`);
+    if (count > 0) texts.unshift(`${duration(count)} ${STATUS_WORDS[status].toLowerCase()}`);
   }
-  if (noDataMinutes > 0) told.push(`${duration(noDataMinutes)} no data`);
-  return told.join(", ");
+  if (noDataMinutes > 0) texts.push(`${duration(noDataMinutes)} no data`);
+  return texts.join(", ");
 }

@@ -1,35 +1,16 @@
 /**
- * Building blocks of pages: design tokens, status shapes, components, HTML documents and their
- * linked files. Everything works without a script; `client.js` adds comfort. `Day`, `DayBars`,
- * `SelectField`, `Tabs`, `Timeline` and `Toolbar` are for the screens of incidents.
+ * UI components, design tokens, HTML documents and their linked files. Everything works without a script;
+ * `client.js` adds convenience.
  */
-export { assetPath, type Assets, type AssetSource, createAssets } from "./assets";
+export {
+  assetPath,
+  type Assets,
+  type AssetSource,
+  createAssets,
+  linkedAssets,
+  UI_ASSETS,
+} from "./assets";
 export { BarChart } from "./bar-chart";
-export { CodeBlock, Secret, TestKey } from "./code-block";
-export { minifyCss } from "./css";
-export { DayBars } from "./day-bars";
-export { DayChart } from "./day-chart";
-export { type DayRun, runsOf, type StatusDay } from "./day-runs";
-export { DayTable } from "./day-table";
-export { type HtmlDocument, renderDocument } from "./document";
-export { FieldRows, type RowControl } from "./field-rows";
-export { type LinkedAssets, renderLinkedDocument } from "./linked-document";
-export { type ChartPoint, LineChart } from "./line-chart";
-export { Day, RelativeTime } from "./relative-time";
-export { OrderList, OrderPart, OrderRow } from "./order-list";
-export { createPageCache } from "./page-cache";
-export { PlainPage } from "./plain-page";
-export { safeHref } from "./safe-href";
-export { Sparkline } from "./sparkline";
-export { Cell, CellNote, type Column, OneLine, Row, RowLink, Table } from "./table";
-export { linkedAssets, UI_ASSETS } from "./ui-assets";
-export { Button, ButtonLink, PostButton } from "./buttons";
-export { Checkbox, CheckboxList, CheckRows, ChoiceField, RadioList, Summary } from "./choices";
-export { FilterDate, FilterSelect, SearchForm, Toolbar } from "./filters";
-export { Actions, DialogForm, Form, HiddenFields } from "./form";
-export { DateTimeField, FileField, TextArea, TextField } from "./inputs";
-export { SelectField, SelectRows } from "./selects";
-export { duration, exactTime, longDay, relativeTime, shortDay, zoneSpan } from "./times";
 export {
   Card,
   Columns,
@@ -43,6 +24,23 @@ export {
   Timeline,
   type TimelineItem,
 } from "./blocks";
+export { Button, ButtonLink, PostButton } from "./buttons";
+export { Checkbox, CheckboxList, CheckRows, ChoiceField, RadioList, Summary } from "./choices";
+export { CodeBlock, Secret, TestKey } from "./code-block";
+export { DayBars, DayChart, DayTable } from "./day-charts";
+export { type DayRun, runsOf, type StatusDay } from "./day-runs";
+export {
+  createPageCache,
+  type HtmlDocument,
+  type LinkedAssets,
+  PlainPage,
+  renderDocument,
+  renderLinkedDocument,
+} from "./documents";
+export { FieldRows, type RowControl } from "./field-rows";
+export { FilterDate, FilterSelect, SearchForm, Toolbar } from "./filters";
+export { Actions, DialogForm, Form, HiddenFields } from "./form";
+export { DateTimeField, FileField, TextArea, TextField } from "./inputs";
 export {
   CheckLabel,
   Chip,
@@ -54,6 +52,15 @@ export {
   StatusLabel,
   WithChip,
 } from "./labels";
+export { type ChartPoint, LineChart } from "./line-chart";
 export { PageHead, Pagination, Tabs } from "./navigation";
 export { ErrorSummary, Flash, FormNotice, Notice } from "./notices";
+export { OrderList, OrderPart, OrderRow } from "./order-list";
 export { Logo, Swatch, type Tone, WordMark } from "./pictures";
+export { Day, RelativeTime } from "./relative-time";
+export { safeHref } from "./safe-href";
+export { SelectField, SelectRows } from "./selects";
+export { Sparkline } from "./sparkline";
+export { minifyCss } from "./style-sheet";
+export { Cell, CellNote, type Column, OneLine, Row, RowLink, Table } from "./table";
+export { duration, exactTime, longDay, relativeTime, shortDay, zoneSpan } from "./times";

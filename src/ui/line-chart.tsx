@@ -1,10 +1,10 @@
-import { ticksFor } from "./ticks";
+import { ChartFrame, ChartPlace, HEIGHT, heightOf, STEP, ticksFor } from "./chart-frame";
 
-/** A moment, or a span of time, of a chart. */
+/** Values of a chart at a time, or in a span of time. */
 export interface ChartPoint {
   /** Time of the point, as text. */
   name: string;
-  /** For each line; null where nothing is known. */
+  /** Value for each line, or null. */
   values: readonly (number | null)[];
   /** Text of the mark below the point, such as "3 of 60"; no mark if omitted. */
   mark?: string | undefined;
@@ -19,93 +19,68 @@ interface LineChartProps {
   marks: string;
   /** Oldest first. */
   points: readonly ChartPoint[];
-  /** A value with its unit. */
+  /** Returns a value with its unit. */
   write: (value: number) => string;
   /** Labels below the two ends. */
   ends: readonly [string, string];
   note?: string | undefined;
 }
 
-const STEP = 10;
-const HEIGHT = 100;
+/** Length of a line with only one point. */
 const DASH = 6;
 
-/**
- * Lines over time, with marks at the foot for what should be looked at, and the same in a table behind
- * it. A line has a gap where nothing is known. One stop for the keyboard; the script's arrow keys go from
- * point to point and say it below.
- */
+/** Lines over time with marks below some points, and a table of the same. Null values are gaps. */
 export function LineChart(props: LineChartProps) {
   const { name, lines, marks, points, write, ends, note } = props;
   const ticks = ticksFor(points.flatMap(({ values }) => values.map((value) => value ?? 0)));
   const top = ticks.at(-1) ?? 1;
+  const legend = (
+    <>
+      {lines.map((label, index) => (
+        <span key={label}>
+          <svg viewBox="0 0 24 8" aria-hidden="true">
+            <path class={`line-${index}`} d="M1 4h22" />
+          </svg>
+          {label}
+        </span>
+      ))}
+      <span>
+        <svg viewBox="0 0 24 8" aria-hidden="true">
+          <path class="chart-mark" d="M12 0v8" />
+        </svg>
+        {marks}
+      </span>
+    </>
+  );
   return (
     <div class="day-bars line-chart">
-      <p class="chart-legend">
-        {lines.map((label, index) => (
-          <span key={label}>
-            <svg viewBox="0 0 24 8" aria-hidden="true">
-              <path class={`line-${index}`} d="M1 4h22" />
-            </svg>
-            {label}
-          </span>
+      <ChartFrame count={points.length} {...{ name, legend, ticks, write, ends, note }}>
+        {/* The first line is drawn last, above the other. */}
+        {lines
+          .map((label, index) => (
+            <path key={label} class={`line-${index}`} d={pathOfLine(points, index, top)} />
+          ))
+          .toReversed()}
+        <path class="chart-mark" d={pathOfMarks(points)} />
+        {points.map((point, index) => (
+          <ChartPlace
+            key={point.name}
+            index={index}
+            count={points.length}
+            title={textOf(point, props)}
+          />
         ))}
-        <span>
-          <svg viewBox="0 0 24 8" aria-hidden="true">
-            <path class="chart-mark" d="M12 0v8" />
-          </svg>
-          {marks}
-        </span>
-      </p>
-      <div class="chart-frame">
-        <p class="chart-ticks" aria-hidden="true">
-          {ticks.toReversed().map((tick) => (
-            <span key={tick}>{write(tick)}</span>
-          ))}
-        </p>
-        <svg
-          viewBox={`0 0 ${points.length * STEP} ${HEIGHT}`}
-          preserveAspectRatio="none"
-          role="group"
-          aria-label={name}
-        >
-          <path class="chart-grid" d={gridOf(ticks, top, points.length)} />
-          {/* The loudest last, above the others. */}
-          {lines
-            .map((label, index) => (
-              <path key={label} class={`line-${index}`} d={lineOf(points, index, top)} />
-            ))
-            .toReversed()}
-          <path class="chart-mark" d={marksOf(points)} />
-          {points.map((point, index) => (
-            <g
-              key={point.name}
-              class="chart-place"
-              role="img"
-              tabIndex={index === points.length - 1 ? 0 : -1}
-              data-day
-            >
-              <title>{inWords(point, props)}</title>
-              <rect x={index * STEP} width={STEP} height={HEIGHT} />
-            </g>
-          ))}
-        </svg>
-      </div>
-      <p class="day-bars-foot">
-        <span>{ends[0]}</span>
-        <span data-day-note>{note}</span>
-        <span>{ends[1]}</span>
-      </p>
+      </ChartFrame>
       <details class="day-table">
         <summary>{name} as a table</summary>
-        <Lines {...props} />
+        <PointTable {...props} />
       </details>
     </div>
   );
 }
 
-/** Newest first, as all tables of times. */
-function Lines({ lines, marks, points, write }: LineChartProps) {
+/** Table of the points, newest first. */
+function PointTable({ lines, marks, points, write }: LineChartProps) {
   return (
     <table>
       <thead>
@@ -124,7 +99,7 @@ function Lines({ lines, marks, points, write }: LineChartProps) {
           <tr key={point.name}>
             <th scope="row">{point.name}</th>
             {lines.map((label, index) => (
-              <td key={label}>{written(point.values[index], write)}</td>
+              <td key={label}>{textOfValue(point.values[index], write)}</td>
             ))}
             <td>{point.mark ?? "–"}</td>
           </tr>
@@ -134,23 +109,21 @@ function Lines({ lines, marks, points, write }: LineChartProps) {
   );
 }
 
-function inWords({ name, values, mark }: ChartPoint, props: LineChartProps): string {
+/** "14:00 UTC: Median 90 ms, 95th percentile 120 ms, Failed checks 3 of 60". */
+function textOf({ name, values, mark }: ChartPoint, props: LineChartProps): string {
   const isKnown = values.some((value) => value !== null);
-  const told = props.lines.map((label, index) => `${label} ${written(values[index], props.write)}`);
-  const parts = [...(isKnown ? told : ["no answer"]), ...(mark ? [`${props.marks} ${mark}`] : [])];
-  return `${name}: ${parts.join(", ")}`;
+  const texts = isKnown
+    ? props.lines.map((label, index) => `${label} ${textOfValue(values[index], props.write)}`)
+    : ["no answer"];
+  return `${name}: ${[...texts, ...(mark ? [`${props.marks} ${mark}`] : [])].join(", ")}`;
 }
 
-function written(value: number | null | undefined, write: LineChartProps["write"]): string {
+function textOfValue(value: number | null | undefined, write: LineChartProps["write"]): string {
   return value === null || value === undefined ? "–" : write(value);
 }
 
-function heightOf(value: number, top: number): number {
-  return Math.round((1 - value / top) * HEIGHT * 10) / 10;
-}
-
-/** From the middle of a point to the middle of the next; one that stands alone is a dash. */
-function lineOf(points: readonly ChartPoint[], line: number, top: number): string {
+/** Returns the path through the middles of the points. A point without neighbours is a dash. */
+function pathOfLine(points: readonly ChartPoint[], line: number, top: number): string {
   const isKnown = (index: number) => (points[index]?.values[line] ?? null) !== null;
   return points
     .map(({ values }, index) => {
@@ -163,11 +136,7 @@ function lineOf(points: readonly ChartPoint[], line: number, top: number): strin
     .join("");
 }
 
-function gridOf(ticks: readonly number[], top: number, count: number): string {
-  return ticks.map((tick) => `M0 ${heightOf(tick, top)}h${count * STEP}`).join("");
-}
-
-function marksOf(points: readonly ChartPoint[]): string {
+function pathOfMarks(points: readonly ChartPoint[]): string {
   return points
     .map(({ mark }, index) => (mark ? `M${(index + 0.5) * STEP} ${HEIGHT}v-8` : ""))
     .join("");

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { safeHref } from "./safe-href";
-import { ORDERING_SCRIPT } from "./ui-assets";
+import { ORDERING_SCRIPT } from "./assets";
 
 interface OrderListProps {
   /**

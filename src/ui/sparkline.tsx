@@ -1,5 +1,5 @@
 const HEIGHT = 16;
-/** A bar of three units and a gap of one, as in the status bars. */
+/** Bars are three units wide, with a gap of one. */
 const STEP = 4;
 const WIDTH = 3;
 
@@ -10,7 +10,7 @@ interface SparklineProps {
   label: string;
 }
 
-/** A row of little bars, the highest as high as the picture. Where nothing was, a dot remains. */
+/** Small bars, the highest as high as the picture. Zero is a dot. */
 export function Sparkline({ values, label }: SparklineProps) {
   const highest = Math.max(0, ...values);
   return (
@@ -28,8 +28,7 @@ export function Sparkline({ values, label }: SparklineProps) {
   );
 }
 
-// One path for all of them: twelve hundred shapes on the list of keys would be a third of the page.
-
+/** Returns one path for all bars: single shapes would be a third of the bytes of the list of keys. */
 function barsOf(values: readonly number[], highest: number): string {
   return values
     .map((value, index) => {

@@ -1,5 +1,6 @@
+import { sha256Base64 } from "../kernel/hash";
+import { lazy } from "../kernel/lazy";
 import base from "./base.css" with { type: "text" };
-import { minifyCss } from "./css";
 import buttons from "./css/buttons.css" with { type: "text" };
 import charts from "./css/charts.css" with { type: "text" };
 import chips from "./css/chips.css" with { type: "text" };
@@ -25,7 +26,22 @@ import table from "./css/table.css" with { type: "text" };
 import writing from "./css/writing.css" with { type: "text" };
 import tokens from "./tokens.css" with { type: "text" };
 
-/** The dashboard's one style sheet: what every page has, then one idea a file, last what people prefer. */
+/** Removes comments and spaces. Texts in the style sheet must not contain runs of spaces. */
+export function minifyCss(css: string): string {
+  return css
+    .replace(/\/\*[\s\S]*?\*\//g, "")
+    .replace(/\s+/g, " ")
+    .replace(/ ?([{};,]) ?/g, "$1")
+    .trim();
+}
+
+/** Style sheet of a page without links, with its hash. */
+export const inlineStyle = lazy(() => {
+  const css = minifyCss(`${tokens}\n${base}`);
+  return { css, hash: sha256Base64(css) };
+});
+
+/** Returns the style sheet of the dashboard. Later files override earlier ones. */
 export function dashboardCss(): string {
   return minifyCss(
     [

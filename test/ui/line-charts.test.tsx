@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
 import { BarChart, type ChartPoint, LineChart } from "../../src/ui";
-import { ticksFor } from "../../src/ui/ticks";
+import { ticksFor } from "../../src/ui/chart-frame";
 import { elementsOf } from "./elements";
 
 const draw = (points: readonly ChartPoint[]) =>

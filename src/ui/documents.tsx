@@ -1,0 +1,122 @@
+import { LRUCache } from "lru-cache";
+import type { ComponentChildren } from "preact";
+import { renderToString } from "preact-render-to-string";
+import { ringIcon, WordMark } from "./pictures";
+import { inlineStyle } from "./style-sheet";
+
+/** HTML page with the policy to send it with. */
+export interface HtmlDocument {
+  html: string;
+  /** Content-Security-Policy. */
+  policy: string;
+}
+
+interface DocumentProps {
+  title: string;
+  locale?: string;
+  theme?: "system" | "light" | "dark";
+  /** CSS colour of the ring in the favicon. */
+  iconColour?: string;
+  description?: string;
+  children: ComponentChildren;
+}
+
+/** Renders a page with an inline style sheet. It has no script and loads nothing from other hosts. */
+export function renderDocument(props: DocumentProps): HtmlDocument {
+  const { title, locale = "en", theme = "system", iconColour = "#1a7f4b" } = props;
+  const icon = `data:image/svg+xml,${encodeURIComponent(ringIcon(iconColour))}`;
+  const style = inlineStyle();
+  const html = renderToString(
+    <html lang={locale} {...(theme === "system" ? {} : { "data-theme": theme })}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{title}</title>
+        {props.description ? <meta name="description" content={props.description} /> : null}
+        <link rel="icon" href={icon} />
+        <style dangerouslySetInnerHTML={{ __html: style.css }} />
+      </head>
+      <body>{props.children}</body>
+    </html>,
+  );
+  return {
+    html: `<!doctype html>${html}`,
+    policy: `default-src 'none'; style-src 'sha256-${style.hash}'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  };
+}
+
+/** Paths of the dashboard's style sheet, script and favicon. */
+export interface LinkedAssets {
+  style: string;
+  script: string;
+  icon: string;
+}
+
+interface LinkedDocumentProps {
+  title: string;
+  assets: LinkedAssets;
+  children: ComponentChildren;
+}
+
+const LINKED_POLICY =
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/** Renders a page of the dashboard, which links to its style sheet and script on this server. */
+export function renderLinkedDocument(props: LinkedDocumentProps): HtmlDocument {
+  const { title, assets, children } = props;
+  const html = renderToString(
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>{title}</title>
+        <link rel="icon" type="image/svg+xml" href={assets.icon} />
+        <link rel="stylesheet" href={assets.style} />
+        <script type="module" src={assets.script} />
+      </head>
+      <body>{children}</body>
+    </html>,
+  );
+  return { html: `<!doctype html>${html}`, policy: LINKED_POLICY };
+}
+
+interface PlainPageProps {
+  /** Heading of the page. */
+  title: string;
+  /** Small text below the card. */
+  foot?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** Body of a page without navigation: one card, such as for signing in. */
+export function PlainPage({ title, foot, children }: PlainPageProps) {
+  return (
+    <main class="plain">
+      <WordMark />
+      <div class="card plain-card">
+        <h1>{title}</h1>
+        {children}
+      </div>
+      {foot ? <p class="plain-foot">{foot}</p> : null}
+    </main>
+  );
+}
+
+const CACHED_PAGES = 100;
+
+/**
+ * Returns a renderer that caches its last 100 different pages by the JSON of their properties. It is for
+ * error pages, which may be requested thousands of times a second.
+ */
+export function createPageCache<Props>(
+  render: (props: Props) => HtmlDocument,
+): (props: Props) => HtmlDocument {
+  const pages = new LRUCache<string, HtmlDocument>({ max: CACHED_PAGES });
+  return (props) => {
+    const key = JSON.stringify(props);
+    const page = pages.get(key) ?? render(props);
+    pages.set(key, page);
+    return page;
+  };
+}
