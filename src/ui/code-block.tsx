@@ -6,12 +6,12 @@ interface CodeBlockProps {
   isSecret?: boolean;
 }
 
-/** Text to take elsewhere as it stands, with a button where there is a script to copy it. */
+/** Text to copy, with a copy button that a script shows. */
 export function CodeBlock({ text, copyLabel, isSecret }: CodeBlockProps) {
   return <Code text={text} copyLabel={copyLabel} secret={isSecret ? "text" : undefined} />;
 }
 
-/** The secret itself, and nothing else: what `TestKey` sends. Shown once; it wraps, whole. */
+/** Secret that is shown once, without other text. `TestKey` sends it. */
 export function Secret({ text, copyLabel }: Omit<CodeBlockProps, "isSecret">) {
   return <Code text={text} copyLabel={copyLabel} secret="value" />;
 }
@@ -34,7 +34,7 @@ function Code({ text, copyLabel = "Copy", secret }: CodeProps) {
   );
 }
 
-/** Tries the key that a `Secret` on the page shows, and says how it went. Nothing without a script. */
+/** Button that sends the `Secret` of the page as a key and shows the result. Hidden without a script. */
 export function TestKey() {
   return (
     <div class="test-key" data-scripted hidden>

@@ -22,7 +22,6 @@ export {
   StatCard,
   StatCards,
   Timeline,
-  type TimelineItem,
 } from "./blocks";
 export { Button, ButtonLink, PostButton } from "./buttons";
 export { Checkbox, CheckboxList, CheckRows, ChoiceField, RadioList, Summary } from "./choices";
@@ -62,5 +61,5 @@ export { safeHref } from "./safe-href";
 export { SelectField, SelectRows } from "./selects";
 export { Sparkline } from "./sparkline";
 export { minifyCss } from "./style-sheet";
-export { Cell, CellNote, type Column, OneLine, Row, RowLink, Table } from "./table";
+export { Cell, CellNote, OneLine, Row, RowLink, Table } from "./table";
 export { duration, exactTime, longDay, relativeTime, shortDay, zoneSpan } from "./times";

@@ -4,8 +4,8 @@ import { ORDERING_SCRIPT } from "./assets";
 
 interface OrderListProps {
   /**
-   * Address that a new order is posted to: `fields`, then one `item` per id in the new order, each
-   * part before its rows. Without it the list is read-only.
+   * Path that a new order is posted to: `fields`, then one `item` per id in the new order, each part
+   * before its rows. Without it the list is read-only.
    */
   action?: string | undefined;
   fields?: Readonly<Record<string, string>>;
@@ -14,8 +14,8 @@ interface OrderListProps {
 }
 
 /**
- * Things in an order that can be changed: by the buttons of each without a script; with one also by
- * dragging a handle, and by Alt and the arrow keys on it, each change told to screen readers.
+ * List whose order can be changed by buttons. A script adds handles to drag, or to move with Alt and the
+ * arrow keys, and announces each change to screen readers.
  */
 export function OrderList({ action, fields = {}, children }: OrderListProps) {
   if (action === undefined) return <div class="order">{children}</div>;
@@ -36,18 +36,18 @@ export function OrderList({ action, fields = {}, children }: OrderListProps) {
 interface OrderPartProps {
   /** Id of a part that can be moved as a whole. */
   id?: string;
-  /** Above its rows; a part without one comes before every other. */
+  /** Title above the rows. A part without a title comes first. */
   title?: string;
   actions?: ComponentChildren;
-  /** Address that the part's move buttons post to. */
+  /** Path that the part's move buttons post to. */
   moveAction?: string | undefined;
-  /** Stands in the place of rows. */
+  /** Text shown without rows. */
   emptyText: string;
   /** `OrderRow`s. */
   children: ComponentChildren;
 }
 
-/** Rows that belong together. */
+/** Part of an `OrderList`, with its rows. */
 export function OrderPart(props: OrderPartProps) {
   const { id, title, moveAction, actions, emptyText, children } = props;
   const isMovable = id !== undefined && moveAction !== undefined;
@@ -79,13 +79,13 @@ interface OrderRowProps {
   id: string;
   name: string;
   href: string;
-  /** Beside the name. */
+  /** Note after the name. */
   note?: ComponentChildren;
   actions?: ComponentChildren;
   moveAction?: string | undefined;
 }
 
-/** One thing of a part. */
+/** Row of an `OrderPart`. */
 export function OrderRow({ id, name, href, note, actions, moveAction }: OrderRowProps) {
   return (
     <li

@@ -5,11 +5,11 @@ interface RelativeTimeProps {
   at: string;
   /** Unix ms. */
   now: number;
-  /** `warning` for what somebody should look at: stale, or about to end. */
+  /** Colour for a time that needs attention, such as an old last use or a near expiry. */
   tone?: "warning" | "danger";
 }
 
-/** A moment relative to now, its exact time on hover and for programs. */
+/** Time relative to now, with the exact time as tooltip. */
 export function RelativeTime({ at, now, tone }: RelativeTimeProps) {
   return (
     <time class={tone ? `tone-${tone} strong` : undefined} dateTime={at} title={exactTime(at)}>
@@ -18,7 +18,7 @@ export function RelativeTime({ at, now, tone }: RelativeTimeProps) {
   );
 }
 
-/** A day, for what is far enough away: "21 Nov 2026". `at` is ISO 8601 in UTC. */
+/** Day such as "21 Nov 2026", with the exact time as tooltip. `at` is ISO 8601 in UTC. */
 export function Day({ at }: { at: string }) {
   return (
     <time dateTime={at} title={exactTime(at)}>

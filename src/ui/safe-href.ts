@@ -1,13 +1,13 @@
 const HERE = "https://here.invalid";
 
 /**
- * A link's target if it may be one, else undefined, which renders a link that leads nowhere: http and
- * https without a name or password in it, and paths of this site. `javascript:`, `data:`, `//host` and
- * whatever a browser would read as one of them are refused.
+ * Returns a link's target if it is safe, else undefined, which renders a link without a target. Safe are
+ * paths of this site, and http and https without user name and password. Rejects `javascript:`, `data:`,
+ * `//host` and everything that browsers read as one of these.
  */
 export function safeHref(url: string): string | undefined {
-  // Browsers leave out tabs and line breaks, and take a backslash for a slash.
-  // oxlint-disable-next-line no-control-regex -- exactly these are what it looks for
+  // Browsers remove tabs and line breaks, and read a backslash as a slash.
+  // oxlint-disable-next-line no-control-regex -- the pattern is for control characters
   if (/[\u0000-\u0020\\]/.test(url)) return undefined;
   const isOfThisSite = /^[/?#]/.test(url);
   if (!isOfThisSite && !/^https?:\/\//i.test(url)) return undefined;

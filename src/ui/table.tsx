@@ -1,24 +1,26 @@
 import type { ComponentChildren } from "preact";
 import { safeHref } from "./safe-href";
 
+/** Column of a `Table`. */
 export interface Column {
   label: string;
   isNumeric?: boolean;
-  /** For the eye, such as above a column of buttons. */
+  /** True if only screen readers read the label, such as above a column of buttons. */
   isHidden?: boolean;
 }
 
 interface TableProps {
   columns: readonly Column[];
-  /** Says what is in it, for those who do not see its heading. */
+  /** Title for screen readers. */
   caption?: string;
   /** `Row`s of `Cell`s. */
   children: ComponentChildren;
 }
 
-// The roles are spelled out because browsers forget them when a small screen stacks the cells.
-
-/** A list with columns; where it is narrow, each row becomes a block of labelled values. */
+/**
+ * Table that shows each row as a block of labelled values if it is narrow. Browsers then drop the roles
+ * of its elements, so these are written out.
+ */
 export function Table({ columns, caption, children }: TableProps) {
   return (
     <div class="card table-card">
@@ -44,8 +46,14 @@ export function Table({ columns, caption, children }: TableProps) {
   );
 }
 
-/** One thing of the list. `isOver` for what no longer counts: revoked, disabled. */
-export function Row({ isOver, children }: { isOver?: boolean; children: ComponentChildren }) {
+interface RowProps {
+  /** True for an entry that is no longer in use: revoked or disabled. */
+  isOver?: boolean;
+  children: ComponentChildren;
+}
+
+/** Row of a `Table`. */
+export function Row({ isOver, children }: RowProps) {
   return (
     <tr class={isOver ? "is-over" : undefined} role="row">
       {children}
@@ -54,12 +62,13 @@ export function Row({ isOver, children }: { isOver?: boolean; children: Componen
 }
 
 interface CellProps {
-  /** The column's label, for narrow screens; without one the value stands alone. */
+  /** Label of the column, shown before the value in a narrow table. */
   label?: string;
   isNumeric?: boolean;
   children?: ComponentChildren;
 }
 
+/** Cell of a `Row`. */
 export function Cell({ label, isNumeric, children }: CellProps) {
   return (
     <td role="cell" class={isNumeric ? "numeric" : undefined} data-label={label}>
@@ -68,7 +77,7 @@ export function Cell({ label, isNumeric, children }: CellProps) {
   );
 }
 
-/** The name of a row's thing, which leads to it: the whole row is the link. */
+/** Link that covers its whole row. */
 export function RowLink({ href, children }: { href: string; children: ComponentChildren }) {
   return (
     <a class="row-link" href={safeHref(href)}>
@@ -77,12 +86,12 @@ export function RowLink({ href, children }: { href: string; children: ComponentC
   );
 }
 
-/** The second line of a cell. */
+/** Second line of a cell. */
 export function CellNote({ children }: { children: ComponentChildren }) {
   return <div class="cell-note">{children}</div>;
 }
 
-/** A few words of a cell, which are not broken where the table has room for them. */
+/** Short text of a cell, kept on one line if the table is wide enough. */
 export function OneLine({ children }: { children: ComponentChildren }) {
   return <span class="one-line">{children}</span>;
 }
