@@ -3,7 +3,7 @@ import { notFound } from "../errors";
 import { type RequestContexts, operation } from "../http";
 import { type Assets, createAssets, UI_ASSETS } from "../ui";
 import { DOCS_ASSETS } from "./docs";
-import { PAGE_SCRIPT } from "./page-script";
+import { PAGE_SCRIPT } from "./page-document";
 
 /** Every file that a page of this server refers to. */
 export function createAllAssets(): Assets {

@@ -1,12 +1,21 @@
 import { renderToString } from "preact-render-to-string";
+import { COMPONENT_STATUSES } from "../domain/component-status";
 import type { DayOf } from "../features/components";
-import type { Sparkline } from "../features/monitors";
+import type { Sparkline as Latency } from "../features/monitors";
 import type { StatusDocument } from "../features/status";
-import { type DayRun, DayChart, DayTable, runsOf, StatusLabel } from "../ui";
-import { LatencyLine } from "./latency-line";
+import { plural } from "../kernel/text";
+import { MINUTE_MS, toIso } from "../kernel/time";
+import {
+  DayChart,
+  type DayRun,
+  DayTable,
+  runsOf,
+  Sparkline,
+  type StatusDay,
+  StatusLabel,
+} from "../ui";
 import type { PageTimes } from "./page-times";
-import { drawDays } from "./status-days";
-import { uptimeText } from "./words";
+import { latencyText, uptimeText } from "./words";
 
 /** Properties of a component that a row shows. */
 export type RowComponent = Pick<
@@ -18,7 +27,7 @@ export interface ComponentRowProps {
   component: RowComponent;
   /** The days that are drawn, oldest first. */
   days: readonly DayOf[];
-  latency: Sparkline | undefined;
+  latency: Latency | undefined;
   times: PageTimes;
 }
 
@@ -70,5 +79,56 @@ function ComponentDays({ component, days, runs }: ComponentDaysProps) {
         <DayTable runs={runs} />
       </details>
     </div>
+  );
+}
+
+/** The days of a component as they are drawn. */
+function drawDays(days: readonly DayOf[]): StatusDay[] {
+  return days.map(({ start, known, noData, time }) => {
+    const quiet: StatusDay = {
+      day: toIso(start).slice(0, 10),
+      status: "operational",
+      goodShare: 1,
+      minutes: {},
+    };
+    if (known === 0) return { ...quiet, status: null, goodShare: 0 };
+    if (time.operational === known && noData === 0) return quiet;
+    return {
+      day: quiet.day,
+      status: COMPONENT_STATUSES.findLast((status) => time[status] > 0) ?? "operational",
+      goodShare: time.operational / (known + noData),
+      minutes: minutesOf(time),
+      ...(noData > 0 ? { noDataMinutes: Math.ceil(noData / MINUTE_MS) } : {}),
+    };
+  });
+}
+
+/** Begun minutes, so that what lasted seconds does not read as nothing. */
+function minutesOf(time: DayOf["time"]): StatusDay["minutes"] {
+  const minutes: StatusDay["minutes"] = {};
+  for (const status of COMPONENT_STATUSES) {
+    if (time[status] > 0) Object.assign(minutes, { [status]: Math.ceil(time[status] / MINUTE_MS) });
+  }
+  return minutes;
+}
+
+/** Recent response times of a component, as small bars and in words. */
+function LatencyLine({ line }: { line: Latency }) {
+  const measured = line.values.filter((value) => value !== null);
+  if (measured.length === 0) return null;
+  const [least, most] = [Math.min(...measured), Math.max(...measured)].map(latencyText);
+  const average = latencyText(measured.reduce((sum, value) => sum + value, 0) / measured.length);
+  const each = line.of === "hours" ? "hour" : "check";
+  return (
+    <p class="latency muted">
+      <span>
+        Response time, {plural(line.values.length, each)}: {average}
+      </span>
+      <Sparkline
+        // A bar for what took less than a millisecond, too; where nothing answered, there is none.
+        values={line.values.map((value) => (value === null ? 0 : Math.max(1, value)))}
+        label={`${average} on average, from ${least} to ${most}, a bar each ${each}`}
+      />
+    </p>
   );
 }

@@ -4,7 +4,7 @@ import type { AppContext } from "../context";
 import { type RequestContexts, operation, PUBLIC_CACHE, Representation } from "../http";
 import type { Assets } from "../ui";
 import { renderDocs, renderErrorDocs } from "./docs";
-import { htmlRepresentation } from "./html";
+import { htmlRepresentation } from "./answers";
 
 const PAGE = { tag: "Documentation", access: { kind: "public" } } as const;
 

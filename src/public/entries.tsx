@@ -2,7 +2,7 @@ import type { IncidentSummary } from "../features/incidents";
 import type { MaintenanceSummary } from "../features/maintenance";
 import type { Entry } from "../features/status";
 import { DAY_MS, startOfDay, toIso } from "../kernel/time";
-import type { PageContext } from "./page-document";
+import type { PageContext } from "./page-context";
 import { IncidentState, MaintenanceState } from "./state";
 import { Names } from "./text";
 import { lasting } from "./words";

@@ -21,7 +21,7 @@ import { listCalendar, writeCalendar } from "./feeds/calendar";
 import { listEntries } from "./feeds/entries";
 import { renderEntries, writeAtom, writeRss } from "./feeds/feed";
 import { createMarkdownCache } from "./markdown-cache";
-import { PUBLIC_JSON, publicJson, readPublic } from "./public-json";
+import { PUBLIC_JSON, publicJson, readPublic } from "./answers";
 
 const ATOM = "application/atom+xml";
 const RSS = "application/rss+xml";

@@ -2,7 +2,8 @@ import { type Entry, type StatusDocument } from "../features/status";
 import type { HtmlDocument } from "../ui";
 import { Chapters, groupByDay } from "./entries";
 import type { Month } from "./month";
-import { contextOf, renderPage } from "./page-document";
+import { contextOf } from "./page-context";
+import { renderPage } from "./page-document";
 
 /** A part of what began in a month. */
 export interface MonthPart {

@@ -1,15 +1,15 @@
 import type { Incident } from "../features/incidents";
 import type { StatusDocument } from "../features/status";
 import { type HtmlDocument, StatusLabel } from "../ui";
-import { ClockTime } from "./clock-time";
-import { Facts } from "./facts";
+import { ClockTime } from "./page-times";
 import { plainText } from "./markdown";
-import { contextOf, renderPage } from "./page-document";
+import { contextOf } from "./page-context";
+import { renderPage } from "./page-document";
 import type { RenderText } from "./markdown-cache";
 import { createTextBudget } from "./text-budget";
 import { IncidentState } from "./state";
 import { Text } from "./text";
-import { ALL_UPDATES, PERMALINK_BYTES, type UpdatePart, Updates } from "./update-part";
+import { ALL_UPDATES, Facts, PERMALINK_BYTES, type UpdatePart, Updates } from "./permalink-parts";
 import { INCIDENT_WORDS, lasting } from "./words";
 
 /**

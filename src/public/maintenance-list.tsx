@@ -1,6 +1,6 @@
 import { isUnderWay, type Maintenance } from "../features/maintenance";
-import { ClockTime } from "./clock-time";
-import type { PageContext } from "./page-document";
+import { ClockTime } from "./page-times";
+import type { PageContext } from "./page-context";
 import { MaintenanceState } from "./state";
 import type { TextBudget } from "./text-budget";
 import { Names, Text } from "./text";

@@ -1,3 +1,4 @@
+import type { SummaryCursor } from "../features/incidents";
 import { toIso } from "../kernel/time";
 
 /** A calendar month in UTC. */
@@ -32,4 +33,18 @@ export function monthOf(name: string, now: number): Month | undefined {
 /** The month that a moment (unix ms) lies in. */
 export function monthNameOf(ms: number): string {
   return toIso(ms).slice(0, 7);
+}
+
+/** A place in a month's history as a link has it: a beginning in unix ms, and the id of what began then. */
+export const PLACE_PATTERN = "^[0-9]{1,15}-(?:inc|mnt)_[0-9a-z]+$";
+
+export function placeText({ at, id }: SummaryCursor): string {
+  return `${at}-${id}`;
+}
+
+/** Takes what the pattern has let through. */
+export function placeOf(text: string | undefined): SummaryCursor | undefined {
+  if (text === undefined) return undefined;
+  const hyphen = text.indexOf("-");
+  return { at: Number(text.slice(0, hyphen)), id: text.slice(hyphen + 1) };
 }

@@ -1,6 +1,6 @@
 import type { Incident } from "../features/incidents";
-import { ClockTime } from "./clock-time";
-import type { PageContext } from "./page-document";
+import { ClockTime } from "./page-times";
+import type { PageContext } from "./page-context";
 import { IncidentState } from "./state";
 import type { TextBudget } from "./text-budget";
 import { Names } from "./text";

@@ -1,59 +1,28 @@
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
-import type { StatusDocument } from "../features/status";
+import { logoSize, type Page } from "../features/pages";
+import type { Indicator } from "../features/status";
 import { sha256Base64 } from "../kernel/hash";
 import { lazy } from "../kernel/lazy";
-import { type HtmlDocument, minifyCss } from "../ui";
+import { assetPath, type AssetSource, type HtmlDocument, minifyCss } from "../ui";
 import base from "../ui/base.css" with { type: "text" };
 import charts from "../ui/css/charts.css" with { type: "text" };
 import tokens from "../ui/tokens.css" with { type: "text" };
 import { accentCss } from "./accent";
-import { Logo } from "./logo";
+import script from "./client.js" with { type: "text" };
 import css from "./page.css" with { type: "text" };
-import { type PagePaths, pathsOf } from "./page-paths";
-import { PAGE_SCRIPT_PATH } from "./page-script";
-import { pageTimesOf, type PageTimes } from "./page-times";
-import { type RenderPart, renderPart as renderPartAnew } from "./part-cache";
-import { type RenderText, renderText as renderTextAnew } from "./markdown-cache";
-import { StatusRing, statusIcon } from "./status-ring";
+import type { PageContext } from "./page-context";
 
 const pageCss = lazy(() => minifyCss([tokens, base, charts, css].join("\n")));
 
-/** Context of every document of a status page: the page, its headline and its paths. */
-export interface PageContext {
-  page: StatusDocument["page"];
-  status: StatusDocument["status"];
-  paths: PagePaths;
-  times: PageTimes;
-  /** Makes HTML of what people wrote. */
-  renderText: RenderText;
-  /**
-   * Makes HTML of a part of this page, whose id is its own within the page. What `paths` and `times` are
-   * made from need not be among its facts; all else of `page` and `status` must.
-   */
-  renderPart: RenderPart;
-}
+/** Script of public pages: local times, and days by arrow keys. Pages work without it. */
+export const PAGE_SCRIPT: AssetSource & { content: { text: string } } = {
+  name: "page.js",
+  mediaType: "text/javascript;charset=utf-8",
+  content: { text: script },
+};
 
-/** Renderers of parts of a page, which may use a cache. */
-export interface Rendering {
-  renderText?: RenderText;
-  renderPart?: RenderPart;
-}
-
-export function contextOf(
-  { page, status }: StatusDocument,
-  { renderText = renderTextAnew, renderPart = renderPartAnew }: Rendering = {},
-): PageContext {
-  const pathsAndTimes = [page.slug, page.locale, page.time_zone];
-  return {
-    page,
-    status,
-    paths: pathsOf(page.slug),
-    times: pageTimesOf(page),
-    renderText,
-    renderPart: (id, facts, make) => renderPart(`${page.id} ${id}`, [pathsAndTimes, facts], make),
-  };
-}
+const PAGE_SCRIPT_PATH = assetPath(PAGE_SCRIPT.name, script);
 
 interface PageDocumentProps {
   context: PageContext;
@@ -169,4 +138,49 @@ function Footer({ context, isPublic }: FrameProps) {
       </p>
     </footer>
   );
+}
+
+/** The room that a logo has at most, in CSS pixels. */
+const ROOM = { width: 240, height: 44 };
+
+/**
+ * A page's own logo, which says the page's name. Its size is given, so that nothing moves when it comes.
+ * `path` is where it is, without a host, since a page may have several.
+ */
+function Logo({ page, path }: { page: Pick<Page, "name">; path: string }) {
+  const { width, height } = logoSize(path);
+  const scale = Math.min(1, ROOM.width / width, ROOM.height / height);
+  const fit = (side: number) => Math.max(1, Math.round(side * scale));
+  return <img class="logo" src={path} alt={page.name} width={fit(width)} height={fit(height)} />;
+}
+
+// Closed when all is well, else with a gap: a shape as well as a colour.
+const RADIUS = 6;
+const GAP = { "stroke-dasharray": "28 10", transform: "rotate(-8 8 8)" };
+
+/** The favicon's colour for each severity of the headline: readable on light and on dark tabs. */
+const ICON_COLOURS: Record<Indicator, string> = {
+  none: "#1f9254",
+  maintenance: "#3b7ae0",
+  minor: "#d5641b",
+  major: "#d93a40",
+  critical: "#d93a40",
+};
+
+/** The mark of a page, in the colour of its status. For the eye only: the banner says it in words. */
+function StatusRing({ indicator }: { indicator: Indicator }) {
+  return (
+    <svg class={`ring is-${indicator}`} viewBox="0 0 16 16" aria-hidden="true">
+      <circle cx="8" cy="8" r={RADIUS} {...(indicator === "none" ? {} : GAP)} />
+    </svg>
+  );
+}
+
+/** The same as a favicon: a `data:` URL. */
+function statusIcon(indicator: Indicator): string {
+  const gap = Object.entries(indicator === "none" ? {} : GAP)
+    .map(([name, value]) => ` ${name}="${value}"`)
+    .join("");
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="${RADIUS}" fill="none" stroke="${ICON_COLOURS[indicator]}" stroke-width="3"${gap}/></svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }

@@ -15,17 +15,24 @@ import {
 import { type RequestContext, type RequestContexts, operation, type SentPage } from "../http";
 import { Text } from "../kernel/schema";
 import { renderHistoryPage } from "./history-page";
-import { htmlRepresentation } from "./html";
+import { htmlRepresentation } from "./answers";
 import { renderIncidentPage } from "./incident-page";
 import { createRowCache } from "./row-cache";
 import { renderMaintenancePage } from "./maintenance-page";
-import { type Month, MONTH_PATTERN, monthNameOf, monthOf } from "./month";
-import { PLACE_PATTERN, placeOf, placeText } from "./month-place";
+import {
+  type Month,
+  MONTH_PATTERN,
+  monthNameOf,
+  monthOf,
+  PLACE_PATTERN,
+  placeOf,
+  placeText,
+} from "./month";
 import { createPartCache } from "./part-cache";
 import { createMarkdownCache } from "./markdown-cache";
 import { createSite } from "./site";
 import { readPageExtras, renderEmptyHome, renderStatusPage, statusPageSteps } from "./status-page";
-import { UPDATES_MAX } from "./update-part";
+import { UPDATES_MAX } from "./permalink-parts";
 
 const PAGE = {
   tag: "Pages",

@@ -12,7 +12,7 @@ import {
   sendHtml,
 } from "../http";
 import { runInSlices } from "../kernel/in-slices";
-import { htmlRepresentation } from "./html";
+import { htmlRepresentation } from "./answers";
 
 /** Number of cached further documents of one status page, such as its history. */
 const KEPT_MAX = 32;

@@ -4,19 +4,19 @@ import type { Sparkline } from "../features/monitors";
 import { type Entry, PAST_DAYS, readLatency, readPast, type Snapshot } from "../features/status";
 import { DAY_MS, startOfDay, toIso } from "../kernel/time";
 import { type HtmlDocument, IndicatorShape, renderDocument } from "../ui";
-import { ClockTime } from "./clock-time";
+import { ClockTime } from "./page-times";
 import { Components, rowPropsOf, shownComponents } from "./component-list";
 import {
   type ComponentRowProps,
   type RenderRow,
   renderRow as renderRowAnew,
 } from "./component-row";
-import { groupByDay, type EntrySpan } from "./entries";
+import { Chapters, type DaySection, type EntrySpan, groupByDay } from "./entries";
 import type { RenderText } from "./markdown-cache";
 import { MaintenanceList, textsOf } from "./maintenance-list";
 import { OpenIncidents } from "./open-incidents";
-import { contextOf, type PageContext, renderPage, type Rendering } from "./page-document";
-import { Past } from "./past";
+import { contextOf, type PageContext, type Rendering } from "./page-context";
+import { renderPage } from "./page-document";
 import { createTextBudget } from "./text-budget";
 import { newestOf } from "./update-list";
 
@@ -150,6 +150,23 @@ function Banner({ context, now }: { context: PageContext; now: number }) {
       </div>
     </div>
   );
+}
+
+/** Past entries at the end of a status page. */
+function Past({ sections, context }: { sections: readonly DaySection[]; context: PageContext }) {
+  const html = context.renderPart("past", sections, () => (
+    <>
+      <h2 class="section-title" id="past">
+        The last {PAST_DAYS} days
+      </h2>
+      {sections.length === 0 ? <p class="muted">Nothing else to report.</p> : null}
+      <Chapters sections={sections} topHeading={3} context={context} />
+      <p class="more">
+        <a href={context.paths.history}>Earlier history</a>
+      </p>
+    </>
+  ));
+  return <section aria-labelledby="past" dangerouslySetInnerHTML={{ __html: html }} />;
 }
 
 function goingOn({ document }: Snapshot): EntrySpan[] {

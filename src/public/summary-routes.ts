@@ -1,8 +1,34 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { uptimeOfDays } from "../features/components";
+import { INDICATORS, type Snapshot, type Snapshots } from "../features/status";
+import type { ComponentStatus } from "../domain/component-status";
+import { Nullable, OneOf } from "../kernel/schema";
 import { Elysia } from "elysia";
-import type { Snapshots } from "../features/status";
 import { type RequestContexts, operation } from "../http";
-import { PUBLIC_JSON, publicJson, readPublic } from "./public-json";
-import { Summary, summarize } from "./summary";
+import { PUBLIC_JSON, publicJson, readPublic } from "./answers";
+
+const UPTIME_DAYS = 30;
+
+/** A page in six figures, for widgets that can read no more than a flat object. */
+const Summary = Type.Object(
+  {
+    status: OneOf(INDICATORS, { description: "The headline's indicator." }),
+    description: Type.String({ examples: ["All Systems Operational"] }),
+    up: Type.Integer({ description: "Components that are operational or degraded." }),
+    down: Type.Integer({ description: "Components in a partial or a major outage." }),
+    uptime_30d: Nullable(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description:
+          "The share of the last 30 UTC days, today included, in which the components were up, all of them together. Null where nothing is known.",
+        examples: [0.999712],
+      }),
+    ),
+    open_incidents: Type.Integer(),
+  },
+  { title: "Summary", additionalProperties: false },
+);
 
 /** `/status/{slug}/summary.json`. */
 export function summaryRoutes(requestContexts: RequestContexts, snapshots: Snapshots) {
@@ -19,4 +45,20 @@ export function summaryRoutes(requestContexts: RequestContexts, snapshots: Snaps
       answers: { 200: { description: "The figures.", schema: Summary } },
     }),
   );
+}
+
+/**
+ * Counts components by status. As in the uptime, those under maintenance are neither up nor down.
+ */
+function summarize({ document, days, openIncidentCount }: Snapshot): Static<typeof Summary> {
+  const count = (...statuses: ComponentStatus[]) =>
+    document.components.filter(({ status }) => statuses.includes(status)).length;
+  return {
+    status: document.status.indicator,
+    description: document.status.description,
+    up: count("operational", "degraded_performance"),
+    down: count("partial_outage", "major_outage"),
+    uptime_30d: uptimeOfDays([...days.values()].flatMap((own) => own.slice(-UPTIME_DAYS))),
+    open_incidents: openIncidentCount,
+  };
 }

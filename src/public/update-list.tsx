@@ -1,8 +1,7 @@
 import type { Incident } from "../features/incidents";
 import type { Maintenance } from "../features/maintenance";
 import { StatusLabel } from "../ui";
-import { ClockTime } from "./clock-time";
-import type { PageTimes } from "./page-times";
+import { ClockTime, type PageTimes } from "./page-times";
 import type { TextBudget, ShownText } from "./text-budget";
 import { moreThan, Text } from "./text";
 import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "./words";

@@ -4,7 +4,7 @@ import { notFound } from "../errors";
 import type { ReadRecords } from "../features/incidents";
 import type { Snapshots } from "../features/status";
 import { type RequestContexts, operation } from "../http";
-import { PUBLIC_JSON, publicJson, readPublic } from "./public-json";
+import { PUBLIC_JSON, publicJson, readPublic } from "./answers";
 import { V2_DOCUMENTS, type V2Document } from "./v2/documents";
 
 /**

@@ -6,7 +6,6 @@ import type { Entry } from "./entries";
 import type { RenderText } from "../markdown-cache";
 import { printable } from "../printable";
 import { createTextBudget } from "../text-budget";
-import { urnOf } from "./urn";
 
 /** Loaded with the first feed, not while the server starts. */
 const library = lazy(() => require("feed") as typeof import("feed"));
@@ -111,4 +110,20 @@ function asText(text: string): string {
 /** HTML for a CDATA section, whose end it must not hold: of several the library mends the first alone. */
 function inCdata(html: string): string {
   return html.replaceAll("]]>", "]]&gt;");
+}
+
+const CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/**
+ * The id of a resource as the `urn:uuid:` (RFC 9562) that it is made of: an IRI that stays the same
+ * whatever the page's slug and the server's address become. Takes ids that this server has made.
+ */
+function urnOf(id: string): string {
+  let value = 0n;
+  for (const digit of id.slice(id.indexOf("_") + 1)) {
+    value = (value << 5n) | BigInt(CROCKFORD.indexOf(digit));
+  }
+  const hex = value.toString(16).padStart(32, "0");
+  const groups = [0, 8, 12, 16, 20].map((from, index, all) => hex.slice(from, all[index + 1]));
+  return `urn:uuid:${groups.join("-")}`;
 }

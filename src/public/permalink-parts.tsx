@@ -1,6 +1,7 @@
+import type { ComponentChildren } from "preact";
 import type { Incident } from "../features/incidents";
 import type { Maintenance } from "../features/maintenance";
-import type { PageContext } from "./page-document";
+import type { PageContext } from "./page-context";
 import type { TextBudget } from "./text-budget";
 import { type Told, UpdateList } from "./update-list";
 
@@ -59,5 +60,21 @@ export function Updates({ updates, part, context, budget, pathOf }: UpdatePartPr
         </p>
       ) : null}
     </section>
+  );
+}
+
+/** List of names and values, without those that are null. */
+export function Facts(props: { items: readonly { label: string; value: ComponentChildren }[] }) {
+  return (
+    <dl class="facts">
+      {props.items
+        .filter(({ value }) => value !== null)
+        .map(({ label, value }) => (
+          <div key={label}>
+            <dt class="muted">{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
   );
 }

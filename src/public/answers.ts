@@ -1,6 +1,6 @@
 import { notFound } from "../errors";
 import type { Snapshot, Snapshots } from "../features/status";
-import { PUBLIC_CACHE, Representation, representOnce } from "../http";
+import { PUBLIC_CACHE, Representation, representOnce, type SentPage } from "../http";
 
 /**
  * Returns the snapshot of a public page at `now`, in unix ms. Throws `not_found`, also for a
@@ -35,3 +35,12 @@ export const PUBLIC_JSON = {
   conditional: "etag",
   isCrossOrigin: true,
 } as const;
+
+/** An HTML page as it is sent again and again. */
+export function htmlRepresentation(document: SentPage): Representation {
+  return new Representation(document.html, {
+    mediaType: "text/html;charset=utf-8",
+    cacheControl: PUBLIC_CACHE,
+    headers: { "Content-Security-Policy": document.policy },
+  });
+}
