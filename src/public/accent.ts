@@ -1,19 +1,19 @@
 import tokens from "../ui/tokens.css" with { type: "text" };
 
-/** The contrast that text needs (WCAG 2.2, 1.4.3). */
-const LEAST_CONTRAST = 4.5;
+/** Minimum contrast of text (WCAG 2.2, 1.4.3). */
+const MIN_CONTRAST = 4.5;
 
 /** Backgrounds behind a page's accent colour: paper and card of both themes. */
 const GROUNDS = [0, 1].map((theme) => ["paper", "card"].map((name) => colourOf(name, theme)));
 
 /**
- * The rules that put a page's own colour (`#rrggbb`) in the place of ours, for links and for what has
- * the focus: in each theme only where it can be read. Empty where that is nowhere.
+ * Returns the CSS that sets the page's accent colour (`#rrggbb`), used for links and focus outlines. A
+ * theme in which the colour has too little contrast keeps the default colour.
  */
 export function accentCss(accent: string | null): string {
   if (accent === null || !/^#[0-9a-f]{6}$/i.test(accent)) return "";
   const [isReadableInLight, isReadableInDark] = GROUNDS.map((grounds) =>
-    grounds.every((ground) => contrast(accent, ground) >= LEAST_CONTRAST),
+    grounds.every((ground) => contrast(accent, ground) >= MIN_CONTRAST),
   );
   const rule = `{--accent:${accent}}`;
   const light = isReadableInLight ? `:root${rule}` : "";
@@ -23,13 +23,13 @@ export function accentCss(accent: string | null): string {
   return light + dark;
 }
 
-/** The contrast ratio of two colours by WCAG 2.2, 1 to 21. */
+/** Returns the contrast ratio of two colours by WCAG 2.2, from 1 to 21. */
 export function contrast(a: string, b: string): number {
   const [darker = 0, lighter = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y);
   return (lighter + 0.05) / (darker + 0.05);
 }
 
-/** WCAG 2.2's relative luminance of `#rrggbb`. */
+/** Returns the relative luminance of `#rrggbb` by WCAG 2.2. */
 function luminance(colour: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const channel = parseInt(colour.slice(at, at + 2), 16) / 255;
@@ -38,7 +38,7 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** A token's value in a theme: 0 is light, 1 dark, in the order in which the tokens are written. */
+/** Returns the value of a token in a theme: 0 is light, 1 is dark, as in the order of `tokens.css`. */
 function colourOf(token: string, theme: number): string {
   const found = [...tokens.matchAll(new RegExp(`--${token}: (#[0-9a-f]{6});`, "g"))][theme]?.[1];
   if (found === undefined) throw new Error(`the tokens have no ${token}`);

@@ -12,7 +12,7 @@ export function readPublic(snapshots: Snapshots, slug: string, now: number): Sna
   return snapshot;
 }
 
-/** JSON of a public page, for every origin, made once per snapshot. */
+/** Returns a function that creates the JSON of a public page, readable by every origin, once per snapshot. */
 export function publicJson(
   make: (snapshot: Snapshot) => unknown,
 ): (snapshot: Snapshot) => Representation {
@@ -36,7 +36,7 @@ export const PUBLIC_JSON = {
   isCrossOrigin: true,
 } as const;
 
-/** An HTML page as it is sent again and again. */
+/** Returns the representation of an HTML page that caches may store. */
 export function htmlRepresentation(document: SentPage): Representation {
   return new Representation(document.html, {
     mediaType: "text/html;charset=utf-8",

@@ -5,12 +5,12 @@ import { type Assets, createAssets, UI_ASSETS } from "../ui";
 import { DOCS_ASSETS } from "./docs";
 import { PAGE_SCRIPT } from "./page-document";
 
-/** Every file that a page of this server refers to. */
+/** Creates the assets of all pages. */
 export function createAllAssets(): Assets {
   return createAssets([...DOCS_ASSETS, ...UI_ASSETS, PAGE_SCRIPT]);
 }
 
-/** `/assets/{name}`: the files of all pages, under names that hold a hash. */
+/** `/assets/{name}`: assets of all pages, by names that contain a hash. */
 export function assetRoutes(requestContexts: RequestContexts, assets: Assets) {
   return new Elysia().use(requestContexts.plugin).get(
     "/assets/:name",

@@ -17,11 +17,11 @@ const FONT_SIZE = 11;
 const PADDING = 6;
 const SHAPE_SIZE = 12;
 const GAP = 4;
-/** In characters as people count them; the whole text is in the title. */
+/** Maximum length of a label, in graphemes. The title has the whole text. */
 const LABEL_MAX = 40;
 const LABEL_COLOUR = "#3b4742";
 
-/** White stands out from each by 4.5 to 1 or more. */
+/** Colours with a contrast of at least 4.5 to white. */
 const COLOURS: Record<ComponentStatus, string> = {
   operational: "#1a7f4b",
   under_maintenance: "#2563c4",
@@ -30,7 +30,7 @@ const COLOURS: Record<ComponentStatus, string> = {
   major_outage: "#c2272d",
 };
 
-/** On a grid of 12 units, one a pixel, so that edges are sharp at this size. */
+/** Outlines on a grid of 12 units of one pixel, so that edges are sharp. */
 const OUTLINES: Record<ComponentStatus, string> = {
   operational: "M6 1a5 5 0 1 1 0 10A5 5 0 0 1 6 1Z",
   under_maintenance: "M2 2h8v8H2Z",
@@ -47,7 +47,7 @@ const STATUS_OF: Record<Indicator, ComponentStatus> = {
   critical: "major_outage",
 };
 
-/** The badge of a whole page. */
+/** Returns the badge of a page. */
 export function pageBadge(document: {
   page: { name: string };
   status: { indicator: Indicator; description: string };
@@ -56,13 +56,13 @@ export function pageBadge(document: {
   return { label: page.name, message: status.description, status: STATUS_OF[status.indicator] };
 }
 
-/** The badge of one component. */
+/** Returns the badge of a component. */
 export function componentBadge(component: { name: string; status: ComponentStatus }): Badge {
   const { name, status } = component;
   return { label: name, message: STATUS_WORDS[status], status };
 }
 
-/** A badge as an SVG of its own, 20 pixels high: a shape, words and a colour, never a colour alone. */
+/** Renders a badge as an SVG document, 20 pixels high, with a shape and a text besides the colour. */
 export function renderBadge({ label, message, status }: Badge): string {
   const title = printable(`${label}: ${message}`);
   const name = shorten(printable(label));
@@ -102,11 +102,11 @@ export function renderBadge({ label, message, status }: Badge): string {
       </g>
     </svg>
   );
-  // Written as HTML is, where this may stand in a text; in XML it may not.
+  // The renderer escapes as in HTML, where "]]>" is allowed; in XML it is not.
   return renderToString(svg).replaceAll("]]>", "]]&gt;");
 }
 
-/** A badge as shields.io's endpoint badge reads it. */
+/** Returns a badge in the format of shields.io's endpoint badge. */
 export function endpointBadge({ label, message, status }: Badge) {
   return {
     schemaVersion: 1,

@@ -10,13 +10,13 @@ type Group = Snapshot["document"]["groups"][number];
 
 interface ComponentsProps {
   snapshot: Snapshot;
-  /** By the id of a component. */
+  /** Response times by component id. */
   latency: ReadonlyMap<string, Sparkline>;
   times: PageTimes;
   renderRow: RenderRow;
 }
 
-/** The components of a page, those without a group first, each with what its days were like. */
+/** Components of a page with their days, those without a group first. */
 export function Components({ snapshot, latency, times, renderRow }: ComponentsProps) {
   const { document } = snapshot;
   const shown = shownComponents(snapshot);
@@ -24,7 +24,7 @@ export function Components({ snapshot, latency, times, renderRow }: ComponentsPr
   const byGroup = Map.groupBy(shown, (component) => component.group_id);
   const rowOf = (component: Component) =>
     renderRow(rowPropsOf(component, { snapshot, latency, times }));
-  // As text: of a large page they are most of it, and kept ones need no elements.
+  // Rows are text, since they are most of a large page and cached rows need no elements.
   const rowsOf = (components: readonly Component[]) => ({
     __html: components.map(rowOf).join(""),
   });
@@ -85,14 +85,14 @@ function Method() {
   );
 }
 
-/** The components that a page shows, in its order. */
+/** Returns the components that a page shows, in order. */
 export function shownComponents({ document }: Snapshot): Component[] {
   return document.components.filter(
     (component) => !component.only_show_if_degraded || component.status !== "operational",
   );
 }
 
-/** Returns all that the row of a component shows. */
+/** Returns the properties of a component's row. */
 export function rowPropsOf(
   component: Component,
   { snapshot, latency, times }: Omit<ComponentsProps, "renderRow">,

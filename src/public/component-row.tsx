@@ -25,15 +25,16 @@ export type RowComponent = Pick<
 
 export interface ComponentRowProps {
   component: RowComponent;
-  /** The days that are drawn, oldest first. */
+  /** Days of the chart, oldest first. */
   days: readonly DayOf[];
   latency: Latency | undefined;
   times: PageTimes;
 }
 
-/** Makes HTML of one component, an item of a list. */
+/** Renders the row of a component, as a list item. */
 export type RenderRow = (row: ComponentRowProps) => string;
 
+/** Renders without a cache. */
 export const renderRow: RenderRow = (row) => renderToString(<ComponentRow {...row} />);
 
 function ComponentRow({ component, days, latency, times }: ComponentRowProps) {
@@ -82,7 +83,7 @@ function ComponentDays({ component, days, runs }: ComponentDaysProps) {
   );
 }
 
-/** The days of a component as they are drawn. */
+/** Returns the days as charts show them. */
 function drawDays(days: readonly DayOf[]): StatusDay[] {
   return days.map(({ start, known, noData, time }) => {
     const quiet: StatusDay = {
@@ -103,7 +104,7 @@ function drawDays(days: readonly DayOf[]): StatusDay[] {
   });
 }
 
-/** Begun minutes, so that what lasted seconds does not read as nothing. */
+/** Returns the minutes in each status, rounded up so that seconds do not read as zero. */
 function minutesOf(time: DayOf["time"]): StatusDay["minutes"] {
   const minutes: StatusDay["minutes"] = {};
   for (const status of COMPONENT_STATUSES) {
@@ -125,7 +126,7 @@ function LatencyLine({ line }: { line: Latency }) {
         Response time, {plural(line.values.length, each)}: {average}
       </span>
       <Sparkline
-        // A bar for what took less than a millisecond, too; where nothing answered, there is none.
+        // Less than a millisecond is drawn as one. Zero, which is a dot, means no answer.
         values={line.values.map((value) => (value === null ? 0 : Math.max(1, value)))}
         label={`${average} on average, from ${least} to ${most}, a bar each ${each}`}
       />

@@ -9,8 +9,8 @@ import { htmlRepresentation } from "./answers";
 const PAGE = { tag: "Documentation", access: { kind: "public" } } as const;
 
 /**
- * `/openapi.json`, `/docs` and `/docs/errors`. `openApi` gives the document of all routes; it is asked
- * at the first reading, when all of them are known.
+ * `/openapi.json`, `/docs` and `/docs/errors`. `openApi` returns the document of all routes. It is called at
+ * the first request, when all routes are known.
  */
 export function docsRoutes(
   ctx: AppContext,
@@ -19,7 +19,7 @@ export function docsRoutes(
   assets: Assets,
 ) {
   const made = new Map<string, Representation>();
-  // The document names the public address.
+  // The document contains the public address.
   ctx.signals.settingsChanged.on(() => made.delete("openapi"));
 
   function once(name: string, make: () => Representation): Representation {

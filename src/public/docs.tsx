@@ -3,16 +3,17 @@ import stylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import { ERROR_CODES, ERRORS } from "../errors";
 import { type Assets, type AssetSource, type HtmlDocument, renderDocument } from "../ui";
 
-// No validator badge: it would ask another host.
+// The validator badge is off, since it would load from another host.
 const START = `SwaggerUIBundle({url:"/openapi.json",dom_id:"#docs",deepLinking:true,validatorUrl:null,defaultModelsExpandDepth:0,persistAuthorization:false});`;
 
+/** Assets of the API documentation. */
 export const DOCS_ASSETS: AssetSource[] = [
   { name: "docs.js", mediaType: "text/javascript", content: { path: bundlePath } },
   { name: "docs.css", mediaType: "text/css", content: { path: stylePath } },
   { name: "docs-start.js", mediaType: "text/javascript", content: { text: START } },
 ];
 
-/** The interactive documentation of the API, whole inside the executable. */
+/** Renders the interactive API documentation, which is embedded in the executable. */
 export async function renderDocs(assets: Assets): Promise<HtmlDocument> {
   const [style, script, start] = await Promise.all(
     ["docs.css", "docs.js", "docs-start.js"].map((name) => assets.pathOf(name)),
@@ -24,7 +25,7 @@ export async function renderDocs(assets: Assets): Promise<HtmlDocument> {
   };
 }
 
-/** Every error of the API, explained; `type` in a problem points here. */
+/** Renders the explanations of all errors. The `type` of a problem links to its entry. */
 export function renderErrorDocs(): HtmlDocument {
   return renderDocument({
     title: "Errors · Allclear",

@@ -9,10 +9,10 @@ import { lasting } from "./words";
 
 const NAMES_SHOWN = 4;
 
-/** From when to when something went on, in unix ms; without an end it still does. */
+/** Start and end of an incident or a maintenance, in unix ms. The end is null while it continues. */
 export type EntrySpan = Pick<Entry, "from" | "to">;
 
-/** UTC days in which nothing happened, one after another. Unix ms of their beginnings. */
+/** Consecutive UTC days without an incident or maintenance: start of the first and of the last, in unix ms. */
 export interface QuietDays {
   from: number;
   to: number;
@@ -22,8 +22,8 @@ export interface QuietDays {
 export type DaySection = { day: number; entries: Entry[] } | QuietDays;
 
 /**
- * Entries by the UTC day that they began on, newest first. Where a span is given (unix ms), between them
- * its days in which nothing went on: neither an entry nor anything of `others`.
+ * Groups entries by the UTC day of their start, newest first. If a span (unix ms) is given, its days
+ * without entries and without `others` are included as quiet days.
  */
 export function groupByDay(
   entries: readonly Entry[],
@@ -51,10 +51,10 @@ function isGoingOn({ from, to }: EntrySpan, day: number): boolean {
   return from < day + DAY_MS && (to === null || to >= day);
 }
 
-/** Entries by day. */
-export function Chapters(props: {
+/** Entries and quiet days, newest first. */
+export function DaySections(props: {
   sections: readonly DaySection[];
-  /** The level of a day's heading. */
+  /** Level of the headings of days. */
   topHeading: 2 | 3;
   context: PageContext;
 }) {

@@ -11,20 +11,20 @@ import {
   renderLinkedDocument,
 } from "../ui";
 
-/** Placeholder of the request's id in a page that is kept. */
+/** Placeholder of the request id in a cached page. */
 const ID_PLACE = "{request}";
 
 /**
- * Writes the page that tells a person what went wrong: where a browser asks, outside the API. A browser
- * that has to sign in first is sent there, and comes back to where it wanted to go. Refusals for load
- * are rendered once and kept, since thousands of them may be due in one second.
+ * Returns a function that answers failures with an HTML page if a browser requested a path outside the
+ * API, else with undefined. It redirects to sign-in where that is required, with a link back. Pages for
+ * `rate_limited` and `unavailable` are cached, since thousands may be needed in one second.
  */
 export function createFailurePage(): (
   failure: Problem,
   context: GatewayContext,
 ) => Response | undefined {
   const loadPages = createPageCache(renderFailure);
-  /** True for routes that answer JSON; found once a route, since refusals for load must stay cheap. */
+  /** True for routes that answer JSON. Cached, since answers under load must stay cheap. */
   const jsonRoutes = new Map<Route, boolean>();
 
   function answersJson(route: Route): boolean {
@@ -71,29 +71,29 @@ function isRead({ method }: Request): boolean {
   return method === "GET" || method === "HEAD";
 }
 
-/** Signing in, and then back to a path; but a key's value in it goes into no further address. */
+/** Returns the path of sign-in with a link back, unless the path to return to contains a key value. */
 function signInPath(next: string): string {
   return containsKeyShape(next) ? SIGN_IN_PATH : `${SIGN_IN_PATH}?next=${encodeURIComponent(next)}`;
 }
 
-/** Path and query. Whatever the host was: it may be one that makes no URL. */
+/** Returns path and query. The host may be invalid, so the URL is not parsed. */
 function pathOf(url: string): string {
   return url.replace(/^[a-z]+:\/\/[^/]*/i, "") || "/";
 }
 
-/** Below a status page, that page, whether or not there is one: the path alone says so. */
+/** Returns the status page that a path belongs to, whether it exists or not; else "/". */
 function statusPagePath(path: string): string {
   return /^\/status\/[a-z0-9-]+(?=\/)/.exec(path)?.[0] ?? "/";
 }
 
-/** The places that a failure page links to. */
+/** Targets of the links of a failure page. */
 interface Places {
   isDashboard: boolean;
   statusPage: string;
 }
 
 function placesOf({ domain }: GatewayContext, path: string): Places {
-  // On a page's own domain there is that page, and no dashboard.
+  // A custom domain has only its status page, not the dashboard.
   return {
     isDashboard: !domain && /^\/admin(?:[/?]|$)/.test(path),
     statusPage: domain ? "/" : statusPagePath(path),

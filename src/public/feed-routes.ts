@@ -69,7 +69,7 @@ export function feedRoutes(
     picture(componentBadge(component)),
   );
 
-  /** The handler of one file of a page. */
+  /** Returns the handler of a file of a page. */
   function serve(file: string, representationOf: RepresentationOf) {
     return ({ params, request, requestContext }: Call) => {
       const snapshot = readPublic(snapshots, params.slug, requestContext.now);
@@ -80,7 +80,7 @@ export function feedRoutes(
     };
   }
 
-  /** The handler of a feed of the default page, or of the page of a custom domain. */
+  /** Returns the handler of a feed of the default page, or of the page of a custom domain. */
   function serveDefault(representationOf: RepresentationOf) {
     return ({ request, requestContext }: Omit<Call, "params">) => {
       const page = requestContext.domain ?? snapshots.defaultPage();
@@ -137,7 +137,7 @@ export function feedRoutes(
       ({ params, request, requestContext }) => {
         const snapshot = readPublic(snapshots, params.slug, requestContext.now);
         const { page, components } = snapshot.document;
-        // The parameter is the whole segment, its ending included.
+        // The parameter is the whole segment, including its ending.
         const [, reference = ""] = /^(.+)\.svg$/.exec(params["id.svg"]) ?? [];
         const componentId = resolveComponentId(ctx.db, reference);
         const component = components.find(({ id }) => id === componentId);
@@ -150,7 +150,7 @@ export function feedRoutes(
     );
 }
 
-/** Returns the bytes of a file, or promises them while they are made. */
+/** Returns the representation of a file, or a promise while it is created. */
 type RepresentationOf = (snapshot: Snapshot) => Representation | Promise<Representation>;
 
 function respond(
@@ -164,17 +164,17 @@ function respond(
 }
 
 const NEWEST =
-  "The 50 incidents and maintenances that were told of last, each with its updates in its content.";
+  "The 50 most recently updated incidents and maintenances, each with its updates as content.";
 
 const AS_STATUSPAGE = "The page's feed, under the name that Atlassian Statuspage gives it.";
 
-/** The formats of feeds. */
+/** Formats of feeds. */
 const FEEDS = [
   { name: "Atom", ending: "atom", mediaType: ATOM, write: writeAtom },
   { name: "RSS", ending: "rss", mediaType: RSS, write: writeRss },
 ] as const;
 
-/** The names under which each page has its feed in every format. */
+/** File names of a page's feed, in every format. */
 const FEED_FILES = [
   {
     file: "history",
@@ -192,7 +192,7 @@ interface Call {
 }
 
 const PLANNED =
-  "What is to come, and what was planned last. UIDs stay, SEQUENCE counts the changes, and what is cancelled says so.";
+  "Upcoming and recently planned maintenance. UIDs are stable, SEQUENCE counts changes, and cancelled maintenance has that status.";
 
 const MOVED = { description: "The page has another slug now." };
 
@@ -222,12 +222,12 @@ function represent(content: string, mediaType: string, headers: Record<string, s
   });
 }
 
-/** Opened by itself a picture is a document, so it says that it needs nothing. */
+/** Returns a badge, with a policy because browsers open SVG as a document. */
 function picture(badge: Badge): Representation {
   return represent(renderBadge(badge), SVG, { "Content-Security-Policy": "default-src 'none'" });
 }
 
-/** Leads from a slug that the page had before to the present one. Not for ever: it may come back. */
+/** Redirects from an earlier slug, with a cache limit, since the slug may be used again. */
 function moved(slug: string, file: string): Response {
   const headers = { Location: `/status/${slug}/${file}`, "Cache-Control": PUBLIC_CACHE };
   return new Response(null, { status: 308, headers });

@@ -1,16 +1,16 @@
 import { type Entry, type StatusDocument } from "../features/status";
 import type { HtmlDocument } from "../ui";
-import { Chapters, groupByDay } from "./entries";
+import { DaySections, groupByDay } from "./entries";
 import type { Month } from "./month";
 import { contextOf } from "./page-context";
 import { renderPage } from "./page-document";
 
-/** A part of what began in a month. */
+/** Part of the entries of a month. */
 export interface MonthPart {
   entries: readonly Entry[];
-  /** The place in the month that it begins behind; undefined for its end. */
+  /** Cursor that the entries follow; undefined for the newest entries. */
   before: string | undefined;
-  /** The same of the part behind this one; undefined where this is the last. */
+  /** Cursor of the next part; undefined for the last part. */
   next: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export function renderHistoryPage(
         {entries.length === 0 ? (
           <p class="card empty">Nothing was reported in {title}.</p>
         ) : (
-          <Chapters sections={groupByDay(entries)} topHeading={2} context={context} />
+          <DaySections sections={groupByDay(entries)} topHeading={2} context={context} />
         )}
         {next || before ? (
           <nav class="months" aria-label={`Parts of ${title}`}>

@@ -13,8 +13,8 @@ import { ALL_UPDATES, Facts, PERMALINK_BYTES, type UpdatePart, Updates } from ".
 import { INCIDENT_WORDS, lasting } from "./words";
 
 /**
- * One incident with what was told of it, a part at a time, and its post-mortem where that is published.
- * `render` makes HTML of what people wrote.
+ * Renders an incident with a part of its updates. The first part also shows its components and its
+ * published post-mortem.
  */
 export function renderIncidentPage(
   document: StatusDocument,

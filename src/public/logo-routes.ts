@@ -15,8 +15,8 @@ import {
 } from "../http";
 
 /**
- * `/status/{slug}/logo/{file}`: a page's logo, under a name that holds its hash. A private page's is there
- * only for who is signed in, and kept by nobody.
+ * `/status/{slug}/logo/{file}`: the logo of a page, by a name that contains its hash. The logo of a private
+ * page is sent only to signed-in users, and must not be cached.
  */
 export function logoRoutes(
   ctx: AppContext,
@@ -26,7 +26,7 @@ export function logoRoutes(
 ) {
   const logoOf = representOnce((snapshot: Snapshot) => {
     const { id, visibility } = snapshot.document.page;
-    // Another process may have changed it since: never other bytes under this name.
+    // Another process may have changed the logo. Its name must not be used for other bytes.
     const logo = readLogo(ctx.db, id, fileOf(snapshot));
     if (!logo) throw notFound("logo");
     return new Representation(new Uint8Array(logo.bytes), {

@@ -4,7 +4,7 @@ import type { PageContext } from "./page-context";
 import { MaintenanceState } from "./state";
 import type { TextBudget } from "./text-budget";
 import { Names, Text } from "./text";
-import { newestOf, type Told, UpdateList } from "./update-list";
+import { newestOf, type ShownUpdate, UpdateList } from "./update-list";
 
 const NAMES_SHOWN = 8;
 
@@ -46,7 +46,7 @@ function MaintenanceCard(props: {
   const { scheduled_for: at, scheduled_until: until } = maintenance;
   const { paths, times } = context;
   const href = paths.maintenance(id);
-  const told = textsOf(maintenance, budget);
+  const shown = textsOf(maintenance, budget);
   return (
     <article class="card story">
       <div class="story-head">
@@ -69,16 +69,16 @@ function MaintenanceCard(props: {
         ) : null}
       </p>
       {isUnderWay(maintenance.status) ? (
-        <UpdateList told={told} times={times} named={0} href={href} />
+        <UpdateList shown={shown} times={times} named={0} href={href} />
       ) : (
-        told.map(({ text }) => <Text text={text} href={href} />)
+        shown.map(({ text }) => <Text text={text} href={href} />)
       )}
     </article>
   );
 }
 
-/** The updates of a maintenance that the page shows: the newest alone of one that has not begun. */
-export function textsOf({ status, updates }: Maintenance, budget: TextBudget): Told[] {
+/** Returns the shown updates of a maintenance: only the newest if it has not started. */
+export function textsOf({ status, updates }: Maintenance, budget: TextBudget): ShownUpdate[] {
   if (isUnderWay(status)) return newestOf(updates, budget);
   return updates.slice(0, 1).map((update) => ({ update, text: budget.fitOrBegin(update) }));
 }

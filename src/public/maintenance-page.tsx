@@ -11,9 +11,7 @@ import { MaintenanceState } from "./state";
 import { Names } from "./text";
 import { ALL_UPDATES, Facts, PERMALINK_BYTES, type UpdatePart, Updates } from "./permalink-parts";
 
-/**
- * One maintenance with what was told of it, a part at a time. `render` makes HTML of what people wrote.
- */
+/** Renders a maintenance with a part of its updates. */
 export function renderMaintenancePage(
   document: StatusDocument,
   maintenance: Maintenance,

@@ -1,27 +1,28 @@
 import { LRUCache } from "lru-cache";
 import { renderMarkdown } from "./markdown";
 
-/** In UTF-16 units, of all pages together: some thousand updates of usual length. */
-const KEPT_MAX_LENGTH = 2_000_000;
+/** Maximum length for all pages together, in UTF-16 units: a few thousand updates of usual length. */
+const MAX_LENGTH = 2_000_000;
 
-/** Makes HTML of what people wrote in Markdown, its headings below `topHeading`'s. */
+/** Renders Markdown as HTML, with headings from level `topHeading` down. */
 export type RenderText = (source: string, topHeading: number) => string;
 
+/** Renders without a cache. */
 export const renderText: RenderText = (source, topHeading) =>
   renderMarkdown(source, { topHeading });
 
-/** Keeps texts: a page is made again at each of its changes, most of its texts are not. */
+/** Caches texts by their source, since most texts of a page stay when it changes. */
 export function createMarkdownCache(render: RenderText = renderText): RenderText {
-  const kept = new LRUCache<string, string>({
-    maxSize: KEPT_MAX_LENGTH,
+  const cache = new LRUCache<string, string>({
+    maxSize: MAX_LENGTH,
     sizeCalculation: (html, key) => html.length + key.length,
   });
   return (source, topHeading) => {
     const key = `${topHeading} ${source}`;
-    let html = kept.get(key);
+    let html = cache.get(key);
     if (html === undefined) {
       html = render(source, topHeading);
-      kept.set(key, html);
+      cache.set(key, html);
     }
     return html;
   };

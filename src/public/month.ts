@@ -5,17 +5,17 @@ import { toIso } from "../kernel/time";
 export interface Month {
   /** `YYYY-MM`. */
   name: string;
-  /** Its first millisecond and that of the month after it, unix ms. */
+  /** Start of the month and of the next one, in unix ms. */
   from: number;
   to: number;
-  /** The months beside it; undefined before 1970 and in the future. */
+  /** Names of the adjacent months; undefined before 1970 and in the future. */
   previous: string | undefined;
   next: string | undefined;
 }
 
 export const MONTH_PATTERN = "^[0-9]{4}-(0[1-9]|1[0-2])$";
 
-/** The month of that name, or undefined if it is before 1970 or has not begun at `now` (unix ms). */
+/** Returns the month of a name, or undefined if it is before 1970 or starts after `now` (unix ms). */
 export function monthOf(name: string, now: number): Month | undefined {
   const [year = 0, number = 0] = name.split("-").map(Number);
   const from = Date.UTC(year, number - 1);
@@ -30,19 +30,20 @@ export function monthOf(name: string, now: number): Month | undefined {
   };
 }
 
-/** The month that a moment (unix ms) lies in. */
+/** Returns the name of the month of a time in unix ms. */
 export function monthNameOf(ms: number): string {
   return toIso(ms).slice(0, 7);
 }
 
-/** A place in a month's history as a link has it: a beginning in unix ms, and the id of what began then. */
+/** Cursor in the history of a month: start in unix ms and id of an entry. */
 export const PLACE_PATTERN = "^[0-9]{1,15}-(?:inc|mnt)_[0-9a-z]+$";
 
+/** Returns a cursor as the text used in links. */
 export function placeText({ at, id }: SummaryCursor): string {
   return `${at}-${id}`;
 }
 
-/** Takes what the pattern has let through. */
+/** Reads a cursor that matches the pattern. */
 export function placeOf(text: string | undefined): SummaryCursor | undefined {
   if (text === undefined) return undefined;
   const hyphen = text.indexOf("-");

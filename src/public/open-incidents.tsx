@@ -4,7 +4,7 @@ import type { PageContext } from "./page-context";
 import { IncidentState } from "./state";
 import type { TextBudget } from "./text-budget";
 import { Names } from "./text";
-import { newestOf, shownOf, UpdateList } from "./update-list";
+import { factsOfUpdates, newestOf, UpdateList } from "./update-list";
 
 const NAMES_SHOWN = 8;
 
@@ -35,11 +35,11 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
   const href = paths.incident(incident.id);
   const { id, name, status, impact, started_at, components, updates, truncated } = incident;
   const names = components.slice(0, NAMES_SHOWN).map((component) => component.name);
-  const told = newestOf(updates, budget);
-  const isMore = updates.length > told.length;
-  // Hundreds of components may be named, and few of them are shown.
+  const shown = newestOf(updates, budget);
+  const isMore = updates.length > shown.length;
+  // Only the shown names are facts: an incident may have hundreds of components.
   const facts = [name, status, impact, started_at, names, components.length, isMore, truncated];
-  const html = context.renderPart(id, [facts, shownOf(told, NAMES_SHOWN)], () => (
+  const html = context.renderPart(id, [facts, factsOfUpdates(shown, NAMES_SHOWN)], () => (
     <>
       <div class="story-head">
         <h3>
@@ -60,7 +60,7 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
           </>
         ) : null}
       </p>
-      <UpdateList told={told} times={times} named={NAMES_SHOWN} isCut={truncated} href={href} />
+      <UpdateList shown={shown} times={times} named={NAMES_SHOWN} isCut={truncated} href={href} />
       {isMore ? (
         <p class="more">
           <a href={href}>Earlier updates</a>

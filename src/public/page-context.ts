@@ -1,8 +1,8 @@
 import type { StatusDocument } from "../features/status";
-import { type RenderText, renderText as renderTextAnew } from "./markdown-cache";
+import { type RenderText, renderText as renderTextUncached } from "./markdown-cache";
 import { type PagePaths, pathsOf } from "./page-paths";
 import { type PageTimes, pageTimesOf } from "./page-times";
-import { type RenderPart, renderPart as renderPartAnew } from "./part-cache";
+import { type RenderPart, renderPart as renderPartUncached } from "./part-cache";
 
 /** Context of every document of a status page: the page, its headline and its paths. */
 export interface PageContext {
@@ -10,11 +10,11 @@ export interface PageContext {
   status: StatusDocument["status"];
   paths: PagePaths;
   times: PageTimes;
-  /** Makes HTML of what people wrote. */
+  /** Renders Markdown as HTML. */
   renderText: RenderText;
   /**
-   * Makes HTML of a part of this page, whose id is its own within the page. What `paths` and `times` are
-   * made from need not be among its facts; all else of `page` and `status` must.
+   * Renders a part of this page, whose id is unique within the page. Its facts must include everything
+   * that it uses of `page` and `status`, but not the sources of `paths` and `times`.
    */
   renderPart: RenderPart;
 }
@@ -25,9 +25,10 @@ export interface Rendering {
   renderPart?: RenderPart;
 }
 
+/** Returns the context of a page. Without renderers it renders without caches. */
 export function contextOf(
   { page, status }: StatusDocument,
-  { renderText = renderTextAnew, renderPart = renderPartAnew }: Rendering = {},
+  { renderText = renderTextUncached, renderPart = renderPartUncached }: Rendering = {},
 ): PageContext {
   const pathsAndTimes = [page.slug, page.locale, page.time_zone];
   return {

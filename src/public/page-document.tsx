@@ -28,16 +28,16 @@ interface PageDocumentProps {
   context: PageContext;
   /** Title before the page's name. */
   title: string;
-  /** Its path, if that is not the page's own. */
+  /** Path of the document, if it is not the page itself. */
   path?: string;
-  /** Description for search engines and messengers; the page's own by default. */
+  /** Description for search engines and messengers; the page's description by default. */
   description?: string;
   children: ComponentChildren;
 }
 
 /**
- * Renders one page of the public surface: whole with its style in one request, working without a
- * script, asking no other host for anything.
+ * Renders a document of a status page. Its style is inline, it works without a script and loads nothing
+ * from other hosts.
  */
 export function renderPage(props: PageDocumentProps): HtmlDocument {
   const { context, title, path, children } = props;
@@ -78,7 +78,7 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
   return { html: `<!doctype html>${html}`, policy: policyFor(style) };
 }
 
-/** The inline style by its hash and the script of this server; nothing else, from nowhere else. */
+/** Returns the policy: the inline style by its hash, scripts and images of this server. */
 function policyFor(style: string): string {
   const hash = sha256Base64(style);
   return `default-src 'none'; style-src 'sha256-${hash}'; script-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
@@ -140,25 +140,25 @@ function Footer({ context, isPublic }: FrameProps) {
   );
 }
 
-/** The room that a logo has at most, in CSS pixels. */
-const ROOM = { width: 240, height: 44 };
+/** Maximum size of a logo, in CSS pixels. */
+const LOGO_MAX = { width: 240, height: 44 };
 
 /**
- * A page's own logo, which says the page's name. Its size is given, so that nothing moves when it comes.
- * `path` is where it is, without a host, since a page may have several.
+ * Logo of a page, with the page's name as its text. Its size is declared, so that the layout does not
+ * move when it loads. `path` has no host, since a page may have several.
  */
 function Logo({ page, path }: { page: Pick<Page, "name">; path: string }) {
   const { width, height } = logoSize(path);
-  const scale = Math.min(1, ROOM.width / width, ROOM.height / height);
+  const scale = Math.min(1, LOGO_MAX.width / width, LOGO_MAX.height / height);
   const fit = (side: number) => Math.max(1, Math.round(side * scale));
   return <img class="logo" src={path} alt={page.name} width={fit(width)} height={fit(height)} />;
 }
 
-// Closed when all is well, else with a gap: a shape as well as a colour.
-const RADIUS = 6;
-const GAP = { "stroke-dasharray": "28 10", transform: "rotate(-8 8 8)" };
+// The ring is closed for the indicator `none`, else it has a gap: a shape as well as a colour.
+const RING_RADIUS = 6;
+const RING_GAP = { "stroke-dasharray": "28 10", transform: "rotate(-8 8 8)" };
 
-/** The favicon's colour for each severity of the headline: readable on light and on dark tabs. */
+/** Colour of the favicon for each indicator, visible on light and on dark tabs. */
 const ICON_COLOURS: Record<Indicator, string> = {
   none: "#1f9254",
   maintenance: "#3b7ae0",
@@ -167,20 +167,20 @@ const ICON_COLOURS: Record<Indicator, string> = {
   critical: "#d93a40",
 };
 
-/** The mark of a page, in the colour of its status. For the eye only: the banner says it in words. */
+/** Ring in the colour of the page's indicator. Hidden from screen readers, since the banner says it. */
 function StatusRing({ indicator }: { indicator: Indicator }) {
   return (
     <svg class={`ring is-${indicator}`} viewBox="0 0 16 16" aria-hidden="true">
-      <circle cx="8" cy="8" r={RADIUS} {...(indicator === "none" ? {} : GAP)} />
+      <circle cx="8" cy="8" r={RING_RADIUS} {...(indicator === "none" ? {} : RING_GAP)} />
     </svg>
   );
 }
 
-/** The same as a favicon: a `data:` URL. */
+/** Returns the ring as a `data:` URL for the favicon. */
 function statusIcon(indicator: Indicator): string {
-  const gap = Object.entries(indicator === "none" ? {} : GAP)
+  const gap = Object.entries(indicator === "none" ? {} : RING_GAP)
     .map(([name, value]) => ` ${name}="${value}"`)
     .join("");
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="${RADIUS}" fill="none" stroke="${ICON_COLOURS[indicator]}" stroke-width="3"${gap}/></svg>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="${RING_RADIUS}" fill="none" stroke="${ICON_COLOURS[indicator]}" stroke-width="3"${gap}/></svg>`;
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }

@@ -1,8 +1,8 @@
-/** The paths of a page's public surface, without their host. */
+/** Paths of the documents of a status page, without a host. */
 export interface PagePaths {
   home: string;
   history: string;
-  /** A month of the history: from its end, or from behind a place in it. */
+  /** Path of a month of the history: its newest entries, or those after the cursor `before`. */
   month(month: string, before?: string): string;
   /** Path of an incident: its newest updates, or those before the update with this id. */
   incident(id: string, before?: string): string;
@@ -13,14 +13,15 @@ export interface PagePaths {
   json: string;
 }
 
+/** Returns the paths of the page with this slug. */
 export function pathsOf(slug: string): PagePaths {
   const home = `/status/${slug}`;
   return {
     home,
     history: `${home}/history`,
     month: (month, before) => `${home}/history?month=${month}${before ? `&before=${before}` : ""}`,
-    incident: (id, before) => `${home}/incidents/${id}${behind(before)}`,
-    maintenance: (id, before) => `${home}/maintenance/${id}${behind(before)}`,
+    incident: (id, before) => `${home}/incidents/${id}${beforeQuery(before)}`,
+    maintenance: (id, before) => `${home}/maintenance/${id}${beforeQuery(before)}`,
     atom: `${home}/feed.atom`,
     rss: `${home}/feed.rss`,
     calendar: `${home}/calendar.ics`,
@@ -28,6 +29,6 @@ export function pathsOf(slug: string): PagePaths {
   };
 }
 
-function behind(before: string | undefined): string {
+function beforeQuery(before: string | undefined): string {
   return before === undefined ? "" : `?before=${before}`;
 }

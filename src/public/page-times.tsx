@@ -1,32 +1,32 @@
 import { LRUCache } from "lru-cache";
 import { isUtcZone } from "../kernel/time";
 
-/** Formatters of one page's times: in its language, in UTC and in its own time zone. */
+/** Formatters of times in the language of a page, in UTC and in the page's time zone. */
 export interface PageTimes {
-  /** The language tag that times are written by. */
+  /** Language tag of the formats. */
   locale: string;
-  /** "21 Nov 2026, 14:32 UTC", and where the page has a zone of its own "· 15:32 CET" behind it. */
+  /** "21 Nov 2026, 14:32 UTC", followed by "· 15:32 CET" if the page has another time zone. */
   moment(iso: string): string;
-  /** From one moment to another, what they share said once. */
+  /** Span between two times, with the parts that they share written once. */
   range(fromIso: string, toIso: string): string;
   /** "21 Nov 2026" for a UTC day, or the UTC day of an instant. */
   day(iso: string): string;
   /** "1 Nov 2026 to 21 Nov 2026". */
   span(fromDay: string, toDay: string): string;
-  /** "November 2026" for a UTC month, `YYYY-MM` and more. */
+  /** "November 2026" for a UTC month, or the UTC month of a day or an instant. */
   month(iso: string): string;
-  /** The zones in a sentence. */
+  /** Sentence that names the time zones. */
   zones: string;
 }
 
 /** Number of cached formatters, and of cached texts of each. */
-const WAYS_MAX = 20;
+const FORMATTERS_MAX = 20;
 const TEXTS_MAX = 1_000;
 
 const DAY = { day: "numeric", month: "short", year: "numeric" } as const;
 const CLOCK = { hour: "numeric", minute: "2-digit", timeZoneName: "short" } as const;
 
-const ways = new LRUCache<string, PageTimes>({ max: WAYS_MAX });
+const cachedTimes = new LRUCache<string, PageTimes>({ max: FORMATTERS_MAX });
 
 /**
  * Returns the formatters of a page. They are cached with their recent texts, since creating a
@@ -34,14 +34,14 @@ const ways = new LRUCache<string, PageTimes>({ max: WAYS_MAX });
  * times.
  */
 export function pageTimesOf(page: { locale: string; time_zone: string }): PageTimes {
-  const way = `${page.locale} ${page.time_zone}`;
-  let times = ways.get(way);
-  if (!times) ways.set(way, (times = createPageTimes(page)));
+  const key = `${page.locale} ${page.time_zone}`;
+  let times = cachedTimes.get(key);
+  if (!times) cachedTimes.set(key, (times = createPageTimes(page)));
   return times;
 }
 
 function createPageTimes(page: { locale: string; time_zone: string }): PageTimes {
-  // Plain English is written as all of Allclear is: the day first, the clock to 24.
+  // English without a region is written as in the dashboard: day first, 24 hours.
   const locale = page.locale === "en" ? "en-GB" : page.locale;
   const format = (options: Intl.DateTimeFormatOptions, timeZone = "UTC") =>
     new Intl.DateTimeFormat(locale, { ...options, timeZone });
@@ -78,7 +78,7 @@ function createPageTimes(page: { locale: string; time_zone: string }): PageTimes
   };
 }
 
-/** A function whose answers are kept, by its arguments. */
+/** Caches the results of a function by its arguments. */
 function remember<Args extends string[]>(make: (...args: Args) => string): typeof make {
   const known = new LRUCache<string, string>({ max: TEXTS_MAX });
   return (...args) => {
@@ -92,12 +92,12 @@ function remember<Args extends string[]>(make: (...args: Args) => string): typeo
 interface ClockTimeProps {
   /** ISO 8601 in UTC. */
   at: string;
-  /** End of a span of time. */
+  /** End of the span; without it, the time is a single one. */
   until?: string;
   times: PageTimes;
 }
 
-/** A moment or a span, in UTC; the script shows it by the reader's clock. */
+/** Time or span in UTC. A script shows it in the reader's time zone. */
 export function ClockTime({ at, until, times }: ClockTimeProps) {
   return (
     <time dateTime={at} data-clock data-until={until}>

@@ -2,29 +2,30 @@ import { LRUCache } from "lru-cache";
 import type { VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 
-/** In UTF-16 units, of all pages together. */
-const KEPT_MAX_LENGTH = 4_000_000;
+/** Maximum length for all pages together, in UTF-16 units. */
+const MAX_LENGTH = 4_000_000;
 
 /**
- * Makes HTML of one part of a page. `id` is the part's own among all parts of all pages; `facts` are
- * everything that its HTML depends on, compared as JSON; `make` gives its element.
+ * Renders one part of a page as HTML. `id` is unique among the parts of all pages. `facts` are everything
+ * that the HTML depends on, compared as JSON. `make` creates the element.
  */
 export type RenderPart = (id: string, facts: unknown, make: () => VNode) => string;
 
+/** Renders without a cache. */
 export const renderPart: RenderPart = (_id, _facts, make) => renderToString(make());
 
-/** Keeps parts: most changes of a page are of one of them. */
+/** Caches parts, since most changes of a page concern only one of them. */
 export function createPartCache(): RenderPart {
-  const kept = new LRUCache<string, { facts: string; html: string }>({
-    maxSize: KEPT_MAX_LENGTH,
+  const cache = new LRUCache<string, { facts: string; html: string }>({
+    maxSize: MAX_LENGTH,
     sizeCalculation: ({ facts, html }) => facts.length + html.length,
   });
-  return (id, given, make) => {
-    const facts = JSON.stringify(given);
-    const known = kept.get(id);
+  return (id, factsOfPart, make) => {
+    const facts = JSON.stringify(factsOfPart);
+    const known = cache.get(id);
     if (known?.facts === facts) return known.html;
-    const html = renderPart(id, given, make);
-    kept.set(id, { facts, html });
+    const html = renderPart(id, factsOfPart, make);
+    cache.set(id, { facts, html });
     return html;
   };
 }

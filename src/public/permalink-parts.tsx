@@ -3,23 +3,23 @@ import type { Incident } from "../features/incidents";
 import type { Maintenance } from "../features/maintenance";
 import type { PageContext } from "./page-context";
 import type { TextBudget } from "./text-budget";
-import { type Told, UpdateList } from "./update-list";
+import { type ShownUpdate, UpdateList } from "./update-list";
 
 /** Maximum number of updates on one page, and its budget of user text in bytes of HTML. */
 export const UPDATES_MAX = 100;
 export const PERMALINK_BYTES = 500_000;
-/** Of the components that one update names. */
+/** Maximum number of components shown of one update. */
 const NAMED_SHOWN = 100;
 
 /** Part of an incident's or maintenance's updates that a page shows. */
 export interface UpdatePart {
-  /** The id of the update that these stand behind; undefined where they are the newest. */
+  /** Id of the update that these follow; undefined for the newest updates. */
   before?: string | undefined;
   /** True if there are older ones. */
   isMore: boolean;
 }
 
-/** All updates, from the newest on. */
+/** All updates, starting with the newest. */
 export const ALL_UPDATES: UpdatePart = { isMore: false };
 
 interface UpdatePartProps {
@@ -27,27 +27,27 @@ interface UpdatePartProps {
   part: UpdatePart;
   context: PageContext;
   budget: TextBudget;
-  /** The path of the page whose part begins behind an update; without one, of the first part. */
+  /** Returns the path of the updates before an update; without an id, of the newest ones. */
   pathOf(before?: string): string;
 }
 
 /** Updates, newest first, as far as the text budget allows, followed by a link to older ones. */
 export function Updates({ updates, part, context, budget, pathOf }: UpdatePartProps) {
-  const told: Told[] = [];
+  const shown: ShownUpdate[] = [];
   for (const update of updates.slice(0, UPDATES_MAX)) {
-    const text = told.length === 0 ? budget.force(update) : budget.fit(update);
+    const text = shown.length === 0 ? budget.force(update) : budget.fit(update);
     if (!text) break;
-    told.push({ update, text });
+    shown.push({ update, text });
   }
-  const last = told.at(-1)?.update;
-  const isMore = part.isMore || told.length < updates.length;
+  const last = shown.at(-1)?.update;
+  const isMore = part.isMore || shown.length < updates.length;
   return (
     <section aria-labelledby="updates">
       <h2 class="section-title" id="updates">
         {part.before ? "Earlier updates" : "Updates"}
       </h2>
       <div class="card story">
-        <UpdateList told={told} times={context.times} named={NAMED_SHOWN} href={pathOf()} />
+        <UpdateList shown={shown} times={context.times} named={NAMED_SHOWN} href={pathOf()} />
         {isMore && last ? (
           <p class="more">
             <a href={pathOf(last.id)}>Earlier updates</a>

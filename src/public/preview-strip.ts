@@ -1,13 +1,13 @@
 import type { HtmlDocument } from "../ui";
 
-/** Start of a public page's body, after which the strip is inserted. */
+/** Start of the body of a public page, after which the strip is inserted. */
 const BEGINNING = '<body><div class="column">';
 const STRIP =
   '<p class="banner notice is-maintenance" role="status">Preview. Nothing was published.</p>';
 
-/** A page of the public surface as it would be, saying so at its top and in its title. */
+/** Marks a public page as a preview, at its top and in its title. */
 export function asPreview({ html, policy }: HtmlDocument): HtmlDocument {
-  if (!html.includes(BEGINNING)) throw new Error("the page begins in another way");
+  if (!html.includes(BEGINNING)) throw new Error("the page has an unknown start");
   return {
     html: html.replace("<title>", "<title>Preview: ").replace(BEGINNING, () => BEGINNING + STRIP),
     policy,

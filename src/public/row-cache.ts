@@ -3,32 +3,31 @@ import type { SentPage } from "../http";
 import type { HtmlDocument } from "../ui";
 import { type ComponentRowProps, type RenderRow, renderRow } from "./component-row";
 
-/** Rows of components that are kept as bytes. */
+/** Cache of component rows as bytes. */
 export interface RowCache {
-  /** Makes a row before the page is rendered. */
+  /** Renders a row into the cache, before the page is rendered. */
   prepare(row: ComponentRowProps): void;
-  /** Makes the bytes of a page, which `render` renders with what holds the places of its rows. */
+  /** Returns the bytes of a page. `render` renders it with placeholders instead of rows. */
   render(render: (renderRow: RenderRow) => HtmlDocument): SentPage;
 }
 
-// No other comment is in a page: what people wrote has its "<" escaped, in Markdown too.
+/** Placeholder of a row. Pages have no other comments, since "<" in texts is escaped. */
 const PLACE = /<!--(\d+)-->/g;
 
 /**
- * Keeps the rows of components as bytes. One is made again when its days are another object, or anything
- * else that it shows has changed. A page is made again at each of its changes, most of its components are
- * as they were, and the rows of a large page are nine tenths of its bytes.
+ * Caches rows by the identity of their days and by all other facts that they show. Most components stay
+ * when a page changes, and the rows of a large page are nine tenths of its bytes.
  */
 export function createRowCache(): RowCache {
   const encoder = new TextEncoder();
-  const kept = new WeakMap<readonly DayOf[], { facts: string; bytes: Uint8Array }>();
+  const cache = new WeakMap<readonly DayOf[], { facts: string; bytes: Uint8Array }>();
 
   function bytesOf(row: ComponentRowProps): Uint8Array {
     const facts = factsOf(row);
-    const known = kept.get(row.days);
+    const known = cache.get(row.days);
     if (known?.facts === facts) return known.bytes;
     const bytes = encoder.encode(renderRow(row));
-    kept.set(row.days, { facts, bytes });
+    cache.set(row.days, { facts, bytes });
     return bytes;
   }
 
@@ -41,7 +40,7 @@ export function createRowCache(): RowCache {
       let from = 0;
       for (const place of html.matchAll(PLACE)) {
         const row = rows[Number(place[1])];
-        if (!row) throw new Error("the page has a place for a row that it has not");
+        if (!row) throw new Error("a placeholder has no row");
         pieces.push(encoder.encode(html.slice(from, place.index)), row);
         from = place.index + place[0].length;
       }
@@ -51,7 +50,7 @@ export function createRowCache(): RowCache {
   };
 }
 
-/** All that a row is made from beside its days. These are UTC's: the page's time zone is not among it. */
+/** Returns the facts of a row except its days. Days are in UTC, so the page's time zone is not a fact. */
 function factsOf({ component, latency, times }: ComponentRowProps): string {
   return JSON.stringify([component, latency, times.locale]);
 }

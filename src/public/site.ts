@@ -15,11 +15,11 @@ import { runInSlices } from "../kernel/in-slices";
 import { htmlRepresentation } from "./answers";
 
 /** Number of cached further documents of one status page, such as its history. */
-const KEPT_MAX = 32;
+const CACHED_MAX = 32;
 
 /** One request for a page below `/status/{slug}`. */
 export interface PageRequest {
-  /** The slug in its path. */
+  /** Slug in the path. */
   slug: string;
   /** Rest of the path after the slug, with the query. */
   rest: string;
@@ -27,13 +27,13 @@ export interface PageRequest {
   requestContext: RequestContext;
 }
 
-/** Answers for the pages of a status page, by the same rules for all of them. */
+/** Answers requests for the documents of status pages. */
 export interface Site {
   /**
-   * The status page itself, or a page below it, made by `make`. A private page is there only for who is
-   * signed in, and kept by nobody; an earlier slug leads to the present one. What is public is kept as
-   * long as nothing of the status page changes. `stepsOf` prepares what `make` takes, in slices, unless
-   * the page is kept. Throws `not_found`.
+   * Answers with the document that `make` renders. A private page is sent only to signed-in users and is
+   * not cached. An earlier slug redirects to the current one. Public documents are cached until the status
+   * page changes. `stepsOf` fills the caches of `make` in slices before an uncached document is rendered.
+   * Throws `not_found`.
    */
   answer(
     pageRequest: PageRequest,
@@ -42,17 +42,18 @@ export interface Site {
   ): Response | Promise<Response>;
 }
 
+/** Creates the answers, with a cache for each snapshot. */
 export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sessions): Site {
-  const kept = new WeakMap<Snapshot, Map<string, Representation>>();
+  const cache = new WeakMap<Snapshot, Map<string, Representation>>();
 
-  function keep(snapshot: Snapshot, rest: string, make: () => SentPage): Representation {
-    let pages = kept.get(snapshot);
-    if (!pages) kept.set(snapshot, (pages = new Map()));
+  function cached(snapshot: Snapshot, rest: string, make: () => SentPage): Representation {
+    let pages = cache.get(snapshot);
+    if (!pages) cache.set(snapshot, (pages = new Map()));
     let page = pages.get(rest);
     if (!page) {
       page = htmlRepresentation(make());
       const [oldest] = pages.keys();
-      if (pages.size >= KEPT_MAX && oldest !== undefined) pages.delete(oldest);
+      if (pages.size >= CACHED_MAX && oldest !== undefined) pages.delete(oldest);
       pages.set(rest, page);
     }
     return page;
@@ -77,26 +78,26 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
       if (!snapshot) throw notFound("status page");
       const { page } = snapshot.document;
       const isPublic = page.visibility === "public";
-      // To who is not signed in, a private page is not there.
+      // Others must not detect a private page.
       if (!isPublic && !findCurrentSession(ctx, sessions, request, requestContext.now)) {
         throw notFound("status page");
       }
       if (page.slug !== slug) {
-        return leadTo(`/status/${page.slug}${rest}`, isPublic ? PUBLIC_CACHE : NO_STORE);
+        return redirect(`/status/${page.slug}${rest}`, isPublic ? PUBLIC_CACHE : NO_STORE);
       }
       const send = () =>
         isPublic
-          ? keep(snapshot, rest, () => make(snapshot)).respond(request, requestContext)
+          ? cached(snapshot, rest, () => make(snapshot)).respond(request, requestContext)
           : sendHtml(request, make(snapshot));
-      if (!stepsOf || kept.get(snapshot)?.has(rest)) return send();
+      if (!stepsOf || cache.get(snapshot)?.has(rest)) return send();
       const prepared = prepare(snapshot, stepsOf);
       return prepared ? prepared.then(send) : send();
     },
   };
 }
 
-/** Not for ever: the slug may come back. */
-function leadTo(path: string, cacheControl: string): Response {
+/** Redirects with a cache limit, since the slug may be used again. */
+function redirect(path: string, cacheControl: string): Response {
   const headers = { Location: path, "Cache-Control": cacheControl };
   return new Response(null, { status: 308, headers });
 }

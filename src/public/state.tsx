@@ -3,11 +3,11 @@ import type { Incident } from "../features/incidents";
 import { IndicatorShape } from "../ui";
 import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "./words";
 
-/** Impact of an open incident, or its resolution. */
+/** Impact of an open incident, its status if it has no impact, or its resolution. */
 export function IncidentState({ incident }: { incident: Pick<Incident, "status" | "impact"> }) {
   const { status, impact } = incident;
   if (status === "resolved") return <State indicator="none" words={INCIDENT_WORDS.resolved} />;
-  // Without an impact there is nothing to point at: its status stands by itself.
+  // Without an impact, the status has no shape.
   if (impact === "none") return <span class="state is-quiet">{INCIDENT_WORDS[status]}</span>;
   return <State indicator={impact} words={IMPACT_WORDS[impact]} />;
 }

@@ -9,9 +9,9 @@ import { Components, rowPropsOf, shownComponents } from "./component-list";
 import {
   type ComponentRowProps,
   type RenderRow,
-  renderRow as renderRowAnew,
+  renderRow as renderRowUncached,
 } from "./component-row";
-import { Chapters, type DaySection, type EntrySpan, groupByDay } from "./entries";
+import { type DaySection, DaySections, type EntrySpan, groupByDay } from "./entries";
 import type { RenderText } from "./markdown-cache";
 import { MaintenanceList, textsOf } from "./maintenance-list";
 import { OpenIncidents } from "./open-incidents";
@@ -20,7 +20,7 @@ import { renderPage } from "./page-document";
 import { createTextBudget } from "./text-budget";
 import { newestOf } from "./update-list";
 
-/** Budget of user text on the page, in bytes of HTML. The permalinks have all of it. */
+/** Budget of user text on the page, in bytes of HTML. Permalinks show whole texts. */
 const TEXTS_BYTES = 100_000;
 
 const TOP_HEADING = 4;
@@ -31,7 +31,7 @@ export interface PageExtras {
   latency: ReadonlyMap<string, Sparkline>;
 }
 
-/** Reads that: nothing else of the page is read when it is rendered. `now` in unix ms. */
+/** Reads the extras. Rendering reads nothing else from the database. `now` is in unix ms. */
 export function readPageExtras(reader: Reader, { document }: Snapshot, now: number): PageExtras {
   return {
     past: readPast(reader, document.page.id, now),
@@ -39,12 +39,12 @@ export function readPageExtras(reader: Reader, { document }: Snapshot, now: numb
   };
 }
 
-/** The public page of one status page, made from the same snapshot as its JSON, at `now` (unix ms). */
+/** Renders a status page from the same snapshot as its JSON, at `now` (unix ms). */
 export function renderStatusPage(
   snapshot: Snapshot,
   { past, latency }: PageExtras,
   now: number,
-  { renderRow = renderRowAnew, ...rendering }: Rendering & { renderRow?: RenderRow } = {},
+  { renderRow = renderRowUncached, ...rendering }: Rendering & { renderRow?: RenderRow } = {},
 ): HtmlDocument {
   const { document } = snapshot;
   const context = contextOf(document, rendering);
@@ -52,9 +52,9 @@ export function renderStatusPage(
   const sections = groupByDay(past, {
     from: Math.max(from, startOfDay(Date.parse(document.page.created_at))),
     to: now,
-    others: goingOn(snapshot),
+    others: ongoingSpans(snapshot),
   });
-  // Incidents first: of what is going on more is told than of what is planned.
+  // Incidents come before maintenance and use the budget first.
   const budget = createTextBudget(TEXTS_BYTES, context.renderText, TOP_HEADING);
   return renderPage({
     context,
@@ -79,21 +79,21 @@ export function renderStatusPage(
 }
 
 /**
- * Makes the rows and texts of a status page step by step, so that those that keep them have them when it
- * is rendered: `renderText`, and `prepareRow`.
+ * Fills the caches with the rows and texts of a status page step by step, before it is rendered. Yields
+ * the work of each step for `runInSlices`.
  */
 export function* statusPageSteps(
   snapshot: Snapshot,
   latency: ReadonlyMap<string, Sparkline>,
-  keep: { renderText: RenderText; prepareRow(row: ComponentRowProps): void },
+  caches: { renderText: RenderText; prepareRow(row: ComponentRowProps): void },
 ): Generator<number, void> {
   const { document } = snapshot;
   const { times } = contextOf(document);
   for (const component of shownComponents(snapshot)) {
-    keep.prepareRow(rowPropsOf(component, { snapshot, latency, times }));
+    caches.prepareRow(rowPropsOf(component, { snapshot, latency, times }));
     yield 1;
   }
-  const budget = createTextBudget(TEXTS_BYTES, keep.renderText, TOP_HEADING);
+  const budget = createTextBudget(TEXTS_BYTES, caches.renderText, TOP_HEADING);
   for (const incident of document.incidents) {
     newestOf(incident.updates, budget);
     yield WHOLE_TURN;
@@ -104,7 +104,7 @@ export function* statusPageSteps(
   }
 }
 
-/** The page at `/` while there is no public page to show. */
+/** Renders the page at `/` while there is no public status page. */
 export function renderEmptyHome(): HtmlDocument {
   return renderDocument({
     title: "Allclear",
@@ -160,7 +160,7 @@ function Past({ sections, context }: { sections: readonly DaySection[]; context:
         The last {PAST_DAYS} days
       </h2>
       {sections.length === 0 ? <p class="muted">Nothing else to report.</p> : null}
-      <Chapters sections={sections} topHeading={3} context={context} />
+      <DaySections sections={sections} topHeading={3} context={context} />
       <p class="more">
         <a href={context.paths.history}>Earlier history</a>
       </p>
@@ -169,7 +169,8 @@ function Past({ sections, context }: { sections: readonly DaySection[]; context:
   return <section aria-labelledby="past" dangerouslySetInnerHTML={{ __html: html }} />;
 }
 
-function goingOn({ document }: Snapshot): EntrySpan[] {
+/** Returns the spans of open incidents and started maintenance. */
+function ongoingSpans({ document }: Snapshot): EntrySpan[] {
   return [...document.incidents, ...document.maintenance].flatMap(({ started_at: at }) =>
     at === null ? [] : [{ from: Date.parse(at), to: null }],
   );

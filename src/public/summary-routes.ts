@@ -9,7 +9,7 @@ import { PUBLIC_JSON, publicJson, readPublic } from "./answers";
 
 const UPTIME_DAYS = 30;
 
-/** A page in six figures, for widgets that can read no more than a flat object. */
+/** Six figures of a page, for widgets that only read flat objects. */
 const Summary = Type.Object(
   {
     status: OneOf(INDICATORS, { description: "The headline's indicator." }),
@@ -47,9 +47,7 @@ export function summaryRoutes(requestContexts: RequestContexts, snapshots: Snaps
   );
 }
 
-/**
- * Counts components by status. As in the uptime, those under maintenance are neither up nor down.
- */
+/** Returns the figures of a page. As in the uptime, components under maintenance are neither up nor down. */
 function summarize({ document, days, openIncidentCount }: Snapshot): Static<typeof Summary> {
   const count = (...statuses: ComponentStatus[]) =>
     document.components.filter(({ status }) => statuses.includes(status)).length;

@@ -11,29 +11,29 @@ const DOCUMENT_WORK_MAX = 16_000;
 /** Part of a text that is shown: all of it as HTML, or only its first words in plain text. */
 export type ShownText = { html: string } | { words: string };
 
-/** Text and components of an update. */
-interface Written {
+/** Update, or another text written by users. */
+interface UserText {
   body: string;
   components?: readonly { name: string }[];
 }
 
 /** Limits of size and rendering work for the texts of one document. Each text that is shown uses some of both. */
 export interface TextBudget {
-  /** The text whole, or undefined where there is no room for it. */
-  fit(update: Written): ShownText | undefined;
-  /** The text whole, or its first words where there is no room for it. */
-  fitOrBegin(update: Written): ShownText;
-  /** The text whole, whether there is room for it or not. */
-  force(update: Written): ShownText;
+  /** Returns the whole text, or undefined if it exceeds the budget. */
+  fit(update: UserText): ShownText | undefined;
+  /** Returns the whole text, or its first words if it exceeds the budget. */
+  fitOrBegin(update: UserText): ShownText;
+  /** Returns the whole text, even if it exceeds the budget. */
+  force(update: UserText): ShownText;
 }
 
 /**
- * A budget of `bytes` of HTML, of which each update takes `updateBytes` beside its text. A text that is
- * longer than what is left is not rendered; one that turns out to be so halves what is left, so that few
- * are rendered for nothing.
+ * Creates a budget of `bytes` of HTML. Each update uses `updateBytes` in addition to its text. A source
+ * longer than the rest of the budget is not rendered. HTML that turns out longer halves the rest, so that
+ * few texts are rendered in vain.
  *
- * The work of rendering is bounded too, since it does not go by the length of a text. What is kept from
- * before counts as if it was rendered, so that a document is the same whatever is kept.
+ * The work of rendering is limited too, since it is not proportional to the length of a text. Cached texts
+ * count as if they were rendered, so that the document does not depend on the cache.
  */
 export function createTextBudget(
   bytes: number,
@@ -44,13 +44,13 @@ export function createTextBudget(
   let left = bytes;
   let workLeft = DOCUMENT_WORK_MAX;
 
-  function measure({ body, components = [] }: Written): { html: string; size: number } {
+  function measure({ body, components = [] }: UserText): { html: string; size: number } {
     const html = render(body, topHeading);
     const size = Buffer.byteLength(html) + components.length * NAMED_BYTES + updateBytes;
     return { html, size };
   }
 
-  /** True if there was time for the text, which is spent then. */
+  /** Uses the work of a text. Returns false, without using any, if the rest is too small. */
   function spendWork(text: string): boolean {
     const work = renderingWork(text);
     if (work > workLeft) return false;

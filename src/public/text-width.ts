@@ -1,8 +1,8 @@
 import { lazy } from "../kernel/lazy";
 
-/*
- * The width of a text without its font: Verdana's advances in hundredths of an em, which its stand-ins
- * come close to. What is off by a little is set right by `textLength` where the text is drawn.
+/**
+ * Widths of characters of Verdana in hundredths of an em. Similar fonts differ little, and `textLength`
+ * corrects the difference where the text is drawn.
  */
 const ADVANCES: readonly (readonly [hundredths: number, characters: string])[] = [
   [27, "ijl'"],
@@ -26,16 +26,16 @@ const advances = lazy(
 const OTHER_ADVANCE = 65;
 const WIDE_ADVANCE = 120;
 
-/** Pictures, and the scripts that are written in squares. */
+/** Emoji and other pictographs, and scripts with square characters. */
 const WIDE =
   /\p{Emoji_Presentation}|\p{Extended_Pictographic}|\p{Script=Han}|\p{Script=Hangul}|\p{Script=Hiragana}|\p{Script=Katakana}|[\uff01-\uff60]/u;
 
-/** The characters of a text as people count them: an emoji with its modifiers is one. */
+/** Splits a text into graphemes: an emoji with its modifiers is one. */
 export function graphemesOf(text: string): string[] {
   return [...new Intl.Segmenter("en").segment(text)].map(({ segment }) => segment);
 }
 
-/** About how wide a text is, in the unit of `fontSize`. */
+/** Returns the approximate width of a text, in the unit of `fontSize`. */
 export function textWidth(text: string, fontSize: number): number {
   const hundredths = graphemesOf(text).reduce((sum, one) => sum + advanceOf(one), 0);
   return (hundredths * fontSize) / 100;

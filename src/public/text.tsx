@@ -23,12 +23,13 @@ function Html({ html }: { html: string }) {
 
 interface NamesProps {
   names: readonly string[];
+  /** Maximum number of names shown. */
   most: number;
   /** True if there are more names than these. */
   isCut?: boolean | undefined;
 }
 
-/** Names in a row, each in its own direction; those beyond `most` are counted. */
+/** Names separated by commas, each in its own writing direction. Names beyond `most` are counted. */
 export function Names({ names, most, isCut }: NamesProps) {
   return (
     <>
@@ -43,7 +44,7 @@ export function Names({ names, most, isCut }: NamesProps) {
   );
 }
 
-/** Returns " and 12 more" for a list of `count` of which `most` are shown; without a number where it is cut. */
+/** Returns " and 12 more" for `count` names of which `most` are shown; " and more" if the list is cut. */
 export function moreThan(count: number, most: number, isCut = false): string {
   if (isCut) return " and more";
   return count > most ? ` and ${count - most} more` : "";

@@ -10,8 +10,8 @@ type Update = Incident["updates"][number] | Maintenance["updates"][number];
 
 const WORDS: Record<Update["status"], string> = { ...INCIDENT_WORDS, ...MAINTENANCE_WORDS };
 
-/** An update, and what is shown of its text. */
-export interface Told {
+/** Update with the shown part of its text. */
+export interface ShownUpdate {
   update: Update;
   text: ShownText;
 }
@@ -19,22 +19,22 @@ export interface Told {
 /** Number of updates shown in lists. The object's own page shows all of them. */
 const NEWEST_SHOWN = 5;
 
-/** The newest of some updates as far as there is room for them; of the very newest at least its first words. */
-export function newestOf(updates: readonly Update[], budget: TextBudget): Told[] {
-  const told: Told[] = [];
+/** Returns the newest updates that fit the budget, but at least the first words of the newest one. */
+export function newestOf(updates: readonly Update[], budget: TextBudget): ShownUpdate[] {
+  const shown: ShownUpdate[] = [];
   for (const update of updates.slice(0, NEWEST_SHOWN)) {
-    const text = told.length === 0 ? budget.fitOrBegin(update) : budget.fit(update);
+    const text = shown.length === 0 ? budget.fitOrBegin(update) : budget.fit(update);
     if (!text) break;
-    told.push({ update, text });
-    // Where there was no room for this one, the older ones do not stand behind its first words.
+    shown.push({ update, text });
+    // An excerpt is always the last text shown.
     if ("words" in text) break;
   }
-  return told;
+  return shown;
 }
 
-/** All that is shown of what was told, with `named` of the components that an update names. */
-export function shownOf(told: readonly Told[], named: number): unknown[] {
-  return told.map(({ update, text }) => {
+/** Returns the facts that an `UpdateList` with these properties shows, for `renderPart`. */
+export function factsOfUpdates(shown: readonly ShownUpdate[], named: number): unknown[] {
+  return shown.map(({ update, text }) => {
     const { id, status, display_at } = update;
     const components = "components" in update ? update.components : [];
     return [id, status, display_at, text, components.slice(0, named), components.length];
@@ -43,21 +43,21 @@ export function shownOf(told: readonly Told[], named: number): unknown[] {
 
 interface UpdateListProps {
   /** Newest first. */
-  told: readonly Told[];
+  shown: readonly ShownUpdate[];
   times: PageTimes;
-  /** Number of named components shown; the others are counted. */
+  /** Maximum number of components shown of an update; the others are counted. */
   named: number;
-  /** True if an update may name more components than it has here. */
+  /** True if the components of the updates may be incomplete. */
   isCut?: boolean | undefined;
-  /** The path of the page that has all of it. */
+  /** Path of the page with all updates. */
   href: string;
 }
 
 /** Updates, newest first. */
-export function UpdateList({ told, times, named, isCut, href }: UpdateListProps) {
+export function UpdateList({ shown, times, named, isCut, href }: UpdateListProps) {
   return (
     <ol class="timeline">
-      {told.map(({ update, text }) => (
+      {shown.map(({ update, text }) => (
         <li key={update.id} id={update.id} class={isOver(update) ? "is-over" : undefined}>
           <p class="timeline-head">
             <strong>{WORDS[update.status]}</strong>{" "}

@@ -8,9 +8,9 @@ import { PUBLIC_JSON, publicJson, readPublic } from "./answers";
 import { V2_DOCUMENTS, type V2Document } from "./v2/documents";
 
 /**
- * Atlassian Statuspage's public JSON: under `/api/v2/` of the default page, or of the one whose domain it
- * is; of every public page under `/status/{slug}/api/v2/`. A slug that the page had before answers too, without a redirect, as it does
- * to programs under `/api/v1`.
+ * Atlassian Statuspage's public JSON: `/api/v2/` for the default page or the page of the custom domain,
+ * `/status/{slug}/api/v2/` for every public page. Earlier slugs answer too, without a redirect, as under
+ * `/api/v1`.
  */
 export function v2Routes(
   ctx: AppContext,

@@ -25,7 +25,7 @@ import {
 /** Number of incidents or maintenances in lists. */
 const LISTED_MAX = 50;
 
-/** Sources of a document: a page's snapshot, and readers of the rest. */
+/** Sources of a document: the snapshot of a page, and readers of further data. */
 interface Source {
   snapshot: Snapshot;
   reader: Reader;
@@ -36,9 +36,9 @@ interface Source {
 
 /** One document of Statuspage's public API. */
 export interface V2Document {
-  /** Its path below `api/v2/`. */
+  /** Path below `api/v2/`. */
   path: string;
-  /** Name of its operation in the OpenAPI document, after the prefix for the page. */
+  /** End of its operation id in the OpenAPI document. */
   name: string;
   summary: string;
   schema: TSchema;
@@ -125,23 +125,23 @@ function pageOf({ document }: Snapshot) {
 }
 
 function unresolved({ snapshot }: Source) {
-  const around = surroundingsOf(snapshot);
-  return snapshot.records.incidents.map((record) => presentIncident(record, around));
+  const context = contextOf(snapshot);
+  return snapshot.records.incidents.map((record) => presentIncident(record, context));
 }
 
 function newest({ snapshot, reader, readIncidents }: Source) {
-  const around = surroundingsOf(snapshot);
+  const context = contextOf(snapshot);
   const pageId = snapshot.document.page.id;
   const records = listNewestIncidents(reader, { pageId, limit: LISTED_MAX }, readIncidents);
-  return records.map((record) => presentIncident(record, around));
+  return records.map((record) => presentIncident(record, context));
 }
 
 function presentAll({ snapshot }: Source, records: readonly MaintenanceRecord[]) {
-  const around = surroundingsOf(snapshot);
-  return records.map((record) => presentMaintenance(record, around));
+  const context = contextOf(snapshot);
+  return records.map((record) => presentMaintenance(record, context));
 }
 
-/** However far ahead it is planned, where the page itself looks 30 days ahead. */
+/** Returns all maintenance that has not ended. The page itself shows only the next 30 days. */
 function notEnded({ snapshot, reader, now }: Source): MaintenanceRecord[] {
   const pageId = snapshot.document.page.id;
   return listMaintenanceForPage(reader, { pageId, now, until: Number.MAX_SAFE_INTEGER });
@@ -152,7 +152,7 @@ function newestMaintenance({ snapshot, reader }: Source): MaintenanceRecord[] {
   return listMaintenance(reader, { pageId, isCancelled: 0, limit: LISTED_MAX });
 }
 
-function surroundingsOf(snapshot: Snapshot): DocumentContext {
+function contextOf(snapshot: Snapshot): DocumentContext {
   const components = presentComponents(snapshot).filter(({ group }) => !group);
   return {
     components: new Map(components.map((component) => [component.id, component])),

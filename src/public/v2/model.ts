@@ -5,8 +5,8 @@ import { IMPACTS, INCIDENT_STATUSES, MAINTENANCE_STATUSES } from "../../domain/i
 import { Instant, Nullable, OneOf } from "../../kernel/schema";
 
 /*
- * The shapes of Atlassian Statuspage's public JSON, version 2. Nothing is ever left out: what is not
- * there is null.
+ * Schemas of Atlassian Statuspage's public JSON, version 2. No field is ever omitted: missing values are
+ * null.
  */
 
 const shape = <T extends TProperties>(title: string, properties: T) =>
@@ -115,7 +115,7 @@ const scheduled_maintenances = Type.Array(V2Maintenance);
 const page = V2Page;
 const status = V2Status;
 
-/** One schema a document. */
+/* Schemas of the documents. */
 export const V2StatusDocument = shape("StatuspageStatusDocument", { page, status });
 export const V2ComponentsDocument = shape("StatuspageComponents", { page, components });
 export const V2IncidentsDocument = shape("StatuspageIncidents", { page, incidents });

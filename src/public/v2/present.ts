@@ -6,8 +6,8 @@ import { toIso, toIsoOrNull } from "../../kernel/time";
 import type { V2Component, V2Incident, V2Maintenance } from "./model";
 
 /**
- * The components of a page as Statuspage shows them: those without a group, then each group, which is a
- * row of its own, followed by its components.
+ * Returns the components of a page as in Statuspage: those without a group, then each group as an item,
+ * followed by its components.
  */
 export function presentComponents({ document, records }: Snapshot): V2Component[] {
   const byGroup = Map.groupBy(document.components, (component) => component.group_id);
@@ -55,17 +55,17 @@ function presentComponent(component: Snapshot["document"]["components"][number])
   };
 }
 
-/** Further data that incidents and maintenances are presented with. */
+/** Data of the page that incidents and maintenances refer to. */
 export interface DocumentContext {
-  /** The rows of the page's components by their ids. A deleted one has none, and so is left out. */
+  /** Components of the page by id. Deleted ones are missing and are left out. */
   components: ReadonlyMap<string, V2Component>;
-  /** The page's address, without a slash at its end. */
+  /** URL of the page, without a slash at the end. */
   pageUrl: string;
 }
 
 export function presentIncident(
   { row, components, updates }: IncidentRecord,
-  around: DocumentContext,
+  context: DocumentContext,
 ): V2Incident {
   return {
     id: row.id,
@@ -76,10 +76,10 @@ export function presentIncident(
     monitoring_at: toIsoOrNull(row.monitoringAt),
     resolved_at: toIsoOrNull(row.resolvedAt),
     impact: row.impact,
-    shortlink: `${around.pageUrl}/incidents/${row.id}`,
+    shortlink: `${context.pageUrl}/incidents/${row.id}`,
     started_at: toIso(row.startedAt),
     page_id: row.pageId,
-    components: rowsOf(components, around),
+    components: rowsOf(components, context),
     incident_updates: updates.map((update) => ({
       ...presentUpdate(update, row.id),
       status: update.status,
@@ -98,7 +98,7 @@ export function presentIncident(
 
 export function presentMaintenance(
   { row, components, updates }: MaintenanceRecord,
-  around: DocumentContext,
+  context: DocumentContext,
 ): V2Maintenance {
   return {
     id: row.id,
@@ -109,13 +109,13 @@ export function presentMaintenance(
     monitoring_at: null,
     resolved_at: toIsoOrNull(row.completedAt),
     impact: "maintenance",
-    shortlink: `${around.pageUrl}/maintenance/${row.id}`,
-    // Clients expect a time, also of what has not begun.
+    shortlink: `${context.pageUrl}/maintenance/${row.id}`,
+    // Clients expect a time even if the maintenance has not started.
     started_at: toIso(row.startedAt ?? row.scheduledFor),
     page_id: row.pageId,
     scheduled_for: toIso(row.scheduledFor),
     scheduled_until: toIso(row.scheduledUntil),
-    components: rowsOf(components, around),
+    components: rowsOf(components, context),
     incident_updates: updates.map((update) => ({
       ...presentUpdate(update, row.id),
       status: update.status,
@@ -135,7 +135,7 @@ function presentUpdate(
     notify: boolean;
     displayAt: number;
     createdAt: number;
-    /** Of a maintenance's there is none: they cannot be edited. */
+    /** Missing for updates of maintenance, which cannot be edited. */
     updatedAt?: number;
   },
   incidentId: string,
