@@ -12,7 +12,7 @@ export function readPublic(snapshots: Snapshots, slug: string, now: number): Sna
   return snapshot;
 }
 
-/** Returns a function that creates the JSON of a public page, readable by every origin, once per snapshot. */
+/** Creates the JSON of a public page once per snapshot. Every origin may read it. */
 export function publicJson(
   make: (snapshot: Snapshot) => unknown,
 ): (snapshot: Snapshot) => Representation {

@@ -1,8 +1,8 @@
-// What a script adds to a status page, which is whole without it.
+// Adds local times and keyboard navigation to a status page, which is complete without it.
 const { locale } = document.currentScript.dataset;
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-// Times as the reader's own clock shows them; what stood there remains as a hint.
+// Shows times in the reader's time zone. The original text becomes the tooltip.
 const format = new Intl.DateTimeFormat(locale, {
   day: "numeric",
   month: "short",
@@ -23,7 +23,7 @@ for (const zones of all("[data-zones]")) {
   zones.textContent = `Times are those of your clock (${timeZone}).`;
 }
 
-// From day to day by the arrow keys; below the bars, what the day in question was like.
+// Arrow keys move between days. The selected day is described below the bars.
 addEventListener("keydown", (event) => {
   const day = event.target.closest("[data-day]");
   if (!day) return;

@@ -12,7 +12,7 @@ const NAMES_SHOWN = 4;
 /** Start and end of an incident or a maintenance, in unix ms. The end is null while it continues. */
 export type EntrySpan = Pick<Entry, "from" | "to">;
 
-/** Consecutive UTC days without an incident or maintenance: start of the first and of the last, in unix ms. */
+/** Consecutive UTC days without entries: start of the first and of the last day, in unix ms. */
 export interface QuietDays {
   from: number;
   to: number;

@@ -4,32 +4,32 @@ import { lazy } from "../kernel/lazy";
 const LINK_SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
 /** `rel` of links in user text: no endorsement, no referrer, no access to the window. */
 const LINK_REL = "nofollow noopener ugc";
-/** Marks that reorder the text around them. Right-to-left text does not need them. */
+/** Control characters that change the direction of text. Right-to-left text does not need them. */
 const OVERRIDES = /[\u202a-\u202e\u2066-\u2069]/g;
 
-// Loaded and made when a text is first rendered, not while the server starts.
+// The library is loaded when a text is first rendered, not at the start of the server.
 const linking = lazy(() => createRenderer({ linkify: true }));
 const plain = lazy(() => createRenderer({ linkify: false }));
-/** Looking for addresses takes time that grows with the square of a run without a space. */
+/** Text without a space that is too long for finding addresses, which takes quadratic time. */
 const RUN_TOO_LONG = /\S{2000}/;
 
-/** Addresses become links by themselves, unless looking for them would hold everybody up. */
+/** Returns the renderer that turns addresses into links, unless finding them would take too long. */
 function rendererFor(text: string): MarkdownIt {
   return RUN_TOO_LONG.test(text) ? plain() : linking();
 }
 
-/** Characters that cost time to render, by their code: about 4 µs a unit. All others cost next to none. */
+/** Work of rendering a character by its code, in units of about 4 µs. Other characters need almost none. */
 const WORK_BY_CODE = new Uint8Array(128);
 for (const character of "]()!<>`~_&/#") WORK_BY_CODE[character.charCodeAt(0)] = 1;
 for (const character of "[*") WORK_BY_CODE[character.charCodeAt(0)] = 2;
 WORK_BY_CODE["\n".charCodeAt(0)] = 3;
-/** Texts that look like addresses: each costs `ADDRESS_WORK` units more than its characters. */
+/** Start of an address. Each needs `ADDRESS_WORK` units in addition to its characters. */
 const ADDRESS = /:\/\/|mailto:/gi;
 const ADDRESS_WORK = 6;
-/** The most that one text may cost. What people write stays far below it: 1,000 links cost as much. */
+/** Maximum work of one text, which 1,000 links need. Usual texts need far less. */
 const TEXT_WORK_MAX = 12_000;
 
-/** Returns the cost of rendering a text, in units of about 4 µs; 0 for a text that is shown as written. */
+/** Returns the work of rendering a text in units of about 4 µs. A text over the maximum needs none. */
 export function renderingWork(text: string): number {
   const work = workOf(text);
   return work > TEXT_WORK_MAX ? 0 : work;
@@ -43,36 +43,36 @@ function workOf(text: string): number {
   return work;
 }
 
-interface Place {
-  /** The level that the highest of the text's own headings gets. */
+interface MarkdownOptions {
+  /** Level of the highest heading. */
   topHeading?: number;
 }
 
 /**
- * Renders user text as safe HTML: raw HTML is escaped, links lead to http, https and mailto only,
- * and images become links, so that a page loads nothing from other hosts. Headings are lowered to
- * the level of the place and skip no level. * A text that is too expensive to render is shown as it
- * was written.
+ * Renders user text as safe HTML. Raw HTML is escaped, links lead only to http, https and mailto, and
+ * images become links, so that a page loads nothing from other hosts. Headings start at `topHeading` and
+ * skip no level. A text over the maximum work is shown as plain text.
  */
-export function renderMarkdown(source: string, { topHeading = 3 }: Place = {}): string {
+export function renderMarkdown(source: string, { topHeading = 3 }: MarkdownOptions = {}): string {
   const text = source.replace(OVERRIDES, "");
-  if (workOf(text) > TEXT_WORK_MAX) return asWritten(text);
-  return rendererFor(text).render(text, { topHeading } satisfies Required<Place>);
+  if (workOf(text) > TEXT_WORK_MAX) return plainParagraphs(text);
+  return rendererFor(text).render(text, { topHeading } satisfies Required<MarkdownOptions>);
 }
 
-function asWritten(text: string): string {
+/** Returns a text as HTML paragraphs, without Markdown. */
+function plainParagraphs(text: string): string {
   const paragraphs = text.replace(/\r\n?/g, "\n").split(/\n{2,}/);
   return paragraphs
     .map((paragraph) => `<p>${Bun.escapeHTML(paragraph).replaceAll("\n", "<br>\n")}</p>\n`)
     .join("");
 }
 
-/** Number of characters read of a text per character of an excerpt. */
-const LOOKED_THROUGH = 10;
+/** Number of source characters read for each character of an excerpt. */
+const EXCERPT_FACTOR = 10;
 
 /**
- * The beginning in plain words on one line, for where there is no room for more; cut at `maxLength`
- * code points. A long text is not read to its end for that.
+ * Returns the start of a text in plain words on one line, cut at `maxLength` code points. Of a long text,
+ * only the start is parsed.
  */
 export function plainText(source: string, maxLength: number): string {
   const text = beginningOf(source, maxLength).replace(OVERRIDES, "");
@@ -82,14 +82,14 @@ export function plainText(source: string, maxLength: number): string {
     .join("")
     .replace(/\s+/g, " ")
     .trim();
-  // One more than there is room for, at two units each.
+  // Enough UTF-16 units to see if there is one code point too many.
   const points = Array.from(words.slice(0, 2 * maxLength + 2));
   return points.length <= maxLength ? words : `${points.slice(0, maxLength).join("").trimEnd()}…`;
 }
 
-/** Returns the part of a text that is read for its first words. */
+/** Returns the part of a text that is parsed for an excerpt. */
 export function beginningOf(source: string, maxLength: number): string {
-  return source.slice(0, LOOKED_THROUGH * maxLength + 1_000);
+  return source.slice(0, EXCERPT_FACTOR * maxLength + 1_000);
 }
 
 function textOf({ type, content }: Token): string {
@@ -100,9 +100,9 @@ function textOf({ type, content }: Token): string {
 function createRenderer({ linkify }: { linkify: boolean }): MarkdownIt {
   const createMarkdown = require("markdown-it") as typeof import("markdown-it").default;
   const markdown = createMarkdown({ html: false, linkify, breaks: true });
-  // A few characters a row would make a cell for each column of a wide head: seventy times the text.
+  // Short rows below a wide head would make HTML of seventy times the size of the text.
   markdown.disable("table");
-  // Only what says where it leads: a file name such as `release.sh` is no link.
+  // Only addresses with a scheme become links, so that `release.sh` does not.
   markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
   markdown.validateLink = isAllowedLink;
   markdown.renderer.rules.link_open = (tokens, index, options, _env, renderer) => {
@@ -111,7 +111,7 @@ function createRenderer({ linkify }: { linkify: boolean }): MarkdownIt {
   };
   markdown.renderer.rules.image = renderImage;
   markdown.core.ruler.push("lower headings", ({ tokens, env }) => {
-    lowerHeadings(tokens, (env as Required<Place>).topHeading);
+    lowerHeadings(tokens, (env as Required<MarkdownOptions>).topHeading);
     for (const { children } of tokens) findLinkedImages(children ?? []);
   });
   return markdown;
@@ -128,11 +128,11 @@ function createRenderer({ linkify }: { linkify: boolean }): MarkdownIt {
 function isAllowedLink(url: string): boolean {
   const parsed = URL.parse(url);
   if (!parsed || !LINK_SCHEMES.has(parsed.protocol)) return false;
-  // "https://bank.example@elsewhere.example" reads as one site and leads to another.
+  // "https://bank.example@elsewhere.example" looks like one site and leads to another.
   return parsed.username === "" && parsed.password === "";
 }
 
-/** Marks the images within links: looking back from each image takes time that grows with their square. */
+/** Marks the images inside links in one pass, since searching back from each would take quadratic time. */
 function findLinkedImages(tokens: readonly Token[]): void {
   let isInLink = false;
   for (const token of tokens) {
@@ -142,7 +142,7 @@ function findLinkedImages(tokens: readonly Token[]): void {
   }
 }
 
-/** `#` becomes the top level, whatever follows at most one below what stands before it, and h6 the last. */
+/** Lowers headings to `top` and below. Each is at most one level below the one before, and at most h6. */
 function lowerHeadings(tokens: readonly Token[], top: number): void {
   let before = top - 1;
   for (const token of tokens) {

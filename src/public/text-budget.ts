@@ -17,7 +17,7 @@ interface UserText {
   components?: readonly { name: string }[];
 }
 
-/** Limits of size and rendering work for the texts of one document. Each text that is shown uses some of both. */
+/** Limits the size and the rendering work of the texts of one document. Each shown text uses both. */
 export interface TextBudget {
   /** Returns the whole text, or undefined if it exceeds the budget. */
   fit(update: UserText): ShownText | undefined;

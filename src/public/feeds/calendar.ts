@@ -11,12 +11,12 @@ import { MAINTENANCE_WORDS } from "../words";
 /** Maximum number of upcoming maintenances, and of the most recently planned ones in any status. */
 const UPCOMING_MAX = 200;
 const NEWEST_MAX = 100;
-/** In code points. */
+/** Maximum length of a description, in code points. */
 const DESCRIPTION_MAX_LENGTH = 4_000;
-/** The format writes years with four digits. */
+/** Last time that the format can write: its years have four digits. */
 const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59);
 
-/** The maintenance that a page's calendar holds, in the order of its time. */
+/** Returns the maintenance in a page's calendar, ordered by start. */
 export function listCalendar(reader: Reader, snapshot: Snapshot, baseUrl: string): Maintenance[] {
   const { page, maintenance } = snapshot.document;
   const records = [
@@ -30,13 +30,13 @@ export function listCalendar(reader: Reader, snapshot: Snapshot, baseUrl: string
 }
 
 /**
- * Maintenance as a calendar (RFC 5545). An event's UID is the maintenance's id and its SEQUENCE the
- * version, so that calendars follow every change; what is cancelled stays, with that status.
+ * Writes maintenance as a calendar (RFC 5545). The UID of an event is the id and its SEQUENCE the version
+ * of the maintenance, so that calendars follow every change. Cancelled maintenance keeps its event.
  */
 export function writeCalendar(page: Page, maintenances: readonly Maintenance[]): string {
   const calendar = ical({
     prodId: { company: "Allclear", product: "Maintenance", language: "EN" },
-    // The library writes the calendar's own texts as they are.
+    // The library does not escape the texts of the calendar itself.
     name: escapeText(printable(page.name)),
     source: `${page.url}/calendar.ics`,
     ttl: HOUR_MS / SECOND_MS,
@@ -55,31 +55,31 @@ export function writeCalendar(page: Page, maintenances: readonly Maintenance[]):
       url: maintenance.url,
       status:
         maintenance.status === "cancelled" ? ICalEventStatus.CANCELLED : ICalEventStatus.CONFIRMED,
-      // Whoever subscribes is not busy meanwhile.
+      // The event does not mark subscribers as busy.
       transparency: ICalEventTransparency.TRANSPARENT,
     });
   }
-  // The last line ends as every line does.
+  // The library omits the line break at the end.
   return `${calendar.toString()}\r\n`;
 }
 
-/** The format tells whole seconds; rounded up, what ends in the second of its beginning still ends after it. */
+/** Rounds up to whole seconds, as the format needs them, so that an event never ends at its start. */
 function wholeSecondAfter(iso: string): Date {
   const ms = Math.ceil(Date.parse(iso) / SECOND_MS) * SECOND_MS;
   return new Date(Math.min(ms, LAST_SECOND));
 }
 
 function describe({ components, truncated, updates, url }: Maintenance): string {
-  const told = updates.map(
+  const texts = updates.map(
     ({ status, display_at: at, body }) =>
       `${MAINTENANCE_WORDS[status]} · ${exactTime(at)}\n${body}`,
   );
   if (components.length > 0) {
     const names = components.map(({ name }) => name).join(", ");
-    told.unshift(`Affected: ${names}${truncated ? " and more" : ""}`);
+    texts.unshift(`Affected: ${names}${truncated ? " and more" : ""}`);
   }
-  // Two units each, and one code point more than there is room for.
-  const beginning = told.join("\n\n").slice(0, 2 * DESCRIPTION_MAX_LENGTH + 2);
+  // Enough UTF-16 units to see if there is one code point too many.
+  const beginning = texts.join("\n\n").slice(0, 2 * DESCRIPTION_MAX_LENGTH + 2);
   const points = Array.from(beginning);
   const isCut = points.length > DESCRIPTION_MAX_LENGTH;
   const text = points.slice(0, DESCRIPTION_MAX_LENGTH).join("") + (isCut ? "…" : "");

@@ -7,10 +7,10 @@ import { moreThan } from "../text";
 import type { ShownText, TextBudget } from "../text-budget";
 import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "../words";
 
-/** Markdown of the updates of one entry, at most, in UTF-16 units. The newest update may exceed it. */
+/** Maximum length of the updates of an entry in Markdown, in UTF-16 units. The newest may exceed it. */
 const UPDATES_MAX_LENGTH = 20_000;
 
-/** Names of components that an entry, and each of its updates, shows; the others are counted. */
+/** Maximum number of components named by an entry and by each update; the others are counted. */
 const NAMES_SHOWN = 24;
 
 const UPDATE_WORDS = { ...INCIDENT_WORDS, ...MAINTENANCE_WORDS };
@@ -29,7 +29,7 @@ export function incidentContent(incident: Incident, budget: TextBudget): string 
     <>
       <Affected components={components} isCut={truncated} />
       {postmortem?.published_at ? (
-        <Told
+        <FeedText
           title="Post-mortem"
           at={postmortem.published_at}
           text={budget.fitOrBegin(postmortem)}
@@ -37,7 +37,7 @@ export function incidentContent(incident: Incident, budget: TextBudget): string 
         />
       ) : null}
       <Updates url={url} updates={updates} budget={budget}>
-        {(update) => <Named components={update.components} isCut={truncated} />}
+        {(update) => <NamedComponents components={update.components} isCut={truncated} />}
       </Updates>
     </>,
   );
@@ -82,7 +82,7 @@ function Updates<T extends Update>(props: {
   return (
     <>
       {shown.map(({ update, text }) => (
-        <Told
+        <FeedText
           key={update.id}
           title={UPDATE_WORDS[update.status]}
           at={update.display_at}
@@ -90,7 +90,7 @@ function Updates<T extends Update>(props: {
           url={url}
         >
           {props.children?.(update)}
-        </Told>
+        </FeedText>
       ))}
       {shown.length < updates.length ? (
         <p>
@@ -101,7 +101,8 @@ function Updates<T extends Update>(props: {
   );
 }
 
-function Told(props: {
+/** Text with its title and time. */
+function FeedText(props: {
   title: string;
   at: string;
   text: ShownText;
@@ -130,7 +131,8 @@ function Told(props: {
   );
 }
 
-function Named(props: {
+/** Components of an update with their statuses. */
+function NamedComponents(props: {
   components: Incident["updates"][number]["components"];
   isCut: boolean | undefined;
 }) {
@@ -149,7 +151,7 @@ function Named(props: {
   );
 }
 
-/** The newest updates as far as the entry and the feed have room; of the first at least its first words. */
+/** Returns the newest updates that fit the entry and the feed, but at least the first words of one. */
 function newest<T extends Update>(
   updates: readonly T[],
   budget: TextBudget,

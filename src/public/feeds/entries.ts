@@ -18,20 +18,20 @@ export interface Entry {
   id: string;
   url: string;
   name: string;
-  /** Categories to filter by: `incident`, `major`, `resolved`. */
-  words: readonly string[];
+  /** Categories such as `incident`, `major` and `resolved`. */
+  categories: readonly string[];
   publishedAt: string;
   /** Time of its last update or of its post-mortem. */
-  toldAt: string;
-  /** Time of its last change, corrections included. */
+  lastUpdateAt: string;
+  /** Time of its last change, including corrections. */
   changedAt: string;
-  /** Makes its HTML, as far as the feed has room for it. */
+  /** Renders its HTML within the budget of the feed. */
   content(budget: TextBudget): string;
 }
 
 /**
- * The published incidents and the maintenance of a page that were told of last, the last first: from all
- * that are open, under way or near, and from the newest of both.
+ * Returns the most recently updated incidents and maintenance of a page, latest first. Candidates are the
+ * ones on the status page and the newest of both.
  */
 export function listEntries(
   reader: Reader,
@@ -52,22 +52,22 @@ export function listEntries(
     ),
   ];
   return [...new Map(entries.map((entry) => [entry.id, entry])).values()]
-    .sort((a, b) => compare(b.toldAt, a.toldAt) || compare(b.id, a.id))
+    .sort((a, b) => compare(b.lastUpdateAt, a.lastUpdateAt) || compare(b.id, a.id))
     .slice(0, ENTRIES_MAX);
 }
 
 function ofIncident(incident: Incident): Entry {
   const { id, url, name, status, impact, updates, postmortem } = incident;
   const { started_at, updated_at } = incident;
-  const told = [started_at, ...updates.map((update) => update.display_at)];
-  if (postmortem?.published_at) told.push(postmortem.published_at);
+  const times = [started_at, ...updates.map((update) => update.display_at)];
+  if (postmortem?.published_at) times.push(postmortem.published_at);
   return {
     id,
     url,
     name,
-    words: ["incident", ...(impact === "none" ? [] : [impact]), status],
+    categories: ["incident", ...(impact === "none" ? [] : [impact]), status],
     publishedAt: started_at,
-    toldAt: latest(told),
+    lastUpdateAt: latest(times),
     changedAt: updated_at,
     content: (budget) => incidentContent(incident, budget),
   };
@@ -79,9 +79,9 @@ function ofMaintenance(maintenance: Maintenance): Entry {
     id,
     url,
     name,
-    words: ["maintenance", status],
+    categories: ["maintenance", status],
     publishedAt: created_at,
-    toldAt: latest([created_at, ...updates.map((update) => update.display_at)]),
+    lastUpdateAt: latest([created_at, ...updates.map((update) => update.display_at)]),
     changedAt: updated_at,
     content: (budget) => maintenanceContent(maintenance, budget),
   };
@@ -91,7 +91,7 @@ function latest(instants: readonly string[]): string {
   return instants.reduce((a, b) => (a < b ? b : a));
 }
 
-/** Instants in UTC with milliseconds sort as text, and so do ids by their making. */
+/** Compares times or ids, both of which sort chronologically as text. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }

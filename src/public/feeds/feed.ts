@@ -7,7 +7,7 @@ import type { RenderText } from "../markdown-cache";
 import { printable } from "../printable";
 import { createTextBudget } from "../text-budget";
 
-/** Loaded with the first feed, not while the server starts. */
+/** Library, loaded with the first feed and not at the start of the server. */
 const library = lazy(() => require("feed") as typeof import("feed"));
 
 /** Bytes of HTML for all texts of a feed. The most recently updated entries come first. */
@@ -22,7 +22,7 @@ interface RenderedEntry {
   html: string;
 }
 
-/** Renders the entries of a feed, newest first, each in a turn of its own. */
+/** Renders the entries of a feed in order, each in its own turn of the event loop. */
 export function* renderEntries(
   entries: readonly Entry[],
   renderText: RenderText,
@@ -36,7 +36,7 @@ export function* renderEntries(
   return rendered;
 }
 
-/** A page's entries as Atom (RFC 4287). Ids are `urn:uuid:` and never change. */
+/** Writes the entries of a page as Atom (RFC 4287). Ids are `urn:uuid:` and never change. */
 export function writeAtom(page: Page, rendered: readonly RenderedEntry[]): string {
   const feed = createFeed(page, rendered, "feed.atom");
   for (const { entry, html } of rendered) {
@@ -52,8 +52,8 @@ export function writeAtom(page: Page, rendered: readonly RenderedEntry[]): strin
 }
 
 /**
- * A page's entries as RSS 2.0. It has one date for each, where readers look whether there is something
- * new: when something was told last.
+ * Writes the entries of a page as RSS 2.0. Readers find news by the single date of an entry, which is
+ * therefore the time of its last update.
  */
 export function writeRss(page: Page, rendered: readonly RenderedEntry[]): string {
   const feed = createFeed(page, rendered, "feed.rss");
@@ -61,19 +61,19 @@ export function writeRss(page: Page, rendered: readonly RenderedEntry[]): string
     feed.addItem({
       ...common(entry),
       title: entry.name,
-      // Text in the place of the title, which the library would write as CDATA.
+      // The extension replaces the title, which the library would write as CDATA.
       extensions: [{ name: "title", objects: { _text: asText(entry.name) } }],
-      date: new Date(entry.toldAt),
+      date: new Date(entry.lastUpdateAt),
       description: html,
     });
   }
   return printable(feed.rss2());
 }
 
-/** The only form in which the library writes the title of an entry. No escaped text contains it. */
+/** Title of an entry as the library writes it. Escaped texts cannot contain this form. */
 const HTML_TITLE = /<title type="html"><!\[CDATA\[(.*?)\]\]><\/title>/g;
 
-/** Declares titles to be text, for readers that show the escapes of HTML: escaped once, they are. */
+/** Declares titles as text instead of HTML, since some readers show the escapes of HTML. */
 function withTextTitles(atom: string): string {
   return atom.replace(HTML_TITLE, '<title type="text">$1</title>');
 }
@@ -82,11 +82,11 @@ function common(entry: Entry) {
   return {
     id: urnOf(entry.id),
     link: entry.url,
-    category: entry.words.map((word) => ({ name: word, term: word })),
+    category: entry.categories.map((name) => ({ name, term: name })),
   };
 }
 
-/** `updated` tells of the entries alone, so that the bytes stay while nothing is told. */
+/** Creates a feed. `updated` depends only on the entries, so that the bytes stay without a change. */
 function createFeed(page: Page, rendered: readonly RenderedEntry[], file: string): Feed {
   const changes = rendered.map(({ entry }) => entry.changedAt);
   return new (library().Feed)({
@@ -102,12 +102,12 @@ function createFeed(page: Page, rendered: readonly RenderedEntry[], file: string
   });
 }
 
-/** The library takes `&amp;` in a text for what has been escaped already. */
+/** Escapes ampersands, since the library regards `&amp;` in a text as already escaped. */
 function asText(text: string): string {
   return text.replaceAll("&", "&amp;");
 }
 
-/** HTML for a CDATA section, whose end it must not hold: of several the library mends the first alone. */
+/** Escapes every end of a CDATA section in HTML; the library escapes only the first. */
 function inCdata(html: string): string {
   return html.replaceAll("]]>", "]]&gt;");
 }
@@ -115,8 +115,8 @@ function inCdata(html: string): string {
 const CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /**
- * The id of a resource as the `urn:uuid:` (RFC 9562) that it is made of: an IRI that stays the same
- * whatever the page's slug and the server's address become. Takes ids that this server has made.
+ * Returns the id of a resource as the `urn:uuid:` (RFC 9562) that it encodes. It does not change with the
+ * slug of the page or the address of the server.
  */
 function urnOf(id: string): string {
   let value = 0n;
