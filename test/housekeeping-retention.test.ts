@@ -5,7 +5,7 @@ import { apiKeyValues } from "../src/db/tables/keys";
 import { auditLog, events } from "../src/db/tables/events";
 import { blankAuditAddresses, recordAudit, trimAudit } from "../src/events";
 import { createKey } from "../src/features/keys";
-import { addToHour, listKeyHours, touchKeyValue } from "../src/features/keys/store";
+import { addToHour, listKeyHoursSince, touchKeyValue } from "../src/features/keys/store";
 import { startHousekeeping } from "../src/housekeeping";
 import { CLI_ACTOR } from "../src/domain/actor";
 import { DAY_MS, HOUR_MS, startOfDay } from "../src/kernel/time";
@@ -118,7 +118,7 @@ describe("housekeeping", () => {
     // Once more changes nothing.
     for (let time = 0; time < 2; time++) {
       await runHousekeeping(store);
-      expect(listKeyHours(ctx.db, { keyId })).toEqual(kept);
+      expect(listKeyHoursSince(ctx.db, { keyId, since: 0 })).toEqual(kept);
     }
     const addresses = listValues(ctx.db, {}).map(({ lastUsedIp }) => lastUsedIp);
     expect(addresses.toSorted()).toEqual(["192.0.2.2", null]);
@@ -136,7 +136,7 @@ describe("housekeeping", () => {
       }),
     );
     await runHousekeeping(store);
-    const hours = ids.flatMap((keyId) => listKeyHours(ctx.db, { keyId }));
+    const hours = ids.flatMap((keyId) => listKeyHoursSince(ctx.db, { keyId, since: 0 }));
     expect(hours).toHaveLength(120);
     expect(new Set(hours.map((row) => row.hour))).toEqual(new Set([hour - HOUR_MS]));
   });

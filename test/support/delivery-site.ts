@@ -6,10 +6,10 @@ import type { EventType, OutboxEvent } from "../../src/events";
 import {
   createWebhook,
   type CreateWebhookBody,
-  type Deliverer,
   startDelivering,
   type WebhookRow,
 } from "../../src/features/webhooks";
+import type { Deliverer } from "../../src/features/webhooks/deliver/deliverer";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { createTestApp, type TestApp } from "./app";
 import { createTestClock } from "./clock";

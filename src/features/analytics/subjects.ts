@@ -18,7 +18,7 @@ import {
 } from "./store";
 
 /** Subject of the figures: one of these, or everything if none is given. */
-export interface SubjectInput {
+interface SubjectInput {
   /** Slug or id. */
   page?: string | undefined;
   /** Id, or page slug and ref. */

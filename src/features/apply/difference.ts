@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 
 /** One field that an apply changes. */
-export interface FieldChange {
+interface FieldChange {
   field: string;
   from: unknown;
   to: unknown;

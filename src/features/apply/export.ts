@@ -9,9 +9,9 @@ import {
   presentComponentFields,
   presentGroupFields,
   presentPageFields,
-  wantedComponent,
-  wantedGroup,
-  wantedPage,
+  desiredComponent,
+  desiredGroup,
+  desiredPage,
 } from "./fields";
 import type { ApplyFile, FileComponent, FilePage, FileMonitor, FileWebhook } from "./model";
 import { readComponentRefs } from "./component-refs";
@@ -41,7 +41,7 @@ export function exportFile(
 function exportPage(reader: Reader, row: PageRow, monitors: ExportedMonitors): FilePage {
   const present = presentPageFields(row);
   const { slug, name, ref } = present;
-  const least = wantedPage({ slug, name }, { ref, isDefault: false });
+  const least = desiredPage({ slug, name }, { ref, isDefault: false });
   const byGroup = Map.groupBy(
     listComponentsOfPage(reader, { pageId: row.id }),
     ({ groupId }) => groupId,
@@ -54,7 +54,7 @@ function exportPage(reader: Reader, row: PageRow, monitors: ExportedMonitors): F
   };
   const groups = listGroups(reader, { pageId: row.id }).map((group) => {
     const fields = presentGroupFields(group);
-    const own = saying(fields, wantedGroup({ name: group.name }, group.ref));
+    const own = saying(fields, desiredGroup({ name: group.name }, group.ref));
     return { name: group.name, ref: group.ref, ...own, ...componentsIn(group.id) };
   });
   return {
@@ -73,7 +73,7 @@ function exportComponent(row: ComponentRow, { below }: ExportedMonitors): FileCo
   return {
     name,
     ref,
-    ...saying(presentComponentFields(row), wantedComponent({ name }, ref)),
+    ...saying(presentComponentFields(row), desiredComponent({ name }, ref)),
     ...(monitors ? { monitors } : {}),
   };
 }

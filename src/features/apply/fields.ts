@@ -8,7 +8,7 @@ import { type PageInput, type PageRow, toDomain } from "../pages";
  */
 
 /** `known` is the page as it is. It cannot cease to be the default. */
-export function wantedPage(
+export function desiredPage(
   page: PageInput,
   known: Pick<PageRow, "ref" | "isDefault">,
 ): Required<PageInput> {
@@ -46,7 +46,7 @@ export function presentPageFields(row: PageRow): Required<PageInput> {
   };
 }
 
-export function wantedGroup(group: GroupInput, ref: string): Required<GroupInput> {
+export function desiredGroup(group: GroupInput, ref: string): Required<GroupInput> {
   const { name, description = null, collapse = "expanded" } = group;
   return { name, ref, description, collapse };
 }
@@ -56,7 +56,7 @@ export function presentGroupFields(row: GroupRow): Required<GroupInput> {
   return { name, ref, description, collapse };
 }
 
-export function wantedComponent(component: ComponentInput, ref: string): Required<ComponentInput> {
+export function desiredComponent(component: ComponentInput, ref: string): Required<ComponentInput> {
   return {
     name: component.name,
     ref,

@@ -7,4 +7,4 @@ export { exportFile, writeApplyFile } from "./export";
 export { ApplyFileError, readApplyFile, type ReadFile } from "./file";
 export { monitorsIn } from "./placed";
 export { applyFile } from "./reconcile";
-export type { ApplyOptions, ApplyOutcome } from "./run";
+export type { ApplyOutcome } from "./run";

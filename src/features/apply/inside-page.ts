@@ -18,7 +18,12 @@ import {
   type PageEntries,
   positionsOf,
 } from "./entries";
-import { presentComponentFields, presentGroupFields, wantedComponent, wantedGroup } from "./fields";
+import {
+  presentComponentFields,
+  presentGroupFields,
+  desiredComponent,
+  desiredGroup,
+} from "./fields";
 import type { Path } from "./locate";
 import type { FilePage } from "./model";
 import type { MonitorHome } from "./monitors";
@@ -77,7 +82,7 @@ function refsOfGroups(
 function fulfilGroup(run: ApplyRun, page: PageRow, entry: GroupEntry, position: number): GroupRow {
   const { ctx, tx, options } = run;
   const { item, ref, path, row } = entry;
-  const input = wantedGroup(item, ref);
+  const input = desiredGroup(item, ref);
   return run.apply({
     noun: "group",
     label: `${page.slug}/${ref}`,
@@ -101,7 +106,7 @@ function fulfilComponent(
 ): ComponentRow {
   const { ctx, tx, options } = run;
   const { item, ref, path, row } = entry;
-  const input = wantedComponent(item, ref);
+  const input = desiredComponent(item, ref);
   // Told of by its ref, as the file has it: an id says nothing to whoever reads what changes.
   const groupRef = (id: string | null) => (id === null ? null : refs.get(id));
   return run.apply({

@@ -13,7 +13,7 @@ import {
 } from "../pages";
 import { listStoredWebhooks, type WebhookRow } from "../webhooks";
 import { RowsByRef } from "./entries";
-import { presentPageFields, wantedPage } from "./fields";
+import { presentPageFields, desiredPage } from "./fields";
 import type { ReadFile } from "./file";
 import { applyInside } from "./inside-page";
 import type { Path } from "./locate";
@@ -66,7 +66,7 @@ function fulfilPage(run: ApplyRun, desired: FilePage, meant: Set<string>, path: 
     path,
     row,
     present: presentPageFields,
-    desired: wantedPage(desired, row ?? { ref, isDefault: false }),
+    desired: desiredPage(desired, row ?? { ref, isDefault: false }),
     create: () =>
       createPage(ctx, tx, { ...pageFields(desired), ref }, options.actor, { managedBy: "apply" }),
     update: (known, fields) => updatePage(ctx, tx, known.id, fields, options.actor),
@@ -142,7 +142,7 @@ function freeMovedDomains(run: ApplyRun): void {
   const entries = file.content.pages.map((page, index) => {
     const row = findWanted(tx, page, meant);
     if (row) meant.add(row.id);
-    const { custom_domains } = wantedPage(page, row ?? { ref: "", isDefault: false });
+    const { custom_domains } = desiredPage(page, row ?? { ref: "", isDefault: false });
     return { row, domains: custom_domains, path: ["pages", index] };
   });
   for (const { row, domains, path } of entries) {

@@ -13,7 +13,7 @@ export interface ApplyOptions {
 }
 
 /** An object that the file describes, as it is after the apply. */
-export interface AppliedObject {
+interface AppliedObject {
   noun: Change["noun"];
   /** Reference that the API accepts in place of the id; null for a group, which has none. */
   address: string | null;

@@ -1,7 +1,7 @@
 import type { Tx } from "../../db";
 import { invalidFields, pointer } from "../../errors";
 import { findPageBySlug, type PageRow } from "../pages";
-import { deleteWebhook, listStoredWebhooks, type StoredWebhook, webhookWishOf } from "../webhooks";
+import { deleteWebhook, listStoredWebhooks, type StoredWebhook, planWebhook } from "../webhooks";
 import { type Entry, RowsByRef } from "./entries";
 import type { FileWebhook } from "./model";
 import type { ApplyRun } from "./run";
@@ -23,7 +23,7 @@ function fulfilWebhook(run: ApplyRun, { item, ref, path, row: known }: WebhookEn
   const { ctx, tx, options } = run;
   const plan = run.at(path, () => {
     const page = pageOf(tx, item, known);
-    return webhookWishOf(item, { ref, page }, known);
+    return planWebhook(item, { ref, page }, known);
   });
   run.apply({
     noun: "webhook",

@@ -11,7 +11,7 @@ export {
   redeemLink,
   voidLinks,
 } from "./links";
-export { createPasswords, passwordError, type Passwords, type VerifyHash } from "./passwords";
+export { createPasswords, passwordError, type Passwords } from "./passwords";
 export { SESSION_LIFETIME_MS } from "./rules";
 export {
   createSessions,

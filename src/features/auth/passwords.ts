@@ -23,7 +23,7 @@ const DUMMY_HASH =
   "$argon2id$v=19$m=19456,t=2,p=1$IHLBl9vb0u90EyknVA3lV33hzZX5SVtu4+jc4MuqnwI$vaZh/YyJUHrNRGIs2tAr1a9bGSrao0azQVCa8SihJgA";
 
 /** Returns true if a password is the one that was hashed. */
-export type VerifyHash = (password: string, hash: string) => Promise<boolean>;
+type VerifyHash = (password: string, hash: string) => Promise<boolean>;
 
 /**
  * Hashing and verifying, off the main thread. Sign-ins are verified two at once, so that they leave

@@ -30,7 +30,7 @@ export interface ComponentCause {
 }
 
 /** Baselines that are set in the same breath, from a moment on, in unix ms. */
-export interface ManualStatuses {
+interface ManualStatuses {
   statuses: ReadonlyMap<string, ComponentStatus>;
   at: number;
 }
@@ -168,10 +168,10 @@ export function openCauses(ctx: Services, tx: Tx, causes: OpenCauses, why: Chang
   const touched: ComponentRow[] = [];
   for (const componentId of new Set([...open.keys(), ...causes.componentIds])) {
     const row = findComponent(tx, { id: componentId });
-    const isWanted = causes.componentIds.includes(componentId);
-    if (!row || (isWanted && open.get(componentId)?.status === status)) continue;
+    const isDesired = causes.componentIds.includes(componentId);
+    if (!row || (isDesired && open.get(componentId)?.status === status)) continue;
     endOpenCausesOfSource(tx, { componentId, source, sourceId, endedAt: from });
-    if (isWanted) {
+    if (isDesired) {
       insertCause(tx, { componentId, source, sourceId, status, startedAt: from, endedAt: null });
     }
     touched.push(row);

@@ -48,8 +48,6 @@ export {
   foldSpans,
   type Interval,
   type Span,
-  type StatusTimes,
-  timeByStatus,
 } from "./history";
 export {
   countedTime,
@@ -60,7 +58,6 @@ export {
   uptimeOfDays,
   uptimeOfTime,
 } from "./rules";
-export type { ChangeReason } from "./refresh-statuses";
 export { setManualStatuses } from "./set-status";
 export {
   type CauseRow,
@@ -73,7 +70,6 @@ export {
 export {
   type ComponentRow,
   findComponent,
-  findComponents,
   type GroupRow,
   listComponentsOfPage,
   listGroups,

@@ -3,9 +3,10 @@ import type { Reader, Tx } from "../../db";
 import { conflict, invalidFields, notFound, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
+import { freeRef } from "../../domain/refs";
+import { toRef } from "../../kernel/text";
 import { type PageRow, touchPage } from "../pages";
 import { ComponentInput, GroupInput } from "./model";
-import { freeRef } from "./refs";
 import { endAllCauses, endCausesOfPage } from "./cause-store";
 import {
   type ComponentRow,
@@ -26,7 +27,7 @@ import {
 type Services = Pick<AppContext, "clock" | "newId" | "signals">;
 
 /** Position of a group or component, and its manager. */
-export interface Placement {
+interface Placement {
   position: number;
   managedBy: "apply" | null;
 }
@@ -49,7 +50,7 @@ export function createGroup(
   const row: GroupRow = {
     id: ctx.newId("grp"),
     pageId: page.id,
-    ref: input.ref ?? freeRef(input.name, "group", holderOf),
+    ref: input.ref ?? freeRef(toRef(input.name) || "group", holderOf),
     name: input.name,
     description: input.description ?? null,
     position: placement.position,
@@ -129,7 +130,7 @@ export function createComponent(
     id: ctx.newId("cmp"),
     pageId: page.id,
     groupId: placement.groupId,
-    ref: input.ref ?? freeRef(input.name, "component", holderOf),
+    ref: input.ref ?? freeRef(toRef(input.name) || "component", holderOf),
     name: input.name,
     description: input.description ?? null,
     position: placement.position,

@@ -7,7 +7,7 @@ import { deleteAnswer, deleteAnswersUntil, findAnswer, insertAnswer } from "./st
 const ROWS_AT_ONCE = 500;
 
 /** Identity of a request. The API key may be rotated between repetitions. */
-export interface StoredRequest {
+interface StoredRequest {
   /** The id of the API key that sent it. */
   keyId: string;
   path: string;
@@ -27,7 +27,7 @@ export interface Answer {
 }
 
 /** Response to send: a new one, or the stored one. */
-export interface OnceAnswer {
+interface OnceAnswer {
   status: number;
   location: string;
   body: string;

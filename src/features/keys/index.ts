@@ -4,12 +4,10 @@
  */
 export { createKeyDirectory, type Credential, type KeyDirectory } from "./directory";
 export {
-  type AnswerCounts,
   countKeys,
   getKeyListing,
   type KeyCounts,
   type KeyListing,
-  type KeyPage,
   type KeyQuery,
   type KeyUsageSummary,
   listKeyPage,
@@ -19,15 +17,13 @@ export {
   type CreateKeyBody,
   DEFAULT_RATE_LIMIT,
   type KeyResource,
-  OwnKey,
   type UpdateKeyBody,
 } from "./model";
-export { KEY_PRESETS, type KeyPreset, type Scope, SCOPE_NAMES, SCOPES } from "./scopes";
+export { KEY_PRESETS, type Scope, SCOPE_NAMES, SCOPES } from "./scopes";
 export { createKeyUsage, type KeyUsage, trimKeyUse } from "./usage";
 export {
   describeExpiry,
   EXPIRY_DAYS,
-  type ExpiryDescription,
   expiryOfChoice,
   isExpiringSoon,
   KEY_FILTERS,

@@ -19,7 +19,7 @@ import { KEY_PREFIX, keyValueStart, startOfValueIn } from "./value";
 const HOURS_SHOWN = 24;
 
 /** Answers that a key was given. 5xx answers are the server's doing and count as none. */
-export interface AnswerCounts {
+interface AnswerCounts {
   ok: number;
   client_error: number;
   /** Refused for the key's rate limit. */
@@ -84,7 +84,7 @@ export interface KeyQuery {
   now: number;
 }
 
-export interface KeyPage {
+interface KeyPage {
   keys: KeyListing[];
   /** Value of `before` for the next page, or null on the last. */
   nextBefore: string | null;

@@ -142,7 +142,7 @@ export function expiryOfChoice(
 }
 
 /** An expiry as people read it. */
-export interface ExpiryDescription {
+interface ExpiryDescription {
   /** A day, `2027-01-31`, to whose end in UTC the key lasts, or a moment, `2027-01-31 14:05 UTC`. */
   text: string;
   isPast: boolean;

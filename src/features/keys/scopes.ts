@@ -18,7 +18,7 @@ export type Scope = keyof typeof SCOPES;
 export const SCOPE_NAMES = Object.keys(SCOPES) as Scope[];
 
 /** A start for the form that creates a key: everything that it fills in can be changed there. */
-export interface KeyPreset {
+interface KeyPreset {
   id: string;
   /** Also the name that the key is given. */
   name: string;

@@ -90,14 +90,6 @@ export const addToHour = mutate(
       }),
 );
 
-export const listKeyHours = selectMany((orm, $: { keyId: string }) =>
-  orm
-    .select()
-    .from(apiKeyHours)
-    .where(eq(apiKeyHours.keyId, $.keyId))
-    .orderBy(asc(apiKeyHours.hour)),
-);
-
 /** Conditions of the filters, shared by the list and the counts. */
 function conditions($: KeyFilterTimes): Record<KeyFilter, SQL> {
   const live = sql`(api_keys.revoked_at IS NULL AND (api_keys.expires_at IS NULL OR api_keys.expires_at > ${$.now}))`;

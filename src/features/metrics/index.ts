@@ -3,13 +3,6 @@
  * families with `add`; they are read when somebody asks, and nothing is counted for them in between.
  */
 export { databaseFamilies, limiterFamilies, processFamilies } from "./server";
-export {
-  createMetrics,
-  type Exposition,
-  type MetricFamily,
-  type Metrics,
-  type Sample,
-  single,
-} from "./metrics";
+export { createMetrics, type MetricFamily, type Metrics, type Sample, single } from "./metrics";
 export { checkFamilies, monitorFamilies } from "./monitors";
 export { deliveryFamilies, webhookFamilies } from "./webhooks";

@@ -33,7 +33,7 @@ export function single(
 }
 
 /** Text that a monitoring system scrapes. */
-export interface Exposition {
+interface Exposition {
   contentType: string;
   text: string;
 }

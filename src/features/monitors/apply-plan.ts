@@ -3,7 +3,7 @@ import { FieldErrors } from "../../errors";
 import type { Actor } from "../../domain/actor";
 import type { Services } from "./changes";
 import { createMonitor } from "./create";
-import { type DeclaredMonitor, namesOf, settingsOf, wantedConfig } from "./declared";
+import { type DeclaredMonitor, namesOf, settingsOf, desiredConfig } from "./declared";
 import { pauseMonitor, resumeMonitor, updateMonitor } from "./update";
 import { listAllMonitors, listComponentsOfMonitors, type MonitorRow } from "./store";
 
@@ -26,7 +26,7 @@ export function listStoredMonitors(reader: Reader): StoredMonitor[] {
 }
 
 /** Identity of a file's monitor and the components that it watches. */
-export interface DeclaredPlace {
+interface DeclaredPlace {
   ref: string;
   componentIds: string[];
 }
@@ -35,7 +35,7 @@ export interface DeclaredPlace {
  * Desired state of a monitor by field, for comparison and display, with the functions that create
  * and change it.
  */
-export interface MonitorPlan {
+interface MonitorPlan {
   /** Without a secret. */
   present: Readonly<Record<string, unknown>>;
   desired: Readonly<Record<string, unknown>>;
@@ -56,7 +56,7 @@ export function planMonitor(monitor: DeclaredMonitor, row: MonitorRow | undefine
     errors.add(["type"], `is ${row.type} and stays it; for another type, take another ref`);
     errors.throwIfAny();
   }
-  const config = wantedConfig(type, monitor.config ?? {}, row?.config);
+  const config = desiredConfig(type, monitor.config ?? {}, row?.config);
   errors.addAll(["config"], config.missing);
   errors.throwIfAny();
   const settings = namesOf(settingsOf(monitor));

@@ -1,6 +1,7 @@
 import type { Reader, Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import type { Actor } from "../../domain/actor";
+import { type ApplyMetadata, freeRef } from "../../domain/refs";
 import { toRef } from "../../kernel/text";
 import { CreateMonitorBody } from "./bodies";
 import { type Services, recordMonitorChange, touchPagesOf } from "./changes";
@@ -28,12 +29,6 @@ export interface NewMonitor {
   token: string | undefined;
 }
 
-/** Properties of a monitor besides its fields: its ref in a file, and its manager. */
-export interface ApplyMetadata {
-  ref?: string;
-  managedBy?: "apply";
-}
-
 /**
  * Creates a monitor, which is checked at once unless it begins paused. Throws `validation_failed` that
  * names every broken field, or `conflict` for a ref that is taken.
@@ -43,7 +38,7 @@ export function createMonitor(
   tx: Tx,
   input: CreateMonitorBody,
   actor: Actor,
-  causes: ApplyMetadata = {},
+  metadata: ApplyMetadata = {},
 ): NewMonitor {
   validate(CreateMonitorBody, input);
   const { name, type, config = {}, component_ids: references = [], paused = false } = input;
@@ -53,7 +48,8 @@ export function createMonitor(
   const componentIds = readComponents(tx, errors, references);
   validateSettings(errors, settings);
   errors.throwIfAny();
-  const ref = causes.ref ?? freeRef(tx, toRef(name) || type);
+  const holderOf = (ref: string) => findMonitorByRef(tx, { ref });
+  const ref = metadata.ref ?? freeRef(toRef(name) || type, holderOf);
   requireFreeRef(tx, ref);
   const heartbeat = type === "push" ? generateHeartbeatToken(ctx.random) : undefined;
   const now = ctx.clock.now();
@@ -67,7 +63,7 @@ export function createMonitor(
     tokenHash: heartbeat?.hash ?? null,
     ...settings,
     paused,
-    managedBy: causes.managedBy ?? null,
+    managedBy: metadata.managedBy ?? null,
     version: 1,
     createdAt: now,
     updatedAt: now,
@@ -88,17 +84,8 @@ export function createMonitor(
   return { record, token: heartbeat?.token };
 }
 
-/** Throws `conflict`. */
+/** Throws `conflict` if another monitor has the ref. */
 export function requireFreeRef(reader: Reader, ref: string): void {
   if (!findMonitorByRef(reader, { ref })) return;
   throw conflict(`The ref ${ref} is taken by another monitor.`);
-}
-
-/** The ref itself, or with the first number that makes it one of its own. */
-function freeRef(reader: Reader, desired: string): string {
-  for (let count = 1; ; count++) {
-    const suffix = count === 1 ? "" : `-${count}`;
-    const ref = `${desired.slice(0, 63 - suffix.length)}${suffix}`;
-    if (!findMonitorByRef(reader, { ref })) return ref;
-  }
 }

@@ -49,7 +49,7 @@ export function mapSecrets(
 }
 
 /** Desired secrets of a new monitor and of an existing one, and both without their values. */
-export interface WantedSecrets {
+export interface DesiredSecrets {
   /** The config that makes a new one. */
   creation: Fields;
   /** The change of one that is there. */
@@ -60,12 +60,12 @@ export interface WantedSecrets {
   missing: FieldError[];
 }
 
-export function wantedSecrets(
+export function desiredSecrets(
   type: MonitorType,
   declared: MonitorConfig,
   known: MonitorConfig,
-): WantedSecrets {
-  const outcome: WantedSecrets = {
+): DesiredSecrets {
+  const outcome: DesiredSecrets = {
     creation: {},
     change: {},
     present: {},

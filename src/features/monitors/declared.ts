@@ -7,8 +7,8 @@ import {
   mapSecrets,
   concealedSecrets,
   secretsOf,
-  type WantedSecrets,
-  wantedSecrets,
+  type DesiredSecrets,
+  desiredSecrets,
 } from "./declared-secrets";
 import { type MonitorConfig, probeOf } from "./probes";
 import { defaultSettings, validateSettings, namedSettings } from "./settings";
@@ -125,16 +125,16 @@ export function declareConfig(type: MonitorType, config: MonitorConfig): Monitor
  * Returns the desired config of a new monitor, or of one with a known config. `present` and
  * `wanted` are both by field, without secrets, for comparison and display.
  */
-export function wantedConfig(
+export function desiredConfig(
   type: MonitorType,
   declared: MonitorConfig,
   known?: MonitorConfig,
-): WantedSecrets {
+): DesiredSecrets {
   const fields = Object.keys(schemaOf(type).properties).filter((field) => !secretsOf(type)[field]);
   const orNull = (config: MonitorConfig) =>
     Object.fromEntries(fields.map((field) => [field, config[field] ?? null]));
   const present = known ? openFields(type, known) : {};
-  const secrets = wantedSecrets(type, declared, known ?? {});
+  const secrets = desiredSecrets(type, declared, known ?? {});
   const given = fields.filter((field) => declared[field] !== undefined);
   return {
     creation: { ...Object.fromEntries(given.map((f) => [f, declared[f]])), ...secrets.creation },

@@ -31,7 +31,7 @@ export interface Result {
 }
 
 /** Figures as a row keeps them. */
-export interface FiguresRow extends Omit<Figures, "latencies"> {
+interface FiguresRow extends Omit<Figures, "latencies"> {
   sketch: Buffer | null;
 }
 

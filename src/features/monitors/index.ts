@@ -4,21 +4,14 @@
  */
 export { changeSchemaOf, CreateMonitorBody, UpdateMonitorBody } from "./bodies";
 export { type CheckRow, listChecksBefore, listNoDataOfPage, listSpans } from "./checks-store";
-export { type ApplyMetadata, createMonitor, type NewMonitor } from "./create";
+export { createMonitor, type NewMonitor } from "./create";
 export {
-  type DeclaredMonitor,
   declaredMonitorSchema,
   declareMonitor,
   mapDeclaredSecrets,
   validateDeclaredMonitor,
 } from "./declared";
-export {
-  type DeclaredPlace,
-  listStoredMonitors,
-  type MonitorPlan,
-  planMonitor,
-  type StoredMonitor,
-} from "./apply-plan";
+export { listStoredMonitors, planMonitor, type StoredMonitor } from "./apply-plan";
 export { deleteMonitor, pauseMonitor, resumeMonitor, rotateToken, updateMonitor } from "./update";
 export { detachMonitorsOfPage, watchesOnlyPage } from "./detach";
 export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures } from "./engine";
@@ -27,14 +20,7 @@ export { type LatencyFigures, latencyOfEach } from "./latency";
 export { type Check, type Monitor, presentMonitor } from "./model";
 export { createIdleMonitoring, type Heartbeat, type Monitoring } from "./monitoring";
 export { type MonitorConfig, probeOf } from "./probes";
-export {
-  type AffectedComponent,
-  getMonitorRecord,
-  listMonitors,
-  type MonitorQuery,
-  type MonitorRecord,
-  resolveMonitorId,
-} from "./records";
+export { getMonitorRecord, listMonitors, type MonitorRecord, resolveMonitorId } from "./records";
 export { listIncidentsOfMonitor } from "./records-store";
 export { startRollUps } from "./rollup-clock";
 export { defaultSettings } from "./settings";
@@ -43,7 +29,6 @@ export {
   knownTime,
   type Outage,
   outagesOf,
-  type StateSpan,
   type StateTimes,
   timesByInterval,
   timesByState,

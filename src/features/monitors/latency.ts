@@ -25,44 +25,26 @@ export interface LatencyFigures {
 const SIZES = [DAY_MS, HOUR_MS, MINUTE_MS] as const;
 
 /**
- * Returns the response times of monitors within a span (unix ms, end exclusive). Rollups are
- * counted by whole minutes, or where those have been deleted by whole hours or days within the
- * span; the rest is counted result by result.
+ * Returns the response times of each monitor by interval, and of all together. The intervals follow
+ * one another without a gap, oldest first (unix ms, end exclusive). Rollups are counted by whole
+ * minutes, or where those have been deleted by whole hours or days; the rest is counted by result.
  */
-export function latencyOf(reader: Reader, nums: readonly number[], span: Span): LatencyFigures {
-  return presentFigures(mergeFigures(figuresByInterval(reader, nums, [span])));
-}
-
-/** The same for intervals that follow one another without a gap, oldest first. */
-export function latencyByInterval(
-  reader: Reader,
-  nums: readonly number[],
-  intervals: readonly Span[],
-): LatencyFigures[] {
-  return figuresByInterval(reader, nums, intervals).map(presentFigures);
-}
-
-/** The same of each of some monitors, and of all of it together; each row is read once. */
 export function latencyOfEach(
   reader: Reader,
   nums: readonly number[],
   intervals: readonly Span[],
 ): { each: LatencyFigures[][]; total: LatencyFigures } {
-  const each = nums.map((num) => figuresByInterval(reader, [num], intervals));
+  const each = nums.map((num) => figuresByInterval(reader, num, intervals));
   return {
     each: each.map((figures) => figures.map(presentFigures)),
     total: presentFigures(mergeFigures(each.flat())),
   };
 }
 
-function figuresByInterval(
-  reader: Reader,
-  nums: readonly number[],
-  intervals: readonly Span[],
-): Figures[] {
+function figuresByInterval(reader: Reader, num: number, intervals: readonly Span[]): Figures[] {
   const [from, to] = [intervals[0]?.from, intervals.at(-1)?.to];
   if (from === undefined || to === undefined) return [];
-  const known = { nums: JSON.stringify(nums) };
+  const known = { nums: JSON.stringify([num]) };
   const rolledUntil = findLeastRolledUntil(reader, known)?.at ?? from;
   const parts = intervals.map((): Figures[] => []);
   // No row may reach over the edge between two intervals.

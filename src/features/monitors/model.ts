@@ -63,7 +63,7 @@ export interface Monitor extends Static<typeof CommonFields> {
 }
 
 /** A monitor in the one answer that shows the token of its job, where it has one. */
-export interface RevealedMonitor extends Monitor {
+interface RevealedMonitor extends Monitor {
   token?: string | null;
   heartbeat_url?: string | null;
 }

@@ -24,7 +24,7 @@ export interface MonitorRecord {
 }
 
 /** Filters of the list. An omitted filter matches everything. */
-export interface MonitorQuery {
+interface MonitorQuery {
   pageId?: string | undefined;
   componentId?: string | undefined;
   state?: MonitorState | undefined;

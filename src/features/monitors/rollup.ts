@@ -31,7 +31,7 @@ const MONITORS_AT_ONCE = 50;
 const TRIMMED_AT_ONCE = 4_000;
 
 /** For how long results are kept, in ms. Days are kept for ever. */
-export interface Retention {
+interface Retention {
   resultsMs: number;
   minutesMs: number;
   hoursMs: number;

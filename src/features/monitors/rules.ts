@@ -36,7 +36,7 @@ export interface Transition {
   at: number;
 }
 
-export interface EvaluationResult {
+interface EvaluationResult {
   evaluation: Evaluation;
   transition?: Transition;
   /**

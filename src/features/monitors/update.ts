@@ -1,10 +1,11 @@
 import type { Tx } from "../../db";
 import { FieldErrors, validate, conflict } from "../../errors";
 import type { Actor } from "../../domain/actor";
+import type { ApplyMetadata } from "../../domain/refs";
 import { UpdateMonitorBody } from "./bodies";
 import { changedRow, type Services, recordMonitorChange, touchPagesOf } from "./changes";
 import { refreshAfterChange, applyManualTransition } from "./engine/manual-transitions";
-import { type ApplyMetadata, requireFreeRef, type NewMonitor } from "./create";
+import { requireFreeRef, type NewMonitor } from "./create";
 import type { MonitorConfig } from "./probes";
 import { getMonitorRecord, type MonitorRecord } from "./records";
 import { changedConfig, validateSettings, namedSettings, readComponents } from "./settings";
@@ -29,7 +30,7 @@ export function updateMonitor(
   id: string,
   input: UpdateMonitorBody,
   actor: Actor,
-  causes: Pick<ApplyMetadata, "ref"> = {},
+  metadata: Pick<ApplyMetadata, "ref"> = {},
 ): MonitorRecord {
   validate(UpdateMonitorBody, input);
   const before = getMonitorRecord(tx, id);
@@ -44,7 +45,7 @@ export function updateMonitor(
   validateSettings(errors, settings);
   errors.throwIfAny();
   const { name = row.name } = input;
-  const { ref = row.ref } = causes;
+  const { ref = row.ref } = metadata;
   const desired: MonitorRow = { ...row, ...settings, config, name, ref };
   const changed = changedFields(before, desired, componentIds);
   if (changed.length === 0) return before;

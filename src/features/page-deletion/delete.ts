@@ -15,7 +15,7 @@ import { getPage, removePage } from "../pages";
 import { deleteWebhook, type WebhookRow, listAllWebhooks } from "../webhooks";
 
 /** The monitors that were paused, and the webhooks that were deleted, with a page. */
-export interface PageDeletionEffects {
+interface PageDeletionEffects {
   paused: readonly MonitorRow[];
   webhooks: readonly WebhookRow[];
 }

@@ -1,8 +1,2 @@
 /** Deletion of a status page with all that belongs to it. */
-export {
-  type Belongings,
-  belongingsOf,
-  deletePage,
-  type Exemptions,
-  type PageDeletionEffects,
-} from "./delete";
+export { type Belongings, belongingsOf, deletePage, type Exemptions } from "./delete";

@@ -21,7 +21,7 @@ const LOGO_MAX_SIDE = 2_000;
 
 type Services = Pick<AppContext, "clock" | "signals">;
 
-export interface LogoInput {
+interface LogoInput {
   bytes: Uint8Array;
   /** Media type given by the sender. The bytes alone decide. */
   mediaType?: string | undefined;

@@ -3,6 +3,7 @@ import type { Reader, Tx } from "../../db";
 import { conflict, type FieldError, invalidFields, notFound, schemaErrors } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
+import { freeRef } from "../../domain/refs";
 import { toRef } from "../../kernel/text";
 import { takeDomains } from "./custom-domains";
 import { validateDomains } from "./address";
@@ -26,7 +27,7 @@ import {
 type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "signals">;
 
 /** Properties of a page besides its fields: the manager, and if it is the sample page. */
-export interface ApplyMetadata {
+interface PageMetadata {
   managedBy?: "apply";
   isSample?: boolean;
 }
@@ -41,15 +42,16 @@ export function createPage(
   tx: Tx,
   input: PageInput,
   actor: Actor,
-  marks: ApplyMetadata = {},
+  metadata: PageMetadata = {},
 ): PageRow {
   requireValidPage(input);
   const now = ctx.clock.now();
-  const isSample = marks.isSample ?? false;
+  const isSample = metadata.isSample ?? false;
   if (!isSample) eraseSamples(ctx, tx);
-  const ref = input.ref ?? freeRef(tx, toRef(input.name) || input.slug);
+  const holderOf = (ref: string) => findPageByRef(tx, { ref });
+  const ref = input.ref ?? freeRef(toRef(input.name) || input.slug, holderOf);
   requireFreeSlug(tx, input.slug, undefined);
-  if (findPageByRef(tx, { ref })) throw conflict(`The ref ${ref} is taken by another page.`);
+  requireFreeRef(tx, ref);
   const isDefault = input.default === true || findDefaultPage(tx, {}) === undefined;
   if (isDefault) releaseDefault(ctx, tx);
   const row: PageRow = {
@@ -66,7 +68,7 @@ export function createPage(
     historyDays: input.history_days ?? 90,
     isDefault,
     isSample,
-    managedBy: marks.managedBy ?? null,
+    managedBy: metadata.managedBy ?? null,
     contentVersion: 1,
     contentChangedAt: now,
     version: 1,
@@ -103,9 +105,7 @@ export function updatePage(
   const becomesDefault = input.default === true && !before.isDefault;
   if (becomesDefault) releaseDefault(ctx, tx);
   const ref = input.ref ?? before.ref;
-  if (ref !== before.ref && findPageByRef(tx, { ref })) {
-    throw conflict(`The ref ${ref} is taken by another page.`);
-  }
+  if (ref !== before.ref) requireFreeRef(tx, ref);
   const now = ctx.clock.now();
   const after: PageRow = {
     ...before,
@@ -182,11 +182,8 @@ function requireValidPage(input: PageInput): void {
   if (fields.length > 0) throw invalidFields(fields);
 }
 
-/** A ref that was made rather than given steps aside for one that is there. */
-function freeRef(tx: Tx, desired: string): string {
-  let ref = desired;
-  for (let n = 2; findPageByRef(tx, { ref }); n++) ref = `${desired.slice(0, 58)}-${n}`;
-  return ref;
+function requireFreeRef(tx: Tx, ref: string): void {
+  if (findPageByRef(tx, { ref })) throw conflict(`The ref ${ref} is taken by another page.`);
 }
 
 function takeSlug(ctx: Services, tx: Tx, slug: string, pageId: string): void {

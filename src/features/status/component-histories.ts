@@ -32,7 +32,7 @@ export interface ComponentHistory {
 }
 
 /** Whose histories are asked for. */
-export interface HistoryQuery {
+interface HistoryQuery {
   /** Its `historyDays` are how many UTC days are shown, today included. */
   page: PageRow;
   /** Of the page. */

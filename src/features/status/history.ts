@@ -48,7 +48,7 @@ export function readPast(reader: Reader, pageId: string, now: number): Entry[] {
 }
 
 /** One part of a history, and where the next one begins; undefined where there is none. */
-export interface HistoryPart {
+interface HistoryPart {
   entries: Entry[];
   next: SummaryCursor | undefined;
 }

@@ -6,7 +6,7 @@ import { Maintenance } from "../maintenance";
 import { Page } from "../pages";
 import { INDICATORS } from "./rules";
 
-export const HeadlineModel = Type.Object(
+const HeadlineModel = Type.Object(
   {
     indicator: OneOf(INDICATORS, { description: "Best to worst, in this order." }),
     description: Type.String({ examples: ["All Systems Operational"] }),
@@ -21,7 +21,7 @@ export const PageStatus = Type.Object(
 );
 
 /** A component in the status document: with its uptime. */
-export const StatusComponent = Type.Composite(
+const StatusComponent = Type.Composite(
   [
     Component,
     Type.Object({
@@ -38,7 +38,7 @@ export const StatusComponent = Type.Composite(
   ],
   { title: "StatusComponent" },
 );
-export type StatusComponent = Static<typeof StatusComponent>;
+type StatusComponent = Static<typeof StatusComponent>;
 
 /** All that a page shows: `GET /api/v1/status/{slug}`. */
 export const StatusDocument = Type.Object(

@@ -58,7 +58,7 @@ export interface Snapshot {
  * Readers that may use caches; without them a snapshot reads the database. Caches are valid for
  * committed data only.
  */
-export interface SnapshotReaders {
+interface SnapshotReaders {
   readHistories?: ReadHistories;
   readIncidents?: ReadRecords;
 }

@@ -11,7 +11,7 @@ export interface Snapshots {
   defaultPage(): DefaultPage | undefined;
 }
 
-export interface DefaultPage {
+interface DefaultPage {
   slug: string;
   isPublic: boolean;
 }

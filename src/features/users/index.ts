@@ -29,4 +29,3 @@ export {
   setRole,
   validateNewUser,
 } from "./service";
-export type { UserRow } from "./store";

@@ -6,18 +6,18 @@ import { ANY_EVENT } from "./bodies";
 import type { Services } from "./changes";
 import { createWebhook } from "./create";
 import { type DeclaredWebhook, formatOf, isOffByHand } from "./declared";
-import { wantedReach } from "./declared-secrets";
+import { desiredReach } from "./declared-secrets";
 import { rotateSecret, updateWebhook } from "./update";
 import { listAllWebhooks, type WebhookRow } from "./store";
 
-/** An endpoint that is there. */
+/** A stored endpoint with its page. */
 export interface StoredWebhook {
   row: WebhookRow;
-  /** The page that it is for; null for every page, undefined where this transaction deleted its page. */
+  /** Page of its events; null for every page, undefined if this transaction deleted the page. */
   page: PageRow | null | undefined;
 }
 
-/** Every endpoint, oldest first. */
+/** Lists all endpoints, oldest first. */
 export function listStoredWebhooks(reader: Reader): StoredWebhook[] {
   const rows = listAllWebhooks(reader, {});
   if (rows.every(({ pageId }) => pageId === null)) return rows.map((row) => ({ row, page: null }));
@@ -26,7 +26,7 @@ export function listStoredWebhooks(reader: Reader): StoredWebhook[] {
 }
 
 /** Identity of a file's endpoint and the page that it belongs to. */
-export interface WebhookPlace {
+interface WebhookPlace {
   ref: string;
   /** Null for every page. */
   page: PageRow | null;
@@ -36,13 +36,16 @@ export interface WebhookPlace {
  * Desired state of an endpoint by field, for comparison and display, with the functions that create
  * and change it.
  */
-export interface WebhookPlan {
-  /** Without a secret. */
+interface WebhookPlan {
+  /** Secrets are replaced by a marker. */
   present: Readonly<Record<string, unknown>>;
   desired: Readonly<Record<string, unknown>>;
   /** Throws as `createWebhook` does. */
   create(ctx: Services, tx: Tx, actor: Actor): WebhookRow;
-  /** Throws as `updateWebhook` does. A secret that changes is rotated: the one before signs for a while. */
+  /**
+   * Throws as `updateWebhook` does. A changed secret is rotated: the earlier one signs for 24
+   * hours.
+   */
   update(ctx: Services, tx: Tx, actor: Actor): WebhookRow;
 }
 
@@ -50,20 +53,20 @@ export interface WebhookPlan {
  * Returns the plan for a new or existing endpoint. One that was disabled automatically stays
  * disabled. Throws `validation_failed` for a secret to keep that is not stored.
  */
-export function webhookWishOf(
+export function planWebhook(
   webhook: DeclaredWebhook,
   { ref, page }: WebhookPlace,
   known: StoredWebhook | undefined,
 ): WebhookPlan {
   const row = known?.row;
-  const reach = wantedReach(webhook, row);
+  const reach = desiredReach(webhook, row);
   const errors = new FieldErrors();
   errors.addAll([], reach.missing);
   errors.throwIfAny();
   const format = formatOf(webhook);
   const { description = null, events = [ANY_EVENT] } = webhook;
-  const isOffByItself = row !== undefined && !row.enabled && !isOffByHand(row);
-  const enabled = isOffByItself ? false : (webhook.enabled ?? true);
+  const isDisabledAutomatically = row !== undefined && !row.enabled && !isOffByHand(row);
+  const enabled = isDisabledAutomatically ? false : (webhook.enabled ?? true);
   const open = { description, events, format, enabled };
   const input = {
     ...open,
@@ -75,13 +78,13 @@ export function webhookWishOf(
     desired: { ref, ...open, page: page?.slug ?? null, ...reach.desired },
     create(ctx, tx, actor) {
       const { url } = reach;
-      if (url === undefined) throw new Error("an endpoint cannot be made without its URL");
+      if (url === undefined) throw new Error("an endpoint cannot be created without its URL");
       const secret = reach.secret === undefined ? {} : { secret: reach.secret };
       const made = { ...input, url, settings: reach.creation, ...secret };
       return createWebhook(ctx, tx, made, actor, { ref, managedBy: "apply" }).row;
     },
     update(ctx, tx, actor) {
-      if (!row) throw new Error("an endpoint that is not there cannot be changed");
+      if (!row) throw new Error("a missing endpoint cannot be changed");
       const change = { ...input, settings: reach.change };
       const changed = updateWebhook(ctx, tx, row.id, change, actor, { ref }).row;
       const { secret } = reach;

@@ -5,14 +5,14 @@ import { Nullable, OneOf, Text } from "../../kernel/schema";
 import { WEBHOOK_FORMATS } from "../../domain/webhook";
 import { FORMATS } from "./formats";
 
-/* What requests about webhooks look like. What is special to a format comes from that. */
+/* Bodies of requests about webhooks. Settings come from the formats. */
 
 const URL_MAX = 2_000;
 const SECRET_MAX = 200;
-/** More settings than any format has. */
+/** Maximum number of settings in a body, more than any format has. */
 const SETTINGS_MAX = 50;
 
-/** The filter that lets every event through. */
+/** Event filter that matches every type. */
 export const ANY_EVENT = "*";
 
 export const WebhookFormatText = OneOf(WEBHOOK_FORMATS, {
@@ -25,7 +25,7 @@ const EventFilter = Type.Array(OneOf(FILTERS), {
   minItems: 1,
   maxItems: FILTERS.length,
   uniqueItems: true,
-  description: 'Which events are sent: a list of types, or ["*"] for all, also those to come.',
+  description: 'Event types that are sent, or ["*"] for all types, including future ones.',
   examples: [["incident.created", "incident.resolved"]],
 });
 
@@ -34,7 +34,7 @@ const Fields = Type.Object({
     minLength: 1,
     maxLength: URL_MAX,
     description:
-      "http or https, without user info. The URLs of Slack, Discord and Teams are secrets: they are shown without their end.",
+      "http or https, without user info. URLs of Slack, Discord and Teams are secrets and are shown without their end.",
     examples: ["https://example.com/hooks/allclear"],
   }),
   description: Nullable(DescriptionText),
@@ -43,14 +43,14 @@ const Fields = Type.Object({
     Text({
       minLength: 1,
       maxLength: 100,
-      description: "A page's slug or id: only what happens there is sent. Null for every page.",
+      description: "A page's slug or id: only events of this page are sent. Null for all pages.",
     }),
   ),
   format: WebhookFormatText,
-  enabled: Type.Boolean({ description: "Whether anything is sent; true if left out." }),
+  enabled: Type.Boolean({ description: "False to send nothing; true if left out." }),
 });
 
-/** Settings by the format, of which most have none; the format itself judges them. */
+/** Returns the schema of settings: one of the formats' shapes. The format itself validates them. */
 function SettingsOf(shapes: readonly TSchema[], description: string) {
   return Type.Optional(
     Type.Unsafe<Record<string, unknown>>(
@@ -63,7 +63,7 @@ const shapes = WEBHOOK_FORMATS.map((name) => FORMATS[name].settings as TObject);
 const NONE = Type.Object({}, { additionalProperties: false });
 const SHAPES = [NONE, ...shapes.filter(({ properties }) => Object.keys(properties).length > 0)];
 
-/** A shape in a change: what may be left out may be cleared. */
+/** Returns the schema of changed settings: null clears an optional one. */
 function changeOf({ properties }: TObject): TSchema {
   const fields = Object.entries(properties).map(([name, schema]) => [
     name,
@@ -81,13 +81,13 @@ export const CreateWebhookBody = Type.Object(
     ...Optional,
     settings: SettingsOf(
       SHAPES,
-      "What the format needs beside the URL; nothing, for most. Tokens are written and never read back.",
+      "Further settings of the format; most have none. Tokens are never shown again.",
     ),
     secret: Type.Optional(
       Text({
         maxLength: SECRET_MAX,
         description:
-          "A secret of your own, `whsec_` and the base64 of 24 to 64 bytes; one is made if it is left out.",
+          "A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. One is generated if it is left out.",
       }),
     ),
   },
@@ -104,7 +104,7 @@ export const UpdateWebhookBody = Type.Object(
     ...Optional,
     settings: SettingsOf(
       SHAPES.map(changeOf),
-      "What is not named stays, tokens too; null clears what may be left out. Another format begins without settings.",
+      "Settings that are left out stay, including tokens; null clears an optional one. Another format starts without settings.",
     ),
   },
   { additionalProperties: false, minProperties: 1, examples: [{ enabled: false }] },

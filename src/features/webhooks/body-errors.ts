@@ -4,14 +4,13 @@ import { webhookPolicy } from "../../egress";
 import { FieldErrors, type IsBroken } from "../../errors";
 import type { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
 import { shownUrl } from "./formats";
-import { secretError } from "./secrets";
-import { validateEvents, validateReach, readPage, urlError } from "./settings";
+import { validateEvents, validateReach, validateSecret, readPage, urlError } from "./settings";
 import { resolveWebhookId } from "./records";
 import { findWebhook } from "./store";
 
 type Services = Pick<AppContext, "config">;
 
-/** Returns the unknown page and the impossible values in the body of a new webhook. */
+/** Returns an unknown page and invalid values in the body of a new webhook. */
 export function createWebhookErrors(
   ctx: Services,
   reader: Reader,
@@ -24,12 +23,11 @@ export function createWebhookErrors(
   if (url !== undefined && !isBroken("format") && !isBroken("settings")) {
     validateReach(ctx, errors, { url, format, settings });
   } else addUrl(ctx, errors, url);
-  const fault = secret === undefined ? undefined : secretError(secret);
-  if (fault !== undefined) errors.add(["secret"], fault);
+  validateSecret(errors, secret);
   return errors;
 }
 
-/** Returns the unknown page and the impossible values in a change of a webhook. */
+/** Returns an unknown page and invalid values in a change of a webhook. */
 export function updateWebhookErrors(
   ctx: Services,
   reader: Reader,

@@ -15,17 +15,17 @@ export function webhookName({ description, ref }: Pick<WebhookRow, "description"
   return clipTo(cleanLine(description ?? ""), NAME_MAX) || ref;
 }
 
-/** The same in a sentence. */
+/** Returns the name for use in a sentence. */
 export function nameInWords(row: Pick<WebhookRow, "description" | "ref">): string {
   return `the webhook “${webhookName(row)}”`;
 }
 
-/** The row as a change leaves it: one version on. */
+/** Returns the row with the next version, changed now. */
 export function changedRow(ctx: Pick<AppContext, "clock">, row: WebhookRow): WebhookRow {
   return { ...row, version: row.version + 1, updatedAt: ctx.clock.now() };
 }
 
-/** Wakes the deliverer once the change is durable: an endpoint takes something again, or nothing more. */
+/** Wakes the deliverer after the commit, since an endpoint may accept deliveries again or none. */
 export function wakeDeliverer(ctx: Pick<AppContext, "signals">, tx: Tx, id: string): void {
   tx.afterCommit(() => ctx.signals.deliveriesQueued.emit(id));
 }

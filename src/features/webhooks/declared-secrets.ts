@@ -11,27 +11,30 @@ import { FORMATS } from "./formats";
 import type { WebhookRow } from "./store";
 
 /**
- * Desired URL, settings and signing secret of an endpoint. `present` and `wanted` are both by
- * field, without secrets, for comparison and display.
+ * Desired URL, settings and signing secret of an endpoint. `present` and `desired` hold both states
+ * by field, without secrets, for comparison and display.
  */
-export interface WantedReach {
-  /** Undefined where it stays as it is. */
+interface DesiredReach {
+  /** New URL; undefined to keep it. */
   url: string | undefined;
-  /** The settings of a new endpoint. */
+  /** Settings to create a new endpoint with. */
   creation: Record<string, unknown>;
-  /** The change of those of one that is there. */
+  /** Changed settings of an existing endpoint. */
   change: Record<string, unknown>;
-  /** Undefined where it stays as it is, or, for a new one, where nobody has to know it. */
+  /** New signing secret; undefined to keep it, or to generate one that no receiver needs. */
   secret: string | undefined;
   present: Record<string, unknown>;
   desired: Record<string, unknown>;
-  /** The secrets that should be kept, and are not there. */
+  /** Errors for secrets to keep that are not stored. */
   missing: FieldError[];
 }
 
-/** Of a new endpoint, or of the one that is there. `webhook` has passed `validateDeclaredWebhook`. */
-export function wantedReach(webhook: DeclaredWebhook, row: WebhookRow | undefined): WantedReach {
-  const reach: WantedReach = {
+/**
+ * Returns the desired state of a new endpoint, or of an existing one. `webhook` has passed
+ * `validateDeclaredWebhook`.
+ */
+export function desiredReach(webhook: DeclaredWebhook, row: WebhookRow | undefined): DesiredReach {
+  const reach: DesiredReach = {
     url: webhook.url ?? undefined,
     creation: {},
     change: {},
@@ -40,13 +43,13 @@ export function wantedReach(webhook: DeclaredWebhook, row: WebhookRow | undefine
     desired: {},
     missing: [],
   };
-  wantUrl(reach, webhook, row);
-  wantSettings(reach, webhook, row);
-  wantSecret(reach, webhook, row);
+  addUrl(reach, webhook, row);
+  addSettings(reach, webhook, row);
+  addSecret(reach, webhook, row);
   return reach;
 }
 
-function wantUrl(reach: WantedReach, webhook: DeclaredWebhook, row: WebhookRow | undefined): void {
+function addUrl(reach: DesiredReach, webhook: DeclaredWebhook, row: WebhookRow | undefined): void {
   const { url, present, desired, missing } = reach;
   const isSecret = isUrlSecret(formatOf(webhook));
   present["url"] = row && (isUrlSecret(row.format) ? SECRET : row.url);
@@ -57,19 +60,19 @@ function wantUrl(reach: WantedReach, webhook: DeclaredWebhook, row: WebhookRow |
   else desired["url"] = url === row?.url ? present["url"] : ANOTHER_SECRET;
 }
 
-function wantSettings(
-  reach: WantedReach,
+function addSettings(
+  reach: DesiredReach,
   webhook: DeclaredWebhook,
   row: WebhookRow | undefined,
 ): void {
   const format = formatOf(webhook);
   const { settings, secretSettings } = FORMATS[format];
-  // Another format begins without any.
+  // Another format starts without settings.
   const before: Readonly<Record<string, unknown>> = row?.format === format ? row.settings : {};
   for (const name of Object.keys((settings as TObject).properties)) {
     const [given, has] = [webhook.settings?.[name], before[name]];
     if (secretSettings.includes(name)) {
-      wantSecretSetting(reach, { name, given, has, isNeeded: !mayLeaveOut(format, name) });
+      addSecretSetting(reach, { name, given, has, isNeeded: !mayLeaveOut(format, name) });
       continue;
     }
     reach.present[`settings.${name}`] = has ?? null;
@@ -79,8 +82,8 @@ function wantSettings(
   }
 }
 
-function wantSecretSetting(
-  { creation, change, present, desired, missing }: WantedReach,
+function addSecretSetting(
+  { creation, change, present, desired, missing }: DesiredReach,
   setting: { name: string; given: unknown; has: unknown; isNeeded: boolean },
 ): void {
   const { name, given, has, isNeeded } = setting;
@@ -100,14 +103,14 @@ function wantSecretSetting(
   }
 }
 
-function wantSecret(
-  { secret, present, desired, missing }: WantedReach,
+function addSecret(
+  { secret, present, desired, missing }: DesiredReach,
   webhook: DeclaredWebhook,
   row: WebhookRow | undefined,
 ): void {
   present["secret"] = SECRET;
   desired["secret"] = secret === undefined || secret === row?.secret ? SECRET : ANOTHER_SECRET;
-  // One that is made here would be known to nobody.
+  // A generated secret would be unknown to the receiver.
   const isNeeded = webhook.secret === null || isVerified(formatOf(webhook));
   if (!row && secret === undefined && isNeeded) {
     missing.push({ pointer: pointer("secret"), detail: MISSING_SECRET });

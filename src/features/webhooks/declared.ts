@@ -4,18 +4,20 @@ import { Nullable } from "../../kernel/schema";
 import type { WebhookFormat } from "../../domain/webhook";
 import { ANY_EVENT, CreateWebhookBody } from "./bodies";
 import { CUT, FORMATS } from "./formats";
-import { secretError } from "./secrets";
-import { validateEvents } from "./settings";
+import { validateEvents, validateSecret } from "./settings";
 import type { WebhookRow } from "./store";
 
 /*
- * An endpoint as a declarative file tells it: what is left out has its default. Secrets need not stand in
- * it: null is one that is there and stays as it is, and so is one that is left out.
+ * Endpoints in a configuration file. A field that is left out has its default. A secret that is
+ * null or left out keeps its stored value.
  */
 
 const { url: Url, settings: _settings, secret: Secret, ...Open } = CreateWebhookBody.properties;
 
-/** The fields of such an endpoint. What its format asks for is judged apart. */
+/**
+ * Fields of an endpoint in a configuration file. The format's own settings are validated
+ * separately.
+ */
 export const DECLARED_WEBHOOK_FIELDS = {
   ...Open,
   url: Type.Optional(Nullable(Url)),
@@ -52,22 +54,24 @@ export function validateDeclaredWebhook(webhook: DeclaredWebhook): readonly Fiel
   const { url, settings = {}, secret, events = [ANY_EVENT] } = webhook;
   const format = formatOf(webhook);
   if (typeof url === "string" && url.includes(CUT)) {
-    errors.add(["url"], "is as it is shown, without its end: give the whole, or null to keep it");
+    errors.add(["url"], "is the shortened URL: give the whole URL, or null to keep it");
   }
   if (typeof url !== "string" && !isUrlSecret(format)) {
-    errors.add(["url"], "is required: in this format it is no secret that could be kept");
+    errors.add(["url"], "is required: only a secret URL can be left out to keep it");
   }
   errors.addAll(
     ["settings"],
     schemaErrors(declaredSettings(format), withoutCleared(format, settings)),
   );
-  const complaint = typeof secret === "string" ? secretError(secret) : undefined;
-  if (complaint !== undefined) errors.add(["secret"], complaint);
+  validateSecret(errors, secret ?? undefined);
   validateEvents(errors, events);
   return errors.all;
 }
 
-/** The schema of such settings: that of a creating body, where a secret may be null or left out. */
+/**
+ * Returns the schema of settings in a file: that of a create body, in which secrets may be null or
+ * left out.
+ */
 function declaredSettings(format: WebhookFormat): TSchema {
   const { settings, secretSettings } = FORMATS[format];
   const fields = Object.entries((settings as TObject).properties).map(([name, schema]) => [
@@ -77,7 +81,7 @@ function declaredSettings(format: WebhookFormat): TSchema {
   return Type.Object(Object.fromEntries(fields), { additionalProperties: false });
 }
 
-/** An empty text takes a secret away that an endpoint can do without. */
+/** Returns the settings without optional secrets that an empty text removes. */
 function withoutCleared(
   format: WebhookFormat,
   settings: Readonly<Record<string, unknown>>,
@@ -94,7 +98,10 @@ export function mayLeaveOut(format: WebhookFormat, setting: string): boolean {
   return OptionalKind in (properties[setting] ?? {});
 }
 
-/** The same endpoint with other secrets: `change` is given each that is told, and its pointer. */
+/**
+ * Returns the endpoint with each secret replaced by the result of `change`, which receives the
+ * secret and its pointer.
+ */
 export function mapWebhookSecrets<Webhook extends DeclaredWebhook>(
   webhook: Webhook,
   change: (text: string, at: string) => string,
@@ -118,8 +125,9 @@ export function mapWebhookSecrets<Webhook extends DeclaredWebhook>(
 }
 
 /**
- * An endpoint that is there as a file tells it, with null in the places of its secrets. What was disabled
- * by itself is told as if it were not: that is how it goes, not how it is meant.
+ * Returns a stored endpoint as a configuration file describes it, with null for secrets. An
+ * endpoint that was disabled automatically is described as enabled, since the file holds intent,
+ * not state.
  */
 export function declareWebhook(row: WebhookRow, pageSlug: string | null): DeclaredWebhook {
   const { format, description, events } = row;

@@ -31,17 +31,17 @@ import { shownUrl } from "./formats";
 /** Number of deliveries queued again in one transaction. */
 const AT_ONCE = 500;
 
-/** One event on its way to one endpoint, with its last try if there was one. */
+/** A delivery with its event type and its last attempt, if there was one. */
 export interface DeliveryRecord {
   row: DeliveryRow;
   eventType: string;
   lastTry: TryRow | null;
 }
 
-export interface DeliveryQuery {
+interface DeliveryQuery {
   webhookId: string;
   status: DeliveryStatus | null;
-  /** Ids below this one. */
+  /** Only ids below this one. */
   before: string;
   limit: number;
 }
@@ -51,21 +51,21 @@ export function listDeliveries(reader: Reader, query: DeliveryQuery): DeliveryRe
   return listDeliveryRows(reader, query);
 }
 
-/** One delivery of an endpoint. Throws `not_found`. */
+/** Returns one delivery of an endpoint. Throws `not_found`. */
 export function getDelivery(reader: Reader, webhookId: string, id: string): DeliveryRecord {
   const found = findDelivery(reader, { webhookId, id });
   if (!found) throw notFound("delivery");
   return found;
 }
 
-/** All tries of a delivery, the first one first. */
+/** Lists the attempts of a delivery, oldest first. */
 export function getTries(reader: Reader, deliveryId: string): TryRow[] {
   return listTries(reader, { deliveryId });
 }
 
 /**
- * Sends a delivery once more, at once, whatever became of it; its event keeps its id. Throws `not_found`,
- * or `conflict` where the endpoint is disabled.
+ * Queues a delivery again, due now, whatever its status. The event keeps its id. Throws
+ * `not_found`, or `conflict` if the endpoint is disabled.
  */
 export function redeliver(
   ctx: Services,
@@ -84,15 +84,15 @@ export function redeliver(
 }
 
 /** Number of deliveries queued again, with the position to continue from if there may be more. */
-export interface Redelivered {
+interface Redelivered {
   count: number;
   next: string | undefined;
 }
 
 /**
- * Sends once more what was queued at `since` (unix ms) or later and never arrived: failed or cancelled.
- * At most 500 a call, in their order; call it again, in another transaction, with `after: next` until
- * there is none. Throws as `redeliver` does.
+ * Queues failed and cancelled deliveries again that were queued at `since` (unix ms) or later,
+ * oldest first, at most 500 per call. Repeat the call in another transaction with `after: next`
+ * until `next` is undefined. Throws as `redeliver` does.
  */
 export function redeliverFailed(
   ctx: Services,
@@ -123,17 +123,17 @@ function requireEnabled(tx: Tx, id: string): WebhookRow {
   return webhook;
 }
 
-/** Small enough that nobody waits for the transaction: each delivery has up to ten tries, and answers. */
+/** Number of rows that one call deletes. Each delivery has up to ten attempts with responses. */
 const ROWS_AT_ONCE = 200;
 
 /**
- * Deletes events from before a moment (unix ms) with what tells of their delivery, the oldest first, a
- * few hundred rows a call. What still waits to be delivered is left, with its event. Whether there may
- * be more.
+ * Deletes events older than `before` (unix ms) with their deliveries, oldest first, at most a few
+ * hundred rows per call. Pending deliveries and their events stay. Returns true if there may be
+ * more.
  */
 export function trimDeliveries(tx: Tx, before: number): boolean {
   const hours = deleteHoursBefore(tx, { before, limit: ROWS_AT_ONCE });
-  // Events whose deliveries are still to be written look as if nothing waited for them.
+  // Events whose deliveries are not written yet seem to have no pending ones.
   if (hasBatches(tx)) return hours === ROWS_AT_ONCE;
   const events = listEventsBefore(tx, { before, limit: ROWS_AT_ONCE });
   let left = ROWS_AT_ONCE;
@@ -146,18 +146,18 @@ export function trimDeliveries(tx: Tx, before: number): boolean {
 }
 
 /**
- * Tries an endpoint out with an event that is for it alone, whatever it listens to. Answers what is on
- * its way. Throws `not_found`, or `conflict` for one that is disabled.
+ * Sends a test event to one endpoint, whatever events it subscribes to, and returns its delivery.
+ * Throws `not_found`, or `conflict` if the endpoint is disabled.
  */
 export function sendTestEvent(ctx: Services, tx: Tx, id: string, actor: Actor): DeliveryRecord {
   const record = getWebhookRecord(tx, id, ctx.clock.now());
   const { row } = record;
   if (!row.enabled) throw conflict("The webhook is disabled. Enable it first.");
-  // Those who read what arrives need not know where it was sent, or with what.
+  // URL, settings and secrets are left out, since readers of the message need not know them.
   const { ref, description, events, page, page_id, format, version } = presentWebhook(record);
   const event = ctx.outbox.record(tx, {
     type: "webhook.test",
-    // One of all pages is tried out in the name of the default page.
+    // An endpoint for all pages is tested with the default page.
     pageId: row.pageId ?? findDefaultPage(tx, {})?.id ?? null,
     subjectId: id,
     data: { id, ref, description, events, page, page_id, format, version },
@@ -172,15 +172,15 @@ export function sendTestEvent(ctx: Services, tx: Tx, id: string, actor: Actor): 
 /** Request of a delivery as it may be shown, without its secrets. */
 export interface SentRequest {
   url: string;
-  /** Without the time of a try and its signature. */
+  /** Time and signature of an attempt are left out. */
   headers: Readonly<Record<string, string>>;
   body: string;
 }
 
 /**
- * Returns the request of a delivery, built again from its event. The bytes equal those of every try,
- * unless the endpoint was changed since or its format includes what the page shows. Undefined if the
- * format has no message for the event.
+ * Returns the request of a delivery, built again from its event. The bytes equal those of every
+ * attempt, unless the endpoint changed since or its format includes current page data. Undefined if
+ * the format has no message for the event.
  */
 export function sentRequest(
   ctx: Pick<AppContext, "baseUrl" | "db">,

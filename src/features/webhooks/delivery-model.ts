@@ -8,22 +8,20 @@ import type { TryRow } from "./delivery-store";
 export const DeliveryStatusText = OneOf(DELIVERY_STATUSES, {
   title: "DeliveryStatus",
   description:
-    "pending: it will be tried, or tried again; failed: it was tried for three days in vain; cancelled: its webhook was disabled before it arrived, or tells nothing of its event any more.",
+    "pending: a first or another attempt will follow; failed: attempts failed for three days; cancelled: the webhook was disabled before it arrived, or its format has no message for the event.",
 });
 
-export const DeliveryTry = Type.Object(
+const DeliveryTry = Type.Object(
   {
     at: Instant,
-    status_code: Nullable(Type.Integer({ description: "Null where nothing answered." })),
+    status_code: Nullable(Type.Integer({ description: "Null without a response." })),
     latency_ms: Type.Integer({ minimum: 0 }),
-    error: Nullable(Type.String({ description: "Why nothing answered." })),
-    answer: Nullable(
-      Type.String({ description: "The first 20 KB of what was answered, where that was text." }),
-    ),
+    error: Nullable(Type.String({ description: "Reason for a missing response." })),
+    answer: Nullable(Type.String({ description: "First 20 KB of the response, if it was text." })),
   },
   { title: "DeliveryTry" },
 );
-export type DeliveryTry = Static<typeof DeliveryTry>;
+type DeliveryTry = Static<typeof DeliveryTry>;
 
 export const Delivery = Type.Object(
   {

@@ -25,9 +25,9 @@ const ListQuery = Type.Object(
 );
 
 const DECLARED = { tag: "Webhooks", access: scope("manage:webhooks") };
-const QUEUED = { 200: { description: "The delivery, which is under way.", schema: Delivery } };
+const QUEUED = { 200: { description: "The delivery, which was queued.", schema: Delivery } };
 
-/** `/api/v1/webhooks/{id}/…`: what was sent there, sending it again, trying it out. */
+/** `/api/v1/webhooks/{id}/…`: deliveries, redelivery and test events. */
 export function deliveryRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   return new Elysia()
     .use(requestContexts.plugin)
@@ -45,9 +45,9 @@ export function deliveryRoutes(ctx: AppContext, requestContexts: RequestContexts
         ...operation({
           ...DECLARED,
           id: "testWebhook",
-          summary: "Try a webhook out",
+          summary: "Send a test event",
           description:
-            "Sends the event webhook.test to it alone, whatever it listens to, and once only. How that went, the delivery tells a moment later.",
+            "Sends the event webhook.test to this webhook only, whatever events it subscribes to, in a single attempt. The delivery shows the result a moment later.",
           answers: QUEUED,
           errors: ["not_found", "conflict"],
         }),
@@ -111,7 +111,7 @@ export function deliveryRoutes(ctx: AppContext, requestContexts: RequestContexts
           id: "redeliverWebhookDelivery",
           summary: "Send a delivery again",
           description:
-            "At once, whatever became of it, and with the waits of a new one after each failure. Its event keeps its id, by which a receiver drops what it has had.",
+            "Due at once, whatever its status, with the retry delays of a new delivery. The event keeps its id, so receivers can discard duplicates.",
           answers: QUEUED,
           errors: ["not_found", "conflict"],
         }),

@@ -15,8 +15,8 @@ export type DeliveryRow = typeof deliveries.$inferSelect;
 export type TryRow = typeof deliveryTries.$inferSelect;
 
 /**
- * Queues events for endpoints. `pairs` is a JSON list of `[delivery id, event id, webhook id]`; what was
- * deleted meanwhile is left out. Each delivery is due at the time of its event.
+ * Queues events for endpoints. `pairs` is a JSON list of `[delivery id, event id, webhook id]`;
+ * deleted events and endpoints are left out. Each delivery is due at the time of its event.
  */
 export const insertDeliveries = mutate((orm, $: { pairs: string }) =>
   orm.insert(deliveries).select(
@@ -28,12 +28,12 @@ export const insertDeliveries = mutate((orm, $: { pairs: string }) =>
   ),
 );
 
-export type BatchRow = typeof deliveryBatches.$inferSelect;
+type BatchRow = typeof deliveryBatches.$inferSelect;
 
-/** Adds a batch behind all others; `id` null gives it the next number. */
+/** Adds a batch after all others; `id` null gives it the next number. */
 export const insertBatch = insertInto(deliveryBatches);
 
-/** The batch that is written next. */
+/** Finds the batch that is written next. */
 export const findFirstBatch = selectOne((orm, _$: Record<string, never>) =>
   orm.select().from(deliveryBatches).orderBy(asc(deliveryBatches.id)).limit(1),
 );
@@ -53,9 +53,9 @@ export const deleteBatch = mutate((orm, $: { id: number }) =>
 
 export const insertTry = insertInto(deliveryTries);
 
-// Said as the index of what is due says it.
+// The same text as in the condition of the partial index, so that SQLite uses it.
 const isPending = sql`${deliveries.status} = 'pending'`;
-/** Not tried yet since it was queued. */
+/** True if there was no attempt since the delivery was queued. */
 const isFirst = sql<number>`${deliveries.tries} = ${deliveries.triesBefore}`;
 
 /** Lists the deliveries due to an endpoint at `now`, the longest due first. */
@@ -82,7 +82,7 @@ export const findNextDue = selectOne((orm, $: { webhookId: string; now: number }
     .limit(1),
 );
 
-/** The endpoints that something waits for, be they enabled, disabled or deleted. */
+/** Lists the endpoints with pending deliveries: enabled, disabled or deleted. */
 export const listAwaited = selectMany((orm, _$: Record<string, never>) =>
   orm
     .select({ id: webhooks.id })
@@ -92,7 +92,10 @@ export const listAwaited = selectMany((orm, _$: Record<string, never>) =>
     ),
 );
 
-/** All that a try needs: the delivery with its event, its endpoint, and the event's page if it has one. */
+/**
+ * Finds everything that an attempt needs: the delivery, its event, its endpoint, and the event's
+ * page if there is one.
+ */
 export const findForTry = selectOne((orm, $: { id: string }) =>
   orm
     .select({
@@ -152,7 +155,7 @@ export const setDeliveryProgress = mutate(
       .where(eq(deliveries.id, $.id)),
 );
 
-/** Counts a try in its hour (unix ms of the hour's beginning). */
+/** Counts an attempt in its hour (start in unix ms). */
 export const addToWebhookHour = mutate(
   (orm, $: { webhookId: string; hour: number; succeeded: number; failed: number }) =>
     orm
@@ -173,8 +176,8 @@ export const addToWebhookHour = mutate(
 );
 
 /**
- * Makes due, at most `limit` a call, what was to be tried first after `now`, or again after `latest`,
- * which is later than any wait ends: the clock was set back meanwhile.
+ * Makes deliveries due at `now`, at most `limit`: first attempts that are due later, and retries
+ * due after `latest`. Such due times exist only if the clock was set back.
  */
 export const hastenWaiting = mutate((orm, $: { now: number; latest: number; limit: number }) =>
   orm
@@ -188,7 +191,7 @@ export const hastenWaiting = mutate((orm, $: { now: number; latest: number; limi
     ),
 );
 
-/** Cancels at most `limit` of what waits for an endpoint, unless that takes something again. */
+/** Cancels at most `limit` pending deliveries of an endpoint, unless it is enabled again. */
 export const cancelPending = mutate((orm, $: { webhookId: string; now: number; limit: number }) =>
   orm
     .update(deliveries)
@@ -201,12 +204,12 @@ export const cancelPending = mutate((orm, $: { webhookId: string; now: number; l
     ),
 );
 
-/** Takes back a delivery for which nothing was ever sent. */
+/** Deletes a delivery without an attempt. */
 export const deleteUntried = mutate((orm, $: { id: string }) =>
   orm.delete(deliveries).where(and(eq(deliveries.id, $.id), eq(deliveries.tries, 0))),
 );
 
-/** Cancels one delivery that waits. */
+/** Cancels one pending delivery. */
 export const cancelDelivery = mutate((orm, $: { id: string; now: number }) =>
   orm
     .update(deliveries)

@@ -20,7 +20,7 @@ type LiveWebhook = ReturnType<typeof listLiveWebhooks>[number];
 /** Number of deliveries that one transaction writes: some milliseconds of work. */
 const ROWS_AT_ONCE = 250;
 
-/** Deliveries of each of some events to each of some endpoints. */
+/** Deliveries of every event to every endpoint. */
 interface DeliverySet {
   eventIds: string[];
   webhookIds: string[];
@@ -47,7 +47,7 @@ export function enqueueDeliveries(ctx: Services): EventSubscriber {
   };
 }
 
-/** Queues the event with which one endpoint is tried out, whatever that listens to. */
+/** Queues a test event for its endpoint, whatever events that subscribes to. */
 export function queueTestEvent(ctx: Services, tx: Tx, { id, subjectId }: RecordedEvent): void {
   writeDeliveries(ctx, tx, { eventIds: [id], webhookIds: [subjectId] }, 0, 1);
 }
@@ -113,7 +113,7 @@ function eventIdsFor(webhook: LiveWebhook, group: EventGroup): string[] {
 }
 
 function isSubscribedTo({ pageId, events: types }: LiveWebhook, event: RecordedEvent): boolean {
-  // The test event is for one endpoint alone and queued where it is sent.
+  // Test events are queued by `queueTestEvent`.
   if (event.type === "webhook.test") return false;
   if (pageId !== null && pageId !== event.pageId) return false;
   return types.includes(ANY_EVENT) || types.includes(event.type);

@@ -2,7 +2,7 @@ import { and, desc, eq, gte, lte, sql } from "drizzle-orm";
 import { mutate, selectMany, selectOne } from "../../db";
 import { deliveries, deliveryTries, webhookHours } from "../../db/tables/webhooks";
 
-// Said as the index of what is due says it, which holds all that is asked for here.
+// The same text as in the condition of the partial index, which covers these queries.
 const isPending = sql`${deliveries.status} = 'pending'`;
 
 /**
@@ -39,11 +39,11 @@ export const listBacklogs = selectMany((orm, _$: Record<string, never>) =>
     .groupBy(deliveries.webhookId),
 );
 
-export const findMaking = selectOne((orm, $: { id: string }) =>
+export const findQueuedAt = selectOne((orm, $: { id: string }) =>
   orm.select({ createdAt: deliveries.createdAt }).from(deliveries).where(eq(deliveries.id, $.id)),
 );
 
-/** The last failed try among those of an endpoint's newest deliveries. */
+/** Finds the last failed attempt of an endpoint's newest deliveries. */
 export const findLastFailure = selectOne((orm, $: { webhookId: string; among: number }) =>
   orm
     .select({
@@ -60,7 +60,7 @@ export const findLastFailure = selectOne((orm, $: { webhookId: string; among: nu
     .limit(1),
 );
 
-/** Forgets hours before a moment (unix ms), at most `limit`. */
+/** Deletes hours older than `before` (unix ms), at most `limit`. */
 export const deleteHoursBefore = mutate((orm, $: { before: number; limit: number }) =>
   orm
     .delete(webhookHours)

@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
 import { HOUR_MS, MINUTE_MS } from "../../kernel/time";
-import { countTries, findLastFailure, findMaking, listBacklogs } from "./health-store";
+import { countTries, findLastFailure, findQueuedAt, listBacklogs } from "./health-store";
 
 /** Delay after which a due delivery counts as stuck. */
 const STUCK_AFTER_MS = 5 * MINUTE_MS;
@@ -8,8 +8,8 @@ const STUCK_AFTER_MS = 5 * MINUTE_MS;
 const DELIVERIES_LOOKED_AT = 100;
 
 /**
- * Of an endpoint's tries within the last 24 hours the share that succeeded, 0 to 1; null if there were
- * none. Counted by the hour: the present one and the 23 before it.
+ * Returns the share of an endpoint's attempts that succeeded, 0 to 1, in the current hour and the
+ * 23 before it; null without attempts. `now` in unix ms.
  */
 export function successRate(reader: Reader, webhookId: string, now: number): number | null {
   const since = now - (now % HOUR_MS) - 23 * HOUR_MS;
@@ -17,16 +17,16 @@ export function successRate(reader: Reader, webhookId: string, now: number): num
   return succeeded + failed === 0 ? null : succeeded / (succeeded + failed);
 }
 
-/** A try that failed. */
+/** A failed attempt. */
 export interface Failure {
   /** Unix ms. */
   at: number;
-  /** Null where nothing answered; then `error` says why. */
+  /** Null without a response; then `error` gives the reason. */
   statusCode: number | null;
   error: string | null;
 }
 
-/** The last failure among the tries of an endpoint's 100 newest deliveries, if there is one. */
+/** Returns the last failed attempt of an endpoint's 100 newest deliveries, if there is one. */
 export function lastFailure(reader: Reader, webhookId: string): Failure | undefined {
   return findLastFailure(reader, { webhookId, among: DELIVERIES_LOOKED_AT });
 }
@@ -39,8 +39,8 @@ export interface Backlog {
   oldestAt: number;
 }
 
-/** All that is on its way and has not arrived. */
-export interface DeliveryHealth {
+/** Pending deliveries of all endpoints. */
+interface DeliveryHealth {
   backlogs: Backlog[];
   count: number;
   /** Time at which the oldest one was queued, in unix ms; null without any. */
@@ -52,13 +52,13 @@ export interface DeliveryHealth {
   isStuck: boolean;
 }
 
-/** `now` in unix ms. */
+/** Returns the pending deliveries of all endpoints at `now` (unix ms). */
 export function deliveryHealth(reader: Reader, now: number): DeliveryHealth {
   const rows = listBacklogs(reader, {});
   const backlogs = rows.map(({ webhookId, count, oldestId }) => ({
     webhookId,
     count,
-    oldestAt: findMaking(reader, { id: oldestId })?.createdAt ?? now,
+    oldestAt: findQueuedAt(reader, { id: oldestId })?.createdAt ?? now,
   }));
   const oldest = backlogs.map(({ oldestAt }) => oldestAt);
   return {

@@ -13,7 +13,7 @@ const isLastTry = and(
 
 interface ListParams {
   webhookId: string;
-  /** Ids below this one: where the page before ended. */
+  /** Only ids below this one. */
   before: string;
   limit: number;
 }
@@ -55,7 +55,7 @@ export const findDeliveryOfEvent = selectOne((orm, $: { webhookId: string; event
     .where(and(eq(deliveries.eventId, $.eventId), eq(deliveries.webhookId, $.webhookId))),
 );
 
-/** All tries of a delivery, the first one first. */
+/** Lists the attempts of a delivery, oldest first. */
 export const listTries = selectMany((orm, $: { deliveryId: string }) =>
   orm
     .select()
@@ -64,7 +64,7 @@ export const listTries = selectMany((orm, $: { deliveryId: string }) =>
     .orderBy(asc(deliveryTries.number)),
 );
 
-/** Queues a delivery anew, due at `now`, with all waits before it. */
+/** Queues a delivery again, due at `now`, with the retry delays of a new one. */
 export const queueAgain = mutate((orm, $: { id: string; now: number }) =>
   orm
     .update(deliveries)
@@ -84,7 +84,7 @@ export const listUndelivered = selectMany(
       .select({ id: deliveries.id })
       .from(deliveries)
       .where(
-        // Said as the index of what never arrived says it.
+        // The same text as in the condition of the partial index, so that SQLite uses it.
         sql`${deliveries.status} IN ('failed', 'cancelled') AND ${deliveries.webhookId} = ${$.webhookId}
           AND ${deliveries.id} > ${$.after} AND ${deliveries.createdAt} >= ${$.since}`,
       )
@@ -92,7 +92,7 @@ export const listUndelivered = selectMany(
       .limit($.limit),
 );
 
-/** Events before a moment (unix ms) that nobody waits for any more, the oldest first. */
+/** Lists events older than `before` (unix ms) without pending deliveries, oldest first. */
 export const listEventsBefore = selectMany((orm, $: { before: number; limit: number }) =>
   orm
     .select({ id: events.id })
@@ -105,7 +105,7 @@ export const listEventsBefore = selectMany((orm, $: { before: number; limit: num
     .limit($.limit),
 );
 
-/** Deletes at most `limit` of an event's deliveries, with their tries. */
+/** Deletes at most `limit` of an event's deliveries, with their attempts. */
 export const deleteDeliveriesOf = mutate((orm, $: { eventId: string; limit: number }) =>
   orm
     .delete(deliveries)

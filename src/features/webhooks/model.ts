@@ -9,7 +9,7 @@ const Fields = Type.Object({
   id: Type.String({ examples: ["whk_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
   ref: Type.String({ examples: ["our-chat"] }),
   url: Type.String({
-    description: "Where it is sent to. Of a URL that is a secret itself, the beginning.",
+    description: "Address of the endpoint. A URL that is a secret is shown without its end.",
     examples: ["https://hooks.slack.com/services/…"],
   }),
   description: Nullable(Type.String()),
@@ -17,19 +17,19 @@ const Fields = Type.Object({
   page: Nullable(Type.String({ description: "The page's slug; null for every page." })),
   page_id: Nullable(Type.String()),
   format: WebhookFormatText,
-  settings: Type.Object({}, { description: "What the format needs beside the URL." }),
+  settings: Type.Object({}, { description: "Further settings of the format." }),
   secret_settings: Type.Array(Type.String(), {
-    description: "The names of settings that are set and never shown.",
+    description: "Names of secret settings, whose values are never shown.",
   }),
   enabled: Type.Boolean(),
   disabled_reason: Nullable(
-    Type.String({ description: "Why it was disabled, where nobody did so by hand." }),
+    Type.String({ description: "Reason for which it was disabled automatically." }),
   ),
   success_rate_24h: Nullable(
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: "Of the tries of the last 24 hours, the share that succeeded; null if none.",
+      description: "Share of attempts in the last 24 hours that succeeded; null without attempts.",
     }),
   ),
   version: Type.Integer({ minimum: 1 }),
@@ -37,17 +37,17 @@ const Fields = Type.Object({
   updated_at: Instant,
 });
 
-/** An endpoint as the API shows it: without its secret and those among its settings. */
+/** An endpoint as the API shows it, without its signing secret and secret settings. */
 export const Webhook = Type.Object(Fields.properties, { title: "Webhook" });
 export type Webhook = Static<typeof Webhook>;
 
-/** The same in the one answer that shows its secret. */
+/** An endpoint in the only answer that shows its signing secret. */
 export const RevealedWebhook = Type.Object(
   {
     ...Fields.properties,
     secret: Nullable(
       Type.String({
-        description: "What signs. Shown this once; null where the answer is sent again.",
+        description: "Signing secret. Shown only once; null if the answer is repeated.",
         examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="],
       }),
     ),
@@ -78,7 +78,7 @@ export function presentWebhook({ row, pageSlug, successRate }: WebhookRecord): W
   };
 }
 
-/** With its secret: for the answers to creation and rotation, and for nothing else. */
+/** Returns an endpoint with its secret, only for the answers to creation and rotation. */
 export function revealWebhook(record: WebhookRecord): RevealedWebhook {
   return { ...presentWebhook(record), secret: record.row.secret };
 }

@@ -4,12 +4,12 @@ import { findPage } from "../pages";
 import { successRate } from "./health";
 import { findWebhook, findWebhookByRef, listWebhooksBefore, type WebhookRow } from "./store";
 
-/** An endpoint with all that is shown of it. */
+/** An endpoint with its page and success rate. */
 export interface WebhookRecord {
   row: WebhookRow;
   /** Slug of the page whose events it receives; null for the events of every page. */
   pageSlug: string | null;
-  /** Of the tries of the last 24 hours, 0 to 1; null where there were none. */
+  /** Share of successful attempts in the last 24 hours, 0 to 1; null without attempts. */
   successRate: number | null;
 }
 
@@ -30,12 +30,12 @@ export function getWebhookByReference(reader: Reader, reference: string): Webhoo
   return getWebhookRow(reader, resolveWebhookId(reader, reference));
 }
 
-/** One endpoint at `now` (unix ms). Throws `not_found`. */
+/** Returns an endpoint as of `now` (unix ms). Throws `not_found`. */
 export function getWebhookRecord(reader: Reader, id: string, now: number): WebhookRecord {
   return toRecord(reader, getWebhookRow(reader, id), now);
 }
 
-/** Endpoints at `now` (unix ms), newest first, those with ids below `before`. */
+/** Lists endpoints as of `now` (unix ms) with ids below `before`, newest first. */
 export function listWebhooks(
   reader: Reader,
   position: { before: string; limit: number },

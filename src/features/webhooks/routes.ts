@@ -30,7 +30,7 @@ import { getWebhookByReference, getWebhookRecord, listWebhooks } from "./records
 const PATH = "/api/v1/webhooks";
 const DECLARED = { tag: "Webhooks", access: scope("manage:webhooks") };
 
-/** `/api/v1/webhooks`: who is told of what happens. */
+/** `/api/v1/webhooks`: endpoints and their signing secrets. */
 export function webhookRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   return new Elysia({ prefix: "/api/v1" })
     .use(requestContexts.plugin)
@@ -72,7 +72,7 @@ export function webhookRoutes(ctx: AppContext, requestContexts: RequestContexts)
           id: "createWebhook",
           summary: "Create a webhook",
           description:
-            "It is told of what happens from now on, each request signed by Standard Webhooks 1.0. This answer is the only one that shows its `secret`, beside that of a rotation.",
+            "It receives events from now on. Requests are signed by Standard Webhooks 1.0. Only this answer and that of a rotation show its `secret`.",
           answers: { 201: { description: "The webhook.", schema: RevealedWebhook } },
           idempotent: true,
         }),
@@ -90,7 +90,7 @@ export function webhookRoutes(ctx: AppContext, requestContexts: RequestContexts)
         id: "getWebhook",
         summary: "Read a webhook",
         description:
-          "Its ETag also changes with its success rate. If-Match judges the version alone, which deliveries do not raise.",
+          "Its ETag also changes with its success rate. If-Match compares only the version, which deliveries do not raise.",
         answers: { 200: { description: "The webhook.", schema: Webhook } },
         errors: ["not_found"],
         conditional: "etag",
@@ -115,7 +115,7 @@ export function webhookRoutes(ctx: AppContext, requestContexts: RequestContexts)
           id: "updateWebhook",
           summary: "Change a webhook",
           description:
-            "What it does not name stays, inside `settings` too. Disabled, it is sent nothing; what waited is cancelled and can be redelivered. A token must be given again where the URL leads to another server, and a URL that is a secret where the format becomes another.",
+            "Fields that are left out stay, inside `settings` too. A disabled webhook is sent nothing: pending deliveries are cancelled and can be redelivered. A URL on another server needs its tokens again, and another format needs a secret URL again.",
           answers: { 200: { description: "The webhook as it is now.", schema: Webhook } },
           errors: ["not_found"],
           conditional: "if-match",
@@ -159,7 +159,7 @@ export function webhookRoutes(ctx: AppContext, requestContexts: RequestContexts)
           id: "rotateWebhookSecret",
           summary: "Rotate a webhook's secret",
           description:
-            "The answer shows the new secret, this once. For 24 hours the one before signs, too, so that a receiver can change over; a second rotation within that time ends it.",
+            "Only this answer shows the new secret. The earlier secret signs too for 24 hours, so that receivers can change over; a second rotation in that time ends it.",
           answers: { 200: { description: "The webhook.", schema: RevealedWebhook } },
           errors: ["not_found"],
           conditional: "if-match",

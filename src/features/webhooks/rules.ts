@@ -1,7 +1,10 @@
 import type { DeliveryStatus } from "../../domain/webhook";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
 
-/** The waits after each failure. What fails once more after the last is given up: 76 hours in all. */
+/**
+ * Delays after each failed attempt. A delivery that fails after the last one is given up: 76 hours
+ * in all.
+ */
 export const RETRY_DELAYS_MS: readonly number[] = [
   5 * SECOND_MS,
   5 * MINUTE_MS,
@@ -14,22 +17,25 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 
-/** By which part of it a wait may be shorter or longer, so that what failed at once comes back apart. */
+/**
+ * Random share by which a delay is shorter or longer, so that failures of one moment are not
+ * repeated together.
+ */
 const SPREAD = 0.2;
 
-/** An endpoint that fails for so long, without a success in between, is disabled… */
+/** Time without a success after which an endpoint is disabled. */
 const DISABLE_AFTER_MS = 5 * DAY_MS;
 
 /**
- * … by a delivery that has itself failed so often before, which takes most of a day: where little happens, a
- * failure today and another last week are no five days of them.
+ * Number of failed attempts of one delivery before it can disable its endpoint, which takes most of
+ * a day. Without it, two failures a week apart would disable an endpoint that receives few events.
  */
 const DISABLE_AFTER_FAILURES = 6;
 
-/** Nobody may ask for a longer wait. */
+/** Maximum delay that a receiver can ask for. */
 const RETRY_AFTER_MAX_MS = DAY_MS;
 
-/** No wait is longer than this. */
+/** Maximum delay of a retry. */
 export const LONGEST_WAIT_MS = DAY_MS * (1 + SPREAD);
 
 const GONE = 410;
@@ -37,9 +43,9 @@ const ASKS_TO_WAIT: ReadonlySet<number> = new Set([429, 503]);
 
 /** Outcome of an attempt, with the facts that its consequences depend on. */
 export interface EndedTry {
-  /** Null where nothing answered. */
+  /** Null without a response. */
   statusCode: number | null;
-  /** The answer's header `Retry-After`, as it came. */
+  /** `Retry-After` header of the response, unparsed. */
   retryAfter: string | undefined;
   /** End in unix ms. */
   endedAt: number;
@@ -47,14 +53,16 @@ export interface EndedTry {
   failuresBefore: number;
   /** True if it may be attempted again. Test deliveries are attempted once. */
   mayRetry: boolean;
-  /** Since when every try of the endpoint has failed (unix ms); null if the last one did not. */
+  /**
+   * Start of the time in which all attempts of the endpoint failed (unix ms); null after a success.
+   */
   failingSince: number | null;
-  /** 0 to 1, evenly spread. */
+  /** Random number from 0 to 1. */
   chance: number;
 }
 
 /** Consequences of an attempt. */
-export interface AttemptOutcome {
+interface AttemptOutcome {
   status: DeliveryStatus;
   /** Wait before the next attempt; undefined without one. */
   waitMs?: number;
@@ -63,7 +71,7 @@ export interface AttemptOutcome {
   disable?: string;
 }
 
-/** Only 2xx is success: a redirect would have to be followed, which may lead anywhere. */
+/** Returns true for 2xx. Redirects are not followed, so they are failures. */
 export function isSuccess(statusCode: number | null): boolean {
   return statusCode !== null && statusCode >= 200 && statusCode < 300;
 }
@@ -75,10 +83,10 @@ export function classifyAttempt(ended: EndedTry): AttemptOutcome {
   const failingSince = Math.min(ended.failingSince ?? endedAt, endedAt);
   const failed = { status: "failed", failingSince } as const;
   if (statusCode === GONE) {
-    return { ...failed, disable: "It answered 410 Gone: it wants nothing more." };
+    return { ...failed, disable: "The endpoint answered 410 Gone." };
   }
   if (endedAt - failingSince >= DISABLE_AFTER_MS && failuresBefore >= DISABLE_AFTER_FAILURES) {
-    return { ...failed, disable: "Every delivery to it has failed for 5 days." };
+    return { ...failed, disable: "All deliveries have failed for 5 days." };
   }
   const delay = RETRY_DELAYS_MS[failuresBefore];
   if (delay === undefined || !mayRetry) return failed;
@@ -86,17 +94,17 @@ export function classifyAttempt(ended: EndedTry): AttemptOutcome {
   return {
     status: "pending",
     failingSince,
-    waitMs: Math.round(Math.max(waitMs, askedWait(ended) ?? 0)),
+    waitMs: Math.round(Math.max(waitMs, requestedWait(ended) ?? 0)),
   };
 }
 
-/** For how long the receiver asks to be left alone (RFC 9110, `Retry-After`), a day at most. */
-function askedWait({ statusCode, retryAfter, endedAt }: EndedTry): number | undefined {
+/** Returns the delay that the receiver asks for (`Retry-After`, RFC 9110), at most a day. */
+function requestedWait({ statusCode, retryAfter, endedAt }: EndedTry): number | undefined {
   if (statusCode === null || !ASKS_TO_WAIT.has(statusCode) || retryAfter === undefined) {
     return undefined;
   }
   const text = retryAfter.trim();
-  // Each form of an HTTP date that names its zone; a number alone would be read as a year.
+  // HTTP dates end in GMT. Date.parse would read a plain number as a year.
   const wait = /^\d+$/.test(text)
     ? Number(text) * SECOND_MS
     : text.endsWith(" GMT")

@@ -1,17 +1,17 @@
 import { HOUR_MS, SECOND_MS } from "../../kernel/time";
 import type { RandomBytes } from "../../kernel/random";
 
-/** Prefix of secrets. It and the bounds below are from Standard Webhooks 1.0. */
+/** Prefix of secrets. The prefix and the limits below are those of Standard Webhooks 1.0. */
 const PREFIX = "whsec_";
 const BYTES_MIN = 24;
 const BYTES_MAX = 64;
-/** As many as the digest that they key. */
+/** Length of new secrets: that of the HMAC digest. */
 const BYTES_NEW = 32;
 
-/** For so long the secret before a rotation signs too. */
+/** Time for which the earlier secret signs too after a rotation. */
 export const ROTATION_OVERLAP_MS = 24 * HOUR_MS;
 
-/** A new secret: `whsec_` and the base64 of 32 unpredictable bytes. */
+/** Generates a secret: `whsec_` and the base64 of 32 random bytes. */
 export function newSecret(random: RandomBytes): string {
   return PREFIX + Buffer.from(random(BYTES_NEW)).toString("base64");
 }
@@ -21,23 +21,25 @@ export function secretError(text: string): string | undefined {
   if (!text.startsWith(PREFIX)) return `must begin with ${PREFIX}`;
   const encoded = text.slice(PREFIX.length);
   const bytes = Buffer.from(encoded, "base64");
-  // Buffer skips what is not base64; only the real thing survives the way back.
-  if (bytes.toString("base64") !== encoded) return `must be ${PREFIX} and base64, with its padding`;
+  // Buffer ignores invalid characters, so only valid base64 is the same after decoding and
+  // encoding.
+  if (bytes.toString("base64") !== encoded)
+    return `must be ${PREFIX} followed by base64 with padding`;
   if (bytes.length < BYTES_MIN || bytes.length > BYTES_MAX) {
-    return `must hold ${BYTES_MIN} to ${BYTES_MAX} bytes; these are ${bytes.length}`;
+    return `must have ${BYTES_MIN} to ${BYTES_MAX} bytes, not ${bytes.length}`;
   }
   return undefined;
 }
 
-/** The bytes that key the signature. Throws where `secretError` finds something wrong. */
+/** Returns the bytes of a secret. Throws if `secretError` finds an error. */
 export function secretBytes(secret: string): Buffer {
   const wrong = secretError(secret);
-  // Without the secret: what is thrown reaches the log.
+  // The message must not contain the secret, since it is logged.
   if (wrong !== undefined) throw new Error(`The secret of a webhook ${wrong}.`);
   return Buffer.from(secret.slice(PREFIX.length), "base64");
 }
 
-/** The secrets of an endpoint, as its row holds them. */
+/** Secrets of an endpoint, as stored. */
 export interface Secrets {
   secret: string;
   previousSecret: string | null;
@@ -45,7 +47,7 @@ export interface Secrets {
   previousSecretEndsAt: number | null;
 }
 
-/** The secrets that sign at a moment (unix ms), the present one first. */
+/** Returns the secrets that sign at `now` (unix ms), the current one first. */
 export function secretsInForce(
   { secret, previousSecret, previousSecretEndsAt }: Secrets,
   now: number,
@@ -56,19 +58,19 @@ export function secretsInForce(
 }
 
 interface Signed {
-  /** The event's id: the same at every try, so that a receiver can drop what it has had. */
+  /** Id of the event, the same at every attempt, so that receivers can discard duplicates. */
   id: string;
   /** Time of the attempt, in unix milliseconds. */
   at: number;
-  /** The body exactly as it is sent. */
+  /** Body as it is sent. */
   body: string;
-  /** Those in force, at least one. */
+  /** Secrets that sign, at least one. */
   secrets: readonly string[];
 }
 
 /**
- * The headers by which a receiver knows a message for ours, by Standard Webhooks 1.0: HMAC-SHA256 over
- * id, time and body, one signature a secret. Throws for a secret that is none.
+ * Returns the signature headers of Standard Webhooks 1.0: HMAC-SHA256 over id, time and body, one
+ * signature per secret. Throws for an invalid secret.
  */
 export function signatureHeaders({ id, at, body, secrets }: Signed): Record<string, string> {
   const timestamp = String(Math.floor(at / SECOND_MS));

@@ -6,33 +6,42 @@ import type { FieldErrors } from "../../errors";
 import { findNamedPage } from "../pages";
 import { ANY_EVENT } from "./bodies";
 import { FORMATS, validateDestination, CUT } from "./formats";
+import { secretError } from "./secrets";
 import type { WebhookRow } from "./store";
 
 const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:"]);
 
 /**
- * Returns the error of an endpoint's URL without repeating it; undefined for a valid one.
- * Recognises every spelling of an address. The addresses of a name are checked at every attempt.
+ * Returns the error of an endpoint's URL without repeating the URL; undefined for a valid one.
+ * Recognises every spelling of an IP address. The addresses of a host name are checked at every
+ * attempt.
  */
 export function urlError(text: string, policy: Policy): string | undefined {
-  if (text.includes(CUT)) return "is as it is shown, without its end; give the whole URL";
-  // What a parser would drop in silence, so that another URL is called than the one that was read.
-  if (/[\s\\]|\p{Cc}/u.test(text)) return "must hold no blanks, backslashes or control characters";
+  if (text.includes(CUT)) return "is the shortened URL; give the whole URL";
+  // URL parsers drop these characters, so that the URL called would differ from the one shown.
+  if (/[\s\\]|\p{Cc}/u.test(text))
+    return "must not contain spaces, backslashes or control characters";
   const url = URL.parse(text);
   if (!url || !SCHEMES.has(url.protocol))
     return "must be a URL that begins with https:// or http://";
-  if (url.username !== "" || url.password !== "") return "must hold no user name and no password";
+  if (url.username !== "" || url.password !== "") return "must not contain a user name or password";
   const complaint = hostError(url.hostname, policy);
   return complaint && `has a host that ${complaint}`;
 }
 
 /** Columns of an endpoint that callers set. */
-export type Wanted = Pick<
+export type DesiredWebhook = Pick<
   WebhookRow,
   "url" | "description" | "events" | "pageId" | "format" | "settings" | "enabled"
 >;
 
-/** Adds what is wrong with a filter of events whose parts its schema has passed. */
+/** Adds the error of a signing secret, if one is given. */
+export function validateSecret(errors: FieldErrors, secret: string | undefined): void {
+  const error = secret === undefined ? undefined : secretError(secret);
+  if (error !== undefined) errors.add(["secret"], error);
+}
+
+/** Adds an error for an event filter that mixes "*" with types. Its schema has passed. */
 export function validateEvents(errors: FieldErrors, events: readonly string[]): void {
   if (events.includes(ANY_EVENT) && events.length > 1) {
     errors.add(["events"], `must be ["${ANY_EVENT}"] alone or a list of types`);
@@ -40,13 +49,13 @@ export function validateEvents(errors: FieldErrors, events: readonly string[]): 
 }
 
 /**
- * Adds what is wrong with where an endpoint is to be reached, and with what. `urlComplaint` is what is
- * wrong with its URL already.
+ * Adds errors of an endpoint's URL, format and settings. `urlComplaint` is a known error of the
+ * URL.
  */
 export function validateReach(
   ctx: Pick<AppContext, "config">,
   errors: FieldErrors,
-  { url, format, settings }: Pick<Wanted, "url" | "format" | "settings">,
+  { url, format, settings }: Pick<DesiredWebhook, "url" | "format" | "settings">,
   urlComplaint?: string,
 ): void {
   const complaint = urlComplaint ?? urlError(url, webhookPolicy(ctx.config.outboundAllow));
@@ -57,14 +66,17 @@ export function validateReach(
     isReadable ? url : "https://unreadable.invalid",
     settings,
   );
-  // One complaint a field: a URL that may not be called need not suit the format, too.
+  // At most one error for the URL.
   errors.addAll(
     [],
     validationErrors.filter(({ pointer }) => complaint === undefined || pointer !== "#/url"),
   );
 }
 
-/** The id of the page that a body names; null for none. Adds what is wrong with it. */
+/**
+ * Returns the id of the page that a body names; null for none. Adds an error for an unknown page
+ * and for the sample page.
+ */
 export function readPage(
   reader: Reader,
   errors: FieldErrors,
@@ -72,16 +84,16 @@ export function readPage(
 ): string | null {
   if (slugOrId === null) return null;
   const page = findNamedPage(reader, errors, slugOrId);
-  // Its webhooks would go with it, and nobody would notice.
+  // Its webhooks would be deleted with it, unnoticed.
   if (page?.isSample) {
-    errors.add(["page"], "is the sample page, which goes with the first one of your own");
+    errors.add(["page"], "is the sample page, which is removed when you create your first page");
   }
   return page?.id ?? null;
 }
 
 /**
- * Settings after a change that names some of them: null clears, what is not named stays. What the format
- * does not know is left in, to be complained of.
+ * Returns settings after a change: null clears one, others that are left out stay. Unknown names
+ * are kept, so that validation reports them.
  */
 export function changedSettings(
   format: WebhookRow["format"],

@@ -22,7 +22,7 @@ export const findWebhookByRef = selectOne((orm, $: { ref: string }) =>
     .where(and(eq(webhooks.ref, $.ref), isNull(webhooks.deletedAt))),
 );
 
-/** Newest first, ids below `before`. */
+/** Lists endpoints with ids below `before`, newest first. */
 export const listWebhooksBefore = selectMany((orm, $: { before: string; limit: number }) =>
   orm
     .select()
@@ -32,14 +32,16 @@ export const listWebhooksBefore = selectMany((orm, $: { before: string; limit: n
     .limit($.limit),
 );
 
-/** All of them, oldest first. */
+/** Lists all endpoints, oldest first. */
 export const listAllWebhooks = selectMany((orm, _$: Record<string, never>) =>
   orm.select().from(webhooks).where(isNull(webhooks.deletedAt)).orderBy(asc(webhooks.id)),
 );
 
 const isLive = sql`${webhooks.enabled} AND ${webhooks.deletedAt} IS NULL`;
 
-/** The endpoints that take anything at all, oldest first, with what decides which events they receive. */
+/**
+ * Lists enabled endpoints, oldest first, with the columns that decide which events they receive.
+ */
 export const listLiveWebhooks = selectMany((orm, _$: Record<string, never>) =>
   orm
     .select({
@@ -53,7 +55,7 @@ export const listLiveWebhooks = selectMany((orm, _$: Record<string, never>) =>
     .orderBy(asc(webhooks.id)),
 );
 
-/** The endpoint, if it takes anything at all. */
+/** Finds an endpoint if it is enabled. */
 export const findLiveWebhook = selectOne((orm, $: { id: string }) =>
   orm
     .select({ id: webhooks.id })
@@ -61,7 +63,7 @@ export const findLiveWebhook = selectOne((orm, $: { id: string }) =>
     .where(sql`${webhooks.id} = ${$.id} AND ${isLive}`),
 );
 
-/** The status that a component shows. */
+/** Finds the status of a component. */
 export const findShownStatus = selectOne((orm, $: { id: string }) =>
   orm
     .select({ status: components.status })
@@ -69,7 +71,7 @@ export const findShownStatus = selectOne((orm, $: { id: string }) =>
     .where(and(eq(components.id, $.id), isNull(components.deletedAt))),
 );
 
-/** Writes since when every try has failed (unix ms); null after a success. */
+/** Writes the start of the time in which all attempts failed (unix ms); null after a success. */
 export const setFailingSince = mutate((orm, $: { id: string; failingSince: number | null }) =>
   orm.update(webhooks).set({ failingSince: $.failingSince }).where(eq(webhooks.id, $.id)),
 );

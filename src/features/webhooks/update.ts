@@ -1,24 +1,32 @@
 import type { Tx } from "../../db";
-import { conflict, FieldErrors, validate } from "../../errors";
+import { FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
+import type { ApplyMetadata } from "../../domain/refs";
 import { UpdateWebhookBody } from "./bodies";
 import { changedRow, nameInWords, type Services, wakeDeliverer } from "./changes";
-import type { ApplyMetadata } from "./create";
+import { requireFreeRef } from "./create";
 import { FORMATS, shownUrl } from "./formats";
 import { getWebhookRecord, type WebhookRecord, getWebhookRow } from "./records";
-import { changedSettings, validateEvents, validateReach, readPage, type Wanted } from "./settings";
-import { findWebhookByRef, updateWebhookRow, type WebhookRow } from "./store";
-import { secretError, newSecret, ROTATION_OVERLAP_MS } from "./secrets";
+import {
+  changedSettings,
+  validateEvents,
+  validateReach,
+  validateSecret,
+  readPage,
+  type DesiredWebhook,
+} from "./settings";
+import { updateWebhookRow, type WebhookRow } from "./store";
+import { newSecret, ROTATION_OVERLAP_MS } from "./secrets";
 
 /**
- * Changes an endpoint; what the input leaves out stays, secrets too, and so does a URL that is given as
- * it is shown. Another format begins without settings. What waits for one that is disabled is not sent;
- * one that is enabled is told of what happens from then on. A change to what it is already changes
- * nothing. `marks` may give it another ref.
+ * Changes an endpoint. Fields that the input leaves out stay, including secrets; so does a URL
+ * given in its shortened form. Another format starts without settings. Pending deliveries of an
+ * endpoint that is disabled are cancelled; an endpoint that is enabled receives events from then
+ * on. A change to the current values changes nothing. `metadata` may give it another ref.
  *
- * Throws `not_found`, `validation_failed` that names every broken field, or `conflict` for a ref that is
- * taken.
+ * Throws `not_found`, `validation_failed` that names every invalid field, or `conflict` for a ref
+ * that is taken.
  */
 export function updateWebhook(
   ctx: Services,
@@ -26,25 +34,23 @@ export function updateWebhook(
   id: string,
   input: UpdateWebhookBody,
   actor: Actor,
-  marks: Pick<ApplyMetadata, "ref"> = {},
+  metadata: Pick<ApplyMetadata, "ref"> = {},
 ): WebhookRecord {
   validate(UpdateWebhookBody, input);
   const now = ctx.clock.now();
   const record = getWebhookRecord(tx, id, now);
   const { row: before } = record;
   const errors = new FieldErrors();
-  const desired = { ref: marks.ref ?? before.ref, ...wantedAfter(tx, errors, before, input) };
+  const desired = { ref: metadata.ref ?? before.ref, ...desiredAfter(tx, errors, before, input) };
   validateEvents(errors, desired.events);
-  // What may not be called any more, by now, can still be disabled.
-  const isElsewhere = REACH.some((field) => !Bun.deepEquals(before[field], desired[field]));
-  if (isElsewhere) {
-    validateSecrets(errors, before, desired, input);
-    validateReach(ctx, errors, desired, complaintOfHiddenUrl(before, desired, input));
+  // An endpoint whose URL is no longer allowed can still be disabled.
+  const isReachChanged = REACH.some((field) => !Bun.deepEquals(before[field], desired[field]));
+  if (isReachChanged) {
+    validateKeptSecrets(errors, before, desired, input);
+    validateReach(ctx, errors, desired, hiddenUrlError(before, desired, input));
   }
   errors.throwIfAny();
-  if (desired.ref !== before.ref && findWebhookByRef(tx, { ref: desired.ref })) {
-    throw conflict(`The ref ${desired.ref} is taken by another webhook.`);
-  }
+  if (desired.ref !== before.ref) requireFreeRef(tx, desired.ref);
   const changed = (Object.keys(WORDS) as (keyof typeof WORDS)[])
     .filter((field) => !Bun.deepEquals(before[field], desired[field]))
     .map((field) => WORDS[field]);
@@ -54,8 +60,8 @@ export function updateWebhook(
     ...changedRow(ctx, before),
     ...desired,
     ...(isSwitched ? { disabledReason: null, disabledAt: desired.enabled ? null : now } : {}),
-    // How it went before says nothing of how it goes from now on.
-    ...(isSwitched || isElsewhere ? { failingSince: null } : {}),
+    // Earlier failures do not count after a change.
+    ...(isSwitched || isReachChanged ? { failingSince: null } : {}),
   };
   updateWebhookRow(tx, after);
   if (changed.length > 0) {
@@ -75,7 +81,7 @@ export function updateWebhook(
 const REACH = ["url", "format", "settings"] as const;
 
 /** Names of changed fields for the audit log. Values are left out, since they may be secret. */
-const WORDS: Readonly<Record<"ref" | Exclude<keyof Wanted, "enabled">, string>> = {
+const WORDS: Readonly<Record<"ref" | Exclude<keyof DesiredWebhook, "enabled">, string>> = {
   ref: "ref",
   url: "URL",
   description: "description",
@@ -85,12 +91,12 @@ const WORDS: Readonly<Record<"ref" | Exclude<keyof Wanted, "enabled">, string>> 
   settings: "settings",
 };
 
-function wantedAfter(
+function desiredAfter(
   tx: Tx,
   errors: FieldErrors,
   before: WebhookRow,
   input: UpdateWebhookBody,
-): Wanted {
+): DesiredWebhook {
   const { description, page, format = before.format } = input;
   const settings = format === before.format ? before.settings : {};
   return {
@@ -104,7 +110,7 @@ function wantedAfter(
   };
 }
 
-/** Returns true if a URL is given that differs from the stored one as it is shown. */
+/** Returns true if the input has a URL other than the stored one in its shortened form. */
 function namesUrl(
   { format, url }: WebhookRow,
   input: UpdateWebhookBody,
@@ -112,45 +118,45 @@ function namesUrl(
   return input.url !== undefined && input.url !== shownUrl(format, url);
 }
 
-/** Returns an error for a change to a format that would reveal the stored URL. */
-function complaintOfHiddenUrl(
+/** Returns an error if another format would reveal the stored secret URL. */
+function hiddenUrlError(
   before: WebhookRow,
-  desired: Wanted,
+  desired: DesiredWebhook,
   input: UpdateWebhookBody,
 ): string | undefined {
   const isHidden = FORMATS[before.format].openPath !== undefined;
   return isHidden && desired.format !== before.format && !namesUrl(before, input)
-    ? "must be given with another format, since the one that is there is a secret"
+    ? "must be given again for another format, because it is a secret"
     : undefined;
 }
 
-/** Adds which secrets would be sent to somebody else than whom they were given for. */
-function validateSecrets(
+/** Adds an error for each secret setting that would be sent to another server than before. */
+function validateKeptSecrets(
   errors: FieldErrors,
   before: WebhookRow,
-  desired: Wanted,
+  desired: DesiredWebhook,
   input: UpdateWebhookBody,
 ): void {
-  if (desired.format !== before.format || !leadsElsewhere(before.url, desired.url)) return;
+  if (desired.format !== before.format || !isOtherOrigin(before.url, desired.url)) return;
   for (const setting of FORMATS[before.format].secretSettings) {
     const isKept = setting in desired.settings && input.settings?.[setting] === undefined;
     if (isKept) errors.add(["settings", setting], "must be given again for another server");
   }
 }
 
-function leadsElsewhere(before: string, desired: string): boolean {
+function isOtherOrigin(before: string, desired: string): boolean {
   return URL.parse(desired)?.origin !== new URL(before).origin;
 }
 
 /**
- * Deletes an endpoint: 404 from now on, nothing more is sent to it, and its secrets are gone. Throws
- * `not_found`.
+ * Deletes an endpoint: it is not found from now on, nothing more is sent to it, and its secrets are
+ * erased. Throws `not_found`.
  */
 export function deleteWebhook(ctx: Services, tx: Tx, id: string, actor: Actor): void {
   const row = getWebhookRow(tx, id);
   updateWebhookRow(tx, {
     ...changedRow(ctx, row),
-    // They serve nobody any more.
+    // Secrets are erased.
     url: shownUrl(row.format, row.url),
     settings: {},
     secret: "",
@@ -163,9 +169,9 @@ export function deleteWebhook(ctx: Services, tx: Tx, id: string, actor: Actor): 
 }
 
 /**
- * Gives an endpoint another secret, a new one unless it is `given`, which is in the row: show it once. The
- * one before signs, too, for 24 hours; one that was before that signs no more. Throws `not_found`, or
- * `validation_failed` for what is no secret.
+ * Gives an endpoint another secret: `given`, or a generated one. It is in the returned row: show it
+ * once. The earlier secret signs too for 24 hours; an older one no longer. Throws `not_found`, or
+ * `validation_failed` for an invalid secret.
  */
 export function rotateSecret(
   ctx: Services,
@@ -176,8 +182,7 @@ export function rotateSecret(
 ): WebhookRecord {
   const row = getWebhookRow(tx, id);
   const errors = new FieldErrors();
-  const complaint = given === undefined ? undefined : secretError(given);
-  if (complaint !== undefined) errors.add(["secret"], complaint);
+  validateSecret(errors, given);
   errors.throwIfAny();
   const now = ctx.clock.now();
   updateWebhookRow(tx, {

@@ -67,7 +67,7 @@ describe("the delivery notice of the overview", () => {
     await site.idle();
     const { texts, links } = await noticesOf(site);
     expect(texts).toHaveLength(1);
-    expect(texts[0]).toContain("Pager was disabled. It answered 410 Gone");
+    expect(texts[0]).toContain("Pager was disabled. The endpoint answered 410 Gone");
     expect(links).toEqual([`${WEBHOOK_LIST}/${id}`]);
     await set(id, true);
     expect(await noticesOf(site)).toEqual(NONE);

@@ -68,7 +68,7 @@ describe("the list of webhooks", () => {
     await site.idle();
     const list = readHtml((await dashboard.open(WEBHOOK_LIST)).text);
     expect(list.texts(".notice .strong")).toEqual(["“Old pager” was disabled"]);
-    expect(list.texts(".notice")[0]).toContain("It answered 410 Gone");
+    expect(list.texts(".notice")[0]).toContain("The endpoint answered 410 Gone");
     expect(list.attributes(".notice a", "href")).toEqual([`${WEBHOOK_LIST}/${id}`]);
     const own = readHtml((await dashboard.open(`${WEBHOOK_LIST}/${id}`)).text);
     expect(own.texts(".notice .strong")).toEqual(["This webhook was disabled automatically"]);

@@ -5,7 +5,7 @@ import {
   type IntervalName,
   LINES_MAX,
   readPeriod,
-} from "../../../src/features/analytics";
+} from "../../../src/features/analytics/period";
 import { DAY_MS, HOUR_MS, toIso } from "../../../src/kernel/time";
 
 const NOW = Date.parse("2026-03-10T12:34:56.789Z");

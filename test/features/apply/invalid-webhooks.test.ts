@@ -39,7 +39,7 @@ test.each([
   {
     right: "https://ci.example.com/hooks/allclear",
     wrong: "https://me:pw@ci.example.com/",
-    says: "url must hold no user name and no password",
+    says: "url must not contain a user name or password",
   },
   {
     right: "https://ntfy.sh/acme-status",
@@ -50,7 +50,7 @@ test.each([
     right: "https://ci.example.com/hooks/allclear",
     wrong: "null",
     at: "url: null",
-    says: "webhooks[0].url is required: in this format it is no secret that could be kept",
+    says: "webhooks[0].url is required: only a secret URL can be left out to keep it",
   },
   {
     right: ', chat_id: "@acme"',

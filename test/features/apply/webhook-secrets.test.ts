@@ -186,13 +186,15 @@ describe("secrets of a webhook in a file", () => {
   test("a secret URL must be given again for another format", async () => {
     await using app = await createSite();
     expect(await rejectionOf(app, LEFT_OUT.replace("format: slack", "format: discord"))).toBe(
-      "line 9: url must be given with another format, since the one that is there is a secret",
+      "line 9: url must be given again for another format, because it is a secret",
     );
     expect(await rejectionOf(app, LEFT_OUT.replace("format: slack", "format: standard"))).toContain(
-      "webhooks[1].url is required: in this format it is no secret",
+      "webhooks[1].url is required: only a secret URL",
     );
     const shown = FILE.replace("${SLACK_URL}", "https://hooks.slack.com/services/…");
-    expect(await rejectionOf(app, shown)).toStartWith("line 12: webhooks[1].url is as it is shown");
+    expect(await rejectionOf(app, shown)).toStartWith(
+      "line 12: webhooks[1].url is the shortened URL",
+    );
   });
 });
 

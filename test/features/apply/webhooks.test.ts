@@ -150,7 +150,11 @@ describe("webhooks in a file", () => {
   test("an automatically disabled webhook stays disabled and is exported as enabled", async () => {
     await using app = await createTestApp();
     await apply(app, FILE);
-    const disabled = { enabled: false, disabledReason: "It answered 410 Gone.", disabledAt: 1 };
+    const disabled = {
+      enabled: false,
+      disabledReason: "The endpoint answered 410 Gone.",
+      disabledAt: 1,
+    };
     await app.ctx.db.write((tx) => {
       const [first] = listAllWebhooks(tx, {});
       if (first) updateWebhookRow(tx, { ...first, ...disabled });
@@ -163,7 +167,7 @@ describe("webhooks in a file", () => {
     expect((await read(app))[0]).toMatchObject({
       url: "https://ci.example.com/hooks/status",
       enabled: false,
-      disabled_reason: "It answered 410 Gone.",
+      disabled_reason: "The endpoint answered 410 Gone.",
     });
     const { webhooks = [] } = await app.ctx.db.write((tx) => exportFile(tx));
     expect(webhooks.map(({ enabled }) => enabled)).toEqual([

@@ -34,7 +34,7 @@ for (const [noun, create, taken] of [
       expect((await create(site, { name: "日本" })).ref).toBe(`${noun}-2`);
       const long = "a".repeat(255);
       expect((await create(site, { name: long })).ref).toHaveLength(63);
-      expect((await create(site, { name: long })).ref).toBe(`${"a".repeat(58)}-2`);
+      expect((await create(site, { name: long })).ref).toBe(`${"a".repeat(61)}-2`);
     });
 
     test("a given ref that is in use is a conflict, and nothing is created", async () => {

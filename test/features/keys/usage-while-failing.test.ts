@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { getKey } from "../../../src/features/keys";
-import { listKeyHours } from "../../../src/features/keys/store";
+import { listKeyHoursSince } from "../../../src/features/keys/store";
 import { anotherProcess } from "../../support/second-connection";
 import { createTestApp } from "../../support/app";
 import { temporaryFolder } from "../../support/temporary-folder";
@@ -26,12 +26,12 @@ describe("the use of keys while the database fails", () => {
     );
     expect(rejections).toHaveLength(1);
     expect((await call()).body.last_used_at).toBe("2026-03-10T12:00:06.000Z");
-    expect(listKeyHours(app.ctx.db, { keyId: key.id })).toEqual([]);
+    expect(listKeyHoursSince(app.ctx.db, { keyId: key.id, since: 0 })).toEqual([]);
     other.sqlite.run("ROLLBACK");
 
     await app.clock.advance(10_000);
     expect(getKey(app.ctx.db, key.id).last_used_at).toBe("2026-03-10T12:00:12.000Z");
-    expect(listKeyHours(app.ctx.db, { keyId: key.id })).toMatchObject([{ ok: 3 }]);
+    expect(listKeyHoursSince(app.ctx.db, { keyId: key.id, since: 0 })).toMatchObject([{ ok: 3 }]);
   });
 
   test("the use of a deleted key does not block that of others", async () => {
@@ -43,8 +43,10 @@ describe("the use of keys while the database fails", () => {
     for (const { value } of [gone, there]) await app.call("/api/v1/key", { key: value });
     other.sqlite.prepare("DELETE FROM api_keys WHERE id = ?").run(gone.key.id);
     await app.clock.advance(5_000);
-    expect(listKeyHours(app.ctx.db, { keyId: gone.key.id })).toEqual([]);
-    expect(listKeyHours(app.ctx.db, { keyId: there.key.id })).toMatchObject([{ ok: 1 }]);
+    expect(listKeyHoursSince(app.ctx.db, { keyId: gone.key.id, since: 0 })).toEqual([]);
+    expect(listKeyHoursSince(app.ctx.db, { keyId: there.key.id, since: 0 })).toMatchObject([
+      { ok: 1 },
+    ]);
     expect(getKey(app.ctx.db, there.key.id).last_used_at).toBe("2026-03-10T12:00:00.000Z");
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { getKey, rotateKey } from "../../../src/features/keys";
-import { listKeyHours } from "../../../src/features/keys/store";
+import { listKeyHoursSince } from "../../../src/features/keys/store";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { anotherProcess } from "../../support/second-connection";
 import { createTestApp, type TestApp } from "../../support/app";
@@ -10,7 +10,7 @@ import { temporaryFolder } from "../../support/temporary-folder";
 const NOON = Date.parse("2026-03-10T12:00:00.000Z");
 
 function hoursOf(app: TestApp, keyId: string) {
-  const rows = listKeyHours(app.ctx.db, { keyId });
+  const rows = listKeyHoursSince(app.ctx.db, { keyId, since: 0 });
   return rows.map(({ hour, ok, clientError, limited }) => ({ hour, ok, clientError, limited }));
 }
 

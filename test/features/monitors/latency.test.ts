@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { latencyByInterval, latencyOf, piecesOf } from "../../../src/features/monitors/latency";
+import type { Reader } from "../../../src/db";
+import {
+  type LatencyFigures,
+  latencyOfEach,
+  piecesOf,
+} from "../../../src/features/monitors/latency";
 import { rollUp } from "../../../src/features/monitors/rollup";
 import { RELATIVE_ERROR } from "../../../src/kernel/sketch";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
@@ -46,13 +51,16 @@ async function scheduled(store: MonitorStore, until: number): Promise<number[]> 
   return nums;
 }
 
-/** Expects the figures of these monitors to be those of all their checks in a span, counted anew. */
-function expectCounted(
-  told: ReturnType<typeof latencyOf>,
+function latencyOf(
+  reader: Reader,
   nums: readonly number[],
-  from: number,
-  to: number,
-) {
+  span: { from: number; to: number },
+): LatencyFigures {
+  return latencyOfEach(reader, nums, [span]).total;
+}
+
+/** Expects the figures of these monitors to be those of all their checks in a span, counted anew. */
+function expectCounted(told: LatencyFigures, nums: readonly number[], from: number, to: number) {
   const all: (number | null)[] = [];
   for (const num of nums) {
     for (let at = Math.ceil(from / 30_000) * 30_000; at < to; at += 30_000)
@@ -127,7 +135,7 @@ describe("the latency of a span", () => {
     const span = { from: MIDNIGHT, to: MIDNIGHT + HOUR_MS };
     expect(latencyOf(store.ctx.db, [num], span)).toEqual(NONE);
     expect(latencyOf(store.ctx.db, [], span)).toEqual(NONE);
-    expect(latencyByInterval(store.ctx.db, [num], [])).toEqual([]);
+    expect(latencyOfEach(store.ctx.db, [num], [])).toEqual({ each: [[]], total: NONE });
   });
 
   test("the latency of a span without responses counts its checks and failures", async () => {
@@ -166,10 +174,12 @@ describe("the latency of intervals", () => {
       intervals.push({ from: at, to: next });
       at = next;
     }
-    const told = latencyByInterval(store.ctx.db, nums, intervals);
-    expect(told).toHaveLength(intervals.length);
-    for (const [index, interval] of intervals.entries()) {
-      expectCounted(told[index] ?? NONE, nums, interval.from, interval.to);
+    const { each } = latencyOfEach(store.ctx.db, nums, intervals);
+    for (const [place, num] of nums.entries()) {
+      expect(each[place]).toHaveLength(intervals.length);
+      for (const [index, interval] of intervals.entries()) {
+        expectCounted(each[place]?.[index] ?? NONE, [num], interval.from, interval.to);
+      }
     }
   });
 });

@@ -13,8 +13,8 @@ import {
   enableUser,
   getUser,
   signIn,
-  type UserRow,
 } from "../../../src/features/users";
+import type { UserRow } from "../../../src/features/users/store";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { client } from "../../support/auth-installation";
 import {

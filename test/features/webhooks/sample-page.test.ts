@@ -21,7 +21,7 @@ test("a webhook cannot be limited to the sample page", async () => {
     expect(expectProblem(refused, "validation_failed").errors).toEqual([
       {
         pointer: "#/page",
-        detail: "is the sample page, which goes with the first one of your own",
+        detail: "is the sample page, which is removed when you create your first page",
       },
     ]);
   }

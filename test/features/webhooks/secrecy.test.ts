@@ -117,7 +117,10 @@ describe("secret URLs", () => {
     for (const json of [change, { ...change, url: shownUrl("slack", SLACK) }]) {
       const { errors } = expectProblem(await site.patch(id, json), "validation_failed");
       expect(errors).toEqual([
-        { pointer: "#/url", detail: expect.stringContaining("must be given with another format") },
+        {
+          pointer: "#/url",
+          detail: expect.stringContaining("must be given again for another format"),
+        },
       ]);
     }
     expect(await site.state()).toEqual(before);

@@ -32,13 +32,13 @@ describe("a secret", () => {
     ["MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "must begin with whsec_"],
     ["WHSEC_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "must begin with whsec_"],
     ["whsk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "must begin with whsec_"],
-    ["whsec_", "must hold 24 to 64 bytes; these are 0"],
-    [ofBytes(23), "must hold 24 to 64 bytes; these are 23"],
-    [ofBytes(65), "must hold 24 to 64 bytes; these are 65"],
-    ["whsec_correct horse battery staple!!", "must be whsec_ and base64, with its padding"],
-    ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n", "must be whsec_ and base64, with its padding"],
-    [ofBytes(25).replace(/=+$/, ""), "must be whsec_ and base64, with its padding"],
-    ["whsec_-_KQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "must be whsec_ and base64, with its padding"],
+    ["whsec_", "must have 24 to 64 bytes, not 0"],
+    [ofBytes(23), "must have 24 to 64 bytes, not 23"],
+    [ofBytes(65), "must have 24 to 64 bytes, not 65"],
+    ["whsec_correct horse battery staple!!", "must be whsec_ followed by base64 with padding"],
+    ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n", "must be whsec_ followed by base64 with padding"],
+    [ofBytes(25).replace(/=+$/, ""), "must be whsec_ followed by base64 with padding"],
+    ["whsec_-_KQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "must be whsec_ followed by base64 with padding"],
   ])("the secret %j is rejected", (text, detail) => {
     expect(secretError(text)).toBe(detail);
     expect(() => secretBytes(text)).toThrow(detail);

@@ -46,7 +46,7 @@ describe("a signature", () => {
 
   test("signing with an invalid secret throws an error that does not contain it", () => {
     const attempt = () => signed(["whsec_not-base64-and-quite-private"]);
-    expect(attempt).toThrow("The secret of a webhook must be whsec_ and base64");
+    expect(attempt).toThrow("The secret of a webhook must be whsec_ followed by base64");
     expect(attempt).not.toThrow("private");
   });
 });

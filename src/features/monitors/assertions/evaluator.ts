@@ -37,7 +37,7 @@ interface Task extends Job {
 }
 
 /** Members of a worker thread that the evaluator uses. */
-export type EvaluationThread = Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror">;
+type EvaluationThread = Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror">;
 
 /** The thread costs about 15 MB. It ends after this time without work: monitors with the default interval keep it. */
 const IDLE_MS = 90_000;

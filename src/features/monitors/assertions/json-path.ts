@@ -1,5 +1,5 @@
 /** The names and indexes that lead to one value in a JSON document. */
-export type JsonPath = readonly (string | number)[];
+type JsonPath = readonly (string | number)[];
 
 /** Result of a path that leads nowhere, which differs from JSON's null. */
 export const NOTHING = Symbol("nothing");

@@ -6,8 +6,8 @@ const NUMBER_OPS = ["eq", "ne", "lt", "lte", "gt", "gte"] as const;
 const TEXT_OPS = ["eq", "ne", "contains", "not_contains", "matches"] as const;
 const ALL_OPS = [...NUMBER_OPS, "contains", "not_contains", "matches", "exists"] as const;
 
-export type NumberOp = (typeof NUMBER_OPS)[number];
-export type TextOp = (typeof TEXT_OPS)[number];
+type NumberOp = (typeof NUMBER_OPS)[number];
+type TextOp = (typeof TEXT_OPS)[number];
 export type Op = (typeof ALL_OPS)[number];
 
 /**

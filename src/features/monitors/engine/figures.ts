@@ -9,7 +9,7 @@ import {
 export const DELAY_BOUNDS_MS = [10, 50, 100, 250, 500, 1_000, 5_000, 30_000] as const;
 
 /** Number of checks by outcome. */
-export type OutcomeCounts = Readonly<Record<CheckOutcome, number>>;
+type OutcomeCounts = Readonly<Record<CheckOutcome, number>>;
 
 /** Counters of the engine since its creation, and its current load. */
 export interface MonitoringFigures {

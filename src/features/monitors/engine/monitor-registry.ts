@@ -5,7 +5,7 @@ import { renew, type ScheduledMonitor, watchedOf } from "./scheduled-monitor";
 /** Number of monitors read by one statement. */
 const READ_AT_ONCE = 1_000;
 
-export interface RegistryChange {
+interface RegistryChange {
   /** New, changed, paused or resumed. */
   changed: readonly ScheduledMonitor[];
   removed: readonly ScheduledMonitor[];

@@ -8,7 +8,7 @@ import { type MonitorConfig, probeOf } from "../probes";
 import { Connectivity } from "./connectivity";
 
 /** Returns the probe of a type. */
-export type ProbeOf = (type: MonitorType) => Pick<Probe<MonitorType, MonitorConfig>, "run">;
+type ProbeOf = (type: MonitorType) => Pick<Probe<MonitorType, MonitorConfig>, "run">;
 
 export interface ProberOptions {
   /** Returns the probe of a type; the registry's unless a test gives others. */

@@ -14,7 +14,7 @@ const WAITING_MAX = 100_000;
 const RETRY_MS = { first: 1_000, most: 15_000 };
 
 /** Listener of the recorder. */
-export interface RecorderListener {
+interface RecorderListener {
   /** An entry is stored. */
   recorded(recorded: Recorded): void;
   /** It has stopped writing for now: `dueAt` says until when. */

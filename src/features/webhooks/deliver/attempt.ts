@@ -13,28 +13,27 @@ import { type Outgoing, type ReadHeadline, writeMessage } from "./message";
 const ANSWER_BYTES_MAX = 20 * 1024;
 
 const TEXTUAL = /^(text\/|application\/([^;]*[+])?(json|xml|javascript|x-www-form-urlencoded)\b)/i;
-// Control characters that no text has: what claims to be text and holds them is shown to nobody.
+// Control characters that text does not contain: such bodies are not shown.
 // oxlint-disable-next-line no-control-regex
 const BINARY = /[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/;
 
 /**
- * The first 20 KB of what was answered, where that is text; else null. What steers a terminal or turns
- * the direction of text around is left out, and `secrets` are blanked, for a receiver may send back what
- * it was sent.
+ * Returns the first 20 KB of a text response; null for others. Control characters and direction
+ * overrides are removed. `secrets` are blanked, since a receiver may send back what it was sent.
  */
 async function answerText(answer: HttpAnswer, secrets: readonly string[]): Promise<string | null> {
   const type = answer.headers.get("content-type");
   if (type !== undefined && !TEXTUAL.test(type)) return null;
   const body = await readBody(answer, ANSWER_BYTES_MAX);
   if (body instanceof Fault || body.bytes.length === 0) return null;
-  // What was cut in the middle of a character ends in the sign for a broken one.
+  // A character that was cut in the middle decodes to U+FFFD.
   const text = new TextDecoder().decode(body.bytes).replace(/\uFFFD$/, "");
   if (BINARY.test(text)) return null;
   const shown = blanked(clean(text), secrets);
   return body.isCut ? withoutBeginning(shown, secrets) : shown;
 }
 
-/** For resolving, connecting, sending and reading the answer together. */
+/** Limit for resolving, connecting, sending and reading the response together. */
 const TRY_TIMEOUT_MS = 15 * SECOND_MS;
 
 /** Result of an attempt. */
@@ -42,30 +41,33 @@ export interface TryResult {
   /** Start in unix ms. */
   at: number;
   latencyMs: number;
-  /** Null where nothing answered; then `error` says why. */
+  /** Null without a response; then `error` gives the reason. */
   statusCode: number | null;
   error: string | null;
-  /** The first 20 KB of what was answered, where that was text. */
+  /** First 20 KB of the response, if it was text. */
   answer: string | null;
   retryAfter: string | undefined;
 }
 
 /** Reason for which no attempt was made. */
 export type NoTry =
-  /** The delivery is over, or its endpoint takes nothing any more. */
-  | "over"
-  /** The endpoint's format does not tell of this event. */
-  | "untold"
-  /** This server could not send anything, by a local fault. */
+  /** The delivery has ended, or its endpoint is disabled or deleted. */
+  | "ended"
+  /** The endpoint's format has no message for the event. */
+  | "no_message"
+  /** A fault of this server prevented the attempt. */
   | "local_fault";
 
 /**
- * Tries a delivery once, as the database shows it and its endpoint at this moment. Never throws; when
- * `signal` aborts, the try ends at once.
+ * Attempts a delivery once, with its current data in the database. Never throws. Ends at once when
+ * `signal` aborts.
  */
 export type Attempt = (deliveryId: string, signal: AbortSignal) => Promise<TryResult | NoTry>;
 
-/** Brings the formats and all that goes out with it: to be loaded when there is something to send. */
+/**
+ * Creates the function that attempts deliveries. Loaded with the first delivery, since it loads all
+ * code of outgoing requests.
+ */
 export function createAttempt(
   ctx: Pick<AppContext, "baseUrl" | "clock" | "db" | "log">,
   egress: Egress,
@@ -75,9 +77,9 @@ export function createAttempt(
 
   return async (deliveryId, stopping) => {
     const found = findForTry(ctx.db, { id: deliveryId });
-    if (!found || found.delivery.status !== "pending") return "over";
+    if (!found || found.delivery.status !== "pending") return "ended";
     const { webhook } = found;
-    if (!webhook.enabled || webhook.deletedAt !== null) return "over";
+    if (!webhook.enabled || webhook.deletedAt !== null) return "ended";
     const outgoing: Outgoing = {
       event: found.event as RecordedEvent,
       webhook,
@@ -99,13 +101,13 @@ export function createAttempt(
     let signature: Record<string, string>;
     try {
       message = writeMessage(ctx, outgoing, readHeadline);
-      if (!message) return "untold";
+      if (!message) return "no_message";
       url = new URL(message.url ?? webhook.url);
       const secrets = secretsInForce(webhook, at);
       signature = signatureHeaders({ id: found.event.id, at, body: message.body, secrets });
     } catch (error) {
-      ctx.log.error({ err: error, delivery: deliveryId }, "a webhook's message could not be made");
-      return failed("The message could not be made.");
+      ctx.log.error({ err: error, delivery: deliveryId }, "a webhook message could not be written");
+      return failed("The message could not be written.");
     }
 
     const deadline = new AbortController();

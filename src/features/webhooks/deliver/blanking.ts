@@ -1,12 +1,12 @@
 import { CUT, FORMATS } from "../formats";
 import type { Outgoing } from "./message";
 
-/** Less than this of a query's value is an option, such as `wait=true`, and stands in any text. */
+/** Shorter values of a query, such as in `wait=true`, are options and occur in any text. */
 const QUERY_VALUE_MIN = 6;
-/** A part of a path is a word, unless it is as long as no word, or is long and holds a digit. */
+/** A part of a path is a secret if it has 16 characters, or 8 with a digit; others may be words. */
 const LONGER_THAN_WORDS = 16;
 const LONG = 8;
-/** Less than this of a secret says nothing of it. */
+/** Length from which the beginning of a secret is removed. */
 const BEGINNING_MIN = 4;
 
 /**
@@ -23,12 +23,12 @@ export function secretsIn({ url, format, settings }: Outgoing["webhook"]): strin
   return [...new Set(secrets.flatMap(spellings))].toSorted((a, b) => b.length - a.length);
 }
 
-/** A text without them. */
+/** Returns a text with the secrets replaced by an ellipsis. */
 export function blanked(text: string, secrets: readonly string[]): string {
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, CUT), text);
 }
 
-/** A text that was cut somewhere, without the beginning of one that stands at its end. */
+/** Returns a cut text without the beginning of a secret at its end. */
 export function withoutBeginning(text: string, secrets: readonly string[]): string {
   let most = 0;
   for (const secret of secrets) {
@@ -64,7 +64,7 @@ function spellings(secret: string): string[] {
     decoded(secret),
     encodeURIComponent(secret),
     json,
-    // As some write JSON.
+    // Some JSON writers escape slashes.
     json.replaceAll("/", "\\/"),
   ];
 }

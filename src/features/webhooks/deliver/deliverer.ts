@@ -24,7 +24,7 @@ export interface Deliverer {
 }
 
 const AGAIN_AFTER_MS = SECOND_MS;
-/** Number of tries that one turn of the event loop begins: some milliseconds of work. */
+/** Number of attempts that start in one turn of the event loop: some milliseconds of work. */
 const BEGUN_AT_ONCE = 16;
 
 /**
@@ -50,15 +50,15 @@ class Delivering implements Deliverer {
   readonly #tries = new TryCounts();
   /** Attempts in progress. */
   readonly #underWay = new Set<Promise<void>>();
-  /** Number of tries whose first work, writing the message, is still to come in this turn. */
+  /** Number of attempts whose message is not written yet in this turn. */
   #starting = 0;
   readonly #cleanup: QueueCleanup;
-  readonly #breakOff = new AbortController();
-  readonly #leave: (() => void)[];
+  readonly #aborter = new AbortController();
+  readonly #unsubscribe: (() => void)[];
   readonly #tick: Timer;
   readonly #backoff = new Backoff();
   #timer: Timer | undefined;
-  #paceTimer: Timer | undefined;
+  #throttleTimer: Timer | undefined;
   #isScheduled = false;
   #isStopped = false;
   #whenIdle: (() => void)[] = [];
@@ -80,17 +80,17 @@ class Delivering implements Deliverer {
       const { createAttempt } = await import("./attempt");
       return createAttempt(ctx, egress, readHeadline);
     });
-    this.#leave = [
+    this.#unsubscribe = [
       signals.deliveriesQueued.on((id) => {
         this.#queue.wake(id);
         this.#schedule();
       }),
       signals.deliveriesBatched.on(() => void this.#cleanup.writeBatches()),
-      signals.databaseChangedElsewhere.on(() => this.#lookAround()),
+      signals.databaseChangedElsewhere.on(() => this.#rescan()),
     ];
-    // For what no wake-up tells of, such as a clock that was set forward.
-    this.#tick = clock.every(MINUTE_MS, () => this.#lookAround());
-    this.#lookAround();
+    // Finds changes without a signal, such as a clock that was set forward.
+    this.#tick = clock.every(MINUTE_MS, () => this.#rescan());
+    this.#rescan();
     if (this.#queue.isActive) void this.#capDueTimes();
   }
 
@@ -110,26 +110,26 @@ class Delivering implements Deliverer {
     this.#cleanup.stop();
     this.#tick.cancel();
     this.#timer?.cancel();
-    this.#paceTimer?.cancel();
-    for (const leave of this.#leave) leave();
-    const overdue = this.#ctx.clock.after(drainMs, () => this.#breakOff.abort());
+    this.#throttleTimer?.cancel();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    const overdue = this.#ctx.clock.after(drainMs, () => this.#aborter.abort());
     await Promise.all(this.#underWay);
     overdue.cancel();
     await this.#recorder.flush();
     this.#recorder.stop();
   }
 
-  #lookAround(): void {
+  #rescan(): void {
     try {
-      this.#queue.lookAround();
+      this.#queue.rescan();
       if (hasBatches(this.#ctx.db)) void this.#cleanup.writeBatches();
     } catch (error) {
-      this.#ctx.log.error({ err: error }, "what is to be delivered cannot be read");
+      this.#ctx.log.error({ err: error }, "the delivery queue cannot be read");
     }
     this.#schedule();
   }
 
-  /** Once a turn of the event loop, however much has happened in it. */
+  /** Runs at most once per turn of the event loop. */
   #schedule(): void {
     if (this.#isScheduled || this.#isStopped) return;
     this.#isScheduled = true;
@@ -140,17 +140,17 @@ class Delivering implements Deliverer {
   }
 
   #run(): void {
-    // What cannot be recorded would be sent again and again.
+    // A delivery whose result cannot be recorded would be sent again and again.
     if (this.#recorder.isStuck) return;
     try {
       this.#beginAll();
       this.#wakeWhenDue();
     } catch (error) {
-      this.#ctx.log.error({ err: error }, "what is to be delivered cannot be read");
-      this.#again(() => undefined);
+      this.#ctx.log.error({ err: error }, "the delivery queue cannot be read");
+      this.#retryLater(() => undefined);
     }
     if (this.#underWay.size > 0 || this.#queue.isActive) return;
-    // Nothing else is on its way that would be worth waiting for.
+    // No other result is worth waiting for.
     void this.#recorder.flush();
     if (this.#cleanup.underWay > 0 || this.#isScheduled || !this.#recorder.isEmpty) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
@@ -165,8 +165,8 @@ class Delivering implements Deliverer {
     };
     for (const begun of this.#queue.begin(mayBegin)) this.#start(begun);
     if (!mustWait) return;
-    this.#paceTimer ??= this.#ctx.clock.after(this.#throttle.waitMs(), () => {
-      this.#paceTimer = undefined;
+    this.#throttleTimer ??= this.#ctx.clock.after(this.#throttle.waitMs(), () => {
+      this.#throttleTimer = undefined;
       this.#schedule();
     });
   }
@@ -175,7 +175,7 @@ class Delivering implements Deliverer {
     this.#timer?.cancel();
     const dueAt = this.#queue.nextDueAt();
     if (dueAt === Number.POSITIVE_INFINITY) return;
-    // A timer for more than 24 days would run out at once.
+    // A timer of more than 24 days would fire at once.
     const waitMs = Math.min(DAY_MS, Math.max(0, dueAt - this.#steadyNow()));
     this.#timer = this.#ctx.clock.after(waitMs, () => {
       this.#queue.wakeDue();
@@ -192,35 +192,35 @@ class Delivering implements Deliverer {
     this.#underWay.add(ended);
   }
 
-  /** Resolves when the try has ended, its result handed on to be recorded. */
+  /** Resolves when the attempt has ended and its result was passed to the recorder. */
   async #try(begun: Begun): Promise<void> {
     const { queue, due } = begun;
     let outcome: TryResult | NoTry | undefined;
     try {
-      const attempt = await this.#attempt().finally(() => this.#hasStarted());
-      outcome = await attempt(due.id, this.#breakOff.signal);
+      const attempt = await this.#attempt().finally(() => {
+        this.#starting -= 1;
+        this.#schedule();
+      });
+      outcome = await attempt(due.id, this.#aborter.signal);
     } catch (error) {
-      this.#ctx.log.error({ err: error, delivery: due.id }, "a delivery could not be tried");
+      this.#ctx.log.error({ err: error, delivery: due.id }, "a delivery could not be attempted");
     }
     if (outcome === undefined || outcome === "local_fault") queue.hold(due);
     else queue.end(due);
-    // Broken off: it counts as if it had not been begun.
-    if (this.#breakOff.signal.aborted) return;
-    if (outcome === undefined) this.#again(() => this.#queue.release(begun));
-    else if (outcome === "over") this.#queue.release(begun);
-    else if (outcome === "untold") void this.#discardDelivery(begun);
+    // An aborted attempt does not count.
+    if (this.#aborter.signal.aborted) return;
+    if (outcome === undefined) this.#retryLater(() => this.#queue.release(begun));
+    else if (outcome === "ended") this.#queue.release(begun);
+    else if (outcome === "no_message") void this.#discardDelivery(begun);
     else if (outcome === "local_fault") {
-      // A local fault counts as no attempt.
-      this.#again(() => this.#queue.release(begun), this.#backoff.nextWaitMs(this.#steadyNow()));
+      this.#retryLater(
+        () => this.#queue.release(begun),
+        this.#backoff.nextWaitMs(this.#steadyNow()),
+      );
     } else {
       this.#backoff.reset();
       void this.#record(begun, outcome);
     }
-  }
-
-  #hasStarted(): void {
-    this.#starting -= 1;
-    this.#schedule();
   }
 
   async #record(begun: Begun, result: TryResult): Promise<void> {
@@ -232,15 +232,15 @@ class Delivering implements Deliverer {
 
   async #discardDelivery(begun: Begun): Promise<void> {
     if (await this.#cleanup.discardDelivery(begun.due.id)) this.#queue.release(begun);
-    else this.#again(() => this.#queue.release(begun));
+    else this.#retryLater(() => this.#queue.release(begun));
   }
 
   async #capDueTimes(): Promise<void> {
-    const hasHastened = await this.#cleanup.capDueTimes(this.#steadyNow());
-    if (hasHastened && !this.#isStopped) this.#lookAround();
+    const hasCapped = await this.#cleanup.capDueTimes(this.#steadyNow());
+    if (hasCapped && !this.#isStopped) this.#rescan();
   }
 
-  #again(then: () => void, waitMs: number = AGAIN_AFTER_MS): void {
+  #retryLater(then: () => void, waitMs: number = AGAIN_AFTER_MS): void {
     this.#ctx.clock.after(waitMs, () => {
       then();
       this.#schedule();

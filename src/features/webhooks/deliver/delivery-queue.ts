@@ -9,19 +9,19 @@ export const MOST_FOR_ONE = 8;
 export const MOST_IN_ALL = 256;
 
 /**
- * Divides what may be under way among the endpoints. One half is divided evenly, and nobody else can use
- * a share of it; the other half is for whoever has more to send. So endpoints that hang take from the
- * others at most what is more than their share.
+ * Divides the concurrent attempts among the endpoints. One half is divided evenly and reserved for
+ * each endpoint; the other half is for endpoints with more to send. So endpoints that hang cannot
+ * use the reserved share of others.
  */
 export class FairShare {
   readonly #most: number;
   readonly #share: number;
   readonly #mostBeyond: number;
   #inAll = 0;
-  /** Under way beyond the shares of their endpoints. */
+  /** Running attempts beyond the shares of their endpoints. */
   #beyond = 0;
 
-  /** `underWay`: how many there are to each endpoint; `most`: how many there may be in all. */
+  /** `underWay` is the number of running attempts of each endpoint, `most` the maximum of all. */
   constructor(underWay: readonly number[], most: number = MOST_IN_ALL) {
     this.#most = most;
     const endpoints = Math.max(1, underWay.length);
@@ -33,7 +33,7 @@ export class FairShare {
     }
   }
 
-  /** Takes a place for one more to an endpoint that has so many under way; false if there is none. */
+  /** Takes a place for an endpoint with `underWay` running attempts; false if there is none. */
   take(underWay: number): boolean {
     if (underWay >= MOST_FOR_ONE || this.#inAll >= this.#most) return false;
     const isBeyond = underWay >= this.#share;
@@ -47,10 +47,10 @@ export class FairShare {
 /** Number of an endpoint's deliveries in memory, and the number at which the next page is read. */
 const PAGE = 64;
 const LOW = 8;
-/** Maximum number in memory while searching for one that waits for no other of its subject. */
+/** Maximum number in memory while searching for one that can start. */
 const MOST_HELD = 512;
 
-/** A delivery to be tried, with the lane that it is taken from. */
+/** A delivery that starts, with its queue. */
 export interface Begun {
   queue: EndpointQueue;
   due: Due;
@@ -65,10 +65,10 @@ export class DeliveryQueue {
   readonly #steadyNow: () => number;
   readonly #most = outgoingShare(MOST_IN_ALL);
   readonly #queues = new Map<string, EndpointQueue>();
-  /** The lanes in which something may be begun. */
+  /** Queues in which a delivery may be ready to start. */
   readonly #active = new Set<EndpointQueue>();
 
-  /** `off`: told of an endpoint that takes nothing, for which something may wait. */
+  /** `off` is called for a disabled endpoint that may have pending deliveries. */
   constructor(
     db: Db,
     steadyNow: () => number,
@@ -83,9 +83,9 @@ export class DeliveryQueue {
     return this.#active.size > 0;
   }
 
-  /** Something may be due to an endpoint. */
+  /** Reads the endpoint's due deliveries again before the next start. */
   wake(webhookId: string): void {
-    const queue = this.#laneOf(webhookId);
+    const queue = this.#queueOf(webhookId);
     queue.searchedTo = Number.POSITIVE_INFINITY;
     this.wakeEndpoint(queue);
   }
@@ -96,11 +96,11 @@ export class DeliveryQueue {
     this.#active.add(queue);
   }
 
-  /** Reads anew who takes anything and for whom something waits. */
-  lookAround(): void {
+  /** Reads the enabled endpoints and those with pending deliveries. */
+  rescan(): void {
     const live = new Set(listLiveWebhooks(this.#db, {}).map(({ id }) => id));
-    // Each has its share, also while nothing waits for it.
-    for (const id of live) this.#laneOf(id);
+    // Every enabled endpoint has a share, also without pending deliveries.
+    for (const id of live) this.#queueOf(id);
     for (const [id, queue] of this.#queues) {
       if (!live.has(id) && queue.claimed === 0) this.#forget(queue);
     }
@@ -108,8 +108,8 @@ export class DeliveryQueue {
   }
 
   /**
-   * Begins what may be begun now: one for each endpoint in turn, until all have what they may or
-   * `mayBegin` says no.
+   * Starts deliveries, one for each endpoint in turn, until none can start or `mayBegin` returns
+   * false.
    */
   *begin(mayBegin: () => boolean): Generator<Begun, void, void> {
     const fairShare = new FairShare(
@@ -121,7 +121,7 @@ export class DeliveryQueue {
       if (!mayBegin()) return;
       const due = queue.begin();
       if (!due) continue;
-      // At the end its turn comes again, now or next time.
+      // Moved to the end, so that other endpoints come first.
       this.#active.delete(queue);
       this.#active.add(queue);
       yield { queue, due };
@@ -146,13 +146,16 @@ export class DeliveryQueue {
     return next;
   }
 
-  /** Wakes the lanes in which something has fallen due. */
+  /** Wakes the queues with deliveries that have fallen due. */
   wakeDue(): void {
     const now = this.#steadyNow();
     for (const queue of this.#queues.values()) if (queue.nextDueAt <= now) this.wakeEndpoint(queue);
   }
 
-  /** Reads on where what is held runs out. Whether the lane holds anything that waits. */
+  /**
+   * Reads the next page if few deliveries are left. Returns true if the queue has waiting
+   * deliveries.
+   */
   #fill(queue: EndpointQueue): boolean {
     if (queue.mayHaveMore && (queue.waiting < LOW || isWorthSearching(queue))) {
       if (!findLiveWebhook(this.#db, { id: queue.webhookId })) {
@@ -182,7 +185,7 @@ export class DeliveryQueue {
     queue.nextDueAt = findNextDue(this.#db, { webhookId, now })?.at ?? Number.POSITIVE_INFINITY;
   }
 
-  #laneOf(webhookId: string): EndpointQueue {
+  #queueOf(webhookId: string): EndpointQueue {
     let queue = this.#queues.get(webhookId);
     if (!queue) {
       queue = new EndpointQueue(webhookId);
@@ -197,7 +200,10 @@ export class DeliveryQueue {
   }
 }
 
-/** All that is held waits for others of its subject, and what is not may be of another one. */
+/**
+ * Returns true if all waiting deliveries wait for others of their subjects, and further ones may be
+ * of another subject.
+ */
 function isWorthSearching(queue: EndpointQueue): boolean {
   return queue.waiting < MOST_HELD && queue.waiting + PAGE <= queue.searchedTo && !queue.hasNext();
 }

@@ -1,8 +1,8 @@
-/** A delivery that is due, as little of it as the queue needs. */
+/** Properties of a due delivery that the queue needs. */
 export interface Due {
   id: string;
   subjectId: string;
-  /** Not tried yet since it was queued. */
+  /** True if there was no attempt since it was queued. */
   isFirst: boolean;
 }
 
@@ -11,12 +11,15 @@ export interface Due {
  * First attempts of one subject run in sequence, in the order of their events.
  */
 export class EndpointQueue {
-  /** In the order of their making. */
+  /** In the order in which they were queued. */
   #waiting: Due[] = [];
-  /** Waiting, under way, or not recorded yet: the database still shows them as due. */
+  /**
+   * Ids of deliveries that wait, run, or have an unrecorded result; the database still shows them
+   * as due.
+   */
   readonly #claimed = new Set<string>();
   readonly #busySubjects = new Set<string>();
-  /** Ids of deliveries that wait to be tried, and keep their subject, until they are released. */
+  /** Ids of deliveries that wait for `release` and keep their subject until then. */
   readonly #held = new Set<string>();
   #underWay = 0;
   /** True if the database may have further due deliveries. */
@@ -42,7 +45,7 @@ export class EndpointQueue {
     return this.#claimed.size;
   }
 
-  /** Takes in what the database shows as due, but for what it has already. */
+  /** Adds due deliveries that are not in the queue yet. */
   claim(due: readonly Due[]): void {
     const added = due.filter(({ id }) => !this.#claimed.has(id));
     if (added.length === 0) return;
@@ -55,7 +58,7 @@ export class EndpointQueue {
     return this.#indexOfNext() !== -1;
   }
 
-  /** The next one to be tried; undefined if nothing waits or all of it waits for its subject. */
+  /** Starts the next delivery; undefined if none waits or all wait for their subjects. */
   begin(): Due | undefined {
     const index = this.#indexOfNext();
     const [due] = index === -1 ? [] : this.#waiting.splice(index, 1);
@@ -65,19 +68,24 @@ export class EndpointQueue {
     return due;
   }
 
-  /** A try has ended. It stays claimed until what came of it is recorded. */
+  /** Ends an attempt. The delivery stays in the queue until its result is recorded. */
   end({ subjectId, isFirst }: Due): void {
     this.#underWay -= 1;
     if (isFirst) this.#busySubjects.delete(subjectId);
   }
 
-  /** Ends a try that is not charged. Later deliveries of its subject wait until it is released. */
+  /**
+   * Ends an attempt that does not count. Later deliveries of its subject wait until it is released.
+   */
   hold({ id }: Due): void {
     this.#underWay -= 1;
     this.#held.add(id);
   }
 
-  /** Lets a held delivery wait again. The database decides about any other one again. */
+  /**
+   * Lets a held delivery wait again. Removes any other one; the database decides if it is due
+   * again.
+   */
   release(due: Due): void {
     if (!this.#held.delete(due.id)) {
       this.#claimed.delete(due.id);
@@ -87,7 +95,7 @@ export class EndpointQueue {
     this.#wait([due]);
   }
 
-  /** Forgets what waits. What is under way goes on. */
+  /** Removes waiting deliveries. Running ones continue. */
   clear(): void {
     for (const { id } of this.#waiting) this.#claimed.delete(id);
     this.#waiting = [];
@@ -95,7 +103,7 @@ export class EndpointQueue {
 
   #wait(due: readonly Due[]): void {
     this.#waiting.push(...due);
-    // Ids sort by the time of their making, due times by how often one was tried.
+    // Ids sort by the time of queueing; due times depend on the number of attempts.
     this.#waiting.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 

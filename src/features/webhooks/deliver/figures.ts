@@ -1,8 +1,8 @@
 /** Load and counters of the deliverer. */
 export interface DelivererFigures {
-  /** Tries under way. */
+  /** Attempts in progress. */
   underWay: number;
-  /** Tries that have ended since the start, by endpoint. */
+  /** Attempts that ended since the start, by endpoint. */
   tries: ReadonlyMap<string, EndedTries>;
 }
 
@@ -11,7 +11,7 @@ interface EndedTries {
   failed: number;
 }
 
-/** Counts ended tries by endpoint. */
+/** Counts ended attempts by endpoint. */
 export class TryCounts {
   readonly #counts = new Map<string, EndedTries>();
 

@@ -4,9 +4,9 @@ import { SECOND_MS } from "../../../kernel/time";
 
 /** Limit of the rate at which deliveries start. */
 export interface LoadThrottle {
-  /** Takes leave to begin one; false if that has to wait. */
+  /** Allows one delivery to start; false if it must wait. */
   take(): boolean;
-  /** After how many ms the next ones go, once `take` has said no. */
+  /** Returns the wait in ms until further deliveries may start, after `take` returned false. */
   waitMs(): number;
 }
 
@@ -14,17 +14,17 @@ export interface LoadThrottle {
 const SLOWEST = 250;
 const FIRST = 1_500;
 const FASTEST = 5_000;
-/** So many at once, whatever the pace: what a change queues goes out at once. */
+/** Deliveries that start at once at any rate, so that those of one change are sent immediately. */
 const BURST = 256;
 /**
- * Once none may go, the next wait until so many can go together: each wake-up takes from the rest of the
- * server as much time as several deliveries, and their results share a commit. At the slowest pace that is
- * a wait of a quarter of a second.
+ * Number of deliveries that start together after a wait. Each wake-up costs as much time as several
+ * deliveries, and results share a commit. At the lowest rate this is a wait of a quarter of a
+ * second.
  */
 const TOGETHER = 64;
-/** Above this part of a core the server is busy, with deliveries or whatever else. */
+/** Share of a core above which the server is busy, with deliveries or anything else. */
 const BUSY = 0.8;
-/** With fewer requests a second than this there is nobody who would notice. */
+/** Requests per second below which deliveries need not yield. */
 const FEW_REQUESTS = 500;
 const LOOK_EVERY_MS = 50;
 /** Time after the last delivery at which the measured load is discarded. */
@@ -32,18 +32,18 @@ const FORGET_AFTER_MS = 2 * SECOND_MS;
 const FASTER_BY = 100;
 const SLOWER_BY = 0.8;
 
-/** Other work of the server, as counters since any time. */
+/** Counters of the server's other work. */
 export interface Work {
-  /** Requests that have come in. */
+  /** Number of requests received. */
   requests(): number;
-  /** For how many ms this thread has had something to do. */
+  /** Time in ms for which this thread was busy. */
   busyMs(): number;
 }
 
 /**
- * Lets deliveries have what of the processor no request wants: thousands a second where few come in, and
- * some hundreds while requests take all of a core. So a backlog drains beside requests that hardly
- * notice.
+ * Creates a throttle that leaves the processor to requests: thousands of deliveries per second with
+ * few requests, some hundreds when requests use a whole core. A backlog drains without slowing
+ * requests noticeably.
  */
 export function createLoadThrottle(
   clock: Clock,
@@ -100,9 +100,8 @@ const NANOSECONDS_PER_MS = 1e6;
 const MICROSECONDS_PER_MS = 1e3;
 
 /**
- * For how many ms, since any moment, this thread has had something to do: on a processor or, where Linux
- * tells that too, waiting for one that others have. On a machine whose processors are taken, or in a
- * container with a part of one, only both together say that it is busy.
+ * Returns the time in ms for which this thread was busy: running, or on Linux also waiting for a
+ * processor. If processors are shared, only both together show that the thread is busy.
  */
 function threadBusyMs(): number {
   return linuxBusyMs() ?? processorMs();
@@ -110,7 +109,7 @@ function threadBusyMs(): number {
 
 function linuxBusyMs(): number | undefined {
   try {
-    // Of the process's first thread, which is the one that serves.
+    // Values of the process's first thread, which serves requests.
     const [running, waiting] = readFileSync("/proc/self/schedstat", "latin1")
       .split(" ")
       .map(Number);

@@ -7,25 +7,25 @@ import type { FormatContext, Message } from "../formats/format";
 import { FORMATS } from "../formats";
 import { findShownStatus } from "../store";
 
-/** An event on its way, with the endpoint as far as its format concerns. */
+/** An event with the parts of the endpoint that its format needs. */
 export interface Outgoing {
   event: RecordedEvent;
   webhook: { url: string; format: WebhookFormat; settings: Record<string, unknown> };
-  /** The page that it happened on, if there is one. */
+  /** Page of the event, if it has one. */
   page: (PageAddress & { name: string }) | null;
 }
 
 /**
- * Says what a page shows as a whole, by its id. Whoever puts the application together brings it, since
- * that is reckoned in a room which webhooks do not know.
+ * Reads the headline of a page by its id. The application passes it in, since this module must not
+ * import `status`.
  */
 export type ReadHeadline = (reader: Reader, pageId: string) => Headline;
 
 type Headline = NonNullable<FormatContext["headline"]>;
 
 /**
- * Writes what is sent, or undefined where the endpoint's format does not tell of the event. What the page
- * and its components show is read from `db` by formats that need it, and by no other.
+ * Returns the message for an event; undefined if the endpoint's format has none. Page and component
+ * statuses are read from `db` only by formats that need them.
  */
 export function writeMessage(
   { baseUrl, db }: Pick<AppContext, "baseUrl" | "db">,

@@ -17,7 +17,7 @@ export class QueueCleanup {
 
   constructor(
     ctx: Pick<AppContext, "clock" | "db" | "log" | "newId" | "signals">,
-    /** Told whenever one has ended. */
+    /** Called after each write. */
     readonly ended: () => void,
   ) {
     this.#ctx = ctx;
@@ -31,7 +31,7 @@ export class QueueCleanup {
     this.#isStopped = true;
   }
 
-  /** Cancels what waits for an endpoint that takes nothing, a little a transaction. */
+  /** Cancels the pending deliveries of a disabled endpoint, some per transaction. */
   async cancelAll(webhookId: string): Promise<void> {
     if (this.#beingCancelled.has(webhookId)) return;
     this.#beingCancelled.add(webhookId);
@@ -41,7 +41,7 @@ export class QueueCleanup {
     this.#beingCancelled.delete(webhookId);
   }
 
-  /** Writes the deliveries of large changes as rows, a slice a transaction. */
+  /** Writes batched deliveries as rows, some per transaction. */
   async writeBatches(): Promise<void> {
     this.#hasNewBatches = true;
     if (this.#isWritingBatches) return;
@@ -56,8 +56,8 @@ export class QueueCleanup {
   }
 
   /**
-   * Makes due what would otherwise wait for longer than anything is meant to: the clock was set back
-   * while nobody noticed. Whether there was any.
+   * Makes deliveries due whose due time is later than any delay allows, which happens if the clock
+   * was set back. Returns true if there were any.
    */
   async capDueTimes(now: number): Promise<boolean> {
     const latest = now + LONGEST_WAIT_MS;
@@ -72,8 +72,8 @@ export class QueueCleanup {
   }
 
   /**
-   * Takes back a delivery for which there is nothing to send; one that was sent before, to be told in
-   * another way, stays in the log. Whether that is done.
+   * Discards a delivery without a message: deletes it, or cancels it if it had attempts. Returns
+   * true on success.
    */
   async discardDelivery(id: string): Promise<boolean> {
     const discardDelivery = (tx: Tx) =>
@@ -86,7 +86,7 @@ export class QueueCleanup {
     try {
       return await this.#ctx.db.write(change);
     } catch (error) {
-      this.#ctx.log.warn({ err: error }, "the queue of deliveries could not be tidied");
+      this.#ctx.log.warn({ err: error }, "the delivery queue could not be cleaned up");
       return undefined;
     } finally {
       this.#underWay -= 1;

@@ -16,7 +16,7 @@ import { isSuccess, classifyAttempt } from "../rules";
 import { findWebhook, setFailingSince, updateWebhookRow } from "../store";
 import type { TryResult } from "./attempt";
 
-/** For so long results are gathered while others are on their way, so that they share a commit. */
+/** Time for which results are gathered to share a commit. */
 const GATHER_MS = 50;
 const GATHER_MOST = 64;
 const AGAIN_AFTER_MS = 1_000;
@@ -24,20 +24,24 @@ const AGAIN_AFTER_MS = 1_000;
 interface Unwritten {
   deliveryId: string;
   result: TryResult;
-  /** Told when the next try is due, if there is one. Never told where the result cannot be written. */
+  /**
+   * Called with the time of the next attempt, if there is one; never if the result cannot be
+   * written.
+   */
   recorded: (nextTryAt: number | undefined) => void;
 }
 
 /**
- * Writes results in groups. What the database refuses (a full disk) is kept and written when it can be:
- * meanwhile `isStuck`, and nobody should begin what cannot be written either.
+ * Writes results in groups. Results that the database refuses, for example with a full disk, are
+ * kept and written later. Meanwhile `isStuck` is true and no attempt should start, since its result
+ * could not be written.
  */
 export class Recorder {
   readonly #ctx: Pick<AppContext, "clock" | "db" | "log" | "random" | "signals">;
   readonly #steadyNow: () => number;
   #gathered: Unwritten[] = [];
   #writing = 0;
-  /** Resolves when nothing is being written. */
+  /** Resolves when no write is in progress. */
   #written = Promise.resolve();
   #timer: Timer | undefined;
   #isStuck = false;
@@ -58,7 +62,7 @@ export class Recorder {
     return this.#gathered.length === 0 && this.#writing === 0;
   }
 
-  /** Resolves once it is written, with the time of the next try if there is one. */
+  /** Resolves when the result is written, with the time of the next attempt if there is one. */
   add(deliveryId: string, result: TryResult): Promise<number | undefined> {
     return new Promise((recorded) => {
       this.#gathered.push({ deliveryId, result, recorded });
@@ -68,14 +72,14 @@ export class Recorder {
     });
   }
 
-  /** Writes what was gathered. Resolves when all is written, or kept for another attempt. */
+  /** Writes the gathered results. Resolves when all are written or kept for later. */
   flush(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = undefined;
     const batch = this.#gathered;
     this.#gathered = [];
     this.#writing += batch.length;
-    // Handed over in one turn, they are committed together; one that fails does so alone.
+    // Writes of one turn share a commit; a failing one fails alone.
     const written = [this.#written, ...batch.map((unwritten) => this.#write(unwritten))];
     this.#written = Promise.all(written).then(() => undefined);
     return this.#written;
@@ -89,25 +93,25 @@ export class Recorder {
       );
       this.#writing -= 1;
       this.#isStuck = false;
-      this.#gatherOn();
+      this.#writeGatheredSoon();
       recorded(nextTryAt);
     } catch (error) {
       this.#writing -= 1;
       if (error instanceof Problem) this.#keep(unwritten, error);
-      // Not tried again before the next start: what cannot be written would be sent for ever.
+      // Not attempted again before the next start, since it would be sent without end.
       else {
         this.#ctx.log.error(
           { err: error, delivery: deliveryId },
           "a delivery's result cannot be recorded",
         );
-        // Nothing else is left of what could not be written before.
+        // No earlier result waits to be written.
         if (this.#gathered.length === 0) this.#isStuck = false;
       }
     }
   }
 
-  /** Sees to what came in while it was stuck, for which nobody waits yet. */
-  #gatherOn(): void {
+  /** Writes results that arrived while it was stuck. */
+  #writeGatheredSoon(): void {
     if (this.#gathered.length === 0) return;
     this.#timer ??= this.#ctx.clock.after(GATHER_MS, () => void this.flush());
   }
@@ -121,7 +125,7 @@ export class Recorder {
     this.#timer ??= this.#ctx.clock.after(AGAIN_AFTER_MS, () => void this.flush());
   }
 
-  /** Gives up what is not written: it stays as the database shows it. */
+  /** Discards results that are not written. */
   stop(): void {
     this.#timer?.cancel();
     this.#gathered = [];
@@ -131,9 +135,9 @@ export class Recorder {
 const CHANCE_BYTES = 4;
 
 /**
- * Writes down how a try went and all that follows from it: the next one, the end of the delivery, the
- * endpoint's standing. `steadyNow` is the moment that waits are counted from. Answers when the next try
- * is due, in the same time, if there is one.
+ * Writes the result of an attempt with its consequences for delivery and endpoint. `steadyNow` is
+ * the start of delays, from `monotonicWallClock`. Returns the time of the next attempt by that
+ * clock, if there is one.
  */
 export function recordTry(
   ctx: Pick<AppContext, "clock" | "random" | "signals">,
@@ -143,7 +147,7 @@ export function recordTry(
   steadyNow: number,
 ): number | undefined {
   const progress = findDeliveryProgress(tx, { id: deliveryId });
-  // Deleted with its event or its page meanwhile.
+  // It was deleted meanwhile with its event or page.
   if (!progress) return undefined;
   const { webhookId, tries, triesBefore, eventType, failingSince } = progress;
   const { retryAfter, ...told } = result;
@@ -158,7 +162,7 @@ export function recordTry(
     chance: Buffer.from(ctx.random(CHANCE_BYTES)).readUInt32BE() / 2 ** 32,
   });
   insertTry(tx, { deliveryId, number: tries + 1, ...told });
-  // What was cancelled during the try stays so, unless it has arrived after all.
+  // A delivery that was cancelled meanwhile stays cancelled, unless it succeeded.
   const isCalledOff = progress.status === "cancelled" && verdict.status !== "delivered";
   const status = isCalledOff ? "cancelled" : verdict.status;
   const nextTryAt =

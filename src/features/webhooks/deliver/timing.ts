@@ -2,9 +2,9 @@ import { SECOND_MS } from "../../../kernel/time";
 import type { Clock } from "../../../kernel/clock";
 
 /**
- * Wall-clock time (unix ms) that never goes back and never stands still: where the clock is set back,
- * it goes on from where it was, so that a wait lasts as long as it was meant to. Where the clock is set
- * forward, it follows.
+ * Returns a clock of wall time (unix ms) that never goes back: if the clock is set back, it
+ * continues from its last time, so that delays keep their length. If the clock is set forward, it
+ * follows.
  */
 export function monotonicWallClock(clock: Clock): () => number {
   let time = clock.now();
@@ -34,7 +34,7 @@ export class Backoff {
     return this.#waitMs;
   }
 
-  /** Starts again with the shortest delay, after something was sent. */
+  /** Resets the delay to the shortest one, after something was sent. */
   reset(): void {
     this.#waitMs = FIRST_WAIT_MS;
   }

@@ -1,14 +1,14 @@
 import { clean, mostThat } from "./clean";
 
 /*
- * A text as blocks of spans, without any service's markup: what Markdown is read into, what can be cut
- * anywhere, and what each format writes in its own way.
+ * A text as blocks of spans, without markup. Markdown is read into blocks, blocks can be cut
+ * anywhere, and each format writes them in its own markup.
  */
 
 export type Style = "bold" | "italic" | "strike" | "code";
 
 export interface Span {
-  /** Clean; may hold line feeds. Of an address: the address itself. */
+  /** Clean text, which may contain line feeds; for a link its address. */
   text: string;
   styles: readonly Style[];
   /** Address of a link. `text` is the same, so that a link shows where it leads. */
@@ -27,12 +27,12 @@ export interface Block {
 
 const ELLIPSIS: Span = { text: "…", styles: [] };
 
-/** A paragraph of spans; texts are plain, and cleaned here. */
+/** Returns a paragraph of spans; plain texts are cleaned. */
 export function paragraph(...parts: (string | Span)[]): Block {
   return { kind: "paragraph", marker: "", depth: 0, isQuoted: false, spans: parts.map(toSpan) };
 }
 
-/** An entry of a list. */
+/** Returns an entry of a list. */
 export function entry(...parts: (string | Span)[]): Block {
   return { ...paragraph(...parts), marker: "•", depth: 1 };
 }
@@ -67,7 +67,7 @@ function lengthOf(blocks: readonly Block[]): number {
   return length;
 }
 
-/** The blocks up to so many UTF-16 units, ended by an ellipsis; none for 0. */
+/** Returns the first `length` UTF-16 units of the blocks, with an ellipsis; nothing for 0. */
 function beginningOf(blocks: readonly Block[], length: number): Block[] {
   let left = length;
   const kept: Block[] = [];
@@ -86,7 +86,7 @@ function beginningOf(blocks: readonly Block[], length: number): Block[] {
   return last ? [...kept, withEllipsis(last)] : [];
 }
 
-/** The block with what says that more follows. Half of a surrogate pair at its end is left out. */
+/** Returns the block with an ellipsis at its end, without half of a surrogate pair. */
 export function withEllipsis(block: Block): Block {
   const spans = [...block.spans];
   const end = spans.pop();

@@ -1,23 +1,23 @@
-// Control characters other than tab and line feed, and the marks that reorder the text around them.
+// Control characters other than tab and line feed, and marks that reorder the text around them.
 const UNSAFE =
   // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 const LINE_ENDS = /\r\n?|[\u2028\u2029]/g;
 const CUT = "…";
 
-/** A text without control characters, overrides of its direction and halves of surrogate pairs. */
+/** Returns a text without control characters, direction overrides and unpaired surrogates. */
 export function clean(text: string): string {
   return text.replace(LINE_ENDS, "\n").replace(UNSAFE, "").toWellFormed();
 }
 
-/** The same on one line. */
+/** Returns a clean text on one line. */
 export function cleanLine(text: string): string {
   return clean(text).replace(/\s+/g, " ").trim();
 }
 
 /**
- * The longest beginning that fits, with an ellipsis where something is missing; never through the
- * middle of a character. `fits` must hold of whatever is shorter than what it holds of.
+ * Returns the longest beginning that fits, with an ellipsis if it was cut, never within a
+ * character. If `fits` accepts a text, it must accept shorter ones.
  */
 export function clip(text: string, fits: (text: string) => boolean): string {
   if (fits(text)) return text;
@@ -26,12 +26,15 @@ export function clip(text: string, fits: (text: string) => boolean): string {
   return beginning(mostThat(points.length - 1, (length) => fits(beginning(length))));
 }
 
-/** The same for a limit in characters, of which nobody says how they count: so in UTF-16 units, the most. */
+/** Cuts a text at a number of UTF-16 units, the strictest reading of limits in "characters". */
 export function clipTo(text: string, maxLength: number): string {
   return clip(text, ({ length }) => length <= maxLength);
 }
 
-/** The largest number from 0 to `most` of which something holds, if it holds of all below; else 0. */
+/**
+ * Returns the largest number from 0 to `most` for which `holds` is true, if it is true for all
+ * smaller ones; else 0.
+ */
 export function mostThat(most: number, holds: (count: number) => boolean): number {
   let low = 0;
   let high = most + 1;
@@ -44,12 +47,12 @@ export function mostThat(most: number, holds: (count: number) => boolean): numbe
 }
 
 const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:"]);
-// Allowed in a URL, but the end of one in some markup.
+// Characters that are allowed in a URL but end one in some markup.
 const ENDS_MARKUP = /[\s<>"'`|\\^{}()]/g;
 
 /**
- * A web address in its canonical form, its host in punycode, without a character that means something
- * in a service's markup. Undefined for what is none, or reads as one site and leads to another
+ * Returns a web address in canonical form, with its host in punycode and markup characters escaped.
+ * Undefined for other texts, and for addresses with user info, which can imitate another site
  * (`https://bank.example@elsewhere.example`).
  */
 export function webAddress(text: string): string | undefined {
@@ -62,7 +65,7 @@ export function webAddress(text: string): string | undefined {
   });
 }
 
-/** The address behind `mailto:`; undefined for another scheme. */
+/** Returns the address of a `mailto:` link; undefined for other schemes. */
 export function mailAddress(text: string): string | undefined {
   return /^mailto:([^?]+)/i.exec(text)?.[1];
 }

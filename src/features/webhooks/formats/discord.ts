@@ -9,9 +9,9 @@ import { buildNotification } from "./notification";
 import { TONE_COLOURS } from "./tones";
 
 /**
- * Discord's webhooks: docs.discord.com/developers/resources/webhook#execute-webhook; the limits of
- * an embed are in …/resources/message#embed-object-embed-limits. All texts of one may not pass 6,000
- * together, which these cannot.
+ * Limits of Discord (docs.discord.com/developers/resources/webhook#execute-webhook and
+ * …/resources/message#embed-object-embed-limits). All texts of an embed together are below the
+ * limit of 6,000.
  */
 const TITLE_MAX = 256;
 const DESCRIPTION_MAX = 4_096;
@@ -31,9 +31,9 @@ export const discord: Format = {
   validate(url): FieldError[] {
     const { hostname, pathname } = new URL(url);
     if (!HOSTS.has(hostname) || PATH.test(pathname)) return [];
-    // Discord takes other services' formats at the same URL with /slack or /github behind it.
+    // URLs that end in /slack or /github accept the formats of other services.
     const detail =
-      "must be a webhook's URL: https://discord.com/api/webhooks/…/…, no more behind it";
+      "must be the URL of a webhook, without anything after it: https://discord.com/api/webhooks/…/…";
     return [{ pointer: pointer("url"), detail }];
   },
   write(event, context) {
@@ -46,7 +46,7 @@ export const discord: Format = {
       ({ length }) => length <= DESCRIPTION_MAX,
     );
     return jsonMessage({
-      // Whatever stands in a text calls nobody.
+      // No text of the message can mention anyone.
       allowed_mentions: { parse: [] },
       embeds: [
         {

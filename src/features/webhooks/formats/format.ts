@@ -37,7 +37,7 @@ export interface Format {
   hint: string;
   /** Strict schema of further settings; an empty object for most. */
   settings: TSchema;
-  /** Names of those settings that are secrets: written, never read back. */
+  /** Names of secret settings, which are never shown. */
   secretSettings: readonly string[];
   /**
    * Public beginning of the path, for services whose URL alone permits writing to a channel. The
@@ -51,13 +51,13 @@ export interface Format {
    */
   validate(url: string, settings: Readonly<Record<string, unknown>>): FieldError[];
   /**
-   * The message for an event; undefined where this format does not tell of it. Deterministic: the same
+   * Returns the message for an event; undefined if the format has none. Deterministic: the same
    * event and context give the same bytes. Texts are escaped for the service and cut at its limits.
    */
   write(event: RecordedEvent, context: FormatContext): Message | undefined;
 }
 
-/** A message whose body is JSON. */
+/** Returns a message with a JSON body. */
 export function jsonMessage(
   body: unknown,
   more: { url?: string; headers?: Readonly<Record<string, string>> } = {},

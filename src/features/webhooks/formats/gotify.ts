@@ -7,12 +7,12 @@ import { buildNotification } from "./notification";
 import type { Tone } from "./tones";
 
 /**
- * Gotify: gotify.net/docs/pushmsg and gotify.net/docs/msgextras. It names no limit of a message's
- * length. Its Markdown is CommonMark, in which a line ends with a backslash.
+ * Gotify (gotify.net/docs/pushmsg, gotify.net/docs/msgextras) has no limit of a message's length.
+ * Its Markdown is CommonMark, in which a backslash ends a line.
  */
 const COMMONMARK = { ...MARKDOWN, newline: "\\\n" };
 
-/** By its Android client: from 4 on with a sound, from 8 on in the way of whatever one does. */
+/** Priorities of its Android client: from 4 with a sound, from 8 as a pop-up. */
 const PRIORITIES: Readonly<Partial<Record<Tone, number>>> = { major_outage: 8, partial_outage: 7 };
 const PRIORITY = 5;
 
@@ -37,7 +37,7 @@ export const gotify: Format = {
   secretSettings: ["token"],
   isForPeople: true,
   validate(url): FieldError[] {
-    // A token in the URL would be shown wherever the URL is.
+    // A token in the URL would be shown with the URL.
     if (new URL(url).search === "") return [];
     return [{ pointer: pointer("url"), detail: "must have no query; the token is a setting" }];
   },

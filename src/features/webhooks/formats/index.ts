@@ -23,8 +23,8 @@ export const FORMATS: Readonly<Record<WebhookFormat, Format>> = {
 };
 
 /**
- * Everything that is wrong with a destination for a format: settings that break its schema, else what
- * the format itself finds. `url` must parse; who may be called at all is judged elsewhere.
+ * Returns the errors of URL and settings for a format: those of the settings' schema, then those of
+ * the format. `url` must parse; its host is checked elsewhere.
  */
 export function validateDestination(
   name: WebhookFormat,
@@ -39,10 +39,10 @@ export function validateDestination(
   return [...broken, ...format.validate(url, settings)];
 }
 
-/** Replaces the secret part of a shown URL. */
+/** Text that replaces the secret part of a URL. */
 export const CUT = "…";
 
-/** A URL as it may be shown: where it is a secret, without what makes it one. It must parse. */
+/** Returns a URL as it may be shown: a secret URL is shortened. `url` must parse. */
 export function shownUrl(name: WebhookFormat, url: string): string {
   const { openPath } = FORMATS[name];
   if (!openPath) return url;
@@ -51,7 +51,7 @@ export function shownUrl(name: WebhookFormat, url: string): string {
   return `${origin}${open}${CUT}`;
 }
 
-/** Settings as they may be shown, and the names of those that are set and may not. */
+/** Returns the settings that may be shown, and the names of secret settings that are set. */
 export function shownSettings(
   name: WebhookFormat,
   settings: Readonly<Record<string, unknown>>,

@@ -3,8 +3,8 @@ import { lazy } from "../../../kernel/lazy";
 import { mailAddress, webAddress, clean } from "./clean";
 import type { Block, Span, Style } from "./blocks";
 
-// Loaded and made when a text is first read, not while the server starts. Looking for addresses takes time that grows with the square of a run
-// without a space, so it is left out where a run is long.
+// Loaded with the first text, not while the server starts. Finding addresses takes time that grows
+// with the square of a run without spaces, so it is left out for texts with long runs.
 const linking = lazy(() => createReader(true));
 const plain = lazy(() => createReader(false));
 const RUN_TOO_LONG = /\S{2000}/;
@@ -12,9 +12,9 @@ const RUN_TOO_LONG = /\S{2000}/;
 const STYLES: Readonly<Record<string, Style>> = { strong: "bold", em: "italic", s: "strike" };
 
 /**
- * Reads Markdown. HTML stays text. A link is its text and, behind it, where it leads, unless the text
- * says just that; a link that leads elsewhere than to the web or a mailbox stays as it was written.
- * Pictures become links: to fetch them would tell their host who reads.
+ * Reads Markdown. HTML stays text. A link becomes its text followed by its address, unless both are
+ * the same; links to other schemes than web and mail stay as they were written. Images become
+ * links, since loading them would reveal readers to their host.
  */
 export function readMarkdown(source: string): Block[] {
   const text = clean(source);
@@ -25,18 +25,18 @@ export function readMarkdown(source: string): Block[] {
 function createReader(linkify: boolean): MarkdownIt {
   const createMarkdown = require("markdown-it") as typeof import("markdown-it").default;
   const markdown = createMarkdown({ html: false, linkify });
-  // No service has tables in all of its clients, and a few characters a row make very many cells.
+  // No service shows tables in all of its clients, and a short text can make very many cells.
   markdown.disable("table");
-  // Only what says where it leads: a file name such as `release.sh` is no link.
+  // Only addresses with a scheme become links, not file names such as `release.sh`.
   markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
   markdown.validateLink = (url) => (webAddress(url) ?? mailAddress(url)) !== undefined;
   return markdown;
 }
 
-/** One pass over the tokens of a text. */
+/** Converts the tokens of a text in one pass. */
 class Walk {
   readonly #blocks: Block[] = [];
-  /** For each list that it stands in: what marks the next entry. */
+  /** Returns the marker of the next entry, for each enclosing list. */
   readonly #lists: { marker: () => string }[] = [];
   #marker = "";
   #quotes = 0;
@@ -65,7 +65,7 @@ class Walk {
         this.#marker = this.#lists.at(-1)?.marker() ?? "";
         return;
       case "list_item_close":
-        // An entry without a word has no block that took its marker.
+        // The marker of an empty entry was not used.
         this.#marker = "";
         return;
       case "blockquote_open":
@@ -109,7 +109,7 @@ class Walk {
 function readSpans(tokens: readonly Token[]): Span[] {
   const spans: Span[] = [];
   const styles: Style[] = [];
-  // What stands in the link that is open; links do not nest.
+  // Content of the open link; links do not nest.
   let link: { opening: Token; spans: Span[] } | undefined;
   for (const token of tokens) {
     const into = link?.spans ?? spans;
@@ -133,7 +133,9 @@ function readSpans(tokens: readonly Token[]): Span[] {
   return spans;
 }
 
-/** The text of a link and, behind it, where it leads; the address alone where the text says no more. */
+/**
+ * Returns the text of a link followed by its address, or the address alone if both are the same.
+ */
 function linkSpans(token: Token, attribute: "href" | "src", inner: readonly Span[]): Span[] {
   const href = String(token.attrGet(attribute) ?? "");
   const address = webAddress(href);
@@ -147,7 +149,7 @@ function linkSpans(token: Token, attribute: "href" | "src", inner: readonly Span
   return [...inner, { text: " (", styles: [] }, shown, { text: ")", styles: [] }];
 }
 
-/** Adds spans, joining what is styled alike, so that a style is opened once. */
+/** Adds spans, merging neighbours of the same style. */
 function append(spans: Span[], ...added: readonly Span[]): void {
   for (const span of added) {
     const last = spans.at(-1);

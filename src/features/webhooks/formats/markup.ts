@@ -10,25 +10,25 @@ export interface Dialect {
   codeBlock(text: string): string;
   /** An address from `webAddress`, shown as it is. */
   link(href: string): string;
-  /** Lines that are written already. */
+  /** Quotes lines, which are in the service's markup already. */
   quote(lines: string): string;
-  /** The end of a line inside a paragraph. */
+  /** Line break within a paragraph. */
   newline: string;
   /** Writes the start of a list entry from "•" or "3.", with the space after it. */
   marker(marker: string): string;
-  /** For each list that an entry stands in but the first. */
+  /** Indentation of an entry per outer list. */
   indent: string;
   rule: string;
 }
 
 const HIGHEST = ["strike", "italic", "bold"] as const;
 
-/** Blocks in a service's markup: an empty line between them, none between the entries of a list. */
+/** Returns blocks in a service's markup: an empty line between them, none between list entries. */
 export function writeBlocks(blocks: readonly Block[], dialect: Dialect): string {
   let written = "";
   let depthBefore = 0;
   for (const block of blocks) {
-    // Code stands outside of lists: its lines would end the entry, and be read as markup then.
+    // Code is written outside of lists, since its lines would end the entry and be read as markup.
     const depth = block.kind === "code" ? 0 : Math.min(block.depth, depthBefore + 1);
     if (written !== "") written += depth > 0 && depthBefore > 0 ? "\n" : "\n\n";
     written += writeBlock(block, depth, dialect);
@@ -50,7 +50,7 @@ function writeContent(kind: Block["kind"], spans: readonly Span[], dialect: Dial
   return writeSpans(kind === "heading" ? spans.map(strengthened) : spans, dialect);
 }
 
-/** A heading is bold where a service has no headings in messages. */
+/** Returns a span of a heading in bold, since messages have no headings. */
 function strengthened(span: Span): Span {
   const isStrong = span.href !== undefined || span.styles.includes("bold");
   return isStrong ? span : { ...span, styles: [...span.styles, "bold"] };
@@ -61,7 +61,7 @@ function writeSpans(spans: readonly Span[], dialect: Dialect): string {
   for (const [index, span] of spans.entries()) {
     const part = writeSpan(span, dialect);
     const isBetweenStyles = span.styles.length > 0 && (spans[index - 1]?.styles.length ?? 0) > 0;
-    // Two marks that touch would be read as one: "**a***b*".
+    // Adjacent marks would be read as one: "**a***b*".
     written += isBetweenStyles ? `\u200b${part}` : part;
   }
   return written;
@@ -70,7 +70,7 @@ function writeSpans(spans: readonly Span[], dialect: Dialect): string {
 function writeSpan({ text, styles, href }: Span, dialect: Dialect): string {
   if (href !== undefined) return dialect.link(href);
   if (styles.length === 0) return dialect.text(text).replaceAll("\n", dialect.newline);
-  // A style ends with its line, and stands close to its words: no service's markup is sure of more.
+  // Services require styles to end with the line and to touch the words, without spaces.
   return text
     .split("\n")
     .map((line) => {
@@ -89,10 +89,10 @@ function styledText(text: string, styles: readonly Style[], dialect: Dialect): s
   return written;
 }
 
-// "@name" where it is no part of an address.
+// "@name" that is not part of an email address.
 const MENTION = /(?<![\p{L}\p{N}._%+-])@(?=[\p{L}\p{N}_])/gu;
 
-/** A text in which `@everyone` calls nobody, and reads the same. */
+/** Returns a text whose mentions, such as `@everyone`, notify nobody and look the same. */
 export function withoutMentions(text: string): string {
   return text.replace(MENTION, "@\u200b");
 }
@@ -104,8 +104,8 @@ const INLINE = /[\\`*_~|[\]<>&]/g;
  */
 const AT_LINE_START = /^(\s*)([#+=-]|\d+(?=[.)]))/gm;
 
-/** Text in Markdown, CommonMark's and Discord's alike: a backslash before punctuation makes it text. */
-function escape(text: string): string {
+/** Escapes text for Markdown, that of CommonMark and of Discord: a backslash before punctuation. */
+function escapeMarkdown(text: string): string {
   return withoutMentions(text)
     .replace(INLINE, "\\$&")
     .replace(AT_LINE_START, (_, space: string, sign: string) =>
@@ -113,9 +113,9 @@ function escape(text: string): string {
     );
 }
 
-/** Markdown as services write it that take it as it is. */
+/** Markdown for services that accept it. */
 export const MARKDOWN: Dialect = {
-  text: escape,
+  text: escapeMarkdown,
   styled: {
     bold: (inner) => `**${inner}**`,
     italic: (inner) => `*${inner}*`,
@@ -131,16 +131,16 @@ export const MARKDOWN: Dialect = {
   rule: "———",
 };
 
-const asItIs = (text: string) => text;
+const unchanged = (text: string) => text;
 
-/** Plain text, where a service has no markup in all of its clients. */
+/** Plain text for services without markup. */
 export const PLAIN: Dialect = {
-  text: asItIs,
-  // What is struck out says the opposite without its marks.
-  styled: { bold: asItIs, italic: asItIs, strike: (inner) => `~~${inner}~~` },
-  code: asItIs,
-  codeBlock: asItIs,
-  link: asItIs,
+  text: unchanged,
+  // Without marks, struck-out text would say the opposite.
+  styled: { bold: unchanged, italic: unchanged, strike: (inner) => `~~${inner}~~` },
+  code: unchanged,
+  codeBlock: unchanged,
+  link: unchanged,
   quote: (lines) => lines.replace(/^/gm, "> "),
   newline: "\n",
   marker: (marker) => `${marker} `,

@@ -23,12 +23,12 @@ export function toneOfImpact(impact: string): Tone {
   return IMPACT_TONES[oneOf(IMPACTS, impact) ?? "none"];
 }
 
-/** A status in words: "Degraded performance". */
+/** Returns a status as text: "Degraded performance". */
 export function words(status: string): string {
   return capitalised(spaced(status));
 }
 
-/** A time as people read it; an unreadable one as it is. */
+/** Returns a readable time; an unreadable one unchanged. */
 export function moment(iso: string | undefined): string | undefined {
   return iso?.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*Z$/, "$1 $2 UTC");
 }
@@ -52,7 +52,7 @@ export function bodyOf(written: Data | undefined): Block[] {
   return [...blocks, written?.["truncated"] === true ? withEllipsis(last) : last];
 }
 
-/** A list of components, with what they show where that still holds. */
+/** Returns a list of components, with their statuses if these still apply. */
 export function componentsOf(data: Data, isStatusKnown: boolean): Block[] {
   const all = recordsOf(data, "components");
   const entries = all.slice(0, COMPONENTS_MAX).map((component) => {
@@ -63,6 +63,6 @@ export function componentsOf(data: Data, isStatusKnown: boolean): Block[] {
   const left = all.length - entries.length;
   if (data["truncated"] === true) entries.push(entry("and more"));
   else if (left > 0) entries.push(entry(`and ${left} more`));
-  // A heading of their own, lest they read as more of a list that the text ends with.
+  // A heading separates them from a list at the end of the text.
   return entries.length > 0 ? [paragraph(bold("Components:")), ...entries] : [];
 }

@@ -18,7 +18,7 @@ import {
 import type { Tone } from "./tones";
 
 /** Message for people about an event, without a service's markup. */
-export interface EventNotification {
+interface EventNotification {
   /** Line that says what happened, with the name of the object. */
   title: string;
   tone: Tone;
@@ -35,7 +35,7 @@ export interface EventNotification {
 }
 
 type NotificationText = Omit<EventNotification, "url" | "source"> & {
-  /** The address of what it tells of, where that has one; else people read on at the page. */
+  /** Address of the subject, if it has one; else the page is linked. */
   url?: string | undefined;
 };
 type NotificationBuilder = (data: Data) => NotificationText;
@@ -97,7 +97,7 @@ function incidentNotification(what: string, data: Data): NotificationText {
     tone: isOver ? "operational" : toneOfImpact(impact),
     facts: factsOf({ Status: words(textOf(data, "status") ?? ""), Impact: words(impact) }),
     body: bodyOf(recordOf(data, "latest_update")),
-    // What an incident said last of a component before it was resolved holds no longer.
+    // After the incident is resolved, its component statuses no longer apply.
     components: componentsOf(data, !isOver),
     url: textOf(data, "url"),
   };
@@ -142,7 +142,7 @@ function maintenanceNotification(what: string, data: Data): NotificationText {
 }
 
 function monitorNotification(what: string, tone: Tone, data: Data): NotificationText {
-  // What a check met is no Markdown: it may quote what the watched server answered.
+  // A check's message is plain text, which may quote the monitored server.
   const message = textOf(recordOf(data, "last_check") ?? {}, "message");
   return {
     title: `${what}: ${nameOf(data)}`,

@@ -9,17 +9,17 @@ import { buildNotification } from "./notification";
 import type { Tone } from "./tones";
 
 /**
- * ntfy, by docs.ntfy.sh/publish/#publish-as-json. Its Markdown is shown by its web app alone, so
- * messages are plain text. JSON goes to the server's root, and the topic is a field of it.
+ * ntfy (docs.ntfy.sh/publish/#publish-as-json). Only its web app shows Markdown, so messages are
+ * plain text. JSON is sent to the root of the server with the topic as a field.
  */
 
-/** Bytes: docs.ntfy.sh/publish/#limitations. What is longer arrives as an attached file. */
+/** Bytes (docs.ntfy.sh/publish/#limitations). Longer messages arrive as an attached file. */
 const MESSAGE_MAX = 4_096;
-/** Bytes: what its server reads of a JSON body, twice a message (`transformBodyJSON`). */
+/** Bytes that the server reads of a JSON body: twice a message (`transformBodyJSON`). */
 const BODY_MAX = 2 * MESSAGE_MAX;
 const TITLE_MAX = 250;
 
-/** Emoji by docs.ntfy.sh/emojis, so that colour is there too. */
+/** Emoji (docs.ntfy.sh/emojis) that replace colours. */
 const TAGS: Readonly<Record<Tone, string>> = {
   operational: "green_circle",
   under_maintenance: "large_blue_circle",
@@ -47,7 +47,7 @@ const Settings = Type.Object(
   { additionalProperties: false },
 );
 
-/** Everything before a topic, and the topic, by the pattern of ntfy's server. */
+/** Matches the path before the topic, and the topic by the pattern of ntfy's server. */
 const TOPIC_PATH = /^(.*\/)([-_A-Za-z0-9]{1,64})$/;
 
 export const ntfy: Format = {

@@ -1,6 +1,6 @@
 /*
- * An event's data is JSON that was written when it happened, perhaps by an earlier version: it is read
- * with an eye open, and what is not there is undefined.
+ * Readers of an event's data, which is JSON that an earlier version may have written. Missing or
+ * unexpected values are undefined.
  */
 
 export type Data = Readonly<Record<string, unknown>>;
@@ -25,7 +25,7 @@ function asRecord(value: unknown): Data | undefined {
   return isRecord ? (value as Data) : undefined;
 }
 
-/** The value, if it is one of those known. */
+/** Returns the value if it is one of `values`. */
 export function oneOf<const T extends string>(
   values: readonly T[],
   value: string | undefined,

@@ -7,8 +7,8 @@ import { buildNotification } from "./notification";
 import { TONE_COLOURS } from "./tones";
 
 /**
- * Slack's incoming webhooks and whatever takes the same, such as Mattermost. Colour is there only in
- * an attachment: docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachments.
+ * Slack's incoming webhooks and compatible services, such as Mattermost. Only attachments have
+ * colours: docs.slack.dev/legacy/legacy-messaging/legacy-secondary-message-attachments.
  */
 
 /** docs.slack.dev/reference/block-kit/composition-objects/text-object. */
@@ -32,11 +32,12 @@ const MRKDWN: Dialect = {
   rule: "———",
 };
 
-// There is no escape for these; between letters they mean nothing, elsewhere a lookalike stands in.
+// mrkdwn has no escape for these characters. Between letters they have no meaning; elsewhere a
+// lookalike replaces them.
 const LOOKALIKES: Readonly<Record<string, string>> = { "*": "∗", _: "ˍ", "~": "∼", "`": "ˋ" };
 const FORMATTING = /(?<![\p{L}\p{N}])[*_~`]|[*_~`](?![\p{L}\p{N}])/gu;
 
-/** Slack's three control characters: what is written with them, `<!channel>` too, is text then. */
+/** Escapes Slack's three control characters, so that `<!channel>` is text. */
 function escapeEntities(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
@@ -47,7 +48,7 @@ function escape(text: string): string {
     .replace(/^&gt;/gm, "\u200b&gt;");
 }
 
-/** `verbatim`: names of channels and people in it are not looked for. */
+/** `verbatim` prevents links to channels and people. */
 function mrkdwn(text: string) {
   return { type: "mrkdwn", text, verbatim: true };
 }

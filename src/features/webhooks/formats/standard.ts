@@ -6,7 +6,7 @@ import { type Format, jsonMessage } from "./format";
 /** The payload that Standard Webhooks 1.0 recommends. */
 interface Envelope {
   type: string;
-  /** Time of the event, ISO 8601. The time of the attempt is in the header `webhook-timestamp`. */
+  /** Time of the event, ISO 8601. The header `webhook-timestamp` has the time of the attempt. */
   timestamp: string;
   data: Record<string, unknown>;
 }
@@ -15,7 +15,7 @@ function envelopeOf({ type, at, data }: RecordedEvent): Envelope {
   return { type, timestamp: toIso(at), data };
 }
 
-/** Standard Webhooks 1.0: the event itself, for programs. */
+/** Standard Webhooks 1.0: the event as JSON, for programs. */
 export const standard: Format = {
   name: "standard",
   label: "Standard Webhooks",

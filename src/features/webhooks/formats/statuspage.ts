@@ -6,11 +6,10 @@ import { type Data, recordOf, recordsOf, textOf } from "./reading";
 import { headlineOf } from "./statuspage-headline";
 
 /**
- * Atlassian Statuspage's webhook notifications, for programs that read them already. The shapes are
- * those of support.atlassian.com/statuspage/docs/enable-webhook-notifications, which has no version and
- * tells of a kind by its field: `component_update` with `component`, or `incident`, which a maintenance
- * is too. What that service has no notification for (monitors, what is deleted) is not told. Of the
- * updates there is the newest only.
+ * Atlassian Statuspage's webhook notifications, for programs that already read them. Their shapes
+ * are those of support.atlassian.com/statuspage/docs/enable-webhook-notifications:
+ * `component_update` with `component`, or `incident`, which maintenance is too. Events without such
+ * a notification (monitors, deletions) are not sent. Only the newest update is included.
  */
 const DOCUMENTATION = "https://support.atlassian.com/statuspage/docs/enable-webhook-notifications/";
 
@@ -136,7 +135,7 @@ function testIncidentOf(event: RecordedEvent, { pageUrl, statusOf }: FormatConte
   return incidentOf({ ...event, data }, statusOf);
 }
 
-/** A post-mortem is told as one more update, whose status it is, and the incident's too. */
+/** Presents a post-mortem as an update, whose status is also that of the incident. */
 function postmortemOf(event: RecordedEvent, statusOf: StatusOf) {
   const { id, at, data } = event;
   const body = recordOf(data, "postmortem")?.["body"];
@@ -181,7 +180,9 @@ function maintenanceOf({ type, at, data }: RecordedEvent, statusOf: StatusOf) {
   };
 }
 
-/** Statuspage knows no cancelling: for whoever waits for the end of it, it is over. */
+/**
+ * Returns the status in Statuspage's words, which have none for cancelled: it becomes completed.
+ */
 function maintenanceStatus(status: string | undefined): string | null {
   return status === "cancelled" ? "completed" : (status ?? null);
 }
@@ -207,7 +208,10 @@ function updateOf(data: Data, update: Data) {
 
 type StatusOf = FormatContext["statusOf"];
 
-/** Returns what an incident said of a component. What it said before it was resolved holds no longer. */
+/**
+ * Returns the status that an incident gives a component. Statuses from before it was resolved no
+ * longer apply.
+ */
 function statusInIncident(data: Data, component: Data): string {
   if (data["status"] !== "resolved") return textOf(component, "status") ?? "operational";
   const named = recordsOf(recordOf(data, "latest_update") ?? {}, "components");
@@ -227,7 +231,7 @@ function componentsOf(data: Data, statusOf: (component: Data) => string) {
   }));
 }
 
-/** Fields under their own names. Nothing is left out: what is not there is null. */
+/** Copies fields by name. Missing ones are null. */
 function pick(data: Data, fields: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(fields.map((field) => [field, data[field] ?? null]));
 }

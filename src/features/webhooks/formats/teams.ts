@@ -6,16 +6,16 @@ import { buildNotification } from "./notification";
 import type { Tone } from "./tones";
 
 /**
- * Microsoft Teams' Workflows ("Send webhook alerts to a channel"), which take Adaptive Cards:
- * learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using. All
- * text stands in runs of RichTextBlocks, which know no markup, so that there is nothing to escape:
+ * Microsoft Teams' Workflows ("Send webhook alerts to a channel") accept Adaptive Cards:
+ * learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using. Text
+ * is written as runs of RichTextBlocks, which have no markup, so nothing must be escaped:
  * adaptivecards.io/explorer/TextRun.html.
  */
 
 /** Bytes. The connector's limit is "about 28 KB": learn.microsoft.com/connectors/teams. */
 const BODY_MAX = 24_000;
 
-/** A card knows no colours but those of its host. */
+/** Container styles, since cards have no colours of their own. */
 const STYLES: Readonly<Record<Tone, string>> = {
   operational: "good",
   under_maintenance: "accent",
@@ -36,7 +36,8 @@ export const teams: Format = {
   validate(url): FieldError[] {
     // Retired: learn.microsoft.com/microsoftteams/m365-custom-connectors.
     const isRetired = new URL(url).hostname.endsWith(".webhook.office.com");
-    const detail = "is a connector's, which Microsoft has retired; create a workflow instead";
+    const detail =
+      "is the URL of a connector, which Microsoft has retired; create a workflow instead";
     return isRetired ? [{ pointer: pointer("url"), detail }] : [];
   },
   write(event, context) {
@@ -76,7 +77,9 @@ export const teams: Format = {
   },
 };
 
-/** A block as one RichTextBlock a line: a run has no line ends that every client keeps. */
+/**
+ * Returns a block as one RichTextBlock per line, since not every client keeps line breaks in a run.
+ */
 function richText(block: Block, look: Readonly<Record<string, unknown>> = {}): object[] {
   if (block.kind === "rule") return [line([{ text: "———", styles: [] }], block, look)];
   const lines: Span[][] = [[{ text: prefixOf(block), styles: [] }]];
@@ -93,7 +96,7 @@ function richText(block: Block, look: Readonly<Record<string, unknown>> = {}): o
 }
 
 function prefixOf({ marker, depth, isQuoted }: Block): string {
-  // Spaces that no client runs together.
+  // No-break spaces, which clients do not merge.
   const indent = "\u00a0".repeat(4 * Math.max(0, depth - 1));
   return `${isQuoted ? "❯ " : ""}${indent}${marker ? `${marker} ` : ""}`;
 }
@@ -103,7 +106,7 @@ function line(spans: readonly Span[], { kind }: Block, look: object): object {
     .filter(({ text }) => text !== "")
     .map(({ text, styles, href }) => ({
       type: "TextRun",
-      // "{{DATE(…)}}" would be read as a date: adaptivecards.io/explorer/TextBlock.html.
+      // Keeps "{{DATE(…)}}" from being read as a date: adaptivecards.io/explorer/TextBlock.html.
       text: text.replaceAll("{{", "{\u200b{"),
       ...(styles.includes("bold") || kind === "heading" ? { weight: "Bolder" } : {}),
       ...(styles.includes("italic") ? { italic: true } : {}),

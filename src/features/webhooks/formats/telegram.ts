@@ -9,7 +9,7 @@ import { TONE_EMOJI } from "./tones";
 
 /** Telegram's Bot API: core.telegram.org/bots/api#sendmessage. */
 
-/** Characters after the markup is read; counted with it here, which is more. */
+/** Maximum number of characters without markup; the markup is counted too, which is stricter. */
 const TEXT_MAX = 4_096;
 const TITLE_MAX = 1_000;
 
@@ -71,9 +71,9 @@ export const telegram: Format = {
   isForPeople: true,
   validate(url): FieldError[] {
     const { pathname, search } = new URL(url);
-    // A token in the URL would be shown wherever the URL is.
+    // A token in the URL would be shown with the URL.
     if (search === "" && !/\/bot\d+(:|%3a)/i.test(pathname)) return [];
-    const detail = "must end before /bot…, without a query; the token is a setting";
+    const detail = "must end before /bot… and have no query; the token is a setting";
     return [{ pointer: pointer("url"), detail }];
   },
   write(event, context) {

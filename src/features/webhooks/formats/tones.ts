@@ -4,7 +4,7 @@ import type { Impact } from "../../../domain/incident-status";
 /** Severity of a message, which decides its colour. */
 export type Tone = ComponentStatus | "unknown";
 
-/** The light colours of the design's tokens. */
+/** Colours of the light theme. */
 export const TONE_COLOURS: Readonly<Record<Tone, string>> = {
   operational: "#1a7f4b",
   under_maintenance: "#2563c4",
@@ -14,7 +14,7 @@ export const TONE_COLOURS: Readonly<Record<Tone, string>> = {
   unknown: "#6b7672",
 };
 
-/** The same where there are no colours but those of emoji. */
+/** Emoji for services without colours. */
 export const TONE_EMOJI: Readonly<Record<Tone, string>> = {
   operational: "🟢",
   under_maintenance: "🔵",
@@ -24,7 +24,7 @@ export const TONE_EMOJI: Readonly<Record<Tone, string>> = {
   unknown: "⚪",
 };
 
-/** The worst component that makes an impact is what the impact looks like. */
+/** Tone of an impact: that of the worst component status that leads to it. */
 export const IMPACT_TONES: Readonly<Record<Impact, Tone>> = {
   none: "unknown",
   minor: "degraded_performance",

@@ -5,7 +5,7 @@ import { changeSchemaOf } from "../../../../src/features/monitors";
 import {
   declareConfig,
   declaredConfigSchema,
-  wantedConfig,
+  desiredConfig,
 } from "../../../../src/features/monitors/declared";
 import {
   graceSecondsOf,
@@ -92,7 +92,7 @@ describe("monitor types", () => {
       for (const config of [least, most]) {
         const declared = declareConfig(type, config);
         expect(schemaErrors(declaredConfigSchema(type), declared)).toEqual([]);
-        const unchanged = wantedConfig(type, declared, config);
+        const unchanged = desiredConfig(type, declared, config);
         expect(unchanged.missing).toEqual([]);
         expect(unchanged.desired).toEqual(unchanged.present);
         expect(probe.present(probe.merge(config, unchanged.change))).toEqual(probe.present(config));
@@ -100,7 +100,7 @@ describe("monitor types", () => {
         expect(JSON.stringify([told, { ...declared, url: undefined }])).not.toContain("hidden");
 
         // Elsewhere each of its secrets is missed, and only those.
-        const elsewhere = wantedConfig(type, declared);
+        const elsewhere = desiredConfig(type, declared);
         expect(elsewhere.missing.length > 0).toBe(JSON.stringify(declared).includes("null"));
         expect(probe.present({ ...elsewhere.creation, ...secretsIn(config) })).toEqual(
           probe.present(config),
@@ -138,13 +138,13 @@ describe("monitor types", () => {
 test("a declared header can be named __proto__ or constructor", () => {
   const url = "https://example.com/";
   const declared = { url, headers: JSON.parse('{"__proto__": "a", "constructor": "b"}') };
-  const { creation, change, missing } = wantedConfig("http", declared);
+  const { creation, change, missing } = desiredConfig("http", declared);
   expect(missing).toEqual([]);
   expect(Object.entries(creation["headers"] ?? {})).toEqual(Object.entries(declared.headers));
   expect(Object.entries(change["headers"] ?? {})).toEqual(Object.entries(declared.headers));
   const kept = { url, headers: JSON.parse('{"__proto__": null, "constructor": null}') };
-  expect(wantedConfig("http", kept, declared).missing).toEqual([]);
-  expect(wantedConfig("http", kept).missing.map(({ pointer }) => pointer)).toEqual([
+  expect(desiredConfig("http", kept, declared).missing).toEqual([]);
+  expect(desiredConfig("http", kept).missing.map(({ pointer }) => pointer)).toEqual([
     "#/headers/__proto__",
     "#/headers/constructor",
   ]);

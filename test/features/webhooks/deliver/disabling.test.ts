@@ -33,7 +33,7 @@ describe("endpoints that answer 410", () => {
     await site.idle();
     expect(rowOf(site, id)).toMatchObject({
       enabled: false,
-      disabledReason: "It answered 410 Gone: it wants nothing more.",
+      disabledReason: "The endpoint answered 410 Gone.",
       disabledAt: site.app.clock.now(),
       version: 2,
     });
@@ -80,7 +80,7 @@ describe("endpoints that fail", () => {
     await site.pass(DAY_MS / 2);
     expect(rowOf(site, id)).toMatchObject({
       enabled: false,
-      disabledReason: "Every delivery to it has failed for 5 days.",
+      disabledReason: "All deliveries have failed for 5 days.",
     });
     expect(statusesOf(site)).not.toContain("pending");
   });
