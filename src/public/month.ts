@@ -1,4 +1,4 @@
-import type { SummaryCursor } from "../features/incidents";
+import type { SummaryCursor } from "../features/timeline";
 import { toIso } from "../kernel/time";
 
 /** A calendar month in UTC. */

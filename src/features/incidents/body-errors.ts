@@ -1,6 +1,7 @@
 import type { Reader } from "../../db";
 import { FieldErrors } from "../../errors";
 import { findNamedPage } from "../pages";
+import { toMs } from "../timeline";
 import type {
   AddUpdateBody,
   CreateIncidentBody,
@@ -8,13 +9,13 @@ import type {
   UpdateIncidentBody,
 } from "./bodies";
 import { startOf, statusOf } from "./create";
-import { wantedRow } from "./edit";
+import { desiredRow } from "./edit";
 import { resolveNamedComponents } from "./naming";
 import { listUpdateSummaries } from "./records";
 import { firstWritten } from "./rules";
 import { rowAfter } from "./save-incident";
 import { findIncident } from "./store";
-import { validateDisplayAt, validateTimes, toMs } from "./times";
+import { validateDisplayAt, validateTimes } from "./times";
 
 /** Returns the unknown references and the impossible times in the body of a new incident. */
 export function createIncidentErrors(
@@ -51,7 +52,7 @@ export function updateIncidentErrors(
   const row = findVisible(reader, incidentId, refused);
   if (!row) return errors;
   const summaries = listUpdateSummaries(reader, incidentId);
-  const desired = wantedRow(row, input);
+  const desired = desiredRow(row, input);
   const after = rowAfter({ found: { row }, desired, summaries, after: summaries }, refused.now);
   validateTimes(errors, after, summaries, input, refused.now);
   return errors;

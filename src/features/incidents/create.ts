@@ -4,7 +4,8 @@ import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
 import type { IncidentStatus } from "../../domain/incident-status";
 import { findNamedPage, getPage, touchPage } from "../pages";
-import { eventData } from "./event";
+import { toMs } from "../timeline";
+import { recordIncidentEvent } from "./event";
 import { CreateIncidentBody } from "./bodies";
 import type { IncidentSource } from "./model";
 import { nameComponents, writeUpdate } from "./naming";
@@ -12,15 +13,15 @@ import { affectedBy, type IncidentRecord, type UpdateRecord } from "./records";
 import { impactOf, timelineOf } from "./rules";
 import { applyCauses, type Services } from "./save-incident";
 import { findIncidentByRef, type IncidentRow, insertIncident } from "./store";
-import { validateTimes, toMs } from "./times";
+import { validateTimes } from "./times";
 
 /**
- * Opens an incident with its first update, or writes down one that is over: then the update takes
- * effect when it was resolved, else when it started. Components that it names are marked from its
- * start on. A draft marks nothing and is told to nobody.
+ * Opens an incident with its first update, or records one that is over. The update takes effect at the
+ * end of an incident that is over, else at its start. The statuses that it gives components apply from
+ * the start on. A draft has no causes and no event.
  *
- * Throws `validation_failed` that names every broken field, or `conflict` for an `external_ref` that
- * an incident of the page has already: it names a draft to nobody who may not see drafts.
+ * Throws `validation_failed` with every invalid field, or `conflict` for an `external_ref` that another
+ * incident of the page has. The conflict names a draft only if `maySeeDrafts`.
  */
 export function createIncident(
   ctx: Services,
@@ -72,18 +73,14 @@ export function createIncident(
     updates: [update],
   };
   if (row.draft) return record;
-  ctx.outbox.record(tx, {
-    type: "incident.created",
-    pageId: row.pageId,
-    subjectId: row.id,
-    data: eventData(record, update, update.notify, ctx.baseUrl),
-  });
-  applyCauses(ctx, tx, row, [update], { actor, notify: update.notify }, false);
+  const { notify } = update;
+  recordIncidentEvent(ctx, tx, "incident.created", record, { update, notify });
+  applyCauses(ctx, tx, row, [update], { actor, notify }, false);
   touchPage(ctx, tx, row.pageId);
   return record;
 }
 
-/** Throws `conflict` that names the incident which has the reference, if the caller may see it. */
+/** Throws `conflict` if another incident has the reference, and names it if the caller may see it. */
 export function requireFreeRef(
   reader: Reader,
   { id, pageId, externalRef }: Pick<IncidentRow, "id" | "pageId" | "externalRef">,
@@ -97,7 +94,7 @@ export function requireFreeRef(
   throw conflict(`The external_ref ${externalRef} is taken by ${name}.`);
 }
 
-/** Start of a new incident in unix ms: as named, else now, but no later than a named end. */
+/** Returns the start of a new incident in unix ms: its `started_at`, else now or an earlier end. */
 export function startOf(input: Partial<CreateIncidentBody>, now: number): number {
   const { started_at: start, resolved_at: end } = input;
   if (start !== undefined) return toMs(start);

@@ -3,15 +3,14 @@ import { audit, recordAudits } from "../../events";
 import type { Actor } from "../../domain/actor";
 import { replaceCauses } from "../components";
 import { touchPage } from "../pages";
-import { listDocumentHeads } from "./lists";
-import { eventData } from "./event";
+import { recordIncidentEvent } from "./event";
+import { countWhole, listUpdates, type UpdateList } from "./lists";
 import {
   affectedBy,
   bodiesOf,
   type Found,
   getIncidentRow,
   listUpdateSummaries,
-  type UpdateSummary,
   withBody,
 } from "./records";
 import { timelineOf } from "./rules";
@@ -19,8 +18,8 @@ import type { Services } from "./save-incident";
 import { deleteIncidentRows, type IncidentRow, listAllOpenRows, updateIncidentRow } from "./store";
 
 /**
- * Deletes an incident: 404 from now on. What it marks ends now; what it marked stays in the history of
- * its components. Throws `not_found`.
+ * Deletes an incident and ends its causes now. Their past stays in the history of the components.
+ * Throws `not_found`.
  */
 export function deleteIncident(ctx: Services, tx: Tx, id: string, actor: Actor): void {
   const { row: before, page } = getIncidentRow(tx, id, true);
@@ -29,21 +28,19 @@ export function deleteIncident(ctx: Services, tx: Tx, id: string, actor: Actor):
   updateIncidentRow(tx, row);
   audit(ctx, tx, actor, "incident.delete", id, summaryOf(row));
   if (row.draft) return;
-  const summaries = listUpdateSummaries(tx, id);
-  // The event holds the newest update alone: the texts of the others are not read.
+  const updates = listUpdateSummaries(tx, id);
+  // Only the text of the newest update is read, since the event contains no other.
   recordDeletion(
     ctx,
     tx,
     { row, page },
-    { summaries, isCut: false },
-    bodiesOf(tx, summaries.slice(0, 1)),
+    { updates, isCut: false },
+    bodiesOf(tx, updates.slice(0, 1)),
   );
-  const causes = timelineOf(row, summaries).causes.map((cause) => ({
-    ...cause,
-    to: cause.to ?? now,
-  }));
+  const { causes } = timelineOf(row, updates);
+  const endedCauses = causes.map((cause) => ({ ...cause, to: cause.to ?? now }));
   const why = { source: "incident", actor, reason: row.name, notify: true } as const;
-  replaceCauses(ctx, tx, "incident", id, causes, why);
+  replaceCauses(ctx, tx, "incident", id, endedCauses, why);
   touchPage(ctx, tx, row.pageId);
 }
 
@@ -62,9 +59,11 @@ export function deleteOpenIncidentsOfPage(
   if (found.length === 0) return;
   const now = ctx.clock.now();
   const ids = found.map(({ row }) => row.id);
-  const summaries = listDocumentHeads(tx, ids);
-  const newest = ids.flatMap((id) => summaries.get(id)?.summaries.slice(0, 1) ?? []);
-  const bodies = bodiesOf(tx, newest);
+  const lists = listUpdates(tx, ids, countWhole(tx, ids));
+  const bodies = bodiesOf(
+    tx,
+    lists.flatMap(({ updates }) => updates.slice(0, 1)),
+  );
   deleteIncidentRows(tx, { ids: JSON.stringify(ids), at: now });
   recordAudits(
     tx,
@@ -76,9 +75,8 @@ export function deleteOpenIncidentsOfPage(
       at: now,
     })),
   );
-  for (const { row: before, page } of found) {
-    const own = summaries.get(before.id) ?? { summaries: [], isCut: false };
-    recordDeletion(ctx, tx, { row: deletedRow(before, now), page }, own, bodies);
+  for (const [index, { row, page }] of found.entries()) {
+    recordDeletion(ctx, tx, { row: deletedRow(row, now), page }, lists[index], bodies);
   }
   touchPage(ctx, tx, pageId);
 }
@@ -96,15 +94,11 @@ function recordDeletion(
   ctx: Services,
   tx: Tx,
   { row, page }: Found,
-  { summaries, isCut }: { summaries: readonly UpdateSummary[]; isCut: boolean },
+  { updates, isCut }: UpdateList = { updates: [], isCut: false },
   bodies: ReadonlyMap<string, string>,
 ): void {
-  const [newest] = summaries;
-  const record = { row, page, components: affectedBy(row, summaries), isCut };
-  ctx.outbox.record(tx, {
-    type: "incident.deleted",
-    pageId: row.pageId,
-    subjectId: row.id,
-    data: eventData(record, newest && withBody(newest, bodies), true, ctx.baseUrl),
-  });
+  const [newest] = updates;
+  const record = { row, page, components: affectedBy(row, updates), isCut };
+  const update = newest && withBody(newest, bodies);
+  recordIncidentEvent(ctx, tx, "incident.deleted", record, { update, notify: true });
 }

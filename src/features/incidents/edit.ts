@@ -2,21 +2,20 @@ import type { Tx } from "../../db";
 import { conflict, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
+import { toMs } from "../timeline";
 import { requireFreeRef } from "./create";
-import { UpdateIncidentBody } from "./bodies";
-import { getIncident, type IncidentRecord, toRecord } from "./records";
+import { PutPostmortemBody, UpdateIncidentBody } from "./bodies";
+import { getIncident, type IncidentRecord, toRecord, type UpdateRecord } from "./records";
 import { type Services, saveIncident } from "./save-incident";
 import type { IncidentRow } from "./store";
-import { toMs } from "./times";
 
 /**
- * Changes what an incident is called, how bad it is said to be, and when it was; what the input leaves
- * out stays. `draft: false` publishes a draft, which is then told as created. Times change history:
- * marks, bars and uptime follow. A change to what it is already changes nothing.
+ * Changes the name, impact, reference and times of an incident; omitted fields stay. `draft: false`
+ * publishes a draft, whose event is `incident.created`. Changed times change causes and uptime. Writes
+ * nothing if no field changes.
  *
- * Throws `not_found`, `validation_failed` that names every broken field, or `conflict` for an
- * `external_ref` in use (as by `createIncident`) and for a `resolved_at` of an incident that is not
- * resolved.
+ * Throws `not_found`, `validation_failed` with every invalid field, or `conflict` for an `external_ref`
+ * in use (as `createIncident` does) and for a `resolved_at` of an incident that is not resolved.
  */
 export function updateIncident(
   ctx: Services,
@@ -32,7 +31,7 @@ export function updateIncident(
   if (input.resolved_at !== undefined && before.status !== "resolved") {
     throw conflict("The incident is not resolved, so it has no resolved_at yet. Post an update.");
   }
-  const desired = wantedRow(before, input);
+  const desired = desiredRow(before, input);
   if (isSame(before, desired)) return record;
   requireFreeRef(tx, desired, maySeeDrafts);
   const update = updates[0];
@@ -54,10 +53,10 @@ export function updateIncident(
 }
 
 /** Returns the row with the fields that a change names. */
-export function wantedRow(before: IncidentRow, input: UpdateIncidentBody): IncidentRow {
-  const time = (given: string | null | undefined, known: number | null) => {
-    if (given === undefined) return known;
-    return given === null ? null : toMs(given);
+export function desiredRow(before: IncidentRow, input: UpdateIncidentBody): IncidentRow {
+  const time = (text: string | null | undefined, known: number | null) => {
+    if (text === undefined) return known;
+    return text === null ? null : toMs(text);
   };
   return {
     ...before,
@@ -77,4 +76,51 @@ function isSame(before: IncidentRow, desired: IncidentRow): boolean {
   return (Object.keys(before) as (keyof IncidentRow)[]).every(
     (field) => before[field] === desired[field],
   );
+}
+
+/**
+ * Writes an incident's post-mortem, and publishes or withdraws it if the input says so. Only a change
+ * of a published post-mortem is recorded as an event. Throws `not_found`, or `validation_failed`.
+ */
+export function putPostmortem(
+  ctx: Services,
+  tx: Tx,
+  id: string,
+  input: PutPostmortemBody,
+  actor: Actor,
+): IncidentRecord {
+  validate(PutPostmortemBody, input);
+  const record = getIncident(tx, id, true);
+  const { row: before, updates } = record;
+  const publishedAt = publishedAtOf(before, input.publish, ctx.clock.now());
+  if (before.postmortemBody === input.body && before.postmortemPublishedAt === publishedAt) {
+    return record;
+  }
+  const row = saveIncident(ctx, tx, {
+    found: record,
+    desired: { ...before, postmortemBody: input.body, postmortemPublishedAt: publishedAt },
+    summaries: updates,
+    after: updates,
+    input: {},
+    actor,
+    tell: postmortemEvent(before, publishedAt, updates[0]),
+  });
+  const summary = `Wrote the post-mortem of “${row.name}”${publishedAt === null ? "" : ", published"}`;
+  audit(ctx, tx, actor, "incident.write_postmortem", id, summary);
+  return toRecord(tx, { row, page: record.page }, updates);
+}
+
+function publishedAtOf(before: IncidentRow, publish: boolean | undefined, now: number) {
+  if (publish === false) return null;
+  return publish ? (before.postmortemPublishedAt ?? now) : before.postmortemPublishedAt;
+}
+
+function postmortemEvent(
+  { postmortemPublishedAt: publishedBefore }: IncidentRow,
+  publishedAt: number | null,
+  update: UpdateRecord | undefined,
+) {
+  if (publishedBefore !== null) return { update, notify: false };
+  if (publishedAt === null) return undefined;
+  return { event: "incident.postmortem_published" as const, update, notify: true };
 }

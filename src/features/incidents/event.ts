@@ -1,31 +1,47 @@
+import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+import type { EventType } from "../../events";
+import { EVENT_DATA_MAX_BYTES, EVENT_TEXT_MAX, jsonBytes, truncateText } from "../timeline";
 import { type Incident, type IncidentUpdate, presentUpdate, presentWithoutUpdates } from "./model";
 import type { IncidentRecord, UpdateRecord } from "./records";
 
-/** In code points. */
-const TEXT_MAX = 4_000;
 const COMPONENTS_MAX = 100;
-/** Limit of an event's data: receivers accept 20 KB with the envelope. */
-const DATA_MAX_BYTES = 19_000;
+
+/** An incident without updates, for its event. */
+export type EventRecord = Omit<IncidentRecord, "updates">;
+
+/** Records an event of an incident with one of its updates. `notify` is false for a silent change. */
+export function recordIncidentEvent(
+  ctx: Pick<AppContext, "outbox" | "baseUrl">,
+  tx: Tx,
+  type: EventType,
+  record: EventRecord,
+  { update, notify }: { update: UpdateRecord | undefined; notify: boolean },
+): void {
+  const { id: subjectId, pageId } = record.row;
+  const data = eventData(record, update, notify, ctx.baseUrl);
+  ctx.outbox.record(tx, { type, pageId, subjectId, data });
+}
 
 /**
  * Returns the data of an incident's event: the resource of the API with one update instead of all.
- * Texts are cut at 4,000 characters, and further where many bytes make a character or many
- * components are named, to stay under 20 KB; what was cut says `truncated: true`.
+ * At most 4,000 code points of each text and 100 components are kept. Both limits are halved until
+ * the data is small enough. Parts with something left out have `truncated: true`.
  */
 export function eventData(
-  record: Omit<IncidentRecord, "updates">,
-  told: UpdateRecord | undefined,
+  record: EventRecord,
+  latest: UpdateRecord | undefined,
   notify: boolean,
   baseUrl: string,
 ): Record<string, unknown> {
   const incident = presentWithoutUpdates(record, baseUrl);
-  const update = told ? presentUpdate(told) : null;
+  const update = latest ? presentUpdate(latest) : null;
   const isCut = record.isCut === true;
   for (let share = 1; ; share /= 2) {
-    const most = { text: Math.floor(TEXT_MAX * share), list: Math.floor(COMPONENTS_MAX * share) };
-    const data = { ...cut(incident, update, { ...most, isCut }), notify };
-    const isSmall = Buffer.byteLength(JSON.stringify(data)) <= DATA_MAX_BYTES;
-    if (isSmall || most.text === 0) return data;
+    const text = Math.floor(EVENT_TEXT_MAX * share);
+    const list = Math.floor(COMPONENTS_MAX * share);
+    const data = { ...cut(incident, update, { text, list, isCut }), notify };
+    if (text === 0 || jsonBytes(data) <= EVENT_DATA_MAX_BYTES) return data;
   }
 }
 
@@ -39,20 +55,12 @@ function cut(
     ...incident,
     components: components.slice(0, most.list),
     ...(most.isCut || components.length > most.list ? { truncated: true } : {}),
-    postmortem: postmortem && { ...postmortem, ...cutBody(postmortem.body, most.text) },
+    postmortem: postmortem && { ...postmortem, ...truncateText(postmortem.body, most.text) },
     latest_update: update && {
       ...update,
       components: update.components.slice(0, most.list),
       ...(update.components.length > most.list ? { truncated: true } : {}),
-      ...cutBody(update.body, most.text),
+      ...truncateText(update.body, most.text),
     },
   };
-}
-
-/** Never through the middle of a character. */
-function cutBody(body: string, most: number): { body: string; truncated?: true } {
-  if (body.length <= most) return { body };
-  const characters = [...body];
-  if (characters.length <= most) return { body };
-  return { body: characters.slice(0, most).join(""), truncated: true };
 }

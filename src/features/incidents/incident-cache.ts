@@ -1,69 +1,52 @@
 import { LRUCache } from "lru-cache";
-import type { Reader } from "../../db";
-import { countWhole, type ReadRecords, toCutRecords } from "./lists";
-import { type Found, type IncidentRecord, toRecords } from "./records";
+import { countWhole, type ReadRecords, toRecords } from "./lists";
+import type { IncidentRecord } from "./records";
 
-/** In UTF-16 units of texts: some thousand updates of usual length. */
-const KEPT_MAX_LENGTH = 4_000_000;
+/** Limit in UTF-16 units of text: several thousand updates of usual length. */
+const MAX_LENGTH = 4_000_000;
 /** Estimated size of an update and of each named component, besides texts. */
 const EACH_LENGTH = 500;
 
-interface CachedIncident extends Omit<IncidentRecord, "row" | "page"> {
+interface CachedIncident {
   version: number;
+  content: Omit<IncidentRecord, "row" | "page">;
 }
 
 /**
- * Reads records as `toDocumentRecords` does, and keeps what each tells for its incident's version: every
- * change of it raises that (`settle`). Only for committed data: a version that is rolled back comes again
- * with something else.
+ * Reads records as `toDocumentRecords` does, and keeps them while the version of their incident stays.
+ * For committed data only, since a version that was rolled back is used again.
  */
 export function createIncidentCache(): ReadRecords {
-  const kept = new LRUCache<string, CachedIncident>({
-    maxSize: KEPT_MAX_LENGTH,
+  const cache = new LRUCache<string, CachedIncident>({
+    maxSize: MAX_LENGTH,
     sizeCalculation: lengthOf,
   });
-
-  /** Returns records of one kind, reading by `read` those that are not kept. */
-  function readKept(
-    reader: Reader,
-    found: readonly Found[],
-    kind: "whole" | "cut",
-    read: ReadRecords,
-  ): IncidentRecord[] {
-    const keyOf = ({ row }: Pick<Found, "row">) => `${kind} ${row.id}`;
-    const told = new Map<string, CachedIncident>();
-    for (const { row } of found) {
-      const known = kept.get(keyOf({ row }));
-      if (known?.version === row.version) told.set(row.id, known);
-    }
-    const missing = found.filter(({ row }) => !told.has(row.id));
-    const fresh = missing.length === 0 ? [] : read(reader, missing);
-    for (const { row, page: _, ...rest } of fresh) {
-      const record = { version: row.version, ...rest };
-      kept.set(keyOf({ row }), record);
-      told.set(row.id, record);
-    }
-    return found.flatMap(({ row, page }) => {
-      const own = told.get(row.id);
-      if (!own) return [];
-      const { version: _, ...rest } = own;
-      return [{ row, page, ...rest }];
-    });
-  }
-
   return (reader, found) => {
-    const count = countWhole(
-      reader,
-      found.map(({ row }) => row.id),
-    );
-    return [
-      ...readKept(reader, found.slice(0, count), "whole", toRecords),
-      ...readKept(reader, found.slice(count), "cut", toCutRecords),
-    ];
+    const ids = found.map(({ row }) => row.id);
+    const count = countWhole(reader, ids);
+    const wanted = found.map((one, index) => {
+      const isWhole = index < count;
+      const key = `${isWhole ? "whole" : "cut"} ${one.row.id}`;
+      const cached = cache.get(key);
+      const content = cached?.version === one.row.version ? cached.content : undefined;
+      return { ...one, isWhole, key, content };
+    });
+    const missing = wanted.filter(({ content }) => content === undefined);
+    if (missing.length > 0) {
+      const wholeCount = missing.filter(({ isWhole }) => isWhole).length;
+      for (const [index, record] of toRecords(reader, missing, wholeCount).entries()) {
+        const { row, page: _, ...content } = record;
+        const one = missing[index];
+        if (!one) continue;
+        one.content = content;
+        cache.set(one.key, { version: row.version, content });
+      }
+    }
+    return wanted.flatMap(({ row, page, content }) => (content ? [{ row, page, ...content }] : []));
   };
 }
 
-function lengthOf({ components, updates }: CachedIncident): number {
+function lengthOf({ content: { components, updates } }: CachedIncident): number {
   let length = (1 + components.length) * EACH_LENGTH;
   for (const { body, components: named } of updates) {
     length += body.length + (1 + named.length) * EACH_LENGTH;

@@ -1,15 +1,23 @@
-import { desc, sql } from "drizzle-orm";
-import { selectMany } from "../../db";
-import { incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
-import { UPDATE_HEAD } from "./store";
+import { and, asc, desc, eq, gte, sql } from "drizzle-orm";
+import { selectMany, selectOne } from "../../db";
+import { incidents, incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
+import {
+  isAmongNewest,
+  isWithin,
+  newestFirst,
+  newestStartFirst,
+  type SpanParams,
+  textSizes,
+} from "../timeline";
+import { isOneOf, isPublished, UPDATE_SUMMARY } from "./store";
 
-/* Statements for lists of incidents that may be too large to be read whole. */
+/* Statements for lists of incidents. */
 
 const naming = incidentUpdateComponents;
 
 /**
- * The number of rows of incidents (`ids`: a JSON list), in its order: one for each component that an
- * update names, and one for an update that names none. Counting stops after `most` rows of all.
+ * Counts the rows of incidents (`ids`: a JSON list), in its order: one for each component that an
+ * update names, and one for an update that names none. Counting stops after `most` rows in total.
  */
 export const listRowCounts = selectMany((orm, $: { ids: string; most: number }) =>
   orm
@@ -23,20 +31,20 @@ export const listRowCounts = selectMany((orm, $: { ids: string; most: number }) 
     .groupBy(sql`id`),
 );
 
-/** The newest updates of some incidents (`ids`: a JSON list) without their texts, at most `each` of one. */
-export const listNewestHeads = selectMany((orm, $: { ids: string; each: number }) =>
+/** Returns the bytes of the texts of the newest updates of incidents. */
+export const listTextSizes = textSizes(incidentUpdates.incidentId);
+
+/** Lists the newest updates of incidents (`ids`: a JSON list) without their texts, at most `each` of one. */
+export const listNewestUpdates = selectMany((orm, $: { ids: string; each: number }) =>
   orm
-    .select(UPDATE_HEAD)
+    .select(UPDATE_SUMMARY)
     .from(sql`json_each(${$.ids}) AS i`)
     .crossJoin(incidentUpdates)
-    .where(
-      sql`${incidentUpdates.id} IN (SELECT id FROM incident_updates WHERE incident_id = i.value
-        ORDER BY display_at DESC, id DESC LIMIT ${$.each})`,
-    )
-    .orderBy(desc(incidentUpdates.displayAt), desc(incidentUpdates.id)),
+    .where(isAmongNewest(incidentUpdates.id, incidentUpdates.incidentId, $.each))
+    .orderBy(...newestFirst(incidentUpdates)),
 );
 
-/** The first `most` components that some updates (`ids`: a JSON list) name, in the order of `ids`. */
+/** Lists the first `most` components that updates (`ids`: a JSON list) name, in the order of `ids`. */
 export const listFirstNamings = selectMany((orm, $: { ids: string; most: number }) =>
   orm
     .select({ naming })
@@ -46,15 +54,57 @@ export const listFirstNamings = selectMany((orm, $: { ids: string; most: number 
     .limit($.most),
 );
 
-/** The bytes of the texts of the newest updates of each of `ids` (a JSON list), at most `each` updates of one. */
-export const listTextSizes = selectMany((orm, $: { ids: string; each: number }) =>
+const SUMMARY = {
+  id: incidents.id,
+  name: incidents.name,
+  status: incidents.status,
+  impact: incidents.impact,
+  startedAt: incidents.startedAt,
+  resolvedAt: incidents.resolvedAt,
+  postmortemPublishedAt: incidents.postmortemPublishedAt,
+};
+
+/** Lists published incidents that started within a span, newest start first. */
+export const listSummariesBetween = selectMany((orm, $: SpanParams) =>
   orm
-    .select({ id: sql<string>`i.value`, bytes: sql<number>`sum(octet_length(u.body))` })
-    .from(sql`json_each(${$.ids}) AS i`)
-    .crossJoin(sql`incident_updates AS u`)
-    .where(
-      sql`u.id IN (SELECT id FROM incident_updates WHERE incident_id = i.value
-        ORDER BY display_at DESC, id DESC LIMIT ${$.each})`,
-    )
-    .groupBy(sql`i.value`),
+    .select(SUMMARY)
+    .from(incidents)
+    .where(and(...isWithin(incidents, $), isPublished))
+    .orderBy(...newestStartFirst(incidents))
+    .limit($.limit),
+);
+
+/** Lists published incidents of a page that were resolved at `since` (unix ms) or later, the last first. */
+export const listEndedSummaries = selectMany(
+  (orm, $: { pageId: string; since: number; limit: number }) =>
+    orm
+      .select(SUMMARY)
+      .from(incidents)
+      .where(and(eq(incidents.pageId, $.pageId), gte(incidents.resolvedAt, $.since), isPublished))
+      .orderBy(desc(incidents.resolvedAt), desc(incidents.id))
+      .limit($.limit),
+);
+
+/** Finds the published incident of a page that started first. */
+export const findFirstSummary = selectOne((orm, $: { pageId: string }) =>
+  orm
+    .select({ startedAt: incidents.startedAt })
+    .from(incidents)
+    .where(and(eq(incidents.pageId, $.pageId), isPublished))
+    .orderBy(asc(incidents.startedAt))
+    .limit(1),
+);
+
+/** Lists the component names that incidents (`ids`: a JSON list) used, in the order of effect. */
+export const listNames = selectMany((orm, $: { ids: string }) =>
+  orm
+    .select({
+      incidentId: incidentUpdates.incidentId,
+      componentId: naming.componentId,
+      name: naming.name,
+    })
+    .from(incidentUpdates)
+    .innerJoin(naming, eq(naming.updateId, incidentUpdates.id))
+    .where(isOneOf(incidentUpdates.incidentId, $.ids))
+    .orderBy(asc(incidentUpdates.displayAt), asc(incidentUpdates.id), asc(naming.componentId)),
 );

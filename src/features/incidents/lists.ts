@@ -1,23 +1,23 @@
 import type { Reader } from "../../db";
-import { countWithin, CUT_COMPONENTS, DOCUMENT_ROWS_MAX, LIST_ROWS_MAX } from "../timeline";
+import { NEWEST } from "../../domain/ids";
+import type { IncidentStatus } from "../../domain/incident-status";
+import { countForDocument, countForList, CUT_COMPONENTS, UPDATES_IN_LISTS } from "../timeline";
+import { listFirstNamings, listNewestUpdates, listRowCounts, listTextSizes } from "./list-store";
 import {
   affectedBy,
   bodiesOf,
   type Found,
-  summariesOf,
   type IncidentRecord,
-  toRecords,
+  summariesOf,
   type UpdateSummary,
-  UPDATES_IN_LISTS,
   withBody,
 } from "./records";
-import { listFirstNamings, listNewestHeads, listRowCounts, listTextSizes } from "./list-store";
-import { listNewestRows, listOpenRows } from "./store";
+import { listIncidentRows, listNewestRows, listOpenRows } from "./store";
 
-/** Reads the records of incidents that were found, in their order, each with its 20 newest updates. */
+/** Function that reads the records of incidents, in their order, each with its 20 newest updates. */
 export type ReadRecords = (reader: Reader, found: readonly Found[]) => IncidentRecord[];
 
-/** The published, open incidents of a page, newest start first: 50 at most, each with its 20 newest updates. */
+/** Lists the published open incidents of a page, newest start first: at most 50. */
 export function listOpenIncidents(
   reader: Reader,
   page: { pageId: string },
@@ -26,120 +26,128 @@ export function listOpenIncidents(
   return read(reader, listOpenRows(reader, page));
 }
 
-/** The published incidents of a page that started last, newest start first, each with its 20 newest updates. */
+/** Lists the published incidents of a page that started last, newest start first. */
 export function listNewestIncidents(
   reader: Reader,
-  desired: { pageId: string; limit: number },
+  query: { pageId: string; limit: number },
   read: ReadRecords = toDocumentRecords,
 ): IncidentRecord[] {
-  return read(reader, listNewestRows(reader, desired));
+  return read(reader, listNewestRows(reader, query));
 }
 
-/** Returns the number of leading incidents, at least 1, that one page of an API list may show. */
+/** Longer than any name. */
+const SEARCH_MAX = 1_000;
+
+/** Filters of the list of incidents. An omitted filter matches everything. */
+export interface IncidentQuery {
+  pageId?: string | undefined;
+  status?: IncidentStatus | undefined;
+  /** True for incidents that are not resolved, false for resolved ones. */
+  isOpen?: boolean | undefined;
+  /** True for drafts only. */
+  isDraft?: true | undefined;
+  /** Part of the name. The case of ASCII letters is ignored. */
+  name?: string | undefined;
+  /** Id of an incident: only older ones match. */
+  before?: string | undefined;
+  limit: number;
+}
+
+/** Lists incidents of every page, including drafts, newest first, cut to the size of a document. */
+export function listIncidents(reader: Reader, query: IncidentQuery): IncidentRecord[] {
+  const name = query.name?.trim().slice(0, SEARCH_MAX);
+  const found = listIncidentRows(reader, {
+    pageId: query.pageId ?? null,
+    componentId: null,
+    status: query.status ?? null,
+    open: query.isOpen,
+    since: null,
+    until: null,
+    draftsToo: 1,
+    draftsOnly: query.isDraft ? 1 : 0,
+    name: name || null,
+    before: query.before ?? NEWEST,
+    limit: query.limit,
+  });
+  return toDocumentRecords(reader, found);
+}
+
+/** Returns the number of leading incidents, at least 1, that one page of an API list can show. */
 export function countForPage(reader: Reader, found: readonly Found[]): number {
-  const ids = idsOf(found);
-  const desired = JSON.stringify(ids);
-  const texts = new Map(
-    listTextSizes(reader, { ids: desired, each: UPDATES_IN_LISTS }).map(({ id, bytes }) => [
-      id,
-      bytes,
-    ]),
-  );
-  const sizes = listRowCounts(reader, { ids: desired, most: LIST_ROWS_MAX + 1 }).map((size) => ({
-    ...size,
-    textBytes: texts.get(size.id) ?? 0,
-  }));
-  return Math.max(1, countWithin(ids, sizes, LIST_ROWS_MAX));
+  return countForList(reader, { listRowCounts, listTextSizes }, idsOf(found));
 }
 
 /** Returns the number of leading incidents that a document of several shows with all components. */
-export function countWhole(reader: Reader, incidentIds: readonly string[]): number {
-  return countLeading(reader, incidentIds, DOCUMENT_ROWS_MAX);
+export function countWhole(reader: Reader, ids: readonly string[]): number {
+  return countForDocument(reader, { listRowCounts }, ids);
 }
 
-/**
- * Reads the records of a document that lists all of some incidents. Those beyond its budget are cut as
- * by `toCutRecords`.
- */
-export const toDocumentRecords: ReadRecords = (reader, found) => {
-  const count = countWhole(reader, idsOf(found));
-  return [...toRecords(reader, found.slice(0, count)), ...toCutRecords(reader, found.slice(count))];
-};
+/** Reads the records of a document that lists all of some incidents, cut to its size. */
+export const toDocumentRecords: ReadRecords = (reader, found) =>
+  toRecords(reader, found, countWhole(reader, idsOf(found)));
 
-/** The newest updates of an incident, of which only some named components were read. */
-interface CutHeads {
-  /** Newest first. */
-  summaries: UpdateSummary[];
-  /** True if the incident may name more components than the updates. */
+/**
+ * Reads the records of incidents, in their order, each with its 20 newest updates: whole ones of the
+ * first `count`, and cut ones of the others (see `listCutUpdates`).
+ */
+export function toRecords(
+  reader: Reader,
+  found: readonly Found[],
+  count = found.length,
+): IncidentRecord[] {
+  const read = listUpdates(reader, idsOf(found), count);
+  const shown = read.map(({ updates }) => updates.slice(0, UPDATES_IN_LISTS));
+  const bodies = bodiesOf(reader, shown.flat());
+  return found.map(({ row, page }, index) => ({
+    row,
+    page,
+    components: affectedBy(row, read[index]?.updates ?? []),
+    updates: (shown[index] ?? []).map((update) => withBody(update, bodies)),
+    ...(read[index]?.isCut ? { isCut: true } : {}),
+  }));
+}
+
+/** The updates of one incident without their texts, newest first. */
+export interface UpdateList {
+  updates: readonly UpdateSummary[];
+  /** True if updates or components that they name are left out. */
   isCut: boolean;
 }
 
+/** Reads the updates of incidents in the order of the ids: all of the first `count`, then cut lists. */
+export function listUpdates(reader: Reader, ids: readonly string[], count: number): UpdateList[] {
+  const whole = ids.slice(0, count);
+  const updates = summariesOf(reader, whole);
+  return [
+    ...whole.map((id) => ({ updates: updates.get(id) ?? [], isCut: false })),
+    ...listCutUpdates(reader, ids.slice(count)),
+  ];
+}
+
 /**
- * Reads the 20 newest updates of incidents without their texts, and the first 20 components that these
- * name, from the newest update on. Returns them in the order of the ids.
+ * Reads the 20 newest updates of incidents in the order of the ids, and the first 20 components that
+ * these name, starting at the newest update.
  */
-export function listCutHeads(reader: Reader, incidentIds: readonly string[]): CutHeads[] {
+export function listCutUpdates(reader: Reader, incidentIds: readonly string[]): UpdateList[] {
+  if (incidentIds.length === 0) return [];
   const each = UPDATES_IN_LISTS + 1;
-  const read = listNewestHeads(reader, { ids: JSON.stringify(incidentIds), each });
-  const byIncident = Map.groupBy(read, (head) => head.incidentId);
+  const read = listNewestUpdates(reader, { ids: JSON.stringify(incidentIds), each });
+  const byIncident = Map.groupBy(read, (update) => update.incidentId);
   return incidentIds.map((id) => {
     const newest = byIncident.get(id) ?? [];
-    const ids = JSON.stringify(newest.map((head) => head.id));
+    const ids = JSON.stringify(newest.map((update) => update.id));
     const namings = listFirstNamings(reader, { ids, most: CUT_COMPONENTS + 1 });
     const named = Map.groupBy(
       namings.slice(0, CUT_COMPONENTS).map(({ naming }) => naming),
       (naming) => naming.updateId,
     );
-    const summaries = newest
-      .slice(0, UPDATES_IN_LISTS)
-      .map((head) => ({ ...head, components: named.get(head.id) ?? [] }));
-    const isCut = newest.length > UPDATES_IN_LISTS || namings.length > CUT_COMPONENTS;
-    return { summaries, isCut };
+    return {
+      updates: newest
+        .slice(0, UPDATES_IN_LISTS)
+        .map((update) => ({ ...update, components: named.get(update.id) ?? [] })),
+      isCut: newest.length > UPDATES_IN_LISTS || namings.length > CUT_COMPONENTS,
+    };
   });
-}
-
-/**
- * Reads the updates of incidents without their texts, newest first, by the ids of the incidents: all of
- * them, and of incidents beyond the budget of a document those that `listCutHeads` returns.
- */
-export function listDocumentHeads(
-  reader: Reader,
-  incidentIds: readonly string[],
-): Map<string, CutHeads> {
-  const count = countWhole(reader, incidentIds);
-  const whole = summariesOf(reader, incidentIds.slice(0, count));
-  const rest = incidentIds.slice(count);
-  const cut = rest.length === 0 ? [] : listCutHeads(reader, rest);
-  return new Map(
-    incidentIds.map((id, index) => [
-      id,
-      cut[index - count] ?? { summaries: whole.get(id) ?? [], isCut: false },
-    ]),
-  );
-}
-
-/** Reads incidents with their updates as `listCutHeads` does, and the texts of these. */
-export const toCutRecords: ReadRecords = (reader, found) => {
-  if (found.length === 0) return [];
-  const cut = listCutHeads(reader, idsOf(found));
-  const bodies = bodiesOf(
-    reader,
-    cut.flatMap(({ summaries }) => summaries),
-  );
-  return found.map(({ row, page }, index) => {
-    const { summaries = [], isCut = false } = cut[index] ?? {};
-    const updates = summaries.map((head) => withBody(head, bodies));
-    const components = affectedBy(row, summaries);
-    return { row, page, components, updates, ...(isCut ? { isCut } : {}) };
-  });
-};
-
-function countLeading(reader: Reader, ids: readonly string[], most: number): number {
-  return countWithin(
-    ids,
-    listRowCounts(reader, { ids: JSON.stringify(ids), most: most + 1 }),
-    most,
-  );
 }
 
 function idsOf(found: readonly Found[]): string[] {

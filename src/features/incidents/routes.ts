@@ -21,16 +21,15 @@ import { NEWEST } from "../../domain/ids";
 import { InstantText, OneOf } from "../../kernel/schema";
 import { ComponentFilter, readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";
+import { toMs } from "../timeline";
 import { createIncidentErrors, updateIncidentErrors } from "./body-errors";
 import { createIncident } from "./create";
-import { updateIncident } from "./edit";
+import { putPostmortem, updateIncident } from "./edit";
 import { CreateIncidentBody, PutPostmortemBody, UpdateIncidentBody } from "./bodies";
 import { Incident, IncidentStatusText, presentIncident } from "./model";
-import { countForPage } from "./lists";
-import { putPostmortem } from "./postmortem";
-import { getIncident, getIncidentRow, toRecords } from "./records";
+import { countForPage, toRecords } from "./lists";
+import { getIncident, getIncidentRow } from "./records";
 import { listIncidentRows } from "./store";
-import { toMs } from "./times";
 import { readsDrafts, updateRoutes } from "./update-routes";
 
 const ListQuery = Type.Object(

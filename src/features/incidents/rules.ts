@@ -5,7 +5,7 @@ import type { ComponentCause } from "../components";
 
 /** Properties of an update that its incident is computed from. Times in unix ms. */
 export interface UpdateFacts {
-  /** Ids sort by the time of their making. */
+  /** Ids sort by the time of writing. */
   id: string;
   status: IncidentStatus;
   displayAt: number;
@@ -33,22 +33,22 @@ const IMPACT_OF: Record<ComponentStatus, Impact> = {
   major_outage: "critical",
 };
 
-/** An incident's impact: the override, else by the worst status that it ever gave a component. */
+/** Returns an incident's impact: the override, else that of the worst status it ever gave a component. */
 export function impactOf(everNamed: Iterable<ComponentStatus>, override: Impact | null): Impact {
   return override ?? IMPACT_OF[worstStatus(everNamed)];
 }
 
-/** Drafts, and post-mortems that are not published, are for whoever may read and write incidents. */
+/** Returns true if a key can read drafts and unpublished post-mortems. */
 export function mayReadDrafts(scopes: ReadonlySet<string>): boolean {
   return scopes.has("read:status") && scopes.has("write:incidents");
 }
 
-/** In the order in which they took effect; of two at once, the one that was written first. */
+/** Sorts updates by the time of their effect, and those of the same time by the time of writing. */
 export function inOrder<U extends { id: string; displayAt: number }>(updates: readonly U[]): U[] {
   return updates.toSorted((a, b) => a.displayAt - b.displayAt || (a.id < b.id ? -1 : 1));
 }
 
-/** The update that the incident was opened with. */
+/** Returns the update that the incident was opened with. */
 export function firstWritten<U extends { id: string }>(updates: readonly U[]): U | undefined {
   return updates.reduce<U | undefined>(
     (first, each) => (first === undefined || each.id < first.id ? each : first),
@@ -56,7 +56,7 @@ export function firstWritten<U extends { id: string }>(updates: readonly U[]): U
   );
 }
 
-/** The most components that all updates of one incident name, each counted in every update that names it. */
+/** Maximum number of components in all updates of one incident, counted once per update. */
 const NAMINGS_MAX = 10 * NAMED_COMPONENTS_MAX;
 
 /** Returns the limit of an incident that one more update of `added` components would exceed, or undefined. */
@@ -69,7 +69,7 @@ export function exceededLimit(
   return added > 0 && named + added > NAMINGS_MAX ? "components" : undefined;
 }
 
-/** Returns true if an update that is added to others, which run from the newest, resolves an open incident. */
+/** Returns true if an added update resolves an open incident. `updates` are ordered newest first. */
 export function isResolving(updates: readonly UpdateFacts[], added: UpdateFacts): boolean {
   const last = updates[0];
   if (last === undefined || last.status === "resolved") return false;
@@ -77,10 +77,10 @@ export function isResolving(updates: readonly UpdateFacts[], added: UpdateFacts)
 }
 
 /**
- * Tells an incident's updates over again. What the first one names takes effect when the incident
- * started, what the others name when they do. Resolving ends all marks, at `resolvedAt` where that was
- * set by hand; reopening brings back those that were held, or else the ones that the update names. A
- * component that is named once it is resolved gets no mark. A draft marks nothing.
+ * Computes an incident from its updates. Statuses of the first update apply from the start of the
+ * incident, those of others from their own time. Resolving ends all causes, at `resolvedAt` if that was
+ * set by hand. Reopening restores the ended causes, unless the update names components. Components
+ * named while the incident is resolved get no cause. A draft has no causes.
  */
 export function timelineOf(
   incident: { startedAt: number; draft: boolean; resolvedAt?: number | null },
@@ -119,7 +119,7 @@ export function timelineOf(
   };
 }
 
-/** The marks of one incident as its updates are told over, from the first to the last. */
+/** Collects the causes of one incident while its updates are read from the first to the last. */
 class CauseBuilder {
   /** Last status of each component. */
   readonly said = new Map<string, ComponentStatus>();
@@ -173,16 +173,17 @@ class CauseBuilder {
 export type IncidentTimes = Pick<Timeline, "identifiedAt" | "monitoringAt" | "resolvedAt">;
 
 /**
- * The times of an incident whose updates have changed: those that its updates gave follow them, those
- * that were set by hand stay. `known` are its times so far, `given` is what its updates made of them.
+ * Returns the times of an incident after a change of its updates. Times that were computed from the
+ * updates are computed again; times that were set by hand stay. `known` are its times before the
+ * change, `computed` those that followed from its updates before the change.
  */
 export function timesAfter(
   known: IncidentTimes,
-  given: IncidentTimes,
+  computed: IncidentTimes,
   now: Timeline,
 ): IncidentTimes {
   const follow = (time: "identifiedAt" | "monitoringAt" | "resolvedAt") =>
-    known[time] === given[time] ? now[time] : known[time];
+    known[time] === computed[time] ? now[time] : known[time];
   const wasOpen = known.resolvedAt === null;
   return {
     identifiedAt: follow("identifiedAt"),
@@ -192,8 +193,8 @@ export function timesAfter(
 }
 
 /**
- * The baselines that an incident leaves behind: what its last update names, where that update has
- * resolved it. The update that it was opened with says what was, so it leaves none.
+ * Returns the manual statuses that a resolved incident sets: the statuses in the update that resolved
+ * it. The first update sets none, since its statuses are those of the past.
  */
 export function manualStatusesOf(updates: readonly UpdateFacts[]): {
   statuses: ReadonlyMap<string, ComponentStatus>;

@@ -5,7 +5,7 @@ import type { EventType } from "../../events";
 import type { Actor } from "../../domain/actor";
 import { replaceCauses } from "../components";
 import { touchPage } from "../pages";
-import { eventData } from "./event";
+import { recordIncidentEvent } from "./event";
 import { affectedBy, type Found, type UpdateSummary, type UpdateRecord } from "./records";
 import { manualStatusesOf, impactOf, inOrder, timelineOf, timesAfter } from "./rules";
 import { type IncidentRow, updateIncidentRow } from "./store";
@@ -14,14 +14,14 @@ import { validateTimes } from "./times";
 export type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
 
 export interface Change {
-  /** The incident as it is. */
+  /** The incident before the change. */
   found: Found;
-  /** Its fields as they are to be; what follows from its updates is reckoned anew. */
+  /** Its fields after the change; those that follow from its updates are computed. */
   desired: IncidentRow;
-  /** Its updates as they are, and as they are to be. */
+  /** Its updates before and after the change. */
   summaries: readonly UpdateSummary[];
   after: readonly UpdateSummary[];
-  /** The body that asks for the change. */
+  /** The body of the request. */
   input: object;
   actor: Actor;
   /** Event to record and its update. Without `event` the statuses before and after decide. */
@@ -29,9 +29,9 @@ export interface Change {
 }
 
 /**
- * Writes an incident as its fields and its updates make it: status, impact, times and marks. Tells it
- * with one event, and the components that show something else with one each; a draft tells nobody.
- * Throws `validation_failed` for times that cannot be.
+ * Writes an incident with the status, impact, times and causes that follow from its fields and updates.
+ * Records its event and one for each component whose status changes, unless it is a draft. Throws
+ * `validation_failed` for impossible times.
  */
 export function saveIncident(ctx: Services, tx: Tx, change: Change): IncidentRow {
   const { found, summaries, after, input, actor, tell } = change;
@@ -45,36 +45,31 @@ export function saveIncident(ctx: Services, tx: Tx, change: Change): IncidentRow
   if (row.draft) return row;
   if (tell) {
     const record = { row, page, components: affectedBy(row, after) };
-    ctx.outbox.record(tx, {
-      type: tell.event ?? eventOf(before, row),
-      pageId: row.pageId,
-      subjectId: row.id,
-      data: eventData(record, tell.update, tell.notify, ctx.baseUrl),
-    });
+    recordIncidentEvent(ctx, tx, tell.event ?? eventOf(before, row), record, tell);
   }
   const last = inOrder(after).at(-1);
-  const isLastNew = !summaries.some((head) => head.id === last?.id);
+  const isLastNew = !summaries.some(({ id }) => id === last?.id);
   const by = { actor, notify: tell?.notify ?? true };
   applyCauses(ctx, tx, row, after, by, before.draft || isLastNew);
   touchPage(ctx, tx, row.pageId);
   return row;
 }
 
-/** Returns the row of an incident as its fields and its updates make it, at `now` (unix ms). */
+/** Returns the row of an incident after a change at `now` (unix ms). */
 export function rowAfter(
   change: Pick<Change, "desired" | "summaries" | "after"> & { found: Pick<Found, "row"> },
   now: number,
 ): IncidentRow {
   const { found, desired, summaries, after } = change;
   const before = found.row;
-  const given = timelineOf(before, summaries);
+  const computedBefore = timelineOf(before, summaries);
   const timeline = timelineOf({ ...desired, resolvedAt: null }, after);
-  const times = timesAfter(before, given, timeline);
+  const times = timesAfter(before, computedBefore, timeline);
   return {
     ...desired,
     status: timeline.status,
     impact: impactOf(
-      after.flatMap((head) => head.components.map((named) => named.newStatus)),
+      after.flatMap(({ components }) => components.map(({ newStatus }) => newStatus)),
       desired.impactOverride,
     ),
     identifiedAt: setByHand("identifiedAt"),
@@ -89,7 +84,7 @@ export function rowAfter(
   }
 }
 
-/** Marks components as a published incident says. `by` tells who made it say so, and whether people hear. */
+/** Applies the causes of a published incident. `by` is the actor, and whether people are notified. */
 export function applyCauses(
   ctx: Services,
   tx: Tx,
@@ -100,8 +95,8 @@ export function applyCauses(
 ): void {
   const { causes } = timelineOf(row, updates);
   const why = { source: "incident", reason: row.name, ...by } as const;
-  const baselines = mayLeaveManualStatuses ? manualStatusesOf(updates) : undefined;
-  replaceCauses(ctx, tx, "incident", row.id, causes, why, baselines);
+  const manualStatuses = mayLeaveManualStatuses ? manualStatusesOf(updates) : undefined;
+  replaceCauses(ctx, tx, "incident", row.id, causes, why, manualStatuses);
 }
 
 function eventOf(before: IncidentRow, after: IncidentRow): EventType {

@@ -1,4 +1,16 @@
-import { and, asc, desc, eq, exists, isNull, or, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  exists,
+  getTableColumns,
+  isNull,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { insertInto, mutate, type Reader, selectMany, selectOne, updateById } from "../../db";
 import { incidents, incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
 import { pageAddress, pages } from "../../db/tables/pages";
@@ -16,7 +28,7 @@ export const insertNaming = insertInto(incidentUpdateComponents);
 
 const COLUMNS = { row: incidents, page: pageAddress };
 
-/** An incident whose page is gone is gone with it. */
+/** Finds an incident, unless its page was deleted. */
 export const findIncident = selectOne((orm, $: { id: string }) =>
   orm
     .select(COLUMNS)
@@ -38,23 +50,24 @@ export const findIncidentByRef = selectOne((orm, $: { pageId: string; externalRe
     ),
 );
 
-const { id, incidentId, status, displayAt, notify, createdAt, updatedAt } = incidentUpdates;
+const { body, ...withoutBody } = getTableColumns(incidentUpdates);
+const { id, incidentId } = withoutBody;
 
-/** An update without its text. */
-export const UPDATE_HEAD = { id, incidentId, status, displayAt, notify, createdAt, updatedAt };
+/** Columns of an update without its text. */
+export const UPDATE_SUMMARY = withoutBody;
 
 /** Condition: a column is among `ids`, a JSON list. */
-export const isOneOf = (column: typeof id | typeof incidentId, ids: string) =>
+export const isOneOf = (column: SQLiteColumn, ids: string) =>
   sql`${column} IN (SELECT value FROM json_each(${ids}))`;
 
-/** The updates of some incidents (`ids`: a JSON list), all of them, without their texts. */
-export const listUpdateHeads = selectMany((orm, $: { ids: string }) =>
-  orm.select(UPDATE_HEAD).from(incidentUpdates).where(isOneOf(incidentId, $.ids)),
+/** Lists all updates of incidents (`ids`: a JSON list) without their texts, in no order. */
+export const listUpdatesWithoutBody = selectMany((orm, $: { ids: string }) =>
+  orm.select(UPDATE_SUMMARY).from(incidentUpdates).where(isOneOf(incidentId, $.ids)),
 );
 
-/** The texts of some updates (`ids`: a JSON list). */
+/** Lists the texts of updates (`ids`: a JSON list). */
 export const listUpdateBodies = selectMany((orm, $: { ids: string }) =>
-  orm.select({ id, body: incidentUpdates.body }).from(incidentUpdates).where(isOneOf(id, $.ids)),
+  orm.select({ id, body }).from(incidentUpdates).where(isOneOf(id, $.ids)),
 );
 
 /** Lists the component statuses of all updates of incidents (`ids`: a JSON list). */
@@ -72,16 +85,16 @@ interface ListParams {
   pageId: string | null;
   componentId: string | null;
   status: IncidentStatus | null;
-  /** Started then or later, and before. */
+  /** Limits of the start: `since` or later, and before `until`. */
   since: number | null;
   until: number | null;
-  /** 1 for drafts, too; else 0. */
+  /** 1 to include drafts; else 0. */
   draftsToo: number;
-  /** 1 for drafts alone; else 0. */
+  /** 1 for drafts only; else 0. */
   draftsOnly: number;
-  /** A part of the name. */
+  /** Part of the name. */
   name: string | null;
-  /** Ids below this one: where the page before ended. */
+  /** Id at which the previous page ended: only lower ids match. */
   before: string;
   limit: number;
 }
@@ -89,11 +102,11 @@ interface ListParams {
 const naming = incidentUpdateComponents;
 
 /**
- * One statement for each choice of what decides which index to walk; the rest is a condition on the
- * rows met. Their texts are constant, as prepared statements want them.
+ * Builds the list statement for the filters that decide which index is read. The other filters are
+ * conditions on the rows, so that the text of each statement is constant.
  */
 function listStatement(by: { page: boolean; component: boolean; open?: boolean | undefined }) {
-  // The few that are open have an index of their own, which SQLite takes where ids promise no order.
+  // The plus keeps SQLite from reading ids in order, so that it uses the index of open incidents.
   const position = by.open === true ? sql`+${incidents.id}` : sql`${incidents.id}`;
   return selectMany((orm, $: ListParams) => {
     const conditions: (SQL | undefined)[] = [
@@ -108,13 +121,13 @@ function listStatement(by: { page: boolean; component: boolean; open?: boolean |
       sql`(${$.until} IS NULL OR ${incidents.startedAt} < ${$.until})`,
     ];
     if (by.page) conditions.push(sql`${incidents.pageId} = ${$.pageId}`);
-    // Said as the index of open incidents says it.
+    // Written as in the partial index of open incidents.
     if (by.open === true) conditions.push(sql`${incidents.status} <> 'resolved'`);
     if (by.open === false) conditions.push(sql`${incidents.status} = 'resolved'`);
     const isNamed = sql`${naming.componentId} = ${$.componentId}`;
     if (by.component && by.open !== true) {
-      // Several updates of one incident may name the component; in groups they keep the index's order,
-      // so that as many are read as are shown.
+      // Several updates of one incident may name the component. Groups keep the order of the index, so
+      // that no more rows are read than shown.
       return orm
         .select(COLUMNS)
         .from(naming)
@@ -169,14 +182,14 @@ const LISTS: ReadonlyMap<string, ListStatement> = new Map(
   ),
 );
 
-type Wanted = Omit<ListParams, "draftsOnly" | "name"> &
+type ListQuery = Omit<ListParams, "draftsOnly" | "name"> &
   Partial<ListParams> & { open: boolean | undefined };
 
-/** Newest first. `open` narrows to those that are not, or that are, resolved. */
-export function listIncidentRows(reader: Reader, { open: desired, ...narrowed }: Wanted) {
-  const params: ListParams = { draftsOnly: 0, name: null, ...narrowed };
+/** Lists incidents, newest first: unresolved ones if `open` is true, resolved ones if it is false. */
+export function listIncidentRows(reader: Reader, { open: isOpen, ...filters }: ListQuery) {
+  const params: ListParams = { draftsOnly: 0, name: null, ...filters };
   const isOpenStatus = params.status !== null && params.status !== "resolved";
-  const open = desired ?? (isOpenStatus || undefined);
+  const open = isOpen ?? (isOpenStatus || undefined);
   const list = LISTS.get(nameOf(params.pageId !== null, params.componentId !== null, open));
   return list?.(reader, params) ?? [];
 }
@@ -184,47 +197,44 @@ export function listIncidentRows(reader: Reader, { open: desired, ...narrowed }:
 /** Condition: an incident is public. */
 export const isPublished = and(eq(incidents.draft, false), isNull(incidents.deletedAt));
 
-/** The published, open incidents of a page, newest start first; 50 at most. */
+/** Condition: an incident of a page is public and not resolved. */
+const isOpenOfPage = (pageId: string) =>
+  and(eq(incidents.pageId, pageId), sql`${incidents.status} <> 'resolved'`, isPublished);
+
+/** Lists the published open incidents of a page, newest start first: at most 50. */
 export const listOpenRows = selectMany((orm, $: { pageId: string }) =>
   orm
     .select(COLUMNS)
     .from(incidents)
     .innerJoin(pages, eq(pages.id, incidents.pageId))
-    .where(and(eq(incidents.pageId, $.pageId), sql`${incidents.status} <> 'resolved'`, isPublished))
+    .where(isOpenOfPage($.pageId))
     .orderBy(desc(incidents.startedAt), desc(incidents.id))
     .limit(50),
 );
 
 /** Lists the impacts of a page's published open incidents. */
 export const listOpenImpacts = selectMany((orm, $: { pageId: string }) =>
-  orm
-    .select({ impact: incidents.impact })
-    .from(incidents)
-    .where(
-      and(eq(incidents.pageId, $.pageId), sql`${incidents.status} <> 'resolved'`, isPublished),
-    ),
+  orm.select({ impact: incidents.impact }).from(incidents).where(isOpenOfPage($.pageId)),
 );
 
-/** The published, open incidents of a page, unordered. */
+/** Lists all published open incidents of a page, in no order. */
 export const listAllOpenRows = selectMany((orm, $: { pageId: string }) =>
   orm
     .select(COLUMNS)
     .from(incidents)
     .innerJoin(pages, eq(pages.id, incidents.pageId))
-    .where(
-      and(eq(incidents.pageId, $.pageId), sql`${incidents.status} <> 'resolved'`, isPublished),
-    ),
+    .where(isOpenOfPage($.pageId)),
 );
 
-/** Deletes some incidents (`ids`: a JSON list) at a moment (unix ms), each at a new version. */
+/** Deletes incidents (`ids`: a JSON list) at a time (unix ms), each with a new version. */
 export const deleteIncidentRows = mutate((orm, $: { ids: string; at: number }) =>
   orm
     .update(incidents)
     .set({ version: sql`${incidents.version} + 1`, updatedAt: $.at, deletedAt: $.at })
-    .where(sql`${incidents.id} IN (SELECT value FROM json_each(${$.ids}))`),
+    .where(isOneOf(incidents.id, $.ids)),
 );
 
-/** The published incidents of a page that started last, newest start first. */
+/** Lists the published incidents of a page that started last, newest start first. */
 export const listNewestRows = selectMany((orm, $: { pageId: string; limit: number }) =>
   orm
     .select(COLUMNS)

@@ -1,9 +1,15 @@
 import type { Reader } from "../../db";
 import type { Impact, IncidentStatus } from "../../domain/incident-status";
-import { countWhole, listCutHeads } from "./lists";
-import { findFirstSummary, listEndedLines, listLinesBetween, listNames } from "./summary-store";
+import { spanParams, type SummarySpan } from "../timeline";
+import {
+  findFirstSummary,
+  listEndedSummaries,
+  listNames,
+  listSummariesBetween,
+} from "./list-store";
+import { countWhole, listCutUpdates } from "./lists";
 
-/** An incident where many are listed: what it was, without what was told of it. Times in unix ms. */
+/** An incident in a list of the past, without its updates. Times in unix ms. */
 export interface IncidentSummary {
   id: string;
   name: string;
@@ -13,40 +19,23 @@ export interface IncidentSummary {
   resolvedAt: number | null;
   /** Time at which its post-mortem was published; null without one. */
   postmortemPublishedAt: number | null;
-  /** The names of the components that it ever named, as it called them last. */
+  /** Last names of all components that it ever named. */
   components: readonly string[];
   /** True if names are left out because the list has no room for all of them. */
   isCut: boolean;
 }
 
-/** Position in a list that is ordered by start, newest first: a start in unix ms, and an id. */
-export interface SummaryCursor {
-  at: number;
-  id: string;
+/** Lists the published incidents of a page that started within a span, newest start first. */
+export function listIncidentsBetween(reader: Reader, span: SummarySpan): IncidentSummary[] {
+  return withNames(reader, listSummariesBetween(reader, spanParams(span)));
 }
 
-/**
- * The published incidents of a page that started at `from` or later and before `to` (unix ms), the last
- * started first, from behind `before` on; `limit` at most.
- */
-export function listIncidentsBetween(
-  reader: Reader,
-  span: { pageId: string; from: number; to: number; before: SummaryCursor; limit: number },
-): IncidentSummary[] {
-  const { before, ...rest } = span;
-  const to = Math.min(span.to, before.at + 1);
-  return withNames(
-    reader,
-    listLinesBetween(reader, { ...rest, to, beforeAt: before.at, beforeId: before.id }),
-  );
-}
-
-/** The published incidents of a page that were resolved at `since` (unix ms) or later: the last resolved, `limit` at most. */
+/** Lists the published incidents of a page that were resolved at `since` (unix ms) or later, the last first. */
 export function listEndedIncidents(
   reader: Reader,
-  desired: { pageId: string; since: number; limit: number },
+  query: { pageId: string; since: number; limit: number },
 ): IncidentSummary[] {
-  return withNames(reader, listEndedLines(reader, desired));
+  return withNames(reader, listEndedSummaries(reader, query));
 }
 
 /** Finds the start of a page's first published incident, in unix ms; undefined without one. */
@@ -57,21 +46,20 @@ export function findFirstIncidentStart(
   return findFirstSummary(reader, page)?.startedAt;
 }
 
-/** Adds names of components. Lines beyond the budget of a document get the first 20 of the newest updates. */
+/** Adds names of components. Beyond the budget of a document they are those of `listCutUpdates`. */
 function withNames(
   reader: Reader,
   rows: readonly Omit<IncidentSummary, "components" | "isCut">[],
 ): IncidentSummary[] {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
-  const names = new Map<string, Map<string, string>>(ids.map((id) => [id, new Map()]));
   const count = countWhole(reader, ids);
-  const whole = JSON.stringify(ids.slice(0, count));
-  const cut = count === ids.length ? [] : listCutHeads(reader, ids.slice(count));
+  const cut = listCutUpdates(reader, ids.slice(count));
   const named = [
-    ...listNames(reader, { ids: whole }),
-    ...cut.flatMap(({ summaries }) => summaries.toReversed().flatMap((head) => head.components)),
+    ...listNames(reader, { ids: JSON.stringify(ids.slice(0, count)) }),
+    ...cut.flatMap(({ updates }) => updates.toReversed().flatMap((update) => update.components)),
   ];
+  const names = new Map(ids.map((id) => [id, new Map<string, string>()]));
   // In the order of the updates: a later name replaces an earlier one.
   for (const { incidentId, componentId, name } of named) {
     names.get(incidentId)?.set(componentId, name);

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from "../../db";
-import { conflict, FieldErrors, notFound, validate } from "../../errors";
+import { conflict, FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
 import { AddUpdateBody, EditUpdateBody } from "./bodies";
@@ -11,25 +11,25 @@ import {
   type UpdateSummary,
   type UpdateRecord,
 } from "./records";
-import { UPDATES_MAX } from "../timeline";
+import { requireUpdate, toMs, UPDATES_MAX } from "../timeline";
 import { exceededLimit, firstWritten, isResolving, timelineOf } from "./rules";
 import { type Services, saveIncident } from "./save-incident";
 import { type IncidentRow, updateUpdateRow } from "./store";
-import { validateDisplayAt, toMs } from "./times";
+import { validateDisplayAt } from "./times";
 
-/** An update and the incident as it is with it. */
+/** An update and its incident. */
 export interface UpdateOfIncident {
   row: IncidentRow;
   update: UpdateRecord;
 }
 
 /**
- * Adds an update. It takes effect at `display_at`, behind all others unless that says otherwise, and
- * goes on with the status of the one before unless it names another. Components that a resolving
- * update names get the named status as their baseline; another status reopens a resolved incident.
+ * Adds an update. It takes effect at `display_at`, by default after all others, and keeps the status of
+ * the update before it unless it names another. Components that a resolving update names get the named
+ * status as their manual status. Another status reopens a resolved incident.
  *
- * Throws `not_found`, `validation_failed` that names every broken field, or `conflict` for an incident
- * that has as many updates as it may have, unless the update resolves it or the server itself adds it.
+ * Throws `not_found`, `validation_failed` with every invalid field, or `conflict` for an incident that
+ * has no room for the update, unless the update resolves it or the server adds it.
  */
 export function addUpdate(
   ctx: Services,
@@ -45,9 +45,10 @@ export function addUpdate(
   const now = ctx.clock.now();
   const errors = new FieldErrors();
   const displayAt =
-    input.display_at === undefined ? behindAll(before, summaries, now) : toMs(input.display_at);
+    input.display_at === undefined ? timeAfterAll(before, summaries, now) : toMs(input.display_at);
   if (input.display_at !== undefined) validateDisplayAt(errors, displayAt, before.startedAt, now);
   const id = ctx.newId("upd");
+  const ids = { updateId: id, incidentId };
   const update: UpdateRecord = {
     id,
     incidentId,
@@ -57,27 +58,19 @@ export function addUpdate(
     notify: input.notify ?? true,
     createdAt: now,
     updatedAt: now,
-    components: nameComponents(
-      tx,
-      errors,
-      before.pageId,
-      { updateId: id, incidentId },
-      input.components,
-    ),
+    components: nameComponents(tx, errors, before.pageId, ids, input.components),
   };
   errors.throwIfAny();
   if (actor.kind !== "system") requireRoom(summaries, update);
   writeUpdate(tx, update);
-  const tell = { update, notify: update.notify };
-  const after = [...summaries, update];
   const row = saveIncident(ctx, tx, {
     found,
     desired: before,
     summaries,
-    after,
+    after: [...summaries, update],
     input,
     actor,
-    tell,
+    tell: { update, notify: update.notify },
   });
   const summary = `Updated the incident “${row.name}”: ${update.status}`;
   audit(ctx, tx, actor, "incident.add_update", incidentId, summary);
@@ -85,9 +78,9 @@ export function addUpdate(
 }
 
 /**
- * Changes the text of an update, or the moment at which it took effect; when it was written stays.
- * The incident is computed again. Throws `not_found`, `validation_failed`, or `conflict` where the moment
- * would reopen an incident that is full.
+ * Changes the text of an update, or the time at which it took effect. The incident is computed again.
+ * Throws `not_found`, `validation_failed`, or `conflict` if the time would reopen an incident without
+ * room for one more update.
  */
 export function editUpdate(
   ctx: Services,
@@ -99,8 +92,7 @@ export function editUpdate(
 ): UpdateOfIncident {
   validate(EditUpdateBody, input);
   const { row: before, page, updates } = getIncident(tx, incidentId, true);
-  const known = updates.find((each) => each.id === updateId);
-  if (!known) throw notFound("update");
+  const known = requireUpdate(updates, updateId);
   const update: UpdateRecord = {
     ...known,
     body: input.body ?? known.body,
@@ -128,7 +120,7 @@ export function editUpdate(
     after,
     input,
     actor,
-    // Who mends a typing error wakes nobody.
+    // Corrections are not worth a notification.
     tell: { update, notify: false },
   });
   const summary = `Edited an update of the incident “${row.name}”`;
@@ -136,7 +128,7 @@ export function editUpdate(
   return { row, update };
 }
 
-/** One update of an incident. Throws `not_found`. */
+/** Returns one update of an incident. Throws `not_found`. */
 export function getUpdate(
   reader: Reader,
   incidentId: string,
@@ -144,9 +136,7 @@ export function getUpdate(
   maySeeDrafts: boolean,
 ): UpdateOfIncident {
   const { row, updates } = getIncident(reader, incidentId, maySeeDrafts);
-  const update = updates.find((each) => each.id === updateId);
-  if (!update) throw notFound("update");
-  return { row, update };
+  return { row, update: requireUpdate(updates, updateId) };
 }
 
 /** Returns true if an incident has room for one more update, whether or not that resolves it. */
@@ -173,16 +163,16 @@ const LIMITS = {
   components: "The updates of the incident name as many components as they can.",
 };
 
-/** Now, or where a clock was set back or a caller's runs fast, just behind what was told before. */
-function behindAll(row: IncidentRow, summaries: readonly UpdateSummary[], now: number): number {
+/**
+ * Returns the time of a new update: now, or just after the newest update if that is later, since a
+ * clock was set back or the clock of a client is ahead.
+ */
+function timeAfterAll(row: IncidentRow, summaries: readonly UpdateSummary[], now: number): number {
   const newest = summaries[0]?.displayAt ?? row.startedAt;
   return now >= newest ? Math.max(now, row.startedAt) : Math.max(newest + 1, row.startedAt);
 }
 
-/** The status that an incident had at a moment. `heads` run from the newest. */
-function statusAt(
-  summaries: readonly UpdateSummary[],
-  at: number,
-): UpdateSummary["status"] | undefined {
-  return summaries.find((head) => head.displayAt <= at)?.status;
+/** Returns the status that an incident had at a time. `summaries` are ordered newest first. */
+function statusAt(summaries: readonly UpdateSummary[], at: number) {
+  return summaries.find(({ displayAt }) => displayAt <= at)?.status;
 }

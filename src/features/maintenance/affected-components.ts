@@ -3,7 +3,7 @@ import type { FieldErrors } from "../../errors";
 import { pathInList, resolveComponents } from "../components";
 import { deleteMaintenanceComponents, insertMaintenanceComponent } from "./store";
 
-/** The components that a maintenance is about, with the names from when they were chosen. */
+/** The components of a maintenance, with the names from when they were chosen. */
 export type Chosen = readonly { id: string; name: string }[];
 
 /**
@@ -37,7 +37,7 @@ export function isSameChoice(one: Chosen, other: Chosen): boolean {
   return one.length === other.length && other.every(({ id }) => ids.has(id));
 }
 
-/** Writes what a maintenance is about, in the place of what it was about before. */
+/** Replaces the components of a maintenance. */
 export function replaceChosen(tx: Tx, maintenanceId: string, chosen: Chosen): void {
   deleteMaintenanceComponents(tx, { maintenanceId });
   for (const { id: componentId, name } of chosen) {

@@ -16,15 +16,11 @@ import {
   type MaintenanceRow,
   updateMaintenanceRow,
 } from "./store";
-import {
-  insertMaintenanceUpdate,
-  listFirstUpdates,
-  type MaintenanceUpdateRow,
-} from "./update-store";
+import { insertMaintenanceUpdate, listFirstUpdates } from "./update-store";
 
 export type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
 
-/** Something that is written on a maintenance's timeline. */
+/** Fields of a new update. */
 export interface NewUpdate {
   status: MaintenanceStatus;
   body: string;
@@ -33,20 +29,18 @@ export interface NewUpdate {
   notify: boolean;
 }
 
-/** Puts an update on the timeline. */
+/** Writes an update. */
 export function addUpdateRow(
   ctx: Services,
   tx: Tx,
   maintenanceId: string,
   update: NewUpdate,
-): MaintenanceUpdateRow {
+): void {
   const createdAt = ctx.clock.now();
-  const row = { id: ctx.newId("upd"), maintenanceId, ...update, createdAt };
-  insertMaintenanceUpdate(tx, row);
-  return row;
+  insertMaintenanceUpdate(tx, { id: ctx.newId("upd"), maintenanceId, ...update, createdAt });
 }
 
-/** The row of a maintenance that goes over to a status at `at` (unix ms). */
+/** Returns the row of a maintenance after a change of its status at `at` (unix ms). */
 export function withStatus(
   row: MaintenanceRow,
   status: MaintenanceStatus,
@@ -60,7 +54,7 @@ export function withStatus(
   };
 }
 
-/** Writes a changed row: a version more, and what its page shows has changed. */
+/** Writes a changed row with a new version, and a new version of its page's content. */
 export function saveChange(ctx: Services, tx: Tx, row: MaintenanceRow): void {
   updateMaintenanceRow(tx, { ...row, version: row.version + 1, updatedAt: ctx.clock.now() });
   touchPage(ctx, tx, row.pageId);
@@ -78,8 +72,8 @@ export interface CausesChange {
 }
 
 /**
- * Marks the components of a maintenance while it is under way, from a moment on, and no longer. What it
- * marked before stays history. A component that was deleted meanwhile is left alone.
+ * Updates the causes of a maintenance from a time on: its components are under maintenance while it is
+ * in progress. Earlier causes stay as history. Deleted components get no new cause.
  */
 export function refreshCauses(
   ctx: Services,
@@ -106,14 +100,14 @@ export function refreshCauses(
   );
 }
 
-/** Throws `conflict` for a maintenance that is over: nothing of it changes any more. */
+/** Throws `conflict` for a maintenance that is over, which cannot be changed. */
 export function requireNotEnded({ status }: MaintenanceRow): void {
   if (!isEnded(status)) return;
   throw conflict(`The maintenance is ${STATUS_IN_WORDS[status]}, which is final.`);
 }
 
 /** Change of a maintenance, for its event and the audit log. */
-export interface Told {
+export interface ChangeRecord {
   event: EventType;
   notify: boolean;
   actor: Actor;
@@ -121,11 +115,11 @@ export interface Told {
   summary: string;
 }
 
-/** Tells of a change that is written, and answers the maintenance as it is now. */
-export function recordChange(ctx: Services, tx: Tx, id: string, told: Told): Maintenance {
+/** Records the event and audit row of a change that is written, and returns the maintenance. */
+export function recordChange(ctx: Services, tx: Tx, id: string, change: ChangeRecord): Maintenance {
   const maintenance = getMaintenance(ctx, tx, id);
-  recordMaintenanceEvent(ctx, tx, told.event, maintenance, told.notify);
-  audit(ctx, tx, told.actor, told.action, id, told.summary);
+  recordMaintenanceEvent(ctx, tx, change.event, maintenance, change.notify);
+  audit(ctx, tx, change.actor, change.action, id, change.summary);
   return maintenance;
 }
 

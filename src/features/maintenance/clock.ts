@@ -1,22 +1,45 @@
 import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+import { SYSTEM_ACTOR } from "../../domain/actor";
 import type { Timer } from "../../kernel/clock";
-import { advanceMaintenance } from "./advance";
-import { listDue } from "./due-store";
+import {
+  addUpdateRow,
+  withStatus,
+  plannedNotify,
+  refreshCauses,
+  saveChange,
+  type Services,
+  recordChange,
+} from "./change";
+import { recordMaintenanceEvent } from "./event";
+import { getMaintenance, getMaintenanceRecord } from "./records";
+import { type DueTransition, dueTransitions } from "./rules";
+import { listDue, updateMaintenanceRow } from "./store";
 
-/** Often enough that what is due is done within a second. */
+/** Interval of the clock, short enough that due transitions are made within a second. */
 const TICK_MS = 500;
 
+/** Limits of one transaction: transitions, and components that they change. */
+const STEPS_AT_ONCE = 50;
+const COMPONENTS_AT_ONCE = 200;
+
+interface Step extends DueTransition {
+  id: string;
+  /** True if both its start and its end are due, in one call or two. */
+  isMissedWhole: boolean;
+}
+
 /**
- * Lets time move maintenance on: at once what came due while nobody looked, and from then on everything
- * within a second of its time. Reads one indexed query a tick and writes only when something is due. What
- * the database refuses is tried again at the next tick.
+ * Starts the clock that makes due transitions of maintenance: overdue ones at once, others within a
+ * second. A tick reads one indexed query and writes only if something is due. Failed writes are retried
+ * at the next tick.
  */
 export function startMaintenanceClock(ctx: AppContext): Timer {
   let isRunning = false;
   let isCancelled = false;
   let isFailing = false;
 
-  /** A transaction for every fifty steps, so that requests are answered in between. */
+  /** Makes all due transitions, in several transactions so that requests are answered in between. */
   async function catchUp(): Promise<void> {
     const now = ctx.clock.now();
     if (listDue(ctx.db, { now, limit: 1 }).length === 0) return;
@@ -30,7 +53,7 @@ export function startMaintenanceClock(ctx: AppContext): Timer {
       await catchUp();
       isFailing = false;
     } catch (error) {
-      // Said once: it may stay so for hours.
+      // Logged once per series of failures, which can last for hours.
       if (!isFailing) ctx.log.error({ err: error }, "maintenance waits for the database");
       isFailing = true;
     } finally {
@@ -46,4 +69,83 @@ export function startMaintenanceClock(ctx: AppContext): Timer {
       timer.cancel();
     },
   };
+}
+
+/**
+ * Makes the transitions due at `now` (unix ms) in the order of time, with the system as actor:
+ * reminders, starts and ends, each at its planned time. At most 50, fewer if they change many
+ * components. Returns true if more can be due.
+ */
+export function advanceMaintenance(ctx: Services, tx: Tx, now: number): boolean {
+  const steps = dueSteps(tx, now);
+  const taken = new Set<string>();
+  let changed = 0;
+  let mayBeMore = steps.length === STEPS_AT_ONCE;
+  for (const step of steps) {
+    // A maintenance that was missed entirely starts and ends in one call, or it would be shown between.
+    const mustFollow = step.isMissedWhole && taken.has(step.id);
+    if (changed >= COMPONENTS_AT_ONCE && !mustFollow) {
+      mayBeMore = true;
+      continue;
+    }
+    taken.add(step.id);
+    changed += ctx.outbox.group(tx, () => takeStep(ctx, tx, step, now));
+  }
+  return mayBeMore;
+}
+
+/**
+ * Returns the first due steps of all maintenances. Reading as many maintenances as steps is enough,
+ * since they are ordered by their first due step.
+ */
+function dueSteps(tx: Tx, now: number): Step[] {
+  return listDue(tx, { now, limit: STEPS_AT_ONCE })
+    .flatMap(({ row }) => {
+      const due = dueTransitions(row, now);
+      const isMissedWhole = due.some(isStart) && due.some(isEnd);
+      return due.map((each): Step => ({ ...each, id: row.id, isMissedWhole }));
+    })
+    .sort((a, b) => a.at - b.at || ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
+    .slice(0, STEPS_AT_ONCE);
+}
+
+const isStart = ({ kind }: DueTransition) => kind === "start";
+const isEnd = ({ kind }: DueTransition) => kind === "complete";
+
+/** Order of steps at the same time. Starts come first, so that components of two stay in maintenance. */
+const ORDER: readonly DueTransition["kind"][] = ["start", "complete", "reminder"];
+
+/** Makes one transition, and returns the number of components that it can change. */
+function takeStep(ctx: Services, tx: Tx, step: Step, now: number): number {
+  const { id, kind, at, isMissedWhole } = step;
+  const { row, updates, components } = getMaintenanceRecord(tx, id);
+  const notify = plannedNotify(tx, id);
+  if (kind === "reminder") {
+    // The version stays, since nothing that is shown changes.
+    updateMaintenanceRow(tx, { ...row, remindedAt: now });
+    recordMaintenanceEvent(ctx, tx, "maintenance.reminder", getMaintenance(ctx, tx, id), notify);
+    return 0;
+  }
+  const isStarting = isStart(step);
+  const status = isStarting ? "in_progress" : "completed";
+  const after = withStatus(row, status, at);
+  saveChange(ctx, tx, after);
+  addUpdateRow(ctx, tx, id, {
+    status,
+    body: isStarting ? "The maintenance has begun." : "The maintenance has been completed.",
+    displayAt: Math.max(at, updates[0]?.displayAt ?? at),
+    notify,
+  });
+  recordChange(ctx, tx, id, {
+    event: isStarting ? "maintenance.started" : "maintenance.completed",
+    notify,
+    actor: SYSTEM_ACTOR,
+    action: isStarting ? "maintenance.start" : "maintenance.complete",
+    summary: `The maintenance “${row.name}” ${isStarting ? "began" : "ended"} at its time`,
+  });
+  // A maintenance that was missed entirely gets its causes at its end, so that they are never shown.
+  if (isMissedWhole && isStarting) return components.length;
+  const unmarkedSince = isStarting ? null : row.startedAt;
+  refreshCauses(ctx, tx, after, { at, actor: SYSTEM_ACTOR, notify, unmarkedSince });
+  return components.length;
 }

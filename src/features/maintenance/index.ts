@@ -1,10 +1,9 @@
 /**
- * Planned maintenance: what is announced, how far it is, what it tells, and the clock that reminds,
- * begins and ends it. While it is under way its components are under maintenance; the marks are theirs.
+ * Planned maintenance, its updates, and the clock that sends reminders, starts and ends it. Its
+ * components are under maintenance while it is in progress.
  */
-export { advanceMaintenance } from "./advance";
-export { cancelMaintenanceOfPage } from "./cancel-of-page";
-export { startMaintenanceClock } from "./clock";
+export { advanceMaintenance, startMaintenanceClock } from "./clock";
+export { listMaintenance, listMaintenanceForPage, listPendingMaintenance, nextEdge } from "./lists";
 export {
   findFirstMaintenanceStart,
   listEndedMaintenance,
@@ -19,16 +18,8 @@ export {
   UpdateMaintenanceBody,
 } from "./model";
 export { planMaintenance, updateMaintenance } from "./plan";
-export { addMaintenanceUpdate, cancelMaintenance } from "./progress";
-export {
-  getMaintenance,
-  getMaintenancePart,
-  getMaintenanceRecord,
-  listMaintenance,
-  listMaintenanceForPage,
-  listPendingMaintenance,
-  nextEdge,
-} from "./records";
+export { addMaintenanceUpdate, cancelMaintenance, cancelMaintenanceOfPage } from "./progress";
+export { getMaintenance, getMaintenancePart, getMaintenanceRecord } from "./records";
 export { isEnded, isUnderWay, isAllowedTransition, UPCOMING_MS } from "./rules";
 export { countPendingOfPage, type MaintenanceRecord, type MaintenanceRow } from "./store";
 export { type MaintenanceUpdateRow } from "./update-store";

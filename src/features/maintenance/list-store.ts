@@ -1,20 +1,21 @@
-import { asc, sql } from "drizzle-orm";
-import { selectMany } from "../../db";
+import { and, asc, eq, isNotNull, isNull, sql } from "drizzle-orm";
+import { selectMany, selectOne } from "../../db";
 import { components } from "../../db/tables/components";
-import { maintenanceComponents } from "../../db/tables/maintenances";
+import {
+  maintenanceComponents,
+  maintenances,
+  maintenanceUpdates,
+} from "../../db/tables/maintenances";
+import { isWithin, newestStartFirst, type SpanParams, textSizes } from "../timeline";
+import { COMPONENT } from "./store";
 
-/* Statements for lists of maintenance that may be too large to be read whole. */
+/* Statements for lists of maintenance. */
 
 const chosen = maintenanceComponents;
-export const COMPONENT = {
-  maintenanceId: chosen.maintenanceId,
-  id: chosen.componentId,
-  name: chosen.name,
-};
 
 /**
- * The number of components of maintenances (`ids`: a JSON array), in its order; 1 for one without
- * components. Counting stops after `most` of all.
+ * Counts the components of maintenances (`ids`: a JSON list), in its order; 1 for one without
+ * components. Counting stops after `most` rows in total.
  */
 export const listRowCounts = selectMany((orm, $: { ids: string; most: number }) =>
   orm
@@ -27,7 +28,10 @@ export const listRowCounts = selectMany((orm, $: { ids: string; most: number }) 
     .groupBy(sql`id`),
 );
 
-/** The components of some maintenances, at most `each` of one, in the order of their page. `ids` is a JSON array. */
+/** Returns the bytes of the texts of the newest updates of maintenances. */
+export const listTextSizes = textSizes(maintenanceUpdates.maintenanceId);
+
+/** Lists at most `each` components of each maintenance (`ids`: a JSON list), in the order of the page. */
 export const listFirstComponents = selectMany((orm, $: { ids: string; each: number }) =>
   orm
     .select(COMPONENT)
@@ -42,15 +46,58 @@ export const listFirstComponents = selectMany((orm, $: { ids: string; each: numb
     .orderBy(asc(components.position), asc(components.id)),
 );
 
-/** The bytes of the texts of the newest updates of each of `ids` (a JSON list), at most `each` updates of one. */
-export const listTextSizes = selectMany((orm, $: { ids: string; each: number }) =>
+const SUMMARY = {
+  id: maintenances.id,
+  name: maintenances.name,
+  status: maintenances.status,
+  startedAt: maintenances.startedAt,
+  endedAt: sql<number | null>`CASE WHEN maintenances.status IN ('completed', 'cancelled')
+    THEN coalesce(maintenances.completed_at, maintenances.updated_at) END`,
+};
+
+/** Lists maintenances that started within a span, newest start first. */
+export const listSummariesBetween = selectMany((orm, $: SpanParams) =>
   orm
-    .select({ id: sql<string>`i.value`, bytes: sql<number>`sum(octet_length(u.body))` })
-    .from(sql`json_each(${$.ids}) AS i`)
-    .crossJoin(sql`maintenance_updates AS u`)
+    .select(SUMMARY)
+    .from(maintenances)
+    .where(and(...isWithin(maintenances, $), isNull(maintenances.deletedAt)))
+    .orderBy(...newestStartFirst(maintenances))
+    .limit($.limit),
+);
+
+/**
+ * Lists maintenances of a page that started at `from` or later and ended at `since` or later (unix
+ * ms), newest start first.
+ */
+export const listEndedSummaries = selectMany(
+  (orm, $: { pageId: string; from: number; since: number; limit: number }) =>
+    orm
+      .select(SUMMARY)
+      .from(maintenances)
+      .where(
+        and(
+          eq(maintenances.pageId, $.pageId),
+          sql`maintenances.started_at >= ${$.from}`,
+          sql`${SUMMARY.endedAt} >= ${$.since}`,
+          isNull(maintenances.deletedAt),
+        ),
+      )
+      .orderBy(...newestStartFirst(maintenances))
+      .limit($.limit),
+);
+
+/** Finds the maintenance of a page that started first. */
+export const findFirstSummary = selectOne((orm, $: { pageId: string }) =>
+  orm
+    .select({ startedAt: maintenances.startedAt })
+    .from(maintenances)
     .where(
-      sql`u.id IN (SELECT id FROM maintenance_updates WHERE maintenance_id = i.value
-        ORDER BY display_at DESC, id DESC LIMIT ${$.each})`,
+      and(
+        eq(maintenances.pageId, $.pageId),
+        isNotNull(maintenances.startedAt),
+        isNull(maintenances.deletedAt),
+      ),
     )
-    .groupBy(sql`i.value`),
+    .orderBy(asc(maintenances.startedAt))
+    .limit(1),
 );

@@ -1,62 +1,158 @@
 import type { Reader } from "../../db";
-import { countWithin, CUT_COMPONENTS, DOCUMENT_ROWS_MAX, LIST_ROWS_MAX } from "../timeline";
+import { NEWEST } from "../../domain/ids";
+import { countForDocument, countForList, CUT_COMPONENTS, UPDATES_IN_LISTS } from "../timeline";
 import { listFirstComponents, listRowCounts, listTextSizes } from "./list-store";
-import { listComponentsOfMaintenances, type MaintenanceRecord } from "./store";
+import { UPCOMING_MS } from "./rules";
+import {
+  findNextEdge,
+  listComponentsOfMaintenances,
+  listMaintenanceRows,
+  listPending,
+  listShownOfPage,
+  type MaintenanceFilter,
+  type MaintenanceRecord,
+} from "./store";
+import { listNewestUpdates } from "./update-store";
 
-/** The updates that are shown of each where several maintenances are shown. */
-export const UPDATES_IN_LISTS = 20;
+/** Maximum number of maintenances that a page shows as in progress or upcoming. */
+const SHOWN_MAX = 100;
 
-type Components = MaintenanceRecord["components"];
+export type Found = Pick<MaintenanceRecord, "row" | "page">;
 
-/** Returns the number of leading maintenances, at least 1, that one page of an API list may show. */
-export function countForPage(
-  reader: Reader,
-  found: readonly Pick<MaintenanceRecord, "row">[],
-): number {
-  const ids = found.map(({ row }) => row.id);
-  const desired = JSON.stringify(ids);
-  const texts = new Map(
-    listTextSizes(reader, { ids: desired, each: UPDATES_IN_LISTS }).map(({ id, bytes }) => [
-      id,
-      bytes,
-    ]),
-  );
-  const sizes = listRowCounts(reader, { ids: desired, most: LIST_ROWS_MAX + 1 }).map((size) => ({
-    ...size,
-    textBytes: texts.get(size.id) ?? 0,
-  }));
-  return Math.max(1, countWithin(ids, sizes, LIST_ROWS_MAX));
+/** Filters of the list. An omitted filter matches everything. */
+export interface MaintenanceQuery extends Partial<MaintenanceFilter> {
+  pageId?: string | undefined;
+  /** Id of a maintenance: only older ones match. */
+  before?: string | undefined;
+  limit: number;
+}
+
+/** Lists maintenances, the last planned first, cut to the size of a document. */
+export function listMaintenance(reader: Reader, query: MaintenanceQuery): MaintenanceRecord[] {
+  return toDocumentRecords(reader, findMaintenances(reader, query));
+}
+
+/** Lists maintenances without components and updates, the last planned first. */
+export function findMaintenances(reader: Reader, query: MaintenanceQuery): Found[] {
+  const { pageId = null, before = NEWEST, ...rest } = query;
+  return listMaintenanceRows(reader, {
+    status: null,
+    componentId: null,
+    isUpcoming: null,
+    isActive: null,
+    isCancelled: null,
+    ...rest,
+    pageId,
+    before,
+  });
 }
 
 /**
- * Reads the components of all maintenances that one document lists, by the ids of these. A maintenance
- * beyond the budget of the document has at most 20, and `isCut` is true where it has more.
+ * Lists the maintenances that a page shows at `now`: those in progress, then those that start by
+ * `until` and are not over, each by planned start. At most 100, cut to the size of a document. Times
+ * in unix ms.
  */
-export function componentsForDocument(
+export function listMaintenanceForPage(
+  reader: Reader,
+  page: { pageId: string; now: number; until: number },
+): MaintenanceRecord[] {
+  return toDocumentRecords(reader, listShownOfPage(reader, { ...page, limit: SHOWN_MAX }));
+}
+
+/**
+ * Lists the pending maintenances of one page or all: those in progress, then scheduled ones, each
+ * by planned start. Cut to the size of a document.
+ */
+export function listPendingMaintenance(
+  reader: Reader,
+  { pageId = null, limit }: { pageId?: string | null | undefined; limit: number },
+): MaintenanceRecord[] {
+  return toDocumentRecords(reader, listPending(reader, { pageId, limit }));
+}
+
+/**
+ * Returns the first time after `now` at which a page shows its maintenance differently without a change:
+ * one is 30 days away, or its planned start or end is reached. Undefined without one. Unix ms.
+ */
+export function nextEdge(
+  reader: Reader,
+  page: { pageId: string; now: number },
+): number | undefined {
+  return findNextEdge(reader, { ...page, ahead: UPCOMING_MS })?.at ?? undefined;
+}
+
+/** Returns the number of leading maintenances, at least 1, that one page of an API list can show. */
+export function countForPage(reader: Reader, found: readonly Found[]): number {
+  return countForList(reader, { listRowCounts, listTextSizes }, idsOf(found));
+}
+
+/** Returns the number of leading maintenances that a document of several shows with all components. */
+export function countWhole(reader: Reader, ids: readonly string[]): number {
+  return countForDocument(reader, { listRowCounts }, ids);
+}
+
+function toDocumentRecords(reader: Reader, found: readonly Found[]): MaintenanceRecord[] {
+  return toRecords(reader, found, { count: countWhole(reader, idsOf(found)) });
+}
+
+/**
+ * Reads the records of maintenances in their order, each with at most `updates` of its newest updates:
+ * the first `count` with all components, the others with at most 20.
+ */
+export function toRecords(
+  reader: Reader,
+  found: readonly Found[],
+  { count = found.length, updates: each = UPDATES_IN_LISTS } = {},
+): MaintenanceRecord[] {
+  if (found.length === 0) return [];
+  const ids = idsOf(found);
+  const chosen = componentsOf(reader, ids, count);
+  const updates = updatesOf(reader, ids, each);
+  return found.map(({ row, page }, index) => ({
+    row,
+    page,
+    components: chosen[index]?.components ?? [],
+    updates: updates.get(row.id) ?? [],
+    ...(chosen[index]?.isCut ? { isCut: true } : {}),
+  }));
+}
+
+/**
+ * Reads the components of maintenances in the order of the ids: all of the first `count`, and at most 20
+ * of each other. `isCut` is true if components are left out.
+ */
+export function componentsOf(
   reader: Reader,
   ids: readonly string[],
-): Map<string, { components: Components; isCut: boolean }> {
-  const count = countLeading(reader, ids, DOCUMENT_ROWS_MAX);
-  const whole = listComponentsOfMaintenances(reader, { ids: JSON.stringify(ids.slice(0, count)) });
-  const cut = ids.slice(count);
-  const first =
-    cut.length === 0
-      ? []
-      : listFirstComponents(reader, { ids: JSON.stringify(cut), each: CUT_COMPONENTS + 1 });
-  const byId = Map.groupBy([...whole, ...first], (component) => component.maintenanceId);
-  return new Map(
-    ids.map((id, index) => {
-      const components = byId.get(id) ?? [];
-      const isCut = index >= count && components.length > CUT_COMPONENTS;
-      return [id, { components: isCut ? components.slice(0, CUT_COMPONENTS) : components, isCut }];
-    }),
+  count: number,
+): Pick<Required<MaintenanceRecord>, "components" | "isCut">[] {
+  const whole = JSON.stringify(ids.slice(0, count));
+  const cut = JSON.stringify(ids.slice(count));
+  const byId = Map.groupBy(
+    [
+      ...listComponentsOfMaintenances(reader, { ids: whole }),
+      ...(count < ids.length
+        ? listFirstComponents(reader, { ids: cut, each: CUT_COMPONENTS + 1 })
+        : []),
+    ],
+    ({ maintenanceId }) => maintenanceId,
+  );
+  return ids.map((id, index) => {
+    const components = byId.get(id) ?? [];
+    const isCut = index >= count && components.length > CUT_COMPONENTS;
+    return { components: isCut ? components.slice(0, CUT_COMPONENTS) : components, isCut };
+  });
+}
+
+/** Reads at most `each` of the newest updates of maintenances, by maintenance id. */
+export function updatesOf(reader: Reader, maintenanceIds: readonly string[], each: number) {
+  const ids = JSON.stringify(maintenanceIds);
+  return Map.groupBy(
+    listNewestUpdates(reader, { ids, each }),
+    ({ maintenanceId }) => maintenanceId,
   );
 }
 
-function countLeading(reader: Reader, ids: readonly string[], most: number): number {
-  return countWithin(
-    ids,
-    listRowCounts(reader, { ids: JSON.stringify(ids), most: most + 1 }),
-    most,
-  );
+function idsOf(found: readonly Found[]): string[] {
+  return found.map(({ row }) => row.id);
 }

@@ -26,8 +26,8 @@ import { readTimes } from "./times";
 const REMIND_MINUTES_BEFORE = 60;
 
 /**
- * Plans a maintenance. Its times may lie in the past: the clock then begins and ends it at its own
- * times. Throws `validation_failed` that names every broken field.
+ * Plans a maintenance. If its times lie in the past, the clock starts and ends it at these times. Throws
+ * `validation_failed` with every invalid field.
  */
 export function planMaintenance(
   ctx: Services,
@@ -64,7 +64,7 @@ export function planMaintenance(
   insertMaintenance(tx, row);
   replaceChosen(tx, row.id, chosen);
   const notify = input.notify ?? true;
-  // What is written down afterwards was announced, as its timeline has it, when it began.
+  // A maintenance that is recorded afterwards is shown as announced at its start.
   const displayAt = Math.min(now, row.scheduledFor);
   addUpdateRow(ctx, tx, row.id, { status: "scheduled", body: input.body, displayAt, notify });
   touchPage(ctx, tx, row.pageId);
@@ -78,9 +78,9 @@ export function planMaintenance(
 }
 
 /**
- * Changes what the input names: the name and the components until the maintenance is over, the times
- * and flags while it is scheduled. What is so already changes nothing and is told to nobody. Throws
- * `not_found`, `validation_failed`, or `conflict` for what its status forbids.
+ * Changes the fields that the input names: name and components until the maintenance is over, times and
+ * flags while it is scheduled. Writes nothing if no field changes. Throws `not_found`,
+ * `validation_failed`, or `conflict` for a change that its status forbids.
  */
 export function updateMaintenance(
   ctx: Services,
@@ -126,7 +126,7 @@ export function updateMaintenance(
   saveChange(ctx, tx, after);
   if (!isSame) replaceChosen(tx, id, chosen);
   const notify = plannedNotify(tx, id);
-  const told = recordChange(ctx, tx, id, {
+  const changed = recordChange(ctx, tx, id, {
     event: "maintenance.updated",
     notify,
     actor,
@@ -134,7 +134,7 @@ export function updateMaintenance(
     summary: `Changed the maintenance “${name}”`,
   });
   if (!isSame) refreshCauses(ctx, tx, after, { at: now, actor, notify });
-  return told;
+  return changed;
 }
 
 /** Columns that can be changed while a maintenance is scheduled. */

@@ -1,8 +1,9 @@
 import type { Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
-import type { EventType } from "../../events";
+import { type EventType, recordAudits } from "../../events";
 import type { Actor } from "../../domain/actor";
 import type { MaintenanceStatus } from "../../domain/incident-status";
+import { touchPage } from "../pages";
 import { UPDATES_MAX } from "../timeline";
 import {
   addUpdateRow,
@@ -15,22 +16,25 @@ import {
   type Services,
   recordChange,
 } from "./change";
+import { recordMaintenanceEvent } from "./event";
+import { componentsOf, countWhole, updatesOf } from "./lists";
 import {
   AddMaintenanceUpdateBody,
   CancelMaintenanceBody,
   type Maintenance,
   type MaintenanceUpdate,
+  presentMaintenance,
 } from "./model";
 import { getMaintenanceRecord } from "./records";
 import { isEnded, isUnderWay, isAllowedTransition, STATUS_IN_WORDS } from "./rules";
-import type { MaintenanceRow } from "./store";
+import { cancelMaintenanceRows, listPending, type MaintenanceRow } from "./store";
 import { readDisplayTime } from "./times";
+import { insertMaintenanceUpdates, listFirstUpdates } from "./update-store";
 
 /**
- * Tells something of a maintenance and, where the input names another status, takes it there. Answers
- * both as they are then. Throws `not_found`, `validation_failed`, or `conflict` for a status that may
- * not follow, for one that is over, and for one that has as many updates as it may have, unless the
- * update ends it.
+ * Adds an update, and changes the status if the input names another one. Returns the maintenance and
+ * the update. Throws `not_found`, `validation_failed`, or `conflict` for a status that cannot follow,
+ * for a maintenance that is over, and for one without room for an update that does not end it.
  */
 export function addMaintenanceUpdate(
   ctx: Services,
@@ -49,7 +53,7 @@ export function addMaintenanceUpdate(
   if (!isEnded(row.status)) requireRoom(updates.length, status);
   const maintenance = changeStatus(ctx, tx, row, { status, body, displayAt, notify }, actor);
   const [update] = maintenance.updates;
-  if (!update) throw new Error("an update was added and is not there");
+  if (!update) throw new Error("the added update is missing");
   return { maintenance, update };
 }
 
@@ -94,22 +98,22 @@ function changeStatus(
   saveChange(ctx, tx, after);
   addUpdateRow(ctx, tx, row.id, update);
   const isCancelling = status === "cancelled";
-  const told = recordChange(ctx, tx, row.id, {
+  const changed = recordChange(ctx, tx, row.id, {
     event: eventOf(row.status, status),
     notify,
     actor,
     action: isCancelling ? "maintenance.cancel" : "maintenance.add_update",
     summary: isCancelling
-      ? `Cancelled the maintenance “${row.name}”`
-      : `Told of the maintenance “${row.name}” (${STATUS_IN_WORDS[status]})`,
+      ? cancellationSummary(row)
+      : `Updated the maintenance “${row.name}”: ${STATUS_IN_WORDS[status]}`,
   });
   if (isUnderWay(row.status) !== isUnderWay(status)) {
     refreshCauses(ctx, tx, after, { at, actor, notify });
   }
-  return told;
+  return changed;
 }
 
-/** Throws `conflict` if a maintenance that goes on has as many updates as it may have. */
+/** Throws `conflict` if a maintenance has the maximum number of updates, unless the update ends it. */
 function requireRoom(updates: number, status: MaintenanceStatus): void {
   if (updates < UPDATES_MAX || isEnded(status)) return;
   throw conflict(
@@ -123,4 +127,63 @@ function eventOf(from: MaintenanceStatus, to: MaintenanceStatus): EventType {
   return from === "scheduled" && to === "in_progress"
     ? "maintenance.started"
     : "maintenance.updated";
+}
+
+/**
+ * Cancels every pending maintenance of a page that is about to be deleted. People are notified of each as
+ * they were of its plan. The components of the page are deleted already, so there are no causes to end.
+ */
+export function cancelMaintenanceOfPage(ctx: Services, tx: Tx, pageId: string, actor: Actor): void {
+  const pending = listPending(tx, { pageId, limit: Number.MAX_SAFE_INTEGER });
+  if (pending.length === 0) return;
+  const now = ctx.clock.now();
+  const maintenanceIds = pending.map(({ row }) => row.id);
+  const ids = JSON.stringify(maintenanceIds);
+  const chosen = componentsOf(tx, maintenanceIds, countWhole(tx, maintenanceIds));
+  const newest = updatesOf(tx, maintenanceIds, 1);
+  const planned = new Map(
+    listFirstUpdates(tx, { ids }).map(({ maintenanceId, notify }) => [maintenanceId, notify]),
+  );
+  const cancelled = pending.map(({ row, page }, index) => {
+    const update = {
+      id: ctx.newId("upd"),
+      maintenanceId: row.id,
+      status: "cancelled" as const,
+      body: "The status page was deleted.",
+      displayAt: Math.max(now, newest.get(row.id)?.[0]?.displayAt ?? 0),
+      notify: planned.get(row.id) ?? true,
+      createdAt: now,
+    };
+    const after = {
+      ...withStatus(row, "cancelled", now),
+      version: row.version + 1,
+      updatedAt: now,
+    };
+    const { components, isCut } = chosen[index] ?? { components: [], isCut: false };
+    return { update, record: { row: after, page, components, isCut, updates: [update] } };
+  });
+  cancelMaintenanceRows(tx, { ids, at: now });
+  insertMaintenanceUpdates(
+    tx,
+    cancelled.map(({ update }) => update),
+  );
+  for (const { update, record } of cancelled) {
+    const maintenance = presentMaintenance(record, ctx.baseUrl);
+    recordMaintenanceEvent(ctx, tx, "maintenance.cancelled", maintenance, update.notify);
+  }
+  recordAudits(
+    tx,
+    pending.map(({ row }) => ({
+      actor,
+      action: "maintenance.cancel",
+      targetId: row.id,
+      summary: cancellationSummary(row),
+      at: now,
+    })),
+  );
+  touchPage(ctx, tx, pageId);
+}
+
+function cancellationSummary({ name }: MaintenanceRow): string {
+  return `Cancelled the maintenance “${name}”`;
 }

@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
-import { notFound } from "../../errors";
 import {
   actorOf,
   type RequestContexts,
@@ -24,6 +23,7 @@ import { MAINTENANCE_STATUSES } from "../../domain/incident-status";
 import { OneOf } from "../../kernel/schema";
 import { ComponentFilter, readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";
+import { requireUpdate } from "../timeline";
 import {
   addMaintenanceUpdateErrors,
   planMaintenanceErrors,
@@ -39,10 +39,10 @@ import {
   SingleMaintenanceUpdate,
   UpdateMaintenanceBody,
 } from "./model";
-import { countForPage } from "./lists";
+import { countForPage, findMaintenances, toRecords } from "./lists";
 import { planMaintenance, updateMaintenance } from "./plan";
 import { addMaintenanceUpdate, cancelMaintenance } from "./progress";
-import { findMaintenances, getMaintenance, getMaintenanceRecord, toRecords } from "./records";
+import { getMaintenance, getMaintenanceRecord } from "./records";
 
 const PATH = "/api/v1/maintenance";
 
@@ -195,8 +195,7 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
       "/maintenance/:id/updates/:update_id",
       ({ params, request }) => {
         const maintenance = getMaintenance(ctx, ctx.db, params.id);
-        const update = maintenance.updates.find(({ id }) => id === params.update_id);
-        if (!update) throw notFound("update");
+        const update = requireUpdate(maintenance.updates, params.update_id);
         return sendWithVersionTag(request, presentSingleUpdate(maintenance, update));
       },
       operation({

@@ -1,20 +1,19 @@
 import { and, asc, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
+import { insertInto, mutate, type Reader, selectMany, selectOne, updateById } from "../../db";
 import { componentCauses, components } from "../../db/tables/components";
 import { maintenanceComponents, maintenances } from "../../db/tables/maintenances";
 import { pageAddress, pages } from "../../db/tables/pages";
 import type { MaintenanceStatus } from "../../domain/incident-status";
 import type { PageAddress } from "../pages";
-import { COMPONENT } from "./list-store";
 import type { MaintenanceUpdateRow } from "./update-store";
 
 export type MaintenanceRow = typeof maintenances.$inferSelect;
 
-/** A maintenance with all that is shown of it. */
+/** A maintenance with its components and all or the newest updates. */
 export interface MaintenanceRecord {
   row: MaintenanceRow;
   page: PageAddress;
-  /** In the page's order, with the names from when they were chosen. */
+  /** In the order of the page, with the names from when they were chosen. */
   components: readonly { id: string; name: string }[];
   /** Newest first. */
   updates: readonly MaintenanceUpdateRow[];
@@ -32,15 +31,15 @@ export const deleteMaintenanceComponents = mutate((orm, $: { maintenanceId: stri
 
 const COLUMNS = { row: maintenances, page: pageAddress };
 
-/** A maintenance whose page is gone is gone with it. */
-const isThere = () => and(isNull(maintenances.deletedAt), isNull(pages.deletedAt));
+/** Condition: neither the maintenance nor its page was deleted. */
+const isThere = and(isNull(maintenances.deletedAt), isNull(pages.deletedAt));
 
 export const findMaintenance = selectOne((orm, $: { id: string }) =>
   orm
     .select(COLUMNS)
     .from(maintenances)
     .innerJoin(pages, eq(pages.id, maintenances.pageId))
-    .where(and(eq(maintenances.id, $.id), isThere())),
+    .where(and(eq(maintenances.id, $.id), isThere)),
 );
 
 /** Filters of a list; null matches everything. The flags are 0 or 1. */
@@ -53,6 +52,8 @@ export interface MaintenanceFilter {
 }
 
 interface ListRequest extends MaintenanceFilter {
+  pageId: string | null;
+  /** Only ids lower than this one match. */
   before: string;
   limit: number;
 }
@@ -65,35 +66,35 @@ const passes = ($: ListRequest): SQL => sql`maintenances.id < ${$.before}
   AND (${$.componentId} IS NULL OR EXISTS (SELECT 1 FROM maintenance_components AS c
     WHERE c.maintenance_id = maintenances.id AND c.component_id = ${$.componentId}))`;
 
-/** Of every page, newest first; those older than `before`. */
-export const listMaintenanceBefore = selectMany((orm, $: ListRequest) =>
-  orm
-    .select(COLUMNS)
-    .from(maintenances)
-    .innerJoin(pages, eq(pages.id, maintenances.pageId))
-    .where(and(passes($), isThere()))
-    .orderBy(desc(maintenances.id))
-    .limit($.limit),
-);
+/** Builds the list statement for one page or all, since the filter by page decides which index is read. */
+const listStatement = (isOfPage: boolean) =>
+  selectMany((orm, $: ListRequest) =>
+    orm
+      .select(COLUMNS)
+      .from(maintenances)
+      .innerJoin(pages, eq(pages.id, maintenances.pageId))
+      .where(
+        and(isOfPage ? sql`${maintenances.pageId} = ${$.pageId}` : undefined, passes($), isThere),
+      )
+      .orderBy(desc(maintenances.id))
+      .limit($.limit),
+  );
 
-/** The same, of one page. */
-export const listPageMaintenanceBefore = selectMany((orm, $: ListRequest & { pageId: string }) =>
-  orm
-    .select(COLUMNS)
-    .from(maintenances)
-    .innerJoin(pages, eq(pages.id, maintenances.pageId))
-    .where(and(eq(maintenances.pageId, $.pageId), passes($), isThere()))
-    .orderBy(desc(maintenances.id))
-    .limit($.limit),
-);
+const listOfAllPages = listStatement(false);
+const listOfPage = listStatement(true);
+
+/** Lists maintenances of one page, or of all if `pageId` is null, newest first. */
+export function listMaintenanceRows(reader: Reader, request: ListRequest) {
+  return (request.pageId === null ? listOfAllPages : listOfPage)(reader, request);
+}
 
 /**
  * Condition: a maintenance has not ended, written as in the partial index `maintenances_pending`. A
  * plus before another column keeps SQLite from scanning all maintenances of a page instead.
  */
-export const isPending = sql`maintenances.status IN ('scheduled', 'in_progress', 'verifying') AND maintenances.deleted_at IS NULL`;
+const isPending = sql`maintenances.status IN ('scheduled', 'in_progress', 'verifying') AND maintenances.deleted_at IS NULL`;
 
-/** Maintenance under way first, each by its planned beginning. */
+/** Order of pending maintenances: those in progress first, each by planned start. */
 const pendingOrder = [
   sql`maintenances.status = 'scheduled'`,
   asc(maintenances.scheduledFor),
@@ -117,7 +118,7 @@ export const listShownOfPage = selectMany(
           isPendingOfPage($.pageId),
           sql`(maintenances.status <> 'scheduled'
             OR (maintenances.scheduled_for <= ${$.until} AND maintenances.scheduled_until > ${$.now}))`,
-          isThere(),
+          isThere,
         ),
       )
       .orderBy(...pendingOrder)
@@ -134,13 +135,13 @@ export const listPending = selectMany((orm, $: { pageId: string | null; limit: n
     .from(maintenances)
     .innerJoin(pages, eq(pages.id, maintenances.pageId))
     .where(
-      and(isPending, sql`(${$.pageId} IS NULL OR +maintenances.page_id = ${$.pageId})`, isThere()),
+      and(isPending, sql`(${$.pageId} IS NULL OR +maintenances.page_id = ${$.pageId})`, isThere),
     )
     .orderBy(...pendingOrder)
     .limit($.limit),
 );
 
-/** The number of maintenances of a page that have not ended. */
+/** Counts the maintenances of a page that have not ended. */
 export const countPendingOfPage = selectOne((orm, $: { pageId: string }) =>
   orm
     .select({ count: sql<number>`count(*)` })
@@ -148,7 +149,7 @@ export const countPendingOfPage = selectOne((orm, $: { pageId: string }) =>
     .where(isPendingOfPage($.pageId)),
 );
 
-/** Cancels some maintenances (`ids`: a JSON array) at a moment (unix ms), each at a new version. */
+/** Cancels maintenances (`ids`: a JSON list) at a time (unix ms), each with a new version. */
 export const cancelMaintenanceRows = mutate((orm, $: { ids: string; at: number }) =>
   orm
     .update(maintenances)
@@ -162,8 +163,8 @@ export const cancelMaintenanceRows = mutate((orm, $: { ids: string; at: number }
 );
 
 /**
- * The first moment after `now` at which something that a page has not ended comes within `ahead`, is
- * planned to begin, or to end. Null if there is none. All in ms.
+ * Finds the first time after `now` at which a pending maintenance of a page is `ahead` from its start, or
+ * its planned start or end is reached. Null if there is none. All in ms.
  */
 export const findNextEdge = selectOne((orm, $: { pageId: string; now: number; ahead: number }) =>
   orm
@@ -178,7 +179,14 @@ export const findNextEdge = selectOne((orm, $: { pageId: string; now: number; ah
     .where(isPendingOfPage($.pageId)),
 );
 
-/** The components of some maintenances, in the order of their page. `ids` is a JSON array. */
+/** Columns of a component of a maintenance. */
+export const COMPONENT = {
+  maintenanceId: maintenanceComponents.maintenanceId,
+  id: maintenanceComponents.componentId,
+  name: maintenanceComponents.name,
+};
+
+/** Lists the components of maintenances (`ids`: a JSON list), in the order of the page. */
 export const listComponentsOfMaintenances = selectMany((orm, $: { ids: string }) =>
   orm
     .select(COMPONENT)
@@ -201,4 +209,37 @@ export const listCausesOf = selectMany((orm, $: { maintenanceId: string }) =>
       and(eq(componentCauses.source, "maintenance"), eq(componentCauses.sourceId, $.maintenanceId)),
     )
     .orderBy(asc(componentCauses.id)),
+);
+
+/**
+ * Lists maintenances with a transition due at `now` (unix ms), the longest due first. The condition
+ * equals `dueTransitions` in rules.ts.
+ */
+export const listDue = selectMany((orm, $: { now: number; limit: number }) =>
+  orm
+    .select({ row: maintenances })
+    .from(maintenances)
+    .innerJoin(pages, eq(pages.id, maintenances.pageId))
+    .where(
+      and(
+        isPending,
+        isNull(pages.deletedAt),
+        sql`CASE maintenances.status
+          WHEN 'scheduled' THEN (maintenances.auto_start = 1 AND maintenances.scheduled_for <= ${$.now})
+            OR (maintenances.reminded_at IS NULL AND maintenances.scheduled_for > ${$.now}
+              AND maintenances.scheduled_for - maintenances.remind_minutes_before * 60000 <= ${$.now})
+          ELSE maintenances.auto_complete = 1 AND maintenances.scheduled_until <= ${$.now}
+            AND maintenances.started_at < maintenances.scheduled_until
+          END`,
+      ),
+    )
+    .orderBy(
+      sql`CASE
+        WHEN maintenances.status <> 'scheduled' THEN maintenances.scheduled_until
+        WHEN maintenances.scheduled_for <= ${$.now} THEN maintenances.scheduled_for
+        ELSE maintenances.scheduled_for - maintenances.remind_minutes_before * 60000
+        END`,
+      asc(maintenances.id),
+    )
+    .limit($.limit),
 );

@@ -1,14 +1,10 @@
 import type { Reader } from "../../db";
 import type { MaintenanceStatus } from "../../domain/incident-status";
-import { componentsForDocument } from "./lists";
-import {
-  findFirstBegun,
-  listBegunLines,
-  listEndedLines,
-  type MaintenanceLineRow,
-} from "./summary-store";
+import { spanParams, type SummarySpan } from "../timeline";
+import { findFirstSummary, listEndedSummaries, listSummariesBetween } from "./list-store";
+import { componentsOf, countWhole } from "./lists";
 
-/** A maintenance that has begun, where many are listed. Times in unix ms. */
+/** A maintenance that has started, in a list of the past, without its updates. Times in unix ms. */
 export interface MaintenanceSummary {
   id: string;
   name: string;
@@ -16,43 +12,26 @@ export interface MaintenanceSummary {
   startedAt: number;
   /** Time of its completion or cancellation; null while it is in progress. */
   endedAt: number | null;
-  /** The names of its components, in the page's order, from when they were chosen. */
+  /** Names of its components from when they were chosen, in the order of the page. */
   components: readonly string[];
   /** True if names are left out because the list has no room for all of them. */
   isCut: boolean;
 }
 
-/**
- * Lists maintenances of a page that started from `from` until before `to` (unix ms), in progress or
- * over: newest first, after the cursor `before`; at most `limit`.
- */
-export function listMaintenanceBetween(
-  reader: Reader,
-  span: {
-    pageId: string;
-    from: number;
-    to: number;
-    before: { at: number; id: string };
-    limit: number;
-  },
-): MaintenanceSummary[] {
-  const { before, ...rest } = span;
-  const to = Math.min(span.to, before.at + 1);
-  return toLines(
-    reader,
-    listBegunLines(reader, { ...rest, to, beforeAt: before.at, beforeId: before.id }),
-  );
+/** Lists maintenances of a page that started within a span, newest start first. */
+export function listMaintenanceBetween(reader: Reader, span: SummarySpan): MaintenanceSummary[] {
+  return withNames(reader, listSummariesBetween(reader, spanParams(span)));
 }
 
 /**
  * Lists maintenances of a page that started at `from` or later and ended at `since` or later (unix
- * ms): newest first, at most `limit`.
+ * ms), newest start first.
  */
 export function listEndedMaintenance(
   reader: Reader,
-  desired: { pageId: string; from: number; since: number; limit: number },
+  query: { pageId: string; from: number; since: number; limit: number },
 ): MaintenanceSummary[] {
-  return toLines(reader, listEndedLines(reader, desired));
+  return withNames(reader, listEndedSummaries(reader, query));
 }
 
 /** Finds the start of a page's first maintenance, in unix ms; undefined without one. */
@@ -60,18 +39,20 @@ export function findFirstMaintenanceStart(
   reader: Reader,
   page: { pageId: string },
 ): number | undefined {
-  return findFirstBegun(reader, page)?.startedAt ?? undefined;
+  return findFirstSummary(reader, page)?.startedAt ?? undefined;
 }
 
-function toLines(reader: Reader, rows: readonly MaintenanceLineRow[]): MaintenanceSummary[] {
+function withNames(
+  reader: Reader,
+  rows: ReturnType<typeof listSummariesBetween>,
+): MaintenanceSummary[] {
   if (rows.length === 0) return [];
-  const chosen = componentsForDocument(
-    reader,
-    rows.map(({ id }) => id),
-  );
-  return rows.map(({ startedAt, ...row }) => {
-    const { components = [], isCut = false } = chosen.get(row.id) ?? {};
-    const names = components.map(({ name }) => name);
-    return { ...row, startedAt: startedAt ?? 0, components: names, isCut };
-  });
+  const ids = rows.map(({ id }) => id);
+  const chosen = componentsOf(reader, ids, countWhole(reader, ids));
+  return rows.map((row, index) => ({
+    ...row,
+    startedAt: row.startedAt ?? 0,
+    components: (chosen[index]?.components ?? []).map(({ name }) => name),
+    isCut: chosen[index]?.isCut ?? false,
+  }));
 }

@@ -1,18 +1,15 @@
 import type { FieldErrors } from "../../errors";
-import { MINUTE_MS, parseInstant } from "../../kernel/time";
+import { isInFuture, toMs } from "../timeline";
 
-/** By how much a caller's clock may be ahead; such a time counts as now. */
-const CLOCK_SKEW_MS = MINUTE_MS;
-
-/** The planned beginning and end, in unix ms. */
+/** Planned start and end, in unix ms. */
 export interface Times {
   scheduledFor: number;
   scheduledUntil: number;
 }
 
 /**
- * The times that a body names (its schema has let them through), and the known ones in the place of
- * those that it leaves out. Complains where the end does not lie after the beginning.
+ * Returns the times that a body names, and the known ones instead of omitted ones. Adds an error if the
+ * end is not after the start.
  */
 export function readTimes(
   input: { scheduled_for?: string; scheduled_until?: string },
@@ -31,7 +28,8 @@ export function readTimes(
 
 /**
  * Returns the time at which an update takes effect: its `display_at`, or now. Updates are only
- * appended, so it is never before the previous update (`lastAt`) or in the future. Unix ms.
+ * appended, so it is never before the previous update (`lastAt`). A time slightly in the future, from
+ * a clock that is ahead, counts as now. Unix ms.
  */
 export function readDisplayTime(
   text: string | undefined,
@@ -41,13 +39,7 @@ export function readDisplayTime(
 ): number {
   const present = Math.max(now, lastAt);
   const at = text === undefined ? present : toMs(text);
-  if (at > present + CLOCK_SKEW_MS) errors.add(["display_at"], "lies in the future");
+  if (isInFuture(at, present)) errors.add(["display_at"], "lies in the future");
   if (at < lastAt) errors.add(["display_at"], "lies before the last update");
   return Math.min(at, present);
-}
-
-function toMs(text: string): number {
-  const ms = parseInstant(text);
-  if (ms === undefined) throw new Error("the schema lets no other text through");
-  return ms;
 }

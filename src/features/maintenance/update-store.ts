@@ -1,60 +1,55 @@
-import { and, desc, eq, getTableColumns, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, sql } from "drizzle-orm";
 import { insertAllInto, insertInto, selectMany, selectOne } from "../../db";
 import { maintenanceUpdates } from "../../db/tables/maintenances";
+import { isAmongNewest, newestFirst } from "../timeline";
 
-/* The updates of maintenances. */
+/* Statements for the updates of maintenances. */
+
+const { id, maintenanceId, displayAt, notify } = maintenanceUpdates;
 
 export type MaintenanceUpdateRow = typeof maintenanceUpdates.$inferSelect;
 
 export const insertMaintenanceUpdate = insertInto(maintenanceUpdates);
 export const insertMaintenanceUpdates = insertAllInto(maintenanceUpdates);
 
-/** The newest updates of some maintenances, at most `each` of one. `ids` is a JSON array. */
-export const listUpdatesOfMaintenances = selectMany((orm, $: { ids: string; each: number }) =>
+/** Lists the newest updates of maintenances (`ids`: a JSON list), at most `each` of one. */
+export const listNewestUpdates = selectMany((orm, $: { ids: string; each: number }) =>
   orm
     .select(getTableColumns(maintenanceUpdates))
     .from(sql`json_each(${$.ids}) AS i`)
     .crossJoin(maintenanceUpdates)
-    .where(
-      sql`${maintenanceUpdates.id} IN (SELECT id FROM maintenance_updates
-        WHERE maintenance_id = i.value ORDER BY display_at DESC, id DESC LIMIT ${$.each})`,
-    )
-    .orderBy(desc(maintenanceUpdates.displayAt), desc(maintenanceUpdates.id)),
+    .where(isAmongNewest(id, maintenanceId, $.each))
+    .orderBy(...newestFirst(maintenanceUpdates)),
 );
 
 export const findUpdate = selectOne((orm, $: { maintenanceId: string; id: string }) =>
   orm
-    .select({ id: maintenanceUpdates.id, displayAt: maintenanceUpdates.displayAt })
+    .select({ id, displayAt })
     .from(maintenanceUpdates)
-    .where(
-      and(eq(maintenanceUpdates.id, $.id), eq(maintenanceUpdates.maintenanceId, $.maintenanceId)),
-    ),
+    .where(and(eq(id, $.id), eq(maintenanceId, $.maintenanceId))),
 );
 
-/** The updates of a maintenance behind a place, newest first. */
-export const listUpdatesBehind = selectMany(
+/** Lists the updates of a maintenance that are older than a cursor, newest first. */
+export const listUpdatesBefore = selectMany(
   (orm, $: { maintenanceId: string; beforeAt: number; beforeId: string; limit: number }) =>
     orm
       .select()
       .from(maintenanceUpdates)
       .where(
         and(
-          eq(maintenanceUpdates.maintenanceId, $.maintenanceId),
-          sql`(${maintenanceUpdates.displayAt}, ${maintenanceUpdates.id}) < (${$.beforeAt}, ${$.beforeId})`,
+          eq(maintenanceId, $.maintenanceId),
+          sql`(${displayAt}, ${id}) < (${$.beforeAt}, ${$.beforeId})`,
         ),
       )
-      .orderBy(desc(maintenanceUpdates.displayAt), desc(maintenanceUpdates.id))
+      .orderBy(...newestFirst(maintenanceUpdates))
       .limit($.limit),
 );
 
-/** The updates that some maintenances were planned with. `ids` is a JSON array. */
+/** Lists the updates that maintenances (`ids`: a JSON list) were planned with. */
 export const listFirstUpdates = selectMany((orm, $: { ids: string }) =>
   orm
-    .select({ maintenanceId: maintenanceUpdates.maintenanceId, notify: maintenanceUpdates.notify })
+    .select({ maintenanceId, notify })
     .from(sql`json_each(${$.ids}) AS i`)
     .crossJoin(maintenanceUpdates)
-    .where(
-      sql`${maintenanceUpdates.id} = (SELECT min(id) FROM maintenance_updates
-        WHERE maintenance_id = i.value)`,
-    ),
+    .where(sql`${id} = (SELECT min(id) FROM maintenance_updates WHERE maintenance_id = i.value)`),
 );

@@ -3,7 +3,6 @@ import { DAY_MS, startOfDay } from "../../kernel/time";
 import {
   findFirstIncidentStart,
   type IncidentSummary,
-  type SummaryCursor,
   listEndedIncidents,
   listIncidentsBetween,
 } from "../incidents";
@@ -16,6 +15,7 @@ import {
 import type { PageRow } from "../pages";
 import { listMonitorsOfPage, type Sparkline, sparklinesOf } from "../monitors";
 import type { StatusDocument } from "./model";
+import type { SummaryCursor } from "../timeline";
 
 /** The UTC days, today included, in which something ended that a page shows as past. */
 export const PAST_DAYS = 15;

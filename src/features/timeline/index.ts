@@ -1,12 +1,25 @@
 /**
- * The parts that incidents and maintenance have in common: fields and limits of updates, the sizes of
- * lists and events, and conditions for lists of the past. Their rules differ and stay in their modules.
+ * The common parts of incidents and maintenance: fields and limits of updates, sizes of lists and
+ * events, and conditions of statements. Their rules differ and stay in their own modules.
  */
-export { countWithin, CUT_COMPONENTS, DOCUMENT_ROWS_MAX, LIST_ROWS_MAX } from "./list-size";
+export { EVENT_DATA_MAX_BYTES, EVENT_TEXT_MAX, jsonBytes, truncateText } from "./event-size";
+export { countForDocument, countForList, CUT_COMPONENTS, UPDATES_IN_LISTS } from "./list-size";
 export {
+  isWithin,
+  newestStartFirst,
+  type SpanParams,
+  spanParams,
+  type SummaryCursor,
+  type SummarySpan,
+} from "./summary-store";
+export { isAmongNewest, newestFirst, textSizes } from "./update-store";
+export {
+  isInFuture,
   NAMED_COMPONENTS_MAX,
   Notify,
+  requireUpdate,
+  toMs,
   UPDATE_TEXT_MAX,
   UPDATES_MAX,
   UpdateText,
-} from "./update-fields";
+} from "./updates";

@@ -1,34 +1,69 @@
-/** Rows, which are updates, named components and each 250 bytes of texts, that one page of an API list reads. */
-export const LIST_ROWS_MAX = 10_000;
+import type { Reader } from "../../db";
 
-/** Updates and named components that one public document or screen reads of all that it lists. */
-export const DOCUMENT_ROWS_MAX = 5_000;
+/** Number of updates shown of each incident or maintenance in a list: the newest ones. */
+export const UPDATES_IN_LISTS = 20;
 
-/** Named components that such a document shows of each incident or maintenance beyond its budget. */
+/** Components that a document shows of each incident or maintenance beyond its budget. */
 export const CUT_COMPONENTS = 20;
 
-/** Bytes of text that cost an answer about as much as one named component. */
-const TEXT_BYTES_A_ROW = 250;
+/** Rows that one page of an API list reads: updates, named components and each 250 bytes of text. */
+const LIST_ROWS_MAX = 10_000;
 
-/** The number of rows, and the bytes of texts, that an answer reads of something by its id. */
-interface Size {
-  id: string;
-  rows: number;
-  textBytes?: number;
+/** Updates and named components that one document or screen reads of everything that it lists. */
+const DOCUMENT_ROWS_MAX = 5_000;
+
+/** Bytes of text that cost an answer about as much as one named component. */
+const TEXT_BYTES_PER_ROW = 250;
+
+/** Statements that measure incidents or maintenances. `ids` is a JSON list. */
+interface SizeStatements {
+  /** Counts rows in the order of `ids`, and stops after `most` rows in total. */
+  listRowCounts(
+    reader: Reader,
+    params: { ids: string; most: number },
+  ): { id: string; rows: number }[];
+  /** Returns the bytes of the texts of at most `each` newest updates of each id. */
+  listTextSizes(
+    reader: Reader,
+    params: { ids: string; each: number },
+  ): { id: string; bytes: number }[];
 }
 
-/**
- * Returns the number of leading ids that have at most `most` rows in all. `sizes` may lack ids
- * behind the place where `most` is exceeded.
- */
-export function countWithin(ids: readonly string[], sizes: readonly Size[], most: number): number {
-  const rowsOf = new Map(
-    sizes.map(({ id, rows, textBytes = 0 }) => [
-      id,
-      rows + Math.floor(textBytes / TEXT_BYTES_A_ROW),
-    ]),
-  );
+/** Returns the number of leading ids, at least 1, that one page of an API list can show. */
+export function countForList(
+  reader: Reader,
+  { listRowCounts, listTextSizes }: SizeStatements,
+  ids: readonly string[],
+): number {
+  const params = { ids: JSON.stringify(ids), most: LIST_ROWS_MAX + 1, each: UPDATES_IN_LISTS };
+  const rows = rowsById(listRowCounts(reader, params));
+  for (const { id, bytes } of listTextSizes(reader, params)) {
+    rows.set(id, (rows.get(id) ?? LIST_ROWS_MAX) + Math.floor(bytes / TEXT_BYTES_PER_ROW));
+  }
+  return Math.max(1, countWithin(ids, rows, LIST_ROWS_MAX));
+}
+
+/** Returns the number of leading ids that a document of several shows with all components. */
+export function countForDocument(
+  reader: Reader,
+  { listRowCounts }: Pick<SizeStatements, "listRowCounts">,
+  ids: readonly string[],
+): number {
+  const params = { ids: JSON.stringify(ids), most: DOCUMENT_ROWS_MAX + 1 };
+  return countWithin(ids, rowsById(listRowCounts(reader, params)), DOCUMENT_ROWS_MAX);
+}
+
+function rowsById(counts: readonly { id: string; rows: number }[]): Map<string, number> {
+  return new Map(counts.map(({ id, rows }) => [id, rows]));
+}
+
+/** Returns the number of leading ids with at most `most` rows in total. Ids without a count exceed it. */
+function countWithin(
+  ids: readonly string[],
+  rows: ReadonlyMap<string, number>,
+  most: number,
+): number {
   let sum = 0;
-  const end = ids.findIndex((id) => (sum += rowsOf.get(id) ?? Number.POSITIVE_INFINITY) > most);
+  const end = ids.findIndex((id) => (sum += rows.get(id) ?? Number.POSITIVE_INFINITY) > most);
   return end < 0 ? ids.length : end;
 }

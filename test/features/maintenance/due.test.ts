@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { MAINTENANCE_STATUSES } from "../../../src/domain/incident-status";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { dueTransitions } from "../../../src/features/maintenance/rules";
-import { listDue } from "../../../src/features/maintenance/due-store";
+import { listDue } from "../../../src/features/maintenance/store";
 import { insertMaintenance, type MaintenanceRow } from "../../../src/features/maintenance/store";
 import { TEST_START } from "../../support/clock";
 import { createMaintenanceSite } from "../../support/maintenance-site";

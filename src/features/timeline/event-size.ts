@@ -1,0 +1,18 @@
+import { codePointLength } from "../../kernel/text";
+
+/** Maximum length of a text in an event, in code points. */
+export const EVENT_TEXT_MAX = 4_000;
+
+/** Limit of an event's data, since an event can have 20 KB with its envelope. */
+export const EVENT_DATA_MAX_BYTES = 19_000;
+
+/** Size of a value as JSON, in bytes. */
+export function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+/** Returns a text for an event: at most `length` code points, and `truncated` if any were cut. */
+export function truncateText(body: string, length: number): { body: string; truncated?: true } {
+  if (body.length <= length || codePointLength(body) <= length) return { body };
+  return { body: [...body].slice(0, length).join(""), truncated: true };
+}

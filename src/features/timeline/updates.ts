@@ -1,0 +1,49 @@
+import { Type } from "@sinclair/typebox";
+import { notFound } from "../../errors";
+import { Text } from "../../kernel/schema";
+import { MINUTE_MS, parseInstant } from "../../kernel/time";
+
+/** Maximum length of an update's text, in code points. */
+export const UPDATE_TEXT_MAX = 10_000;
+
+/** Maximum number of components that one incident update or one maintenance can name. */
+export const NAMED_COMPONENTS_MAX = 1_000;
+
+/** Maximum number of updates of one incident or maintenance, without the one that ends it. */
+export const UPDATES_MAX = 250;
+
+export const UpdateText = Text({
+  minLength: 1,
+  maxLength: UPDATE_TEXT_MAX,
+  description: "Markdown.",
+});
+
+// The description states the default: Elysia would fill in a declared one where a PATCH omits the field.
+export const Notify = Type.Boolean({
+  description: "Whether people are notified, by formats made for people. True if left out.",
+});
+
+/** Time by which a client's clock can be ahead of the server's. */
+const CLOCK_SKEW_MS = MINUTE_MS;
+
+/** Returns true if a time is later than now, by any client's clock. Unix ms. */
+export function isInFuture(at: number, now: number): boolean {
+  return at > now + CLOCK_SKEW_MS;
+}
+
+/** Returns a time of a body, which its schema has validated, in unix ms. */
+export function toMs(text: string): number {
+  const ms = parseInstant(text);
+  if (ms === undefined) throw new Error("the schema accepts only valid times");
+  return ms;
+}
+
+/** Returns the update of an id. Throws `not_found`. */
+export function requireUpdate<Update extends { id: string }>(
+  updates: readonly Update[],
+  id: string,
+): Update {
+  const update = updates.find((each) => each.id === id);
+  if (!update) throw notFound("update");
+  return update;
+}
