@@ -8,6 +8,7 @@ export {
   insertAllInto,
   insertInto,
   mutate,
+  type Orm,
   type Reader,
   selectMany,
   selectOne,

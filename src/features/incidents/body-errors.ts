@@ -10,12 +10,11 @@ import type {
 } from "./bodies";
 import { startOf, statusOf } from "./create";
 import { desiredRow } from "./edit";
-import { resolveNamedComponents } from "./naming";
+import { resolveNamedComponents } from "./updates";
 import { listUpdateSummaries } from "./records";
 import { firstWritten } from "./rules";
-import { rowAfter } from "./save-incident";
+import { rowAfter, validateDisplayAt, validateTimes } from "./save-incident";
 import { findIncident } from "./store";
-import { validateDisplayAt, validateTimes } from "./times";
 
 /** Returns the unknown references and the impossible times in the body of a new incident. */
 export function createIncidentErrors(

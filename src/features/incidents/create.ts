@@ -8,12 +8,11 @@ import { toMs } from "../timeline";
 import { recordIncidentEvent } from "./event";
 import { CreateIncidentBody } from "./bodies";
 import type { IncidentSource } from "./model";
-import { nameComponents, writeUpdate } from "./naming";
-import { affectedBy, type IncidentRecord, type UpdateRecord } from "./records";
+import { affectedBy, type IncidentRecord } from "./records";
 import { impactOf, timelineOf } from "./rules";
-import { applyCauses, type Services } from "./save-incident";
+import { applyCauses, type Services, validateTimes } from "./save-incident";
 import { findIncidentByRef, type IncidentRow, insertIncident } from "./store";
-import { validateTimes } from "./times";
+import { buildUpdate, writeUpdate } from "./updates";
 
 /**
  * Opens an incident with its first update, or records one that is over. The update takes effect at the
@@ -36,14 +35,20 @@ export function createIncident(
   const errors = new FieldErrors();
   const page = findNamedPage(tx, errors, input.page);
   const startedAt = startOf(input, now);
-  const update = firstUpdate(ctx, tx, errors, page?.id, input, startedAt);
+  const status = statusOf(errors, input);
+  const resolvedAt =
+    input.resolved_at === undefined ? Math.max(now, startedAt) : toMs(input.resolved_at);
+  const displayAt = status === "resolved" ? resolvedAt : startedAt;
+  const id = ctx.newId("inc");
+  const incident = { id, pageId: page?.id };
+  const update = buildUpdate(ctx, tx, errors, incident, input, { status, displayAt });
   const times = timelineOf({ startedAt, draft: true }, [update]);
   const statuses = update.components.map((named) => named.newStatus);
   const row: IncidentRow = {
-    id: update.incidentId,
+    id,
     pageId: page?.id ?? "",
     name: input.name,
-    status: update.status,
+    status,
     impact: impactOf(statuses, input.impact_override ?? null),
     impactOverride: input.impact_override ?? null,
     source,
@@ -52,7 +57,7 @@ export function createIncident(
     startedAt,
     identifiedAt: times.identifiedAt,
     monitoringAt: times.monitoringAt,
-    resolvedAt: update.status === "resolved" ? update.displayAt : null,
+    resolvedAt: status === "resolved" ? resolvedAt : null,
     postmortemBody: null,
     postmortemPublishedAt: null,
     version: 1,
@@ -111,33 +116,6 @@ export function statusOf(
     errors.add(["resolved_at"], `is for an incident that is resolved, and this is ${status}`);
   }
   return status;
-}
-
-function firstUpdate(
-  ctx: Services,
-  tx: Tx,
-  errors: FieldErrors,
-  pageId: string | undefined,
-  input: CreateIncidentBody,
-  startedAt: number,
-): UpdateRecord {
-  const now = ctx.clock.now();
-  const status = statusOf(errors, input);
-  const resolvedAt =
-    input.resolved_at === undefined ? Math.max(now, startedAt) : toMs(input.resolved_at);
-  const id = ctx.newId("upd");
-  const incidentId = ctx.newId("inc");
-  return {
-    id,
-    incidentId,
-    status,
-    body: input.body,
-    displayAt: status === "resolved" ? resolvedAt : startedAt,
-    notify: input.notify ?? true,
-    createdAt: now,
-    updatedAt: now,
-    components: nameComponents(tx, errors, pageId, { updateId: id, incidentId }, input.components),
-  };
 }
 
 function opened({ draft, status }: IncidentRow): string {

@@ -6,19 +6,17 @@ export { createIncident } from "./create";
 export { deleteIncident, deleteOpenIncidentsOfPage } from "./delete";
 export { putPostmortem, updateIncident } from "./edit";
 export {
+  findFirstIncidentStart,
   type IncidentQuery,
+  type IncidentSummary,
+  listEndedIncidents,
   listIncidents,
+  listIncidentsBetween,
   listNewestIncidents,
   listOpenIncidents,
   type ReadRecords,
 } from "./lists";
 export { AddUpdateBody, CreateIncidentBody, EditUpdateBody, UpdateIncidentBody } from "./bodies";
-export {
-  findFirstIncidentStart,
-  type IncidentSummary,
-  listEndedIncidents,
-  listIncidentsBetween,
-} from "./summaries";
 export { createIncidentCache } from "./incident-cache";
 export {
   Incident,

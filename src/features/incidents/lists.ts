@@ -1,8 +1,24 @@
 import type { Reader } from "../../db";
 import { NEWEST } from "../../domain/ids";
-import type { IncidentStatus } from "../../domain/incident-status";
-import { countForDocument, countForList, CUT_COMPONENTS, UPDATES_IN_LISTS } from "../timeline";
-import { listFirstNamings, listNewestUpdates, listRowCounts, listTextSizes } from "./list-store";
+import type { Impact, IncidentStatus } from "../../domain/incident-status";
+import {
+  countForDocument,
+  countForList,
+  CUT_COMPONENTS,
+  spanParams,
+  type SummarySpan,
+  UPDATES_IN_LISTS,
+} from "../timeline";
+import {
+  findFirstSummary,
+  listEndedSummaries,
+  listFirstNamings,
+  listNames,
+  listNewestUpdates,
+  listRowCounts,
+  listSummariesBetween,
+  listTextSizes,
+} from "./list-store";
 import {
   affectedBy,
   bodiesOf,
@@ -128,7 +144,7 @@ export function listUpdates(reader: Reader, ids: readonly string[], count: numbe
  * Reads the 20 newest updates of incidents in the order of the ids, and the first 20 components that
  * these name, starting at the newest update.
  */
-export function listCutUpdates(reader: Reader, incidentIds: readonly string[]): UpdateList[] {
+function listCutUpdates(reader: Reader, incidentIds: readonly string[]): UpdateList[] {
   if (incidentIds.length === 0) return [];
   const each = UPDATES_IN_LISTS + 1;
   const read = listNewestUpdates(reader, { ids: JSON.stringify(incidentIds), each });
@@ -148,6 +164,68 @@ export function listCutUpdates(reader: Reader, incidentIds: readonly string[]): 
       isCut: newest.length > UPDATES_IN_LISTS || namings.length > CUT_COMPONENTS,
     };
   });
+}
+
+/** An incident in a list of the past, without its updates. Times in unix ms. */
+export interface IncidentSummary {
+  id: string;
+  name: string;
+  status: IncidentStatus;
+  impact: Impact;
+  startedAt: number;
+  resolvedAt: number | null;
+  /** Time at which its post-mortem was published; null without one. */
+  postmortemPublishedAt: number | null;
+  /** Last names of all components that it ever named. */
+  components: readonly string[];
+  /** True if names are left out because the list has no room for all of them. */
+  isCut: boolean;
+}
+
+/** Lists the published incidents of a page that started within a span, newest start first. */
+export function listIncidentsBetween(reader: Reader, span: SummarySpan): IncidentSummary[] {
+  return withNames(reader, listSummariesBetween(reader, spanParams(span)));
+}
+
+/** Lists the published incidents of a page that were resolved at `since` (unix ms) or later, the last first. */
+export function listEndedIncidents(
+  reader: Reader,
+  query: { pageId: string; since: number; limit: number },
+): IncidentSummary[] {
+  return withNames(reader, listEndedSummaries(reader, query));
+}
+
+/** Finds the start of a page's first published incident, in unix ms; undefined without one. */
+export function findFirstIncidentStart(
+  reader: Reader,
+  page: { pageId: string },
+): number | undefined {
+  return findFirstSummary(reader, page)?.startedAt;
+}
+
+/** Adds names of components. Beyond the budget of a document they are those of `listCutUpdates`. */
+function withNames(
+  reader: Reader,
+  rows: readonly Omit<IncidentSummary, "components" | "isCut">[],
+): IncidentSummary[] {
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ id }) => id);
+  const count = countWhole(reader, ids);
+  const cut = listCutUpdates(reader, ids.slice(count));
+  const named = [
+    ...listNames(reader, { ids: JSON.stringify(ids.slice(0, count)) }),
+    ...cut.flatMap(({ updates }) => updates.toReversed().flatMap((update) => update.components)),
+  ];
+  const names = new Map(ids.map((id) => [id, new Map<string, string>()]));
+  // In the order of the updates: a later name replaces an earlier one.
+  for (const { incidentId, componentId, name } of named) {
+    names.get(incidentId)?.set(componentId, name);
+  }
+  return rows.map((row, index) => ({
+    ...row,
+    components: [...(names.get(row.id)?.values() ?? [])],
+    isCut: cut[index - count]?.isCut ?? false,
+  }));
 }
 
 function idsOf(found: readonly Found[]): string[] {

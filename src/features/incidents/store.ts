@@ -11,7 +11,15 @@ import {
   sql,
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { insertInto, mutate, type Reader, selectMany, selectOne, updateById } from "../../db";
+import {
+  insertInto,
+  mutate,
+  type Orm,
+  type Reader,
+  selectMany,
+  selectOne,
+  updateById,
+} from "../../db";
 import { incidents, incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
 import { pageAddress, pages } from "../../db/tables/pages";
 import type { IncidentStatus } from "../../domain/incident-status";
@@ -28,13 +36,14 @@ export const insertNaming = insertInto(incidentUpdateComponents);
 
 const COLUMNS = { row: incidents, page: pageAddress };
 
+const selectWithPage = (orm: Orm) =>
+  orm.select(COLUMNS).from(incidents).innerJoin(pages, eq(pages.id, incidents.pageId));
+
 /** Finds an incident, unless its page was deleted. */
 export const findIncident = selectOne((orm, $: { id: string }) =>
-  orm
-    .select(COLUMNS)
-    .from(incidents)
-    .innerJoin(pages, eq(pages.id, incidents.pageId))
-    .where(and(eq(incidents.id, $.id), isNull(incidents.deletedAt), isNull(pages.deletedAt))),
+  selectWithPage(orm).where(
+    and(eq(incidents.id, $.id), isNull(incidents.deletedAt), isNull(pages.deletedAt)),
+  ),
 );
 
 export const findIncidentByRef = selectOne((orm, $: { pageId: string; externalRef: string }) =>
@@ -156,10 +165,7 @@ function listStatement(by: { page: boolean; component: boolean; open?: boolean |
         ),
       );
     }
-    return orm
-      .select(COLUMNS)
-      .from(incidents)
-      .innerJoin(pages, eq(pages.id, incidents.pageId))
+    return selectWithPage(orm)
       .where(and(...conditions))
       .orderBy(desc(position))
       .limit($.limit);
@@ -203,10 +209,7 @@ const isOpenOfPage = (pageId: string) =>
 
 /** Lists the published open incidents of a page, newest start first: at most 50. */
 export const listOpenRows = selectMany((orm, $: { pageId: string }) =>
-  orm
-    .select(COLUMNS)
-    .from(incidents)
-    .innerJoin(pages, eq(pages.id, incidents.pageId))
+  selectWithPage(orm)
     .where(isOpenOfPage($.pageId))
     .orderBy(desc(incidents.startedAt), desc(incidents.id))
     .limit(50),
@@ -219,11 +222,7 @@ export const listOpenImpacts = selectMany((orm, $: { pageId: string }) =>
 
 /** Lists all published open incidents of a page, in no order. */
 export const listAllOpenRows = selectMany((orm, $: { pageId: string }) =>
-  orm
-    .select(COLUMNS)
-    .from(incidents)
-    .innerJoin(pages, eq(pages.id, incidents.pageId))
-    .where(isOpenOfPage($.pageId)),
+  selectWithPage(orm).where(isOpenOfPage($.pageId)),
 );
 
 /** Deletes incidents (`ids`: a JSON list) at a time (unix ms), each with a new version. */
@@ -236,10 +235,7 @@ export const deleteIncidentRows = mutate((orm, $: { ids: string; at: number }) =
 
 /** Lists the published incidents of a page that started last, newest start first. */
 export const listNewestRows = selectMany((orm, $: { pageId: string; limit: number }) =>
-  orm
-    .select(COLUMNS)
-    .from(incidents)
-    .innerJoin(pages, eq(pages.id, incidents.pageId))
+  selectWithPage(orm)
     .where(and(eq(incidents.pageId, $.pageId), isPublished))
     .orderBy(desc(incidents.startedAt), desc(incidents.id))
     .limit($.limit),

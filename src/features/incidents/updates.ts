@@ -2,8 +2,10 @@ import type { Reader, Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
+import type { ComponentStatus } from "../../domain/component-status";
+import type { IncidentStatus } from "../../domain/incident-status";
+import { existenceProblem, type ResolvedComponent, resolveComponents } from "../components";
 import { AddUpdateBody, EditUpdateBody } from "./bodies";
-import { nameComponents, writeUpdate } from "./naming";
 import {
   getIncident,
   getIncidentRow,
@@ -13,9 +15,14 @@ import {
 } from "./records";
 import { requireUpdate, toMs, UPDATES_MAX } from "../timeline";
 import { exceededLimit, firstWritten, isResolving, timelineOf } from "./rules";
-import { type Services, saveIncident } from "./save-incident";
-import { type IncidentRow, updateUpdateRow } from "./store";
-import { validateDisplayAt } from "./times";
+import { saveIncident, type Services, validateDisplayAt } from "./save-incident";
+import {
+  type IncidentRow,
+  insertNaming,
+  insertUpdate,
+  type NamingRow,
+  updateUpdateRow,
+} from "./store";
 
 /** An update and its incident. */
 export interface UpdateOfIncident {
@@ -47,19 +54,8 @@ export function addUpdate(
   const displayAt =
     input.display_at === undefined ? timeAfterAll(before, summaries, now) : toMs(input.display_at);
   if (input.display_at !== undefined) validateDisplayAt(errors, displayAt, before.startedAt, now);
-  const id = ctx.newId("upd");
-  const ids = { updateId: id, incidentId };
-  const update: UpdateRecord = {
-    id,
-    incidentId,
-    status: input.status ?? statusAt(summaries, displayAt) ?? before.status,
-    body: input.body,
-    displayAt,
-    notify: input.notify ?? true,
-    createdAt: now,
-    updatedAt: now,
-    components: nameComponents(tx, errors, before.pageId, ids, input.components),
-  };
+  const status = input.status ?? statusAt(summaries, displayAt) ?? before.status;
+  const update = buildUpdate(ctx, tx, errors, before, input, { status, displayAt });
   errors.throwIfAny();
   if (actor.kind !== "system") requireRoom(summaries, update);
   writeUpdate(tx, update);
@@ -142,6 +138,67 @@ export function getUpdate(
 /** Returns true if an incident has room for one more update, whether or not that resolves it. */
 export function hasRoomForUpdate(reader: Reader, incidentId: string): boolean {
   return exceededLimit(listUpdateSummaries(reader, incidentId), 0) === undefined;
+}
+
+/**
+ * Builds an update of an incident from the fields of a body. It names components with their present
+ * names and statuses, ordered by id. Adds the errors of `resolveNamedComponents`.
+ */
+export function buildUpdate(
+  ctx: Services,
+  reader: Reader,
+  errors: FieldErrors,
+  incident: { id: string; pageId: string | undefined },
+  input: Pick<AddUpdateBody, "body" | "components" | "notify">,
+  effect: { status: IncidentStatus; displayAt: number },
+): UpdateRecord {
+  const { body, components: statuses = {}, notify = true } = input;
+  const now = ctx.clock.now();
+  const ids = { updateId: ctx.newId("upd"), incidentId: incident.id };
+  const components: NamingRow[] = [];
+  for (const { reference, row } of resolveNamedComponents(
+    reader,
+    errors,
+    incident.pageId,
+    statuses,
+  )) {
+    const newStatus = statuses[reference];
+    if (!row || !newStatus) continue;
+    const { id: componentId, name, status: oldStatus } = row;
+    components.push({ ...ids, componentId, name, oldStatus, newStatus });
+  }
+  components.sort((one, other) => (one.componentId < other.componentId ? -1 : 1));
+  const { updateId: id, incidentId } = ids;
+  return { id, incidentId, ...effect, body, notify, createdAt: now, updatedAt: now, components };
+}
+
+/**
+ * Returns the components that the field `components` of a body names. Adds an error for each reference to
+ * an unknown component, to one of another page, or to one that an earlier reference names. Every page's
+ * components are allowed if `pageId` is undefined.
+ */
+export function resolveNamedComponents(
+  reader: Reader,
+  errors: FieldErrors,
+  pageId: string | undefined,
+  statuses: Readonly<Record<string, ComponentStatus>> = {},
+): ResolvedComponent[] {
+  return resolveComponents(
+    reader,
+    Object.keys(statuses),
+    errors,
+    (reference) => ["components", reference],
+    (row) => {
+      const isElsewhere = row && pageId !== undefined && row.pageId !== pageId;
+      return isElsewhere ? "is a component of another page" : existenceProblem(row);
+    },
+  );
+}
+
+/** Writes an update with the statuses of components. */
+export function writeUpdate(tx: Tx, { components, ...update }: UpdateRecord): void {
+  insertUpdate(tx, update);
+  for (const naming of components) insertNaming(tx, naming);
 }
 
 /** Throws `conflict` if an incident is full, unless the update resolves it. */

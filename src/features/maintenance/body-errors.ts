@@ -3,8 +3,9 @@ import { FieldErrors, type IsBroken } from "../../errors";
 import { findNamedPage } from "../pages";
 import { chooseComponents } from "./affected-components";
 import type { AddMaintenanceUpdateBody, PlanMaintenanceBody, UpdateMaintenanceBody } from "./model";
+import { readTimes } from "./plan";
+import { readDisplayTime } from "./progress";
 import { findMaintenanceRecord } from "./records";
-import { readDisplayTime, readTimes } from "./times";
 
 /** Returns the unknown references and the impossible times in the body of a new maintenance. */
 export function planMaintenanceErrors(

@@ -3,13 +3,16 @@
  * components are under maintenance while it is in progress.
  */
 export { advanceMaintenance, startMaintenanceClock } from "./clock";
-export { listMaintenance, listMaintenanceForPage, listPendingMaintenance, nextEdge } from "./lists";
 export {
   findFirstMaintenanceStart,
   listEndedMaintenance,
+  listMaintenance,
   listMaintenanceBetween,
+  listMaintenanceForPage,
+  listPendingMaintenance,
   type MaintenanceSummary,
-} from "./summaries";
+  nextEdge,
+} from "./lists";
 export {
   AddMaintenanceUpdateBody,
   Maintenance,

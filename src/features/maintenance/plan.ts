@@ -2,6 +2,7 @@ import type { Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import type { Actor } from "../../domain/actor";
 import { findNamedPage, touchPage } from "../pages";
+import { toMs } from "../timeline";
 import {
   addUpdateRow,
   plannedNotify,
@@ -21,7 +22,6 @@ import {
 import { getMaintenanceRecord } from "./records";
 import { settledReminder, STATUS_IN_WORDS } from "./rules";
 import { insertMaintenance, type MaintenanceRow } from "./store";
-import { readTimes } from "./times";
 
 const REMIND_MINUTES_BEFORE = 60;
 
@@ -148,3 +148,28 @@ const PLAN = [
 
 /** Columns that a reminder depends on. */
 const REMINDER = ["scheduledFor", "remindMinutesBefore"] as const;
+
+/** Planned start and end, in unix ms. */
+interface Times {
+  scheduledFor: number;
+  scheduledUntil: number;
+}
+
+/**
+ * Returns the times that a body names, and the known ones instead of omitted ones. Adds an error if the
+ * end is not after the start.
+ */
+export function readTimes(
+  input: { scheduled_for?: string; scheduled_until?: string },
+  known: Times,
+  errors: FieldErrors,
+): Times {
+  const { scheduled_for: from, scheduled_until: until } = input;
+  const scheduledFor = from === undefined ? known.scheduledFor : toMs(from);
+  const scheduledUntil = until === undefined ? known.scheduledUntil : toMs(until);
+  if (scheduledUntil <= scheduledFor) {
+    const field = until === undefined ? "scheduled_for" : "scheduled_until";
+    errors.add([field], "the end must lie after the beginning");
+  }
+  return { scheduledFor, scheduledUntil };
+}

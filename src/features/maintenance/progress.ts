@@ -4,7 +4,7 @@ import { type EventType, recordAudits } from "../../events";
 import type { Actor } from "../../domain/actor";
 import type { MaintenanceStatus } from "../../domain/incident-status";
 import { touchPage } from "../pages";
-import { UPDATES_MAX } from "../timeline";
+import { isInFuture, toMs, UPDATES_MAX } from "../timeline";
 import {
   addUpdateRow,
   withStatus,
@@ -28,7 +28,6 @@ import {
 import { getMaintenanceRecord } from "./records";
 import { isEnded, isUnderWay, isAllowedTransition, STATUS_IN_WORDS } from "./rules";
 import { cancelMaintenanceRows, listPending, type MaintenanceRow } from "./store";
-import { readDisplayTime } from "./times";
 import { insertMaintenanceUpdates, listFirstUpdates } from "./update-store";
 
 /**
@@ -119,6 +118,24 @@ function requireRoom(updates: number, status: MaintenanceStatus): void {
   throw conflict(
     `The maintenance has ${UPDATES_MAX} updates, the most that it can have. Complete or cancel it, or plan a new maintenance for what follows.`,
   );
+}
+
+/**
+ * Returns the time at which an update takes effect: its `display_at`, or now. Updates are only
+ * appended, so it is never before the previous update (`lastAt`). A time slightly in the future, from
+ * a clock that is ahead, counts as now. Unix ms.
+ */
+export function readDisplayTime(
+  text: string | undefined,
+  lastAt: number,
+  now: number,
+  errors: FieldErrors,
+): number {
+  const present = Math.max(now, lastAt);
+  const at = text === undefined ? present : toMs(text);
+  if (isInFuture(at, present)) errors.add(["display_at"], "lies in the future");
+  if (at < lastAt) errors.add(["display_at"], "lies before the last update");
+  return Math.min(at, present);
 }
 
 function eventOf(from: MaintenanceStatus, to: MaintenanceStatus): EventType {

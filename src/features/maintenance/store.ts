@@ -1,5 +1,13 @@
 import { and, asc, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
-import { insertInto, mutate, type Reader, selectMany, selectOne, updateById } from "../../db";
+import {
+  insertInto,
+  mutate,
+  type Orm,
+  type Reader,
+  selectMany,
+  selectOne,
+  updateById,
+} from "../../db";
 import { componentCauses, components } from "../../db/tables/components";
 import { maintenanceComponents, maintenances } from "../../db/tables/maintenances";
 import { pageAddress, pages } from "../../db/tables/pages";
@@ -29,17 +37,17 @@ export const deleteMaintenanceComponents = mutate((orm, $: { maintenanceId: stri
   orm.delete(maintenanceComponents).where(eq(maintenanceComponents.maintenanceId, $.maintenanceId)),
 );
 
-const COLUMNS = { row: maintenances, page: pageAddress };
+const selectWithPage = (orm: Orm) =>
+  orm
+    .select({ row: maintenances, page: pageAddress })
+    .from(maintenances)
+    .innerJoin(pages, eq(pages.id, maintenances.pageId));
 
 /** Condition: neither the maintenance nor its page was deleted. */
 const isThere = and(isNull(maintenances.deletedAt), isNull(pages.deletedAt));
 
 export const findMaintenance = selectOne((orm, $: { id: string }) =>
-  orm
-    .select(COLUMNS)
-    .from(maintenances)
-    .innerJoin(pages, eq(pages.id, maintenances.pageId))
-    .where(and(eq(maintenances.id, $.id), isThere)),
+  selectWithPage(orm).where(and(eq(maintenances.id, $.id), isThere)),
 );
 
 /** Filters of a list; null matches everything. The flags are 0 or 1. */
@@ -69,10 +77,7 @@ const passes = ($: ListRequest): SQL => sql`maintenances.id < ${$.before}
 /** Builds the list statement for one page or all, since the filter by page decides which index is read. */
 const listStatement = (isOfPage: boolean) =>
   selectMany((orm, $: ListRequest) =>
-    orm
-      .select(COLUMNS)
-      .from(maintenances)
-      .innerJoin(pages, eq(pages.id, maintenances.pageId))
+    selectWithPage(orm)
       .where(
         and(isOfPage ? sql`${maintenances.pageId} = ${$.pageId}` : undefined, passes($), isThere),
       )
@@ -109,10 +114,7 @@ const isPendingOfPage = (pageId: string) => and(isPending, sql`+maintenances.pag
  */
 export const listShownOfPage = selectMany(
   (orm, $: { pageId: string; now: number; until: number; limit: number }) =>
-    orm
-      .select(COLUMNS)
-      .from(maintenances)
-      .innerJoin(pages, eq(pages.id, maintenances.pageId))
+    selectWithPage(orm)
       .where(
         and(
           isPendingOfPage($.pageId),
@@ -130,10 +132,7 @@ export const listShownOfPage = selectMany(
  * then scheduled ones, each by planned start.
  */
 export const listPending = selectMany((orm, $: { pageId: string | null; limit: number }) =>
-  orm
-    .select(COLUMNS)
-    .from(maintenances)
-    .innerJoin(pages, eq(pages.id, maintenances.pageId))
+  selectWithPage(orm)
     .where(
       and(isPending, sql`(${$.pageId} IS NULL OR +maintenances.page_id = ${$.pageId})`, isThere),
     )
