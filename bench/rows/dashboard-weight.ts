@@ -65,5 +65,6 @@ function heaviest(what: string, weights: readonly Weight[]): Figure {
     target: kilobytes(REACH_BYTES),
     measured: `${kilobytes(worst.total)} (${worst.name}; ${kilobytes(worst.html)} of it the page itself)`,
     isReached: worst.total <= REACH_BYTES,
+    numbers: { bytes: worst.total },
   };
 }

@@ -42,12 +42,13 @@ export async function measureFullIncident(workspace: Workspace): Promise<Figure[
           if (status !== 200) throw new Error(`the incident was answered ${status}`);
         },
       });
-      const worst = percentile(cost.server, 99);
+      const [worst, middle] = [percentile(cost.server, 99), percentile(cost.server, 50)];
       figures.push({
         what: `\`GET /api/v1/incidents/{id}\`, ${UPDATES_MAX} updates ${what}, processor time of the server, p99`,
         target: `${REACH_MS} ms`,
-        measured: `${worst.toFixed(1)} ms (median ${percentile(cost.server, 50).toFixed(1)} ms)`,
+        measured: `${worst.toFixed(1)} ms (median ${middle.toFixed(1)} ms)`,
         isReached: worst <= REACH_MS,
+        numbers: { "p99 in ms": worst, "median in ms": middle },
       });
     } finally {
       connection.close();

@@ -50,17 +50,20 @@ function present(outcomes: readonly Outcome[], addresses: Addresses): Figure[] {
       target: `${REACH_MS[addresses]} ms`,
       measured: `${p99.toFixed(1)} ms (slowest ${slowest.toFixed(0)} ms)`,
       isReached: p99 <= REACH_MS[addresses],
+      numbers: { "p99 in ms": p99 },
     },
     {
       what: "of those sign-ins",
       target: "each is answered",
       measured: `${answered(422)} judged, ${answered(429)} told to wait, ${answered(503)} told that too many ask; ${unanswered} without an answer, the last after ${seconds.toFixed(1)} s`,
       isReached: unanswered === 0,
+      numbers: { verified: answered(422), "seconds until the last": seconds },
     },
     {
       what: "memory at its most meanwhile",
       target: "",
       measured: `${megabytes(peak)} (${megabytes(growth)} more than idle)`,
+      numbers: { MB: peak / 1e6 },
     },
   ];
 }

@@ -46,7 +46,8 @@ export async function measureLongTurns(workspace: Workspace): Promise<Figure[]> 
     await server.stop();
     await site.receiver.stop();
   }
-  return [...figures, await measureDeletion(site.page.dataDir)];
+  // The deletion runs in this process.
+  return workspace.isCompared ? figures : [...figures, await measureDeletion(site.page.dataDir)];
 }
 
 /** Rounds of requests, each of which is one long turn, and what they are called in the table. */
@@ -73,6 +74,7 @@ async function measureRounds(server: Server, rounds: Rounds): Promise<Figure> {
     target: `${REACH_MS} ms`,
     measured: `${longest.toFixed(0)} ms, of which the server's thread works at most ${mostWork.toFixed(0)} ms (the request takes ${median(turns).toFixed(0)} ms of it, at most ${Math.max(...turns).toFixed(0)} ms)`,
     isReached: longest <= REACH_MS,
+    numbers: { "longest wait in ms": longest, "processor time in ms": median(turns) },
   };
 }
 

@@ -67,12 +67,14 @@ export async function measureResidentMemory(workspace: Workspace): Promise<Figur
         target: megabytes(IDLE_REACH_BYTES),
         measured: megabytes(idle),
         isReached: idle <= IDLE_REACH_BYTES,
+        numbers: { MB: idle / 1e6 },
       },
       {
         what: `more of it after ${(sent / 1e6).toFixed(1)} million requests from ${ADDRESSES.toLocaleString("en-US")} addresses`,
         target: megabytes(GROWTH_REACH_BYTES),
         measured: megabytes(growth),
         isReached: growth <= GROWTH_REACH_BYTES,
+        numbers: { MB: growth / 1e6 },
       },
     ];
   } finally {

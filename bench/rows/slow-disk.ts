@@ -92,11 +92,12 @@ async function measureOne(
     isOver = true;
     await Promise.all(changing);
     reader.close();
-    const [p50, p99] = [50, 99].map((percent) => percentile(waits, percent).toFixed(1));
+    const [p50, p99] = [percentile(waits, 50), percentile(waits, 99)];
     return {
       what: `the public page, fsync ${env["SLOW_FSYNC_MS"]} ms slower, ${what}`,
       target: "",
-      measured: `p50 ${p50} ms, p99 ${p99} ms, slowest ${Math.max(...waits).toFixed(0)} ms; ${(changes / SECONDS).toFixed(1)} changes a second`,
+      measured: `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, slowest ${Math.max(...waits).toFixed(0)} ms; ${(changes / SECONDS).toFixed(1)} changes a second`,
+      numbers: { "p50 in ms": p50, "p99 in ms": p99, "changes per second": changes / SECONDS },
     };
   } finally {
     isOver = true;

@@ -82,6 +82,7 @@ export async function measureStatusBesideChecks(workspace: Workspace): Promise<F
         target: `${REACH.toFixed(2)} of what it is without`,
         measured: `${ratio.toFixed(2)} (${middle("busy")}/s against ${middle("idle")}/s)`,
         isReached: ratio >= REACH,
+        numbers: { ratio, "requests per second": median(rounds.map(({ busy: rate }) => rate)) },
       },
     ];
   } finally {

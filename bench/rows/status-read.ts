@@ -1,4 +1,5 @@
 import { CONNECTIONS, readBesideBare } from "../support/beside-bare";
+import { measureReads } from "../support/read-cost";
 import type { Figure } from "../support/figure";
 import { seed } from "../support/seed";
 import type { Workspace } from "../support/workspace";
@@ -10,11 +11,13 @@ const ROUNDS = 9;
 export async function measureStatusRead(workspace: Workspace): Promise<Figure[]> {
   // A key for each round, whose bucket is full.
   const { dataDir, slug, keys } = await seed(workspace.path("data"), { keys: 1 + ROUNDS });
-  const { ratio, ratioToInstance, ...found } = await readBesideBare(workspace, {
+  const read = {
     dataDir,
     path: `/api/v1/status/${slug}`,
     rounds: keys.map((key) => ({ Authorization: `Bearer ${key}` })),
-  });
+  };
+  if (workspace.isCompared) return [await measureReads(workspace, read)];
+  const { ratio, ratioToInstance, ...found } = await readBesideBare(workspace, read);
   return [
     {
       what: `\`GET /api/v1/status/{slug}\`, 20 components (${found.size}), valid key, ${CONNECTIONS} connections, one core`,

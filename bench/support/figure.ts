@@ -5,17 +5,24 @@ export interface Figure {
   measured: string;
   /** Undefined for a figure without a target of its own. */
   isReached?: boolean;
+  /** Numbers by name and unit, for the comparison of two executables. */
+  numbers?: Readonly<Record<string, number>>;
 }
 
 /** The figures as a Markdown table. */
 export function toTable(figures: readonly Figure[]): string {
-  const lines = figures.map(({ what, target, measured, isReached }) => [
+  const rows = figures.map(({ what, target, measured, isReached }) => [
     what,
     target,
     measured,
     isReached === undefined ? "" : isReached ? "yes" : "no",
   ]);
-  return [["figure", "target", "measured", "met"], ["---", "---", "---", "---"], ...lines]
+  return markdownTable(["figure", "target", "measured", "met"], rows);
+}
+
+/** Writes a Markdown table. */
+export function markdownTable(head: readonly string[], rows: readonly string[][]): string {
+  return [head, head.map(() => "---"), ...rows]
     .map((cells) => `| ${cells.join(" | ")} |`)
     .join("\n");
 }

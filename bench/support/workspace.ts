@@ -1,10 +1,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
 /** Executable and temporary files of a row. */
 export interface Workspace {
-  /** The compiled Allclear. */
+  /** Path of the compiled Allclear. */
   allclear: string;
+  /**
+   * True if the row is measured in turns for two executables. Measurements of anything else, such as
+   * a bare server, are then superfluous.
+   */
+  isCompared: boolean;
   /** A folder of this run's own, gone at its end. */
   folder: string;
   /** Returns a unique path for a new file or folder with this name. */
@@ -13,11 +18,17 @@ export interface Workspace {
 
 const REPOSITORY = join(import.meta.dir, "../..");
 
-/** Runs some work in a workshop on a disk that commits must reach, and clears it away. */
-export async function withWorkspace<T>(work: (workspace: Workspace) => Promise<T>): Promise<T> {
-  const allclear = join(REPOSITORY, "dist/allclear");
+/**
+ * Runs some work in a temporary workspace on a real disk. `compared` is the executable to measure in
+ * a comparison; otherwise the one in `dist` is measured.
+ */
+export async function withWorkspace<T>(
+  work: (workspace: Workspace) => Promise<T>,
+  compared?: string,
+): Promise<T> {
+  const allclear = compared === undefined ? join(REPOSITORY, "dist/allclear") : resolve(compared);
   if (!(await Bun.file(allclear).exists())) {
-    throw new Error("dist/allclear is not there: run `bun run build` first");
+    throw new Error(`${allclear} is missing: run \`bun run build\` first`);
   }
   const folder = mkdtempSync("/var/tmp/allclear-bench-");
   let count = 0;
@@ -25,6 +36,7 @@ export async function withWorkspace<T>(work: (workspace: Workspace) => Promise<T
     requireRealDisk(folder);
     return await work({
       allclear,
+      isCompared: compared !== undefined,
       folder,
       path: (name) => join(folder, `${(count += 1)}-${name}`),
     });

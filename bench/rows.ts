@@ -1,0 +1,84 @@
+import type { Figure } from "./support/figure";
+import type { Workspace } from "./support/workspace";
+import { measureAssertions } from "./rows/assertions";
+import { measureCheckCost } from "./rows/check-cost";
+import { measureComponentChange } from "./rows/component-change";
+import { measureDashboardPage } from "./rows/dashboard-page";
+import { measureDashboardWeight } from "./rows/dashboard-weight";
+import { measureDiskPerCheck } from "./rows/disk-per-check";
+import { measureFirstChecks } from "./rows/first-checks";
+import { measureFirstView } from "./rows/first-view";
+import { measureFreshBytes } from "./rows/fresh-bytes";
+import { measureFullIncident } from "./rows/full-incident";
+import { measureIncidentCreate } from "./rows/incident-create";
+import { measureKeyList } from "./rows/key-list";
+import { measureLimiter } from "./rows/limiter";
+import { measureLogInFlood } from "./rows/log-in-flood";
+import { measureLongHistory } from "./rows/long-history";
+import { measureLongTurns } from "./rows/long-turns";
+import { measureManyResults } from "./rows/many-results";
+import { measureOneByteChunks } from "./rows/one-byte-chunks";
+import { measurePublicPage } from "./rows/public-page";
+import { measureRefusedBodies } from "./rows/refused-bodies";
+import { measureResidentMemory } from "./rows/resident-memory";
+import { measureSlowDisk } from "./rows/slow-disk";
+import { measureSignInBesideHostile } from "./rows/sign-in-beside-hostile";
+import { measureStartUp } from "./rows/start-up";
+import { measureStatusBesideChecks } from "./rows/status-beside-checks";
+import { measureStatusRead } from "./rows/status-read";
+import { measureWebhooks } from "./rows/webhooks";
+import { measureTenThousandMonitors } from "./rows/ten-thousand-monitors";
+
+/** A row of the bench: measures one or more figures. */
+export type Row = (workspace: Workspace) => Promise<Figure[]>;
+
+/** All rows by name, in the order of the table. */
+export const ROWS: Readonly<Record<string, Row>> = {
+  "status-read": measureStatusRead,
+  "public-page": measurePublicPage,
+  "first-view": measureFirstView,
+  limiter: measureLimiter,
+  "start-up": measureStartUp,
+  "resident-memory": measureResidentMemory,
+  "component-change": measureComponentChange,
+  "incident-create": measureIncidentCreate,
+  "full-incident": measureFullIncident,
+  "key-list": measureKeyList,
+  "dashboard-page": measureDashboardPage,
+  "dashboard-weight": measureDashboardWeight,
+  "log-in-flood": measureLogInFlood,
+  "sign-in-beside-hostile": measureSignInBesideHostile,
+  "one-byte-chunks": measureOneByteChunks,
+  "fresh-bytes": measureFreshBytes,
+  "long-history": measureLongHistory,
+  "refused-bodies": measureRefusedBodies,
+  "long-turns": measureLongTurns,
+  webhooks: measureWebhooks,
+  "check-cost": measureCheckCost,
+  assertions: measureAssertions,
+  "ten-thousand-monitors": measureTenThousandMonitors,
+  "first-checks": measureFirstChecks,
+  "disk-per-check": measureDiskPerCheck,
+  "many-results": measureManyResults,
+  "status-beside-checks": measureStatusBesideChecks,
+  "slow-disk": measureSlowDisk,
+};
+
+/** Rows that measure code in a process of the bench instead of the executable. */
+export const IN_PROCESS: ReadonlySet<string> = new Set([
+  "limiter",
+  "key-list",
+  "fresh-bytes",
+  "disk-per-check",
+]);
+
+/** Returns the rows with these names in the order of the table, or all of them. Throws for an unknown name. */
+export function selectRows(names: readonly string[]): [name: string, row: Row][] {
+  const unknown = names.filter((name) => !(name in ROWS));
+  if (unknown.length > 0) {
+    throw new Error(
+      `There is no row ${unknown.join(", ")}; there are ${Object.keys(ROWS).join(", ")}.`,
+    );
+  }
+  return Object.entries(ROWS).filter(([name]) => names.length === 0 || names.includes(name));
+}
