@@ -7,7 +7,7 @@ export const ERRORS = {
     status: 400,
     title: "Invalid request",
     meaning:
-      "The request cannot be read: malformed JSON, a bad query parameter or cursor, an API key in the query string, a body that does not arrive whole in time, or a Host header that is empty or sent twice. Correct the request; sending it again will not help.",
+      "The request cannot be read: malformed JSON, a bad query parameter or cursor, an API key in the query string, a body that does not arrive whole in time, a Content-Length header that is not a whole number or is sent twice, or a Host header that is empty or sent twice. Correct the request; sending it again will not help.",
     example: "The body is not valid JSON.",
   },
   missing_key: {

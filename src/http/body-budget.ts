@@ -80,7 +80,10 @@ function createRoom(siteBytes: number) {
   const room = {
     /** Bytes of all sites. */
     bytes: 0,
+    /** Returns undefined without room. Throws for a number that cannot be counted, such as NaN. */
     reserve(site: string, bytes: number): (() => void) | undefined {
+      if (!Number.isFinite(bytes) || bytes <= 0)
+        throw new Error(`a body cannot have the length ${bytes}`);
       if ((bySite.get(site) ?? 0) + bytes > siteBytes) return undefined;
       add(site, bytes);
       let isReserved = true;

@@ -10,6 +10,9 @@ export const BODY_MAX_BYTES = 256 * 1024;
 const PLAIN_FORM = "application/x-www-form-urlencoded";
 const FORM_WITH_FILES = "multipart/form-data";
 
+/** Length of a body as a single header gives it: the runtime joins repeated headers by commas. */
+const WHOLE_NUMBER = /^\d+$/;
+
 /** Characters of a Content-Encoding that an error repeats. */
 const ENCODING_SHOWN = 40;
 
@@ -51,12 +54,14 @@ export function isChunked(headers: Headers): boolean {
 }
 
 /**
- * Returns the problem of a body by its headers alone: 413 for a declared length over the limit, 415 for
- * a body that is compressed or of a media type that the route does not read. A body of which only the
- * beginning is read may be of any length and media type. A missing body is left to the schema.
+ * Returns the problem of a body by its headers alone: 400 for a length that is not a whole number, 413
+ * for a declared length over the limit, 415 for a body that is compressed or of a media type that the
+ * route does not read. A body of which only the beginning is read may be of any length and media type.
+ * A missing body is left to the schema.
  */
 export function bodyHeadersProblem(headers: Headers, body: DeclaredBody): Problem | undefined {
   const length = headers.get("content-length");
+  if (length !== null && !WHOLE_NUMBER.test(length)) return unreadableLength();
   const isWhole = body.beginningBytes === undefined;
   if (isWhole && length !== null && Number(length) > BODY_MAX_BYTES) return bodyTooLarge();
   const isEmpty = !isChunked(headers) && (length === null || length === "0");
@@ -92,6 +97,15 @@ export function maySendFiles(headers: Headers): boolean {
 
 function mediaTypeOf(headers: Headers): string {
   return (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+}
+
+/** Returns 400 for a Content-Length from which the length is not certain (RFC 9112). */
+function unreadableLength(): Problem {
+  return new Problem(
+    "invalid_request",
+    "The Content-Length header is not a whole number, or was sent twice.",
+    { headers: { Connection: "close" } },
+  );
 }
 
 /** Returns 413 for a body over the limit. */

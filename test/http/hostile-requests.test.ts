@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { redactUrl } from "../../src/domain/redact";
 import { createTestApp, expectProblem } from "../support/app";
+import { streamOf } from "../support/streamed-body";
 
 describe("hostile requests", () => {
   test.each(["h:99999", "h:abc", "[::1"])(
@@ -13,6 +14,26 @@ describe("hostile requests", () => {
       const answer = await app.app.handle(request, () => "203.0.113.7");
       expect(answer.status).toBe(200);
       expect(answer.headers.get("x-request-id")).toStartWith("req_");
+    },
+  );
+
+  test.each(["5, 5", "5,6", "", "+5", "-5", "5e0", "0x5", "5.0", "5 5", "five"])(
+    "a body with the Content-Length %p is refused before it is read, and the connection is closed",
+    async (length) => {
+      await using app = await createTestApp();
+      const key = await app.keyWith("write:components", "manage:monitors");
+      const json = { type: "push", name: "Backup", config: {} };
+      const { body } = await app.call("/api/v1/monitors", { method: "POST", key, json });
+      const headers = { "content-type": "application/json", "content-length": length };
+      for (const [method, path] of [
+        ["PATCH", "/api/v1/components"],
+        ["POST", `/api/v1/heartbeats/${body.token}`],
+      ] as const) {
+        const { stream, wasRead } = streamOf("hello");
+        const answer = await app.call(path, { method, key, raw: stream, headers });
+        expect(expectProblem(answer, "invalid_request").detail).toContain("Content-Length");
+        expect([answer.headers.get("connection"), wasRead()]).toEqual(["close", false]);
+      }
     },
   );
 

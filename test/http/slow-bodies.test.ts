@@ -91,6 +91,23 @@ describe("bodies that arrive slowly", () => {
   });
 });
 
+test("a request with two equal Content-Length headers is refused, its connection closed, and the limits of bodies stay in force", async () => {
+  await using site = await serveApp({ clock: createTestClock() });
+  using _first = await holdSignOut(site);
+  using _second = await holdSignOut(site);
+  using twice = await beginRequest(site, `POST ${SIGN_OUT}`, [
+    "Content-Type: application/x-www-form-urlencoded",
+    "Content-Length: 5",
+    "Content-Length: 5",
+  ]);
+  twice.send("next=");
+  const answer = parseAnswer(await twice.untilClosed());
+  expect([answer?.status, answer?.headers["connection"]]).toEqual([400, "close"]);
+  expect(answer?.body).toContain('"code":"invalid_request"');
+  using third = await beginRequest(site, `POST ${SIGN_OUT}`, CHUNKED_FORM);
+  expect(await third.untilClosed()).toStartWith("HTTP/1.1 429");
+});
+
 describe("a body of a route that reads none", () => {
   test.each([
     "GET /",

@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import { createBodyBudget } from "../../src/http/body-budget";
+import { GatewayContext } from "../../src/http/request-context";
+import { createTestClock } from "../support/clock";
+
+const BODY = { schema: {} as never, isOptional: false };
+
+function contextOf(headers: Record<string, string>): GatewayContext {
+  const request = new Request("http://status.test/", { method: "POST", headers });
+  const address = { ip: "203.0.113.7", network: "203.0.113.7" };
+  return new GatewayContext(request, "req_1", 0, () => address.ip, {
+    addressOf: () => address,
+    confirm: () => {},
+  });
+}
+
+test("a body without a certain length gets no room, and later bodies are counted as before", () => {
+  const budget = createBodyBudget(createTestClock());
+  const chunked = () => budget.reserve(contextOf({ "transfer-encoding": "chunked" }), BODY);
+  expect([chunked(), chunked()]).toEqual([undefined, undefined]);
+  for (const length of ["5, 5", "five"]) {
+    const context = contextOf({ "content-length": length });
+    expect(() => budget.reserve(context, BODY)).toThrow("length");
+    expect(context.body).toBeUndefined();
+  }
+  expect(chunked()?.code).toBe("rate_limited");
+});
