@@ -39,6 +39,8 @@ export function choiceField<Value extends string>(
 interface SelectOptions<Value extends string, Context> {
   label: string;
   hint?: string;
+  /** First choice; the empty option by default. */
+  initial?: Value;
   /** Label of the empty option, which `optional` and `nullable` give a meaning. */
   empty?: string;
   options:
@@ -50,10 +52,10 @@ interface SelectOptions<Value extends string, Context> {
 export function selectField<Value extends string, Context = unknown>(
   declared: SelectOptions<Value, Context>,
 ): Field<string, Value, Context> {
-  const { label, hint, empty, options } = declared;
+  const { label, hint, initial = "", empty, options } = declared;
   return {
     label,
-    initial: "",
+    initial,
     read: (sent, name) => sent.text(name),
     toBody: (typed) => typed as Value,
     fromStored: (value) => value,

@@ -1,11 +1,13 @@
 import type { Belongings } from "../../features/page-deletion";
 import type { PageRow } from "../../features/pages";
 import { plural } from "../../kernel/text";
-import { DialogForm, ErrorSummary, TextField } from "../../ui";
-import { type Complaints, wording } from "../field-errors";
+import { DialogForm } from "../../ui";
+import type { StateOf } from "../forms/form";
+import { FormFields } from "../forms/form-fields";
 import { pagePath } from "../paths";
-import { releasePath } from "./address";
+import { DELETE_FORM } from "./forms";
 import { pageTabPath } from "./frame";
+import { releasePath } from "./settings";
 
 /** Asks before a former slug is released. */
 export function ReleaseSlug(props: { title: string; page: PageRow; slug: string }) {
@@ -33,25 +35,19 @@ export function DeletePage(props: {
   belongings: Belongings;
   /** Page that becomes the default page instead; undefined if there is no other. */
   heir: PageRow | undefined;
-  /** Typed slug. */
-  slug: string;
-  complaints: Complaints;
-  formToken: string;
+  state: StateOf<typeof DELETE_FORM>;
 }) {
-  const { title, page, belongings, heir, slug, complaints, formToken } = props;
+  const { title, page, belongings, heir, state } = props;
   const consequences = consequencesOf(belongings);
-  const label = `Type ${page.slug} to delete the page`;
-  const wrong = wording(complaints, { slug: "Slug" });
   return (
     <DialogForm
       title={title}
       action={`${pagePath(page.id)}/delete`}
-      hidden={{ form: formToken }}
+      hidden={state.hidden}
       button="Delete page"
       isDanger
       cancelHref={pagePath(page.id)}
     >
-      <ErrorSummary errors={wrong.all} />
       <p>
         Its components, incidents, maintenance, feeds and badges are deleted, and links to them
         answer “not found”. Other pages can use its slugs. This cannot be undone.
@@ -79,14 +75,7 @@ export function DeletePage(props: {
           <code>allclear apply</code> creates it again while the file holds it.
         </p>
       ) : null}
-      <TextField
-        label={label}
-        name="slug"
-        value={slug}
-        error={wrong.about("slug")}
-        autocomplete="off"
-        required
-      />
+      <FormFields form={DELETE_FORM} state={state} />
     </DialogForm>
   );
 }

@@ -1,9 +1,8 @@
-import type { OldSlug, PageRow } from "../../features/pages";
+import { logoPath, logoSize, type OldSlug, type PageRow } from "../../features/pages";
 import { toIso } from "../../kernel/time";
-import { Card, Facts, RelativeTime, Swatch } from "../../ui";
-import { THEME_CHOICES } from "./fields";
+import { Card, Facts, Logo, RelativeTime, Swatch } from "../../ui";
+import { THEME_OPTIONS } from "./forms";
 import { PageChips } from "./list";
-import { PageLogo } from "./logo";
 
 interface PageFactsProps {
   page: PageRow;
@@ -16,7 +15,7 @@ const NONE = <span class="quiet-text">None</span>;
 
 /** Settings of a page, read-only, for every role. */
 export function PageFacts({ page, oldSlugs, now }: PageFactsProps) {
-  const theme = THEME_CHOICES.find(({ value }) => value === page.theme)?.label;
+  const theme = THEME_OPTIONS.find(({ value }) => value === page.theme)?.label;
   return (
     <Card>
       <Facts
@@ -45,4 +44,10 @@ export function PageFacts({ page, oldSlugs, now }: PageFactsProps) {
       />
     </Card>
   );
+}
+
+/** Logo of a page; renders nothing without one. */
+export function PageLogo({ page }: { page: PageRow }) {
+  const path = logoPath(page);
+  return path === null ? null : <Logo src={path} alt={page.name} {...logoSize(path)} />;
 }

@@ -1,149 +1,152 @@
-import { RadioList, SelectField, TextArea, TextField } from "../../ui";
-import type { Wording } from "../field-errors";
-import { NameField } from "../name-field";
-import { PAGE_LABELS, type PageValues } from "./values";
+import { DOMAINS_MAX, LOGO_MAX_BYTES, type PageRow, toDomain } from "../../features/pages";
+import { toRef } from "../../kernel/text";
+import { FileField, TextArea, TextField } from "../../ui";
+import { checkboxField } from "../forms/choice-fields";
+import { type Field, InvalidInput } from "../forms/field";
+import { textField } from "../forms/text-fields";
 
-/** Properties of the fields in a page's forms: values and errors. */
-interface FieldsProps {
-  values: PageValues;
-  wrong: Wording;
+export interface NewPageContext {
+  /** True if an own page exists, so that a default page is already chosen. */
+  hasPages: boolean;
 }
 
-export function PageNameField({ values, wrong }: FieldsProps) {
-  return (
-    <NameField
-      value={values.name}
-      hint="The heading of the page, such as Acme Status."
-      wrong={wrong}
-    />
-  );
+const SLUG_HINT =
+  "End of the page’s address: /status/slug. Lower-case letters, digits and hyphens.";
+
+/** Field for the slug of a page. */
+export function slugField(
+  options: { hint?: string; slugOf?: string; isRequired?: boolean } = {},
+): Field<string, string> {
+  return {
+    ...textField({ label: "Slug", maxlength: 63, hint: SLUG_HINT, ...options }),
+    toBody: (typed) => typed.trim().toLowerCase(),
+    showError: ({ detail }) => ({
+      detail: isPattern(detail)
+        ? "may hold lower-case letters, digits and, inside, hyphens: 63 characters at most"
+        : detail,
+    }),
+  };
 }
 
-export function SlugField({ values, wrong, isNew }: FieldsProps & { isNew?: boolean }) {
-  return (
-    <TextField
-      label={PAGE_LABELS.slug}
-      name="slug"
-      value={values.slug}
-      hint={`End of the page’s address: /status/slug. Lower-case letters, digits and hyphens.${
-        isNew ? " If left empty, the slug is made from the name." : ""
-      }`}
-      error={wrong.about("slug")}
-      maxlength={63}
-      autocomplete="off"
-      {...(isNew ? { slugOf: "name" } : { required: true })}
-    />
-  );
+/** Field for the slug of a new page, which is made from the name if it is left empty. */
+export function newSlugField(): Field<string, string> {
+  return {
+    ...slugField({
+      hint: `${SLUG_HINT} If left empty, the slug is made from the name.`,
+      slugOf: "name",
+    }),
+    read: (sent, name) => sent.text(name).trim() || toRef(sent.text("name")),
+  };
 }
 
-export function DescriptionField({ values, wrong }: FieldsProps) {
-  return (
-    <TextArea
-      label={PAGE_LABELS.description}
-      name="description"
-      value={values.description}
-      hint="Optional. A sentence below the heading, such as the owner and the services covered."
-      error={wrong.about("description")}
-      rows={3}
-    />
-  );
+/** Field for a colour, to which a missing `#` is added. */
+export function accentField(): Field<string, string> {
+  return {
+    ...textField({
+      label: "Accent colour",
+      hint: "Optional, such as #0b6b53. Links use this colour in the themes in which it is readable.",
+      isShort: true,
+    }),
+    toBody(typed) {
+      const colour = typed.trim().toLowerCase();
+      return colour.startsWith("#") ? colour : `#${colour}`;
+    },
+    showError: ({ detail }) => ({
+      detail: isPattern(detail) ? "must be # and six hexadecimal digits, such as #0b6b53" : detail,
+    }),
+  };
 }
 
-const VISIBILITY_CHOICES = [
-  { value: "public", label: "Everybody", hint: "Anyone who knows the address can read the page." },
-  {
-    value: "private",
-    label: "Signed-in users",
-    hint: "Everyone else gets “not found”. The page's feeds, badges and custom domains are off.",
-  },
-];
-
-export function VisibilityField({ values, wrong }: FieldsProps) {
-  return (
-    <RadioList
-      legend={PAGE_LABELS.visibility}
-      name="visibility"
-      options={VISIBILITY_CHOICES}
-      value={values.visibility}
-      error={wrong.about("visibility")}
-    />
-  );
+/** Field that makes a new page the default one; hidden for the first page, which always is. */
+export function defaultField(): Field<boolean, boolean, NewPageContext> {
+  const field = checkboxField({
+    label: "Show at /",
+    hint: "This page becomes the default page instead of the current one.",
+  });
+  return {
+    ...field,
+    Input: (props) => (props.context.hasPages ? <field.Input {...props} /> : null),
+  };
 }
 
-export function TimeZoneField({ values, wrong }: FieldsProps) {
-  return (
-    <TextField
-      label={PAGE_LABELS.time_zone}
-      name="time_zone"
-      value={values.time_zone}
-      hint="Such as Europe/Berlin. The page shows times in this zone; days and uptime are counted in UTC."
-      error={wrong.about("time_zone")}
-      suggestions={["UTC", ...Intl.supportedValuesOf("timeZone")]}
-      autocomplete="off"
-      required
-    />
-  );
+/** Field for host names, one a line. Commas and white space separate them as well. */
+export function domainsField(): Field<string, string[]> {
+  const label = "Host names";
+  const hostsOf = (typed: string) =>
+    typed
+      .split(/[\s,]+/)
+      .filter((host) => host !== "")
+      .map((host) => toDomain(host) ?? host);
+  return {
+    label,
+    initial: "",
+    read: (sent, name) => sent.text(name),
+    toBody: hostsOf,
+    fromStored: (domains) => domains.join("\n"),
+    showError({ pointer, detail }, typed) {
+      const index = /^#\/custom_domains\/(\d+)$/.exec(pointer)?.[1];
+      if (index !== undefined) {
+        return { detail: `“${hostsOf(typed)[Number(index)]}” ${detail}.` };
+      }
+      return { detail: isPattern(detail) ? `are more than ${DOMAINS_MAX}` : detail };
+    },
+    Input: ({ name, value, errors }) => (
+      <TextArea
+        label={label}
+        name={name}
+        value={value}
+        hint="One a line, such as status.example.com; at most 10. Each shows this page at / and nothing else. Point its DNS record at this server. Links are made with the first."
+        error={errors[name]}
+        rows={3}
+      />
+    ),
+  };
 }
 
-export function LocaleField({ values, wrong }: FieldsProps) {
-  return (
-    <TextField
-      label={PAGE_LABELS.locale}
-      name="locale"
-      value={values.locale}
-      hint="A language tag, such as en or pt-BR: how dates are written, and what screen readers read in."
-      error={wrong.about("locale")}
-      autocomplete="off"
-      isShort
-      required
-    />
-  );
+/** Field for the image file of a logo. */
+export function logoField(): Field<Uint8Array | undefined, Uint8Array> {
+  const label = "Logo";
+  return {
+    label,
+    initial: undefined,
+    read: (sent, name) => sent.file(name)?.bytes,
+    toBody: (bytes) => bytes ?? new InvalidInput("needs a file: choose one, then upload it"),
+    fromStored: () => undefined,
+    Input: ({ name, errors }) => (
+      <FileField
+        label={label}
+        name={name}
+        accept={["image/png", "image/jpeg", "image/webp"]}
+        maxBytes={LOGO_MAX_BYTES}
+        hint="PNG, JPEG or WebP: at most 128 KiB, and 2,000 pixels a side."
+        error={errors[name]}
+      />
+    ),
+  };
 }
 
-export function HistoryField({ values, wrong }: FieldsProps) {
-  return (
-    <TextField
-      label={PAGE_LABELS.history_days}
-      name="history_days"
-      value={values.history_days}
-      hint="How far back the bars of the components reach: 30 to 365 days."
-      error={wrong.about("history_days")}
-      inputmode="numeric"
-      autocomplete="off"
-      isShort
-      required
-    />
-  );
+/** Field in which the slug of a page must be typed before the page is deleted. */
+export function typedSlugField(): Field<string, string, { page: PageRow }> {
+  return {
+    ...textField({ label: "Slug" }),
+    toBody: (typed, { page: { slug } }) =>
+      typed.trim() === slug
+        ? slug
+        : new InvalidInput(`Nothing was deleted. Type ${slug} to delete the page.`),
+    Input: ({ name, value, errors, context }) => (
+      <TextField
+        label={`Type ${context.page.slug} to delete the page`}
+        name={name}
+        value={value}
+        error={errors[name]}
+        autocomplete="off"
+        required
+      />
+    ),
+  };
 }
 
-export const THEME_CHOICES = [
-  { value: "system", label: "As the reader’s device" },
-  { value: "light", label: "Always light" },
-  { value: "dark", label: "Always dark" },
-];
-
-export function ThemeField({ values, wrong }: FieldsProps) {
-  return (
-    <SelectField
-      label={PAGE_LABELS.theme}
-      name="theme"
-      options={THEME_CHOICES}
-      value={values.theme}
-      error={wrong.about("theme")}
-    />
-  );
-}
-
-export function AccentField({ values, wrong }: FieldsProps) {
-  return (
-    <TextField
-      label={PAGE_LABELS.accent}
-      name="accent"
-      value={values.accent}
-      hint="Optional, such as #0b6b53. Links use this colour in the themes in which it is readable."
-      error={wrong.about("accent")}
-      autocomplete="off"
-      isShort
-    />
-  );
+/** Returns true for an error about a pattern or a length, which the form explains in its own words. */
+function isPattern(detail: string): boolean {
+  return /^must match|^is empty|^has more than/.test(detail);
 }

@@ -1,9 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { PageRow } from "../../features/pages";
-import { ButtonLink, ErrorSummary, Notice, PageHead, FormNotice, Tabs } from "../../ui";
-import type { Complaints, Wording } from "../field-errors";
+import { ButtonLink, Notice, PageHead, Tabs } from "../../ui";
 import { componentsOfPagePath, pagePath, PAGES_PATH } from "../paths";
-import type { PageValues } from "./values";
 
 /** Screens of one page, each with its own path. All but the first require the role admin. */
 const TABS = {
@@ -24,26 +22,6 @@ export function pageTabTitle(page: PageRow, tab: PageTab): string {
 /** Returns the path of a page's screen. */
 export function pageTabPath(id: string, tab: PageTab): string {
   return pagePath(id) + TABS[tab].path;
-}
-
-/** Content of a page's screen with a form. */
-export interface SectionProps {
-  page: PageRow;
-  /** Stored values, or those of a rejected submission. */
-  values: PageValues;
-  complaints: Complaints;
-  /** Reason for which the whole form was rejected; undefined if fields are wrong. */
-  stale: string | undefined;
-}
-
-/** Reason of a rejection and error summary, above the fields of a form. */
-export function WhyRefused({ stale, wrong }: { stale: string | undefined; wrong: Wording }) {
-  return (
-    <>
-      {stale ? <FormNotice>{stale}</FormNotice> : null}
-      <ErrorSummary errors={wrong.all} />
-    </>
-  );
 }
 
 interface FrameProps {

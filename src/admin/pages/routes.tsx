@@ -1,103 +1,109 @@
-import { Elysia } from "elysia";
-import { getPage } from "../../features/pages";
-import { actorOf, formBody, session, sessionOf } from "../../http";
-import { createDone } from "../done";
-import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
-import { newFormToken } from "../form-token";
+import { invalidFields } from "../../errors";
+import { belongingsOf, deletePage } from "../../features/page-deletion";
+import {
+  createPage,
+  findNextDefaultPage,
+  getPage,
+  listOldSlugs,
+  releaseSlug,
+} from "../../features/pages";
+import { sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
 import { componentsOfPagePath, PAGES_PATH } from "../paths";
-import type { ScreenRequest } from "../render";
-import { screenOperation } from "../screen-operation";
 import { readPages } from "../read-pages";
-import { pageAddressRoutes } from "./address-routes";
-import { createFromForm, inPlainWords } from "./change";
-import { pageDeletionRoutes } from "./delete-routes";
-import { NewPage } from "./form";
+import { createArea } from "../screens/area";
+import { ShowInstead } from "../screens/routes";
+import { DeletePage, ReleaseSlug } from "./confirm";
+import { DELETE_FORM, NEW_PAGE_FORM } from "./forms";
+import { pageTabPath } from "./frame";
 import { PageList } from "./list";
-import { pageLogoRoutes } from "./logo-routes";
-import { createShowPage } from "./screens";
-import { pageSectionRoutes } from "./section-routes";
-import { NEW_PAGE, readNewPage, type PageValues, toInput } from "./values";
+import { NewPage } from "./new-page";
+import { newPageErrors } from "./page-slugs";
+import { addPageSettingRoutes } from "./setting-routes";
 
 /** `/admin/pages`: every role may read, admins create and change pages. */
 export function pageAdminRoutes(deps: AdminDependencies) {
-  const { ctx, requestContexts, render, writeOnceAs } = deps;
-  const done = createDone(deps.flashes);
-  const showPage = createShowPage(deps);
-  const MAY_READ = session("viewer");
-  const MAY_MANAGE = session("admin");
+  const { ctx } = deps;
+  const area = createArea(deps, PAGES_PATH, "viewer");
 
-  function showNew(at: ScreenRequest, values: PageValues, complaints = NO_COMPLAINTS) {
-    const pages = readPages(ctx.db);
-    return render.screen(at, {
+  area.screen("", "The list of status pages", ({ requestContext }) => {
+    const { role } = sessionOf(requestContext).user;
+    const list = { pages: readPages(ctx.db), role, now: ctx.clock.now() };
+    return { title: "Pages", children: <PageList {...list} /> };
+  });
+
+  area.form("/new", {
+    ask: "The form for a new status page",
+    summary: "Create a status page",
+    role: "admin",
+    form: NEW_PAGE_FORM,
+    load(reader) {
+      const pages = readPages(reader);
+      return {
+        hasSample: pages.some(({ isSample }) => isSample),
+        hasPages: pages.some(({ isSample }) => !isSample),
+      };
+    },
+    show: (state) => ({
       title: "Create page",
-      status: statusOf(complaints),
-      children: (
-        <NewPage
-          values={values}
-          complaints={complaints}
-          formToken={newFormToken(ctx)}
-          hasSample={pages.some(({ isSample }) => isSample)}
-          hasPages={pages.some(({ isSample }) => !isSample)}
-        />
-      ),
-    });
-  }
+      children: <NewPage state={state} hasSample={state.context.hasSample} />,
+    }),
+    submit(tx, body, actor) {
+      const errors = newPageErrors(tx, body);
+      if (errors.length > 0) throw invalidFields(errors);
+      return createPage(ctx, tx, body, actor).id;
+    },
+    done: (id) => ({
+      path: componentsOfPagePath(getPage(ctx.db, id).slug),
+      text: "The page was created. Add the components that it shows.",
+    }),
+  });
 
-  return new Elysia({ prefix: PAGES_PATH })
-    .use(requestContexts.plugin)
-    .get(
-      "",
-      async ({ request, requestContext }) => {
-        const list = {
-          pages: readPages(ctx.db),
-          role: sessionOf(requestContext).user.role,
-          now: ctx.clock.now(),
-        };
-        return render.screen(
-          { request, requestContext },
-          { title: "Pages", children: <PageList {...list} /> },
-        );
-      },
-      screenOperation("The list of status pages", MAY_READ),
-    )
-    .get(
-      "/new",
-      async ({ request, requestContext }) => showNew({ request, requestContext }, NEW_PAGE),
-      screenOperation("The form for a new status page", MAY_MANAGE),
-    )
-    .post(
-      "/new",
-      async ({ request, requestContext, body: form }) => {
-        const values = readNewPage(form);
-        const asked = toInput(values);
-        try {
-          const { subjectId } = await writeOnceAs(requestContext, form, (tx) => {
-            const made = createFromForm(ctx, tx, asked, actorOf(requestContext));
-            return { made, subjectId: made.id };
-          });
-          // What it has none of yet, and cannot do without.
-          const { slug } = getPage(ctx.db, subjectId);
-          const text = "The page was created. Add the components that it shows.";
-          return done(requestContext, componentsOfPagePath(slug), text);
-        } catch (error) {
-          return showNew(
-            { request, requestContext },
-            values,
-            complaintsOrThrow(inPlainWords(error, asked)),
-          );
-        }
-      },
-      { ...formBody(), ...screenOperation("Create a status page", MAY_MANAGE) },
-    )
-    .get(
-      "/:id",
-      async ({ request, requestContext, params }) =>
-        showPage({ request, requestContext }, params.id, "overview"),
-      screenOperation("One status page", MAY_READ),
-    )
-    .use(pageSectionRoutes(deps, showPage))
-    .use(pageAddressRoutes(deps, showPage))
-    .use(pageLogoRoutes(deps, showPage))
-    .use(pageDeletionRoutes(deps));
+  addPageSettingRoutes(area, deps);
+
+  area.confirmation("/:id/slugs/:slug/release", {
+    ask: "Asks before an earlier slug is released",
+    summary: "Release an earlier slug",
+    role: "admin",
+    show({ params: { id, slug } }) {
+      const page = getPage(ctx.db, id);
+      if (!listOldSlugs(ctx.db, page).some((old) => old.slug === slug)) {
+        throw new ShowInstead({ path: pageTabPath(id, "address") });
+      }
+      const title = `Release “${slug}”`;
+      return { title, children: <ReleaseSlug title={title} page={page} slug={slug} /> };
+    },
+    run(tx, { params: { id, slug } }, actor) {
+      const isHeld = listOldSlugs(tx, getPage(tx, id)).some((old) => old.slug === slug);
+      if (isHeld) releaseSlug(ctx, tx, id, slug, actor);
+      return isHeld;
+    },
+    done: (isReleased, { params: { id, slug } }) => ({
+      path: pageTabPath(id, "address"),
+      text: isReleased ? `The slug ${slug} was released.` : undefined,
+    }),
+  });
+
+  area.form("/:id/delete", {
+    ask: "Asks before a status page is deleted",
+    summary: "Delete a status page",
+    role: "admin",
+    form: DELETE_FORM,
+    load: (reader, { params }) => ({ page: getPage(reader, params.id) }),
+    show(state) {
+      const { page } = state.context;
+      const title = `Delete “${page.name}”`;
+      const heir = findNextDefaultPage(ctx.db, page.id);
+      const belongings = belongingsOf(ctx.db, page.id);
+      return { title, children: <DeletePage {...{ title, page, heir, belongings, state }} /> };
+    },
+    submit(tx, { slug }, actor, { params: { id } }) {
+      // A wrong slug is omitted, and reported by the form.
+      if (slug !== undefined) deletePage(ctx, tx, id, actor);
+      return id;
+    },
+    done: () => ({ path: PAGES_PATH, text: "The page was deleted." }),
+  });
+
+  return area.routes;
 }

@@ -3,10 +3,10 @@ import type { Tx } from "../../db";
 import { actorOf } from "../../http";
 import type { Screen } from "../render";
 import { conflictMessage } from "./rejection";
-import type { AreaRoutes, At, Done, RouteAccess, ScreenOrPath, SentAt } from "./routes";
+import type { AreaRoutes, At, Done, RouteOptions, ScreenOrPath, SentAt } from "./routes";
 
 /** Action of a button. */
-export interface Action<Path extends string, Result> extends RouteAccess {
+export interface Action<Path extends string, Result> extends RouteOptions {
   summary: string;
   run: (tx: Tx, at: SentAt<Path>, actor: Actor) => Result;
   done: (result: Result, at: SentAt<Path>) => Done;
@@ -22,7 +22,7 @@ export interface Confirmation<Path extends string, Result> extends Action<Path, 
 }
 
 /** Deletion of an object, with a screen that asks before it. */
-export interface Deletion<Path extends string> extends RouteAccess {
+export interface Deletion<Path extends string> extends RouteOptions {
   /** Summaries of the two routes. */
   ask: string;
   summary: string;

@@ -10,7 +10,7 @@ import {
 } from "./action-routes";
 import { addEditForm, type EditForm } from "./edit-routes";
 import { addOnceForm, type OnceForm } from "./form-routes";
-import { type At, createAreaRoutes, type RouteAccess, type ScreenOrPath } from "./routes";
+import { type At, createAreaRoutes, type RouteOptions, type ScreenOrPath } from "./routes";
 import {
   addSecretAction,
   addSecretForm,
@@ -35,9 +35,9 @@ export function createArea(deps: AdminDependencies, prefix: string, role: Role) 
       path: Path,
       summary: string,
       show: (at: At<Path>) => ScreenOrPath,
-      access: RouteAccess = {},
+      options: RouteOptions = {},
     ): void {
-      routes.get(path, summary, show, access);
+      routes.get(path, summary, show, options);
     },
 
     /** Adds a form that takes effect once, such as one that creates an object. */

@@ -13,7 +13,7 @@ import { createPreview, type Previewed } from "../preview";
 import type { Screen } from "../render";
 import { addPreview } from "./preview-routes";
 import { rejectionOf, StaleForm } from "./rejection";
-import type { AreaRoutes, At, Done, RouteAccess, SentAt } from "./routes";
+import type { AreaRoutes, At, Done, RouteOptions, SentAt } from "./routes";
 
 /** Object that a form edits, and the data of its screen. */
 interface Loaded<Context, Fields> {
@@ -31,7 +31,7 @@ export interface EditForm<
   Context,
   View extends Context,
   Fields,
-> extends RouteAccess {
+> extends RouteOptions {
   /** Summaries of the two routes. */
   ask: string;
   summary: string;

@@ -7,7 +7,7 @@ import { createPreview, type Previewed } from "../preview";
 import type { Screen } from "../render";
 import { addPreview } from "./preview-routes";
 import { rejectionOf } from "./rejection";
-import type { AreaRoutes, At, Done, RouteAccess, SentAt } from "./routes";
+import type { AreaRoutes, At, Done, RouteOptions, SentAt } from "./routes";
 
 /** Form that takes effect once, however often one rendering of it is submitted. */
 export interface OnceForm<
@@ -16,7 +16,7 @@ export interface OnceForm<
   Context,
   View extends Context,
   Fields,
-> extends RouteAccess {
+> extends RouteOptions {
   /** Summaries of the two routes. */
   ask: string;
   summary: string;

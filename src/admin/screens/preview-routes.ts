@@ -1,6 +1,6 @@
-import type { AreaRoutes, At, RouteAccess, SentAt } from "./routes";
+import type { AreaRoutes, At, RouteOptions, SentAt } from "./routes";
 
-export interface PreviewRoutes<Path extends string> extends RouteAccess {
+export interface PreviewRoutes<Path extends string> extends RouteOptions {
   /** Summaries of the two routes. */
   ask: string;
   summary: string;

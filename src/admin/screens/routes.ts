@@ -45,9 +45,12 @@ export class ShowInstead extends Error {
   }
 }
 
-/** Role that a route requires; the role of the area by default. */
-export interface RouteAccess {
+/** Differences of a route from the others of its area. */
+export interface RouteOptions {
+  /** Role that the route requires; the role of the area by default. */
   role?: Role | undefined;
+  /** True if the form may send files. */
+  takesFiles?: boolean | undefined;
 }
 
 export type AreaRoutes = ReturnType<typeof createAreaRoutes>;
@@ -57,8 +60,8 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
   const { render } = deps;
   const redirect = createDone(deps.flashes);
   const elysia = new Elysia({ prefix }).use(deps.requestContexts.plugin);
-  const declare = (summary: string, access: RouteAccess) =>
-    screenOperation(summary, session(access.role ?? role));
+  const declare = (summary: string, options: RouteOptions) =>
+    screenOperation(summary, session(options.role ?? role));
 
   async function answer(at: ScreenRequest, shown: ScreenOrPath): Promise<Response> {
     return "path" in shown ? seeOther(shown.path) : render.screen(at, shown);
@@ -89,7 +92,7 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
       path: Path,
       summary: string,
       show: (at: At<Path>) => ScreenOrPath,
-      access: RouteAccess = {},
+      options: RouteOptions = {},
     ): void {
       elysia.get(
         path as string,
@@ -99,7 +102,7 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
           const at = { request, requestContext, ...about };
           return answerOrInstead(at, async () => answer(at, show(at)));
         },
-        declare(summary, access),
+        declare(summary, options),
       );
     },
 
@@ -107,7 +110,7 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
       path: Path,
       summary: string,
       handle: (at: SentAt<Path>) => Promise<Response>,
-      access: RouteAccess = {},
+      options: RouteOptions = {},
     ): void {
       elysia.post(
         path as string,
@@ -116,7 +119,10 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
           const at = { request, requestContext, ...about };
           return answerOrInstead(at, () => handle(at));
         },
-        { ...formBody(), ...declare(summary, access) },
+        {
+          ...formBody({ files: options.takesFiles ?? false }),
+          ...declare(summary, options),
+        },
       );
     },
   };

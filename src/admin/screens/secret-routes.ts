@@ -6,7 +6,7 @@ import { type FormDefinition, type FormState, type ValuesOf, withErrors } from "
 import type { Screen } from "../render";
 import type { Reveal } from "../reveals";
 import { rejectionOf } from "./rejection";
-import type { AreaRoutes, At, RouteAccess, SentAt } from "./routes";
+import type { AreaRoutes, At, RouteOptions, SentAt } from "./routes";
 
 /** Form that creates a secret. */
 export interface SecretForm<
@@ -16,7 +16,7 @@ export interface SecretForm<
   View extends Context,
   Fields,
   Made,
-> extends RouteAccess {
+> extends RouteOptions {
   /** Summaries of the two routes. */
   ask: string;
   summary: string;
@@ -33,7 +33,7 @@ export interface SecretForm<
 }
 
 /** Button that creates a secret. */
-export interface SecretAction<Path extends string, Made> extends RouteAccess {
+export interface SecretAction<Path extends string, Made> extends RouteOptions {
   /** Summaries of the two routes. */
   ask: string;
   summary: string;

@@ -1,0 +1,129 @@
+import type { PageInput, PageRow } from "../../features/pages";
+import { choiceField, selectField } from "../forms/choice-fields";
+import { nullable, optional } from "../forms/field";
+import { defineForm, versionInput } from "../forms/form";
+import { descriptionField, integerField, nameField, textField } from "../forms/text-fields";
+import {
+  accentField,
+  defaultField,
+  domainsField,
+  logoField,
+  type NewPageContext,
+  newSlugField,
+  slugField,
+  typedSlugField,
+} from "./fields";
+
+export const THEME_OPTIONS = [
+  { value: "system", label: "As the reader’s device" },
+  { value: "light", label: "Always light" },
+  { value: "dark", label: "Always dark" },
+] as const;
+
+const FIELDS = {
+  name: nameField({ hint: "The heading of the page, such as Acme Status." }),
+  description: nullable(
+    descriptionField({
+      hint: "Optional. A sentence below the heading, such as the owner and the services covered.",
+      rows: 3,
+    }),
+  ),
+  visibility: choiceField<NonNullable<PageInput["visibility"]>>({
+    label: "Who can see it",
+    initial: "public",
+    options: [
+      {
+        value: "public",
+        label: "Everybody",
+        hint: "Anyone who knows the address can read the page.",
+      },
+      {
+        value: "private",
+        label: "Signed-in users",
+        hint: "Everyone else gets “not found”. The page's feeds, badges and custom domains are off.",
+      },
+    ],
+  }),
+  time_zone: textField({
+    label: "Time zone",
+    initial: "UTC",
+    hint: "Such as Europe/Berlin. The page shows times in this zone; days and uptime are counted in UTC.",
+    suggestions: ["UTC", ...Intl.supportedValuesOf("timeZone")],
+    isRequired: true,
+  }),
+  locale: textField({
+    label: "Language",
+    initial: "en",
+    hint: "A language tag, such as en or pt-BR: how dates are written, and what screen readers read in.",
+    isShort: true,
+    isRequired: true,
+  }),
+  history_days: integerField({
+    label: "Days of history",
+    initial: 90,
+    hint: "How far back the bars of the components reach: 30 to 365 days.",
+    isRequired: true,
+  }),
+  theme: selectField<NonNullable<PageInput["theme"]>>({
+    label: "Theme",
+    initial: "system",
+    options: THEME_OPTIONS,
+  }),
+  accent: nullable(accentField()),
+};
+
+export const NEW_PAGE_FORM = defineForm<PageInput, NewPageContext>()(
+  {
+    name: FIELDS.name,
+    slug: newSlugField(),
+    description: FIELDS.description,
+    visibility: FIELDS.visibility,
+    time_zone: FIELDS.time_zone,
+    locale: FIELDS.locale,
+    history_days: FIELDS.history_days,
+    theme: FIELDS.theme,
+    accent: FIELDS.accent,
+    default: optional(defaultField()),
+  },
+  { advanced: ["locale", "history_days", "theme", "accent", "default"] },
+);
+
+const defineSettings = defineForm<PageInput>();
+
+export const GENERAL_FORM = defineSettings({
+  name: FIELDS.name,
+  description: FIELDS.description,
+  time_zone: FIELDS.time_zone,
+  locale: FIELDS.locale,
+  history_days: FIELDS.history_days,
+});
+export const LOOK_FORM = defineSettings({ theme: FIELDS.theme, accent: FIELDS.accent });
+export const VISIBILITY_FORM = defineSettings({ visibility: FIELDS.visibility });
+export const SLUG_FORM = defineSettings({ slug: slugField({ isRequired: true }) });
+export const DOMAINS_FORM = defineSettings({ custom_domains: domainsField() });
+export const LOGO_FORM = defineForm<{ logo?: Uint8Array }>()({ logo: logoField() });
+export const DELETE_FORM = defineForm<{ slug?: string }, { page: PageRow }>()({
+  slug: typedSlugField(),
+});
+
+/** Returns the stored values of a page, by field. */
+export function pageResource(page: PageRow) {
+  return {
+    name: page.name,
+    slug: page.slug,
+    description: page.description,
+    visibility: page.visibility,
+    time_zone: page.timeZone,
+    locale: page.locale,
+    history_days: page.historyDays,
+    theme: page.theme,
+    accent: page.accent,
+    custom_domains: page.customDomains,
+    default: page.isDefault,
+  };
+}
+
+/** Returns the hidden input of a form that edits a page. */
+export function pageVersion({ version }: PageRow) {
+  return versionInput(version);
+}

@@ -1,0 +1,232 @@
+import type { Reader, Tx } from "../../db";
+import type { Actor } from "../../domain/actor";
+import { roleAllows } from "../../domain/role";
+import { invalidFields } from "../../errors";
+import {
+  deleteLogo,
+  getPage,
+  listOldSlugs,
+  type PageInput,
+  type PageRow,
+  putLogo,
+  updatePage,
+} from "../../features/pages";
+import { sessionOf } from "../../http";
+import type { AdminDependencies } from "../dependencies";
+import { newFormToken } from "../form-token";
+import type { StateOf } from "../forms/form";
+import type { Screen, ScreenRequest } from "../render";
+import type { Area } from "../screens/area";
+import { PageFacts } from "./detail";
+import {
+  DOMAINS_FORM,
+  GENERAL_FORM,
+  LOGO_FORM,
+  LOOK_FORM,
+  pageResource,
+  pageVersion,
+  SLUG_FORM,
+  VISIBILITY_FORM,
+} from "./forms";
+import { PageFrame, type PageTab, pageTabPath, pageTabTitle } from "./frame";
+import { ownHostErrors, takenSlugErrors } from "./page-slugs";
+import { Address, General, Look, Visibility } from "./settings";
+
+interface AtPage extends ScreenRequest {
+  params: { id: string };
+}
+
+interface PageContext {
+  page: PageRow;
+}
+
+/** States of the forms of one screen. A form without a state shows the stored values. */
+interface LookStates {
+  look?: StateOf<typeof LOOK_FORM>;
+  logo?: StateOf<typeof LOGO_FORM>;
+}
+interface AddressStates {
+  slug?: StateOf<typeof SLUG_FORM>;
+  domains?: StateOf<typeof DOMAINS_FORM>;
+}
+
+/** Adds the screens of one page: its facts for every role, and its settings for admins. */
+export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): void {
+  const backTo =
+    (tab: PageTab) =>
+    ({ params }: AtPage) =>
+      pageTabPath(params.id, tab);
+
+  function load(reader: Reader, { params }: AtPage) {
+    const page = getPage(reader, params.id);
+    return { resource: pageResource(page), version: page.version, context: { page } };
+  }
+
+  function update(tx: Tx, changes: Partial<PageInput>, actor: Actor, { params }: AtPage): void {
+    updatePage(ctx, tx, params.id, changes, actor);
+  }
+
+  const edit = { load, update, role: "admin" } as const;
+
+  function tabScreen(
+    at: AtPage,
+    page: PageRow,
+    tab: PageTab,
+    children: Screen["children"],
+  ): Screen {
+    const mayManage = roleAllows(sessionOf(at.requestContext).user.role, "admin");
+    return {
+      title: pageTabTitle(page, tab),
+      children: (
+        <PageFrame page={page} tab={tab} mayManage={mayManage}>
+          {children}
+        </PageFrame>
+      ),
+    };
+  }
+
+  function lookScreen(at: AtPage, page: PageRow, states: LookStates): Screen {
+    const look =
+      states.look ?? LOOK_FORM.state(LOOK_FORM.stored(pageResource(page)), {}, pageVersion(page));
+    const logo =
+      states.logo ?? LOGO_FORM.state(LOGO_FORM.initial(), {}, { form: newFormToken(ctx) });
+    return tabScreen(at, page, "look", <Look {...{ page, look, logo }} />);
+  }
+
+  function addressScreen(at: AtPage, page: PageRow, states: AddressStates): Screen {
+    const resource = pageResource(page);
+    const hidden = pageVersion(page);
+    const { slug = SLUG_FORM.state(SLUG_FORM.stored(resource), {}, hidden) } = states;
+    const { domains = DOMAINS_FORM.state(DOMAINS_FORM.stored(resource), {}, hidden) } = states;
+    const oldSlugs = listOldSlugs(ctx.db, page);
+    return tabScreen(at, page, "address", <Address {...{ page, oldSlugs, slug, domains }} />);
+  }
+
+  area.screen("/:id", "One status page", (at) => {
+    const page = getPage(ctx.db, at.params.id);
+    const facts = { page, oldSlugs: listOldSlugs(ctx.db, page), now: ctx.clock.now() };
+    return tabScreen(at, page, "overview", <PageFacts {...facts} />);
+  });
+
+  area.editForm("/:id/general", {
+    ...edit,
+    ask: "The form for a page's name and times",
+    summary: "Change a page's name and times",
+    form: GENERAL_FORM,
+    show: (state, at) =>
+      tabScreen(
+        at,
+        state.context.page,
+        "general",
+        <General page={state.context.page} state={state} />,
+      ),
+    done: (at) => ({ path: backTo("general")(at), text: "The page was changed." }),
+  });
+
+  area.editForm("/:id/look", {
+    ...edit,
+    ask: "The forms for a page's look",
+    summary: "Change a page's look",
+    form: LOOK_FORM,
+    show: (look, at) => lookScreen(at, look.context.page, { look }),
+    done: (at) => ({ path: backTo("look")(at), text: "The look was changed." }),
+  });
+
+  area.form("/:id/logo", {
+    ask: "The page whose logo was rejected",
+    summary: "Give a page a logo",
+    role: "admin",
+    takesFiles: true,
+    form: LOGO_FORM,
+    back: backTo("look"),
+    load: (reader, { params }): PageContext => ({ page: getPage(reader, params.id) }),
+    show: (logo, at) => lookScreen(at, logo.context.page, { logo }),
+    submit(tx, { logo: bytes }, actor, { params }) {
+      if (bytes) putLogo(ctx, tx, params.id, { bytes }, actor);
+      return params.id;
+    },
+    done: (_, at) => ({ path: backTo("look")(at), text: "The logo was changed." }),
+  });
+
+  area.action("/:id/logo/remove", {
+    summary: "Remove a page's logo",
+    role: "admin",
+    run(tx, { params: { id } }, actor) {
+      const { logo } = getPage(tx, id);
+      if (logo !== null) deleteLogo(ctx, tx, id, actor);
+      return logo !== null;
+    },
+    done: (hadLogo, at) => ({
+      path: backTo("look")(at),
+      text: hadLogo ? "The logo was removed." : undefined,
+    }),
+  });
+
+  area.editForm("/:id/visibility", {
+    ...edit,
+    ask: "The form for who sees a page",
+    summary: "Change who sees a page",
+    form: VISIBILITY_FORM,
+    show: (state, at) =>
+      tabScreen(
+        at,
+        state.context.page,
+        "visibility",
+        <Visibility page={state.context.page} state={state} />,
+      ),
+    done: (at, { visibility }) => ({
+      path: backTo("visibility")(at),
+      text:
+        visibility === "private"
+          ? "Only signed-in users can see the page now."
+          : "Everyone can see the page now.",
+    }),
+  });
+
+  area.action("/:id/default", {
+    summary: "Make a page the default one",
+    role: "admin",
+    run(tx, { params: { id } }, actor) {
+      if (getPage(tx, id).isDefault) return false;
+      updatePage(ctx, tx, id, { default: true }, actor);
+      return true;
+    },
+    done: (isChanged, at) => ({
+      path: backTo("visibility")(at),
+      text: isChanged ? "This is the default page now." : undefined,
+    }),
+  });
+
+  area.editForm("/:id/address", {
+    ...edit,
+    ask: "The forms for a page's address",
+    summary: "Change a page's slug",
+    form: SLUG_FORM,
+    show: (slug, at) => addressScreen(at, slug.context.page, { slug }),
+    update(tx, changes, actor, at) {
+      const taken = takenSlugErrors(tx, changes.slug ?? "", at.params.id);
+      if (taken.length > 0) throw invalidFields(taken);
+      update(tx, changes, actor, at);
+    },
+    done: (at) => ({
+      path: backTo("address")(at),
+      text: "The slug was changed. The earlier address leads to the new one.",
+    }),
+  });
+
+  area.editForm("/:id/domains", {
+    ...edit,
+    ask: "The page whose host names were rejected",
+    summary: "Change a page's own host names",
+    form: DOMAINS_FORM,
+    back: backTo("address"),
+    conflictField: "custom_domains",
+    show: (domains, at) => addressScreen(at, domains.context.page, { domains }),
+    update(tx, changes, actor, at) {
+      update(tx, changes, actor, at);
+      const errors = ownHostErrors(changes.custom_domains ?? [], at.request.url);
+      if (errors.length > 0) throw invalidFields(errors);
+    },
+    done: (at) => ({ path: backTo("address")(at), text: "The custom domains were changed." }),
+  });
+}

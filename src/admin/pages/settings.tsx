@@ -1,0 +1,176 @@
+import type { OldSlug, PageRow } from "../../features/pages";
+import { toIso } from "../../kernel/time";
+import {
+  Actions,
+  Button,
+  ButtonLink,
+  Cell,
+  Day,
+  Form,
+  PostButton,
+  Row,
+  Section,
+  Table,
+} from "../../ui";
+import type { StateOf } from "../forms/form";
+import { FormFields } from "../forms/form-fields";
+import { pagePath } from "../paths";
+import { PageLogo } from "./detail";
+import {
+  DOMAINS_FORM,
+  GENERAL_FORM,
+  LOGO_FORM,
+  LOOK_FORM,
+  SLUG_FORM,
+  VISIBILITY_FORM,
+} from "./forms";
+import { pageTabPath } from "./frame";
+
+/** Form for a page's name, description, time zone and other general settings. */
+export function General({ page, state }: { page: PageRow; state: StateOf<typeof GENERAL_FORM> }) {
+  return (
+    <Form action={pageTabPath(page.id, "general")} hidden={state.hidden}>
+      <FormFields form={GENERAL_FORM} state={state} />
+      <Actions>
+        <Button kind="primary">Save changes</Button>
+      </Actions>
+    </Form>
+  );
+}
+
+/**
+ * Forms for a page's theme, accent colour and logo. The logo has its own form, saved on submission.
+ */
+export function Look(props: {
+  page: PageRow;
+  look: StateOf<typeof LOOK_FORM>;
+  logo: StateOf<typeof LOGO_FORM>;
+}) {
+  const { page, look, logo } = props;
+  const action = `${pagePath(page.id)}/logo`;
+  return (
+    <>
+      <Form action={pageTabPath(page.id, "look")} hidden={look.hidden}>
+        <FormFields form={LOOK_FORM} state={look} />
+        <Actions>
+          <Button kind="primary">Save look</Button>
+        </Actions>
+      </Form>
+      <Section title="Logo">
+        <PageLogo page={page} />
+        <Form action={action} hidden={logo.hidden} sendsFiles>
+          <FormFields form={LOGO_FORM} state={logo} />
+          <Actions>
+            <Button>{page.logo === null ? "Upload logo" : "Replace logo"}</Button>
+          </Actions>
+        </Form>
+        {page.logo === null ? null : (
+          <PostButton action={`${action}/remove`} kind="danger">
+            Remove logo
+          </PostButton>
+        )}
+      </Section>
+    </>
+  );
+}
+
+/** Forms for a page's slug, former slugs and custom domains. */
+export function Address(props: {
+  page: PageRow;
+  oldSlugs: readonly OldSlug[];
+  slug: StateOf<typeof SLUG_FORM>;
+  domains: StateOf<typeof DOMAINS_FORM>;
+}) {
+  const { page, oldSlugs, slug, domains } = props;
+  return (
+    <>
+      <Form action={pageTabPath(page.id, "address")} hidden={slug.hidden}>
+        <FormFields form={SLUG_FORM} state={slug} />
+        <p class="muted">
+          After a change the old address still works: links to <code>/status/{page.slug}</code> lead
+          to the new one, and API calls that name it work as before, until you release it.
+        </p>
+        <Actions>
+          <Button kind="primary">Change slug</Button>
+        </Actions>
+      </Form>
+      {oldSlugs.length > 0 ? <EarlierSlugs page={page} oldSlugs={oldSlugs} /> : null}
+      <Section title="Custom domains">
+        <Form action={`${pagePath(page.id)}/domains`} hidden={domains.hidden}>
+          <FormFields form={DOMAINS_FORM} state={domains} />
+          <Actions>
+            <Button>Save domains</Button>
+          </Actions>
+        </Form>
+      </Section>
+    </>
+  );
+}
+
+/** Forms for a page's visibility and for making it the default page. */
+export function Visibility({
+  page,
+  state,
+}: {
+  page: PageRow;
+  state: StateOf<typeof VISIBILITY_FORM>;
+}) {
+  return (
+    <>
+      <Form action={pageTabPath(page.id, "visibility")} hidden={state.hidden}>
+        <FormFields form={VISIBILITY_FORM} state={state} />
+        <Actions>
+          <Button kind="primary">Save visibility</Button>
+        </Actions>
+      </Form>
+      <Section title="Default page">
+        <p>
+          The default page is at <code>/</code> and <code>/api/v2/</code>.{" "}
+          {page.isDefault
+            ? "This page is the default. To change that, make another page the default."
+            : "This page is not the default."}
+        </p>
+        {page.isDefault ? null : (
+          <PostButton action={`${pagePath(page.id)}/default`}>
+            Make this page the default
+          </PostButton>
+        )}
+      </Section>
+    </>
+  );
+}
+
+const COLUMNS = [
+  { label: "Earlier address" },
+  { label: "Since" },
+  { label: "Release", isHidden: true },
+];
+
+function EarlierSlugs({ page, oldSlugs }: { page: PageRow; oldSlugs: readonly OldSlug[] }) {
+  return (
+    <Section title="Earlier addresses">
+      <Table columns={COLUMNS} caption="Slugs that the page had before">
+        {oldSlugs.map(({ slug, createdAt }) => (
+          <Row key={slug}>
+            <Cell>
+              <code>/status/{slug}</code>
+            </Cell>
+            <Cell label="Since">
+              <Day at={toIso(createdAt)} />
+            </Cell>
+            <Cell>
+              <ButtonLink href={releasePath(page.id, slug)} dialog>
+                Release
+              </ButtonLink>
+            </Cell>
+          </Row>
+        ))}
+      </Table>
+    </Section>
+  );
+}
+
+/** Returns the path of the confirmation that releases a former slug. */
+export function releasePath(id: string, slug: string): string {
+  return `${pagePath(id)}/slugs/${encodeURIComponent(slug)}/release`;
+}
