@@ -1,5 +1,6 @@
 import type { LiveSession } from "../../features/auth";
 import type { UserResource } from "../../features/users";
+import { NAME_MAX } from "../../domain/texts";
 import { toIso } from "../../kernel/time";
 import {
   Actions,
@@ -7,18 +8,18 @@ import {
   Cell,
   Chip,
   Form,
-  ErrorSummary,
   RelativeTime,
   PageHead,
   PostButton,
   Row,
   Section,
   Table,
-  TextField,
   WithChip,
 } from "../../ui";
 import { describeDevice } from "../device";
-import { type Complaints, wording } from "../field-errors";
+import { defineForm, type StateOf } from "../forms/form";
+import { FormFields } from "../forms/form-fields";
+import { passwordField, textField } from "../forms/text-fields";
 import { ACCOUNT_PATH } from "../paths";
 import { capitalised } from "../../kernel/text";
 
@@ -30,28 +31,53 @@ const COLUMNS = [
   { label: "Actions", isHidden: true },
 ];
 
-const NAME_LABELS = { name: "Name" };
-const PASSWORD_LABELS = { current_password: "Current password", new_password: "New password" };
+export const NAME_FORM = defineForm<{ name: string }>()({
+  name: textField({
+    label: "Name",
+    hint: "Shown as the author of your changes.",
+    autocomplete: "name",
+    maxlength: NAME_MAX,
+    isRequired: true,
+  }),
+});
+
+export const PASSWORD_FORM = defineForm<{ current_password: string; new_password: string }>()({
+  current_password: passwordField({ label: "Current password", autocomplete: "current-password" }),
+  new_password: passwordField({
+    label: "New password",
+    hint: "At least 12 characters. You will be signed out everywhere else.",
+    autocomplete: "new-password",
+  }),
+});
 
 /** Settings → Account: the user's own name, password and sessions. */
 export function Account(props: {
   user: UserResource;
-  name: string;
-  nameComplaints: Complaints;
-  passwordComplaints: Complaints;
+  name: StateOf<typeof NAME_FORM>;
+  password: StateOf<typeof PASSWORD_FORM>;
   sessions: readonly LiveSession[];
   currentSessionId: number;
   now: number;
 }) {
-  const { user, name, sessions, currentSessionId, now } = props;
+  const { user, name, password, sessions, currentSessionId, now } = props;
   return (
     <>
       <PageHead title="Account">
         Signed in as {user.email}. Your role: {capitalised(user.role)}.
       </PageHead>
-      <NameForm name={name} complaints={props.nameComplaints} />
+      <Form action={`${ACCOUNT_PATH}/name`} hidden={name.hidden}>
+        <FormFields form={NAME_FORM} state={name} />
+        <Actions>
+          <Button>Save name</Button>
+        </Actions>
+      </Form>
       <Section title="Password">
-        <PasswordForm complaints={props.passwordComplaints} />
+        <Form action={`${ACCOUNT_PATH}/password`}>
+          <FormFields form={PASSWORD_FORM} state={password} />
+          <Actions>
+            <Button>Change password</Button>
+          </Actions>
+        </Form>
       </Section>
       <Section
         title="Sessions"
@@ -75,57 +101,6 @@ export function Account(props: {
         </Table>
       </Section>
     </>
-  );
-}
-
-function NameForm({ name, complaints }: { name: string; complaints: Complaints }) {
-  const wrong = wording(complaints, NAME_LABELS);
-  return (
-    <Form action={`${ACCOUNT_PATH}/name`}>
-      <ErrorSummary errors={wrong.all} />
-      <TextField
-        label={NAME_LABELS.name}
-        name="name"
-        value={name}
-        hint="Shown as the author of your changes."
-        error={wrong.about("name")}
-        autocomplete="name"
-        maxlength={255}
-        required
-      />
-      <Actions>
-        <Button>Save name</Button>
-      </Actions>
-    </Form>
-  );
-}
-
-function PasswordForm({ complaints }: { complaints: Complaints }) {
-  const wrong = wording(complaints, PASSWORD_LABELS);
-  return (
-    <Form action={`${ACCOUNT_PATH}/password`}>
-      <ErrorSummary errors={wrong.all} />
-      <TextField
-        label={PASSWORD_LABELS.current_password}
-        name="current_password"
-        type="password"
-        error={wrong.about("current_password")}
-        autocomplete="current-password"
-        required
-      />
-      <TextField
-        label={PASSWORD_LABELS.new_password}
-        name="new_password"
-        type="password"
-        hint="At least 12 characters. You will be signed out everywhere else."
-        error={wrong.about("new_password")}
-        autocomplete="new-password"
-        required
-      />
-      <Actions>
-        <Button>Change password</Button>
-      </Actions>
-    </Form>
   );
 }
 

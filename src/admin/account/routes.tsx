@@ -1,6 +1,5 @@
-import { Elysia } from "elysia";
-import { invalidFields } from "../../errors";
-import { passwordError, listSessionsOf } from "../../features/auth";
+import type { FieldError } from "../../errors";
+import { listSessionsOf, passwordError } from "../../features/auth";
 import {
   authenticate,
   changePassword,
@@ -9,42 +8,51 @@ import {
   getUser,
   renameUser,
 } from "../../features/users";
-import { type RequestContext, actorOf, formBody, session, sessionOf } from "../../http";
-import { createDone } from "../done";
-import { type Complaints, complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
+import { actorOf, formBody, type RequestContext, session, sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
+import { createDone } from "../done";
+import type { StateOf } from "../forms/form";
 import { ACCOUNT_PATH } from "../paths";
-import type { ScreenRequest } from "../render";
+import type { Screen, ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
+import { createArea } from "../screens/area";
 import { waitText } from "../wait-text";
-import { Account } from "./account";
+import { Account, NAME_FORM, PASSWORD_FORM } from "./account";
+
+/** States of the forms. A form without a state shows the stored values. */
+interface States {
+  name?: StateOf<typeof NAME_FORM>;
+  password?: StateOf<typeof PASSWORD_FORM>;
+}
 
 /** Settings → Account. */
 export function accountAdminRoutes(deps: AdminDependencies) {
-  const { ctx, requestContexts, render, passwords, throttle, writeAs } = deps;
+  const { ctx, render, passwords, throttle, writeAs } = deps;
+  const area = createArea(deps, ACCOUNT_PATH, "viewer");
   const done = createDone(deps.flashes);
-  const SIGNED_IN = session("viewer");
 
-  function show(
-    at: ScreenRequest,
-    wrong: {
-      name?: string;
-      nameComplaints?: Complaints;
-      passwordComplaints?: Complaints;
-    } = {},
-  ) {
-    const { id, user } = sessionOf(at.requestContext);
+  function account({ requestContext }: ScreenRequest, states: States = {}): Screen {
+    const { id, user } = sessionOf(requestContext);
     const now = ctx.clock.now();
     const stored = getUser(ctx.db, user.id);
-    const { name = stored.name } = wrong;
-    const { nameComplaints = NO_COMPLAINTS, passwordComplaints = NO_COMPLAINTS } = wrong;
+    const {
+      name = NAME_FORM.state(NAME_FORM.stored(stored), {}),
+      password = PASSWORD_FORM.state(PASSWORD_FORM.initial(), {}),
+    } = states;
     const sessions = listSessionsOf(ctx.db, user.id, now);
-    const page = { user: stored, name, nameComplaints, passwordComplaints, sessions, now };
-    return render.screen(at, {
-      title: "Account",
-      status: statusOf({ ...nameComplaints, ...passwordComplaints }),
-      children: <Account {...page} currentSessionId={id} />,
-    });
+    const page = { user: stored, name, password, sessions, currentSessionId: id, now };
+    return { title: "Account", children: <Account {...page} /> };
+  }
+
+  /** Returns the errors of a new password, and of the current one if the new one is allowed. */
+  async function passwordErrors(
+    requestContext: RequestContext,
+    { current_password, new_password }: { current_password: string; new_password: string },
+  ): Promise<FieldError[]> {
+    const detail = passwordError(new_password, sessionOf(requestContext).user.email);
+    if (detail !== undefined) return [{ pointer: "#/new_password", detail }];
+    const wrong = await currentPasswordError(requestContext, current_password);
+    return wrong === undefined ? [] : [{ pointer: "#/current_password", detail: wrong }];
   }
 
   /**
@@ -65,94 +73,69 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     return outcome.rejection === "wrong" ? "is wrong" : waitText(outcome.seconds);
   }
 
-  return new Elysia({ prefix: ACCOUNT_PATH })
-    .use(requestContexts.plugin)
-    .get(
-      "",
-      async ({ request, requestContext }) => show({ request, requestContext }),
-      screenOperation("The user's own account", SIGNED_IN),
-    )
-    .post(
-      "/name",
-      async ({ request, requestContext, body: form }) => {
-        const name = form.text("name");
-        const { user } = sessionOf(requestContext);
-        let isChanged: boolean;
-        try {
-          isChanged = await writeAs(requestContext, (tx) => {
-            const before = getUser(tx, user.id).name;
-            return (
-              renameUser(ctx, tx, user.id, name.trim(), actorOf(requestContext)).name !== before
-            );
-          });
-        } catch (error) {
-          const nameComplaints = complaintsOrThrow(error);
-          return show({ request, requestContext }, { name, nameComplaints });
-        }
-        return done(requestContext, ACCOUNT_PATH, isChanged ? "Your name was changed." : undefined);
-      },
-      { ...formBody(), ...screenOperation("Change the own name", SIGNED_IN) },
-    )
-    .post(
-      "/password",
-      async ({ request, requestContext, body: form }) => {
-        const { id, user } = sessionOf(requestContext);
-        const chosen = form.text("new_password");
-        try {
-          const complaint = passwordError(chosen, user.email);
-          if (complaint !== undefined) {
-            throw invalidFields([{ pointer: "#/new_password", detail: complaint }]);
-          }
-          const wrong = await currentPasswordError(requestContext, form.text("current_password"));
-          if (wrong !== undefined) {
-            throw invalidFields([{ pointer: "#/current_password", detail: wrong }]);
-          }
-          const passwordHash = await passwords.hash(chosen);
-          await writeAs(requestContext, (tx) =>
-            changePassword(
-              ctx,
-              tx,
-              { userId: user.id, passwordHash, keepSessionId: id },
-              actorOf(requestContext),
-            ),
-          );
-        } catch (error) {
-          const passwordComplaints = complaintsOrThrow(error);
-          return show({ request, requestContext }, { passwordComplaints });
-        }
-        return done(
-          requestContext,
-          ACCOUNT_PATH,
-          "Your password was changed. All your other sessions have ended.",
-        );
-      },
-      { ...formBody(), ...screenOperation("Change the own password", SIGNED_IN) },
-    )
-    .post(
-      "/sessions/end",
-      async ({ requestContext, body: form }) => {
-        const { user } = sessionOf(requestContext);
-        const sessionId = Number(form.text("session"));
-        const hasEnded = await writeAs(requestContext, (tx) =>
-          endOneSession(ctx, tx, user.id, sessionId, actorOf(requestContext)),
-        );
-        return done(
-          requestContext,
-          ACCOUNT_PATH,
-          hasEnded ? "The session has ended." : "That session had already ended.",
-        );
-      },
-      { ...formBody(), ...screenOperation("End one of the own sessions", SIGNED_IN) },
-    )
-    .post(
-      "/sessions/end-others",
-      async ({ requestContext }) => {
-        const { id, user } = sessionOf(requestContext);
-        await writeAs(requestContext, (tx) =>
-          endSessions(ctx, tx, user.id, actorOf(requestContext), id),
-        );
-        return done(requestContext, ACCOUNT_PATH, "All your other sessions have ended.");
-      },
-      { ...formBody(), ...screenOperation("End all other sessions", SIGNED_IN) },
-    );
+  area.screen("", "The user's own account", (at) => account(at));
+
+  area.editForm("/name", {
+    ask: "The account whose name was rejected",
+    summary: "Change the own name",
+    form: NAME_FORM,
+    back: () => ACCOUNT_PATH,
+    load: (reader, { requestContext }) => ({
+      resource: getUser(reader, sessionOf(requestContext).user.id),
+      version: null,
+      context: {},
+    }),
+    show: (name, at) => account(at, { name }),
+    update(tx, { name = "" }, actor, { requestContext }) {
+      renameUser(ctx, tx, sessionOf(requestContext).user.id, name, actor);
+    },
+    done: () => ({ path: ACCOUNT_PATH, text: "Your name was changed." }),
+  });
+
+  // The password is hashed between reading the form and the transaction, which no helper does.
+  area.routes.post(
+    "/password",
+    async ({ request, requestContext, body: sent }) => {
+      const at = { request, requestContext };
+      const values = PASSWORD_FORM.read(sent);
+      const fieldErrors = await passwordErrors(requestContext, values);
+      if (fieldErrors.length > 0) {
+        const errors = PASSWORD_FORM.errorsByInput(fieldErrors, values);
+        const password = { ...PASSWORD_FORM.state(values, {}), errors };
+        return render.screen(at, { ...account(at, { password }), status: 422 });
+      }
+      const { id, user } = sessionOf(requestContext);
+      const passwordHash = await passwords.hash(values.new_password);
+      const change = { userId: user.id, passwordHash, keepSessionId: id };
+      await writeAs(requestContext, (tx) =>
+        changePassword(ctx, tx, change, actorOf(requestContext)),
+      );
+      const text = "Your password was changed. All your other sessions have ended.";
+      return done(requestContext, ACCOUNT_PATH, text);
+    },
+    { ...formBody(), ...screenOperation("Change the own password", session("viewer")) },
+  );
+
+  area.action("/sessions/end", {
+    summary: "End one of the own sessions",
+    run(tx, { requestContext, sent }, actor) {
+      const { user } = sessionOf(requestContext);
+      return endOneSession(ctx, tx, user.id, Number(sent.text("session")), actor);
+    },
+    done: (hasEnded) => ({
+      path: ACCOUNT_PATH,
+      text: hasEnded ? "The session has ended." : "That session had already ended.",
+    }),
+  });
+
+  area.action("/sessions/end-others", {
+    summary: "End all other sessions",
+    run(tx, { requestContext }, actor) {
+      const { id, user } = sessionOf(requestContext);
+      endSessions(ctx, tx, user.id, actor, id);
+    },
+    done: () => ({ path: ACCOUNT_PATH, text: "All your other sessions have ended." }),
+  });
+
+  return area.routes;
 }

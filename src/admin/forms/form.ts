@@ -63,8 +63,8 @@ export interface FormDefinition<Body, Context, Fields> {
     context: View,
     hidden?: Readonly<Record<string, string>>,
   ): FormState<ValuesOf<Fields>, View>;
-  /** Returns the errors of a refusal by input. Throws any other error. */
-  errorsOf(error: unknown, values: ValuesOf<Fields>): FormErrors;
+  /** Assigns a service's errors about the values to inputs. */
+  errorsByInput(errors: readonly FieldError[], values: ValuesOf<Fields>): FormErrors;
   /** Returns a form of some of the fields. */
   pick<Name extends keyof Fields & keyof Body>(
     ...names: Name[]
@@ -135,12 +135,8 @@ function createForm<Body, Context, Fields>(
       return { body: body as Partial<Body>, errors: typed.errors };
     },
     state: (values, context, hidden = {}) => ({ values, errors: NO_ERRORS, context, hidden }),
-    errorsOf(error, values) {
-      if (error instanceof Problem && error.code === "validation_failed") {
-        return errorsByInput(error.fields, fields as Record<string, AnyField>, values);
-      }
-      throw error;
-    },
+    errorsByInput: (errors, values) =>
+      errorsByInput(errors, fields as Record<string, AnyField>, values),
     pick(...names) {
       const picked = Object.fromEntries(names.map((name) => [name, fields[name]]));
       return createForm(picked as Pick<Fields, (typeof names)[number]>, {

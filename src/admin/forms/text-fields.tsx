@@ -8,6 +8,7 @@ interface TextOptions {
   hint?: string;
   initial?: string;
   type?: "email" | "date" | "url";
+  autocomplete?: "name";
   maxlength?: number;
   suggestions?: readonly string[];
   /** Name of the field whose text a script proposes here as a slug. */
@@ -35,6 +36,24 @@ export function textField(options: TextOptions): Field<string, string> {
         required={isRequired}
         {...rest}
       />
+    ),
+  };
+}
+
+/** Field for a password, which is never shown again. */
+export function passwordField(options: {
+  label: string;
+  hint?: string;
+  autocomplete: "current-password" | "new-password";
+}): Field<string, string> {
+  return {
+    label: options.label,
+    initial: "",
+    read: (sent, name) => sent.text(name),
+    toBody: (typed) => typed,
+    fromStored: () => "",
+    Input: ({ name, errors }) => (
+      <TextField {...options} name={name} type="password" error={errors[name]} required />
     ),
   };
 }

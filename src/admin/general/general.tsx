@@ -1,34 +1,32 @@
-import { Actions, Button, Form, ErrorSummary, PageHead, TextField } from "../../ui";
-import { type Complaints, wording } from "../field-errors";
+import { Actions, Button, Form, PageHead } from "../../ui";
+import { defineForm, type StateOf } from "../forms/form";
+import { FormFields } from "../forms/form-fields";
+import { textField } from "../forms/text-fields";
 import { GENERAL_PATH } from "../paths";
 
-const LABELS = { public_address: "Public address" };
+export const ADDRESS_FORM = defineForm<{ public_address: string }>()({
+  public_address: textField({
+    label: "Public address",
+    type: "url",
+    hint: "For example https://status.example.com, without a path. Links use this address. Switching to HTTPS signs out all users. If a wrong address keeps you out, start the server with --base-url.",
+    isRequired: true,
+  }),
+});
 
 /** Settings → General: settings of the whole installation. */
-export function General(props: { address: string; complaints: Complaints; isFixed: boolean }) {
-  const { address, complaints, isFixed } = props;
-  const wrong = wording(complaints, LABELS);
+export function General(props: { state: StateOf<typeof ADDRESS_FORM>; isFixed: boolean }) {
+  const { state, isFixed } = props;
   return (
     <>
       <PageHead title="General" />
       {isFixed ? (
         <p>
-          The public address is <code>{address}</code>. The address is set by{" "}
+          The public address is <code>{state.values.public_address}</code>. The address is set by{" "}
           <code>--base-url</code> or <code>ALLCLEAR_BASE_URL</code>, so it cannot be changed here.
         </p>
       ) : (
         <Form action={GENERAL_PATH}>
-          <ErrorSummary errors={wrong.all} />
-          <TextField
-            label={LABELS.public_address}
-            name="public_address"
-            type="url"
-            value={address}
-            hint="For example https://status.example.com, without a path. Links use this address. Switching to HTTPS signs out all users. If a wrong address keeps you out, start the server with --base-url."
-            error={wrong.about("public_address")}
-            autocomplete="off"
-            required
-          />
+          <FormFields form={ADDRESS_FORM} state={state} />
           <Actions>
             <Button kind="primary">Save address</Button>
           </Actions>

@@ -1,16 +1,19 @@
 import { Elysia } from "elysia";
-import { conflict } from "../../errors";
+import { conflict, type FieldError } from "../../errors";
 import { isSecure, startSession } from "../../features/auth";
-import { readPublicAddress, setPublicAddress } from "../../features/settings";
+import {
+  readPublicAddress,
+  setPublicAddress,
+  validatePublicAddress,
+} from "../../features/settings";
 import { actorOf, formBody, session, sessionCookie, sessionOf } from "../../http";
 import { sessionOriginOf } from "../device";
 import { createDone } from "../done";
-import { complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
 import type { AdminDependencies } from "../dependencies";
 import { GENERAL_PATH } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
-import { General } from "./general";
+import { ADDRESS_FORM, General } from "./general";
 
 /** Settings → General: for owners. */
 export function generalAdminRoutes({
@@ -24,11 +27,16 @@ export function generalAdminRoutes({
   const MAY_MANAGE = session("owner");
   const isFixed = ctx.config.baseUrl !== undefined;
 
-  function show(at: ScreenRequest, address: string, complaints = NO_COMPLAINTS) {
+  function show(at: ScreenRequest, address: string, errors: readonly FieldError[] = []) {
+    const values = { public_address: address };
+    const shown = {
+      ...ADDRESS_FORM.state(values, {}),
+      errors: ADDRESS_FORM.errorsByInput(errors, values),
+    };
     return render.screen(at, {
       title: "General",
-      status: statusOf(complaints),
-      children: <General address={address} complaints={complaints} isFixed={isFixed} />,
+      status: errors.length > 0 ? 422 : 200,
+      children: <General state={shown} isFixed={isFixed} />,
     });
   }
 
@@ -45,25 +53,23 @@ export function generalAdminRoutes({
         if (isFixed)
           throw conflict("The public address is set by --base-url or ALLCLEAR_BASE_URL.");
         const address = form.text("public_address").trim();
-        try {
-          const { cookie, isChanged } = await writeAs(requestContext, (tx) => {
-            const before = readPublicAddress(tx);
-            const baseUrl = setPublicAddress(ctx, tx, address, actorOf(requestContext));
-            const isChanged = baseUrl !== before;
-            if (isSecure(baseUrl) === isSecure(ctx.baseUrl)) return { isChanged };
-            // All sessions end with this. Who made the change stays signed in, where the new cookie is kept.
-            const { user } = sessionOf(requestContext);
-            const origin = sessionOriginOf(request, requestContext);
-            const token = startSession({ ...ctx, baseUrl }, tx, user.id, origin);
-            return { isChanged, cookie: sessionCookie({ baseUrl }, token) };
-          });
-          const text = isChanged ? "The public address was changed." : undefined;
-          const answer = done(requestContext, GENERAL_PATH, text);
-          if (cookie !== undefined) answer.headers.set("Set-Cookie", cookie);
-          return answer;
-        } catch (error) {
-          return show({ request, requestContext }, address, complaintsOrThrow(error));
-        }
+        const errors = validatePublicAddress(address);
+        if (errors.length > 0) return show({ request, requestContext }, address, errors);
+        const { cookie, isChanged } = await writeAs(requestContext, (tx) => {
+          const before = readPublicAddress(tx);
+          const baseUrl = setPublicAddress(ctx, tx, address, actorOf(requestContext));
+          const isChanged = baseUrl !== before;
+          if (isSecure(baseUrl) === isSecure(ctx.baseUrl)) return { isChanged };
+          // The change ends all sessions. Its author stays signed in by a new cookie.
+          const { user } = sessionOf(requestContext);
+          const origin = sessionOriginOf(request, requestContext);
+          const token = startSession({ ...ctx, baseUrl }, tx, user.id, origin);
+          return { isChanged, cookie: sessionCookie({ baseUrl }, token) };
+        });
+        const text = isChanged ? "The public address was changed." : undefined;
+        const answer = done(requestContext, GENERAL_PATH, text);
+        if (cookie !== undefined) answer.headers.set("Set-Cookie", cookie);
+        return answer;
       },
       { ...formBody(), ...screenOperation("Change the public address", MAY_MANAGE) },
     );

@@ -35,9 +35,11 @@ export function rejectionOf<Body, Context, Fields>(
   conflictField?: string,
 ): Rejection {
   const message = conflictMessage(error);
-  if (message === undefined) {
-    return { status: 422, errors: form.errorsOf(error, values), notice: undefined };
+  if (error instanceof Problem && error.code === "validation_failed") {
+    const errors = form.errorsByInput(error.fields, values);
+    return { status: 422, errors, notice: undefined };
   }
+  if (message === undefined) throw error;
   if (conflictField === undefined || error instanceof StaleForm) {
     return { status: 409, errors: NO_ERRORS, notice: message };
   }
