@@ -12,6 +12,7 @@ import { followPublicAddress } from "../features/settings";
 import { type Installation, openForCommand } from "../installation";
 import { CLI_ACTOR } from "../domain/actor";
 import type { ExitCode, Invocation, Output } from "./command";
+import { printJson } from "./output";
 
 /** Applies a configuration file. */
 export async function runApply(invocation: Invocation): Promise<ExitCode> {
@@ -26,7 +27,7 @@ export async function runApply(invocation: Invocation): Promise<ExitCode> {
       followPublicAddress(installation.ctx);
       const isDryRun = isSet("dry-run");
       const outcome = await reconcile(installation, file, { prune: isSet("prune"), isDryRun });
-      if (isSet("json")) output.out(JSON.stringify(toJson(outcome, isDryRun), null, 2));
+      if (isSet("json")) printJson(output, toJson(outcome, isDryRun));
       else report(output, outcome, { isDryRun, isPruned: isSet("prune") });
     } finally {
       installation.close();

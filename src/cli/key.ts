@@ -18,7 +18,7 @@ import {
 import type { Installation } from "../installation";
 import { CLI_ACTOR } from "../domain/actor";
 import { type Command, type Invocation, JSON_FLAG, type Output, UsageError } from "./command";
-import { printTable } from "./output";
+import { printJson, printTable } from "./output";
 import { type FlagsOfFields, withInstallation, wrongFlags } from "./with-installation";
 
 const OVERLAP_NAMES = Object.keys(OVERLAPS) as Overlap[];
@@ -79,7 +79,7 @@ const listCommand: Command = {
   run: (invocation) =>
     withExisting(listCommand, invocation, async ({ ctx }) => {
       const keys = listAllKeys(ctx.db);
-      if (invocation.isSet("json")) invocation.output.out(JSON.stringify(keys, null, 2));
+      if (invocation.isSet("json")) printJson(invocation.output, keys);
       else printKeys(invocation.output, keys, ctx.clock.now());
     }),
 };
@@ -199,7 +199,7 @@ function readOverlap(invocation: Invocation): Overlap {
 function reveal(invocation: Invocation, { key, value }: RevealedKey): void {
   const { output } = invocation;
   if (invocation.isSet("json")) {
-    output.out(JSON.stringify({ ...key, value }, null, 2));
+    printJson(output, { ...key, value });
     return;
   }
   output.err(
@@ -210,7 +210,7 @@ function reveal(invocation: Invocation, { key, value }: RevealedKey): void {
 }
 
 function confirm(invocation: Invocation, key: KeyResource, sentence: string): void {
-  if (invocation.isSet("json")) invocation.output.out(JSON.stringify(key, null, 2));
+  if (invocation.isSet("json")) printJson(invocation.output, key);
   else invocation.output.err(sentence);
 }
 

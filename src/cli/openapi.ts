@@ -8,6 +8,7 @@ import { systemClock } from "../kernel/clock";
 import { createLog } from "../kernel/log";
 import { systemRandom } from "../kernel/random";
 import type { Command } from "./command";
+import { printJson } from "./output";
 import { redactText } from "../domain/redact";
 
 export const openapiCommand: Command = {
@@ -22,7 +23,7 @@ export const openapiCommand: Command = {
     const log = createLog(config.logLevel, redactText);
     const db = createDb(sqlite, clock, log);
     const app = createApp(createContext({ config, db, clock, log, random: systemRandom }));
-    output.out(JSON.stringify(app.openApi(), null, 2));
+    printJson(output, app.openApi());
     app.usage.stop();
     db.close();
     return 0;

@@ -34,6 +34,10 @@ function writeLine(descriptor: number, line: string): void {
   }
 }
 
+export function printJson(output: Output, value: unknown): void {
+  output.out(JSON.stringify(value, null, 2));
+}
+
 /** Prints rows below their titles, in columns as wide as their widest cell. */
 export function printTable(
   output: Output,

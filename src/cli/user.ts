@@ -26,7 +26,7 @@ import { CLI_ACTOR } from "../domain/actor";
 import { ROLES } from "../domain/role";
 import { describeDuration } from "../kernel/time";
 import { type Command, type Flag, type Invocation, JSON_FLAG, UsageError } from "./command";
-import { printTable } from "./output";
+import { printJson, printTable } from "./output";
 import { withInstallation, wrongFlags } from "./with-installation";
 
 const FIELDS = { flags: { email: "--email", name: "--name", role: "--role" } };
@@ -69,7 +69,7 @@ const createCommand: Command = {
       const user = await ctx.db.write((tx) =>
         createUser(ctx, tx, { ...input, passwordHash }, CLI_ACTOR),
       );
-      if (invocation.isSet("json")) invocation.output.out(JSON.stringify(user, null, 2));
+      if (invocation.isSet("json")) printJson(invocation.output, user);
       else invocation.output.err(`Created ${nameOf(user)}, ${user.role}.`);
     });
   },
@@ -83,7 +83,7 @@ const listCommand: Command = {
   run: (invocation) =>
     withExisting(listCommand, invocation, async (ctx) => {
       const users = listUsers(ctx.db);
-      if (invocation.isSet("json")) invocation.output.out(JSON.stringify(users, null, 2));
+      if (invocation.isSet("json")) printJson(invocation.output, users);
       else printUsers(invocation, users);
     }),
 };
@@ -102,7 +102,7 @@ const disableCommand: Command = {
         const disabled = disableUser(ctx, tx, id, CLI_ACTOR);
         return { user: disabled, keys: listLiveKeysOf(tx, id, ctx.clock.now()) };
       });
-      if (invocation.isSet("json")) output.out(JSON.stringify(user, null, 2));
+      if (invocation.isSet("json")) printJson(output, user);
       else output.err(`Disabled ${nameOf(user)}.`);
       if (keys.length === 0) return;
       output.err("API keys that this user created still work:");
@@ -198,7 +198,7 @@ function urlOf(ctx: AppContext, { purpose, token }: PasswordLink): string {
 function printInvited(ctx: AppContext, invocation: Invocation, link: PasswordLink): void {
   const { user } = link;
   if (invocation.isSet("json")) {
-    invocation.output.out(JSON.stringify({ ...user, link: urlOf(ctx, link) }, null, 2));
+    printJson(invocation.output, { ...user, link: urlOf(ctx, link) });
     return;
   }
   invocation.output.err(`Created ${nameOf(user)}, ${user.role}.`);

@@ -28,7 +28,7 @@ export function shmOf(database: string): string {
 }
 
 /** Returns the path of a database's rollback journal. */
-export function journalOf(database: string): string {
+function journalOf(database: string): string {
   return `${database}-journal`;
 }
 

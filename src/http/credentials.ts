@@ -1,5 +1,5 @@
 import { bearer } from "@elysiajs/bearer";
-import { Problem } from "../errors";
+import { type ErrorCode, Problem } from "../errors";
 import {
   type Credential,
   isKeyValue,
@@ -13,8 +13,6 @@ import { toIso } from "../kernel/time";
 import { splitUrl } from "./request-url";
 import type { Route } from "./route-table";
 
-/** RFC 6750's challenge. */
-const CHALLENGE = 'Bearer realm="allclear"';
 // RFC 6750's credentials: the scheme in any case, exactly one space, one token of RFC 7235's alphabet.
 const BEARER_CREDENTIALS = /^bearer ([A-Za-z0-9\-._~+/]+=*)$/i;
 /** Start of nearly every header, for a check without a regular expression. */
@@ -77,34 +75,33 @@ function readBearerToken(authorization: string): string | undefined {
   return BEARER_CREDENTIALS.exec(authorization)?.[1];
 }
 
-/** 403, if the credential lacks one of the scopes; undefined if it has them all. */
+/** Returns 403 if the credential lacks one of the scopes. */
 export function scopeProblem(
   credential: Credential,
   needed: readonly Scope[],
 ): Problem | undefined {
   const missing = missingScope(credential.key.scopes, needed);
   if (missing === undefined) return undefined;
-  return new Problem(
+  return challenge(
     "insufficient_scope",
     `This endpoint needs the scope ${missing}, which the API key does not have.`,
-    {
-      headers: {
-        "WWW-Authenticate": `${CHALLENGE}, error="insufficient_scope", scope="${missing}"`,
-      },
-    },
+    `, error="insufficient_scope", scope="${missing}"`,
   );
+}
+
+/** Returns a problem with RFC 6750's challenge, to which `parameters` are added. */
+function challenge(code: ErrorCode, detail: string, parameters = ""): Problem {
+  return new Problem(code, detail, {
+    headers: { "WWW-Authenticate": `Bearer realm="allclear"${parameters}` },
+  });
 }
 
 function missingKey(): Problem {
-  return new Problem(
-    "missing_key",
-    "Send an API key in the header Authorization: Bearer <API_KEY>.",
-    { headers: { "WWW-Authenticate": CHALLENGE } },
-  );
+  return challenge("missing_key", "Send an API key in the header Authorization: Bearer <API_KEY>.");
 }
 
 function invalidKey(): Problem {
-  return invalidToken("invalid_key", "The API key is not one of this server's.");
+  return rejectedKey("invalid_key", "The API key is not one of this server's.");
 }
 
 function deadKey(state: {
@@ -114,9 +111,9 @@ function deadKey(state: {
 }): Problem {
   const at = toIso(state.since);
   if (state.code === "revoked_key") {
-    return invalidToken("revoked_key", `The API key was revoked at ${at}.`);
+    return rejectedKey("revoked_key", `The API key was revoked at ${at}.`);
   }
-  return invalidToken(
+  return rejectedKey(
     "expired_key",
     state.isValueOnly
       ? `This value of the API key was replaced and ended at ${at}. Use the newest value.`
@@ -124,15 +121,8 @@ function deadKey(state: {
   );
 }
 
-function invalidToken(
-  code: "invalid_key" | "expired_key" | "revoked_key",
-  detail: string,
-): Problem {
-  return new Problem(code, detail, {
-    headers: {
-      "WWW-Authenticate": `${CHALLENGE}, error="invalid_token", error_description="${detail}"`,
-    },
-  });
+function rejectedKey(code: ErrorCode, detail: string): Problem {
+  return challenge(code, detail, `, error="invalid_token", error_description="${detail}"`);
 }
 
 const UNKNOWN_TOKEN = "The heartbeat token is unknown: no push monitor of this server has it.";
@@ -148,24 +138,18 @@ export function findHeartbeatMonitor(
 ): string | Problem {
   if (route.path.endsWith("/:token")) {
     const { path } = splitUrl(request.url) ?? { path: "" };
-    return (
-      heartbeats.find(path.slice(path.lastIndexOf("/") + 1)) ??
-      new Problem("not_found", UNKNOWN_TOKEN)
-    );
+    const token = path.slice(path.lastIndexOf("/") + 1);
+    return heartbeats.find(token) ?? new Problem("not_found", UNKNOWN_TOKEN);
   }
   const header = request.headers.get("authorization");
   const token = header === null ? undefined : readBearerToken(header);
   if (token === undefined) {
-    return new Problem(
+    return challenge(
       "missing_key",
       "Send the monitor's token in the header Authorization: Bearer <TOKEN>.",
-      { headers: { "WWW-Authenticate": CHALLENGE } },
     );
   }
   return (
-    heartbeats.find(token) ??
-    new Problem("invalid_key", UNKNOWN_TOKEN, {
-      headers: { "WWW-Authenticate": `${CHALLENGE}, error="invalid_token"` },
-    })
+    heartbeats.find(token) ?? challenge("invalid_key", UNKNOWN_TOKEN, `, error="invalid_token"`)
   );
 }

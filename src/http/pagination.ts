@@ -2,8 +2,8 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import { Problem } from "../errors";
 import { Nullable, QueryInteger, Text } from "../kernel/schema";
 
-export const DEFAULT_LIMIT = 50;
-export const MAX_LIMIT = 100;
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 100;
 
 /** Query parameters of every list. */
 export const PageQuery = {
