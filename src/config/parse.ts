@@ -34,23 +34,28 @@ export function parseOneOf<const T extends string>(values: readonly T[]): (value
 
 /** Parses `host:port`, `[v6]:port`, or `:port` for all addresses of the machine. */
 export function parseListen(value: string): ListenAddress {
-  const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]\s]*):(\d{1,5})$/.exec(value);
-  const port = Number(match?.[2]);
-  if (!match || port > 65_535) throw new Error("must be HOST:PORT, such as 127.0.0.1:8080");
-  const host = (match[1] ?? "").replace(/^\[|\]$/g, "");
-  return { host: host === "" ? "0.0.0.0" : host, port };
+  const address = parseHostAndPort(value);
+  if (!address) throw new Error("must be HOST:PORT, such as 127.0.0.1:8080");
+  return { host: address.host === "" ? "0.0.0.0" : address.host, port: address.port };
 }
 
 /** Parses a list of `host:port` or `[v6]:port`, separated by commas or spaces. */
 export function parseTargets(value: string): ListenAddress[] {
   return listIn(value).map((part) => {
-    const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]\s]+):(\d{1,5})$/.exec(part);
-    const port = Number(match?.[2]);
-    if (!match || port < 1 || port > 65_535) {
+    const address = parseHostAndPort(part);
+    if (!address || address.host === "" || address.port < 1) {
       throw new Error(`must list targets such as 1.1.1.1:443, and ${part} is not one`);
     }
-    return { host: (match[1] ?? "").replace(/^\[|\]$/g, ""), port };
+    return address;
   });
+}
+
+/** Parses a host, which may be empty, and a port; undefined for other text. */
+function parseHostAndPort(text: string): ListenAddress | undefined {
+  const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]\s]*):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[2]);
+  if (!match || port > 65_535) return undefined;
+  return { host: (match[1] ?? "").replace(/^\[|\]$/g, ""), port };
 }
 
 /** Returns a host as in a URL: IPv6 in brackets. */
