@@ -50,10 +50,9 @@ export function updateIncidentErrors(
   const errors = new FieldErrors();
   const row = findVisible(reader, incidentId, refused);
   if (!row) return errors;
-  const summaries = listUpdateSummaries(reader, incidentId);
-  const desired = desiredRow(row, input);
-  const after = rowAfter({ found: { row }, desired, summaries, after: summaries }, refused.now);
-  validateTimes(errors, after, summaries, input, refused.now);
+  const updates = listUpdateSummaries(reader, incidentId);
+  const after = rowAfter({ before: { row, updates }, row: desiredRow(row, input) }, refused.now);
+  validateTimes(errors, after, updates, input, refused.now);
   return errors;
 }
 

@@ -38,13 +38,11 @@ export function updateIncident(
   const isPublishing = before.draft && !desired.draft;
   const notify = isPublishing && (update?.notify ?? true);
   const row = saveIncident(ctx, tx, {
-    found: record,
-    desired,
-    summaries: updates,
-    after: updates,
+    before: record,
+    row: desired,
     input,
     actor,
-    tell: { update, notify },
+    event: { update, notify },
   });
   const action = isPublishing ? "incident.publish" : "incident.update";
   const verb = isPublishing ? "Published" : "Changed";
@@ -97,13 +95,11 @@ export function putPostmortem(
     return record;
   }
   const row = saveIncident(ctx, tx, {
-    found: record,
-    desired: { ...before, postmortemBody: input.body, postmortemPublishedAt: publishedAt },
-    summaries: updates,
-    after: updates,
+    before: record,
+    row: { ...before, postmortemBody: input.body, postmortemPublishedAt: publishedAt },
     input: {},
     actor,
-    tell: postmortemEvent(before, publishedAt, updates[0]),
+    event: postmortemEvent(before, publishedAt, updates[0]),
   });
   const summary = `Wrote the post-mortem of “${row.name}”${publishedAt === null ? "" : ", published"}`;
   audit(ctx, tx, actor, "incident.write_postmortem", id, summary);
@@ -122,5 +118,5 @@ function postmortemEvent(
 ) {
   if (publishedBefore !== null) return { update, notify: false };
   if (publishedAt === null) return undefined;
-  return { event: "incident.postmortem_published" as const, update, notify: true };
+  return { type: "incident.postmortem_published" as const, update, notify: true };
 }

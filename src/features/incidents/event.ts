@@ -8,7 +8,7 @@ import type { IncidentRecord, UpdateRecord } from "./records";
 const COMPONENTS_MAX = 100;
 
 /** An incident without updates, for its event. */
-export type EventRecord = Omit<IncidentRecord, "updates">;
+type EventRecord = Omit<IncidentRecord, "updates">;
 
 /** Records an event of an incident with one of its updates. `notify` is false for a silent change. */
 export function recordIncidentEvent(

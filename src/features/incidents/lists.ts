@@ -2,9 +2,8 @@ import type { Reader } from "../../db";
 import { NEWEST } from "../../domain/ids";
 import type { Impact, IncidentStatus } from "../../domain/incident-status";
 import {
-  countForDocument,
-  countForList,
   CUT_COMPONENTS,
+  listLimits,
   spanParams,
   type SummarySpan,
   UPDATES_IN_LISTS,
@@ -88,15 +87,7 @@ export function listIncidents(reader: Reader, query: IncidentQuery): IncidentRec
   return toDocumentRecords(reader, found);
 }
 
-/** Returns the number of leading incidents, at least 1, that one page of an API list can show. */
-export function countForPage(reader: Reader, found: readonly Found[]): number {
-  return countForList(reader, { listRowCounts, listTextSizes }, idsOf(found));
-}
-
-/** Returns the number of leading incidents that a document of several shows with all components. */
-export function countWhole(reader: Reader, ids: readonly string[]): number {
-  return countForDocument(reader, { listRowCounts }, ids);
-}
+export const { countForPage, countWhole } = listLimits({ listRowCounts, listTextSizes });
 
 /** Reads the records of a document that lists all of some incidents, cut to its size. */
 export const toDocumentRecords: ReadRecords = (reader, found) =>

@@ -21,19 +21,18 @@ import { type IncidentRow, updateIncidentRow } from "./store";
 
 export type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
 
-export interface Change {
-  /** The incident before the change. */
-  found: Found;
-  /** Its fields after the change; those that follow from its updates are computed. */
-  desired: IncidentRow;
-  /** Its updates before and after the change. */
-  summaries: readonly UpdateSummary[];
-  after: readonly UpdateSummary[];
+interface Change {
+  /** The incident and its updates before the change. */
+  before: Found & { updates: readonly UpdateSummary[] };
+  /** Its changed row, if any. Fields that follow from the updates are computed. */
+  row?: IncidentRow;
+  /** Its updates after the change, if they change. */
+  updates?: readonly UpdateSummary[];
   /** The body of the request. */
   input: object;
   actor: Actor;
-  /** Event to record and its update. Without `event` the statuses before and after decide. */
-  tell: { event?: EventType; update: UpdateRecord | undefined; notify: boolean } | undefined;
+  /** Event to record, if any. Its type follows from the statuses before and after unless it is given. */
+  event: { type?: EventType; update: UpdateRecord | undefined; notify: boolean } | undefined;
 }
 
 /**
@@ -42,42 +41,41 @@ export interface Change {
  * `validation_failed` for impossible times.
  */
 export function saveIncident(ctx: Services, tx: Tx, change: Change): IncidentRow {
-  const { found, summaries, after, input, actor, tell } = change;
-  const { row: before, page } = found;
+  const { before, updates = before.updates, input, actor, event } = change;
   const now = ctx.clock.now();
   const row = rowAfter(change, now);
   const errors = new FieldErrors();
-  validateTimes(errors, row, after, input, now);
+  validateTimes(errors, row, updates, input, now);
   errors.throwIfAny();
   updateIncidentRow(tx, row);
   if (row.draft) return row;
-  if (tell) {
-    const record = { row, page, components: affectedBy(row, after) };
-    recordIncidentEvent(ctx, tx, tell.event ?? eventOf(before, row), record, tell);
+  if (event) {
+    const record = { row, page: before.page, components: affectedBy(row, updates) };
+    recordIncidentEvent(ctx, tx, event.type ?? eventOf(before.row, row), record, event);
   }
-  const last = inOrder(after).at(-1);
-  const isLastNew = !summaries.some(({ id }) => id === last?.id);
-  const by = { actor, notify: tell?.notify ?? true };
-  applyCauses(ctx, tx, row, after, by, before.draft || isLastNew);
+  const last = inOrder(updates).at(-1);
+  const isLastNew = !before.updates.some(({ id }) => id === last?.id);
+  const by = { actor, notify: event?.notify ?? true };
+  applyCauses(ctx, tx, row, updates, by, before.row.draft || isLastNew);
   touchPage(ctx, tx, row.pageId);
   return row;
 }
 
 /** Returns the row of an incident after a change at `now` (unix ms). */
 export function rowAfter(
-  change: Pick<Change, "desired" | "summaries" | "after"> & { found: Pick<Found, "row"> },
+  change: Pick<Change, "row" | "updates"> & { before: Omit<Change["before"], "page"> },
   now: number,
 ): IncidentRow {
-  const { found, desired, summaries, after } = change;
-  const before = found.row;
-  const computedBefore = timelineOf(before, summaries);
-  const timeline = timelineOf({ ...desired, resolvedAt: null }, after);
+  const before = change.before.row;
+  const { row: desired = before, updates = change.before.updates } = change;
+  const computedBefore = timelineOf(before, change.before.updates);
+  const timeline = timelineOf({ ...desired, resolvedAt: null }, updates);
   const times = timesAfter(before, computedBefore, timeline);
   return {
     ...desired,
     status: timeline.status,
     impact: impactOf(
-      after.flatMap(({ components }) => components.map(({ newStatus }) => newStatus)),
+      updates.flatMap(({ components }) => components.map(({ newStatus }) => newStatus)),
       desired.impactOverride,
     ),
     identifiedAt: setByHand("identifiedAt"),

@@ -25,7 +25,7 @@ import {
 } from "./store";
 
 /** An update and its incident. */
-export interface UpdateOfIncident {
+interface UpdateOfIncident {
   row: IncidentRow;
   update: UpdateRecord;
 }
@@ -48,25 +48,23 @@ export function addUpdate(
   validate(AddUpdateBody, input);
   const found = getIncidentRow(tx, incidentId, true);
   const { row: before } = found;
-  const summaries = listUpdateSummaries(tx, incidentId);
+  const updates = listUpdateSummaries(tx, incidentId);
   const now = ctx.clock.now();
   const errors = new FieldErrors();
   const displayAt =
-    input.display_at === undefined ? timeAfterAll(before, summaries, now) : toMs(input.display_at);
+    input.display_at === undefined ? timeAfterAll(before, updates, now) : toMs(input.display_at);
   if (input.display_at !== undefined) validateDisplayAt(errors, displayAt, before.startedAt, now);
-  const status = input.status ?? statusAt(summaries, displayAt) ?? before.status;
+  const status = input.status ?? statusAt(updates, displayAt) ?? before.status;
   const update = buildUpdate(ctx, tx, errors, before, input, { status, displayAt });
   errors.throwIfAny();
-  if (actor.kind !== "system") requireRoom(summaries, update);
+  if (actor.kind !== "system") requireRoom(updates, update);
   writeUpdate(tx, update);
   const row = saveIncident(ctx, tx, {
-    found,
-    desired: before,
-    summaries,
-    after: [...summaries, update],
+    before: { ...found, updates },
+    updates: [...updates, update],
     input,
     actor,
-    tell: { update, notify: update.notify },
+    event: { update, notify: update.notify },
   });
   const summary = `Updated the incident “${row.name}”: ${update.status}`;
   audit(ctx, tx, actor, "incident.add_update", incidentId, summary);
@@ -87,7 +85,8 @@ export function editUpdate(
   actor: Actor,
 ): UpdateOfIncident {
   validate(EditUpdateBody, input);
-  const { row: before, page, updates } = getIncident(tx, incidentId, true);
+  const record = getIncident(tx, incidentId, true);
+  const { row: before, updates } = record;
   const known = requireUpdate(updates, updateId);
   const update: UpdateRecord = {
     ...known,
@@ -110,14 +109,12 @@ export function editUpdate(
   const { components: _, ...fields } = update;
   updateUpdateRow(tx, fields);
   const row = saveIncident(ctx, tx, {
-    found: { row: before, page },
-    desired: before,
-    summaries: updates,
-    after,
+    before: record,
+    updates: after,
     input,
     actor,
-    // Corrections are not worth a notification.
-    tell: { update, notify: false },
+    // A correction is recorded without notifying people.
+    event: { update, notify: false },
   });
   const summary = `Edited an update of the incident “${row.name}”`;
   audit(ctx, tx, actor, "incident.edit_update", incidentId, summary);

@@ -61,7 +61,7 @@ export function saveChange(ctx: Services, tx: Tx, row: MaintenanceRow): void {
 }
 
 /** Change of the causes of a maintenance. */
-export interface CausesChange {
+interface CausesChange {
   /** Start of the change, in unix ms. */
   at: number;
   actor: Actor;
@@ -107,7 +107,7 @@ export function requireNotEnded({ status }: MaintenanceRow): void {
 }
 
 /** Change of a maintenance, for its event and the audit log. */
-export interface ChangeRecord {
+interface ChangeRecord {
   event: EventType;
   notify: boolean;
   actor: Actor;
@@ -121,6 +121,19 @@ export function recordChange(ctx: Services, tx: Tx, id: string, change: ChangeRe
   recordMaintenanceEvent(ctx, tx, change.event, maintenance, change.notify);
   audit(ctx, tx, change.actor, change.action, id, change.summary);
   return maintenance;
+}
+
+/** Writes an update and the row of its maintenance, and records the change. Returns the maintenance. */
+export function applyUpdate(
+  ctx: Services,
+  tx: Tx,
+  after: MaintenanceRow,
+  update: NewUpdate,
+  change: Omit<ChangeRecord, "notify">,
+): Maintenance {
+  saveChange(ctx, tx, after);
+  addUpdateRow(ctx, tx, after.id, update);
+  return recordChange(ctx, tx, after.id, { ...change, notify: update.notify });
 }
 
 /** Returns the `notify` of automatic changes: the value given when the maintenance was planned. */

@@ -2,15 +2,7 @@ import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { SYSTEM_ACTOR } from "../../domain/actor";
 import type { Timer } from "../../kernel/clock";
-import {
-  addUpdateRow,
-  withStatus,
-  plannedNotify,
-  refreshCauses,
-  saveChange,
-  type Services,
-  recordChange,
-} from "./change";
+import { applyUpdate, plannedNotify, refreshCauses, type Services, withStatus } from "./change";
 import { recordMaintenanceEvent } from "./event";
 import { getMaintenance, getMaintenanceRecord } from "./records";
 import { type DueTransition, dueTransitions } from "./rules";
@@ -129,16 +121,14 @@ function takeStep(ctx: Services, tx: Tx, step: Step, now: number): number {
   const isStarting = isStart(step);
   const status = isStarting ? "in_progress" : "completed";
   const after = withStatus(row, status, at);
-  saveChange(ctx, tx, after);
-  addUpdateRow(ctx, tx, id, {
+  const update = {
     status,
     body: isStarting ? "The maintenance has begun." : "The maintenance has been completed.",
     displayAt: Math.max(at, updates[0]?.displayAt ?? at),
     notify,
-  });
-  recordChange(ctx, tx, id, {
+  } as const;
+  applyUpdate(ctx, tx, after, update, {
     event: isStarting ? "maintenance.started" : "maintenance.completed",
-    notify,
     actor: SYSTEM_ACTOR,
     action: isStarting ? "maintenance.start" : "maintenance.complete",
     summary: `The maintenance “${row.name}” ${isStarting ? "began" : "ended"} at its time`,

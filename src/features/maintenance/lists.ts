@@ -2,9 +2,8 @@ import type { Reader } from "../../db";
 import { NEWEST } from "../../domain/ids";
 import type { MaintenanceStatus } from "../../domain/incident-status";
 import {
-  countForDocument,
-  countForList,
   CUT_COMPONENTS,
+  listLimits,
   spanParams,
   type SummarySpan,
   UPDATES_IN_LISTS,
@@ -35,7 +34,7 @@ const SHOWN_MAX = 100;
 export type Found = Pick<MaintenanceRecord, "row" | "page">;
 
 /** Filters of the list. An omitted filter matches everything. */
-export interface MaintenanceQuery extends Partial<MaintenanceFilter> {
+interface MaintenanceQuery extends Partial<MaintenanceFilter> {
   pageId?: string | undefined;
   /** Id of a maintenance: only older ones match. */
   before?: string | undefined;
@@ -96,18 +95,15 @@ export function nextEdge(
   return findNextEdge(reader, { ...page, ahead: UPCOMING_MS })?.at ?? undefined;
 }
 
-/** Returns the number of leading maintenances, at least 1, that one page of an API list can show. */
-export function countForPage(reader: Reader, found: readonly Found[]): number {
-  return countForList(reader, { listRowCounts, listTextSizes }, idsOf(found));
-}
+export const { countForPage, countWhole } = listLimits({ listRowCounts, listTextSizes });
 
-/** Returns the number of leading maintenances that a document of several shows with all components. */
-export function countWhole(reader: Reader, ids: readonly string[]): number {
-  return countForDocument(reader, { listRowCounts }, ids);
-}
-
-function toDocumentRecords(reader: Reader, found: readonly Found[]): MaintenanceRecord[] {
-  return toRecords(reader, found, { count: countWhole(reader, idsOf(found)) });
+/** Reads the records of a document that lists all of some maintenances, cut to its size. */
+export function toDocumentRecords(
+  reader: Reader,
+  found: readonly Found[],
+  updates = UPDATES_IN_LISTS,
+): MaintenanceRecord[] {
+  return toRecords(reader, found, { count: countWhole(reader, idsOf(found)), updates });
 }
 
 /**
@@ -136,7 +132,7 @@ export function toRecords(
  * Reads the components of maintenances in the order of the ids: all of the first `count`, and at most 20
  * of each other. `isCut` is true if components are left out.
  */
-export function componentsOf(
+function componentsOf(
   reader: Reader,
   ids: readonly string[],
   count: number,
@@ -160,7 +156,7 @@ export function componentsOf(
 }
 
 /** Reads at most `each` of the newest updates of maintenances, by maintenance id. */
-export function updatesOf(reader: Reader, maintenanceIds: readonly string[], each: number) {
+function updatesOf(reader: Reader, maintenanceIds: readonly string[], each: number) {
   const ids = JSON.stringify(maintenanceIds);
   return Map.groupBy(
     listNewestUpdates(reader, { ids, each }),

@@ -6,18 +6,16 @@ import type { MaintenanceStatus } from "../../domain/incident-status";
 import { touchPage } from "../pages";
 import { isInFuture, toMs, UPDATES_MAX } from "../timeline";
 import {
-  addUpdateRow,
-  withStatus,
+  applyUpdate,
   type NewUpdate,
   plannedNotify,
   refreshCauses,
   requireNotEnded,
-  saveChange,
   type Services,
-  recordChange,
+  withStatus,
 } from "./change";
 import { recordMaintenanceEvent } from "./event";
-import { componentsOf, countWhole, updatesOf } from "./lists";
+import { toDocumentRecords } from "./lists";
 import {
   AddMaintenanceUpdateBody,
   CancelMaintenanceBody,
@@ -57,10 +55,9 @@ export function addMaintenanceUpdate(
 }
 
 /**
- * Cancels a maintenance, also one that is under way, with a last update. Its text and whether people are
- * notified are those of the input; without them it says that the maintenance is cancelled, and people
- * are notified as they were of the plan. Throws `not_found`, `validation_failed`, or `conflict` if the
- * maintenance is over.
+ * Cancels a scheduled maintenance, or one in progress, with a last update. Its default text says that the
+ * maintenance is cancelled. By default people are notified as they were of the plan. Throws `not_found`,
+ * `validation_failed`, or `conflict` if the maintenance is over.
  */
 export function cancelMaintenance(
   ctx: Services,
@@ -94,12 +91,9 @@ function changeStatus(
     );
   }
   const after = isChange ? withStatus(row, status, at) : row;
-  saveChange(ctx, tx, after);
-  addUpdateRow(ctx, tx, row.id, update);
   const isCancelling = status === "cancelled";
-  const changed = recordChange(ctx, tx, row.id, {
+  const changed = applyUpdate(ctx, tx, after, update, {
     event: eventOf(row.status, status),
-    notify,
     actor,
     action: isCancelling ? "maintenance.cancel" : "maintenance.add_update",
     summary: isCancelling
@@ -154,20 +148,18 @@ export function cancelMaintenanceOfPage(ctx: Services, tx: Tx, pageId: string, a
   const pending = listPending(tx, { pageId, limit: Number.MAX_SAFE_INTEGER });
   if (pending.length === 0) return;
   const now = ctx.clock.now();
-  const maintenanceIds = pending.map(({ row }) => row.id);
-  const ids = JSON.stringify(maintenanceIds);
-  const chosen = componentsOf(tx, maintenanceIds, countWhole(tx, maintenanceIds));
-  const newest = updatesOf(tx, maintenanceIds, 1);
+  const ids = JSON.stringify(pending.map(({ row }) => row.id));
   const planned = new Map(
     listFirstUpdates(tx, { ids }).map(({ maintenanceId, notify }) => [maintenanceId, notify]),
   );
-  const cancelled = pending.map(({ row, page }, index) => {
+  const cancelled = toDocumentRecords(tx, pending, 1).map((record) => {
+    const { row, updates } = record;
     const update = {
       id: ctx.newId("upd"),
       maintenanceId: row.id,
       status: "cancelled" as const,
       body: "The status page was deleted.",
-      displayAt: Math.max(now, newest.get(row.id)?.[0]?.displayAt ?? 0),
+      displayAt: Math.max(now, updates[0]?.displayAt ?? 0),
       notify: planned.get(row.id) ?? true,
       createdAt: now,
     };
@@ -176,8 +168,7 @@ export function cancelMaintenanceOfPage(ctx: Services, tx: Tx, pageId: string, a
       version: row.version + 1,
       updatedAt: now,
     };
-    const { components, isCut } = chosen[index] ?? { components: [], isCut: false };
-    return { update, record: { row: after, page, components, isCut, updates: [update] } };
+    return { update, record: { ...record, row: after, updates: [update] } };
   });
   cancelMaintenanceRows(tx, { ids, at: now });
   insertMaintenanceUpdates(

@@ -29,28 +29,27 @@ interface SizeStatements {
   ): { id: string; bytes: number }[];
 }
 
-/** Returns the number of leading ids, at least 1, that one page of an API list can show. */
-export function countForList(
-  reader: Reader,
-  { listRowCounts, listTextSizes }: SizeStatements,
-  ids: readonly string[],
-): number {
-  const params = { ids: JSON.stringify(ids), most: LIST_ROWS_MAX + 1, each: UPDATES_IN_LISTS };
-  const rows = rowsById(listRowCounts(reader, params));
-  for (const { id, bytes } of listTextSizes(reader, params)) {
-    rows.set(id, (rows.get(id) ?? LIST_ROWS_MAX) + Math.floor(bytes / TEXT_BYTES_PER_ROW));
-  }
-  return Math.max(1, countWithin(ids, rows, LIST_ROWS_MAX));
-}
+/** Builds the functions that limit lists of incidents or of maintenances by their size. */
+export function listLimits({ listRowCounts, listTextSizes }: SizeStatements) {
+  return {
+    /** Returns the number of leading entries, at least 1, that one page of an API list can show. */
+    countForPage(reader: Reader, found: readonly { row: { id: string } }[]): number {
+      const ids = found.map(({ row }) => row.id);
+      const params = { ids: JSON.stringify(ids), most: LIST_ROWS_MAX + 1, each: UPDATES_IN_LISTS };
+      const rows = rowsById(listRowCounts(reader, params));
+      for (const { id, bytes } of listTextSizes(reader, params)) {
+        const own = rows.get(id);
+        if (own !== undefined) rows.set(id, own + Math.floor(bytes / TEXT_BYTES_PER_ROW));
+      }
+      return Math.max(1, countWithin(ids, rows, LIST_ROWS_MAX));
+    },
 
-/** Returns the number of leading ids that a document of several shows with all components. */
-export function countForDocument(
-  reader: Reader,
-  { listRowCounts }: Pick<SizeStatements, "listRowCounts">,
-  ids: readonly string[],
-): number {
-  const params = { ids: JSON.stringify(ids), most: DOCUMENT_ROWS_MAX + 1 };
-  return countWithin(ids, rowsById(listRowCounts(reader, params)), DOCUMENT_ROWS_MAX);
+    /** Returns the number of leading ids that a document of several shows with all components. */
+    countWhole(reader: Reader, ids: readonly string[]): number {
+      const params = { ids: JSON.stringify(ids), most: DOCUMENT_ROWS_MAX + 1 };
+      return countWithin(ids, rowsById(listRowCounts(reader, params)), DOCUMENT_ROWS_MAX);
+    },
+  };
 }
 
 function rowsById(counts: readonly { id: string; rows: number }[]): Map<string, number> {
