@@ -5,17 +5,17 @@ import { NAMED_COMPONENTS_MAX, Notify, UpdateText } from "../timeline";
 import { Status } from "../components";
 import { ImpactText, IncidentStatusText } from "./model";
 
-/* What requests about incidents look like. */
+/* Bodies of requests. */
 
 const ExternalRef = LineText({
   minLength: 1,
   maxLength: 255,
-  description: "What the caller's own system calls it. Unique on its page.",
+  description: "Identifier in the caller's own system. Unique on its page.",
 });
 const NamedComponents = Type.Record(Type.String(), Status, {
   maxProperties: NAMED_COMPONENTS_MAX,
   description:
-    "What the update says of components of the page: statuses by component, by id or by page slug and `ref`, such as `acme:checkout-api`.",
+    "Statuses of components of the page. The keys are ids, or page slug and `ref`, such as `acme:checkout-api`.",
   examples: [{ cmp_01kah2v9w0e0rs6x0h3ye0a1bc: "partial_outage" }],
 });
 
@@ -30,15 +30,17 @@ export const CreateIncidentBody = Type.Object(
     started_at: Type.Optional(
       InstantText({
         description:
-          "Now if left out, or `resolved_at` where that is earlier. The components are marked from then on.",
+          "Default: now, or `resolved_at` if that is earlier. The statuses of components apply from then on.",
       }),
     ),
     resolved_at: Type.Optional(
-      InstantText({ description: "For an incident that is over. Its status is then resolved." }),
+      InstantText({ description: "For an incident that is over, whose status is then resolved." }),
     ),
     external_ref: Type.Optional(Nullable(ExternalRef)),
     draft: Type.Optional(
-      Type.Boolean({ description: "A draft marks nothing and is told to nobody until published." }),
+      Type.Boolean({
+        description: "A draft changes no component and notifies nobody until it is published.",
+      }),
     ),
     notify: Type.Optional(Notify),
   },
@@ -64,9 +66,7 @@ export const UpdateIncidentBody = Type.Object(
     started_at: Type.Optional(InstantText()),
     identified_at: Type.Optional(Nullable(InstantText())),
     monitoring_at: Type.Optional(Nullable(InstantText())),
-    resolved_at: Type.Optional(
-      InstantText({ description: "Only where the incident is resolved." }),
-    ),
+    resolved_at: Type.Optional(InstantText({ description: "Only for a resolved incident." })),
     draft: Type.Optional(Type.Literal(false, { description: "Publishes a draft." })),
   },
   {
@@ -83,7 +83,7 @@ export const AddUpdateBody = Type.Object(
     status: Type.Optional(IncidentStatusText),
     components: Type.Optional(NamedComponents),
     display_at: Type.Optional(
-      InstantText({ description: "When it took effect; now if left out." }),
+      InstantText({ description: "Time at which it takes effect. Default: now." }),
     ),
     notify: Type.Optional(Notify),
   },
@@ -105,8 +105,7 @@ export const PutPostmortemBody = Type.Object(
     body: Text({ minLength: 1, maxLength: 50_000, description: "Markdown." }),
     publish: Type.Optional(
       Type.Boolean({
-        description:
-          "True publishes it, false takes it back; left out, it stays as public as it was.",
+        description: "True publishes it, false withdraws it. By default nothing changes.",
       }),
     ),
   },

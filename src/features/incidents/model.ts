@@ -27,11 +27,13 @@ const UpdateFields = {
   components: Type.Array(
     Type.Object({
       id: Type.String({ examples: ["cmp_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
-      name: Type.String({ description: "As it was called then.", examples: ["Checkout API"] }),
+      name: Type.String({ description: "Name at that time.", examples: ["Checkout API"] }),
       old_status: Status,
       new_status: Status,
     }),
-    { description: "What it says of components; `old_status` is what they showed before." },
+    {
+      description: "Components that it names. `old_status` is the status that they showed before.",
+    },
   ),
   display_at: Instant,
   created_at: Instant,
@@ -40,14 +42,14 @@ const UpdateFields = {
 export const IncidentUpdate = Type.Object(UpdateFields, { title: "IncidentUpdate" });
 export type IncidentUpdate = Static<typeof IncidentUpdate>;
 
-/** An update by itself. */
+/** An update with its incident's id and version. */
 export const SingleUpdate = Type.Object(
   {
     ...UpdateFields,
     incident_id: Type.String({ examples: ["inc_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
     version: Type.Integer({
       minimum: 1,
-      description: "The incident's: an update has no version of its own.",
+      description: "Version of the incident, since updates have none.",
     }),
   },
   { title: "SingleIncidentUpdate" },
@@ -71,7 +73,7 @@ export const Incident = Type.Object(
       }),
       {
         description:
-          "Every component that it ever named, with what it says of it now, or said last before it was resolved.",
+          "Every component that it ever named, with its status now, or the last one before the incident was resolved.",
       },
     ),
     source: OneOf(INCIDENT_SOURCES),
@@ -86,24 +88,24 @@ export const Incident = Type.Object(
         { body: Type.String({ description: "Markdown." }), published_at: Nullable(Instant) },
         {
           description:
-            "Until it is published it is seen only by keys with both read:status and write:incidents.",
+            "Until it is published, only keys with both read:status and write:incidents see it.",
         },
       ),
     ),
     url: Type.String({
-      description: "Where people read it.",
+      description: "Address of its public page.",
       examples: ["https://status.example.com/status/acme/incidents/inc_01kah2v9w0e0rs6x0h3ye0a1bc"],
     }),
     version: Type.Integer({ minimum: 1 }),
     created_at: Instant,
     updated_at: Instant,
     updates: Type.Array(IncidentUpdate, {
-      description: "Newest first. Lists and the status document carry the 20 newest.",
+      description: "Newest first. Lists and status documents contain the 20 newest.",
     }),
     truncated: Type.Optional(
       Type.Literal(true, {
         description:
-          "Only in a status document: the incident and its updates show no more than 20 named components, since the document would be too large. The incident by itself shows all of them.",
+          "Only in a status document that would be too large: the incident and its updates show at most 20 components. Reading the incident returns all of them.",
       }),
     ),
   },
@@ -127,14 +129,14 @@ export function presentUpdate(update: UpdateRecord): IncidentUpdate {
   };
 }
 
-/** An update by itself, at the version of its incident. */
+/** Returns an update with its incident's id and version. */
 export function presentSingleUpdate(row: IncidentRow, update: UpdateRecord): SingleUpdate {
   return { ...presentUpdate(update), incident_id: row.id, version: row.version };
 }
 
 /**
- * An incident as the API shows it, with the updates that its record holds. A post-mortem that is not
- * published is shown only to those who may see drafts. `baseUrl` is the server's public address.
+ * Returns an incident as the API shows it, with the updates of its record. An unpublished post-mortem is
+ * shown only if `maySeeDrafts`. `baseUrl` is the server's public address.
  */
 export function presentIncident(
   record: IncidentRecord,
@@ -146,7 +148,7 @@ export function presentIncident(
   return { ...incident, updates, ...(record.isCut ? { truncated: true } : {}) };
 }
 
-/** The same but for the updates. */
+/** Returns an incident as `presentIncident` does, without its updates. */
 export function presentWithoutUpdates(
   { row, page, components }: Omit<IncidentRecord, "updates" | "isCut">,
   baseUrl: string,

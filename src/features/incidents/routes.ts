@@ -37,20 +37,22 @@ const ListQuery = Type.Object(
     ...PageFilter,
     status: Type.Optional(IncidentStatusText),
     open: Type.Optional(
-      OneOf(["true", "false"], { description: "Only those that are, or are not, unresolved." }),
+      OneOf(["true", "false"], {
+        description: "True for unresolved incidents, false for resolved ones.",
+      }),
     ),
     ...ComponentFilter,
-    since: Type.Optional(InstantText({ description: "Only those that started then or later." })),
-    until: Type.Optional(InstantText({ description: "Only those that started before then." })),
+    since: Type.Optional(InstantText({ description: "Earliest start." })),
+    until: Type.Optional(InstantText({ description: "End of the span of starts, exclusive." })),
     ...PageQuery,
   },
   { additionalProperties: false },
 );
 type ListQuery = Static<typeof ListQuery>;
 
-const CHANGED = { 200: { description: "The incident as it is now.", schema: Incident } };
+const CHANGED = { 200: { description: "The changed incident.", schema: Incident } };
 
-/** `/api/v1/incidents`: reading them, opening them, telling how they go. */
+/** Routes of `/api/v1/incidents`. */
 export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   return new Elysia({ prefix: "/api/v1" })
     .use(requestContexts.plugin)
@@ -84,7 +86,7 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
           id: "listIncidents",
           summary: "List incidents",
           description:
-            "Newest first, each with its 20 newest updates. `component` matches every incident that ever named the component. A page ends before `limit` where its incidents have more than 10,000 updates and named components, or 2.5 MB of texts, in all; `next_cursor` leads to the rest. Drafts are among them for keys that hold both read:status and write:incidents.",
+            "Newest first, each with its 20 newest updates. `component` matches every incident that ever named the component. A page ends before `limit` if its incidents have more than 10,000 updates and named components, or 2.5 MB of texts, in total; `next_cursor` leads to the rest. Keys with both read:status and write:incidents also see drafts.",
           tag: "Incidents",
           access: scope("read:status"),
           answers: { 200: { description: "A page of the list.", schema: ListOf(Incident) } },
@@ -112,7 +114,7 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
           id: "createIncident",
           summary: "Open an incident",
           description:
-            "Components that it names are marked from `started_at` on. With `resolved_at`, or the status resolved, it is written down as over: its components are marked until then, and what they show now stays. Times may lie in the past.",
+            "The statuses of components apply from `started_at` on. With `resolved_at` or the status resolved, it is recorded as over: the statuses apply until then, and the current ones stay. Times may lie in the past.",
           tag: "Incidents",
           access: scope("write:incidents"),
           answers: { 201: { description: "The incident.", schema: Incident } },
@@ -169,7 +171,7 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
           id: "updateIncident",
           summary: "Change an incident",
           description:
-            "Its name, impact, reference and times. Times change history: uptime follows. `draft: false` publishes a draft. Status and components change by updates only.",
+            "Its name, impact, reference and times. Changed times also change uptime. `draft: false` publishes a draft. Status and components change only through updates.",
           tag: "Incidents",
           access: scope("write:incidents"),
           answers: CHANGED,

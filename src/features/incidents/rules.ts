@@ -88,9 +88,9 @@ export function timelineOf(
 ): Timeline {
   const { startedAt } = incident;
   const first = firstWritten(updates);
-  const causeBuilder = new CauseBuilder();
+  const causes = new CauseBuilder();
   for (const { componentId, newStatus } of first?.components ?? []) {
-    causeBuilder.cause(componentId, newStatus, startedAt);
+    causes.add(componentId, newStatus, startedAt);
   }
   let status: IncidentStatus = "investigating";
   let resolvedAt: number | null = null;
@@ -100,12 +100,12 @@ export function timelineOf(
     const named = update === first ? [] : update.components;
     if (status === "resolved" && update.status !== "resolved") {
       resolvedAt = null;
-      causeBuilder.reopen(at, named.length > 0);
+      causes.reopen(at, named.length > 0);
     } else if (status !== "resolved" && update.status === "resolved") {
       resolvedAt = at;
-      causeBuilder.resolve(at);
+      causes.resolve(at);
     }
-    for (const { componentId, newStatus } of named) causeBuilder.cause(componentId, newStatus, at);
+    for (const { componentId, newStatus } of named) causes.add(componentId, newStatus, at);
     status = update.status;
     if (!since.has(status)) since.set(status, at);
   }
@@ -114,23 +114,23 @@ export function timelineOf(
     identifiedAt: since.get("identified") ?? null,
     monitoringAt: since.get("monitoring") ?? null,
     resolvedAt,
-    causes: incident.draft ? [] : causeBuilder.finish(incident.resolvedAt ?? resolvedAt),
-    components: causeBuilder.said,
+    causes: incident.draft ? [] : causes.finish(incident.resolvedAt ?? resolvedAt),
+    components: causes.lastStatuses,
   };
 }
 
 /** Collects the causes of one incident while its updates are read from the first to the last. */
 class CauseBuilder {
   /** Last status of each component. */
-  readonly said = new Map<string, ComponentStatus>();
+  readonly lastStatuses = new Map<string, ComponentStatus>();
   readonly #causes: ComponentCause[] = [];
   readonly #open = new Map<string, ComponentCause>();
   /** Causes that were open when it was resolved. */
   #held: ComponentCause[] = [];
   #isResolved = false;
 
-  cause(componentId: string, status: ComponentStatus, at: number): void {
-    this.said.set(componentId, status);
+  add(componentId: string, status: ComponentStatus, at: number): void {
+    this.lastStatuses.set(componentId, status);
     const before = this.#open.get(componentId);
     if (this.#isResolved || before?.status === status) return;
     if (before) before.to = at;
@@ -153,12 +153,12 @@ class CauseBuilder {
   reopen(at: number, hasNamedOthers: boolean): void {
     this.#isResolved = false;
     for (const { componentId, status } of this.#held) {
-      if (hasNamedOthers) this.said.set(componentId, "operational");
-      else this.cause(componentId, status, at);
+      if (hasNamedOthers) this.lastStatuses.set(componentId, "operational");
+      else this.add(componentId, status, at);
     }
   }
 
-  /** All marks, of an incident that was resolved at `resolvedAt` or is open. */
+  /** Returns all causes, those of a resolved incident limited to `resolvedAt`. */
   finish(resolvedAt: number | null): ComponentCause[] {
     if (!this.#isResolved || resolvedAt === null) return this.#causes;
     for (const cause of this.#held) cause.to = resolvedAt;

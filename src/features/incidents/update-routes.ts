@@ -19,7 +19,7 @@ import { getIncidentRow } from "./records";
 import { mayReadDrafts } from "./rules";
 import { addUpdate, editUpdate, getUpdate } from "./updates";
 
-/** `/api/v1/incidents/{id}/updates`: what is told of an incident. */
+/** Routes of `/api/v1/incidents/{id}/updates`. */
 export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   return new Elysia()
     .use(requestContexts.plugin)
@@ -45,7 +45,7 @@ export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts) 
           id: "addIncidentUpdate",
           summary: "Add an update to an incident",
           description:
-            "Without a status the incident keeps the one that it had at `display_at`. Resolving ends what the incident marks; a component that the resolving update names gets the named status as its baseline. Another status reopens a resolved incident, with the marks that it held then unless the update names components. An incident has at most 250 updates, which name at most 10,000 components in all; one more is a conflict unless it resolves the incident. Open a new incident then.",
+            "Without a status the incident keeps the one that it had at `display_at`. Resolving ends the statuses that the incident gave components; a component that the resolving update names gets the named status as its `baseline_status`. Another status reopens a resolved incident, with the statuses that it had given unless the update names components. An incident has at most 250 updates, which name at most 10,000 components in total. One more is a conflict unless it resolves the incident; open a new incident instead.",
           tag: "Incidents",
           access: scope("write:incidents"),
           answers: { 201: { description: "The update.", schema: SingleUpdate } },
@@ -100,10 +100,10 @@ export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts) 
           id: "editIncidentUpdate",
           summary: "Edit an update of an incident",
           description:
-            "Its text, or the moment at which it took effect; when it was written stays. A moment that would reopen a resolved incident is a conflict where that has no room for one more update. If-Match names the incident's version.",
+            "Its text, or the time at which it took effect; `created_at` stays. A time that would reopen a resolved incident is a conflict if the incident has no room for one more update. If-Match names the incident's version.",
           tag: "Incidents",
           access: scope("write:incidents"),
-          answers: { 200: { description: "The update as it is now.", schema: SingleUpdate } },
+          answers: { 200: { description: "The changed update.", schema: SingleUpdate } },
           errors: ["not_found", "conflict"],
           conditional: "if-match",
         }),

@@ -136,7 +136,7 @@ export function applyUpdate(
   return recordChange(ctx, tx, after.id, { ...change, notify: update.notify });
 }
 
-/** Returns the `notify` of automatic changes: the value given when the maintenance was planned. */
+/** Returns the `notify` of automatic changes: the `notify` of the plan. */
 export function plannedNotify(tx: Tx, maintenanceId: string): boolean {
   return listFirstUpdates(tx, { ids: JSON.stringify([maintenanceId]) })[0]?.notify ?? true;
 }

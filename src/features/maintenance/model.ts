@@ -9,12 +9,12 @@ import { ComponentReference } from "../components";
 import type { MaintenanceRecord } from "./store";
 import type { MaintenanceUpdateRow } from "./update-store";
 
-/** The earliest that people can be reminded: 30 days before the beginning. */
+/** Maximum time between the reminder and the start: 30 days. */
 const REMIND_MINUTES_MAX = 43_200;
 
 const Status = OneOf(MAINTENANCE_STATUSES, { title: "MaintenanceStatus" });
 
-// Defaults stand in words: Elysia would fill them into a PATCH that leaves the field out.
+// Descriptions state the defaults: Elysia would fill in declared ones where a PATCH omits the field.
 const fields = {
   name: NameText,
   components: Type.Array(ComponentReference, {
@@ -26,18 +26,18 @@ const fields = {
   scheduled_for: InstantText(),
   scheduled_until: InstantText(),
   auto_start: Type.Boolean({
-    description: "Whether the clock begins it. True if left out when it is planned.",
+    description: "True to start it at its planned start. Default: true.",
   }),
   auto_complete: Type.Boolean({
     description:
-      "Whether the clock ends it. True if left out when it is planned. One that began at its planned end or later is ended by hand.",
+      "True to complete it at its planned end, unless it started at that time or later. Default: true.",
   }),
   remind_minutes_before: Nullable(
     Type.Integer({
       minimum: 1,
       maximum: REMIND_MINUTES_MAX,
       description:
-        "When people are reminded, once; null for never, 60 if left out when it is planned. A reminder whose moment has passed when the beginning is set is left out.",
+        "Minutes before the start at which people are reminded once; null for never. Default: 60. A reminder whose time has passed when the start is set is not sent.",
     }),
   ),
 };
@@ -57,7 +57,7 @@ export const PlanMaintenanceBody = Type.Object(
     notify: Type.Optional(
       Type.Boolean({
         description:
-          "Whether people are to be told of it, and later of what the clock does. True if left out.",
+          "Whether people are notified of it, and later of its automatic changes. Default: true.",
       }),
     ),
   },
@@ -92,7 +92,7 @@ export const AddMaintenanceUpdateBody = Type.Object(
     body: UpdateText,
     display_at: Type.Optional(
       InstantText({
-        description: "When it took effect; now if left out. Not before the update before it.",
+        description: "Time at which it takes effect, not before the previous update. Default: now.",
       }),
     ),
     notify: Type.Optional(Notify),
@@ -104,7 +104,7 @@ export const AddMaintenanceUpdateBody = Type.Object(
 );
 export type AddMaintenanceUpdateBody = Static<typeof AddMaintenanceUpdateBody>;
 
-/** The last update of a maintenance that is cancelled. */
+/** Fields of a cancellation, which become the last update. */
 export const CancelMaintenanceBody = Type.Object(
   {
     body: Type.Optional(
@@ -112,13 +112,13 @@ export const CancelMaintenanceBody = Type.Object(
         minLength: 1,
         maxLength: UPDATE_TEXT_MAX,
         description:
-          "Markdown: the text of its last update. If left out, it says that it is cancelled.",
+          "Markdown: the text of the last update. By default it says that the maintenance is cancelled.",
       }),
     ),
     notify: Type.Optional(
       Type.Boolean({
         description:
-          "Whether people are notified, by formats made for people. If left out, as they were of the plan.",
+          "Whether people are notified, by formats made for people. Default: as of the plan.",
       }),
     ),
   },
@@ -137,14 +137,14 @@ const updateFields = {
 export const MaintenanceUpdate = Type.Object(updateFields, { title: "MaintenanceUpdate" });
 export type MaintenanceUpdate = Static<typeof MaintenanceUpdate>;
 
-/** An update by itself. */
+/** An update with its maintenance's id and version. */
 export const SingleMaintenanceUpdate = Type.Object(
   {
     ...updateFields,
     maintenance_id: Type.String({ examples: ["mnt_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
     version: Type.Integer({
       minimum: 1,
-      description: "The maintenance's: an update has no version of its own.",
+      description: "Version of the maintenance, since updates have none.",
     }),
   },
   { title: "SingleMaintenanceUpdate" },
@@ -161,7 +161,7 @@ export const Maintenance = Type.Object(
     status: Status,
     components: Type.Array(Type.Object({ id: Type.String(), name: Type.String() }), {
       description:
-        "What is worked on, with the names from when they were chosen; under maintenance while it is in_progress or verifying.",
+        "Its components, with their names at the time when they were chosen. They are under maintenance while it is in_progress or verifying.",
     }),
     scheduled_for: Instant,
     scheduled_until: Instant,
@@ -171,19 +171,19 @@ export const Maintenance = Type.Object(
     auto_complete: Type.Boolean(),
     remind_minutes_before: Nullable(Type.Integer()),
     url: Type.String({
-      description: "Where people read it.",
+      description: "Address of its public page.",
       examples: ["https://status.example.com/status/acme/maintenance/mnt_…"],
     }),
     version: Type.Integer({ minimum: 1 }),
     created_at: Instant,
     updated_at: Instant,
     updates: Type.Array(MaintenanceUpdate, {
-      description: "Newest first: all of them where one maintenance is read, else the 20 newest.",
+      description: "Newest first: all if one maintenance is read, else the 20 newest.",
     }),
     truncated: Type.Optional(
       Type.Literal(true, {
         description:
-          "Only in a status document: 20 components are shown and others left out, since the document would be too large. The maintenance by itself shows all of them.",
+          "Only in a status document that would be too large: the maintenance shows at most 20 components. Reading the maintenance returns all of them.",
       }),
     ),
   },
@@ -201,7 +201,7 @@ export function presentMaintenanceUpdate(row: MaintenanceUpdateRow): Maintenance
   };
 }
 
-/** One of a maintenance's updates by itself. */
+/** Returns an update with its maintenance's id and version. */
 export function presentSingleUpdate(
   { id, version }: Maintenance,
   update: MaintenanceUpdate,
@@ -209,7 +209,7 @@ export function presentSingleUpdate(
   return { ...update, maintenance_id: id, version };
 }
 
-/** `baseUrl` is the server's public address. */
+/** Returns a maintenance as the API shows it. `baseUrl` is the server's public address. */
 export function presentMaintenance(record: MaintenanceRecord, baseUrl: string): Maintenance {
   const { row, page, components, updates } = record;
   return {

@@ -53,14 +53,14 @@ const ListQuery = Type.Object(
     ...PageFilter,
     ...ComponentFilter,
     status: Type.Optional(OneOf(MAINTENANCE_STATUSES)),
-    upcoming: YesOrNo("Whether it has yet to begin."),
-    active: YesOrNo("Whether it is under way: in_progress or verifying."),
+    upcoming: YesOrNo("True for scheduled maintenance."),
+    active: YesOrNo("True for maintenance that is in_progress or verifying."),
     ...PageQuery,
   },
   { additionalProperties: false },
 );
 
-/** `/api/v1/maintenance`: reading what is planned, planning, telling of it, cancelling. */
+/** Routes of `/api/v1/maintenance`. */
 export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   return new Elysia({ prefix: "/api/v1" })
     .use(requestContexts.plugin)
@@ -95,7 +95,7 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
           id: "listMaintenance",
           summary: "List maintenance",
           description:
-            "Of one page or of all, the last planned first. Filters add up: what passes all of them is listed. A page ends before `limit` where its maintenances have more than 10,000 components, or 2.5 MB of texts, in all; `next_cursor` leads to the rest.",
+            "Of one page or of all, the last planned first. Only maintenance that matches all filters is listed. A page ends before `limit` if its maintenances have more than 10,000 components, or 2.5 MB of texts, in total; `next_cursor` leads to the rest.",
           tag: "Maintenance",
           access: scope("read:status"),
           answers: { 200: { description: "A page of the list.", schema: ListOf(Maintenance) } },
@@ -116,7 +116,7 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
           id: "planMaintenance",
           summary: "Plan a maintenance",
           description:
-            "It begins and ends by the clock unless told otherwise. Its times may lie in the past: it is then told as begun and completed at its own times.",
+            "By default it starts and ends automatically at its planned times. If these lie in the past, it is recorded as started and completed at these times.",
           tag: "Maintenance",
           access: scope("write:maintenance"),
           answers: { 201: { description: "The maintenance.", schema: Maintenance } },
@@ -156,10 +156,10 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
           id: "updateMaintenance",
           summary: "Change a maintenance",
           description:
-            "Its name and components until it is over, its times and flags while it is scheduled. Components that join or leave while it is under way are marked or freed at once. Where it stands changes by its updates.",
+            "Its name and components until it is over, its times and flags while it is scheduled. While it is in progress, added components are under maintenance at once, and removed ones no longer. Its status changes only through updates.",
           tag: "Maintenance",
           access: scope("write:maintenance"),
-          answers: { 200: { description: "The maintenance as it is now.", schema: Maintenance } },
+          answers: { 200: { description: "The changed maintenance.", schema: Maintenance } },
           errors: ["not_found", "conflict"],
           conditional: "if-match",
         }),
@@ -180,9 +180,9 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
         ),
         ...operation({
           id: "addMaintenanceUpdate",
-          summary: "Tell something of a maintenance",
+          summary: "Add an update to a maintenance",
           description:
-            "With a status it goes there: scheduled → in_progress or cancelled; in_progress and verifying → each other, completed or cancelled. One that is completed or cancelled takes no more updates. A maintenance has at most 250 updates; one more is a conflict unless it completes or cancels the maintenance.",
+            "It can change the status: scheduled → in_progress or cancelled; in_progress and verifying → each other, completed or cancelled. Completed or cancelled maintenance takes no more updates. A maintenance has at most 250 updates; one more is a conflict unless it completes or cancels the maintenance.",
           tag: "Maintenance",
           access: scope("write:maintenance"),
           answers: { 201: { description: "The update.", schema: SingleMaintenanceUpdate } },
@@ -224,7 +224,7 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
           id: "cancelMaintenance",
           summary: "Cancel a maintenance",
           description:
-            "Also one that is under way. The body may be left out; what it holds is recorded as the last update.",
+            "Also one that is in progress. The body is optional and becomes the last update.",
           tag: "Maintenance",
           access: scope("write:maintenance"),
           answers: { 200: { description: "The maintenance, cancelled.", schema: Maintenance } },

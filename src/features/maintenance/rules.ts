@@ -49,7 +49,7 @@ export interface Schedule {
   remindedAt: number | null;
 }
 
-/** Something that the clock owes a maintenance since `at` (unix ms). */
+/** A transition of a maintenance that is due since `at` (unix ms). */
 export interface DueTransition {
   kind: "start" | "complete" | "reminder";
   at: number;
@@ -122,7 +122,7 @@ export function causesAfter(
       return stays ? cause : { ...cause, to: Math.max(at, cause.from) };
     })
     .filter((cause) => cause.to === null || cause.to > cause.from);
-  const marked = new Set(kept.filter(({ to }) => to === null).map((cause) => cause.componentId));
-  const joining = componentIds.filter((id) => !marked.has(id));
+  const open = new Set(kept.filter(({ to }) => to === null).map((cause) => cause.componentId));
+  const joining = componentIds.filter((id) => !open.has(id));
   return [...kept, ...joining.map((componentId) => ({ componentId, from: at, to: null }))];
 }
