@@ -5,14 +5,16 @@
 export { EVENT_DATA_MAX_BYTES, EVENT_TEXT_MAX, jsonBytes, truncateText } from "./event-size";
 export { CUT_COMPONENTS, listLimits, UPDATES_IN_LISTS } from "./list-size";
 export {
+  isAmongNewest,
   isWithin,
+  newestFirst,
   newestStartFirst,
   type SpanParams,
   spanParams,
   type SummaryCursor,
   type SummarySpan,
-} from "./summary-store";
-export { isAmongNewest, newestFirst, textSizes } from "./update-store";
+  textSizes,
+} from "./store";
 export {
   isInFuture,
   NAMED_COMPONENTS_MAX,
