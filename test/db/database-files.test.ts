@@ -4,16 +4,8 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OperatorError } from "../../src/db";
 import { editSoundDatabase, requireSoundDatabase } from "../../src/db/database-files";
-import { migrate } from "../../src/db/migrate";
-import { openSqlite } from "../../src/db/open";
-import { committedNotes, NOTES_SQL } from "../support/database";
+import { committedNotes, makeDatabase } from "../support/database";
 import { temporaryFolder } from "../support/temporary-folder";
-
-function makeDatabase(file: string): void {
-  using sqlite = openSqlite(file, 0);
-  migrate(sqlite, undefined);
-  sqlite.run(NOTES_SQL);
-}
 
 const addNote = (sqlite: Database) => void sqlite.run("INSERT INTO notes VALUES ('edited')");
 

@@ -29,20 +29,13 @@ import { removeUnfinishedRestore, restoreDatabase } from "../../src/db/restore";
 import { openForCommand, openForServer } from "../../src/installation";
 import { testConfig } from "../support/app";
 import { startChild } from "../support/child";
-import { committedNotes, NOTES_SQL, outcomesOf } from "../support/database";
+import { committedNotes, makeDatabase, outcomesOf } from "../support/database";
 import { temporaryFolder } from "../support/temporary-folder";
 
 interface Place extends Disposable {
   folder: string;
   directory: DataDirectory;
   backup: string;
-}
-
-function makeDatabase(path: string, ...notes: string[]): void {
-  using sqlite = openSqlite(path, 0);
-  migrate(sqlite, undefined);
-  sqlite.run(NOTES_SQL);
-  for (const note of notes) sqlite.run("INSERT INTO notes VALUES (?)", [note]);
 }
 
 // Made once: every commit waits for the disk.

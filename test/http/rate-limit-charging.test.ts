@@ -1,14 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { revokeKey, rotateKey } from "../../src/features/keys";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { type Answer, createTestApp, expectProblem, type TestApp } from "../support/app";
-
-/** Returns the rate limit policy that was charged for an answer, and the rest of its bucket. */
-function paid({ headers }: Answer): string {
-  const state = headers.get("ratelimit");
-  const [, policy, left] = /^"(\w+)";r=(\d+);/.exec(state ?? "") ?? [];
-  return state === null ? "nobody" : `${policy} ${left}`;
-}
+import { chargeOf, createTestApp, expectProblem, type TestApp } from "../support/app";
 
 const PUBLIC_LIMIT = 100;
 
@@ -21,19 +14,19 @@ describe("charging of requests", () => {
   test("a request to a protected route is charged to the key and not to the address", async () => {
     await using app = await createTestApp();
     const { value: key } = await app.createKey({ rate_limit: 10 });
-    expect(paid(await app.call("/api/v1/key", { key }))).toBe("key 9");
-    expect(paid(await app.call("/"))).toBe("public 99");
+    expect(chargeOf(await app.call("/api/v1/key", { key }))).toBe("key 9");
+    expect(chargeOf(await app.call("/"))).toBe("public 99");
   });
 
   test("a request to a public route, an unknown path or with a wrong method is charged to the address", async () => {
     await using app = await createTestApp();
-    expect(paid(await app.call("/"))).toBe("public 99");
-    expect(paid(await app.call("/docs"))).toBe("public 98");
-    expect(paid(await app.call("/status/nobody"))).toBe("public 97");
-    expect(paid(await app.call("/nothing"))).toBe("public 96");
-    expect(paid(await app.call("/api/v1/nothing"))).toBe("public 95");
-    expect(paid(await app.call("/api/v1/key", { method: "DELETE" }))).toBe("public 94");
-    expect(paid(await app.call("/openapi.json", { method: "OPTIONS" }))).toBe("public 93");
+    expect(chargeOf(await app.call("/"))).toBe("public 99");
+    expect(chargeOf(await app.call("/docs"))).toBe("public 98");
+    expect(chargeOf(await app.call("/status/nobody"))).toBe("public 97");
+    expect(chargeOf(await app.call("/nothing"))).toBe("public 96");
+    expect(chargeOf(await app.call("/api/v1/nothing"))).toBe("public 95");
+    expect(chargeOf(await app.call("/api/v1/key", { method: "DELETE" }))).toBe("public 94");
+    expect(chargeOf(await app.call("/openapi.json", { method: "OPTIONS" }))).toBe("public 93");
   });
 
   test("a public request with a valid key is charged to the address", async () => {
@@ -44,9 +37,11 @@ describe("charging of requests", () => {
       ["/api/v1/nothing", "GET"],
       ["/api/v1/key", "DELETE"],
     ]) {
-      expect(paid(await app.call(path ?? "", { key, method: method ?? "" }))).toStartWith("public");
+      expect(chargeOf(await app.call(path ?? "", { key, method: method ?? "" }))).toStartWith(
+        "public",
+      );
     }
-    expect(paid(await app.call("/api/v1/key", { key }))).toBe("key 9");
+    expect(chargeOf(await app.call("/api/v1/key", { key }))).toBe("key 9");
   });
 
   test("a request with a missing, invalid, expired or revoked key is charged to the address", async () => {
@@ -72,24 +67,24 @@ describe("charging of requests", () => {
     for (const [key, code] of presented) {
       const answer = await app.call("/api/v1/key", { key });
       expect(answer.body.code).toBe(code);
-      expect(paid(answer)).toBe(`public ${--left}`);
+      expect(chargeOf(answer)).toBe(`public ${--left}`);
     }
   });
 
   test("a request with a key in the query is charged to the address", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:status");
-    expect(paid(await app.call(`/api/v1/key?key=${key}`, { key }))).toBe("public 99");
-    expect(paid(await app.call("/api/v1/key?access_token=x", { key }))).toBe("public 98");
+    expect(chargeOf(await app.call(`/api/v1/key?key=${key}`, { key }))).toBe("public 99");
+    expect(chargeOf(await app.call("/api/v1/key?access_token=x", { key }))).toBe("public 98");
   });
 
   test("health checks are charged to their own bucket", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:status");
-    expect(paid(await app.call("/healthz"))).toBe("health 1199");
-    expect(paid(await app.call("/readyz", { key }))).toBe("health 1198");
-    expect(paid(await app.call("/healthz", { from: "198.51.100.1" }))).toBe("health 1199");
-    expect(paid(await app.call("/healthz", { method: "POST" }))).toBe("public 99");
+    expect(chargeOf(await app.call("/healthz"))).toBe("health 1199");
+    expect(chargeOf(await app.call("/readyz", { key }))).toBe("health 1198");
+    expect(chargeOf(await app.call("/healthz", { from: "198.51.100.1" }))).toBe("health 1199");
+    expect(chargeOf(await app.call("/healthz", { method: "POST" }))).toBe("public 99");
   });
 });
 
@@ -123,11 +118,11 @@ describe("the tokens per request", () => {
     expect(answers.map((answer) => answer.status)).toEqual([
       200, 304, 400, 404, 400, 412, 413, 415, 422, 200, 200,
     ]);
-    expect(answers.map(paid)).toEqual(answers.map((_, index) => `key ${998 - index}`));
+    expect(answers.map(chargeOf)).toEqual(answers.map((_, index) => `key ${998 - index}`));
     const refused = await app.call(component, { ...patch, key: reader, json: {} });
     expectProblem(refused, "insufficient_scope");
-    expect(paid(refused)).toBe("key 999");
-    expect(paid(await app.call("/"))).toBe("public 99");
+    expect(chargeOf(refused)).toBe("key 999");
+    expect(chargeOf(await app.call("/"))).toBe("public 99");
   });
 
   test("a request takes one token of its address with any answer", async () => {
@@ -142,7 +137,7 @@ describe("the tokens per request", () => {
       await app.call("/api/v1/status/acme"),
     ];
     expect(answers.map((answer) => answer.status)).toEqual([304, 200, 405, 404, 401]);
-    expect(answers.map(paid)).toEqual([98, 97, 96, 95, 94].map((left) => `public ${left}`));
+    expect(answers.map(chargeOf)).toEqual([98, 97, 96, 95, 94].map((left) => `public ${left}`));
   });
 
   test("a rate_limited request takes no token, so Retry-After stays correct", async () => {
@@ -161,7 +156,7 @@ describe("an address with an empty bucket", () => {
     await using app = await createTestApp();
     const { value: key } = await app.createKey({ rate_limit: 10 });
     await drainAddress(app);
-    expect(paid(await app.call("/api/v1/key", { key }))).toBe("key 9");
+    expect(chargeOf(await app.call("/api/v1/key", { key }))).toBe("key 9");
   });
 
   test("an address with an empty bucket blocks requests without a valid key before the key is checked", async () => {
@@ -184,7 +179,7 @@ describe("an address with an empty bucket", () => {
   test("an empty bucket of one address does not affect another", async () => {
     await using app = await createTestApp();
     await drainAddress(app);
-    expect(paid(await app.call("/", { from: "198.51.100.1" }))).toBe("public 99");
+    expect(chargeOf(await app.call("/", { from: "198.51.100.1" }))).toBe("public 99");
   });
 });
 
@@ -195,9 +190,9 @@ test("a key's bucket is not charged for a forged value", async () => {
   for (const guess of [key.id, key.start, forged, value.toLowerCase(), `${value}=`]) {
     const answer = await app.call("/api/v1/key", { key: guess });
     expectProblem(answer, "invalid_key");
-    expect(paid(answer)).toStartWith("public");
+    expect(chargeOf(answer)).toStartWith("public");
   }
-  expect(paid(await app.call("/api/v1/key", { key: value }))).toBe("key 9");
+  expect(chargeOf(await app.call("/api/v1/key", { key: value }))).toBe("key 9");
 });
 
 describe("a file under its hashed name", () => {
@@ -214,10 +209,10 @@ describe("a file under its hashed name", () => {
     for (const path of assets) {
       const answer = await app.call(path);
       expect(answer.status).toBe(200);
-      expect(paid(answer)).toBe("nobody");
+      expect(chargeOf(answer)).toBe("nobody");
       expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
     }
-    expect(paid(await app.call("/"))).toBe("public 98");
+    expect(chargeOf(await app.call("/"))).toBe("public 98");
     for (let left = 98; left > 0; left--) await app.call("/");
     expectProblem(await app.call("/"), "rate_limited");
     expect((await app.call(assets[0] ?? "")).status).toBe(200);
@@ -227,9 +222,9 @@ describe("a file under its hashed name", () => {
     await using app = await createTestApp();
     const answer = await app.call("/assets/nothing.0123456789abcdef.css");
     expectProblem(answer, "not_found");
-    expect(paid(answer)).toBe("public 99");
-    expect(paid(await app.call("/assets/docs.css"))).toBe("public 98");
-    expect(paid(await app.call("/assets/docs.css", { method: "POST" }))).toBe("public 97");
+    expect(chargeOf(answer)).toBe("public 99");
+    expect(chargeOf(await app.call("/assets/docs.css"))).toBe("public 98");
+    expect(chargeOf(await app.call("/assets/docs.css", { method: "POST" }))).toBe("public 97");
     for (let left = 97; left > 0; left--) await app.call("/assets/nothing.css");
     expectProblem(await app.call("/assets/nothing.css"), "rate_limited");
   });

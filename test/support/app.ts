@@ -285,3 +285,10 @@ export function expectProblem(answer: Answer, code: ErrorCode): Answer["body"] {
   expect(answer.body.type).toBe(`/docs/errors#${code}`);
   return answer.body;
 }
+
+/** Returns the policy charged for an answer and the rest of its bucket, or "nobody" if none was. */
+export function chargeOf({ headers }: Answer): string {
+  const state = headers.get("ratelimit");
+  const [, policy, left] = /^"(\w+)";r=(\d+);/.exec(state ?? "") ?? [];
+  return state === null ? "nobody" : `${policy} ${left}`;
+}

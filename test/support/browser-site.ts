@@ -121,3 +121,8 @@ async function runAxe(page: Page, rules?: readonly string[]): Promise<string[]> 
 function realClock(): TestClock {
   return { ...systemClock(), advance: async () => {}, setWallClock: () => {} };
 }
+
+/** Waits for a key's value on a page and returns it. */
+export async function shownKeyValue(page: Page): Promise<string> {
+  return (await page.getByText(/^allclear_\w{49}$/).textContent()) ?? "";
+}

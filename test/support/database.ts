@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { asc } from "drizzle-orm";
 import { sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { createDb, type Db, insertInto, type Reader, selectMany, type Tx } from "../../src/db";
+import { migrate } from "../../src/db/migrate";
 import { openSqlite } from "../../src/db/open";
 import { Problem } from "../../src/errors";
 import type { Clock } from "../../src/kernel/clock";
@@ -41,6 +42,14 @@ export function openNotes(path = ":memory:", clock: Clock = createTestClock()): 
   const { log, lines } = createTestLog("info");
   const db = createDb(sqlite, clock, log);
   return { db, sqlite, logged: lines, [Symbol.dispose]: () => db.close() };
+}
+
+/** Creates a migrated database in a file, with these notes. */
+export function makeDatabase(path: string, ...texts: string[]): void {
+  using sqlite = openSqlite(path, 0);
+  migrate(sqlite, undefined);
+  sqlite.run(NOTES_SQL);
+  for (const note of texts) sqlite.run("INSERT INTO notes VALUES (?)", [note]);
 }
 
 /** Reads the committed notes through another connection. */

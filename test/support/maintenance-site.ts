@@ -132,3 +132,12 @@ function marksOf(app: TestApp, ids: Record<string, string>): Marked[] {
     to: endedAt === null ? null : new Date(endedAt).toISOString(),
   }));
 }
+
+/** Updates that lead a scheduled maintenance to each status. */
+export const STEPS_TO = {
+  scheduled: [],
+  in_progress: ["in_progress"],
+  verifying: ["in_progress", "verifying"],
+  completed: ["in_progress", "completed"],
+  cancelled: ["cancelled"],
+} as const satisfies Record<string, readonly string[]>;

@@ -2,6 +2,12 @@ import { asc, eq } from "drizzle-orm";
 import { type Reader, selectMany } from "../../src/db";
 import { monitorRollups } from "../../src/db/tables/monitors";
 import type { CheckRow } from "../../src/features/monitors/checks-store";
+import { rollUp } from "../../src/features/monitors/rollup";
+import { DAY_MS, HOUR_MS } from "../../src/kernel/time";
+import type { MonitorStore } from "./monitor-store";
+
+/** Times for which tests keep results and rollups, in milliseconds. */
+export const KEPT = { resultsMs: 48 * HOUR_MS, minutesMs: 7 * DAY_MS, hoursMs: 400 * DAY_MS };
 
 /** Lists the rollups of a monitor, by size and then by time. */
 export const listRollupRows = selectMany((orm, $: { num: number }) =>
@@ -36,4 +42,15 @@ export function recounted(rows: readonly CheckRow[], size: number) {
       latencyMax: latencies.length ? Math.max(...latencies) : null,
     };
   });
+}
+
+/** Rolls up until nothing is left and returns the number of transactions. */
+export async function rollUpAll(
+  { ctx }: MonitorStore,
+  now: number,
+  oldestUnwritten?: number,
+): Promise<number> {
+  let transactions = 1;
+  while (await ctx.db.write((tx) => rollUp(tx, { now, oldestUnwritten }, KEPT))) transactions += 1;
+  return transactions;
 }

@@ -1,31 +1,23 @@
 import { describe, expect, test } from "bun:test";
-import { createTestApp, expectProblem } from "../../support/app";
+import { expectProblem } from "../../support/app";
 import {
   actionsOf,
   HTML,
   KEYS,
   keysOf,
-  makeKey,
   NEW_KEY,
   openForm,
   sendEdit,
   statusWith,
 } from "../../support/dashboard";
+import { createKeyDashboard } from "../../support/key-dashboard";
 import { complaintsOn, readHtml, typedIn } from "../../support/html";
 
 const DAY = 24 * 60 * 60 * 1_000;
 
-async function withKey(fields = {}) {
-  const app = await createTestApp();
-  const session = await app.signedIn("admin");
-  const { id, value } = await makeKey(app, session, fields);
-  const path = `${KEYS}/${id}`;
-  return { app, session, id, value, path, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
-}
-
 describe("changing a key's name and limit", () => {
   test("changing a key's name and limit applies from its next request, is confirmed once and is audited", async () => {
-    await using installation = await withKey();
+    await using installation = await createKeyDashboard();
     const { app, session, path, value } = installation;
     const form = { name: "Deploy bot 2", rate_limit: "1,200" };
     const answer = await sendEdit(app, path, { session, form });
@@ -40,7 +32,7 @@ describe("changing a key's name and limit", () => {
   });
 
   test("changing a key changes neither scopes nor expiry, even if they are sent", async () => {
-    await using installation = await withKey();
+    await using installation = await createKeyDashboard();
     const { app, session, path } = installation;
     const [before] = keysOf(app);
     const extra = { scopes: ["write:incidents"], expires: "7", expires_at: "0", id: "key_x" };
@@ -63,7 +55,7 @@ describe("changing a key's name and limit", () => {
     { what: "nothing at all", form: {}, wrong: ["name", "rate_limit"] },
   ]) {
     test(`changing a key to ${what} is rejected with an error at the field, and nothing is written`, async () => {
-      await using installation = await withKey();
+      await using installation = await createKeyDashboard();
       const { app, session, path } = installation;
       const before = { keys: keysOf(app), audit: app.audit() };
       const answer = await sendEdit(app, path, { session, form });
@@ -78,7 +70,7 @@ describe("changing a key's name and limit", () => {
   }
 
   test("submitting an unchanged key writes nothing and says so", async () => {
-    await using installation = await withKey();
+    await using installation = await createKeyDashboard();
     const { app, session, path } = installation;
     const before = { keys: keysOf(app), audit: app.audit() };
     const form = { name: "Deploy bot", rate_limit: "500" };
@@ -91,7 +83,7 @@ describe("changing a key's name and limit", () => {
 
 describe("a key that has ended", () => {
   test("the confirmations to rotate and to revoke a revoked key redirect to the key", async () => {
-    await using installation = await withKey();
+    await using installation = await createKeyDashboard();
     const { app, session, path } = installation;
     for (const question of ["rotate", "revoke"]) {
       expect((await app.call(`${path}/${question}`, { session })).status).toBe(200);
@@ -105,7 +97,7 @@ describe("a key that has ended", () => {
 });
 
 test("a form of a key that another user changed meanwhile is a conflict, and undoes nothing", async () => {
-  await using installation = await withKey();
+  await using installation = await createKeyDashboard();
   const { app, session, path } = installation;
   const [version = ""] = typedIn((await app.call(path, { session })).text, "version");
   const other = await app.signedIn("admin");
@@ -123,7 +115,7 @@ test("a form of a key that another user changed meanwhile is a conflict, and und
 
 describe("a key's name", () => {
   test("a key's name is trimmed when it is created and when it is changed", async () => {
-    await using installation = await withKey({ name: " Deploy bot " });
+    await using installation = await createKeyDashboard({ name: " Deploy bot " });
     const { app, session, path } = installation;
     expect(keysOf(app)[0]?.name).toBe("Deploy bot");
     await sendEdit(app, path, { session, form: { name: " Other bot ", rate_limit: "500" } });
@@ -133,7 +125,7 @@ describe("a key's name", () => {
 
 describe("revoking a key", () => {
   test("the confirmation to revoke a key shows its name, its last use and its requests of the last 24 hours", async () => {
-    await using installation = await withKey();
+    await using installation = await createKeyDashboard();
     const { app, session, path, value } = installation;
     for (let request = 0; request < 3; request++) await statusWith(app, value);
     await app.clock.advance(6_000);
@@ -147,7 +139,7 @@ describe("revoking a key", () => {
   });
 
   test("the confirmation to revoke a key counts failed requests by reason", async () => {
-    await using installation = await withKey({ rate_limit: "2" });
+    await using installation = await createKeyDashboard({ rate_limit: "2" });
     const { app, session, path, value } = installation;
     for (let request = 0; request < 3; request++) await statusWith(app, value);
     await app.clock.advance(6_000);
@@ -158,7 +150,7 @@ describe("revoking a key", () => {
   });
 
   test("revoking a key rejects its next request and keeps the key listed", async () => {
-    await using installation = await withKey();
+    await using installation = await createKeyDashboard();
     const { app, session, path, value, id } = installation;
     expect(await statusWith(app, value)).toBe(200);
     const answer = await app.call(`${path}/revoke`, { session, form: {} });
@@ -171,7 +163,7 @@ describe("revoking a key", () => {
   });
 
   test("revoking a key twice is audited once and cannot be undone", async () => {
-    await using installation = await withKey();
+    await using installation = await createKeyDashboard();
     const { app, session, path, value } = installation;
     const revoke = () => app.call(`${path}/revoke`, { session, form: {} });
     await revoke();
@@ -187,7 +179,7 @@ describe("revoking a key", () => {
 for (const state of ["revoked", "expired"] as const) {
   describe(`a key that is ${state}`, () => {
     async function withDeadKey() {
-      const installation = await withKey({ expires: "7" });
+      const installation = await createKeyDashboard({ expires: "7" });
       const { app, path, session } = installation;
       if (state === "revoked") await app.call(`${path}/revoke`, { session, form: {} });
       else app.clock.setWallClock(app.clock.now() + 9 * DAY);
@@ -234,7 +226,7 @@ for (const state of ["revoked", "expired"] as const) {
 
 describe("an unknown key", () => {
   test("screens and actions of an unknown key are not_found, and nothing is written", async () => {
-    await using installation = await withKey();
+    await using installation = await createKeyDashboard();
     const { app, session } = installation;
     const before = { keys: keysOf(app), audit: app.audit() };
     for (const id of [

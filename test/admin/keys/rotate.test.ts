@@ -1,25 +1,23 @@
 import { describe, expect, test } from "bun:test";
-import { createTestApp, expectProblem } from "../../support/app";
+import { expectProblem } from "../../support/app";
 import {
   actionsOf,
   KEYS,
   keysOf,
-  makeKey,
   openForm,
   revealedValue,
   statusWith,
 } from "../../support/dashboard";
+import { createKeyDashboard } from "../../support/key-dashboard";
 import { readHtml, typedIn } from "../../support/html";
 
 const HOUR = 60 * 60 * 1_000;
 
 async function withKey() {
-  const app = await createTestApp();
-  const session = await app.signedIn("admin");
-  const { id, value } = await makeKey(app, session);
-  const path = `${KEYS}/${id}`;
+  const dashboard = await createKeyDashboard();
+  const { app, session, path } = dashboard;
 
-  /** Rotates the key by its form, and answers the new value. */
+  /** Rotates the key by its form and returns the new value. */
   async function rotate(overlap: string): Promise<string> {
     const form = { form: await openForm(app, `${path}/rotate`, session), overlap };
     return revealedValue(await app.call(`${path}/rotate`, { session, form }));
@@ -27,8 +25,7 @@ async function withKey() {
 
   const statuses = async (...values: string[]) =>
     Promise.all(values.map((it) => statusWith(app, it)));
-  const dispose = () => app[Symbol.asyncDispose]();
-  return { app, session, id, value, path, rotate, statuses, [Symbol.asyncDispose]: dispose };
+  return { ...dashboard, rotate, statuses };
 }
 
 describe("rotating a key", () => {

@@ -1,20 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { type Answer, expectProblem } from "../../support/app";
-import { createMaintenanceSite, type MaintenanceSite } from "../../support/maintenance-site";
+import {
+  createMaintenanceSite,
+  type MaintenanceSite,
+  STEPS_TO,
+} from "../../support/maintenance-site";
 
 const namesIn = (answer: Answer): string[] =>
   answer.body.data.map((maintenance: { name: string }) => maintenance.name);
 
 /** One maintenance of each status, named after it, planned in the order of the list. */
 async function planEach(site: MaintenanceSite): Promise<void> {
-  const ways: Record<string, string[]> = {
-    scheduled: [],
-    in_progress: ["in_progress"],
-    verifying: ["in_progress", "verifying"],
-    completed: ["in_progress", "completed"],
-    cancelled: ["cancelled"],
-  };
-  for (const [name, statuses] of Object.entries(ways)) {
+  for (const [name, statuses] of Object.entries(STEPS_TO)) {
     const id = await site.plan({ name });
     for (const status of statuses) await site.update(id, { status, body: "On we go." });
   }

@@ -2,19 +2,15 @@ import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../../src/features/page-deletion";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { expectProblem, versionOf } from "../../support/app";
-import { at, createMaintenanceSite, type MaintenanceSite } from "../../support/maintenance-site";
+import {
+  at,
+  createMaintenanceSite,
+  type MaintenanceSite,
+  STEPS_TO,
+} from "../../support/maintenance-site";
 
 const STATUSES = ["scheduled", "in_progress", "verifying", "completed", "cancelled"] as const;
 type Status = (typeof STATUSES)[number];
-
-/** Steps that lead a scheduled maintenance to each status. */
-const WAYS: Record<Status, Status[]> = {
-  scheduled: [],
-  in_progress: ["in_progress"],
-  verifying: ["in_progress", "verifying"],
-  completed: ["in_progress", "completed"],
-  cancelled: ["cancelled"],
-};
 
 const ALLOWED: Record<Status, Status[]> = {
   scheduled: ["scheduled", "in_progress", "cancelled"],
@@ -26,7 +22,7 @@ const ALLOWED: Record<Status, Status[]> = {
 
 async function bring(site: MaintenanceSite, to: Status): Promise<string> {
   const id = await site.plan();
-  for (const status of WAYS[to]) await site.update(id, { status, body: "On we go." });
+  for (const status of STEPS_TO[to]) await site.update(id, { status, body: "On we go." });
   expect((await site.get(id)).status).toBe(to);
   return id;
 }

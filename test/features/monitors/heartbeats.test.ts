@@ -3,15 +3,15 @@ import { findComponent } from "../../../src/features/components";
 import { createMonitoring, deleteMonitor, rotateToken } from "../../../src/features/monitors";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { anotherProcess } from "../../support/second-connection";
-import { type Answer, type CallOptions, createTestApp, expectProblem } from "../../support/app";
+import {
+  type Answer,
+  type CallOptions,
+  chargeOf,
+  createTestApp,
+  expectProblem,
+} from "../../support/app";
 import { createMonitorApi, type MonitorApi } from "../../support/monitor-api";
 import { temporaryFolder } from "../../support/temporary-folder";
-
-/** Returns the rate limit policy that was charged for an answer, and the rest of its bucket. */
-function paid({ headers }: Answer): string {
-  const [, policy, left] = /^"(\w+)";r=(\d+);/.exec(headers.get("ratelimit") ?? "") ?? [];
-  return `${policy} ${left}`;
-}
 
 async function push(api: MonitorApi, name = "Backup"): Promise<{ id: string; token: string }> {
   return await api.create({ type: "push", name, config: {} });
@@ -137,9 +137,9 @@ describe("rate limits of valid heartbeat tokens", () => {
     for (let i = 0; i < 100; i++) await api.app.call("/");
     expectProblem(await api.app.call("/"), "rate_limited");
     const answer = await beat(api, token);
-    expect(paid(answer)).toBe("heartbeat 59");
+    expect(chargeOf(answer)).toBe("heartbeat 59");
     expect(answer.headers.get("ratelimit-policy")).toBe('"heartbeat";q=60;w=60');
-    expect(paid(await api.app.call("/api/v1/heartbeats", { key: token }))).toBe("heartbeat 58");
+    expect(chargeOf(await api.app.call("/api/v1/heartbeats", { key: token }))).toBe("heartbeat 58");
   });
 
   test("a hundred jobs behind one address can send heartbeats", async () => {
@@ -151,7 +151,7 @@ describe("rate limits of valid heartbeat tokens", () => {
       await api.app.clock.advance(60_000);
     }
     expect(api.heartbeats).toHaveLength(300);
-    expect(paid(await api.app.call("/"))).toBe("public 99");
+    expect(chargeOf(await api.app.call("/"))).toBe("public 99");
   });
 
   test("ten thousand heartbeats in a minute are limited to 60 and one per second", async () => {
@@ -177,7 +177,7 @@ describe("rate limits of valid heartbeat tokens", () => {
     const { id, token } = await push(api);
     await beat(api, token);
     const { body } = await api.call(`/${id}/rotate-token`, { method: "POST" });
-    expect(paid(await beat(api, body.token))).toBe("heartbeat 58");
+    expect(chargeOf(await beat(api, body.token))).toBe("heartbeat 58");
   });
 });
 
@@ -197,7 +197,7 @@ describe("rate limits of invalid heartbeat tokens", () => {
     for (const guess of wrong) {
       const inPath = await beat(api, guess);
       const { instance: _, ...said } = expectProblem(inPath, "not_found");
-      seen.push(JSON.stringify(said), paid(inPath).split(" ")[0] ?? "");
+      seen.push(JSON.stringify(said), chargeOf(inPath).split(" ")[0] ?? "");
     }
     const unknown = "The heartbeat token is unknown: no push monitor of this server has it.";
     expect(new Set(seen).size).toBe(2);
@@ -205,11 +205,11 @@ describe("rate limits of invalid heartbeat tokens", () => {
     expect(JSON.parse(seen[0] ?? "").detail).toBe(unknown);
     const asBearer = await api.app.call("/api/v1/heartbeats", { key: wrong[2] });
     expect(expectProblem(asBearer, "invalid_key").detail).toBe(unknown);
-    expect(paid(asBearer)).toBe("public 93");
+    expect(chargeOf(asBearer)).toBe("public 93");
     expect(asBearer.headers.get("www-authenticate")).toStartWith("Bearer ");
     const none = await api.app.call("/api/v1/heartbeats");
     expectProblem(none, "missing_key");
-    expect(paid(none)).toBe("public 92");
+    expect(chargeOf(none)).toBe("public 92");
     expect(api.heartbeats).toEqual([]);
   });
 

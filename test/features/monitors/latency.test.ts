@@ -6,13 +6,12 @@ import {
   latencyOfEach,
   piecesOf,
 } from "../../../src/features/monitors/latency";
-import { rollUp } from "../../../src/features/monitors/rollup";
 import { RELATIVE_ERROR } from "../../../src/kernel/sketch";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { check, type MonitorStore, openMonitorStore } from "../../support/monitor-store";
+import { rollUpAll } from "../../support/rollups";
 
 const MIDNIGHT = Date.parse("2026-03-10T00:00:00Z");
-const KEPT = { resultsMs: 48 * HOUR_MS, minutesMs: 7 * DAY_MS, hoursMs: 400 * DAY_MS };
 const NONE = {
   checks: 0,
   failures: 0,
@@ -25,10 +24,6 @@ const NONE = {
   p95Ms: null,
   p99Ms: null,
 };
-
-async function rollUpAll(store: MonitorStore, now: number): Promise<void> {
-  while (await store.ctx.db.write((tx) => rollUp(tx, { now }, KEPT)));
-}
 
 /** The latency of the check at a moment; null for one in a while. */
 function latencyAt(num: number, at: number): number | null {

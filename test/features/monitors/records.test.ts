@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { getMonitorRecord, listMonitors } from "../../../src/features/monitors/records";
-import { rollUp } from "../../../src/features/monitors/rollup";
 import { newEvaluation } from "../../../src/features/monitors/rules";
 import { SPARKLINE_VALUES, sparklinesOf } from "../../../src/features/monitors/sparklines";
 import {
@@ -15,9 +14,9 @@ import {
   openMonitorStore,
   statementsOf,
 } from "../../support/monitor-store";
+import { rollUpAll } from "../../support/rollups";
 
 const MIDNIGHT = Date.parse("2026-03-10T00:00:00Z");
-const KEPT = { resultsMs: 48 * HOUR_MS, minutesMs: 7 * DAY_MS, hoursMs: 400 * DAY_MS };
 
 function remove(store: MonitorStore, row: MonitorRow): Promise<void> {
   return store.ctx.db.write((tx) => updateMonitorRow(tx, { ...row, deletedAt: store.clock.now() }));
@@ -128,7 +127,7 @@ describe("sparklines of monitors", () => {
     }
     await store.record(check(num, MIDNIGHT + 21 * HOUR_MS, null));
     const now = MIDNIGHT + DAY_MS + 30 * MINUTE_MS;
-    while (await store.ctx.db.write((tx) => rollUp(tx, { now }, KEPT)));
+    await rollUpAll(store, now);
     const line = sparklinesOf(store.ctx.db, [num], now).get(num);
     const expected: (number | null)[] = Array.from({ length: SPARKLINE_VALUES }, () => null);
     for (const hour of [0, 20, 22, 23]) expected[hour] = 150 + hour;

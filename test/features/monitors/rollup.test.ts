@@ -8,12 +8,11 @@ import { rollUp, ROLL_UP_DELAY_MS } from "../../../src/features/monitors/rollup"
 import { findMonitorState } from "../../../src/features/monitors/store";
 import { quantileOf, RELATIVE_ERROR, sketchFromBytes } from "../../../src/kernel/sketch";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
-import { check, type MonitorStore, openMonitorStore } from "../../support/monitor-store";
-import { listRollupRows, recounted, rolledUp } from "../../support/rollups";
+import { check, openMonitorStore } from "../../support/monitor-store";
+import { KEPT, listRollupRows, recounted, rolledUp, rollUpAll } from "../../support/rollups";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 const MIDNIGHT = Date.parse("2026-03-10T00:00:00Z");
-const KEPT = { resultsMs: 48 * HOUR_MS, minutesMs: 7 * DAY_MS, hoursMs: 400 * DAY_MS };
 
 const listResults = selectMany((orm, $: { num: number }) =>
   orm
@@ -22,13 +21,6 @@ const listResults = selectMany((orm, $: { num: number }) =>
     .where(eq(monitorChecks.monitorNum, $.num))
     .orderBy(asc(monitorChecks.at)),
 );
-/** Rolls up until nothing is left; answers how many calls it took. */
-async function rollUpAll(store: MonitorStore, now: number, oldestUnwritten?: number) {
-  let calls = 1;
-  while (await store.ctx.db.write((tx) => rollUp(tx, { now, oldestUnwritten }, KEPT))) calls += 1;
-  return calls;
-}
-
 /** Latencies that differ, some failures, some of them answered, and some that nobody could know. */
 function results(num: number, from: number, to: number, everyMs: number): CheckRow[] {
   const rows: CheckRow[] = [];
