@@ -15,7 +15,7 @@ describe("text that is slow to normalise", () => {
       const startedAt = performance.now();
       const answer = await app.call("/admin/sign-in", { form });
       expect(answer.status).toBe(422);
-      // It would be many seconds, in which nobody else is answered.
+      // A slow normalisation would block all other requests for seconds.
       expect(performance.now() - startedAt).toBeLessThan(1_500);
     },
   );
@@ -25,7 +25,7 @@ describe("text that is slow to normalise", () => {
     const before = site.state();
     const startedAt = performance.now();
     expect((await site.create({ name: MARKS, slug: "" })).status).toBe(422);
-    // It would be seconds, in which nobody else is answered.
+    // A slow normalisation would block all other requests for seconds.
     expect(performance.now() - startedAt).toBeLessThan(1_500);
     expect(site.state()).toEqual(before);
   });

@@ -11,10 +11,10 @@ import { createMaintenanceDashboard, idIn } from "../support/maintenance-dashboa
 const LONG = 10_000;
 const UPDATES = 24;
 
-/** As long as an update may be, and told apart by its first word. */
+/** Returns a text of the greatest length of an update, with a unique first word. */
 const bodyOf = (index: number) => `told-${index} `.padEnd(LONG, "and so on ");
 
-/** Returns the updates that a screen shows, its link to older ones and all pagination links. */
+/** Returns the updates on a screen, its link to older ones and all pagination links. */
 function toldOn({ status, text }: Answer) {
   expect(status).toBe(200);
   const page = readHtml(text);
@@ -23,7 +23,7 @@ function toldOn({ status, text }: Answer) {
   return { told, older: links.find((it) => it.includes("before=")), links };
 }
 
-/** All that is told on the way from the newest to the oldest. */
+/** Returns the updates of all pages, from the newest to the oldest. */
 async function walk(screen: string, show: (path: string) => Promise<Answer>) {
   const parts: string[][] = [];
   for (let path: string | undefined = screen; path !== undefined;) {

@@ -52,7 +52,7 @@ function expectHarmless(answer: Answer): void {
   ).toEqual(policy === POLICY ? [] : page.attributes('link[rel="icon"]', "href"));
 }
 
-/** Pages that show what somebody typed, by where it was typed. */
+/** Screens that show typed text, by the place in which it was typed. */
 const PLACES: {
   where: string;
   show(app: TestApp, session: string, text: string): Promise<Answer[]>;

@@ -4,7 +4,7 @@ import { CLI_ACTOR } from "../../src/domain/actor";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 import { KEY_FIELDS, USERS } from "../support/dashboard";
 
-/** A user of this role with a session, and an owner beside them. */
+/** Creates an owner and a user of this role with a session. */
 async function someone(app: TestApp, role: "owner" | "admin") {
   await app.signedIn("owner");
   const before = new Set(listUsers(app.ctx.db).map(({ id }) => id));

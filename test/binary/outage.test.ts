@@ -5,7 +5,9 @@ import { createInstallation, holdsWithin } from "../support/binary";
 import { startTarget } from "../support/target";
 
 const LIMIT_MS = 25_000;
-/** The server looks at its clock before it connects, and the target when it is asked. */
+/**
+ * Tolerance between the server's clock before connecting and the target's at the request, in ms.
+ */
 const WITHIN_MS = 1_000;
 
 test("the executable detects an outage in real time, dates and announces it, and counts its uptime to the second", async () => {

@@ -37,7 +37,7 @@ test("the first start prints a link that creates the owner once, and later start
   const cookie = (answer.headers.get("set-cookie") ?? "").split(";", 1)[0] ?? "";
   expect((await server.fetch("/admin", { headers: { cookie } })).status).toBe(200);
   expect((await setUp(server, path)).status).toBe(404);
-  // It is printed for a person, and stands nowhere in the log.
+  // The link is printed but never logged.
   const logged = server
     .stderr()
     .split("\n")

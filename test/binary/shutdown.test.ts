@@ -69,7 +69,7 @@ describe("a server that is stopped", () => {
     expect(Date.parse(listed?.last_used_at ?? "")).toBeGreaterThanOrEqual(before);
     expect(listed?.last_used_ip).toBe("127.0.0.1");
     expect(readdirSync(site.dataDir)).not.toContain("allclear.pid");
-    // Only the holder of the directory may restore: nobody holds it any more.
+    // Restoring requires the lock of the directory, which is free now.
     await site.output("backup", site.path("copy.db"));
     expect((await site.run(["restore", site.path("copy.db")])).exitCode).toBe(0);
   });

@@ -104,7 +104,7 @@ describe("kill -9 during deliveries", () => {
     expect(events).toHaveLength(EVENTS);
     expect([...idsOf(receiver)].toSorted()).toEqual(events.toSorted());
     expect(statuses).toEqual({ delivered: EVENTS });
-    // Those that nobody answered, at least.
+    // At least the unanswered ones.
     expect(receiver.received.length).toBeGreaterThanOrEqual(EVENTS + 8);
   });
 

@@ -74,7 +74,7 @@ async function setUp(page: Page, { app, origin }: BrowserSite, { host }: Way): P
     page.waitForRequest((request) => request.method() === "POST"),
     page.getByRole("button", { name: "Set up" }).click(),
   ]);
-  // What tells forms of other sites apart; browsers do not say it over plain HTTP.
+  // Browsers do not send the headers that identify the origin of a form over plain HTTP.
   const isSaid = host !== HOME_HOST;
   expect((await sent.allHeaders())["sec-fetch-site"]).toBe(isSaid ? "same-origin" : undefined);
   await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
@@ -100,7 +100,7 @@ async function createKey(page: Page, { hasScripts }: Way): Promise<string> {
   return value;
 }
 
-/** Runs the command that stands on the page, and presses the button that tries the key. */
+/** Runs the command on the page and presses the button that tests the key. */
 async function tryKey(page: Page, { origin }: BrowserSite, { hasScripts }: Way): Promise<void> {
   const command = (await page.getByText(/^curl /).textContent()) ?? "";
   const answer = await runCurl(command, new URL(origin).host);

@@ -127,7 +127,7 @@ describeWithBrowser("the order of components", (browser) => {
       const { page } = list;
       await grab(page, "Docs");
       await page.mouse.move(640, 470, { steps: 4 });
-      // To its end, so that it stands still.
+      // At the end of the page, scrolling stops.
       await page.waitForFunction(
         () => scrollY > 100 && scrollY + innerHeight >= document.documentElement.scrollHeight - 1,
       );
@@ -343,7 +343,7 @@ async function dragTo(page: Page, name: string, target: Locator, at: number): Pr
   await dragOn(page, target, at);
 }
 
-/** Takes what is held there, and lets go of it. */
+/** Moves the dragged item to this place and drops it. */
 async function dragOn(page: Page, target: Locator, at: number): Promise<void> {
   await hover(page, target, at);
   await page.mouse.up();

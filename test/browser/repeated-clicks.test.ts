@@ -59,7 +59,7 @@ describeInBrowser("repeated clicks and going back", (site) => {
       await page.getByRole("link", { name: "Back to API Keys" }).click();
       await page.getByRole("heading", { name: "API Keys", level: 1 }).waitFor();
       const made = listAllKeys(app.ctx.db).length;
-      // The browser has kept no copy of the page, and sends no form again unless it is told to.
+      // The browser has cached no copy of the page and does not submit the form again by itself.
       await expect(page.goBack()).rejects.toThrow("net::ERR_CACHE_MISS");
       await page.waitForURL(/^chrome-error:/);
       expect(await page.content()).not.toContain(value);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { commandLine } from "../support/command-line";
 import { temporaryFolder } from "../support/temporary-folder";
 
-/** A server that answers every request with this status, and remembers what it was asked. */
+/** Starts a server that answers every request with this status and records requested paths. */
 function answering(status: number) {
   const asked: string[] = [];
   const server = Bun.serve({

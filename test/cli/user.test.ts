@@ -34,7 +34,7 @@ const LINK = /^http:\/\/127\.0\.0\.1:8080\/admin\/join\/([0-9A-Za-z]{43})$/;
 const CREATE_ADA = ["user", "create", "--email", "ada@acme.test"];
 const CREATE_BOB = ["user", "create", "--email", "bob@acme.test", "--role", "editor"];
 
-/** Works on a data directory between two commands, as a server beside them would. */
+/** Works on a data directory between two commands, like a server. */
 async function beside<T>(
   folder: { path: string },
   work: (ctx: Installation["ctx"]) => T | Promise<T>,

@@ -7,7 +7,7 @@ import { createTestClock, settle } from "../support/clock";
 import { addNote, committedNotes, notesOf, openNotes, outcomesOf } from "../support/database";
 import { temporaryFolder } from "../support/temporary-folder";
 
-/** A change that was asked for, and how it stands. */
+/** A requested change and its progress. */
 function watch(change: Promise<unknown>): { state: string; end: Promise<unknown> } {
   const watched = { state: "waiting", end: Promise.resolve() as Promise<unknown> };
   watched.end = outcomesOf(change).then(([outcome]) => {

@@ -10,7 +10,10 @@ import { openSqlite } from "../../src/db/open";
 
 const ROOT = join(import.meta.dir, "..", "..");
 
-/** A column as both sides tell of it. A primary key is never NULL in a STRICT table. */
+/**
+ * A column in a form that both sides can be compared by. A primary key is never NULL in a STRICT
+ * table.
+ */
 interface Column {
   name: string;
   type: string;

@@ -23,7 +23,7 @@ async function connectTo(
   return egress.connect({ host, port, tls, policy: "monitor", signal });
 }
 
-/** A port on which nobody listens. */
+/** Returns a port on which no server listens. */
 async function closedPort(): Promise<number> {
   const server = await startRawServer(silent);
   await server[Symbol.asyncDispose]();

@@ -7,7 +7,7 @@ const NOON = Date.parse("2026-03-10T12:00:00Z");
 
 const by = (label: string): Actor => ({ kind: "user", id: null, label });
 
-/** Logs that somebody did something to something, at some milliseconds after noon. */
+/** Writes an audit entry at a time in milliseconds after noon. */
 function log(app: TestApp, label: string, after: number, action = "thing.add", targetId = "a") {
   return app.ctx.db.write((tx) =>
     recordAudit(tx, { actor: by(label), action, targetId, summary: "x", at: NOON + after }),

@@ -3,7 +3,7 @@ import { Problem } from "../../src/errors";
 import { createCredentials } from "../../src/http/credentials";
 import { createTestApp, expectProblem } from "../support/app";
 
-/** `Authorization` as sent, with KEY for the value of a live key; what the door makes of it. */
+/** `Authorization` as sent, with KEY for the value of a live key, and the result of the gateway. */
 const HEADERS: [header: string, verdict: "accepted" | "missing_key" | "invalid_key"][] = [
   ["Bearer KEY", "accepted"],
   ["bearer KEY", "accepted"],

@@ -8,7 +8,7 @@ import { createWebhookSite } from "../support/webhook-site";
 const JSON_TYPE = { "content-type": "application/json" };
 const CHUNKED = { "transfer-encoding": "chunked" };
 
-/** Bodies that say nothing, each made anew: a stream is read once. */
+/** Empty bodies, created for each request since a stream can be read once. */
 const EMPTY: Record<string, () => CallOptions> = {
   "no body": () => ({}),
   "a body of no bytes": () => ({ raw: "", headers: JSON_TYPE }),

@@ -131,7 +131,7 @@ describe("heartbeat routes", () => {
   });
 });
 
-/** Every route of the dashboard that needs somebody to be signed in, with a user to look at. */
+/** Creates an app with a user, and lists the dashboard routes that need a session. */
 async function createDashboard() {
   const app = await createTestApp({
     dashboard: true,

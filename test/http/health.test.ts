@@ -148,7 +148,7 @@ describe("the readiness of a server whose database another process has locked", 
       { second: 1, status: 200, detail: undefined },
       ...[2, 3, 4, 5].map((second) => ({ second, ...locked })),
     ]);
-    // The clock stands still while these are answered: none of them waits for a timer.
+    // The clock does not move while these are answered, so none waits for a timer.
     for (let second = 6; second <= 20; second++) {
       await app.clock.advance(1_000);
       expect(await ask(second)).toEqual({ second, ...locked });

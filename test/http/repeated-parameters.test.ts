@@ -22,7 +22,7 @@ describe("a declared query parameter that is given twice", () => {
         ...credentials,
         from: `192.0.2.${count % 250}`,
       });
-      // A wrong heartbeat token is refused first, whatever the query.
+      // A wrong heartbeat token is rejected before the query is read.
       if (operation.access.kind === "heartbeat") continue;
       expect({ path, status: answer.status }).toEqual({ path, status: 400 });
       if (answer.body !== undefined) {

@@ -33,7 +33,9 @@ test("an outage is detected, dated, announced, resolved and counted in uptime to
     (await read(`/monitors/${id}/checks?limit=100`)).data
       .map(({ at, outcome }: { at: string; outcome: string }) => ({ at: Date.parse(at), outcome }))
       .toReversed();
-  /** The target is asked a moment later, as long as the network takes while this clock runs. */
+  /**
+   * The target is requested a moment later than the check starts, since this clock keeps running.
+   */
   const expectSame = (told: number, asked: number) => {
     expect(asked - told).toBeGreaterThanOrEqual(0);
     expect(asked - told).toBeLessThanOrEqual(SECOND_MS);

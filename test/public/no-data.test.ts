@@ -15,7 +15,7 @@ test("time in which the server was down is shown as no data and excluded from up
     return { watched, byHand, drawn: page.attributes(".component:first-child .day", "class") };
   };
 
-  // From noon on: two hours up, and then a day and a half of which nobody knows, told in begun minutes.
+  // From noon: two hours up, then a day and a half without data.
   await clock.advance(2 * HOUR_MS);
   watch.kill();
   await clock.advance(DAY_MS + 12 * HOUR_MS);

@@ -88,7 +88,7 @@ describe("the text budget", () => {
   });
 });
 
-/** All parts of what a permalink tells, by their links: their pages. */
+/** Returns all parts of a permalink by following its links. */
 async function readParts({ app }: PublicSite, path: string): Promise<HtmlPage[]> {
   const pages: HtmlPage[] = [];
   for (let next: string | undefined = path; next !== undefined;) {

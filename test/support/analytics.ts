@@ -17,9 +17,9 @@ export interface AnalyticsSite extends AsyncDisposable {
   components: Record<string, string>;
   /** Reads below `/api/v1/analytics/` with the key. */
   read(path: string, options?: CallOptions): Promise<Answer>;
-  /** The same as CSV: its header and its lines, as a parser reads them. */
+  /** Reads analytics as CSV: header and rows, as a parser returns them. */
   csv(path: string): Promise<{ header: string[]; lines: string[][]; answer: Answer }>;
-  /** Expects a refusal that names the parameter. */
+  /** Expects a rejection that names the parameter. */
   refused(path: string, parameter: string): Promise<void>;
 }
 

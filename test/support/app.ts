@@ -25,30 +25,30 @@ import type { Role } from "../../src/domain/role";
 import { createTestClock, settle, type TestClock } from "./clock";
 import { createTestLog, type LogLine } from "./log";
 
-/** An answer, read whole. `body` is parsed where it is JSON. */
+/** An answer that was read completely. `body` is parsed if it is JSON. */
 export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  // Tests read answers freely; their shape is checked against the route's own schema.
+  // Tests read answers without types; `call` checks them against the route's schema.
   // oxlint-disable-next-line typescript/no-explicit-any
   body: any;
 }
 
 export interface CallOptions {
   method?: string;
-  /** The value of a key, sent as bearer. */
+  /** Key value for `Authorization: Bearer`. */
   key?: string | undefined;
   headers?: Record<string, string>;
-  /** Sent as JSON. */
+  /** Body to send as JSON. */
   json?: unknown;
-  /** The token of a session, sent as the dashboard's cookie. */
+  /** Session token, sent as the dashboard's cookie. */
   session?: string | undefined;
-  /** Sent as a form of the dashboard, from its own origin. */
+  /** Fields to send as a form from the dashboard's own origin. */
   form?: Record<string, string | readonly string[]>;
-  /** Sent as it is. */
+  /** Body to send unchanged. */
   raw?: string | Uint8Array<ArrayBuffer> | ReadableStream;
-  /** The address of the socket. */
+  /** Address of the client's socket. */
   from?: string;
   host?: string;
 }
@@ -58,16 +58,16 @@ export interface TestApp extends AsyncDisposable {
   ctx: AppContext;
   clock: TestClock;
   /**
-   * Sends one request through the front door. Every JSON answer is held against the schema that its
-   * route declares, and every error against the errors that it declares.
+   * Sends one request through the gateway. Every JSON answer is checked against the schema of its
+   * route, and every error against the declared errors.
    */
   call(path: string, options?: CallOptions): Promise<Answer>;
-  /** Creates a key with these scopes and answers its value. */
+  /** Creates a key with these scopes and returns its value. */
   keyWith(...scopes: Scope[]): Promise<string>;
   createKey(input?: Partial<Parameters<typeof createKey>[2]>): Promise<RevealedKey>;
-  /** Creates a page with components of these names, in one group. */
+  /** Creates a page with components of these names in one group. */
   page(input?: Partial<PageInput>, components?: string[]): Promise<TestPage>;
-  /** Makes a user of this role and starts a session of theirs: the session's token. */
+  /** Creates a user with this role and returns the token of a new session. */
   signedIn(role?: Role): Promise<string>;
   events(): { type: string; subjectId: string; data: Record<string, unknown> }[];
   audit(): { action: string; summary: string; actorKind: string; targetId: string }[];
@@ -115,7 +115,7 @@ function openDatabase(path: string | undefined): Database {
   return sqlite;
 }
 
-/** A whole application on a database of its own, in memory unless a file is named. */
+/** Creates an application on a database of its own, in memory unless a path is given. */
 export async function createTestApp(
   options: {
     env?: Record<string, string | undefined>;
@@ -124,7 +124,7 @@ export async function createTestApp(
     logLevel?: LogLevel;
     /** Creates the monitoring that runs the checks; without it none run. */
     monitoring?: (ctx: AppContext) => Monitoring;
-    /** Verifies passwords; the real hashes unless given. */
+    /** Verifies passwords; by default with real hashes. */
     passwords?: Passwords;
     /** Loads the dashboard's routes before the first request for one of them, for tests that walk all routes. */
     dashboard?: boolean;
@@ -199,7 +199,7 @@ export async function createTestApp(
       }),
     signedIn: (role = "owner") =>
       db.write((tx) => {
-        // The first user of an installation is its owner, whatever role is asked for.
+        // The first user of an installation is always its owner.
         if (!hasUsers(tx)) addTestUser(ctx, tx, "owner");
         return startSession(ctx, tx, addTestUser(ctx, tx, role), {
           ip: "203.0.113.7",
@@ -219,7 +219,7 @@ export async function createTestApp(
 
 let testUsers = 0;
 
-/** A user who has no password: sessions of theirs are started by the test. */
+/** Creates a user without a password, whose sessions are started by the test. */
 function addTestUser(ctx: AppContext, tx: Tx, role: Role): string {
   testUsers += 1;
   const user = { email: `${role}-${testUsers}@example.com`, name: `Test ${role}`, role };
@@ -277,7 +277,7 @@ export function versionOf({ headers }: Pick<Answer, "headers">): number {
   return Number(version);
 }
 
-/** Expects an RFC 9457 problem with this code, and answers its body. */
+/** Expects an RFC 9457 problem with this code and returns its body. */
 export function expectProblem(answer: Answer, code: ErrorCode): Answer["body"] {
   expect(answer.body?.code ?? answer.text).toBe(code);
   expect(answer.status).toBe(ERRORS[code].status);

@@ -99,12 +99,14 @@ const ACTS = [
   ...WEBHOOK_ACTS,
 ] as const;
 
-/** Something that somebody does in an installation. What it is done to is counted round and round. */
+/**
+ * An action in an installation. Its object is selected by an index modulo the number of objects.
+ */
 const act = fc.record({
   what: fc.constantFrom(...ACTS),
   which: fc.nat({ max: 9 }),
   group: fc.nat({ max: 9 }),
-  // Few, so that they meet.
+  // Few positions, so that they collide.
   position: fc.nat({ max: 3 }),
   word: fc.constantFrom("a", "b", "123", "null", "1e3", "-"),
   pageFields,
@@ -112,7 +114,7 @@ const act = fc.record({
   componentFields,
   monitorFields: arbitraryMonitor,
   webhookFields: arbitraryWebhook,
-  /** Those of the components that there are, on whatever page. */
+  /** Indexes of components of any page. */
   scheduled: fc.array(fc.nat({ max: 9 }), { maxLength: 3, size: "max" }),
 });
 type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
@@ -120,7 +122,10 @@ type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
 /** Sequence of actions that fill an empty installation. */
 export const arbitraryActions: fc.Arbitrary<Act[]> = fc.array(act, { maxLength: 40, size: "max" });
 
-/** Does it, once all that was there is gone. What the rules forbid, such as a slug in use, is left undone. */
+/**
+ * Deletes everything and performs the actions. Those that a rule forbids, such as a used slug, are
+ * skipped.
+ */
 export async function createArbitraryInstallation(
   app: TestApp,
   acts: readonly Act[],
@@ -131,7 +136,7 @@ export async function createArbitraryInstallation(
     for (const { row } of listStoredMonitors(tx)) deleteMonitor(ctx, tx, row.id, CLI_ACTOR);
     for (const { row } of listStoredWebhooks(tx)) deleteWebhook(ctx, tx, row.id, CLI_ACTOR);
   });
-  // Asked for at once, done one after the other: a refused one is undone by itself.
+  // All are requested at once and run in order, so each rejected one is rolled back by itself.
   const attempts = acts.map((one) =>
     ctx.db
       .write((tx) => perform(app, tx, one))

@@ -43,7 +43,7 @@ const httpMore = fc.record(
   optional,
 );
 
-/** Configs by type; some of them are refused, such as a body that is sent with GET. */
+/** Configurations by type. Some are rejected, such as a body with GET. */
 const configs: Record<MonitorType, fc.Arbitrary<Record<string, unknown>>> = {
   http: fc
     .tuple(fc.constantFrom("https://a.example/#x", "http://192.0.2.1:81/?q=1"), httpMore)

@@ -2,7 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import fc from "fast-check";
 import { schemaErrors } from "../../src/errors";
 
-// What YAML has a meaning for, at the beginning of a text, at its end and within.
+// Texts with a meaning in YAML at the beginning, at the end or within a value.
 const AWKWARD = [
   ..."abcXYZ019 \t\n\r:#-?'\"`&*!|>%@{}[],~=<.\\/_+é🎉",
   ..."\u0001\u0085\u200e\u2028\u2029\ufeff\ud800",
@@ -20,7 +20,7 @@ const AWKWARD = [
   "${A}",
 ];
 
-/** Texts that a schema takes. */
+/** Generates texts that a schema accepts. */
 export function textOf(schema: TSchema, maxLength: number): fc.Arbitrary<string> {
   return fc
     .string({ unit: fc.constantFrom(...AWKWARD), maxLength })

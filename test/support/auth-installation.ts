@@ -12,21 +12,21 @@ import { systemRandom } from "../../src/kernel/random";
 import { createTestClock, settle, type TestClock } from "./clock";
 import { createTestLog, type LogLine } from "./log";
 
-/** A migrated database with a context around it and no door, and the connection that it writes by. */
+/** A migrated database with a context but without a gateway, and its connection. */
 export interface AuthInstallation extends AsyncDisposable {
   ctx: AppContext;
   clock: TestClock;
   sqlite: Database;
   logged: LogLine[];
-  /** Adds a user with this id; whatever is not given is plain. */
+  /** Adds a user with this id and default values for all other fields. */
   addUser(id: string, row?: Partial<typeof users.$inferInsert>): Promise<void>;
-  /** Starts a session now and answers its token. */
+  /** Starts a session and returns its token. */
   start(userId: string, from?: Partial<{ ip: string; userAgent: string }>): Promise<string>;
 }
 
 const insertUser = insertInto(users);
 
-/** In memory unless a file is named. */
+/** Opens an installation, in memory unless a path is given. */
 export function openAuthInstallation(path = ":memory:"): AuthInstallation {
   const clock = createTestClock();
   const { log, lines: logged } = createTestLog("trace");

@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { temporaryFolder } from "./temporary-folder";
 
 const ROOT = join(import.meta.dir, "../..");
-/** No process of a test outlives this, whatever becomes of the test. */
+/** Time after which a test's process is killed, in milliseconds. */
 const LIFETIME_MS = 60_000;
 
-/** For tests that start several processes on a machine that is busy with other things. */
+/** Time limit of tests that start several processes, in milliseconds. */
 export const PROCESS_TEST_MS = 30_000;
 
 let building: Promise<string> | undefined;
 
-/** The compiled executable, built from the present sources by the first who asks in a test run. */
+/** Returns the path of the executable, built from the sources once per test run. */
 export function executable(): Promise<string> {
   building ??= build();
   return building;
@@ -28,7 +28,7 @@ async function build(): Promise<string> {
   });
   const complaints = await textOf(builder.stderr);
   if ((await builder.exited) !== 0) throw new Error(`the build failed:\n${complaints}`);
-  // A rename leaves whoever runs the build from before with what it has.
+  // A rename does not disturb processes that still run an earlier build.
   const finished = join(folder, "allclear");
   renameSync(unfinished, finished);
   return finished;
@@ -42,11 +42,11 @@ export interface Outcome {
 }
 
 export interface ProcessOptions {
-  /** Added to an environment that holds nothing else of the test runner's but PATH. */
+  /** Variables added to an environment with PATH only. */
   env?: Record<string, string>;
-  /** The working directory; an empty folder unless given. */
+  /** Working directory, by default an empty folder. */
   cwd?: string;
-  /** The most file descriptors that the process may have open; the machine's limit unless given. */
+  /** Largest number of open file descriptors, by default the machine's limit. */
   descriptors?: number;
 }
 
@@ -55,12 +55,12 @@ export interface ServeOptions extends ProcessOptions {
 }
 
 export interface FetchOptions extends Omit<RequestInit, "headers"> {
-  /** The value of a key, sent as bearer. */
+  /** Key value for `Authorization: Bearer`. */
   key?: string;
   headers?: Record<string, string>;
 }
 
-/** A server that runs and has said that it is ready. */
+/** A running server that has reported to be ready. */
 export interface Server {
   pid: number;
   url: string;
@@ -77,26 +77,26 @@ export interface Server {
   exited: Promise<number>;
 }
 
-/** A data directory of its own, with the executable to use it. Its end ends all that it started. */
+/** A data directory with the executable. Disposing it ends all processes that it started. */
 export interface Installation extends AsyncDisposable {
   dataDir: string;
-  /** An empty folder, in which everything is started unless told otherwise. */
+  /** An empty folder, the default working directory of all processes. */
   workDir: string;
-  /** Another path beside the two, for a file of the test. */
+  /** Returns a path outside of both folders for a file of the test. */
   path(name: string): string;
   /** Runs a command to its end. */
   run(args: string[], options?: ProcessOptions): Promise<Outcome>;
-  /** Runs a command that has to succeed, and answers what it wrote to standard output, trimmed. */
+  /** Runs a command that must succeed and returns its trimmed standard output. */
   output(...args: string[]): Promise<string>;
   /** Starts a server on a free port of the loopback interface and waits until it is ready. */
   serve(options?: ServeOptions): Promise<Server>;
-  /** Creates a key by command and answers its id and value. */
+  /** Creates a key by command and returns its id and value. */
   createKey(scopes: string[], ...more: string[]): Promise<{ id: string; value: string }>;
   /** Creates a page by command, with these components. */
   createPage(slug: string, components: string[]): Promise<void>;
 }
 
-/** `isFromSources` runs `src/main.ts` instead of the executable. */
+/** Creates an installation. `isFromSources` runs `src/main.ts` instead of the executable. */
 export async function createInstallation({ isFromSources = false } = {}): Promise<Installation> {
   const command = isFromSources
     ? [process.execPath, join(ROOT, "src/main.ts")]
@@ -184,7 +184,7 @@ export async function createInstallation({ isFromSources = false } = {}): Promis
     },
     async createPage(slug, components) {
       const file = path(`${slug}.json`);
-      // JSON is YAML.
+      // JSON is also YAML.
       const page = { slug, name: slug, components: components.map((name) => ({ name })) };
       await Bun.write(file, JSON.stringify({ pages: [page] }));
       await output("apply", file);
@@ -197,7 +197,7 @@ export async function createInstallation({ isFromSources = false } = {}): Promis
   };
 }
 
-/** All that a stream has to say, once it ends. */
+/** Reads a stream to its end. */
 export function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
   return new Response(stream).text();
 }
@@ -208,7 +208,7 @@ interface Gathered {
   until(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-/** Reads a stream to its end, keeps its text, and tells who waits for something in it. */
+/** Reads a stream to its end, keeps its text, and notifies callers that wait for a part of it. */
 function gather(stream: ReadableStream<Uint8Array>): Gathered {
   let text = "";
   let hasEnded = false;
@@ -241,8 +241,8 @@ function gather(stream: ReadableStream<Uint8Array>): Gathered {
 }
 
 /**
- * Waits until the probe holds, for at most `limitMs`, and answers whether it did. For what no event
- * tells of: a server hears of another process's commit by looking.
+ * Repeats a probe for at most `limitMs` and returns true once it holds. For changes that a server
+ * only notices by polling, such as commits of other processes.
  */
 export async function holdsWithin(
   limitMs: number,

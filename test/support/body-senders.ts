@@ -8,7 +8,7 @@ export const CHUNKED_FORM = [
   "Transfer-Encoding: chunked",
 ];
 
-/** Opens a connection and sends the head of a request, as the dashboard's own pages would. */
+/** Opens a connection and sends the head of a request with the dashboard's origin. */
 export async function beginRequest(
   { origin }: ServedApp,
   requestLine: string,
@@ -32,13 +32,13 @@ export function countedOf({ app }: ServedApp, route: string): Record<string, num
   return found;
 }
 
-/** Resolves once so many requests are counted for a route. */
+/** Resolves once this number of requests is counted for a route. */
 export async function untilCounted(site: ServedApp, route: string, total: number): Promise<void> {
   const sum = () => Object.values(countedOf(site, route)).reduce((all, value) => all + value, 0);
   while (sum() < total) await settle();
 }
 
-/** Resolves once the server has read what was sent before: it answers what comes later. */
+/** Resolves once the server has read what was sent before. */
 export async function untilRead({ origin }: ServedApp): Promise<void> {
   const { status } = await fetch(`${origin}/healthz`);
   if (status !== 200) throw new Error(`/healthz answered ${status}`);

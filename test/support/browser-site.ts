@@ -10,7 +10,10 @@ const CHROMIUM = "/usr/bin/chromium";
 /** Time limit for content that a test waits for, in milliseconds. */
 const PATIENCE_MS = 15_000;
 
-/** A name that this browser alone resolves, to this machine: a server in a home network, without HTTPS. */
+/**
+ * Host name of a server in a home network without HTTPS, which this browser resolves to this
+ * machine.
+ */
 export const HOME_HOST = "nas.test";
 
 /** Requests and console errors of a page while it was open. */
@@ -21,12 +24,12 @@ export interface Visit {
 }
 
 export interface VisitOptions extends BrowserContextOptions {
-  /** The token of a session, which the browser then has as its cookie. */
+  /** Token of a session to set as cookie. */
   session?: string | undefined;
 }
 
 export interface BrowserSite extends ServedApp {
-  /** Opens a page in a browser that knows nothing yet, but the session that is given. */
+  /** Opens a page in a new browser context, with the given session if any. */
   visit(path: string, options?: VisitOptions): Promise<Visit>;
   /**
    * Returns the violations that axe-core finds on an open page, one per line. Checks only `rules`

@@ -2,7 +2,7 @@ import { and, asc, eq, gt, isNull, or } from "drizzle-orm";
 import { selectMany } from "../../src/db";
 import { componentCauses, components } from "../../src/db/tables/components";
 
-/** All that marked the components of a page since a moment, in the order of its writing. */
+/** Lists the causes of a page's components since a time, in the order of writing. */
 export const listCausesOfPage = selectMany((orm, $: { pageId: string; since: number }) =>
   orm
     .select({ cause: componentCauses })

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 
-/** A process of its own that a test drives line by line. It is gone with the test. */
+/** A process that a test controls line by line. Disposing it ends the process. */
 export interface Child extends AsyncDisposable {
   pid: number;
-  /** The next line that it prints. Throws when it ends instead. */
+  /** Returns the next printed line. Throws if the process ends. */
   line(): Promise<string>;
-  /** Sends it a line. */
+  /** Sends a line to the process. */
   tell(text: string): void;
-  /** kill -9, and waits until it is gone. */
+  /** Sends SIGKILL and waits until the process has ended. */
   kill(): Promise<void>;
 }
 

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from "../../src/kernel/clock";
 
-/** A clock that stands still until the test moves it. */
+/** A clock that only the test moves. */
 export interface TestClock extends Clock {
-  /** Moves both times on, runs the timers that fall due in their order, and lets writes settle. */
+  /** Advances both times, runs the timers that become due in order, and lets writes finish. */
   advance(ms: number): Promise<void>;
   /** Moves the wall clock alone, as an administrator or NTP does. */
   setWallClock(ms: number): void;
@@ -62,7 +62,7 @@ export function createTestClock(start: number = TEST_START): TestClock {
   };
 }
 
-/** Lets the event loop turn, so that queued writes commit and their callers hear of it. */
+/** Lets the event loop turn, so that queued writes commit and their callers resume. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) {
     await new Promise<void>((resolve) => setImmediate(resolve));

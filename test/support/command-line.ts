@@ -12,10 +12,7 @@ export interface CommandOutcome {
   err: string[];
 }
 
-/**
- * A command line on a data directory, in an environment that holds nothing but what is given, with
- * the lines of standard input that are given.
- */
+/** Runs a command on a data directory with only the given variables and lines of standard input. */
 export type CommandLine = (
   args: string[],
   env?: Record<string, string>,
@@ -37,14 +34,14 @@ export function commandLine(dataDir: string): CommandLine {
   };
 }
 
-/** The same, on a data directory that has a database already. */
+/** Returns a command line on a data directory that already has a database. */
 export function installedCommandLine(dataDir: string): CommandLine {
   const config = testConfig({ ALLCLEAR_DATA_DIR: dataDir, ALLCLEAR_LOG_LEVEL: "silent" });
   openForCommand(config, "test", { mayCreate: true }).close();
   return commandLine(dataDir);
 }
 
-/** Its output as one JSON document. Throws where the command failed. */
+/** Parses standard output as one JSON document. Throws if the command failed. */
 export function jsonOf<T>(outcome: CommandOutcome): T {
   if (outcome.exitCode !== 0) throw new Error(outcome.err.join("\n"));
   return JSON.parse(outcome.out.join("\n")) as T;

@@ -1,6 +1,6 @@
 import type { Tx } from "../../src/db";
 
-/** A transaction that counts what is done with it. */
+/** A transaction that counts its statements and rows. */
 export interface CountedTx {
   tx: Tx;
   /** Returns the number of executed statements. */
@@ -22,7 +22,7 @@ export function counted(tx: Tx): CountedTx {
   };
   return {
     tx: {
-      // A getter, since the transaction refuses its statements once it is over.
+      // A getter, since the transaction cannot be read once it is over.
       get statements() {
         const cache = tx.statements;
         return Object.create(cache, {

@@ -30,19 +30,22 @@ const Thing = Type.Composite([
   Type.Object({ version: Type.Integer(), secret: Nullable(Type.String()) }),
 ]);
 
-/** The name that is refused, after the thing was written. */
+/** Name that is rejected after the thing was written. */
 export const TAKEN = "Taken";
 
-/** An API that creates, behind the real door: things that have a secret, and parts of things. */
+/**
+ * An API with test routes behind the real gateway that create things with secrets and parts of
+ * things.
+ */
 export interface CreatingApi extends AsyncDisposable {
   app: TestApp;
-  /** The id and the value of the API key that `post` sends. */
+  /** Id and value of the key that `post` uses. */
   key: { id: string; value: string };
-  /** Sends a POST, to `/api/v1/things` unless another path is named. */
+  /** Sends a POST, by default to `/api/v1/things`. */
   post(
     sent: { name?: string; idempotencyKey?: string; path?: string } & CallOptions,
   ): Promise<Answer>;
-  /** The names of what was made, in the order in which it was. */
+  /** Returns the names of created things in order. */
   made(): string[];
 }
 
@@ -140,7 +143,7 @@ function routesOf(ctx: AppContext, requestContexts: ReturnType<typeof createRequ
     );
 }
 
-/** Puts these routes in the place of the application's own; the rest of it stays. */
+/** Replaces the application's routes by these. */
 function putBehindGateway(app: TestApp, loadRoutes: GatewayDependencies["loadRoutes"]): void {
   const { ctx } = app;
   const requestContexts = createRequestContexts();

@@ -9,8 +9,8 @@ export interface CurlAnswer {
 }
 
 /**
- * Runs a `curl` command in a shell, letter for letter. Whatever it is to reach must be on this
- * machine: `host`, such as `nas.test:8080`, is resolved to it.
+ * Runs a `curl` command unchanged in a shell. `host`, such as `nas.test:8080`, is resolved to this
+ * machine.
  */
 export async function runCurl(command: string, host: string): Promise<CurlAnswer> {
   using home = temporaryFolder();
@@ -23,7 +23,7 @@ export async function runCurl(command: string, host: string): Promise<CurlAnswer
   ];
   await Bun.write(join(home.path, ".curlrc"), settings.join("\n"));
   const shell = Bun.spawn(["sh", "-c", command], {
-    // Nothing of this process's environment, so that no proxy comes between.
+    // An empty environment, so that no proxy is used.
     env: { PATH: process.env["PATH"] ?? "", CURL_HOME: home.path },
     stdout: "pipe",
     stderr: "pipe",

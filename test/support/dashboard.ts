@@ -17,7 +17,7 @@ export const NEW_KEY = `${KEYS}/new`;
 export const USERS = "/admin/settings/users";
 export const ACCOUNT = "/admin/settings/account";
 
-/** A browser's headers that say it wants a page. */
+/** Headers of a browser that requests a page. */
 export const HTML = { accept: "text/html,application/xhtml+xml" };
 
 export const PASSWORD = "correct horse battery";
@@ -33,7 +33,7 @@ export const KEY_FIELDS: Fields = {
   expires_date: "",
 };
 
-/** Opens a page that shows a form, and answers the random field that makes this showing its own. */
+/** Opens a page with a form and returns its form token. */
 export async function openForm(app: TestApp, path: string, session: string): Promise<string> {
   const answer = await app.call(path, { session });
   expect(answer.status).toBe(200);
@@ -62,21 +62,21 @@ export async function sendKeyForm(
   return app.call(NEW_KEY, { session, form: { form, ...KEY_FIELDS, ...fields } });
 }
 
-/** The value that a page reveals. Throws unless it is one value, and only one. */
+/** Returns the key value that an answer reveals. Throws unless it contains exactly one. */
 export function revealedValue(answer: Answer): string {
   const values = new Set(answer.text.match(/allclear_[0-9A-Za-z]{49}/g));
   expect([...values]).toHaveLength(1);
   return [...values][0] ?? "";
 }
 
-/** The token of the link that a page reveals. */
+/** Returns the path of the link that an answer reveals. */
 export function revealedLink(answer: Answer): string {
   const links = new Set(answer.text.match(/\/admin\/join\/[0-9A-Za-z]{43}/g));
   expect([...links]).toHaveLength(1);
   return [...links][0] ?? "";
 }
 
-/** Creates a key by the form, and answers its value and its id. */
+/** Creates a key by its form and returns value and id. */
 export async function makeKey(
   app: TestApp,
   session: string,
@@ -86,7 +86,7 @@ export async function makeKey(
   return { value, id: keysOf(app)[0]?.id ?? "" };
 }
 
-/** Every key, newest first. */
+/** Lists all keys, newest first. */
 export function keysOf(app: TestApp) {
   return listAllKeys(app.ctx.db);
 }
@@ -96,18 +96,18 @@ export function actionsOf(app: TestApp): string[] {
   return app.audit().map(({ action }) => action);
 }
 
-/** The status of a request by a key's value. */
+/** Returns the status of a request with a key value. */
 export async function statusWith(app: TestApp, value: string): Promise<number> {
   return (await app.call("/api/v1/key", { key: value })).status;
 }
 
-/** Makes a user who signs in with `PASSWORD`. The first one of an installation is its owner. */
+/** Creates a user who signs in with `PASSWORD`. The first one is the owner. */
 export async function userWithPassword(
   app: TestApp,
   email: string,
   role: Role = "owner",
 ): Promise<UserResource> {
-  // As cheap as argon2id can be: verifying takes what the hash itself names.
+  // The cheapest argon2id hash; verification takes its cost from the hash.
   const cost = { algorithm: "argon2id", memoryCost: 8, timeCost: 1 } as const;
   const passwordHash = await Bun.password.hash(PASSWORD, cost);
   const [name = ""] = email.split("@");
@@ -116,7 +116,7 @@ export async function userWithPassword(
   );
 }
 
-/** Sends the form to sign in. */
+/** Submits the sign-in form. */
 export function trySignIn(
   app: TestApp,
   email: string,
@@ -127,14 +127,14 @@ export function trySignIn(
   return app.call("/admin/sign-in", { ...options, form: { email, password, next } });
 }
 
-/** Signs in and answers the session's token. */
+/** Signs in and returns the session token. */
 export async function signIn(app: TestApp, email: string, more?: CallOptions): Promise<string> {
   const answer = await trySignIn(app, email, PASSWORD, more);
   expect(answer.status).toBe(303);
   return sessionIn(answer);
 }
 
-/** The session's token that an answer gives to the browser. */
+/** Returns the session token that an answer sets as cookie. */
 export function sessionIn(answer: Answer): string {
   const token = /^[\w-]+=([0-9A-Za-z]{43});/.exec(answer.headers.get("set-cookie") ?? "")?.[1];
   expect(token).toBeDefined();
@@ -148,17 +148,17 @@ export async function isSignedIn(app: TestApp, session: string): Promise<boolean
   return status === 200;
 }
 
-/** The environment of an installation whose public address is set in the dashboard. */
+/** Environment of an installation whose public address is set on the dashboard. */
 export const NO_BASE_URL = { ALLCLEAR_BASE_URL: undefined };
 
-/** The path of a new set-up link, as the server prints it at its start. */
+/** Creates a set-up link and returns its path. */
 export async function setUpPath(app: TestApp): Promise<string> {
   const token = await app.ctx.db.write((tx) => issueSetUpLink(app.ctx, tx));
   expect(token).toMatch(/^[0-9A-Za-z]{43}$/);
   return `/admin/setup/${token}`;
 }
 
-/** Invites somebody by the form, and answers the path of the link and the user's id. */
+/** Invites a user by the form and returns the link's path and the user's id. */
 export async function invite(
   app: TestApp,
   session: string,
@@ -170,13 +170,13 @@ export async function invite(
   return { path, id: findUserByEmail(app.ctx.db, email)?.id ?? "" };
 }
 
-/** Makes a link for a user who is there already, by the form, and answers its path. */
+/** Creates a link for an existing user by the form and returns its path. */
 export async function makeLink(app: TestApp, session: string, id: string): Promise<string> {
   const form = { form: await openForm(app, `${USERS}/${id}`, session) };
   return revealedLink(await app.call(`${USERS}/${id}/link`, { session, form }));
 }
 
-/** Expects a link to open nothing: neither its page nor its form, and nothing to be written. */
+/** Expects page and form of a link to be not found, and nothing to be written. */
 export async function expectDead(app: TestApp, path: string, form: Fields): Promise<void> {
   const before = { audit: app.audit(), users: listUsers(app.ctx.db) };
   for (const answer of [await app.call(path), await app.call(path, { form })]) {

@@ -10,7 +10,7 @@ import type { Clock } from "../../src/kernel/clock";
 import { createTestClock } from "./clock";
 import { createTestLog, type LogLine } from "./log";
 
-/** The table that the tests of the writer write to: as plain as can be. */
+/** The table that tests of the writer use. */
 export const notes = sqliteTable("notes", { text: text().primaryKey() });
 
 export const NOTES_SQL = "CREATE TABLE IF NOT EXISTS notes (text TEXT PRIMARY KEY) STRICT";
@@ -28,14 +28,16 @@ export function notesOf(reader: Reader): string[] {
   return listNotes(reader, {}).map((row) => row.text);
 }
 
-/** A database with the table of notes, the raw connection that its writer uses, and its log. */
+/** A database with the table of notes, its writer's connection and its log. */
 export interface NotesDatabase extends Disposable {
   db: Db;
   sqlite: Database;
   logged: LogLine[];
 }
 
-/** Opens it as a server does, without waiting in SQLite; in memory unless a file is named. */
+/**
+ * Opens the database like a server, without waiting in SQLite; in memory unless a path is given.
+ */
 export function openNotes(path = ":memory:", clock: Clock = createTestClock()): NotesDatabase {
   const sqlite = openSqlite(path, 0);
   sqlite.run(NOTES_SQL);

@@ -30,21 +30,21 @@ const listTryRows = selectMany((orm, _$: Record<string, never>) =>
 export type DeliveryRow = typeof deliveries.$inferSelect;
 export type TryRow = typeof deliveryTries.$inferSelect;
 
-/** An application whose events are delivered for real, on the test's clock. */
+/** An application that delivers events over the network, on the test's clock. */
 export interface DeliverySite extends AsyncDisposable {
   app: TestApp;
   deliverer: Deliverer;
-  /** Creates an endpoint of every event. */
+  /** Creates an endpoint for every event. */
   endpoint(url: string, input?: Partial<CreateWebhookBody>): Promise<WebhookRow>;
-  /** Records one event for each of these subjects, all in one transaction; the types default to one of a component. */
+  /** Records one event per subject in one transaction, by default of a component. */
   tell(...subjects: (string | Partial<OutboxEvent>)[]): Promise<void>;
-  /** Resolves when nothing is due, under way or unrecorded. */
+  /** Resolves when no delivery is due, running or unrecorded. */
   idle(): Promise<void>;
-  /** The same, after so much time of the test's clock; each retry runs at its own time. */
+  /** Advances the clock, with each retry at its own time, then waits like `idle`. */
   pass(ms: number): Promise<void>;
   deliveries(): DeliveryRow[];
   tries(): TryRow[];
-  /** Stops the deliverer and starts another on the same database, as a restart does. */
+  /** Restarts the deliverer on the same database. */
   restart(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export async function createDeliverySite(
   const { ctx } = app;
   const egress =
     options.egress ?? (await createTestEgress(options.names, { clock, outboundAllow })).egress;
-  // Tests have all the time that they want.
+  // Tests need no throttle.
   const throttle = { take: () => true, waitMs: () => 0 };
   const start = () => startDelivering(ctx, egress, undefined, throttle);
   let deliverer = start();
@@ -118,7 +118,7 @@ export async function createDeliverySite(
     },
     async [Symbol.asyncDispose]() {
       const stopped = deliverer.stop(0);
-      // What a test left hanging is broken off at once.
+      // Aborts deliveries that a test left running.
       await clock.advance(0);
       await stopped;
       await app[Symbol.asyncDispose]();

@@ -14,9 +14,9 @@ import type { DemoPage } from "./demo-data-pages";
 
 type Told = Omit<AddUpdateBody, "components"> & {
   by: Actor;
-  /** After the incident began, in ms. */
+  /** Time after the incident's start, in milliseconds. */
   after: number;
-  /** By name. */
+  /** Component statuses by component name. */
   components?: Readonly<Record<string, ComponentStatus>>;
 };
 
@@ -27,9 +27,9 @@ export interface Story {
   /** Time since its start, in ms. */
   ago: number;
   source?: IncidentSource;
-  /** Of the incident itself. */
+  /** Other fields of the incident. */
   more?: Partial<CreateIncidentBody>;
-  /** The first is what it was reported with. */
+  /** The updates; the first one is its report. */
   told: readonly [Told, ...Told[]];
   postmortem?: { by: Actor; after: number; body: string; publish: boolean };
 }

@@ -18,7 +18,7 @@ interface KeyPlan {
 
 interface KeyUse {
   from: string;
-  /** In ms before now. */
+  /** Time of the last use before now, in milliseconds. */
   lastAgo: number;
   /** Requests in each hour of the last 24, by the hour of the day in UTC. */
   perHour?: (hour: number) => number;
@@ -26,7 +26,7 @@ interface KeyUse {
   limitedPerHour?: (hour: number) => number;
 }
 
-/** Oldest first. */
+/** The keys, oldest first. */
 const PLANS: readonly KeyPlan[] = [
   {
     name: "Partner status board",
@@ -124,7 +124,7 @@ export interface DemoKey {
   use: KeyUse | undefined;
 }
 
-/** Creates the keys of a furnished installation, each in its time, and answers them by name. */
+/** Creates the keys of the demo data at their times and returns them by name. */
 export async function makeKeys(
   { ctx, clock }: TestApp,
   now: number,
@@ -144,7 +144,7 @@ export async function makeKeys(
   return made;
 }
 
-/** Counts what the keys were used for in the 24 hours before now, and writes it. */
+/** Counts and stores the requests of each key in the last 24 hours. */
 export async function useKeys(
   { app, ctx }: TestApp,
   now: number,

@@ -14,7 +14,7 @@ interface Plan {
   page: DemoPage;
   name: string;
   body: string;
-  /** By name. */
+  /** Component names. */
   components: readonly string[];
   /**
    * Time since it was planned, in ms. Start and end use the same scale and are negative in the
@@ -24,7 +24,7 @@ interface Plan {
   beginsAgo: number;
   endsAgo: number;
   remindMinutesBefore?: number;
-  /** Told while it was under way. */
+  /** An update while it was in progress. */
   told?: { ago: number; body: string };
   cancelledAgo?: number;
 }
@@ -40,7 +40,7 @@ export function maintenanceDiary(
   by: Actor,
 ): Entry[] {
   const today = Math.floor(now / DAY_MS) * DAY_MS;
-  /** On another day of UTC, in ms before now. */
+  /** Returns a time on another UTC day, in milliseconds before now. */
   const at = (inDays: number, hour: number) => now - (today + inDays * DAY_MS + hour * HOUR_MS);
   const plans: readonly Plan[] = [
     {

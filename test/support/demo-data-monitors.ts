@@ -16,7 +16,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
 import type { DemoPage } from "./demo-data-pages";
 
-/** A state that a monitor entered, in ms before now, and in words why. */
+/** A state that a monitor entered: milliseconds before now, and the reason. */
 interface StateChange {
   ago: number;
   state: MonitorState;
@@ -39,7 +39,7 @@ interface Plan {
 const EVERY_MS = 15 * MINUTE_MS;
 const TIMED_OUT = "Timed out connecting.";
 
-/** Ups and downs that look like a day's, the same in every run. */
+/** Returns a response time that varies like that of a real service, equal in every run. */
 function usual(base: number, ago: number): number {
   const day = Math.sin((ago / DAY_MS) * 2 * Math.PI);
   const noise = ((ago / MINUTE_MS) * 7_919) % 97;
@@ -182,7 +182,7 @@ export async function addMonitors(
   for (const plan of PLANS) {
     clock.setWallClock(now - plan.createdAgo);
     const input = { ...plan.input, component_ids: (plan.components ?? []).map(componentOf) };
-    // One after the other: they are what happened.
+    // In order, since later actions depend on earlier ones.
     // oxlint-disable-next-line no-await-in-loop
     await ctx.db.write((tx) => {
       const { row } = createMonitor(ctx, tx, input as CreateMonitorBody, by).record;

@@ -4,16 +4,16 @@ import type { Actor } from "../../src/domain/actor";
 import { DAY_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
 
-/** A page of a furnished installation. */
+/** A page of the demo data. */
 export interface DemoPage {
   row: PageRow;
-  /** The id of a component by its name. Throws for another name. */
+  /** Returns the id of a component by its name. Throws for an unknown name. */
   component(name: string): string;
 }
 
 interface PagePlan {
   page: Parameters<typeof createPage>[2];
-  /** By the name of their group; those of "" are in none. */
+  /** Component names by the name of their group; "" is no group. */
   components: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -44,7 +44,10 @@ const INSIDE: PagePlan = {
   components: { "": ["VPN", "Build farm", "Wiki"] },
 };
 
-/** A public page and one for those inside, as they are for 200 days; a component of the latter is set by hand. */
+/**
+ * Creates a public and a private page 200 days ago. A component of the private page has a manual
+ * status.
+ */
 export async function addPages(installation: TestApp, now: number, actor: Actor) {
   const { ctx, clock } = installation;
   clock.setWallClock(now - 200 * DAY_MS);

@@ -42,14 +42,14 @@ export interface People {
   priya: UserResource;
 }
 
-/** Tokens of sessions, by role. */
+/** Session tokens by role. */
 export type Sessions = Record<Role, string>;
 
 export function asActor({ id, name }: UserResource): Actor {
   return { kind: "user", id, label: name };
 }
 
-/** Sets up the owner, and has the others join over the months before `now`. */
+/** Sets up the owner and creates the other users over the months before `now`. */
 export async function addPeople({ ctx, clock }: TestApp, now: number): Promise<People> {
   const { db } = ctx;
   const maya = await db.write((tx) => {
@@ -80,7 +80,7 @@ export async function addPeople({ ctx, clock }: TestApp, now: number): Promise<P
   return { maya, jonas, elif, noor, lea, priya };
 }
 
-/** The owner at three devices, and one session of everybody else. */
+/** Signs the owner in on three devices and the others on one. */
 export async function signEverybodyIn(
   { ctx, clock, call }: TestApp,
   now: number,

@@ -18,7 +18,7 @@ import type { DemoPage } from "./demo-data-pages";
 export interface DemoWebhooks {
   /** Ids by description. */
   ids: Record<string, string>;
-  /** A delivery to the first one that took more than one try. */
+  /** A delivery of the first webhook with more than one attempt. */
   retried: string;
 }
 
@@ -79,7 +79,7 @@ function plansOf({ shop }: { shop: DemoPage }): Plan[] {
   ];
 }
 
-/** Their creation, each at its time; what happens from then on is queued for them. */
+/** Returns the actions that create the webhooks; later events are queued for them. */
 export function webhookEntries({ ctx }: TestApp, pages: { shop: DemoPage }, by: Actor): Entry[] {
   return plansOf(pages).map(({ input, ago }) => ({
     ago,
@@ -94,7 +94,7 @@ const listIds = selectMany((orm, _$: Record<string, never>) =>
   orm.select({ id: webhooks.id, description: webhooks.description }).from(webhooks),
 );
 
-/** Delivers, or tries to, what was queued by `now`. */
+/** Attempts the deliveries that were queued by `now`. */
 export async function deliverAll(
   installation: TestApp,
   now: number,
@@ -109,7 +109,7 @@ export async function deliverAll(
     const webhookId = ids[input.description];
     const tries = { count: 0, answer };
     for (const row of listRows(db, {}).filter((one) => one.webhookId === webhookId)) {
-      // One after the other: they are what happened.
+      // In order, since later attempts depend on earlier ones.
       // oxlint-disable-next-line no-await-in-loop
       const outcome = await deliver(installation, now, row, tries);
       if (outcome === "retried" && input.description === "On-call relay") retried = row.id;
@@ -118,7 +118,7 @@ export async function deliverAll(
   return { ids, retried };
 }
 
-/** Tries a delivery until it is over, or due after `now`. */
+/** Attempts a delivery until it is over or due after `now`. */
 async function deliver(
   { ctx, clock }: TestApp,
   now: number,
@@ -126,7 +126,7 @@ async function deliver(
   tries: Pick<Plan, "answer"> & { count: number },
 ): Promise<"retried" | undefined> {
   if (!getWebhookRecord(ctx.db, row.webhookId, now).row.enabled) {
-    // Had it been disabled when this happened, nothing would have been queued.
+    // A disabled webhook would have had no queued deliveries.
     await ctx.db.write((tx) => deleteUntried(tx, { id: row.id }));
     return undefined;
   }
@@ -145,7 +145,7 @@ async function deliver(
       retryAfter: undefined,
       ...tries.answer(tries.count, number),
     };
-    // A try follows from the one before.
+    // Each attempt depends on the one before.
     // oxlint-disable-next-line no-await-in-loop
     due = await ctx.db.write((tx) => recordTry(ctx, tx, row.id, result, clock.now()));
   }

@@ -20,33 +20,33 @@ import {
 import { incidentStories } from "./demo-data-stories";
 import { deliverAll, type DemoWebhooks, webhookEntries } from "./demo-data-webhooks";
 
-/** The moment at which a furnished installation is looked at. */
+/** The time of the screenshots. */
 const NOW = Date.parse("2026-03-10T14:32:20.000Z");
 const FIRST_DAY = 210;
 
 /** Objects of the demo data by name. */
 export interface DemoData {
-  /** Tokens of sessions, by role. */
+  /** Session tokens by role. */
   sessions: Sessions;
   /** Ids by name. */
   keys: Record<string, string>;
   users: Record<"maya" | "jonas" | "elif" | "priya", string>;
-  /** Ids by what they are for, and of a delivery that was tried twice. */
+  /** Ids by purpose, and that of a delivery with two attempts. */
   webhooks: DemoWebhooks;
-  /** Tokens of an invitation that waits, and of a link for a new password. */
+  /** Tokens of a pending invitation and of a password link. */
   links: { invitation: string; newPassword: string };
 }
 
-/** The clock that an installation to be furnished begins with. */
+/** Returns the clock that an installation with demo data needs. */
 export function demoClock(): TestClock {
   return createTestClock(NOW - FIRST_DAY * DAY_MS);
 }
 
 /**
- * Makes an empty installation what a small team's is after half a year: four users, one more who was
- * disabled and one who is invited; two pages, not all well, with what went wrong, what was planned and what
- * is watched; nine keys and the last day's use of them; four webhooks, not all of which get through.
- * Every run makes the same, but for what is random. Needs a `demoClock`, which then stands still.
+ * Fills an empty installation with half a year of a small team: four active users, one disabled and
+ * one invited; two pages with incidents, maintenance and monitors; nine keys with a day of use;
+ * four webhooks, some of which fail. Every run creates the same, except random values. Needs a
+ * `demoClock`, which then stops.
  */
 export async function fillDemoData(installation: TestApp): Promise<DemoData> {
   const { ctx, clock } = installation;
@@ -91,7 +91,7 @@ export async function fillDemoData(installation: TestApp): Promise<DemoData> {
   };
 }
 
-/** Revokes one key and rotates another, whose old value, the answer, somebody still uses. */
+/** Revokes one key and rotates another, whose old value is still in use and is returned. */
 async function changeKeys(
   { ctx, clock }: TestApp,
   keys: Map<string, DemoKey>,

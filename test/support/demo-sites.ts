@@ -9,8 +9,8 @@ import { fillDemoData, type DemoData, demoClock } from "./demo-data";
 import { PUBLIC_ADDRESS } from "./demo-data-people";
 
 /**
- * Installations to look at: without a user, with an owner and nothing else, one in use, and one whose
- * database fails as each screen of it says.
+ * Installations for screenshots: without a user, with an owner only, with demo data, and with a
+ * failing database.
  */
 export interface DemoSites extends AsyncDisposable {
   bare: BrowserSite & { setUpToken: string };
@@ -19,7 +19,9 @@ export interface DemoSites extends AsyncDisposable {
   failing: BrowserSite & { session: string };
 }
 
-/** Their clocks stand still. `prepare` is called with each before anything is made in it. */
+/**
+ * Opens the installations with stopped clocks. `prepare` is called with each before it is filled.
+ */
 export async function openDemoSites(
   browser: Browser,
   prepare: (site: BrowserSite) => void = () => {},
@@ -45,13 +47,13 @@ async function issueToken({ ctx }: TestApp): Promise<string> {
   return (await ctx.db.write((tx) => issueSetUpLink(ctx, tx))) ?? "";
 }
 
-/** A session of the first user, who is all that there is. */
+/** Starts a session of the first and only user. */
 async function enterAlone({ ctx }: TestApp): Promise<string> {
   const { id } = await ctx.db.write((tx) => {
     setPublicAddress(ctx, tx, PUBLIC_ADDRESS, CLI_ACTOR);
     const owner = { email: "maya@northwind.example", name: "Maya Lindqvist" };
     return createUser(ctx, tx, owner, CLI_ACTOR);
   });
-  // Afterwards: a session is for the scheme of the address that is in force when it begins.
+  // In a second transaction, since a session depends on the scheme of the stored address.
   return ctx.db.write((tx) => startSession(ctx, tx, id, { ip: "127.0.0.1", userAgent: "" }));
 }

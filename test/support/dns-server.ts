@@ -9,7 +9,7 @@ export const SERVFAIL = { code: 2 };
 export const REFUSED = { code: 5 };
 
 export interface DnsServer extends AsyncDisposable {
-  /** As a resolver is written: address and port. */
+  /** Address and port in the notation of a resolver. */
   address: string;
   /** Returns the number of queries received. */
   questions(): number;
@@ -17,7 +17,7 @@ export interface DnsServer extends AsyncDisposable {
 
 const HEADER_BYTES = 12;
 
-/** A resolver on loopback that answers every question with what `reply` gives. */
+/** Starts a resolver on loopback that answers every query by `reply`. */
 export async function startDnsServer(reply: () => DnsReply): Promise<DnsServer> {
   const socket = createSocket("udp4");
   let questions = 0;
@@ -34,7 +34,7 @@ export async function startDnsServer(reply: () => DnsReply): Promise<DnsServer> 
   };
 }
 
-/** A name as messages of the DNS hold it. */
+/** Encodes a name as in DNS messages. */
 export function dnsName(name: string): Buffer {
   const labels = name.split(".").map((label) => [label.length, ...Buffer.from(label)]);
   return Buffer.from([...labels.flat(), 0]);
@@ -47,7 +47,7 @@ function encode(message: Buffer, reply: { records: Buffer[] } | { code: number }
   header[2] = 0x81;
   header[3] = 0x80 | ("code" in reply ? reply.code : 0);
   header.writeUInt16BE(records.length, 6);
-  // No authority and nothing additional, whatever the question brought.
+  // No authority and additional records.
   header.writeUInt32BE(0, 8);
   const type = message.readUInt16BE(end - 4);
   const encoded = records.map((data) => {

@@ -4,14 +4,14 @@ export interface HostAnswer {
   status: number;
   headers: Headers;
   text: string;
-  // Tests read answers freely.
+  // Tests read answers without types.
   // oxlint-disable-next-line typescript/no-explicit-any
   body: any;
 }
 
 /**
- * Sends one request to a host through the front door. `call` would hold the answer against the route of
- * its path, which on a page's own domain may not be there.
+ * Sends one request to a host through the gateway. Unlike `call`, it does not check the answer
+ * against the route of its path, which may be another one on a custom domain.
  */
 export async function visit(
   app: TestApp,

@@ -3,12 +3,12 @@ import { parseNetworks } from "../../src/config/parse";
 import { createTestClock, type TestClock } from "./clock";
 import { certificateText } from "./raw-server";
 
-/** Nothing that a test asks for takes longer; what does is a fault, not a test that hangs. */
+/** Time limit of all requests of a test, in milliseconds. */
 const PATIENCE_MS = 10_000;
 
 /**
- * A way out whose names are the test's: each has its answers, the first for the first question and so
- * on, the last for all that follow. Another name is not there. Trusts the authority of the tests.
+ * Creates an egress that resolves the given names only. Each name has a list of answers; the last
+ * one is repeated. Trusts the tests' certificate authority.
  */
 export async function createTestEgress(
   names: Record<string, string[][]> = {},
@@ -34,7 +34,7 @@ export async function createTestEgress(
   return {
     egress,
     clock,
-    /** The names whose addresses were asked for. */
+    /** Names that were resolved, in order. */
     asked,
     request: (url: string, more: Partial<HttpRequest> = {}): Promise<HttpAnswer | Fault> =>
       egress.request({
@@ -47,7 +47,7 @@ export async function createTestEgress(
   };
 }
 
-/** A deadline that no test reaches. */
+/** Returns a deadline that no test reaches. */
 export function patience(): AbortSignal {
   return AbortSignal.timeout(PATIENCE_MS);
 }

@@ -1,4 +1,4 @@
-/** A family as a scraper reads it. */
+/** A metric family as a scraper reads it. */
 export interface ReadFamily {
   type: string;
   help: string;
@@ -10,9 +10,9 @@ const LABEL_NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 const TYPES = ["counter", "gauge"];
 
 /**
- * Reads Prometheus's text format, version 0.0.4, more strictly than scrapers do: each family has its help
- * and its type once, before its samples, which stand together; no two samples of it are alike; counters end
- * in `_total` and are no less than zero. Throws, quoting the line, for anything else.
+ * Parses Prometheus's text format, version 0.0.4, strictly: each family has its help and type once,
+ * before all of its samples; samples are unique; counters end in `_total` and are not negative.
+ * Throws with the line otherwise.
  */
 export function readExposition(text: string): Map<string, ReadFamily> {
   const families = new Map<string, ReadFamily>();

@@ -3,21 +3,21 @@ import { type Atom, parseAtomFeed, parseRssFeed, type Rss } from "feedsmith";
 import ICAL from "ical.js";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 
-/** A page that people follow, and a key that may tell of incidents and plan maintenance on it. */
+/** A page and a key that may report incidents and plan maintenance on it. */
 export interface FollowedPage extends AsyncDisposable {
   app: TestApp;
-  /** The id of the page's component, API. */
+  /** Id of the page's component API. */
   api: string;
   pageId: string;
-  /** Calls the API with the key. Throws where it is refused. */
+  /** Calls the API with the key. Throws if it is rejected. */
   send(method: string, path: string, json?: unknown): Promise<Answer["body"]>;
-  /** Opens an incident and answers it. */
+  /** Opens an incident and returns it. */
   open(json?: Record<string, unknown>): Promise<Answer["body"]>;
-  /** Plans a maintenance, in two hours unless it is said otherwise, and answers it. */
+  /** Plans a maintenance, by default in two hours, and returns it. */
   plan(json?: Record<string, unknown>): Promise<Answer["body"]>;
-  /** Reads a file of the page, as anybody would. */
+  /** Reads a file of the page without a credential. */
   read(file: string, options?: CallOptions): Promise<Answer>;
-  /** Its feeds and its calendar, as parsers read them. Each throws where it is not well-formed. */
+  /** Parses a feed or the calendar of the page. Throws if it is not well-formed. */
   atom(slug?: string): Promise<Atom.Feed<string>>;
   rss(slug?: string): Promise<Rss.Feed<string>>;
   calendar(): Promise<InstanceType<typeof ICAL.Component>>;
@@ -76,14 +76,14 @@ export async function createFollowedPage(
   return site;
 }
 
-/** The elements of an XML document. Throws where it is not well-formed. */
+/** Parses an XML document. Throws if it is not well-formed. */
 export function parseXml(text: string): Answer["body"] {
   const judgement = XMLValidator.validate(text);
   if (judgement !== true) throw new Error(JSON.stringify(judgement.err));
   if (text.replace(/<!\[CDATA\[[\s\S]*?\]\]>/g, "").includes("]]>")) {
     throw new Error("the end of a CDATA section that has no beginning");
   }
-  // What XML 1.0 has no way to write.
+  // Characters that XML 1.0 cannot contain.
   // oxlint-disable-next-line no-control-regex
   const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/u.exec(
     text,

@@ -1,17 +1,17 @@
 import { createPasswords, type Passwords } from "../../src/features/auth";
 import { settle } from "./clock";
 
-/** Passwords whose verifications the test ends one by one. */
+/** Passwords whose verifications the test completes. */
 export interface GatedPasswords extends Passwords {
-  /** The passwords whose verification has begun, in that order. */
+  /** Passwords whose verification has begun, in order. */
   readonly begun: readonly string[];
-  /** Ends the verifications that have begun, and lets the next begin. */
+  /** Completes the verifications that have begun and lets the next ones begin. */
   endBegun(): Promise<void>;
-  /** Ends verifications until none is left. */
+  /** Completes all verifications. */
   endAll(): Promise<void>;
 }
 
-/** The real queue around a verifier that takes `right` for every user's password. */
+/** Returns the real queue around a verifier that accepts `right` as the password of every user. */
 export function createGatedPasswords(right: string): GatedPasswords {
   const begun: string[] = [];
   let ends: (() => void)[] = [];

@@ -7,7 +7,7 @@ import { readHtml } from "./html";
 
 export const COMPONENTS = "/admin/components";
 
-/** A page whose components stand in groups and in none, and ways to see how they stand. */
+/** A page with components in groups and without, and functions that read their order. */
 export interface ArrangedSite extends AsyncDisposable {
   app: TestApp;
   page: PageRow;
@@ -15,13 +15,15 @@ export interface ArrangedSite extends AsyncDisposable {
   ids: Record<string, string>;
   /** Groups and components as the API lists them: `Docs | Core: API, Web | Edge: CDN`. */
   outline(): Promise<string>;
-  /** The ids of these, as they stand from top to bottom. */
+  /** Returns the ids of these groups and components, as submitted from top to bottom. */
   sequence(...names: string[]): string[];
   /** State that a rejected change must leave unchanged. */
   state(): Promise<unknown>;
 }
 
-/** Docs is in no group; Core holds API and Web, Edge holds CDN. */
+/**
+ * The names, from top to bottom: Docs has no group, Core contains API and Web, Edge contains CDN.
+ */
 export async function createArrangedSite(): Promise<ArrangedSite> {
   const app = await createTestApp();
   const { page, ids } = await arrange(app);
@@ -43,7 +45,7 @@ interface Shown {
   components: { group_id: string | null; name: string }[];
 }
 
-/** A page's status document in one line. */
+/** Describes the order in a status document in one line. */
 export function outlineOf({ groups, components }: Shown): string {
   const namesIn = (groupId: string | null) =>
     components
@@ -54,7 +56,7 @@ export function outlineOf({ groups, components }: Shown): string {
   return [namesIn(null), ...parts].join(" | ");
 }
 
-/** Makes the page `acme` in an installation. */
+/** Creates the page `acme` with groups and components. */
 export async function arrange(
   app: TestApp,
 ): Promise<{ page: PageRow; ids: Record<string, string> }> {

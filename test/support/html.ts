@@ -8,14 +8,14 @@ export interface Control {
 
 /** Parts of an HTML page that tests read. */
 export interface HtmlPage {
-  /** Of elements that a CSS selector finds, in their order; the text of their descendants included. */
+  /** Returns the texts of elements that a CSS selector finds, in order, including descendants. */
   texts(selector: string): string[];
-  /** The attribute of elements that a selector finds; those without it are left out. */
+  /** Returns an attribute of elements that a selector finds, without those that lack it. */
   attributes(selector: string, name: string): string[];
   controls: Control[];
 }
 
-/** Reads a page as a browser does, entities and all. */
+/** Reads a page like a browser, including entities. */
 export function readHtml(html: string): HtmlPage {
   const page: HtmlPage = {
     texts(selector) {
@@ -55,8 +55,8 @@ export function typedIn(html: string, name: string): string[] {
 }
 
 /**
- * Returns the error beside each field of a form, by name. Throws unless the summary has the same
- * errors, each linked to an element of the page.
+ * Returns the error of each field of a form by name. Throws unless the summary has the same errors,
+ * each linked to an element of the page.
  */
 export function complaintsOn(html: string): Record<string, string> {
   const page = readHtml(html);
@@ -74,7 +74,7 @@ export function complaintsOn(html: string): Record<string, string> {
   const desired = Object.fromEntries(
     Object.entries(complaints).map(([name, text]) => [`#field-${name}`, text]),
   );
-  // A complaint that is a sentence stands alone beside its field, and after the field's name above.
+  // An error that is a sentence is repeated unchanged in the summary, after the field's name.
   const saysSame = (href: string, text: string) =>
     told[href] === text || told[href]?.endsWith(`: ${text}`);
   const isTold = Object.entries(desired).every(([href, text]) => saysSame(href, text));

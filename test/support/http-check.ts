@@ -4,10 +4,10 @@ import type { HttpConfig } from "../../src/features/monitors/probes/http-config"
 import type { TestClock } from "./clock";
 import { createTestEgress, patience } from "./egress";
 
-/** The names that the checks of tests know, all of this machine. */
+/** Names that the checks can resolve, all to this machine. */
 const NAMES = { "shop.test": [["127.0.0.1"]], "other.test": [["127.0.0.1"]] };
 
-/** Runs one check. The config has passed its judgement, as a monitor's has. */
+/** Runs one check of a validated configuration. */
 export async function checkHttp(
   config: HttpConfig,
   {

@@ -4,18 +4,20 @@ import type { Fields } from "./dashboard";
 import { readHtml, typedIn } from "./html";
 import { createIncidentSite, type IncidentSite } from "./incident-site";
 
-/** A site with incidents, and an editor who is signed in to its dashboard. */
+/** A page with incidents, and an editor with a session. */
 export interface IncidentDashboard extends AsyncDisposable {
   site: IncidentSite;
   editor: string;
   viewer: string;
-  /** Shows a screen of an incident to the editor, or to whom the options name. */
+  /** Opens a screen as the editor, or as `options` say. */
   show(path: string, options?: CallOptions): Promise<Answer>;
-  /** Sends a form, as it stands, without looking at its screen first. */
+  /** Submits a form without opening its screen first. */
   send(path: string, form?: Fields, options?: CallOptions): Promise<Answer>;
-  /** Opens the screen of a form and sends it with its hidden fields, and what is given over them. */
+  /** Opens the screen of a form and submits it with its hidden fields and the given ones. */
   fill(screen: string, action: string, form: Fields): Promise<Answer>;
-  /** Adds an update by the form of the incident's screen, what is given over what it begins with. */
+  /**
+   * Adds an update by the form of the incident's screen, with default values for omitted fields.
+   */
   tell(id: string, form?: Fields): Promise<Answer>;
 }
 
@@ -51,13 +53,13 @@ export async function createIncidentDashboard(): Promise<IncidentDashboard> {
   };
 }
 
-/** The hidden fields of the forms of a page, as a browser would send them. */
+/** Returns the hidden fields of all forms of a page. */
 export function hiddenIn(html: string): Record<string, string> {
   const hidden = readHtml(html).controls.filter(({ type }) => type === "hidden");
   return Object.fromEntries(hidden.map(({ name, value }) => [name, value]));
 }
 
-/** Expects a form to have done what it asks for, and answers what is said of it on the next screen. */
+/** Expects a form to succeed and returns the confirmation on the next screen. */
 export async function expectDone(
   dashboard: IncidentDashboard,
   answer: Answer,

@@ -1,17 +1,17 @@
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 
-/** An app with one page, its components API and Web, and a key that may read and write incidents. */
+/** An app with one page, its components API and Web, and a key for incidents. */
 export interface IncidentSite extends AsyncDisposable {
   app: TestApp;
   key: string;
   /** Ids of the components. */
   api: string;
   web: string;
-  /** Opens an incident on the page; what is given goes over what is needed. */
+  /** Reports an incident on the page, with default values for omitted fields. */
   post(json?: Record<string, unknown>, options?: CallOptions): Promise<Answer>;
-  /** The same, answering the incident. Throws where it was refused. */
+  /** Reports an incident and returns it. Throws if it is rejected. */
   open(json?: Record<string, unknown>): Promise<Answer["body"]>;
-  /** Adds an update; without a text of its own it has one. */
+  /** Adds an update, by default with a text. */
   update(id: string, json: Record<string, unknown>, options?: CallOptions): Promise<Answer>;
   patch(id: string, json: unknown, options?: CallOptions): Promise<Answer>;
   read(id: string): Promise<Answer["body"]>;
@@ -19,7 +19,7 @@ export interface IncidentSite extends AsyncDisposable {
   shown(): Promise<{ api: string; web: string }>;
   /** State that a rejected change must leave unchanged. */
   state(): Promise<unknown>;
-  /** The types of the events since the last call of this. */
+  /** Returns the types of the events since the last call. */
   told(): string[];
 }
 

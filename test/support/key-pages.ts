@@ -1,7 +1,7 @@
 import type { Reader } from "../../src/db";
 import { type KeyListing, type KeyQuery, listKeyPage } from "../../src/features/keys";
 
-/** All keys that a query lets through, by way of every page, in the order of the pages. */
+/** Lists all keys that match a query by following its pages. */
 export function listEveryKey(reader: Reader, query: Omit<KeyQuery, "before">): KeyListing[] {
   const found: KeyListing[] = [];
   let before: string | undefined;

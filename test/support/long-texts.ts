@@ -3,12 +3,15 @@ import { CLI_ACTOR } from "../../src/domain/actor";
 import { toIso } from "../../src/kernel/time";
 import type { TestApp } from "./app";
 
-/** As long a text as an update can have, which begins with a word of its own. */
+/** Returns a text of the greatest length of an update, with a unique first word. */
 export function longText(word: string): string {
   return `${word} ${"and so on, at length. ".repeat(500)}`.slice(0, 10_000);
 }
 
-/** Opens incidents on the page `acme`, a second after another, each told in as many long updates: their ids. */
+/**
+ * Opens incidents on the page `acme`, one per second, each with the given number of long updates,
+ * and returns their ids.
+ */
 export function writeLongTexts(
   { ctx, clock }: TestApp,
   { incidents, updates }: { incidents: number; updates: number },

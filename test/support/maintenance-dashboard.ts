@@ -7,20 +7,20 @@ import { createMaintenanceSite, type MaintenanceSite } from "./maintenance-site"
 export const MAINTENANCE = "/admin/maintenance";
 export const NEW_PLAN = `${MAINTENANCE}/new`;
 
-/** Maintenance as somebody in the dashboard meets it. The clock of the tests begins at noon. */
+/** Maintenance on the dashboard. The tests' clock starts at noon. */
 export interface MaintenanceDashboard extends AsyncDisposable {
   site: MaintenanceSite;
-  /** Of an editor unless another role was asked for. */
+  /** Session of an editor, or of the given role. */
   session: string;
   /** Opens a screen. */
   open(path: string): Promise<Answer>;
-  /** Sends a form as it is given. */
+  /** Submits a form with exactly these fields. */
   send(path: string, form: Fields): Promise<Answer>;
   /** Returns valid fields of the planning form: for the component API, one hour from 14:00. */
   planFields(fields?: Fields): Fields;
-  /** Opens the form that plans and sends it filled in. */
+  /** Opens the planning form and submits it filled in. */
   plan(fields?: Fields): Promise<Answer>;
-  /** The maintenance that a redirect leads to. */
+  /** Reads the maintenance that a redirect leads to. */
   made(answer: Answer): Promise<Answer["body"]>;
 }
 
@@ -63,7 +63,7 @@ export async function createMaintenanceDashboard(
   return dashboard;
 }
 
-/** The id of the maintenance whose screen a redirect leads to. */
+/** Returns the id of the maintenance that a redirect leads to. */
 export function idIn(answer: Answer): string {
   const location = answer.headers.get("location") ?? "";
   expect(location).toStartWith(`${MAINTENANCE}/mnt_`);

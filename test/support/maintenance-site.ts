@@ -9,10 +9,10 @@ import { settle, type TestClock } from "./clock";
 
 export const MAINTENANCE_PATH = "/api/v1/maintenance";
 
-/** On the day of the tests, which begin at noon. */
+/** Returns a time on the day of the tests, whose clock starts at noon. */
 export const at = (time: string) => `2026-03-10T${time}.000Z`;
 
-/** The body that a maintenance is planned with unless a test says otherwise: in two hours, for one. */
+/** Default body of a planned maintenance: from 14:00 to 15:00. */
 export const PLAN = {
   page: "acme",
   name: "Database upgrade",
@@ -28,7 +28,10 @@ export interface Marked {
   to: string | null;
 }
 
-/** An app with a page of two components, a key that may read and plan, and the clock, if it is to run. */
+/**
+ * An app with a page of two components, a key for maintenance, and optionally the maintenance
+ * clock.
+ */
 export interface MaintenanceSite extends AsyncDisposable {
   app: TestApp;
   clock: TestClock;
@@ -36,13 +39,13 @@ export interface MaintenanceSite extends AsyncDisposable {
   /** Component ids by name: API and Web. */
   ids: Record<string, string>;
   key: string;
-  /** Lets time pass in which the clock of maintenance does not run; it looks at the end. */
+  /** Advances time without running the maintenance clock, except once at the end. */
   skip(ms: number): Promise<void>;
   /** Calls a path under `/api/v1/maintenance` with the key. */
   call(path: string, options?: CallOptions): Promise<Answer>;
-  /** Plans one on the component API and answers its id. Throws if it is refused. */
+  /** Plans a maintenance of the component API and returns its id. Throws if it is rejected. */
   plan(input?: Record<string, unknown>): Promise<string>;
-  /** The same, whatever the answer. */
+  /** Plans a maintenance and returns the answer, even if it is rejected. */
   post(input?: Record<string, unknown>): Promise<Answer>;
   get(id: string): Promise<Answer["body"]>;
   patch(id: string, json: unknown): Promise<Answer>;
@@ -52,7 +55,7 @@ export interface MaintenanceSite extends AsyncDisposable {
   statusOf(name: string): Promise<string>;
   /** Returns the causes that maintenance wrote for the page, in the order of writing. */
   causes(): Marked[];
-  /** The types of the events that are told of maintenance, in their order. */
+  /** Returns the types of all maintenance events, in order. */
   told(): string[];
   /** State that a rejected change must leave unchanged. */
   state(): Promise<unknown>;

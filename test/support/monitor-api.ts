@@ -5,7 +5,7 @@ import type { AppContext } from "../../src/context";
 import { notFound } from "../../src/errors";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 
-/** An app whose monitors are never checked by themselves, and a key that manages them. */
+/** An app whose monitors are checked on demand only, and a key that manages them. */
 export interface MonitorApi extends AsyncDisposable {
   app: TestApp;
   key: string;
@@ -15,11 +15,11 @@ export interface MonitorApi extends AsyncDisposable {
   call(path?: string, options?: CallOptions): Promise<Answer>;
   post(json: unknown, headers?: Record<string, string>): Promise<Answer>;
   patch(id: string, json: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** Creates one, an http monitor unless that is said, and answers with it. */
+  /** Creates a monitor, by default of type http, and returns it. */
   create(input?: object): Promise<Answer["body"]>;
-  /** Heartbeats of jobs, in their order. */
+  /** Heartbeats in order of arrival. */
   heartbeats: (Heartbeat & { id: string })[];
-  /** The ids of the monitors that were checked on demand. */
+  /** Ids of the monitors that were checked on demand. */
   checked: string[];
   /** Returns the state that a rejected request must leave unchanged. */
   written(): unknown;
@@ -65,7 +65,7 @@ export async function createMonitorApi(
   };
 }
 
-/** Writes a result down for each check that is asked for, and remembers what jobs say. */
+/** Creates a monitoring that stores a result for each check on demand and keeps heartbeats. */
 export function recordingMonitoring(
   ctx: AppContext,
   heartbeats: MonitorApi["heartbeats"],

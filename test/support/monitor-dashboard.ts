@@ -20,33 +20,33 @@ import { typedIn } from "./html";
 export const MONITORS = "/admin/monitors";
 export const NEW_MONITOR = `${MONITORS}/new`;
 
-/** A check that was run of what is no monitor. */
+/** A trial check of a configuration that is not saved. */
 export interface TriedOut {
   type: MonitorType;
   config: object;
   timeoutMs: number;
 }
 
-/** Monitors as somebody in the dashboard meets them. Nothing is checked by itself. */
+/** Monitors on the dashboard, checked on demand only. */
 export interface MonitorDashboard extends AsyncDisposable {
   app: TestApp;
-  /** Its components are API and Website. */
+  /** The page, with the components API and Website. */
   site: TestPage;
-  /** Of an admin unless another role was asked for. */
+  /** Session of an admin, or of the given role. */
   session: string;
   open(path?: string): Promise<Answer>;
   send(path: string, form: Fields): Promise<Answer>;
   /** Returns valid fields for a new HTTP monitor, each time with a new form token. */
   fields(fields?: Fields): Fields;
-  /** Opens the form for a new monitor, of the type that the fields name, and sends it filled in. */
+  /** Opens the form for a new monitor of the type in `fields` and submits it filled in. */
   create(fields?: Fields): Promise<Answer>;
-  /** Opens the form that edits a monitor and sends it as it came, but for these fields. */
+  /** Opens the edit form of a monitor and submits it with these fields changed. */
   edit(id: string, fields: Fields): Promise<Answer>;
-  /** Makes a monitor without the form and answers its id. */
+  /** Creates a monitor without the form and returns its id. */
   make(input?: Partial<CreateMonitorBody>): Promise<string>;
-  /** Has a monitor enter a state at a time (unix ms), with all that follows from it. */
+  /** Applies a transition at a time (unix ms), with its consequences. */
   applyTransition(id: string, state: MonitorState, at: number, message?: string): Promise<void>;
-  /** Writes results down: at, and how long the answer took, or null where none came. */
+  /** Stores results: time and response time in ms, or null for a failure. */
   record(
     id: string,
     ...results: readonly (readonly [at: number, latencyMs: number | null])[]
@@ -56,7 +56,7 @@ export interface MonitorDashboard extends AsyncDisposable {
   /** Result of all further checks. */
   found: ProbeResult;
   triedOut: TriedOut[];
-  /** The ids of monitors that were checked. */
+  /** Ids of monitors that were checked on demand. */
   checked: string[];
   /** Returns the state that a rejected form or a trial check must leave unchanged. */
   written(): unknown;
@@ -168,7 +168,7 @@ export async function createMonitorDashboard(role: Role = "admin"): Promise<Moni
   return dashboard;
 }
 
-/** The id of the monitor whose screen a redirect leads to. */
+/** Returns the id of the monitor that a redirect leads to. */
 export function monitorIdIn(answer: Answer): string {
   expect(answer.status).toBe(303);
   const location = answer.headers.get("location") ?? "";

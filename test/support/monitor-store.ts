@@ -23,25 +23,25 @@ import { testConfig } from "./app";
 import { createTestClock, type TestClock } from "./clock";
 import { createTestLog, type LogLine } from "./log";
 
-/** A migrated database without an application around it, for what monitors keep. */
+/** A migrated database without an application, for the stores of monitors. */
 export interface MonitorStore extends Disposable {
   ctx: AppContext;
   clock: TestClock;
   sqlite: Database;
   logged: readonly LogLine[];
-  /** A page with components of these names: its id and theirs. */
+  /** Creates a page with components of these names and returns its id and theirs. */
   page(slug: string, names: string[]): Promise<{ id: string; components: string[] }>;
-  /** A monitor that was made at `createdAt`, pending; the present unless that is said. */
+  /** Creates a pending monitor, by default now. */
   monitor(input?: {
     name?: string;
     componentIds?: string[];
     createdAt?: number;
   }): Promise<MonitorRow>;
-  /** Writes results down. */
+  /** Stores results of checks. */
   record(...checks: CheckRow[]): Promise<void>;
 }
 
-/** Opens it, in memory unless a file is named. */
+/** Opens the store, in memory unless a path is given. */
 export function openMonitorStore(path = ":memory:"): MonitorStore {
   const clock = createTestClock();
   const sqlite = openSqlite(path, 0);
@@ -73,7 +73,7 @@ export function openMonitorStore(path = ":memory:"): MonitorStore {
   };
 }
 
-/** A monitor with its state and the beginning of its timeline, as the verb that makes one leaves them. */
+/** Inserts a monitor with its state and first span, like the service. */
 export function addMonitor(
   ctx: AppContext,
   tx: Tx,
@@ -113,7 +113,7 @@ export function addMonitor(
   return row;
 }
 
-/** A result that answered in `latencyMs`; one that failed without an answer where that is null. */
+/** Returns a result with this response time in ms; null makes it a failure. */
 export function check(monitorNum: number, at: number, latencyMs: number | null): CheckRow {
   const hasFailed = latencyMs === null;
   return {
@@ -125,7 +125,7 @@ export function check(monitorNum: number, at: number, latencyMs: number | null):
   };
 }
 
-/** The texts of the statements that `use` runs, in their order. */
+/** Returns the texts of the statements that `use` runs, in order. */
 export function statementsOf<R extends Reader>(reader: R, use: (reader: R) => void): string[] {
   const texts: string[] = [];
   const { statements } = reader;

@@ -1,6 +1,6 @@
 import type { TestApp } from "./app";
 
-/** A page with monitors of every sort: below a component, of several, of none. */
+/** A configuration file with all kinds of monitors: below a component, for several and for none. */
 export const MONITORS_FILE = `
 pages:
   - slug: acme
@@ -33,7 +33,7 @@ monitors:
   - { name: Certificate, type: tls, paused: true, config: { host: acme.example } }
 `;
 
-/** Monitors as the API shows them, oldest first. */
+/** Reads the monitors from the API, oldest first. */
 export async function readMonitors(app: TestApp) {
   const key = await app.keyWith("manage:monitors");
   const { body } = await app.call("/api/v1/monitors", { key });

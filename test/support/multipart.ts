@@ -9,7 +9,7 @@ interface FilePart {
   bytes: Uint8Array | string;
 }
 
-/** A form with files as a browser sends it: its body and what it is declared as. */
+/** Encodes a form with files like a browser and returns its body and media type. */
 export function multipart(
   parts: readonly Part[],
   boundary = "----WebKitFormBoundaryq1W2e3R4",

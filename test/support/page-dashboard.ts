@@ -20,22 +20,22 @@ export const PAGE_FIELDS: Fields = {
   accent: "#0B6B53",
 };
 
-/** An installation with an admin who is signed in to its dashboard, and, unless told, the page `acme`. */
+/** An installation with an admin's session and, by default, the page `acme`. */
 export interface PageDashboard extends AsyncDisposable {
   app: TestApp;
   admin: string;
-  /** The page `acme`. */
+  /** Id of the page `acme`. */
   id: string;
   page(): PageRow;
   show(path: string, options?: CallOptions): Promise<Answer>;
   send(path: string, form?: Fields, options?: CallOptions): Promise<Answer>;
-  /** Sends one of the forms of `acme`, with the version that its screen shows. */
+  /** Submits one of the forms of `acme` with the current version. */
   change(action: string, form: Fields): Promise<Answer>;
   /** Opens the form for a new page and sends it filled in. */
   create(fields?: Fields): Promise<Answer>;
-  /** The screen of a page that was made by the form. */
+  /** Returns the path of the screen of a page created by the form. */
   screenOf(created: Answer): string;
-  /** All that a refused form must leave as it was. */
+  /** Returns the state that a rejected form must leave unchanged. */
   state(): unknown;
 }
 
@@ -81,7 +81,7 @@ export async function createPageDashboard({
   };
 }
 
-/** Expects a form to have led to this screen, and answers the sentence that it tells there. */
+/** Expects a redirect to this screen and returns the confirmation there. */
 export async function toldAfter(
   site: PageDashboard,
   answer: Answer,
@@ -91,7 +91,7 @@ export async function toldAfter(
   return readHtml((await site.show(path)).text).texts(".flash")[0];
 }
 
-/** A session of a user of each role that may look, and no more. */
+/** Roles that may read pages but not change them. */
 export const READERS: readonly Role[] = ["viewer", "editor"];
 
 /** Returns the value of the text area or select with this name. */

@@ -1,6 +1,6 @@
 import { deflateSync } from "node:zlib";
 
-/** The same seven by three pixels, as programs other than this one wrote them. */
+/** The same picture of 7 by 3 pixels, written by other programs. */
 export const PICTURES = {
   png: "iVBORw0KGgoAAAANSUhEUgAAAAcAAAADCAYAAABfwxXFAAAAFUlEQVR42mPkzg6OYsABmBjwALySAGD/ASk9cJfnAAAAAElFTkSuQmCC",
   "baseline jpeg":
@@ -13,7 +13,7 @@ export const PICTURES = {
     "UklGRlAAAABXRUJQVlA4WAoAAAAQAAAABgAAAgAAQUxQSAoAAAABB1CtiAhERP8DVlA4ICAAAABQAQCdASoHAAMAB0CWJaAABDOAAP7lCU1/8O7m69KwAA==",
 } as const;
 
-/** A picture in a format that is none of ours. */
+/** A picture in a format that is not supported. */
 export const GIF = Buffer.from(
   "R0lGODdhBwADAIEAAAtrUwAAAAAAAAAAACwAAAAABwADAAAICQABCBxIsKDBgAA7",
   "base64",
@@ -23,7 +23,7 @@ export function picture(name: keyof typeof PICTURES): Buffer {
   return Buffer.from(PICTURES[name], "base64");
 }
 
-/** A PNG of one grey, of any size in pixels; `padding` bytes of text make it as large as is wanted. */
+/** Creates a grey PNG of any size in pixels, with `padding` additional bytes. */
 export function png(width: number, height: number, padding = 0): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);

@@ -2,13 +2,13 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "./temporary-folder";
 
-/** A program `ping` of the test's own, in the place of the machine's until it is disposed of. */
+/** Replaces the machine's `ping` until it is disposed of. */
 export interface PingProgram extends Disposable {
   /** Returns the arguments of each call. */
   calls(): string[];
 }
 
-/** `script` is what it does, for a shell: `$LAST` is the address. Undefined: no `ping` is there at all. */
+/** Installs a shell script as `ping`, with the address in `$LAST`; undefined removes `ping`. */
 export function usePingProgram(script: string | undefined): PingProgram {
   const folder = temporaryFolder();
   const before = process.env["PATH"];

@@ -4,7 +4,7 @@ import { type MonitorConfig, probeOf } from "../../src/features/monitors/probes"
 import type { MonitorType } from "../../src/domain/monitor-state";
 import { createTestEgress, patience } from "./egress";
 
-/** Judges a config and runs one check of it, over a way out whose names are all this machine's. */
+/** Validates a configuration and runs one check of it. All names resolve to this machine. */
 export async function probe(
   type: MonitorType,
   config: MonitorConfig,

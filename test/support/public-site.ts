@@ -4,23 +4,26 @@ import { createSnapshots, type Entry, readPast, type Snapshot } from "../../src/
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
 
-/** An app with one page that shows everything: a group of API and Web, and Docs, which has no group. */
+/** An app with one page: the components API and Web in a group, and Docs without a group. */
 export interface PublicSite extends AsyncDisposable {
   app: TestApp;
   page: TestPage["page"];
   /** Component ids by name. */
   ids: Record<string, string>;
-  /** May do all that the site needs. */
+  /** Value of a key for everything that the tests do. */
   key: string;
-  /** Opens an incident on the page; what is given goes over what is needed. Throws if it is refused. */
+  /**
+   * Reports an incident on the page, with default values for omitted fields. Throws if it is
+   * rejected.
+   */
   open(json?: Record<string, unknown>): Promise<Answer["body"]>;
   /** Adds an update to an incident. */
   update(id: string, json: Record<string, unknown>): Promise<Answer["body"]>;
-  /** Plans a maintenance on the page, from and until these instants. */
+  /** Plans a maintenance on the page between these times. */
   plan(from: string, until: string, json?: Record<string, unknown>): Promise<Answer["body"]>;
-  /** Tells of a maintenance, and takes it to a status. */
+  /** Adds an update to a maintenance. */
   tell(id: string, json: Record<string, unknown>): Promise<Answer["body"]>;
-  /** The status document as a key reads it. */
+  /** Reads the status document with the key. */
   document(): Promise<Answer["body"]>;
   /** Returns the current snapshot of the page. */
   snapshot(): Snapshot;

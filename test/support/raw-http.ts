@@ -1,14 +1,14 @@
 import { connect, type Socket } from "node:net";
 
-/** Nothing that a server of a test does takes longer. */
+/** Time limit of all requests of a test, in milliseconds. */
 const PATIENCE_MS = 15_000;
 
-/** One connection, for what `fetch` would never send. */
+/** A connection for requests that `fetch` cannot send. */
 export interface RawConnection extends Disposable {
   send(text: string): void;
-  /** Everything received so far. */
+  /** Returns everything received so far. */
   received(): string;
-  /** Resolves to everything received once it matches. Rejects when the server closes before. */
+  /** Resolves to everything received once it matches. Rejects if the server closes first. */
   until(pattern: RegExp): Promise<string>;
   /** Resolves to everything received once the server has closed the connection. */
   untilClosed(): Promise<string>;
@@ -29,7 +29,7 @@ export async function openConnection(port: number): Promise<RawConnection> {
     text += chunk.toString("latin1");
     notify();
   });
-  // A reset is a way to close as well: the server refuses to read on.
+  // A server that stops reading may reset the connection.
   socket.on("error", () => {});
   socket.on("close", () => {
     hasClosed = true;
@@ -60,17 +60,17 @@ function connected(socket: Socket): Promise<void> {
   });
 }
 
-/** An answer as it came over the wire. */
+/** A raw HTTP response. */
 export interface RawAnswer {
   status: number;
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   headers: Record<string, string>;
   body: string;
 }
 
 /**
- * Sends these lines as one request's head, with `Connection: close`, and reads the answer to its end.
- * Undefined where the server closes without a word.
+ * Sends these lines as the head of a request with `Connection: close` and reads the whole response.
+ * Returns undefined if the server closes without one.
  */
 export async function rawRequest(
   port: number,

@@ -1,12 +1,12 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TLSSocket } from "node:tls";
 
-/** A server of a test: on loopback, on a free port, gone with its connections when disposed of. */
+/** A server on a free port of loopback. Disposing it closes its connections. */
 export interface RawServer extends AsyncDisposable {
   port: number;
   /** Returns the number of accepted connections. */
   connections(): number;
-  /** Resolves when every connection that it accepted is closed. */
+  /** Resolves when all accepted connections are closed. */
   allClosed(): Promise<void>;
 }
 
@@ -16,13 +16,13 @@ export interface RawServer extends AsyncDisposable {
  */
 export type OnConnection = (socket: Socket) => void;
 
-/** Speaks whatever `onConnection` says, byte by byte if need be. */
+/** Starts a server that handles each connection by `onConnection`. */
 export function startRawServer(onConnection: OnConnection): Promise<RawServer> {
   const server = createServer();
   return started(server, "connection", onConnection);
 }
 
-/** The same inside TLS, with a certificate from `certificates/`. */
+/** Starts such a server with TLS and a certificate from `certificates/`. */
 export async function startTlsServer(
   certificate: "good" | "expired" | "other" | "self",
   onConnection: OnConnection,
@@ -33,12 +33,12 @@ export async function startTlsServer(
   return started(server, "secureConnection", onConnection);
 }
 
-/** Whom the certificates `good`, `expired` and `other` are signed by. */
+/** Reads a certificate; `root` has signed `good`, `expired` and `other`. */
 export function certificateText(name: string): Promise<string> {
   return Bun.file(new URL(`certificates/${name}.pem`, import.meta.url)).text();
 }
 
-/** Answers each request, once its headers have come, with what `answer` gives for them. */
+/** Answers each request by `answer` once its headers have arrived. */
 export function answering(answer: string | ((request: string) => string)): OnConnection {
   return (socket) => {
     let request = "";
@@ -51,7 +51,7 @@ export function answering(answer: string | ((request: string) => string)): OnCon
   };
 }
 
-/** An answer with a body and its length. */
+/** Builds a response with a body and its length. */
 export function httpAnswer(
   status: number,
   body = "",
@@ -87,7 +87,7 @@ async function started(
       whenClosed = Promise.withResolvers();
     });
     onConnection(socket);
-    // Whoever does not read never hears that the other side has gone.
+    // A socket that is not read does not notice that the other side has closed.
     socket.resume();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

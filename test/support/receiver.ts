@@ -1,11 +1,11 @@
-/** A message as it arrived at a receiver. */
+/** A webhook message that a receiver got. */
 export interface Received {
-  /** The header `webhook-id`. */
+  /** Value of the header `webhook-id`. */
   id: string;
   headers: Record<string, string>;
   body: string;
-  /** The body's `data`. */
-  // Tests read it freely; its shape is what they are about.
+  /** Value of `data` in the body. */
+  // Tests read it without types.
   // oxlint-disable-next-line typescript/no-explicit-any
   data: any;
 }
@@ -13,25 +13,25 @@ export interface Received {
 /** Answer of a receiver: a status or a response, immediately or later. */
 export type Answer = number | Response | Promise<number | Response>;
 
-/** A real HTTP server on loopback that takes webhooks, gone when disposed of. */
+/** A real HTTP server on loopback that receives webhooks until it is disposed of. */
 export interface Receiver extends AsyncDisposable {
   url: string;
   /** Received requests in the order of arrival. */
   received: readonly Received[];
-  /** Resolves when so many have arrived. */
+  /** Resolves when this number of messages has arrived. */
   until(count: number): Promise<void>;
-  /** From now on it answers like this; the argument counts what has arrived, this one included. */
+  /** Decides the answer to each message; `count` includes this one. */
   answer: (received: Received, count: number) => Answer;
 }
 
-/** Starts one that answers 200 unless told otherwise. */
+/** Starts a receiver, which answers 200 by default. */
 export function startReceiver(answer: Receiver["answer"] = () => 200): Receiver {
   const received: Received[] = [];
   let waiting: { count: number; resolve: () => void }[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
-    // The try's own deadline is what ends it.
+    // The deadline of the attempt ends it.
     idleTimeout: 0,
     async fetch(request) {
       const body = await request.text();

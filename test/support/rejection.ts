@@ -1,6 +1,6 @@
 import { Problem } from "../../src/errors";
 
-/** The Problem that a change was refused with. Throws where it was let through. */
+/** Returns the Problem of a rejected change. Throws if the change succeeds. */
 export async function rejectionOf(change: Promise<unknown>): Promise<Problem> {
   try {
     await change;

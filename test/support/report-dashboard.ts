@@ -8,17 +8,17 @@ export const INCIDENT_LIST = "/admin/incidents";
 export const REPORT = `${INCIDENT_LIST}/new`;
 export const PREVIEW = `${REPORT}/preview`;
 
-/** A site of incidents with somebody who is signed in to its dashboard. */
+/** A page with incidents, and a user with a session. */
 export interface ReportSite extends IncidentSite {
   session: string;
   /**
    * Returns valid fields of the form: its initial values, with the page's components API and Web.
    */
   filledIn(fields?: Fields): Promise<Fields>;
-  /** Opens the form and sends it filled in; what is given goes over what is right. */
+  /** Opens the report form and submits it filled in, with the given fields changed. */
   report(fields?: Fields, options?: CallOptions): Promise<Answer>;
   preview(fields?: Fields, options?: CallOptions): Promise<Answer>;
-  /** The name of a component's field. */
+  /** Returns the name of a component's field. */
   field(componentId: string): string;
 }
 

@@ -6,20 +6,20 @@ import { createTestClock, TEST_START } from "./clock";
 import { recordingMonitoring } from "./monitor-api";
 import { temporaryFolder } from "./temporary-folder";
 
-/** Time between opening the application and restoring, and at which it is opened again. */
+/** Time of the restore and of reopening the application. */
 const LATER = TEST_START + 3_600_000;
 
-/** A data directory that an application used before and after a backup was made of it. */
+/** A data directory that was used before and after a backup. */
 export interface RestoredSite extends Disposable {
   directory: DataDirectory;
   backup: string;
-  /** Opens an application on the data directory, an hour later, and closes it after `work`. */
+  /** Opens an application on the data directory an hour later and closes it after `work`. */
   withApp<T>(work: (app: TestApp) => Promise<T>): Promise<T>;
   /** Restores the backup, or another file. */
   restore(file?: string): RestoreReport;
 }
 
-/** Does `before`, makes the backup, and does `since` with what `before` returned. */
+/** Runs `before`, makes a backup, and runs `since` with the result of `before`. */
 export async function backedUpSite<T>(
   before: (app: TestApp) => Promise<T>,
   since: (app: TestApp, made: T) => Promise<unknown> = async () => {},
@@ -33,7 +33,7 @@ export async function backedUpSite<T>(
       databasePath: directory.database,
       monitoring: (ctx) => recordingMonitoring(ctx, [], []),
     });
-    // Awaited here: the application is closed once this function returns.
+    // Awaited, since the application is closed when this function returns.
     return await work(app);
   };
   const made = await open(TEST_START, async (app) => {

@@ -27,7 +27,7 @@ export function rolledUp(reader: Reader, num: number, size: number) {
     });
 }
 
-/** The same, counted anew from the results themselves. */
+/** Computes the same rollups from the results themselves. */
 export function recounted(rows: readonly CheckRow[], size: number) {
   const known = rows.filter(({ outcome }) => outcome !== "unknown");
   return [...Map.groupBy(known, ({ at }) => at - (at % size))].map(([at, own]) => {

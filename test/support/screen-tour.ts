@@ -5,9 +5,9 @@ import type { Screen } from "./screens";
 export const WIDE = { width: 1280, height: 800 };
 export const SMALL = { width: 390, height: 844 };
 
-/** Goes from screen to screen, with one browser for each user. */
+/** Opens screens with one browser context per user. */
 export interface Tour extends AsyncDisposable {
-  /** Opens a screen and does what it takes to have it there: wide and light, unless it is a small one. */
+  /** Opens a screen and performs its actions, in a wide window with a light theme by default. */
   show(screen: Screen): Promise<Visit>;
 }
 
@@ -27,7 +27,7 @@ export function startTour(demoSites: DemoSites): Tour {
         await visit.page.emulateMedia({ colorScheme: look.colorScheme });
         await visit.page.goto(site.origin + path);
       } else {
-        // What still fades in has other colours than it is to have.
+        // Animations would show other colours than the final ones.
         const options = { ...look, locale: "en-GB", reducedMotion: "reduce" } as const;
         visit = await site.visit(path, { session, ...options });
         visits.set(who, visit);

@@ -16,8 +16,8 @@ import { FIRST_WEBHOOK_SCREENS, WEBHOOK_SCREENS } from "./screens/webhooks";
 export type { Screen } from "./screens/screen";
 
 /**
- * The screens of the dashboard in parts of similar size, which are tested in parallel. Nothing that is done on
- * one screen changes what another shows, but in the empty installation.
+ * The screens of the dashboard in parts of similar size, which are tested in parallel. Actions on
+ * one screen change no other one, except in the empty installation.
  */
 export const SCREEN_PARTS = {
   incidents: [...EMPTY_SCREENS, ...FIRST_WEBHOOK_SCREENS, ...INCIDENT_SCREENS, ...STORAGE_SCREENS],

@@ -7,13 +7,13 @@ import { systemRandom } from "../../src/kernel/random";
 import { settle } from "./clock";
 import type { TestApp } from "./app";
 
-/** A second connection to an app's database, as the command line has it beside a running server. */
+/** A second connection to an app's database, like that of a command beside a running server. */
 export interface AnotherProcess extends AsyncDisposable {
   ctx: AppContext;
   sqlite: Database;
 }
 
-/** Opens the database file of a running app with signals of its own, which the app does not hear. */
+/** Opens the database file of a running app with separate signals. */
 export function anotherProcess(app: TestApp, databasePath: string): AnotherProcess {
   const { config, log } = app.ctx;
   const sqlite = openSqlite(databasePath, 0);

@@ -7,16 +7,16 @@ import type { TestClock } from "./clock";
 
 export interface ServeOptions {
   clock: TestClock;
-  /** The host in `origin`: 127.0.0.1 unless given. The server listens on this machine alone all the same. */
+  /** Host in `origin`, by default 127.0.0.1. The server listens on loopback in any case. */
   host?: string | undefined;
-  /** Runs the checks; nothing is checked by itself unless given. */
+  /** Runs the checks; by default only on demand. */
   monitoring?: (ctx: AppContext) => Monitoring;
 }
 
-/** An installation without a public address of its own, which really listens. */
+/** A listening application without a public address. */
 export interface ServedApp extends AsyncDisposable {
   app: TestApp;
-  /** Such as `http://127.0.0.1:41234`. */
+  /** Base URL, such as `http://127.0.0.1:41234`. */
   origin: string;
 }
 
@@ -34,7 +34,7 @@ export async function serveApp({
     maxRequestBodySize: RUNTIME_BODY_MAX_BYTES,
     fetch: (request) => app.app.handle(request, () => "127.0.0.1"),
   });
-  // Now that the port is known, as the real start does.
+  // Set once the port is known, like at a real start.
   ctx.config = { ...ctx.config, listen: { host: "127.0.0.1", port: Number(server.port) } };
   ctx.baseUrl = `http://127.0.0.1:${server.port}`;
   return {
@@ -47,5 +47,5 @@ export async function serveApp({
   };
 }
 
-// The harness sets a public address unless it is told that there is none.
+// Removes the public address that the tests set by default.
 const NO_BASE_URL = { ALLCLEAR_BASE_URL: undefined } as unknown as Record<string, string>;

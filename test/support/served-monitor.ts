@@ -4,7 +4,7 @@ import type { Server } from "./binary";
 export interface ServedMonitor {
   /** Runs a check. Rejects if the server does not answer. */
   check(): Promise<{ outcome: string; message: string | null }>;
-  /** The outcomes of all checks, newest first. */
+  /** Returns the outcomes of all checks, newest first. */
   outcomes(): Promise<string[]>;
   state(): Promise<string>;
 }
@@ -35,7 +35,7 @@ export async function createServedMonitor(
   };
 }
 
-/** Repeats an act until a promise has settled, and returns the number of times. */
+/** Repeats an action until a promise has settled, and returns the number of repetitions. */
 export async function repeatUntil(
   ended: Promise<unknown>,
   act: () => Promise<void>,

@@ -9,7 +9,7 @@ import { INCIDENT_STATUSES, type IncidentStatus } from "../../src/domain/inciden
 /** Statuses by component. */
 export type Causes = Partial<Record<string, ComponentStatus>>;
 
-/** Something that somebody does, some hours after the step before. */
+/** An action, some hours after the one before. */
 export interface Step {
   what: "open" | "update" | "manual" | "maintenance";
   /** Index of the incident, modulo their number. */

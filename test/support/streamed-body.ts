@@ -1,4 +1,7 @@
-/** A body that arrives piece by piece, without a declared length, and tells whether anybody read it. */
+/**
+ * Creates a body that arrives in pieces without a declared length, and a function that tells if it
+ * was read.
+ */
 export function streamOf(...pieces: string[]): { stream: ReadableStream; wasRead(): boolean } {
   const rest = pieces.map((piece) => new TextEncoder().encode(piece));
   let reads = 0;
@@ -11,7 +14,7 @@ export function streamOf(...pieces: string[]): { stream: ReadableStream; wasRead
         else controller.close();
       },
     },
-    // Nothing is pulled before somebody asks.
+    // Nothing is pulled before the body is read.
     { highWaterMark: 0 },
   );
   return { stream, wasRead: () => reads > 0 };

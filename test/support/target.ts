@@ -10,7 +10,7 @@ export interface WatchedTarget extends Disposable {
   outage(): { from: number; to: number };
 }
 
-/** Starts one; `now` is what tells it the time, in unix ms. */
+/** Starts a target; `now` returns the time in unix ms. */
 export function startTarget(now: () => number): WatchedTarget {
   const asked: { at: number; isWell: boolean }[] = [];
   const server = Bun.serve({

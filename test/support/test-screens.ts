@@ -27,7 +27,7 @@ export function testScreens(screens: readonly Screen[]): void {
         const headings = await page.locator("h1").count();
         expect(headings).toBe(screen.isOverlay && !screen.isSmallOnly ? 2 : 1);
         expect(await axe(page)).toEqual([]);
-        // Colours are all that a theme changes.
+        // A theme changes colours only.
         await page.emulateMedia({ colorScheme: "dark" });
         expect(await axe(page, ["color-contrast"])).toEqual([]);
         await page.setViewportSize(SMALL);
@@ -41,7 +41,7 @@ export function testScreens(screens: readonly Screen[]): void {
   });
 }
 
-/** By how many pixels a page is wider than its window. */
+/** Returns by how many pixels a page is wider than its window. */
 function overflow(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 }

@@ -3,16 +3,16 @@ import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from "n
 import { join } from "node:path";
 import { temporaryFolder } from "./temporary-folder";
 
-/** A file system of a few megabytes, which a test can fill to the last byte. */
+/** A file system of a few megabytes that a test can fill. */
 export interface TinyDisk extends Disposable {
   path: string;
   /** Leaves this many bytes free, rounded down to whole pages. */
   fill(leavingBytes?: number): void;
-  /** Frees what `fill` took. */
+  /** Frees the space that `fill` took. */
   free(): void;
 }
 
-/** Mounts one. Throws where the machine does not let this process mount anything. */
+/** Mounts a tiny disk. Throws if this process cannot mount file systems. */
 export function mountTinyDisk(size = "2m"): TinyDisk {
   const folder = temporaryFolder();
   const path = join(folder.path, "disk");
@@ -34,7 +34,7 @@ export function mountTinyDisk(size = "2m"): TinyDisk {
     },
     free: () => rmSync(filler, { force: true }),
     [Symbol.dispose]() {
-      // Lazily: a test that failed half-way may have left a file open.
+      // Lazily, since a failed test may have left a file open.
       spawnSync("umount", ["--lazy", path]);
       folder[Symbol.dispose]();
     },

@@ -9,7 +9,7 @@ import { rejectionOf } from "./rejection";
 /** Client that tests sign in from. */
 export const FROM = { ip: "203.0.113.7", userAgent: "Firefox" };
 
-/** Stands for the hash of a password where none is verified. */
+/** Placeholder for a password's hash where none is verified. */
 export const HASH = "$argon2id$stands-for-a-hash";
 
 interface AuditRow {
@@ -21,20 +21,20 @@ interface AuditRow {
   ip: string | null;
 }
 
-/** A database with users, without a door. */
+/** A database with users but without a gateway. */
 export interface PeopleInstallation extends AuthInstallation {
   write<T>(change: (tx: Tx) => T): Promise<T>;
-  /** Creates a user who has a password; the first one is the owner, others are editors. */
+  /** Creates a user with a password; the first one is the owner, others are editors. */
   user(name: string, input?: Partial<NewUser & { passwordHash: string }>): Promise<UserResource>;
-  /** Oldest first. */
+  /** Returns the audit log, oldest entry first. */
   audit(): AuditRow[];
-  /** Expects a change to be refused with nothing written, and answers the refusal. */
+  /** Expects a change to be rejected with nothing written, and returns the Problem. */
   refused(change: (tx: Tx) => unknown): Promise<Problem>;
 }
 
 const TABLES = ["users", "sessions", "one_time_links", "settings", "audit_log", "events"];
 
-/** In memory unless a file is named. */
+/** Opens an installation, in memory unless a path is given. */
 export function openPeopleInstallation(path?: string): PeopleInstallation {
   const installation = openAuthInstallation(path);
   const { ctx, sqlite } = installation;
@@ -61,7 +61,7 @@ export function openPeopleInstallation(path?: string): PeopleInstallation {
   };
 }
 
-/** The fields that a refusal complains of, by pointer. */
+/** Returns the errors of a Problem by pointer. */
 export function complaintsOf(rejection: Problem): Record<string, string> {
   expect(rejection.code).toBe("validation_failed");
   return Object.fromEntries(rejection.fields.map(({ pointer, detail }) => [pointer, detail]));

@@ -32,7 +32,7 @@ interface WebhookAct {
   webhookFields: Omit<CreateWebhookBody, "page">;
 }
 
-/** Does it. Throws a Problem for what the rules forbid. */
+/** Performs an action. Throws a Problem if a rule forbids it. */
 export function performOnWebhook({ ctx }: TestApp, tx: Tx, one: WebhookAct): void {
   const { what, which, word, group, webhookFields } = one;
   const pages = listAllPages(tx, {});
@@ -49,7 +49,7 @@ export function performOnWebhook({ ctx }: TestApp, tx: Tx, one: WebhookAct): voi
   if (what === "edit webhook") {
     updateWebhook(ctx, tx, row.id, { ...webhookFields, page }, CLI_ACTOR, { ref: word });
   }
-  // As a receiver does that answers 410.
+  // Like after a receiver's answer 410.
   if (what === "give up webhook") {
     updateWebhookRow(tx, { ...row, enabled: false, disabledReason: "It is gone.", disabledAt: 1 });
   }

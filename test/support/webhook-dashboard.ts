@@ -9,29 +9,29 @@ export const WEBHOOK_LIST = "/admin/settings/webhooks";
 export const NEW_WEBHOOK = `${WEBHOOK_LIST}/new`;
 export const PROGRAM = "https://receiver.example.com/hooks";
 
-/** Webhooks as somebody in the dashboard meets them. */
+/** Webhooks on the dashboard. */
 export interface WebhookDashboard extends AsyncDisposable {
   app: TestApp;
   page: TestPage["page"];
-  /** Of an admin unless another role was asked for. */
+  /** Session of an admin, or of the given role. */
   session: string;
   /** Opens a screen. */
   open(path: string): Promise<Answer>;
-  /** Sends a form as it is given. */
+  /** Submits a form with exactly these fields. */
   send(path: string, form?: Fields): Promise<Answer>;
-  /** Opens the form that creates and sends it filled in. */
+  /** Opens the form for a new webhook and submits it filled in. */
   create(fields?: Fields): Promise<Answer>;
-  /** Creates one and answers it as it is kept. */
+  /** Creates a webhook by the form and returns its row. */
   made(fields?: Fields): Promise<WebhookRow>;
-  /** Opens the form that edits and sends it with what stands in it but for these. */
+  /** Opens the edit form and submits it with these fields changed. */
   edit(id: string, fields?: Fields): Promise<Answer>;
-  /** All there are, oldest first. */
+  /** Returns all webhooks, oldest first. */
   rows(): WebhookRow[];
   /** State that a rejected form must leave unchanged. */
   state(): unknown;
 }
 
-/** Around an application that is there, or one of its own. */
+/** Opens the dashboard of the given application or of a new one. */
 export async function createWebhookDashboard(
   options: { role?: Role; app?: TestApp } = {},
 ): Promise<WebhookDashboard> {
@@ -72,7 +72,7 @@ export async function createWebhookDashboard(
   return dashboard;
 }
 
-/** The secret that a page reveals. Throws unless it is one, and only one. */
+/** Returns the secret that an answer reveals. Throws unless it contains exactly one. */
 export function revealedSecret(answer: Answer): string {
   expect(answer.status).toBe(200);
   const found = new Set(answer.text.match(/whsec_[0-9A-Za-z+/=]{40,}/g));

@@ -9,8 +9,8 @@ import { TEST_START } from "./clock";
 export type EventsByType = Readonly<Record<EventType, RecordedEvent>>;
 
 /**
- * One event of each type: those of components, incidents and maintenance as a running application
- * records them, told of things with the same ids at every run; the others as the API shows a monitor.
+ * Collects one event of each type: of components, incidents and maintenance as an application
+ * records them, with the same ids in every run, and of monitors as the API shows them.
  */
 export async function collectEvents(): Promise<EventsByType> {
   await using app = await createTestApp();
@@ -33,13 +33,13 @@ export async function collectEvents(): Promise<EventsByType> {
   await playIncident(app, send, { [api]: "major_outage", [web]: "partial_outage" });
   await playMaintenance(app, send, [api]);
   const found = recorded.toReversed().map((event) => [event.type, event] as const);
-  // The first of each type wins.
+  // The first event of each type is used.
   return { ...MADE, ...withSteadyIds(Object.fromEntries(found)) } as EventsByType;
 }
 
 type Send = (method: string, path: string, json: unknown) => Promise<{ id: string }>;
 
-/** Text of an update with every kind of Markdown that people use. */
+/** Text of an update with all usual kinds of Markdown. */
 const UPDATE = `Requests to the **checkout** fail since about *13:58 UTC*.
 
 1. Orders are kept
@@ -85,7 +85,7 @@ async function playMaintenance(app: TestApp, send: Send, components: string[]) {
   timer.cancel();
 }
 
-/** Ids are random; here they are numbered in the order in which they first appear. */
+/** Replaces random ids by numbered ones, in the order of their first use. */
 function withSteadyIds(events: object): object {
   const numbers = new Map<string, string>();
   const text = JSON.stringify(events).replace(/\b([a-z]{3,4})_[0-9a-z]{26}\b/g, (id, prefix) => {

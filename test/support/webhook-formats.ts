@@ -38,7 +38,7 @@ export function writeFor(
   return FORMATS[name].write(event, { ...contextFor(name), ...context });
 }
 
-/** The same, where it is told, with its body parsed. */
+/** Returns the parsed body of a message. Throws if the format does not send the event. */
 // Tests read bodies freely, as they do answers.
 // oxlint-disable-next-line typescript/no-explicit-any
 export function bodyFor(name: WebhookFormat, event: RecordedEvent): any {
@@ -47,7 +47,7 @@ export function bodyFor(name: WebhookFormat, event: RecordedEvent): any {
   return JSON.parse(message.body);
 }
 
-/** An incident that was opened, with this name and this text. */
+/** Returns an event of an opened incident with this name and text. */
 export function incidentEvent(name: string, body: string, more: object = {}): RecordedEvent {
   const data = {
     name,
@@ -69,7 +69,7 @@ export function incidentEvent(name: string, body: string, more: object = {}): Re
   };
 }
 
-/** Every text in a parsed body, however deep. */
+/** Returns all texts in a parsed body, at any depth. */
 export function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];

@@ -55,7 +55,7 @@ export interface WebhookSite extends AsyncDisposable {
   call(path: string, options?: CallOptions): Promise<Answer>;
   post(json: unknown, options?: CallOptions): Promise<Answer>;
   patch(id: string, json: unknown, options?: CallOptions): Promise<Answer>;
-  /** Creates one at a receiver of programs, unless it says otherwise. Throws where that is refused. */
+  /** Creates a webhook, by default for a program. Throws if it is rejected. */
   create(json?: Record<string, unknown>): Promise<Answer["body"]>;
   read(id: string): Promise<Answer["body"]>;
   /** State that a rejected request must leave unchanged. */

@@ -1,6 +1,6 @@
 import type { TestApp } from "./app";
 
-/** Every variable that the file below refers to. */
+/** Values of all variables in the file below. */
 export const WEBHOOK_ENV = {
   SIGNING: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
   SLACK_URL: "https://hooks.slack.com/services/T00000000/B00000000/quite-private-end",
@@ -8,7 +8,9 @@ export const WEBHOOK_ENV = {
   NTFY_TOKEN: "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2",
 };
 
-/** A page, and webhooks of every sort: for programs, at a URL that is a secret, with a token. */
+/**
+ * A configuration file with all kinds of webhooks: for programs, with a secret URL, with tokens.
+ */
 export const WEBHOOKS_FILE = `
 pages:
   - { slug: acme, name: Acme, components: [{ name: API }] }
@@ -32,7 +34,7 @@ webhooks:
     settings: { token: "\${NTFY_TOKEN}" }
 `;
 
-/** Webhooks as the API shows them, oldest first. */
+/** Reads the webhooks from the API, oldest first. */
 export async function readWebhooks(app: TestApp) {
   const key = await app.keyWith("manage:webhooks");
   const { body } = await app.call("/api/v1/webhooks", { key });

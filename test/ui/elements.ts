@@ -17,7 +17,7 @@ export function elementsOf(html: string): HtmlElement[] {
   return elements;
 }
 
-/** The values of one attribute, wherever it stands. */
+/** Returns all values of an attribute. */
 export function valuesOf(elements: readonly HtmlElement[], attribute: string): string[] {
   return elements.flatMap(({ attributes }) => attributes[attribute] ?? []);
 }

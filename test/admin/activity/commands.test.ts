@@ -74,7 +74,7 @@ const CHANGES: Record<
   },
 };
 
-/** Commands that change nothing of what the log tells of, and why. */
+/** Commands that record no audit entry, each with the reason. */
 const SILENT: Record<string, string> = {
   serve: "what it changes is asked of it by others",
   "key list": "it reads",

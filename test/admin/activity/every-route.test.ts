@@ -10,7 +10,7 @@ import {
   type ActionInstallation,
 } from "../../support/verbs/verb";
 
-/** Done where there is nobody yet: it has a test of its own. */
+/** Needs an installation without a user, so it has a test of its own. */
 const SET_UP = "POST /admin/setup/:token";
 
 const CHANGING = new Set(["POST", "PUT", "PATCH", "DELETE"]);

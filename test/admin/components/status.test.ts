@@ -20,7 +20,7 @@ async function read({ app, ids }: ArrangedSite, name = "API") {
   return { status: body.status, baseline: body.baseline_status, history };
 }
 
-/** Opens an incident that marks the component API. */
+/** Reports an incident that gives the component API a status. */
 async function openIncident({ app, ids }: ArrangedSite, status: string): Promise<string> {
   const key = await app.keyWith("write:incidents");
   const components = { [ids["API"] ?? ""]: status };

@@ -24,7 +24,7 @@ const GRACE = "grace@example.com";
 const NEW_PASSWORD = "another horse battery";
 const CHOSEN = { name: "Grace Hopper", password: NEW_PASSWORD };
 
-/** The two links by which somebody chooses a password, and how long each lasts. */
+/** Links by which a user chooses a password, and their lifetimes. */
 const LINKS: {
   what: string;
   lastsMs: number;

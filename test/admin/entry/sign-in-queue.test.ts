@@ -79,7 +79,7 @@ describe("200 addresses that make ten attempts a minute each", () => {
     }
     await passwords.endAll();
     const statuses = new Set((await Promise.all(hostile)).map(({ status }) => status));
-    // Judged, told to wait, and refused because all places are taken.
+    // Verified, rate-limited, and rejected because the queue is full.
     expect([...statuses].sort()).toEqual([422, 429, 503]);
   });
 

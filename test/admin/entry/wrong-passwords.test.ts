@@ -5,7 +5,7 @@ import { readHtml, typedIn } from "../../support/html";
 
 const ADA = "ada@example.com";
 
-/** Signs in with the right password, and where it is told to wait does as it is told. */
+/** Signs in with the right password, waiting for each Retry-After. */
 async function signInAsTold(app: TestApp, from?: string): Promise<{ waits: number[] }> {
   const waits: number[] = [];
   const given = from === undefined ? {} : { from };

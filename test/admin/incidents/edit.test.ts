@@ -66,7 +66,7 @@ describe("editing an incident", () => {
       impact: "critical",
       impact_override: "critical",
       external_ref: null,
-      // What was not touched stays as it was told.
+      // Unchanged times keep their milliseconds.
       started_at: "2026-03-10T12:00:00.000Z",
       resolved_at: "2026-03-10T12:15:01.234Z",
     });

@@ -159,7 +159,7 @@ describe("a template of the report form", () => {
           shown_page: shop.page.id,
           name: "Card payments fail",
           [till]: "partial_outage",
-          // That of the template before it is nobody's own.
+          // The text of the previous template, which the next one replaces.
           body,
           template,
         },

@@ -6,7 +6,7 @@ import { complaintsOn, typedIn } from "../../support/html";
 const VALUE = `allclear_${"x".repeat(49)}`;
 const WHOLE_NUMBER = "Rate limit must be a whole number from 1 to 1,000,000.";
 
-/** One field wrong, and the sentence that the page has for it. */
+/** Forms with one invalid field, and its error. */
 const WRONG: { what: string; fields: Fields; complaint: RegExp | string; at: string }[] = [
   { what: "no name", fields: { name: "" }, at: "name", complaint: "Name is empty." },
   { what: "a blank name", fields: { name: " \u00a0 " }, at: "name", complaint: "Name is empty." },
@@ -82,7 +82,7 @@ const WRONG: { what: string; fields: Fields; complaint: RegExp | string; at: str
 const KNOWN_SCOPES = ["read:status", "write:incidents"];
 const EXPIRATIONS = ["never", "7", "30", "90", "365", "date"];
 
-/** Expects what was sent to stand in the form again. What no box or button shows cannot. */
+/** Expects the form to contain what was sent, except values that it cannot display. */
 function expectKept(html: string, sent: Fields): void {
   const all = (name: string) => [sent[name] ?? []].flat();
   const one = (name: string) => [all(name)[0] ?? ""];

@@ -9,7 +9,7 @@ import {
   toldAfter,
 } from "../../support/page-dashboard";
 
-/** The beginning of a PNG of this size, which tells what it is. */
+/** Returns the first bytes of a PNG of this size, which identify it. */
 function png(width: number, height: number, more = 0): Uint8Array {
   const bytes = Buffer.alloc(33 + more);
   bytes.write("\x89PNG\r\n\x1a\n", 0, "latin1");

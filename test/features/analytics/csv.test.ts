@@ -12,7 +12,7 @@ const ENDPOINTS = ["uptime", "latency", "incidents", "requests"] as const;
 
 describe("CSV", () => {
   test("CSV is read back by a parser exactly as it was written", () => {
-    // A formula gets an apostrophe: told by itself below.
+    // Formulas are escaped, which the next test checks.
     const text = fc
       .string({ unit: "grapheme" })
       .filter((each) => !/^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/u.test(each));

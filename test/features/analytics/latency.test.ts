@@ -68,7 +68,7 @@ function expectRecounted(results: readonly CheckRow[], line: Line) {
   for (const part of [0.5, 0.9, 0.95, 0.99]) {
     const told = line[`p${Math.round(part * 100)}_ms`] ?? Number.NaN;
     const real = quantile(part) ?? Number.NaN;
-    // 2 %, and half a millisecond for being told in whole ones.
+    // Within 2 %, and half a millisecond for rounding.
     expect(Math.abs(told - real)).toBeLessThanOrEqual(real * 0.02 + 0.5);
   }
 }

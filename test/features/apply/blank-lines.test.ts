@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readApplyFile, writeApplyFile } from "../../../src/features/apply";
 
-/** Texts that YAML has to quote, or has no line of to tell their indentation by. */
+/** Texts that YAML has to quote, or whose indentation it cannot derive from a line. */
 const TEXTS: Record<string, string> = {
   "a line of one blank in a long text that ends with another":
     "The payment service and everything that it needs\n \n\nSee the wiki\n ",

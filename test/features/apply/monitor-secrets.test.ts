@@ -8,7 +8,7 @@ const TOKEN = "t0p-secret-token";
 const PASSWORD = "hunter2-hunter2";
 const ENV = { API_TOKEN: TOKEN, PASSWORD };
 
-/** A file of one monitor, whose config has these lines besides its URL. */
+/** Returns a file with one monitor, whose configuration has these lines besides its URL. */
 const fileWith = (lines: string, url = "https://api.acme.example/login") => `
 pages: []
 monitors:

@@ -24,7 +24,7 @@ const fileOf = (ungrouped: string[], groups: Record<string, string[]>) =>
     ],
   });
 
-/** A page whose positions nobody would give who numbers it from 0: `{group: {component: position}}`. */
+/** Creates a page with positions that are not numbered from 0: `{group: {component: position}}`. */
 async function pageWith(
   app: TestApp,
   groups: Record<string, { position: number; components: Record<string, number> }>,

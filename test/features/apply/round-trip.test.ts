@@ -115,7 +115,7 @@ describe("export and apply of arbitrary installations", () => {
         const given = await app.ctx.db.write((tx) => withSecrets(exportFile(tx)));
         const first = await apply(other, writeApplyFile(given, []), true, ENV);
         expect(await written(other)).toBe(text);
-        // It can be told what it did, too.
+        // All changes can be described.
         expect(first.changes.map(describeChange)).toHaveLength(first.changes.length);
         expect((await apply(other, text, true)).changes).toEqual([]);
       }),

@@ -19,7 +19,7 @@ import { temporaryFolder } from "../../support/temporary-folder";
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** A house with one user, `usr_ada`, signed in. */
+/** Adds the user `usr_ada` with a session. */
 async function signedIn(installation: AuthInstallation) {
   await installation.addUser("usr_ada", { email: "ada@acme.test", name: "Ada", role: "admin" });
   const token = await installation.start("usr_ada");

@@ -15,7 +15,7 @@ function setUp() {
   const delayOf = (email: string, address: ClientAddress) =>
     made.takeAttempt(address) || made.accountWaitSeconds(email, address);
   const throttle = { ...made, delayOf };
-  /** Waits as long as it is told, in as many steps as it takes. Answers the seconds. */
+  /** Waits for each Retry-After and returns the total in seconds. */
   async function waitUntilJudged(email: string, address: ClientAddress): Promise<number> {
     let waited = 0;
     for (let wait = throttle.delayOf(email, address); wait > 0;) {

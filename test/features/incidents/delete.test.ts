@@ -9,7 +9,7 @@ import { rejectionOf } from "../../support/rejection";
 const remove = ({ app }: IncidentSite, id: string) =>
   app.ctx.db.write((tx) => deleteIncident(app.ctx, tx, id, CLI_ACTOR));
 
-/** Everything that can be asked of one incident. */
+/** Sends every request about one incident. */
 async function askAll(site: IncidentSite, id: string, updateId: string) {
   const update = `${INCIDENTS}/${id}/updates/${updateId}`;
   const put = { method: "PUT", key: site.key, json: { body: "Why" } };

@@ -117,7 +117,7 @@ describe("the updates of an incident", () => {
     const { components } = await site.app.page({ slug: "large" }, names);
     const [first = ""] = Object.values(components);
     const all = Object.fromEntries(Object.values(components).map((id) => [id, "major_outage"]));
-    // A draft marks none of them, which would take long.
+    // A draft opens no causes, which would take long.
     const { id } = await site.open({ page: "large", components: all, draft: true });
     for (let count = 2; count <= 10; count++) {
       expect((await site.update(id, { components: all })).status).toBe(201);

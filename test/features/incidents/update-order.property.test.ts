@@ -107,7 +107,7 @@ const byText = (a: unknown, b: unknown) => (JSON.stringify(a) < JSON.stringify(b
 
 const arbitrarySteps = stepsOn(["0", "1"]);
 
-/** Steps name components by their place, since ids are made anew in each run. */
+/** Steps name components by index, since ids are new in each run. */
 function withIds(step: Step, ids: readonly string[]): Step {
   const causes = Object.fromEntries(
     Object.entries(step.causes).map(([place, status]) => [ids[Number(place)] ?? "", status]),

@@ -6,7 +6,7 @@ import { anotherProcess } from "../../support/second-connection";
 import { createTestApp, expectProblem } from "../../support/app";
 import { temporaryFolder } from "../../support/temporary-folder";
 
-/** A running app on a file, and the command line beside it. */
+/** Creates an app on a database file and a second connection to that file. */
 async function serverAndCommand() {
   const folder = temporaryFolder();
   const databasePath = join(folder.path, "allclear.db");

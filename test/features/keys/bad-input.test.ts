@@ -43,7 +43,7 @@ const WRONG: [what: string, input: Record<string, unknown>, pointer: string, det
   ["a field that no key has", { scope: "read:status" }, "#/scope", "is not a known field"],
 ];
 
-/** Creates a key from what a form or a program sent, whatever its types. */
+/** Creates a key from input of any type, as a form or a program may send it. */
 function create(app: TestApp, input: Record<string, unknown>) {
   return app.createKey(input as Parameters<TestApp["createKey"]>[0]);
 }

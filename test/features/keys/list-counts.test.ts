@@ -46,7 +46,7 @@ const EXPECTED: Record<KeyFilter, (sketch: Sketch) => boolean> = {
     EXPECTED.live(sketch) &&
     sketch.age > 90 * DAY &&
     sketch.usesAgo.every((ago) => ago === null || ago > 90 * DAY),
-  // The clock stands at a full hour, so that the 168 hours before the present one are the 7 days.
+  // The clock is at a full hour, so that the 168 hours before it are the 7 days.
   limited: (sketch) =>
     EXPECTED.live(sketch) && sketch.refusedAgo !== null && sketch.refusedAgo <= 168,
 };

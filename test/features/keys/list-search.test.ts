@@ -107,7 +107,7 @@ describe("searching keys by a value", () => {
     expect(search(app, key.start.slice(0, 10))).toContain("wanted");
     expect(search(app, "allclear_")).toEqual(["another", "wanted"]);
     expect(search(app, "allclear_%")).toEqual([]);
-    // What all values have in common tells nothing.
+    // The part that all values share finds nothing.
     expect(search(app, "all")).toEqual([]);
   });
 

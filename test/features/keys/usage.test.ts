@@ -22,7 +22,7 @@ describe("the use of a key", () => {
     await app.clock.advance(1_000);
     await app.call("/api/v1/components/none", { key: value, from: "198.51.100.2" });
     await app.call("/api/v1/key", { key: value, from: "198.51.100.2" });
-    // The third within this second: its time counts, its address is not asked for.
+    // The third request within this second: its time counts, its client address is not read.
     await app.call("/api/v1/key", { key: value, from: "198.51.100.3" });
     await app.clock.advance(3_999);
     expect(getKey(app.ctx.db, key.id).last_used_at).toBeNull();

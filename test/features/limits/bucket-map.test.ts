@@ -5,7 +5,7 @@ import { createTestClock } from "../../support/clock";
 
 const CAPACITY = 16;
 
-/** A map for sixteen callers. One `limit` of 60 is a token a second, easily told apart. */
+/** Creates a map for sixteen callers. A `limit` of 60 refills one token per second. */
 function smallMap(overflowLimit = 3) {
   const clock = createTestClock();
   const map = new BucketMap({

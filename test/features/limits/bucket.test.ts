@@ -8,7 +8,7 @@ import {
 } from "../../../src/features/limits/bucket";
 
 const MINUTE_MS = 60_000;
-// What the bucket forgives, so that rounding never holds up a caller who waited as told.
+// Tolerance for rounding, so that a caller who waits for Retry-After is accepted.
 const FORGIVEN = 0.01;
 
 const arbitraryLimit = fc.oneof(

@@ -3,7 +3,7 @@ import { type Answer, createTestApp, expectProblem } from "../../support/app";
 
 const NOON_SECONDS = Date.parse("2026-03-10T12:00:00.000Z") / 1_000;
 
-/** The headers that tell of the bucket that paid, as they were sent. */
+/** Returns the rate limit headers of an answer. */
 function limitHeaders({ headers }: Answer) {
   return {
     policy: headers.get("ratelimit-policy"),
@@ -36,7 +36,7 @@ describe("the headers of a limit", () => {
     const { value: key } = await app.createKey({ rate_limit: 20 });
     await app.call("/api/v1/key", { key });
     await app.clock.advance(1_400);
-    // 2 − 1.4 / 3 tokens are spent, which take 4.6 seconds; the wall clock stands at 1.4.
+    // 2 − 1.4 / 3 tokens are spent, which take 4.6 seconds to refill; the wall clock is at 1.4.
     expect(limitHeaders(await app.call("/api/v1/key", { key }))).toMatchObject({
       state: '"key";r=18;t=5',
       remaining: "18",

@@ -24,7 +24,7 @@ test("the maintenance clock limits the changes of one transaction and completes 
     const before = completed();
     mayBeMore = await app.ctx.db.write((tx) => advanceMaintenance(app.ctx, tx, app.clock.now()));
     rounds.push(completed() - before);
-    // What began in a round has ended in it: nobody sees the maintenance in between.
+    // A maintenance that starts in one round also ends in it.
     expect(app.events().filter(({ type }) => type === "maintenance.started")).toHaveLength(
       completed(),
     );

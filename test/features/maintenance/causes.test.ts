@@ -7,7 +7,7 @@ import { at, createMaintenanceSite, type MaintenanceSite } from "../../support/m
 
 const NO_REMINDER = { remind_minutes_before: null };
 
-/** Each change of what a component showed, as it was told. */
+/** Returns each status change of a component, from its events. */
 function changes(site: MaintenanceSite): string[] {
   return site.app
     .events()

@@ -111,7 +111,7 @@ describe("the maintenance clock", () => {
       ],
     });
     expect(site.causes()).toEqual([{ component: "API", from: at("08:00:00"), to: at("09:00:00") }]);
-    // The component never showed it, so nothing is told of that.
+    // The component never had that status, so no event is recorded.
     expect(
       site.app.events().map(({ type, data }) => [type, data["version"], data["notify"]]),
     ).toEqual([

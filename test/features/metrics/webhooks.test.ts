@@ -8,7 +8,7 @@ import { scrape } from "../../support/scrape";
 
 const MINUTE_S = 60;
 
-/** A site that tells its figures as a running server does. */
+/** Creates a site whose deliveries are part of the metrics, like those of a running server. */
 async function createSite(): Promise<{ site: DeliverySite; key: string }> {
   const site = await createDeliverySite();
   const { app } = site;

@@ -117,7 +117,7 @@ describe("invalid input for a new monitor", () => {
       const before = api.written();
       const found = broken(await api.post(body));
       if (fields.length > 1) expect(found.toSorted()).toEqual(fields.toSorted());
-      // An assertion is told of by the field in it that is wrong.
+      // The error of an assertion points to its invalid field.
       else expect(found.map((pointer) => pointer.startsWith(fields[0] ?? "?"))).toEqual([true]);
       expect(api.written()).toEqual(before);
     });

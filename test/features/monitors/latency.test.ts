@@ -54,7 +54,7 @@ function latencyOf(
   return latencyOfEach(reader, nums, [span]).total;
 }
 
-/** Expects the figures of these monitors to be those of all their checks in a span, counted anew. */
+/** Expects the latency of these monitors to equal a recount of their checks in a span. */
 function expectCounted(told: LatencyFigures, nums: readonly number[], from: number, to: number) {
   const all: (number | null)[] = [];
   for (const num of nums) {
@@ -192,7 +192,7 @@ describe("a span in rollups", () => {
       [HOUR_MS, MIDNIGHT + 3 * DAY_MS, to - MINUTE_MS],
       [MINUTE_MS, to - MINUTE_MS, to],
     ]);
-    // A day that is not rolled up yet is asked for by its hours.
+    // A day that is not rolled up yet is read from its hours.
     expect(piecesOf({ from: MIDNIGHT, to: MIDNIGHT + DAY_MS }, MIDNIGHT + 1, sizes)).toEqual([
       { size: HOUR_MS, from: MIDNIGHT, to: MIDNIGHT + DAY_MS },
     ]);

@@ -22,7 +22,7 @@ function set(installation: PeopleInstallation, text: string, ctx: AppContext = i
   return ctx.db.write((tx) => setPublicAddress(ctx, tx, text, CLI_ACTOR));
 }
 
-/** A page of the house, and the address that is shown as its own. */
+/** Creates a page and returns a function that reads its URL. */
 async function shownAddress(installation: PeopleInstallation): Promise<() => string | undefined> {
   await installation.write((tx) =>
     createPage(installation.ctx, tx, { slug: "acme", name: "Acme" }, CLI_ACTOR),

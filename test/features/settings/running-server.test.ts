@@ -22,7 +22,7 @@ const NOTICED_MS = 1_000;
 /** Lets a test ask more often than a stranger may; and listens where others could come from. */
 const EVERYWHERE = { args: ["--public-rate-limit", "10000", "--listen", "0.0.0.0:0"] };
 
-/** Sets the public address from this process, beside the server. */
+/** Sets the public address from this process while the server runs. */
 async function setBeside(site: Installation, address: string): Promise<void> {
   const env = { ALLCLEAR_DATA_DIR: site.dataDir, ALLCLEAR_LOG_LEVEL: "silent" };
   const { ctx, close } = openForCommand(testConfig(env), "test", { mayCreate: false });

@@ -80,7 +80,7 @@ describe("the headline", () => {
     const mild = await site.open({
       components: { [site.ids["API"] ?? ""]: "degraded_performance" },
     });
-    // As bad as each other: what the components say tells more.
+    // Both are equally severe; the sentence of the components is used.
     expect(await headline()).toBe("Partially Degraded Service");
     const bad = await site.open({ impact_override: "critical" });
     expect(await headline()).toBe("Major System Outage");

@@ -34,7 +34,7 @@ test("time without data is excluded from uptime and shown as no data in its day"
   expect(await uptimes()).toEqual([0.6, 1]);
   expect((await days()).join()).not.toContain("no data");
 
-  // Two of the bad hours, and three of the good ones, were seen by nobody.
+  // Two of the hours with an outage and three of the good ones have no data.
   await gap(start + 2 * HOUR_MS, start + 7 * HOUR_MS);
   expect(await uptimes()).toEqual([0.6, 1]);
   await gap(start + HOUR_MS, start + 2 * HOUR_MS);

@@ -27,7 +27,7 @@ import {
 const RIGHT = "correct horse battery";
 const HOME = client("203.0.113.7");
 
-/** Passwords whose hash is the password with a mark, and that keep what they were asked to verify. */
+/** Passwords whose hash is a marked form of the password, which record what they verified. */
 function markedPasswords(): Passwords & { verified: [string, string | null | undefined][] } {
   const verified: [string, string | null | undefined][] = [];
   return {
@@ -40,7 +40,7 @@ function markedPasswords(): Passwords & { verified: [string, string | null | und
   };
 }
 
-/** A house with one of each kind, and a door to knock at as any of them. */
+/** Creates an installation with a user of each kind and a function to sign in as any of them. */
 async function knocking() {
   const installation = openPeopleInstallation();
   const passwords = markedPasswords();
@@ -96,7 +96,7 @@ describe("authenticating", () => {
     for (const [email, password] of attempts) {
       expect([email, await at.knock(email, password)]).toEqual([email, { rejection: "wrong" }]);
     }
-    // One verification each, and no hash for whoever cannot be let in: a dummy stands in for it.
+    // One verification each. A user who cannot sign in is verified against a dummy hash.
     expect(at.passwords.verified).toEqual([
       ["wrong horse battery", `hash of ${RIGHT}`],
       [RIGHT, null],

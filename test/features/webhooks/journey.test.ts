@@ -4,7 +4,7 @@ import { HOUR_MS } from "../../../src/kernel/time";
 import { createDeliverySite } from "../../support/delivery-site";
 import { type Received, type Receiver, startReceiver } from "../../support/receiver";
 
-/** A program that verifies what it is sent with the published library, and a chat beside it. */
+/** Creates a page with a webhook for a program, which verifies its messages, and one for a chat. */
 async function createSite(program: Receiver, chat: Receiver) {
   const site = await createDeliverySite();
   const { app } = site;

@@ -21,7 +21,7 @@ const bytes = (text: string) => Buffer.byteLength(text);
 function expectCut(text: string): void {
   expect(text).toContain("…");
   expect(text.isWellFormed()).toBe(true);
-  // The body is cut, not what stands behind it.
+  // The body is truncated, not what follows it.
   expect(text).toContain("Components:");
   expect(text).toContain("Partial outage");
 }

@@ -37,7 +37,7 @@ describe("retention of events and deliveries", () => {
     await using site = await createDeliverySite();
     await site.deliverer.stop(0);
     const { db } = site.app.ctx;
-    // An event that nobody listens to is kept as long as the others.
+    // An event without deliveries is kept as long as the others.
     await site.tell(...Array.from({ length: 450 }, (_, index) => `cmp_${index}`));
     const before = site.app.clock.now() + 1;
     const left: number[] = [];

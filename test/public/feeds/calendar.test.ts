@@ -35,7 +35,7 @@ describe("maintenance in the calendar", () => {
         status: "CONFIRMED",
         summary: "Upgrade",
         start: "2026-07-01T08:00:00Z",
-        // Whole seconds are all that the format tells.
+        // The format has whole seconds only.
         end: "2026-07-01T09:30:01Z",
         changed: "2026-03-10T12:00:00Z",
         stamp: "2026-03-10T12:00:00Z",

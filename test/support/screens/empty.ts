@@ -1,13 +1,13 @@
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { inEmpty, send, type Screen } from "./screen";
 
-/** Before there is anything, in the order of what they make. */
+/** Screens of an empty installation, in the order of what they create. */
 export const EMPTY_SCREENS: readonly Screen[] = [
   {
     name: "set-up",
     open: ({ bare }) => ({ site: bare, path: `/admin/setup/${bare.setUpToken}` }),
     async reach(page) {
-      // Proposed is the address that was asked, with a port that is another one each time.
+      // The form proposes the requested address, whose port differs in each run.
       await page.getByLabel("Public address").fill("https://status.northwind.example");
     },
   },
@@ -54,7 +54,7 @@ export const EMPTY_SCREENS: readonly Screen[] = [
     async reach(page, { empty }) {
       await send(page, "Create API Key");
       await empty.app.clock.advance(MINUTE_MS);
-      // Sends the form again, as a browser does whose user says so.
+      // Submits the form again, like a browser after confirmation.
       await page.reload();
     },
   },

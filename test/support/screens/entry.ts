@@ -1,6 +1,6 @@
 import { send, type Screen } from "./screen";
 
-/** For somebody who is not signed in. */
+/** Screens without a session. */
 export const ENTRY_SCREENS: readonly Screen[] = [
   {
     name: "sign-in",

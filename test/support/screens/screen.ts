@@ -11,7 +11,7 @@ import type { DemoSites } from "../demo-sites";
 /** A screen of the dashboard, in one of its states. */
 export interface Screen {
   name: string;
-  /** Of the document; 200 unless given. */
+  /** HTTP status of the document, by default 200. */
   status?: number;
   open(demoSites: DemoSites): { site: BrowserSite; path: string; session?: string };
   /** True if it overlays another screen, so that only the window shows all of it. */
@@ -125,14 +125,14 @@ export async function openDialog(page: Page, link: string): Promise<void> {
   await page.getByRole("dialog").waitFor();
 }
 
-/** Has a form previewed in this tab, which it would leave as it is. */
+/** Previews a form in this tab instead of a new one. */
 export async function preview(page: Page): Promise<void> {
   const button = page.getByRole("button", { name: "Preview", exact: true });
   await button.evaluate((element) => element.removeAttribute("formtarget"));
   await send(page, "Preview");
 }
 
-/** Has a form say that it was opened before somebody else changed what it is about. */
+/** Makes the open form outdated before it is submitted. */
 export async function sendLate(page: Page, button: string): Promise<void> {
   await page.locator("main [name=version]").evaluate((field: HTMLInputElement) => {
     field.value = "0";

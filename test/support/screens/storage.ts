@@ -1,7 +1,7 @@
 import type { StorageState } from "../../../src/db";
 import type { Screen } from "./screen";
 
-/** Opens the overview of the installation that is for this alone, with its database in that state. */
+/** Opens the overview of an installation whose database is in the given state. */
 function inState(state: StorageState): Screen["open"] {
   return ({ failing }) => {
     failing.app.ctx.db.storage = () => state;

@@ -11,7 +11,7 @@ function of(name: string, path = "") {
 const retried = ({ webhooks }: DemoData) =>
   `${LIST}/${webhooks.ids["On-call relay"]}/deliveries/${webhooks.retried}`;
 
-/** Webhooks. What makes one is among the screens of an empty installation. */
+/** Screens of webhooks, except the form for the first one. */
 export const WEBHOOK_SCREENS: readonly Screen[] = [
   { name: "webhooks", open: inDemoData(() => LIST, "admin") },
   { name: "webhook-create", open: inDemoData(() => `${LIST}/new`) },
@@ -70,7 +70,7 @@ export const WEBHOOK_SCREENS: readonly Screen[] = [
   },
 ];
 
-/** Those that make one, in an installation that has none. */
+/** Screens that create a webhook in an installation without one. */
 export const FIRST_WEBHOOK_SCREENS: readonly Screen[] = [
   { name: "webhooks-empty", open: ({ empty }) => inEmpty(empty, LIST) },
   {

@@ -3,7 +3,7 @@ import { byKey, type ActionInstallation, type Verbs } from "./verb";
 
 const FOUND_OUT = "it tells how something is, and changes nothing that somebody set";
 
-/** A push monitor of which a job tells, and its token. */
+/** Creates a push monitor and returns its token. */
 async function pushToken(installation: ActionInstallation): Promise<string> {
   const made = await installation.api("POST", "/monitors", {
     type: "push",
@@ -199,7 +199,7 @@ export const API_VERBS: Verbs = {
   },
 };
 
-/** A delivery of a webhook, by the path of both below the API or the dashboard's webhooks. */
+/** Returns the path of a delivery below the webhooks of API or dashboard. */
 export async function deliveryOf(installation: ActionInstallation): Promise<{ path: string }> {
   const { id } = await installation.webhook();
   await installation.incident();

@@ -29,7 +29,7 @@ async function newestUpdate({ app }: ActionInstallation, id: string): Promise<st
   return getIncident(app.ctx.db, id, true).updates[0]?.id ?? "";
 }
 
-/** The same form as what does it for good. */
+/** Returns the preview of the same form. */
 function previewOf(verb: Verb): Verb {
   return {
     leaves: [],

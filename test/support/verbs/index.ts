@@ -5,7 +5,7 @@ import { INCIDENT_VERBS } from "./incidents-and-maintenance";
 import type { Verbs } from "./verb";
 import { MONITOR_VERBS } from "./monitors";
 
-/** Every route that may change something, but for setting up. */
+/** Every route that may change something, except the set-up. */
 export const VERBS: Verbs = {
   ...API_VERBS,
   ...INCIDENT_VERBS,

@@ -3,7 +3,7 @@ import { byForm, type Sent, type ActionInstallation, type Verbs } from "./verb";
 
 const FOUND_OUT = "it tells how something is, and changes nothing that somebody set";
 
-/** A form as a browser sends it that was opened at a path, but for these fields. */
+/** Opens the form at a path and returns it filled in, with these fields changed. */
 async function filledIn(
   installation: ActionInstallation,
   path: string,

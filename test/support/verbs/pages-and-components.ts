@@ -3,7 +3,7 @@ import { asUpload } from "../multipart";
 import { picture } from "../pictures";
 import { byForm, type Sent, type ActionInstallation, type Verbs } from "./verb";
 
-/** One of the forms of a page, with the version that its screen shows. */
+/** Returns one of the forms of a page with its current version. */
 async function pageForm(
   installation: ActionInstallation,
   section: string,

@@ -14,7 +14,7 @@ const WEBHOOK = {
   description: "A",
 };
 
-/** Somebody else, who was invited. */
+/** Invites another user. */
 async function guest({ app, session }: ActionInstallation): Promise<{ path: string; id: string }> {
   return invite(app, session, PERSON.email, "viewer");
 }

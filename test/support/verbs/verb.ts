@@ -9,46 +9,46 @@ import { createMonitorApi } from "../monitor-api";
 /** An installation in which each verb can be done once. */
 export interface ActionInstallation extends AsyncDisposable {
   app: TestApp;
-  /** Of a page with the components API and Website in the group Core. */
+  /** The page, with the components API and Website in the group Core. */
   pageId: string;
   groupId: string;
   components: Record<string, string>;
-  /** A key that may do everything, and its id. */
+  /** Value and id of a key with all scopes. */
   key: string;
   keyId: string;
-  /** An owner who is signed in with a password, and their id. */
+  /** Session and id of an owner with a password. */
   session: string;
   ownerId: string;
-  /** Sends JSON with the key and answers what was answered. Throws where it is refused. */
+  /** Sends JSON with the key and returns the answer's body. Throws if it is rejected. */
   api(method: string, path: string, json?: unknown): Promise<{ id: string }>;
   incident(more?: object): Promise<string>;
   maintenance(): Promise<string>;
   monitor(more?: object): Promise<string>;
   webhook(): Promise<WebhookRow>;
-  /** The version that the form at a path was shown with. */
+  /** Returns the version in the form at a path. */
   version(path: string): Promise<string>;
 }
 
-/** A request that is to be sent. */
+/** A request to send. */
 export interface Sent {
   path: string;
   options: CallOptions;
 }
 
-/** A route that may change something, and a request that it grants. */
+/** A route that may change something, with a request that it accepts. */
 export interface Verb {
-  /** The actions of the entries that it leaves in the audit log, in their order. */
+  /** Audit actions that the request records, in order. */
   leaves: readonly string[];
   /** Reason for which it records no audit entry. */
   because?: string;
-  /** Makes ready what it is done to. */
+  /** Prepares the objects of the request and returns it. */
   prepare(installation: ActionInstallation): Sent | Promise<Sent>;
 }
 
-/** By method and path, as they are declared. */
+/** Requests by method and path of their route. */
 export type Verbs = Readonly<Record<string, Verb>>;
 
-/** A request by API. */
+/** Returns a request by API. */
 export function byKey(
   { key }: ActionInstallation,
   method: string,
@@ -58,7 +58,7 @@ export function byKey(
   return { path: `/api/v1${path}`, options: { method, key, ...(json ? { json } : {}) } };
 }
 
-/** A form of the dashboard. */
+/** Returns a form of the dashboard. */
 export function byForm({ session }: ActionInstallation, path: string, form: Fields = {}): Sent {
   return { path: `/admin${path}`, options: { session, form } };
 }

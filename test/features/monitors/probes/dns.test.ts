@@ -4,7 +4,7 @@ import { probeOf } from "../../../../src/features/monitors/probes";
 import { startDnsServer, SERVFAIL } from "../../../support/dns-server";
 import { probe } from "../../../support/probe";
 
-/** A way out to a resolver that knows these records, and what it was asked. */
+/** Returns an egress with a resolver for these records, and its queries. */
 function knows(records: string[]) {
   const asked: DnsQuery[] = [];
   const refuse = () => Promise.reject(new Error("not asked for"));

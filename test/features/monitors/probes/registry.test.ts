@@ -44,7 +44,7 @@ const CONFIGS: Record<MonitorType, [least: MonitorConfig, most: MonitorConfig]> 
   push: [{}, { grace_seconds: 0 }],
 };
 
-/** The fields that no file tells. */
+/** Returns the secret fields of a configuration. */
 function secretsIn({ headers, body }: MonitorConfig): MonitorConfig {
   return { ...(headers !== undefined && { headers }), ...(body !== undefined && { body }) };
 }

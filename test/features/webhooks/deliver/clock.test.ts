@@ -20,7 +20,7 @@ describe("deliveries after a change of the clock", () => {
     await site.tell("cmp_2");
     await site.idle();
     expect(receiver.received.at(-1)?.data.id).toBe("cmp_2");
-    // By the test's clock, whatever the wall says: five minutes and a fifth more at most.
+    // On the test's clock: at most five minutes and a fifth more.
     await clock.advance(6 * MINUTE_MS);
     await site.idle();
     expect(receiver.received).toHaveLength(4);

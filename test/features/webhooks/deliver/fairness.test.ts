@@ -16,7 +16,7 @@ describe("receivers that do not answer", () => {
     await using hanging = startReceiver(never);
     await using quick = startReceiver();
     await using site = await createDeliverySite();
-    // Ten endpoints each: what they are is told by their paths.
+    // Ten endpoints each, which their paths identify.
     for (let index = 0; index < 10; index++) {
       await site.endpoint(`${hanging.url}/${index}`);
       await site.endpoint(`${quick.url}/${index}`);

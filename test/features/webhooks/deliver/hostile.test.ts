@@ -10,7 +10,7 @@ import {
 } from "../../../support/raw-server";
 import { startReceiver } from "../../../support/receiver";
 
-/** Delivers one event to a server that speaks as it is told to; what came of the first try. */
+/** Delivers one event to a raw server and returns the result of the first attempt. */
 async function outcomeOf(onConnection: OnConnection) {
   await using server = await startRawServer(onConnection);
   await using site = await createDeliverySite();

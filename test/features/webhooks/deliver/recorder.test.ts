@@ -14,7 +14,7 @@ const RESULT: TryResult = {
   retryAfter: undefined,
 };
 
-/** A recorder whose database answers each write as it is told to. */
+/** Creates a recorder whose database answers each write as the test decides. */
 async function createRecorder() {
   const app = await createTestApp();
   const asked: PromiseWithResolvers<undefined>[] = [];

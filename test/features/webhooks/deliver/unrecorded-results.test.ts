@@ -143,7 +143,7 @@ describe("stopping the deliverer", () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
-    // What a command commits beside the server wakes nobody in it.
+    // A commit of another process emits no signal in this one.
     const { signals } = site.app.ctx;
     const emit = signals.deliveriesQueued.emit;
     signals.deliveriesQueued.emit = () => undefined;
