@@ -10,10 +10,16 @@ import charts from "../ui/css/charts.css" with { type: "text" };
 import tokens from "../ui/tokens.css" with { type: "text" };
 import { accentCss } from "./accent";
 import script from "./client.js" with { type: "text" };
-import css from "./page.css" with { type: "text" };
+import components from "./css/components.css" with { type: "text" };
+import frame from "./css/page.css" with { type: "text" };
+import preferences from "./css/preferences.css" with { type: "text" };
+import updates from "./css/updates.css" with { type: "text" };
 import type { PageContext } from "./page-context";
 
-const pageCss = lazy(() => minifyCss([tokens, base, charts, css].join("\n")));
+/** Style sheet of all public pages, without the accent colour. Later files override earlier ones. */
+const pageCss = lazy(() =>
+  minifyCss([tokens, base, charts, frame, updates, components, preferences].join("\n")),
+);
 
 /** Script of public pages: local times, and days by arrow keys. Pages work without it. */
 export const PAGE_SCRIPT: AssetSource & { content: { text: string } } = {

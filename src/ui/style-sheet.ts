@@ -1,29 +1,26 @@
 import { sha256Base64 } from "../kernel/hash";
 import { lazy } from "../kernel/lazy";
 import base from "./base.css" with { type: "text" };
+import blocks from "./css/blocks.css" with { type: "text" };
 import buttons from "./css/buttons.css" with { type: "text" };
 import charts from "./css/charts.css" with { type: "text" };
-import chips from "./css/chips.css" with { type: "text" };
+import choices from "./css/choices.css" with { type: "text" };
 import code from "./css/code.css" with { type: "text" };
 import content from "./css/content.css" with { type: "text" };
 import dialog from "./css/dialog.css" with { type: "text" };
-import fieldRows from "./css/field-rows.css" with { type: "text" };
+import fields from "./css/fields.css" with { type: "text" };
 import filters from "./css/filters.css" with { type: "text" };
-import folds from "./css/folds.css" with { type: "text" };
-import forms from "./css/forms.css" with { type: "text" };
-import lineChart from "./css/line-chart.css" with { type: "text" };
+import labels from "./css/labels.css" with { type: "text" };
 import layout from "./css/layout.css" with { type: "text" };
-import moments from "./css/moments.css" with { type: "text" };
-import monitors from "./css/monitors.css" with { type: "text" };
+import lineChart from "./css/line-chart.css" with { type: "text" };
+import navigation from "./css/navigation.css" with { type: "text" };
 import notices from "./css/notices.css" with { type: "text" };
 import order from "./css/order.css" with { type: "text" };
 import pictures from "./css/pictures.css" with { type: "text" };
 import preferences from "./css/preferences.css" with { type: "text" };
+import rows from "./css/rows.css" with { type: "text" };
 import shell from "./css/shell.css" with { type: "text" };
-import selectRows from "./css/select-rows.css" with { type: "text" };
-import sideBySide from "./css/side-by-side.css" with { type: "text" };
 import table from "./css/table.css" with { type: "text" };
-import writing from "./css/writing.css" with { type: "text" };
 import tokens from "./tokens.css" with { type: "text" };
 
 /** Removes comments and spaces. Texts in the style sheet must not contain runs of spaces. */
@@ -49,25 +46,22 @@ export function dashboardCss(): string {
       base,
       content,
       layout,
-      chips,
+      blocks,
+      navigation,
+      labels,
       shell,
       buttons,
-      forms,
-      folds,
-      writing,
-      selectRows,
-      fieldRows,
+      fields,
+      choices,
+      rows,
       filters,
-      moments,
       notices,
       table,
       order,
       charts,
       lineChart,
-      monitors,
       pictures,
       code,
-      sideBySide,
       dialog,
       preferences,
     ].join("\n"),
