@@ -12,8 +12,18 @@ declare module "swagger-ui-dist/*" {
   const path: string;
   export default path;
 }
-/** Text of the browser script, which the server never runs. */
+/** Text of the main browser script of the dashboard or of public pages. */
 declare module "*/client.js" {
+  const text: string;
+  export default text;
+}
+/** Text of the browser script for charts of days. */
+declare module "*/days.js" {
+  const text: string;
+  export default text;
+}
+/** Text of the browser script for secrets that are shown once. */
+declare module "*/secrets.js" {
   const text: string;
   export default text;
 }

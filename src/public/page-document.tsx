@@ -7,9 +7,10 @@ import { lazy } from "../kernel/lazy";
 import { assetPath, type AssetSource, type HtmlDocument, minifyCss } from "../ui";
 import base from "../ui/base.css" with { type: "text" };
 import charts from "../ui/css/charts.css" with { type: "text" };
+import days from "../ui/days.js" with { type: "text" };
 import tokens from "../ui/tokens.css" with { type: "text" };
 import { accentCss } from "./accent";
-import script from "./client.js" with { type: "text" };
+import localTimes from "./client.js" with { type: "text" };
 import components from "./css/components.css" with { type: "text" };
 import frame from "./css/page.css" with { type: "text" };
 import preferences from "./css/preferences.css" with { type: "text" };
@@ -25,10 +26,10 @@ const pageCss = lazy(() =>
 export const PAGE_SCRIPT: AssetSource & { content: { text: string } } = {
   name: "page.js",
   mediaType: "text/javascript;charset=utf-8",
-  content: { text: script },
+  content: { text: `${localTimes}\n${days}` },
 };
 
-const PAGE_SCRIPT_PATH = assetPath(PAGE_SCRIPT.name, script);
+const PAGE_SCRIPT_PATH = assetPath(PAGE_SCRIPT.name, PAGE_SCRIPT.content.text);
 
 interface PageDocumentProps {
   context: PageContext;

@@ -1,10 +1,12 @@
 import { IMMUTABLE, Representation } from "../http";
 import { sha256Hex } from "../kernel/hash";
 import { lazy } from "../kernel/lazy";
-import script from "./client.js" with { type: "text" };
+import client from "./client.js" with { type: "text" };
+import days from "./days.js" with { type: "text" };
 import type { LinkedAssets } from "./documents";
 import ordering from "./ordering.js" with { type: "text" };
 import { ringIcon } from "./pictures";
+import secrets from "./secrets.js" with { type: "text" };
 import { dashboardCss } from "./style-sheet";
 
 /** File that pages link to, on disk or inside the executable. */
@@ -82,7 +84,7 @@ async function read(source: AssetSource): Promise<Loaded> {
 }
 
 const STYLE = { name: "allclear.css", text: lazy(dashboardCss) };
-const SCRIPT = { name: "allclear.js", text: script };
+const SCRIPT = { name: "allclear.js", text: [client, secrets, days].join("\n") };
 const ORDERING = { name: "allclear.ordering.js", text: ordering };
 const ICON = { name: "ring.svg", text: ringIcon("#1a7f4b") };
 

@@ -1,9 +1,8 @@
-// What a script adds to the dashboard's pages. Each of them works without it.
+// Adds convenience to the dashboard, which works without it.
 
 const all = (selector, root = document) => root.querySelectorAll(selector);
-const number = (value) => value.toLocaleString("en");
 
-/** Shows what only a script can work, and tells times as this computer's owner knows them. */
+/** Shows the elements that need a script, and times in the reader's time zone. */
 function enhance(root) {
   for (const element of all("[data-scripted]", root)) element.hidden = false;
   for (const time of all("time[datetime]", root)) {
@@ -12,7 +11,7 @@ function enhance(root) {
     const local = at.toLocaleString(undefined, { dateStyle: "long", timeStyle: "long" });
     time.title = time.title ? `${local}\n${time.title}` : local;
   }
-  for (const input of all("[data-zone]", root)) tellZones(input);
+  for (const input of all("[data-zone]", root)) showZones(input);
 }
 
 async function copy(button) {
@@ -29,33 +28,13 @@ async function copyText(element) {
     await navigator.clipboard.writeText(element.textContent);
     return true;
   } catch {
-    // Plain http:// has no clipboard, but can still copy what is selected.
+    // Pages over http:// have no clipboard, but can copy the selection.
     getSelection().selectAllChildren(element);
     return document.execCommand("copy");
   }
 }
 
-async function testKey(button) {
-  const output = button.parentElement.querySelector("[role=status]");
-  const value = document.querySelector("[data-secret=value]")?.textContent;
-  button.disabled = true;
-  output.textContent = "Testing…";
-  output.className = "muted";
-  try {
-    const headers = { authorization: `Bearer ${value}` };
-    const answer = await fetch("/api/v1/key", { headers, credentials: "omit" });
-    const body = await answer.json();
-    output.className = answer.ok ? "tone-success" : "tone-danger";
-    output.textContent = answer.ok
-      ? `Works: ${number(body.rate_limit)} requests a minute, ${number(body.remaining)} left`
-      : (body.detail ?? body.title);
-  } catch {
-    output.className = "tone-danger";
-    output.textContent = "The server could not be reached. Try again in a moment.";
-  }
-  button.disabled = false;
-}
-
+/** Fills the values of a preset into its form. */
 function applyPreset(link, event) {
   const form = link.closest("form") ?? document.querySelector("main form[method=post]");
   if (!form) return;
@@ -66,7 +45,7 @@ function applyPreset(link, event) {
     const wanted = [values[field.name]].flat();
     if (field.type === "checkbox" || field.type === "radio") {
       field.checked = wanted.includes(field.value);
-    } else if (!isWritten(field)) {
+    } else if (!isOwnText(field)) {
       field.value = wanted[0] ?? "";
     }
   }
@@ -75,15 +54,15 @@ function applyPreset(link, event) {
   form.dispatchEvent(new Event("change", { bubbles: true }));
 }
 
-/** Whether somebody wrote what stands in it: a preset replaces another's text, and nobody's own. */
-function isWritten({ type, name, value }) {
+/** True for a text that no preset has filled in, and none may replace. */
+function isOwnText({ type, name, value }) {
   if (type !== "textarea" || value.trim() === "") return false;
   return ![...all("[data-preset]")].some(
     ({ dataset }) => JSON.parse(dataset.preset)[name] === value,
   );
 }
 
-/** Lists the hints of the boxes that are checked. */
+/** Lists the hints of the checked options. */
 function summarise() {
   for (const list of all("[data-summary]")) {
     const boxes = [...all("input:checked")].filter(({ name }) => name === list.dataset.summary);
@@ -109,8 +88,8 @@ const ZONED = {
   timeZoneName: "short",
 };
 
-/** Tells a moment that is typed in UTC by other clocks: the page's, and this computer's. */
-function tellZones(input) {
+/** Shows a time that is typed in UTC in the time zones of the page and of the reader. */
+function showZones(input) {
   const note = document.getElementById(`${input.id}-zones`);
   const at = new Date(`${input.value}Z`);
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -120,7 +99,7 @@ function tellZones(input) {
     : [...zones].flatMap((zone) => zoneTime(at, zone)).join(" · ");
 }
 
-/** Nothing for a zone that this browser does not know. */
+/** Returns an empty list for a time zone that the browser does not know. */
 function zoneTime(at, timeZone) {
   try {
     return `${timeZone}: ${new Intl.DateTimeFormat("en-GB", { ...ZONED, timeZone }).format(at)}`;
@@ -129,7 +108,7 @@ function zoneTime(at, timeZone) {
   }
 }
 
-/** Proposes a slug for what is typed as the name, until a slug is typed. */
+/** Proposes a slug for the typed name, until a slug is typed. */
 function proposeSlug({ target }) {
   const slug = target.form?.querySelector("[data-slug-of]");
   if (target === slug) slug.dataset.typed = slug.value;
@@ -141,21 +120,21 @@ function proposeSlug({ target }) {
     .replace(/^-+|-+$/g, "");
 }
 
-/** Takes a file back that is larger than the server would take, and says so. */
-function weigh({ target }) {
+/** Removes a file that is too large and shows an error. */
+function checkFileSize({ target }) {
   if (!target.dataset.maxBytes) return;
   const isTooLarge = target.files[0]?.size > Number(target.dataset.maxBytes);
   if (isTooLarge) target.value = "";
   target.nextElementSibling.hidden = !isTooLarge;
 }
 
+/** Disables the buttons of a sent form for ten seconds. */
 function sendOnce(event) {
-  // What opens another tab leaves this page to go on with.
+  // A form that opens a new tab can be used again.
   if (event.defaultPrevented || event.submitter?.formTarget === "_blank") return;
   const { elements } = event.target;
-  // Once the form has been read: a disabled button's value is not sent.
+  // After the browser has read the form, since the value of a disabled button is not sent.
   setTimeout(setDisabled, 0, elements, true);
-  // A server that never answered must not take the button away for good.
   setTimeout(setDisabled, 10_000, elements, false);
 }
 
@@ -163,6 +142,7 @@ function setDisabled(elements, isSent) {
   for (const element of elements) if (element.type === "submit") element.disabled = isSent;
 }
 
+/** Shows the `DialogForm` of the linked page, or the page itself if there is none. */
 async function openDialog(link, event) {
   event.preventDefault();
   if (link.ariaBusy) return;
@@ -185,11 +165,11 @@ async function openDialog(link, event) {
   document.body.append(dialog);
   enhance(dialog);
   dialog.showModal();
-  // The heading rather than a button: nothing is done by a key that was meant for something else.
+  // The focus is not on a button, so that a key pressed by mistake has no effect.
   (dialog.querySelector("[autofocus]") ?? dialog.querySelector("h1"))?.focus();
 }
 
-/** Nothing where the page has no such part, or another page came: then it is shown as a page. */
+/** Returns null if the page has no `DialogForm` or redirects, such as to sign-in. */
 async function fetchDialogBody(url) {
   try {
     const answer = await fetch(url, { headers: { accept: "text/html" } });
@@ -201,7 +181,7 @@ async function fetchDialogBody(url) {
   }
 }
 
-/** What lies over a page has ids that the page does not have: its fields may be called the same. */
+/** Prefixes all ids, since the page may have fields with the same names. */
 function renameIds(body) {
   for (const element of all("*", body)) {
     for (const name of ["id", "for", "aria-describedby"]) {
@@ -228,32 +208,8 @@ function closeDialog(element, event) {
   dialog.close();
 }
 
-function walkDays(event) {
-  const day = event.target.closest?.("[data-day]");
-  const days = day ? [...all("[data-day]", day.parentElement)] : [];
-  const index = days.indexOf(day);
-  const keys = { ArrowLeft: index - 1, ArrowRight: index + 1, Home: 0, End: days.length - 1 };
-  const next = days[keys[event.key]];
-  if (!next) return;
-  event.preventDefault();
-  day.tabIndex = -1;
-  next.tabIndex = 0;
-  next.focus();
-}
-
-/** Says below the bars what the day in question was like. */
-function tellDay(event) {
-  const bars = event.target.closest?.(".day-bars");
-  const note = bars?.querySelector("[data-day-note]");
-  if (!note) return;
-  const usual = (note.dataset.usual ??= note.textContent);
-  const day = /over|in$/.test(event.type) && event.target.closest("[data-day]");
-  note.textContent = day ? day.querySelector("title").textContent : usual;
-}
-
 const CLICKS = {
   "[data-copy]": copy,
-  "[data-test-key]": testKey,
   "[data-dialog-close]": closeDialog,
   "[data-dialog]": openDialog,
   "[data-preset]": applyPreset,
@@ -270,26 +226,12 @@ document.addEventListener("click", (event) => {
 document.addEventListener("submit", sendOnce);
 document.addEventListener("input", proposeSlug);
 document.addEventListener("change", summarise);
-document.addEventListener("change", weigh);
+document.addEventListener("change", checkFileSize);
 document.addEventListener("input", ({ target }) => {
-  if (target.matches("[data-zone]")) tellZones(target);
+  if (target.matches("[data-zone]")) showZones(target);
 });
-document.addEventListener("keydown", walkDays);
-for (const type of ["pointerover", "pointerout", "focusin", "focusout"]) {
-  document.addEventListener(type, tellDay);
-}
 
-// A secret is on the page once: leaving takes it away, and coming back asks the server again.
-addEventListener("pagehide", () => {
-  for (const secret of all("[data-secret]")) secret.textContent = "";
-});
-addEventListener("pageshow", ({ persisted }) => {
-  setDisabled(all("button"), false);
-  if (persisted && document.querySelector("[data-secret]")) {
-    // Not reload(), which would send the form again whose answer this page is.
-    location.replace(location.pathname + location.search);
-  }
-});
+addEventListener("pageshow", () => setDisabled(all("button"), false));
 
 enhance(document);
 summarise();

@@ -1,6 +1,6 @@
-// Lists whose order can be changed: by drag, by keyboard, and by their buttons without a new page.
+// Changes the order of lists by drag, by keyboard, and by their buttons without a new page.
 
-// Between two orders that are sent: each counts against the session's limit of requests.
+/** Pause between two orders that are sent, since each counts against the session's rate limit. */
 const PAUSE_MS = 500;
 const EDGE = 72;
 const SCROLL_STEP = 8;
@@ -21,7 +21,7 @@ function begin(order) {
     status.classList.toggle("tone-danger", isWrong);
   }
 
-  /** The order that is seen last is always sent; what changes in quick succession, together. */
+  /** Sends the current order. Changes made meanwhile are sent together afterwards. */
   async function save() {
     isChanged = true;
     if (isSaving) return;
@@ -53,7 +53,7 @@ function begin(order) {
     }
   }
 
-  function tellAndSave(item) {
+  function announceAndSave(item) {
     say(`${nameOf(item)}: ${placeOf(order, item)}. Saving…`);
     void save();
   }
@@ -63,9 +63,9 @@ function begin(order) {
       say(`${nameOf(item)} is ${direction === "up" ? "first" : "last"} already.`);
       return;
     }
-    // Taken out and put in again, it has lost the focus.
+    // Moving the element removed the focus.
     focused.focus();
-    tellAndSave(item);
+    announceAndSave(item);
   }
 
   order.addEventListener("keydown", (event) => {
@@ -82,7 +82,7 @@ function begin(order) {
       event.preventDefault();
       move(itemOf(button), button.dataset.orderMove, button);
     } else if (event.detail === 0 && event.target.closest("[data-order-handle]")) {
-      // By Enter or Space: where a pointer is let go of, there is more to say.
+      // Pressed by Enter or Space. A pointer moves the item instead.
       say(order.dataset.orderHint);
     }
   });
@@ -94,7 +94,7 @@ function begin(order) {
     const before = sequence().join();
     drag(order, handle, event, (item) => {
       handle.focus();
-      if (sequence().join() !== before) tellAndSave(item);
+      if (sequence().join() !== before) announceAndSave(item);
     });
   });
 
@@ -107,7 +107,7 @@ function begin(order) {
   say(order.dataset.orderHint);
 }
 
-/** Moves an item by one place, a row also into the next part; false where it is at the end. */
+/** Moves an item by one place, a row also into the next part. Returns false at the end of the list. */
 function step(order, item, direction) {
   const isUp = direction === "up";
   const next = neighbourOf(order, item, isUp);
@@ -135,7 +135,7 @@ function nextOf(order, selector, element, isUp) {
   return all[all.indexOf(element) + (isUp ? -1 : 1)];
 }
 
-/** "2 of 5 in Core". */
+/** Returns the place of an item, such as "2 of 5 in Core". */
 function placeOf(order, item) {
   const group = item.parentElement.closest("[data-order-item]");
   const siblings = isPart(item)
@@ -145,7 +145,7 @@ function placeOf(order, item) {
   return `${siblings.indexOf(item) + 1} of ${siblings.length}${where}`;
 }
 
-/** Lets an item follow the pointer: a mark shows where it would go. Escape leaves it where it is. */
+/** Drags an item. A mark shows its new place, and Escape cancels. */
 function drag(order, handle, { pointerId }, dropped) {
   const item = itemOf(handle);
   const mark = document.createElement(isPart(item) ? "div" : "li");
@@ -191,7 +191,7 @@ function drag(order, handle, { pointerId }, dropped) {
   follow();
 }
 
-/** Puts the mark where the item would go at this height of the window. */
+/** Puts the mark at the place of the item for this height of the window. */
 function place(order, item, mark, y) {
   const { left, width } = order.getBoundingClientRect();
   const under = document.elementFromPoint(left + width / 2, y);
@@ -199,16 +199,16 @@ function place(order, item, mark, y) {
   if (!part || !order.contains(part)) return;
   const row = under.closest("[data-order-item]");
   if (isPart(item)) {
-    if (part.dataset.orderItem) putBeside(part, mark, y);
+    if (part.dataset.orderItem) putNextTo(part, mark, y);
   } else if (row && !isPart(row)) {
-    putBeside(row, mark, y);
+    putNextTo(row, mark, y);
   } else if (!under.closest("[data-order-list]")) {
-    // Its heading, or the words in the place of rows.
+    // The pointer is over the heading or the text of an empty part.
     part.querySelector("[data-order-list]").prepend(mark);
   }
 }
 
-function putBeside(element, mark, y) {
+function putNextTo(element, mark, y) {
   const { top, height } = element.getBoundingClientRect();
   if (y < top + height / 2) element.before(mark);
   else element.after(mark);
