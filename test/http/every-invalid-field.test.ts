@@ -209,7 +209,7 @@ describe("answers that name every invalid field", () => {
     const errors = {
       "#/name": "is empty",
       "#/component_ids/1": "is no component",
-      "#/retry_interval_seconds": "is 90, longer than the interval of 60",
+      "#/retry_interval_seconds": "must not be longer than the interval of 60 seconds",
     };
     const config = { url: "ftp://example.com" };
     const scheme = { "#/config/url": "must begin with http:// or https://" };

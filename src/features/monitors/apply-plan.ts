@@ -7,13 +7,13 @@ import { type DeclaredMonitor, namesOf, settingsOf, desiredConfig } from "./decl
 import { pauseMonitor, resumeMonitor, updateMonitor } from "./update";
 import { listAllMonitors, listComponentsOfMonitors, type MonitorRow } from "./store";
 
-/** A monitor that is there, and what it watches. */
+/** A stored monitor with the ids of its components. */
 export interface StoredMonitor {
   row: MonitorRow;
   componentIds: readonly string[];
 }
 
-/** Every monitor, oldest first. */
+/** Lists all monitors, oldest first. */
 export function listStoredMonitors(reader: Reader): StoredMonitor[] {
   const rows = listAllMonitors(reader, {}).map(({ monitor }) => monitor);
   const monitorIds = JSON.stringify(rows.map(({ id }) => id));
@@ -36,7 +36,7 @@ interface DeclaredPlace {
  * and change it.
  */
 interface MonitorPlan {
-  /** Without a secret. */
+  /** Secrets are replaced by a marker. */
   present: Readonly<Record<string, unknown>>;
   desired: Readonly<Record<string, unknown>>;
   /** Throws as `createMonitor` does. */
@@ -53,7 +53,7 @@ export function planMonitor(monitor: DeclaredMonitor, row: MonitorRow | undefine
   const { name, type, paused = false } = monitor;
   const errors = new FieldErrors();
   if (row && row.type !== type) {
-    errors.add(["type"], `is ${row.type} and stays it; for another type, take another ref`);
+    errors.add(["type"], `is ${row.type} and cannot change; use another ref for another type`);
     errors.throwIfAny();
   }
   const config = desiredConfig(type, monitor.config ?? {}, row?.config);
@@ -72,7 +72,7 @@ export function planMonitor(monitor: DeclaredMonitor, row: MonitorRow | undefine
     },
     update(ctx, tx, { ref, componentIds }, actor) {
       const { id } = row ?? {};
-      if (id === undefined) throw new Error("a monitor that is not there cannot be changed");
+      if (id === undefined) throw new Error("a missing monitor cannot be changed");
       const input = { name, ...settings, config: config.change, component_ids: componentIds };
       updateMonitor(ctx, tx, id, input, actor, { ref });
       return (paused ? pauseMonitor : resumeMonitor)(ctx, tx, id, actor).row;

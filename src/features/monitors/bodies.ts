@@ -19,12 +19,12 @@ import { capitalised } from "../../kernel/text";
 import { ComponentReference } from "../components";
 import { type MonitorConfig, probeOf } from "./probes";
 
-/* What requests about monitors look like. What is special to a type comes from its probe. */
+/* Bodies of requests about monitors. The config comes from the probe of the type. */
 
 /** Maximum number of components of one monitor. */
 const COMPONENTS_MAX = 100;
 const CHECKS_IN_A_ROW_MAX = 100;
-/** More fields than a change of any type's config can name. */
+/** Maximum number of fields in a change of a config, more than any type has. */
 const CONFIG_FIELDS_MAX = 50;
 const DAY_SECONDS = 86_400;
 
@@ -96,7 +96,7 @@ export interface CreateMonitorBody extends Settings {
   name: string;
   type: MonitorType;
   paused?: boolean;
-  /** Left out where the type needs none. */
+  /** Optional if the type requires no field. */
   config?: MonitorConfig;
 }
 
@@ -106,7 +106,7 @@ export function creationOf(type: MonitorType, config: TSchema, more: TProperties
     {
       type: Type.Literal(type),
       name: Name,
-      // Where nothing in it has to be told, the whole of it may be left out.
+      // Optional if no field of the config is required.
       config: Check(config, {}) ? Type.Optional(config) : config,
       ...OptionalSettings,
       paused: Type.Optional(Paused),
@@ -129,11 +129,11 @@ export const CreateMonitorBody = ByTag<CreateMonitorBody>(
 
 export interface UpdateMonitorBody extends Settings {
   name?: string;
-  /** By the type of the monitor: see `changeSchemaOf`. */
+  /** Schema by the monitor's type: `changeSchemaOf`. */
   config?: Readonly<Record<string, unknown>>;
 }
 
-/** The `config` of a body that changes a monitor of a type. */
+/** Returns the schema of `config` in a change of a monitor. */
 export function changeSchemaOf(type: MonitorType): TSchema {
   const { change, config } = probeOf(type);
   if (change) return change;

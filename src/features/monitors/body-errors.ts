@@ -13,7 +13,7 @@ import {
 } from "./settings";
 import { findMonitor } from "./store";
 
-/** Returns the unknown references and the impossible settings in the body of a new monitor. */
+/** Returns unknown references and invalid settings in the body of a new monitor. */
 export function createMonitorErrors(
   reader: Reader,
   input: Partial<CreateMonitorBody>,
@@ -30,7 +30,7 @@ export function createMonitorErrors(
   return errors;
 }
 
-/** Returns the unknown references and the impossible settings in a change of a monitor. */
+/** Returns unknown references and invalid settings in a change of a monitor. */
 export function updateMonitorErrors(
   reader: Reader,
   reference: string,

@@ -20,18 +20,20 @@ type MonitorAction =
   | "monitor.resume"
   | "monitor.rotate_token";
 
-/** Tells of a change of a monitor: the audit log, and after the commit whoever watches. */
+/** Writes the audit row of a change, and after the commit signals that monitors changed. */
 export function recordMonitorChange(
   ctx: Services,
   tx: Tx,
   row: MonitorRow,
-  told: { action: MonitorAction; summary: string; actor: Actor },
+  change: { action: MonitorAction; summary: string; actor: Actor },
 ): void {
-  audit(ctx, tx, told.actor, told.action, row.id, told.summary);
+  audit(ctx, tx, change.actor, change.action, row.id, change.summary);
   tx.afterCommit(() => ctx.signals.monitorsChanged.emit());
 }
 
-/** Has the pages of components be made anew: what they show of checks is another monitor's from now on. */
+/**
+ * Marks the pages of components as changed, since another monitor's checks are shown from now on.
+ */
 export function touchPagesOf(
   ctx: Services,
   tx: Tx,
@@ -42,7 +44,7 @@ export function touchPagesOf(
   }
 }
 
-/** The row as a change leaves it: one version on. */
+/** Returns the row with the next version, changed now. */
 export function changedRow(ctx: Services, row: MonitorRow): MonitorRow {
   return { ...row, version: row.version + 1, updatedAt: ctx.clock.now() };
 }

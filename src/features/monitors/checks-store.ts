@@ -1,8 +1,8 @@
 /*
- * What checks found: raw results, the timeline of states that they decided, and what is known to be
- * unknown. Hot: `insertCheck` at every check and `saveLiveness` every few seconds; both write one row by
- * its key. `findOpenSpan` and the writing of spans run at transitions only. Reads take a range of the
- * primary key of the monitor that they are about, whatever the tables hold of others.
+ * Results of checks, the timelines of states, and times without data. Hot: `insertCheck` at every
+ * check and `saveLiveness` every few seconds; both write one row by its key. `findOpenSpan` and the
+ * writes of spans run only at transitions. Reads take a range of the primary key, so their time
+ * does not depend on other monitors.
  */
 import { and, desc, eq, isNull, lt, sql } from "drizzle-orm";
 import { insertInto, mutate, selectMany, selectOne } from "../../db";
@@ -16,8 +16,8 @@ export type NoDataRow = typeof componentNoData.$inferSelect;
 const { monitorNum, startedAt } = monitorSpans;
 
 /**
- * Keeps a result; 0 where the monitor has one of the same millisecond already, which stays: two checks at
- * once, or a clock that was set back, say the same twice.
+ * Stores a result. Returns 0 if the monitor has a result of the same millisecond, which is kept:
+ * after two checks at once, or when the clock was set back.
  */
 export const insertCheck = mutate((orm, $: CheckRow) =>
   orm
@@ -32,7 +32,7 @@ export const insertCheck = mutate((orm, $: CheckRow) =>
     .onConflictDoNothing(),
 );
 
-/** Newest first; those before `before`, in unix ms. */
+/** Lists results older than `before` (unix ms), newest first. */
 export const listChecksBefore = selectMany(
   (orm, $: { monitorNum: number; before: number; limit: number }) =>
     orm
@@ -43,7 +43,7 @@ export const listChecksBefore = selectMany(
       .limit($.limit),
 );
 
-/** The last result of some monitors (`nums`: a JSON list), as far as raw results are kept. */
+/** Lists the last stored result of monitors (`nums`: a JSON list). */
 export const listLastChecks = selectMany((orm, $: { nums: string }) =>
   orm
     .select({ row: monitorChecks })
@@ -55,7 +55,7 @@ export const listLastChecks = selectMany((orm, $: { nums: string }) =>
     ),
 );
 
-/** The `each` newest results of some monitors (`nums`: a JSON list), each monitor's oldest first. */
+/** Lists the `each` newest results of monitors (`nums`: a JSON list), oldest first per monitor. */
 export const listNewestChecks = selectMany((orm, $: { nums: string; each: number }) =>
   orm
     .select({ row: monitorChecks })
@@ -70,7 +70,7 @@ export const listNewestChecks = selectMany((orm, $: { nums: string; each: number
 
 export const insertSpan = insertInto(monitorSpans);
 
-/** The state that a monitor is in. */
+/** Finds the span of a monitor's current state. */
 export const findOpenSpan = selectOne((orm, $: { monitorNum: number }) =>
   orm
     .select()
@@ -88,7 +88,7 @@ export const endSpan = mutate(
       .where(and(eq(monitorNum, $.monitorNum), eq(startedAt, $.startedAt))),
 );
 
-/** Says of a span that it was another state. */
+/** Replaces state and message of a span. */
 export const rewriteSpan = mutate(
   (orm, $: Pick<SpanRow, "monitorNum" | "startedAt" | "state" | "message">) =>
     orm
@@ -98,9 +98,9 @@ export const rewriteSpan = mutate(
 );
 
 /**
- * The spans of some monitors (`nums`: a JSON list) that lie in `from` to `to` (unix ms, `to` not
- * included), whole, each monitor's oldest first. Since they have no gaps, the first is the last that
- * began by `from`.
+ * Lists the spans of monitors (`nums`: a JSON list) that overlap `from` to `to` (unix ms, `to`
+ * excluded), uncut, oldest first per monitor. Timelines have no gaps, so the first is the last one
+ * that started by `from`.
  */
 export const listSpans = selectMany((orm, $: { nums: string; from: number; to: number }) =>
   orm
@@ -117,8 +117,8 @@ export const listSpans = selectMany((orm, $: { nums: string; from: number; to: n
 );
 
 /**
- * Says that nothing is known of a component from a moment on (unix ms), until `endedAt` or, where that is
- * null, for now. One that begins with another is that one, with the new end.
+ * Stores a time without data of a component, from `startedAt` (unix ms) to `endedAt`, or open if
+ * that is null. A row with the same start gets the new end.
  */
 export const saveNoData = mutate((orm, $: NoDataRow) =>
   orm
@@ -130,7 +130,7 @@ export const saveNoData = mutate((orm, $: NoDataRow) =>
     }),
 );
 
-/** Ends what nobody knew of a component, no earlier than it began. */
+/** Ends the open time without data of a component, no earlier than it started. */
 export const endNoData = mutate((orm, $: { componentId: string; endedAt: number }) =>
   orm
     .update(componentNoData)

@@ -23,15 +23,15 @@ import {
 } from "./store";
 import { generateHeartbeatToken } from "./heartbeat-tokens";
 
-/** A monitor, and the token of its job where it has one: show it once, keep it nowhere. */
+/** A monitor with the token of its job, if it has one: show the token once and never store it. */
 export interface NewMonitor {
   record: MonitorRecord;
   token: string | undefined;
 }
 
 /**
- * Creates a monitor, which is checked at once unless it begins paused. Throws `validation_failed` that
- * names every broken field, or `conflict` for a ref that is taken.
+ * Creates a monitor, which is checked at once unless it is created paused. Throws
+ * `validation_failed` that names every invalid field, or `conflict` for a ref that is taken.
  */
 export function createMonitor(
   ctx: Services,

@@ -4,9 +4,9 @@ import { MISSING_SECRET, describeSecretChange } from "../../domain/secret-change
 import { type MonitorConfig, probeOf } from "./probes";
 
 /*
- * Secrets in a file, which need not hold them. One that is null is there and stays as it is, and so do all of
- * a field that is left out; where there is none to keep, that is an error. An empty text takes one away, and
- * a record those that it does not name.
+ * Secrets of monitors in a configuration file. Null keeps a stored secret, and a field that is left
+ * out keeps all of its secrets; keeping a secret that is not stored is an error. An empty text
+ * removes a secret, and a record removes those that it does not name.
  */
 
 type Fields = Record<string, unknown>;
@@ -16,7 +16,7 @@ export function secretsOf(type: MonitorType): Readonly<Record<string, "text" | "
   return probeOf(type).secrets ?? {};
 }
 
-/** The secrets of a config, each as null. */
+/** Returns the secrets of a config, each as null. */
 export function concealedSecrets(type: MonitorType, config: MonitorConfig): Fields {
   const concealed: Fields = {};
   for (const [field, kind] of Object.entries(secretsOf(type))) {
@@ -28,7 +28,10 @@ export function concealedSecrets(type: MonitorType, config: MonitorConfig): Fiel
   return concealed;
 }
 
-/** The same config with other secrets: `change` is given each that is told, and its pointer. */
+/**
+ * Returns the config with each secret replaced by the result of `change`, which receives the secret
+ * and its pointer.
+ */
 export function mapSecrets(
   type: MonitorType,
   config: MonitorConfig,
@@ -50,13 +53,13 @@ export function mapSecrets(
 
 /** Desired secrets of a new monitor and of an existing one, and both without their values. */
 export interface DesiredSecrets {
-  /** The config that makes a new one. */
+  /** Secrets in the config of a new monitor. */
   creation: Fields;
-  /** The change of one that is there. */
+  /** Changed secrets of an existing monitor. */
   change: Fields;
   present: Fields;
   desired: Fields;
-  /** The secrets that should be kept, and are not there. */
+  /** Errors for secrets to keep that are not stored. */
   missing: FieldError[];
 }
 
@@ -74,15 +77,15 @@ export function desiredSecrets(
   };
   for (const [field, kind] of Object.entries(secretsOf(type))) {
     const before = stored(known[field]);
-    const asked = askedOf(declared[field], before);
-    // Names are anybody's, such as `constructor` and `__proto__`.
+    const wanted = desiredOf(declared[field], before);
+    // Maps, since names such as `constructor` and `__proto__` can occur.
     const [creation, change] = [new Map<string, unknown>(), new Map<string, unknown>()];
-    for (const [name, text] of Object.entries(asked)) {
+    for (const [name, text] of Object.entries(wanted)) {
       const path = kind === "text" ? [field] : [field, name];
       const has = Object.hasOwn(before, name) ? before[name] : undefined;
-      const told = describeSecretChange(has, text);
-      outcome.present[path.join(".")] = told.present;
-      outcome.desired[path.join(".")] = told.desired;
+      const described = describeSecretChange(has, text);
+      outcome.present[path.join(".")] = described.present;
+      outcome.desired[path.join(".")] = described.desired;
       if (text === null) {
         if (has === undefined) {
           outcome.missing.push({ pointer: pointer(...path), detail: MISSING_SECRET });
@@ -99,25 +102,28 @@ export function desiredSecrets(
 }
 
 /** Returns the desired value of each secret of a field: null keeps it, an empty text removes it. */
-function askedOf(declared: unknown, before: Record<string, string>): Record<string, string | null> {
+function desiredOf(
+  declared: unknown,
+  before: Record<string, string>,
+): Record<string, string | null> {
   const all = (value: string | null) =>
     Object.fromEntries(Object.keys(before).map((name) => [name, value]));
   if (declared === undefined) return all(null);
   return isRecord(declared)
     ? { ...all(""), ...(declared as Record<string, string | null>) }
-    : { [ALONE]: declared as string | null };
+    : { [SINGLE]: declared as string | null };
 }
 
-/** The name of the secret of a field that has one alone. */
-const ALONE = "";
+/** Key for the secret of a field with a single one. */
+const SINGLE = "";
 
 function stored(value: unknown): Record<string, string> {
-  const given = isRecord(value) ? Object.entries(value) : [[ALONE, value] as const];
+  const given = isRecord(value) ? Object.entries(value) : [[SINGLE, value] as const];
   return Object.fromEntries(given.filter((entry): entry is [string, string] => entry[1] != null));
 }
 
 function ofKind(kind: "text" | "values", secrets: ReadonlyMap<string, unknown>): unknown {
-  return kind === "text" ? secrets.get(ALONE) : Object.fromEntries(secrets);
+  return kind === "text" ? secrets.get(SINGLE) : Object.fromEntries(secrets);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -14,7 +14,7 @@ import { type MonitorConfig, probeOf } from "./probes";
 import { defaultSettings, validateSettings, namedSettings } from "./settings";
 import type { MonitorRow } from "./store";
 
-/** A monitor as a declarative file tells it: what is left out has its default. */
+/** A monitor in a configuration file. A field that is left out has its default. */
 export interface DeclaredMonitor extends MonitorSettings {
   name: string;
   type: MonitorType;
@@ -22,7 +22,7 @@ export interface DeclaredMonitor extends MonitorSettings {
   config?: MonitorConfig;
 }
 
-/** The schema of such a monitor, with fields of the file's own. */
+/** Returns the schema of a monitor in a file, with further fields of the file. */
 export function declaredMonitorSchema<More>(more: TProperties) {
   const shapes = MONITOR_TYPES.map((type) => [
     type,
@@ -39,7 +39,10 @@ export function validateDeclaredMonitor(monitor: DeclaredMonitor): readonly Fiel
   return errors.all;
 }
 
-/** The same monitor with other secrets: `change` is given each that is told, and its pointer. */
+/**
+ * Returns the monitor with each secret replaced by the result of `change`, which receives the
+ * secret and its pointer.
+ */
 export function mapDeclaredSecrets<Monitor extends DeclaredMonitor>(
   monitor: Monitor,
   change: (text: string, at: string) => string,
@@ -50,10 +53,10 @@ export function mapDeclaredSecrets<Monitor extends DeclaredMonitor>(
   return { ...monitor, config: mapSecrets(type, config, (text, inner) => change(text, at(inner))) };
 }
 
-/** A monitor that is there as a file tells it: with null in the places of its secrets. */
+/** Returns a stored monitor as a configuration file describes it, with null for secrets. */
 export function declareMonitor(row: MonitorRow): DeclaredMonitor {
   const { name, type, intervalSeconds, paused } = row;
-  // The interval by itself: other defaults depend on it.
+  // Other defaults depend on the interval.
   const least = { ...defaultSettings(type, intervalSeconds), ...intervalOf(defaultSettings(type)) };
   const defaults: Record<string, unknown> = namesOf(least);
   const config = declareConfig(type, row.config);
@@ -72,12 +75,12 @@ type Settings = ReturnType<typeof defaultSettings>;
 
 const intervalOf = ({ intervalSeconds }: Settings) => ({ intervalSeconds });
 
-/** The settings of a monitor in a file, and the defaults of the others. */
+/** Returns the settings of a monitor in a file, with defaults for those that are left out. */
 export function settingsOf(monitor: DeclaredMonitor): Settings {
   return namedSettings(monitor, defaultSettings(monitor.type, monitor.interval_seconds));
 }
 
-/** Settings by their names in a file and a body. */
+/** Returns settings by their names in files and bodies. */
 export function namesOf(settings: Settings): Required<MonitorSettings> {
   return {
     interval_seconds: settings.intervalSeconds,
@@ -92,13 +95,15 @@ export function namesOf(settings: Settings): Required<MonitorSettings> {
 }
 
 /*
- * The config of a monitor in a file. It is told whole: a field that is left out has its default. Of secrets,
- * see `declared-secrets.ts`.
+ * The config of a monitor in a file. A field that is left out has its default, except secrets
+ * (`declared-secrets.ts`).
  */
 
 const schemaOf = (type: MonitorType) => probeOf(type).config as TObject;
 
-/** The schema of such a config: that of a creating body, where a secret may be null. */
+/**
+ * Returns the schema of a config in a file: that of a create body, in which secrets may be null.
+ */
 export function declaredConfigSchema(type: MonitorType): TSchema {
   const fields = Object.entries(schemaOf(type).properties).map(([field, schema]) => [
     field,
@@ -107,23 +112,25 @@ export function declaredConfigSchema(type: MonitorType): TSchema {
   return Type.Object(Object.fromEntries(fields), { additionalProperties: false });
 }
 
-/** A config as a file tells it: without what has its default, and with null in the place of each secret. */
+/**
+ * Returns a stored config as a file describes it, without default values and with null for secrets.
+ */
 export function declareConfig(type: MonitorType, config: MonitorConfig): MonitorConfig {
   const { properties, required = [] } = schemaOf(type);
   const least = Object.fromEntries(required.map((field) => [field, config[field]]));
   const [open, defaults] = [openFields(type, config), openFields(type, least)];
   const secrets = concealedSecrets(type, config);
-  const told = Object.keys(properties).flatMap((field) => {
+  const fields = Object.keys(properties).flatMap((field) => {
     if (field in secrets) return [[field, secrets[field]]];
     const isDefault = Bun.deepEquals(open[field], defaults[field]);
     return required.includes(field) || !isDefault ? [[field, open[field]]] : [];
   });
-  return Object.fromEntries(told);
+  return Object.fromEntries(fields);
 }
 
 /**
  * Returns the desired config of a new monitor, or of one with a known config. `present` and
- * `wanted` are both by field, without secrets, for comparison and display.
+ * `desired` hold both states by field, without secrets, for comparison and display.
  */
 export function desiredConfig(
   type: MonitorType,
@@ -145,7 +152,7 @@ export function desiredConfig(
   };
 }
 
-/** The fields that are no secrets, those that were left out with their defaults. */
+/** Returns the fields that are not secrets, with defaults for those that are left out. */
 function openFields(type: MonitorType, config: MonitorConfig): MonitorConfig {
   const { properties } = schemaOf(type);
   const shown = Object.entries(probeOf(type).present(config));

@@ -13,9 +13,9 @@ import {
 } from "./store";
 
 /**
- * Takes the components of a page, which are deleted already, from the monitors that watched them. A monitor
- * that watches no other component is paused, unless `keepsRunning` says otherwise. `monitors` are those of
- * the page as they were before. Returns the monitors that were paused.
+ * Removes the deleted components of a page from their monitors. A monitor without other components
+ * is paused, unless `keepsRunning` returns true. `monitors` are those of the page before the
+ * deletion. Returns the monitors that were paused.
  */
 export function detachMonitorsOfPage(
   ctx: Services,

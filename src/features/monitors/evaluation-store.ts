@@ -1,7 +1,7 @@
 /*
- * What the engine asks before it writes: whom it watches, and where the rules stand with some of them.
- * Hot: `listEvaluationInputs`, once for a batch of results, by keys. `listVersions` runs after a change of a
- * monitor, `listMonitorsInMaintenance` after a change of a page; whatever else is here runs at transitions only.
+ * Inputs of the engine: monitors and their evaluations. Hot: `listEvaluationInputs`, once per batch
+ * of results, by keys. `listVersions` runs after a change of a monitor, `listMonitorsInMaintenance`
+ * after a change of a page, all others only at transitions.
  */
 import { and, asc, desc, eq, inArray, isNull, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db";
@@ -11,7 +11,7 @@ import { pages } from "../../db/tables/pages";
 
 type Nothing = Record<string, never>;
 
-/** Every monitor that there is, with its version. */
+/** Lists all monitors with their versions. */
 export const listVersions = selectMany((orm, _$: Nothing) =>
   orm
     .select({ num: monitors.num, version: monitors.version })
@@ -20,7 +20,7 @@ export const listVersions = selectMany((orm, _$: Nothing) =>
 );
 
 /** Columns of an evaluation. */
-const STANDING = {
+const EVALUATION = {
   state: monitorStates.state,
   since: monitorStates.since,
   failures: monitorStates.failures,
@@ -44,18 +44,18 @@ const WATCHED = {
   failureThreshold: monitors.failureThreshold,
   successThreshold: monitors.successThreshold,
   degradedAfterMs: monitors.degradedAfterMs,
-  ...STANDING,
+  ...EVALUATION,
   heartbeatAt: monitorStates.heartbeatAt,
 };
 
-// Of a monitor whose number a JSON list holds, with where the rules stand; a deleted one is left out.
+// Joins the monitors of a JSON list of numbers with their states; deleted ones are left out.
 const isListed = and(
   sql`${monitors.num} = j.value`,
   eq(monitorStates.monitorNum, monitors.num),
   isNull(monitors.deletedAt),
 );
 
-/** Some monitors (`nums`: a JSON list) with where the rules stand with them. */
+/** Lists monitors (`nums`: a JSON list) with their evaluations. */
 export const listScheduledMonitors = selectMany((orm, $: { nums: string }) =>
   orm
     .select(WATCHED)
@@ -77,8 +77,8 @@ const isUnderMaintenance = sql`EXISTS (
   WHERE c.component_id = w.component_id AND c.ended_at IS NULL AND c.source = 'maintenance')`;
 
 /**
- * Lists the inputs of monitors' (`nums`: a JSON list) evaluation when their results are written.
- * Deleted monitors are left out.
+ * Lists what the evaluation of results needs of monitors (`nums`: a JSON list). Deleted monitors
+ * are left out.
  */
 export const listEvaluationInputs = selectMany((orm, $: { nums: string }) =>
   orm
@@ -89,9 +89,9 @@ export const listEvaluationInputs = selectMany((orm, $: { nums: string }) =>
       failureThreshold: monitors.failureThreshold,
       successThreshold: monitors.successThreshold,
       degradedAfterMs: monitors.degradedAfterMs,
-      ...STANDING,
+      ...EVALUATION,
       certificateExpiresAt: monitorStates.certificateExpiresAt,
-      // When its newest result came.
+      // Time of the newest result.
       lastAt: sql<number | null>`(
         SELECT max(c.at) FROM monitor_checks AS c WHERE c.monitor_num = ${monitors.num})`,
       isInMaintenance: sql<number>`EXISTS (
@@ -105,7 +105,7 @@ export const listEvaluationInputs = selectMany((orm, $: { nums: string }) =>
 );
 export type EvaluationInput = ReturnType<typeof listEvaluationInputs>[number];
 
-/** The monitors with a component under maintenance, found from the maintenances that are under way. */
+/** Lists the monitors with a component under maintenance, starting from the running maintenance. */
 export const listMonitorsInMaintenance = selectMany((orm, _$: Nothing) =>
   orm
     .selectDistinct({ num: monitors.num })
@@ -124,7 +124,7 @@ export const listMonitorsInMaintenance = selectMany((orm, _$: Nothing) =>
     ),
 );
 
-/** The last span in which it was known how a monitor was: what was told last. */
+/** Finds the last span in which the state of a monitor was known. */
 export const findLastKnown = selectOne((orm, $: { monitorNum: number }) =>
   orm
     .select({ state: monitorSpans.state })
@@ -159,8 +159,8 @@ export const findOutageStart = selectOne((orm, $: { monitorNum: number }) =>
 );
 
 /**
- * Since when nothing is known of a component, in unix ms; null while something is, or where nobody watches
- * it. It is unknown while none of the monitors that are not paused could say anything.
+ * Finds the start of the current time without data of a component (unix ms); null if it has data or
+ * no monitor. It has no data while none of its running monitors has a known state.
  */
 export const findUnknownSince = selectOne((orm, $: { componentId: string }) =>
   orm
@@ -181,7 +181,7 @@ export const findUnknownSince = selectOne((orm, $: { componentId: string }) =>
     ),
 );
 
-/** Since when a component is written down as unknown. */
+/** Finds the open time without data of a component. */
 export const findOpenNoData = selectOne((orm, $: { componentId: string }) =>
   orm
     .select({ startedAt: sql<number>`n.started_at` })

@@ -1,6 +1,6 @@
 /*
- * What some checks of a time add up to, and how that is kept as a row. Figures of parts add up to the
- * figures of the whole, so hours make days. Pure.
+ * Figures of checks and their stored form. Figures of parts can be added up, so hours make days.
+ * Pure.
  */
 import type { CheckOutcome } from "../../domain/monitor-state";
 import {
@@ -11,31 +11,31 @@ import {
   sketchToBytes,
 } from "../../kernel/sketch";
 
-/** Checks of which the outcome is known, and how long they took that were answered. */
+/** Figures of checks with a known outcome. */
 export interface Figures {
   checks: number;
   failures: number;
   /** Number of checks with a response, good or bad, which have a latency. */
   answers: number;
-  /** Null where nothing answered, as the next two. In ms. */
+  /** Null without responses, as the next two. In ms. */
   latencySum: number | null;
   latencyMin: number | null;
   latencyMax: number | null;
   latencies: Sketch;
 }
 
-/** The part of a raw result that counts. */
+/** Properties of a result that are counted. */
 export interface Result {
   outcome: CheckOutcome;
   latencyMs: number | null;
 }
 
-/** Figures as a row keeps them. */
+/** Figures as a row stores them. */
 interface FiguresRow extends Omit<Figures, "latencies"> {
   sketch: Buffer | null;
 }
 
-/** The figures of some results. What the server could not know says nothing and is not counted. */
+/** Returns the figures of results. Results with unknown outcome are not counted. */
 export function figuresOf(results: readonly Result[]): Figures {
   const known = results.filter(({ outcome }) => outcome !== "unknown");
   const latencies = known.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs]));
@@ -48,7 +48,7 @@ export function figuresOf(results: readonly Result[]): Figures {
   };
 }
 
-/** The figures of the checks of all of these. */
+/** Returns the sum of figures. */
 export function mergeFigures(parts: readonly Figures[]): Figures {
   const [only] = parts;
   if (only && parts.length === 1) return only;

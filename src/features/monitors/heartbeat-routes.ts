@@ -12,7 +12,7 @@ import { OneOf, Text } from "../../kernel/schema";
 import { redactText } from "../../domain/redact";
 import type { Monitoring, Heartbeat } from "./monitoring";
 
-/** Longest message that is kept, in code points. */
+/** Maximum length of a stored message, in code points. */
 const MESSAGE_MAX = 1_000;
 
 /** Number of bytes of a body that are read. */
@@ -28,7 +28,7 @@ interface HeartbeatInput {
   ping?: string;
 }
 
-/** Returns the heartbeat that a job reports, its message redacted and cut, and whether it was cut. */
+/** Returns the heartbeat that a job reports, with the message redacted and cut. */
 function readHeartbeat({ status = "up", msg = "", ping = "" }: HeartbeatInput): {
   heartbeat: Heartbeat;
   isTruncated: boolean;
@@ -48,7 +48,7 @@ function readHeartbeat({ status = "up", msg = "", ping = "" }: HeartbeatInput): 
 /** Returns the text of a body's beginning, without control characters; empty for bytes that are not UTF-8. */
 function messageInBody(bytes: Uint8Array): string {
   try {
-    // A character that the beginning ends within is left out.
+    // An incomplete character at the end is left out.
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
     return text.replace(CONTROL_CHARACTERS, "");
   } catch {
@@ -69,7 +69,7 @@ const HeartbeatQuery = Type.Object(
       Text({
         maxLength: 20,
         pattern: "^(\\d{1,9}(\\.\\d+)?)?$",
-        description: "How long the job took, in milliseconds; may be empty.",
+        description: "Duration of the job in milliseconds; may be empty.",
       }),
     ),
   },
@@ -77,7 +77,7 @@ const HeartbeatQuery = Type.Object(
 );
 type HeartbeatQuery = Static<typeof HeartbeatQuery>;
 
-const Taken = Type.Object({
+const Accepted = Type.Object({
   ok: Type.Literal(true),
   msg_truncated: Type.Optional(
     Type.Literal(true, { description: "Present if the message was too long and has been cut." }),
@@ -87,17 +87,17 @@ const Taken = Type.Object({
 const DECLARED = {
   tag: "Heartbeats",
   access: { kind: "heartbeat" },
-  answers: { 200: { description: "It is written down.", schema: Taken } },
+  answers: { 200: { description: "The heartbeat was stored.", schema: Accepted } },
 } as const;
 
 const MESSAGE_BODY = beginningOf(BODY_READ_BYTES, { instead: "msg" });
 
 const DESCRIPTION =
-  "A job calls this when it has run; without `status=down` that says that it went well. 60 calls a minute are taken by each token.";
+  "A job calls this after each run. Without `status=down` the run counts as successful. Each token has a limit of 60 calls a minute.";
 
-const POST_DESCRIPTION = `${DESCRIPTION} Without \`msg\` the text of the body is the message, whatever its media type: its first ${BODY_READ_BYTES.toLocaleString("en")} bytes are read and the rest is ignored, as is a body that is not UTF-8. What has come after 10 seconds is taken. A body with a \`Content-Encoding\` is refused.`;
+const POST_DESCRIPTION = `${DESCRIPTION} Without \`msg\` the text of the body is the message, whatever its media type. Its first ${BODY_READ_BYTES.toLocaleString("en")} bytes are read; the rest is ignored, as is a body that is not UTF-8. After 10 seconds the part received so far is used. A body with a \`Content-Encoding\` is refused.`;
 
-/** `/api/v1/heartbeats`: watched jobs call, with the token of their monitor in the path or as bearer. */
+/** `/api/v1/heartbeats`: calls of monitored jobs, with the token in the path or as bearer. */
 export function heartbeatRoutes(requestContexts: RequestContexts, monitoring: Monitoring) {
   const take = async (requestContext: RequestContext, query: HeartbeatQuery) => {
     const { heartbeat, isTruncated } = readHeartbeat(query);
@@ -113,7 +113,7 @@ export function heartbeatRoutes(requestContexts: RequestContexts, monitoring: Mo
       ...operation({
         ...DECLARED,
         id: "sendHeartbeat",
-        summary: "Say that a job has run",
+        summary: "Report that a job has run",
         description: DESCRIPTION,
       }),
     })
@@ -126,7 +126,7 @@ export function heartbeatRoutes(requestContexts: RequestContexts, monitoring: Mo
         ...operation({
           ...DECLARED,
           id: "postHeartbeat",
-          summary: "Say that a job has run",
+          summary: "Report that a job has run",
           description: POST_DESCRIPTION,
         }),
       },
@@ -136,7 +136,7 @@ export function heartbeatRoutes(requestContexts: RequestContexts, monitoring: Mo
       ...operation({
         ...DECLARED,
         id: "sendHeartbeatAsBearer",
-        summary: "Say that a job has run, with the token as bearer",
+        summary: "Report that a job has run, with the token as bearer",
         description: DESCRIPTION,
       }),
     })
@@ -149,7 +149,7 @@ export function heartbeatRoutes(requestContexts: RequestContexts, monitoring: Mo
         ...operation({
           ...DECLARED,
           id: "postHeartbeatAsBearer",
-          summary: "Say that a job has run, with the token as bearer",
+          summary: "Report that a job has run, with the token as bearer",
           description: POST_DESCRIPTION,
         }),
       },

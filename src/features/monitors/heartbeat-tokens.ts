@@ -5,36 +5,36 @@ import type { RandomBytes } from "../../kernel/random";
 import { listMonitorTokens } from "./store";
 
 /*
- * The secret with which a watched job calls: 32 random bytes in 43 base62 characters. The job has it;
- * the database keeps its SHA-256.
+ * Tokens of monitored jobs: 32 random bytes in 43 base62 characters. The database stores only their
+ * SHA-256.
  */
 const TOKEN_BYTES = 32;
 const TOKEN_LENGTH = 43;
 const SHAPE = /^[0-9A-Za-z]{43}$/;
 
-/** A new token and what is kept of it. */
+/** Generates a token, and the hash to store. */
 export function generateHeartbeatToken(random: RandomBytes): { token: string; hash: Buffer } {
   const token = encodeBase62(random(TOKEN_BYTES), TOKEN_LENGTH);
   return { token, hash: sha256(token) };
 }
 
-/** The hash that a token is found by, in hexadecimal; undefined for a text that can be none. */
+/** Returns the hash that finds a token, in hexadecimal; undefined for a text of another shape. */
 function hashHeartbeatToken(token: string): string | undefined {
   return SHAPE.test(token) ? sha256Hex(token) : undefined;
 }
 
 /**
- * The tokens of all push monitors in memory, by their hashes: the front door looks here and never in
- * the database. There is no record of unknown tokens.
+ * The tokens of all push monitors by their hashes, in memory: the gateway reads this and not the
+ * database. Unknown tokens are not remembered.
  */
 export interface HeartbeatDirectory {
-  /** The id of the monitor that a token belongs to; undefined where it belongs to none. */
+  /** Returns the id of a token's monitor; undefined for an unknown token. */
   find(token: string): string | undefined;
 }
 
 /**
- * Reads the tokens at the first look-up, and again at the first one after a monitor has changed, here or
- * in another process. A change is never missed: while they cannot be read, looking one up throws.
+ * Creates the directory. It reads the tokens at the first look-up, and again at the first one after
+ * monitors changed, here or in another process. `find` throws while they cannot be read.
  */
 export function createHeartbeatDirectory(
   ctx: Pick<AppContext, "db" | "signals">,

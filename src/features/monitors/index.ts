@@ -1,6 +1,6 @@
 /**
- * Monitors: what is watched, how, and what was found. Probes ask, rules say what their results change, the
- * engine sees to it in time and lets the consequences follow.
+ * Monitors: their configuration and results. Probes run checks, `rules.ts` evaluates results, and
+ * the engine schedules checks and applies transitions.
  */
 export { changeSchemaOf, CreateMonitorBody, UpdateMonitorBody } from "./bodies";
 export { type CheckRow, listChecksBefore, listNoDataOfPage, listSpans } from "./checks-store";

@@ -7,10 +7,10 @@ import { findLeastRolledUntil, listRollupsOfMonitors, listUnrolledResults } from
 
 /** Response times in ms; null without responses. Quantiles are accurate to 2 %. */
 export interface LatencyFigures {
-  /** Checks of which the outcome is known, and how many of them failed. */
+  /** Checks with a known outcome, and the failed ones among them. */
   checks: number;
   failures: number;
-  /** Checks that were answered, whatever the answer was worth: what the rest is about. */
+  /** Checks with a response, good or bad, which the following figures are about. */
   count: number;
   avgMs: number | null;
   minMs: number | null;
@@ -47,7 +47,7 @@ function figuresByInterval(reader: Reader, num: number, intervals: readonly Span
   const known = { nums: JSON.stringify([num]) };
   const rolledUntil = findLeastRolledUntil(reader, known)?.at ?? from;
   const parts = intervals.map((): Figures[] => []);
-  // No row may reach over the edge between two intervals.
+  // No rollup may overlap two intervals.
   const isWhole = (size: number) =>
     intervals.every(({ from: edge }, i) => i === 0 || edge % size === 0);
   for (const piece of piecesOf({ from, to }, rolledUntil, SIZES.filter(isWhole))) {
@@ -67,9 +67,9 @@ interface Piece extends Span {
 }
 
 /**
- * A span in rollups of these sizes, the largest first: the largest that fit within it, and smaller ones
- * at its two ends. Not yet rolled up are the days that are not over by `rolledUntil`, of the monitor that
- * is furthest behind; smaller ones that are not there yet are simply not found.
+ * Divides a span into rollups: the largest size that fits, and smaller ones at both ends. Days that
+ * are not over by `rolledUntil`, that of the monitor that is furthest behind, are divided into
+ * smaller ones; missing smaller rollups are not found.
  */
 export function piecesOf(span: Span, rolledUntil: number, sizes: readonly number[]): Piece[] {
   const [size, ...smaller] = sizes;
@@ -107,10 +107,10 @@ function presentFigures({ latencies, ...figures }: Figures): LatencyFigures {
     latencyMax: maxMs,
   } = figures;
   const quantile = (part: number) => {
-    const told = quantileOf(latencies, part);
-    if (told === null || minMs === null || maxMs === null) return null;
-    // A sketch tells the middle of a bucket, which may lie beyond all that it holds.
-    return Math.min(maxMs, Math.max(minMs, Math.round(told)));
+    const value = quantileOf(latencies, part);
+    if (value === null || minMs === null || maxMs === null) return null;
+    // A sketch returns the middle of a bucket, which may lie outside of the measured range.
+    return Math.min(maxMs, Math.max(minMs, Math.round(value)));
   };
   return {
     checks,

@@ -27,7 +27,7 @@ export const Check = Type.Object(
     outcome: OneOf(CHECK_OUTCOMES, {
       description: "unknown: the server could not have known, as while it had no network.",
     }),
-    latency_ms: Nullable(Type.Integer({ description: "Null where nothing answered." })),
+    latency_ms: Nullable(Type.Integer({ description: "Null without a response." })),
     message: Nullable(Type.String({ description: "What was wrong." })),
   },
   { title: "MonitorCheck" },
@@ -62,7 +62,7 @@ export interface Monitor extends Static<typeof CommonFields> {
   config: object;
 }
 
-/** A monitor in the one answer that shows the token of its job, where it has one. */
+/** A monitor in the only answer that shows the token of its job, if it has one. */
 interface RevealedMonitor extends Monitor {
   token?: string | null;
   heartbeat_url?: string | null;
@@ -107,7 +107,7 @@ export function presentCheck(row: CheckRow): Check {
   return { at: toIso(at), outcome, latency_ms: latencyMs, message };
 }
 
-/** A monitor as the API and events show it: without header values, bodies and tokens. */
+/** Returns a monitor as the API and events show it, without header values, bodies and tokens. */
 export function presentMonitor({ row, state, components, lastCheck }: MonitorRecord): Monitor {
   return {
     id: row.id,
@@ -135,7 +135,7 @@ export function presentMonitor({ row, state, components, lastCheck }: MonitorRec
   };
 }
 
-/** The same with the token of its job, where it has one, and where that calls. */
+/** Returns a monitor with its job's token and the URL to call, if it has one. */
 export function revealMonitor(
   record: MonitorRecord,
   token: string | undefined,
@@ -146,7 +146,7 @@ export function revealMonitor(
   return { ...monitor, token, heartbeat_url: `${baseUrl}/api/v1/heartbeats/${token}` };
 }
 
-/** The same with null in the place of secrets. */
+/** Returns the monitor with null for the token and its URL. */
 export function concealMonitor(revealed: RevealedMonitor): RevealedMonitor {
   return revealed.token === undefined
     ? revealed

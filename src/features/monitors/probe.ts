@@ -9,7 +9,7 @@ import type { AssertionEvaluator } from "./assertions";
 export interface ProbeResult {
   /** `unknown` if this server could not perform the check. */
   outcome: CheckOutcome;
-  /** From the first step to the last, in ms; null where nothing answered. */
+  /** Duration of all steps, in ms; null without a response. */
   latencyMs: number | null;
   /** Description of the failure, at most 300 characters; null without one. Contains no secret. */
   message: string | null;
@@ -32,25 +32,25 @@ export interface ProbeContext {
   signal: AbortSignal;
 }
 
-/** One type of monitor. A file in `probes/` and a line in its registry; all else follows from it. */
+/** A type of monitor: a file in `probes/` and a line in its registry. */
 export interface Probe<Type extends MonitorType, Config extends object> {
   type: Type;
   /** Name of the type on screens. */
   label: string;
-  /** The `config` of a body that creates, strict (`additionalProperties: false`). */
+  /** Strict schema of `config` in a create body (`additionalProperties: false`). */
   config: TSchema;
   /**
-   * The `config` of a body that changes, strict. Where it is left out: the fields of `config`, each
-   * optional, and null too where a body that creates may leave it out.
+   * Strict schema of `config` in a change. By default the fields of `config`, each optional, and
+   * nullable if it is optional in a create body.
    */
   change?: TSchema;
-  /** The `config` of an answer: without secrets. */
+  /** Schema of `config` in answers, without secrets. */
   shown: TSchema;
-  /** The `failure_threshold` of a monitor that names none; 3 where this is left out. */
+  /** Default of `failure_threshold`; 3 if omitted. */
   failureThreshold?: number;
   /**
-   * The fields of a config that are secrets: a text, or each value of a record. Each may be left out, and
-   * `present` shows none of them. Left out where there is none.
+   * Secret fields of a config: a text, or each value of a record. They are optional, and `present`
+   * shows none of them. Omitted if there are none.
    */
   secrets?: Readonly<Record<string, "text" | "values">>;
   /**
@@ -62,11 +62,11 @@ export interface Probe<Type extends MonitorType, Config extends object> {
    * Returns errors that the schema cannot express; pointers start at the config, such as `#/url`.
    */
   validate(config: Config): FieldError[];
-  /** The config as it is shown: no header value and no body. */
+  /** Returns the config as it is shown, without secrets. */
   present(config: Config): object;
   /**
-   * The config after a change that names some of its fields; null clears one. A secret that is not
-   * named is kept.
+   * Returns the config after a change: null clears a field, others that are left out stay,
+   * including secrets.
    */
   merge(before: Config, change: Partial<Config>): Config;
   /**
@@ -76,6 +76,6 @@ export interface Probe<Type extends MonitorType, Config extends object> {
   validateChange?: (before: Config, change: Partial<Config>) => FieldError[];
   /** Returns a short form of the target for lists, without credentials and query. */
   targetOf(config: Config): string;
-  /** Undefined for what is not asked but calls by itself. */
+  /** Runs a check; undefined for push monitors, whose jobs call. */
   run?: (config: Config, context: ProbeContext) => Promise<ProbeResult>;
 }

@@ -1,6 +1,6 @@
 /*
- * Monitors as lists show them. None is hot; each reads as many rows as are shown, by the index that its
- * order has, and sorts none but where the monitors of one page or one component are meant.
+ * Monitors as lists show them. None is hot; each reads only the rows that are shown, in the order
+ * of an index, and sorts only for the monitors of one page or component.
  */
 import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import { type Reader, selectMany, selectOne } from "../../db";
@@ -23,9 +23,9 @@ interface ListParams {
   componentId: string | null;
   state: MonitorState | null;
   type: MonitorType | null;
-  /** A text within the name; in any case where it is ASCII. */
+  /** Text within the name, case-insensitive for ASCII. */
   search: string | null;
-  /** Ids below this one: where the page before ended. */
+  /** Only ids below this one. */
   before: string;
   limit: number;
 }
@@ -38,7 +38,7 @@ export const findMonitorWithState = selectOne((orm, $: { id: string }) =>
     .where(and(eq(monitors.id, $.id), isNull(monitors.deletedAt))),
 );
 
-/** A statement for each way to find them, so that its text is constant. */
+/** Returns the statement for one kind of filter, with constant text. */
 function listStatement(where: ($: ListParams) => SQL) {
   return selectMany((orm, $: ListParams) =>
     orm
@@ -73,13 +73,13 @@ const listOfComponent = listStatement(
     WHERE mc.component_id = ${$.componentId})`,
 );
 
-/** Newest first. */
+/** Lists monitors, newest first. */
 export function listMonitorRows(reader: Reader, params: ListParams) {
   if (params.pageId !== null) return listOfPage(reader, params);
   return params.componentId === null ? listAll(reader, params) : listOfComponent(reader, params);
 }
 
-/** The incidents that a monitor opened and that are still there, newest first. */
+/** Lists the incidents that a monitor opened and that are not deleted, newest first. */
 export const listIncidentsOfMonitor = selectMany((orm, $: { monitorId: string; limit: number }) =>
   orm
     .select({

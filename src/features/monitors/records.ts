@@ -10,16 +10,16 @@ import {
   type StateRow,
 } from "./store";
 
-/** A component that a monitor watches. */
+/** A component of a monitor. */
 export type AffectedComponent = ReturnType<typeof listComponentsOfMonitors>[number];
 
-/** A monitor with all that is shown of it. */
+/** A monitor with its state, components and last result. */
 export interface MonitorRecord {
   row: MonitorRow;
   state: StateRow;
   /** In the order of their pages. */
   components: readonly AffectedComponent[];
-  /** Undefined before its first, and once that is longer ago than results are kept. */
+  /** Undefined before the first check, and after its result was deleted. */
   lastCheck: CheckRow | undefined;
 }
 
@@ -29,14 +29,14 @@ interface MonitorQuery {
   componentId?: string | undefined;
   state?: MonitorState | undefined;
   type?: MonitorType | undefined;
-  /** A text within the name. */
+  /** Text within the name. */
   search?: string | undefined;
-  /** The id of a monitor: those older than it. */
+  /** Only ids below this one. */
   before?: string | undefined;
   limit: number;
 }
 
-/** Throws `not_found`. */
+/** Returns a monitor. Throws `not_found`. */
 export function getMonitorRecord(reader: Reader, id: string): MonitorRecord {
   const found = findMonitorWithState(reader, { id });
   const [record] = found ? assemble(reader, [found]) : [];
@@ -46,7 +46,7 @@ export function getMonitorRecord(reader: Reader, id: string): MonitorRecord {
 
 /** Returns the id of the monitor that an id or a ref names. An unknown reference is returned unchanged. */
 export function resolveMonitorId(reader: Reader, reference: string): string {
-  // No ref has the underscore of an id.
+  // Ids contain an underscore, refs do not.
   return findMonitorByRef(reader, { ref: reference })?.id ?? reference;
 }
 
@@ -55,7 +55,7 @@ export function getMonitorByReference(reader: Reader, reference: string): Monito
   return getMonitorRecord(reader, resolveMonitorId(reader, reference));
 }
 
-/** Monitors, newest first, with where they stand: three statements, however many there are. */
+/** Lists monitors with their states, newest first, by three statements for any number. */
 export function listMonitors(reader: Reader, query: MonitorQuery): MonitorRecord[] {
   const { pageId, componentId, state, type, search, before = "~", limit } = query;
   const rows = listMonitorRows(reader, {

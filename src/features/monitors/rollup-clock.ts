@@ -3,20 +3,20 @@ import type { Timer } from "../../kernel/clock";
 import { MINUTE_MS } from "../../kernel/time";
 import { retentionOf, rollUp } from "./rollup";
 
-/** Interval of looking for a completed hour. */
+/** Interval of checking for completed hours. */
 const LOOK_MS = MINUTE_MS;
-/** Between two parts of the work, so that checks and requests hardly notice it. */
+/** Pause between two steps, so that checks and requests are not delayed noticeably. */
 const REST_MS = 100;
 
-/** Source of the progress of writing results. */
+/** Progress of writing results. */
 interface Writing {
   /** Time of the oldest result that is not written yet, in unix ms. */
   oldestUnwritten(): number | undefined;
 }
 
 /**
- * Rolls up, a part at a time, the results of hours that are over, and trims what was kept long enough: at
- * once what was left behind, then once a minute. What the database refuses is tried again.
+ * Rolls up the results of completed hours in small steps, and deletes old results and rollups: at
+ * the start what is left of earlier hours, then once a minute. Failed writes are repeated.
  */
 export function startRollUps(ctx: AppContext, writing: Writing): Timer {
   const kept = retentionOf(ctx.config);
@@ -24,7 +24,7 @@ export function startRollUps(ctx: AppContext, writing: Writing): Timer {
   let isFailing = false;
   let timer = ctx.clock.after(0, () => void next());
 
-  /** Answers how long to rest. */
+  /** Runs a step. Returns the pause until the next one, in ms. */
   async function work(): Promise<number> {
     try {
       const isMore = await ctx.db.write((tx) => {
@@ -34,7 +34,7 @@ export function startRollUps(ctx: AppContext, writing: Writing): Timer {
       isFailing = false;
       return isMore ? REST_MS : LOOK_MS;
     } catch (error) {
-      // Said once: it may stay so for hours.
+      // Logged once, since it may last for hours.
       if (!isFailing && !isCancelled) ctx.log.error({ err: error }, "results wait to be rolled up");
       isFailing = true;
       return LOOK_MS;

@@ -15,22 +15,22 @@ import {
 } from "./rollups-store";
 
 /**
- * An hour waits so long for its last results: a check is told of when it ends, and batches are written
- * again when the database refuses them.
+ * Delay after which an hour is rolled up: checks are recorded when they end, and failed writes are
+ * repeated.
  */
 export const ROLL_UP_DELAY_MS = 5 * MINUTE_MS;
-/** The work of one call, counted in results that are read. */
+/** Work of one call, in results that are read. */
 const RESULTS_AT_ONCE = 500;
 /** Fixed cost of a step, in the unit of one result's cost. */
 const STEP_COST = 5;
 const MONITORS_AT_ONCE = 50;
 /**
- * At most so many rows of each kind are trimmed with an hour: more than an hour can have made, of a job that
- * calls as often as it may.
+ * Maximum number of rows of each kind deleted with an hour: more than an hour of a job with the
+ * highest rate of calls adds.
  */
 const TRIMMED_AT_ONCE = 4_000;
 
-/** For how long results are kept, in ms. Days are kept for ever. */
+/** Retention of results and rollups, in ms. Daily rollups are kept forever. */
 interface Retention {
   resultsMs: number;
   minutesMs: number;
@@ -55,17 +55,17 @@ interface RelativeTime {
 }
 
 /**
- * Rolls results up, by minute and by hour once the hour is over and by day once the day is, and trims what
- * is kept long enough. A few monitors a call, those first that are furthest behind; answers whether more
- * is to do. After a stop it takes up where it was. An hour that is rolled up again is counted anew from
- * its results.
+ * Rolls results up: by minute and hour once the hour is over, by day once the day is over. Deletes
+ * expired results and rollups. Each call handles a few monitors, those furthest behind first, and
+ * returns true if more are left. After a stop it continues where it was. An hour that is rolled up
+ * again is computed from its results.
  */
 export function rollUp(
   tx: Tx,
   { now, oldestUnwritten = now }: RelativeTime,
   kept: Retention,
 ): boolean {
-  // What lies ahead of the clock was rolled up by one that was wrong.
+  // Rollups of the future were made with a wrong clock.
   returnTo(tx, { at: startOfHour(now) });
   const due = startOfHour(Math.min(now - ROLL_UP_DELAY_MS, oldestUnwritten));
   let budget = RESULTS_AT_ONCE;
@@ -84,12 +84,12 @@ export function rollUp(
   return behind.length === MONITORS_AT_ONCE;
 }
 
-/** Rolls up the first hour from `from` on that has results, and the day that this ends. */
+/** Rolls up the first hour from `from` on that has results, and the day that ends before it. */
 function rollUpNext(tx: Tx, monitorNum: number, from: number, due: number) {
   const first = findFirstCheck(tx, { monitorNum, from, to: due })?.at;
   const hour = first === null || first === undefined ? due : startOfHour(first);
   if (hour > from) {
-    // Nothing in between: a pause, or the server was down. The day that it was in may be over.
+    // There are no results in between, for example during a pause. The day of `from` may be over.
     closeDay(tx, monitorNum, from, hour);
     return { until: hour, results: 0 };
   }
@@ -98,7 +98,7 @@ function rollUpNext(tx: Tx, monitorNum: number, from: number, due: number) {
   return { until: hour + HOUR_MS, results };
 }
 
-/** Answers how many results there were. */
+/** Rolls up an hour. Returns the number of its results. */
 function rollUpHour(tx: Tx, monitorNum: number, hour: number): number {
   const results = listResults(tx, { monitorNum, from: hour, to: hour + HOUR_MS });
   if (results.length === 0) return 0;
@@ -108,7 +108,7 @@ function rollUpHour(tx: Tx, monitorNum: number, hour: number): number {
   return results.length;
 }
 
-/** Rolls up the day of `from` where it is over by `to`. */
+/** Rolls up the day of `from` if it is over by `to`. */
 function closeDay(tx: Tx, monitorNum: number, from: number, to: number): void {
   const day = startOfDay(from);
   if (startOfDay(to) === day) return;
@@ -121,7 +121,10 @@ function save(tx: Tx, monitorNum: number, size: number, at: number, figures: Fig
   saveRollup(tx, { monitorNum, size, at, ...figuresToRow(figures) });
 }
 
-/** By whole hours, so that an hour's results are there all or not at all; never what is not rolled up. */
+/**
+ * Deletes expired results by whole hours, so that an hour is complete or empty. Keeps results that
+ * are not rolled up.
+ */
 function trim(
   tx: Tx,
   monitorNum: number,
@@ -132,7 +135,7 @@ function trim(
   const before = (keptMs: number) => Math.min(startOfHour(now - keptMs), until);
   deleteChecksBefore(tx, { monitorNum, before: before(resultsMs), limit });
   deleteRollupsBefore(tx, { monitorNum, size: MINUTE_MS, before: before(minutesMs), limit });
-  // A day's hours make its row: they stay until the day is over.
+  // Hours of a day are kept until the day is rolled up.
   const hoursBefore = Math.min(startOfDay(now - hoursMs), startOfDay(until));
   deleteRollupsBefore(tx, { monitorNum, size: HOUR_MS, before: hoursBefore, limit });
 }

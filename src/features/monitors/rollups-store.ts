@@ -1,7 +1,7 @@
 /*
- * Raw results by the hour and what they were rolled up to. Hot: none; rolling up runs once an hour for
- * each monitor, reading latencies when somebody looks. All of it takes ranges of the primary keys, and
- * what is due is found by `monitor_states_by_rolled_until`.
+ * Results by hour, and rollups. None is hot: rollups are made once an hour per monitor, latencies
+ * are read on demand. All statements take ranges of primary keys; monitors that are due are found
+ * by `monitor_states_by_rolled_until`.
  */
 import { and, asc, eq, gt, gte, lt, ne, sql } from "drizzle-orm";
 import { mutate, selectMany, selectOne } from "../../db";
@@ -16,7 +16,10 @@ const inSpan = ($: { monitorNum: number; from: number; to: number }) =>
     lt(monitorChecks.at, $.to),
   );
 
-/** The monitors that are rolled up until before `due` (unix ms), the furthest behind first. */
+/**
+ * Lists the monitors that are rolled up to a time before `due` (unix ms), the furthest behind
+ * first.
+ */
 export const listBehind = selectMany((orm, $: { due: number; limit: number }) =>
   orm
     .select({ monitorNum: monitorStates.monitorNum, rolledUntil: monitorStates.rolledUntil })
@@ -26,7 +29,10 @@ export const listBehind = selectMany((orm, $: { due: number; limit: number }) =>
     .limit($.limit),
 );
 
-/** Takes back what was rolled up beyond a moment (unix ms): the clock was set back. */
+/**
+ * Sets the progress of monitors that are rolled up beyond `at` (unix ms) back to it, after the
+ * clock was set back.
+ */
 export const returnTo = mutate((orm, $: { at: number }) =>
   orm.update(monitorStates).set({ rolledUntil: $.at }).where(gt(monitorStates.rolledUntil, $.at)),
 );
@@ -47,7 +53,7 @@ export const findFirstCheck = selectOne(
       .where(inSpan($)),
 );
 
-/** The results of a span that say something, oldest first. */
+/** Lists the results of a span with a known outcome, oldest first. */
 export const listResults = selectMany((orm, $: { monitorNum: number; from: number; to: number }) =>
   orm
     .select({
@@ -60,7 +66,7 @@ export const listResults = selectMany((orm, $: { monitorNum: number; from: numbe
     .orderBy(asc(monitorChecks.at)),
 );
 
-/** Takes the place of what was rolled up for the same time before. */
+/** Stores a rollup, replacing an earlier one of the same time. */
 export const saveRollup = mutate((orm, $: RollupRow) =>
   orm
     .insert(monitorRollups)
@@ -90,7 +96,9 @@ export const saveRollup = mutate((orm, $: RollupRow) =>
     }),
 );
 
-/** Of one monitor and size, from `from` to before `to` (unix ms), oldest first. */
+/**
+ * Lists the rollups of one monitor and size, from `from` to before `to` (unix ms), oldest first.
+ */
 export const listRollups = selectMany(
   (orm, $: { monitorNum: number; size: number; from: number; to: number }) =>
     orm
@@ -107,7 +115,7 @@ export const listRollups = selectMany(
       .orderBy(asc(monitorRollups.at)),
 );
 
-/** Deletes a monitor's results from before `before` (unix ms), the oldest first and at most `limit`. */
+/** Deletes results of a monitor older than `before` (unix ms), oldest first, at most `limit`. */
 export const deleteChecksBefore = mutate(
   (orm, $: { monitorNum: number; before: number; limit: number }) =>
     orm.delete(monitorChecks).where(
@@ -120,7 +128,7 @@ export const deleteChecksBefore = mutate(
     ),
 );
 
-/** The same of what was rolled up in one size. */
+/** Deletes rollups of one size older than `before` (unix ms), oldest first, at most `limit`. */
 export const deleteRollupsBefore = mutate(
   (orm, $: { monitorNum: number; size: number; before: number; limit: number }) =>
     orm.delete(monitorRollups).where(
@@ -135,7 +143,7 @@ export const deleteRollupsBefore = mutate(
     ),
 );
 
-/** Up to when each of some monitors (`nums`: a JSON list) is rolled up. */
+/** Finds the earliest time up to which monitors (`nums`: a JSON list) are rolled up. */
 export const findLeastRolledUntil = selectOne((orm, $: { nums: string }) =>
   orm
     .select({ at: sql<number | null>`min(${monitorStates.rolledUntil})` })
@@ -157,13 +165,14 @@ export const listRollupsOfMonitors = selectMany(
           eq(monitorRollups.size, $.size),
           gte(monitorRollups.at, $.from),
           lt(monitorRollups.at, $.to),
-          // Beyond it, raw results are asked: after a clock was set back, the same checks are in both.
+          // Later times are read from results. After the clock was set back, both may contain the
+          // same checks.
           sql`${monitorRollups.at} <= ${monitorStates.rolledUntil} - ${$.size}`,
         ),
       ),
 );
 
-/** The results of several monitors (`nums`: a JSON list) in a span that were not rolled up yet. */
+/** Lists the results of monitors (`nums`: a JSON list) in a span that are not rolled up yet. */
 export const listUnrolledResults = selectMany(
   (orm, $: { nums: string; from: number; to: number }) =>
     orm

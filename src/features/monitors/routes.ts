@@ -107,7 +107,7 @@ export function monitorRoutes(
           id: "createMonitor",
           summary: "Create a monitor",
           description:
-            "It is checked at once. Header values and bodies are written and never read back. The answer for a push monitor is the only one that shows its `token`, beside that of a rotation.",
+            "It is checked at once. Header values and bodies are never shown again. Only this answer and that of a rotation show the `token` of a push monitor.",
           answers: { 201: { description: "The monitor.", schema: CreatedMonitor } },
           errors: ["conflict"],
           idempotent: true,
@@ -123,7 +123,7 @@ export function monitorRoutes(
         id: "getMonitor",
         summary: "Read a monitor",
         description:
-          "Its ETag also changes with what checks find. If-Match judges the version alone, which they do not raise.",
+          "Its ETag also changes with the results of checks. If-Match compares only the version, which checks do not raise.",
         answers: { 200: { description: "The monitor.", schema: Monitor } },
         errors: ["not_found"],
         conditional: "etag",
@@ -148,7 +148,7 @@ export function monitorRoutes(
           id: "updateMonitor",
           summary: "Change a monitor",
           description:
-            "What it does not name stays, inside `config` too. The type of a monitor stays what it is.",
+            "Fields that are left out stay, inside `config` too. The type cannot be changed.",
           answers: { 200: { description: "The monitor as it is now.", schema: Monitor } },
           errors: ["not_found"],
           conditional: "if-match",
@@ -169,7 +169,7 @@ export function monitorRoutes(
         ...DECLARED,
         id: "deleteMonitor",
         summary: "Delete a monitor",
-        description: "What it marks ends now; the history of its components stays.",
+        description: "Its components lose the status it gave them; their history stays.",
         answers: { 204: { description: "It is deleted." } },
         errors: ["not_found"],
         conditional: "if-match",

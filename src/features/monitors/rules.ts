@@ -4,13 +4,13 @@ import type { CheckOutcome, MonitorState } from "../../domain/monitor-state";
 export interface Evaluation {
   state: MonitorState;
   since: number;
-  /** Failed checks in a row, and when the first of them was. */
+  /** Consecutive failed checks, and the time of the first one. */
   failures: number;
   failingSince: number | null;
-  /** Checks in a row that say better than the state does, and when the first of them was. */
+  /** Consecutive checks that are better than the state, and the time of the first one. */
   successes: number;
   succeedingSince: number | null;
-  /** Slow answers in a row, and when the first of them came. */
+  /** Consecutive slow responses, and the time of the first one. */
   slow: number;
   slowSince: number | null;
 }
@@ -25,7 +25,7 @@ export interface Observation {
 export interface Thresholds {
   failureThreshold: number;
   successThreshold: number;
-  /** Answers that take longer are slow; null where none is. */
+  /** Response time in ms above which a response is slow; null without a limit. */
   degradedAfterMs: number | null;
 }
 
@@ -55,17 +55,18 @@ const NO_STREAKS = {
   slowSince: null,
 } as const;
 
-/** The standing of a monitor in a state in which no check has counted yet. */
+/** Returns the evaluation of a monitor in a state in which no check has counted yet. */
 export function newEvaluation(state: MonitorState, since: number): Evaluation {
   return { state, since, ...NO_STREAKS };
 }
 
 /**
- * Evaluates one more check. A monitor is down after `failureThreshold` failures in a row and up
- * again after `successThreshold` successes, each dated from the first of them; slow answers degrade
- * it the same way. A check that the server could not perform gives `no_data` at once, and the next
- * result starts new streaks. During maintenance of one of its components nothing counts. * A check
- * that is older than the state is dated at the state's beginning: a clock was set back.
+ * Evaluates one more check. A monitor is down after `failureThreshold` consecutive failures and up
+ * again after `successThreshold` successes, each dated from the first of them. Slow responses
+ * degrade it the same way. A check that the server could not perform gives `no_data` at once, and
+ * the next result starts new streaks. During maintenance of one of its components nothing counts. A
+ * check that is older than the state, since the clock was set back, is dated at the start of the
+ * state.
  */
 export function evaluateCheck(
   evaluation: Evaluation,
@@ -76,13 +77,13 @@ export function evaluateCheck(
   const at = Math.max(observation.at, evaluation.since);
   if (isInMaintenance) return enter(evaluation, "maintenance", at);
   if (observation.outcome === "unknown") return enter(evaluation, "no_data", at);
-  // After maintenance, a pause or a time of not knowing everything begins anew.
+  // After maintenance, a pause or a time without data, new streaks start.
   const counted = isWatching(evaluation.state) ? evaluation : newEvaluation("pending", at);
   const result = count(counted, { ...observation, at }, thresholds);
   return { ...result, ...transitionOf(evaluation.state, result.evaluation) };
 }
 
-/** Counts a check that says something of the target. */
+/** Counts a check with a known outcome. */
 function count(
   counted: Evaluation,
   observation: Observation,
@@ -137,7 +138,7 @@ function countFailure(
 function countSlow(evaluation: Evaluation, at: number, thresholds: Thresholds): EvaluationResult {
   const slow = evaluation.slow + 1;
   const slowSince = evaluation.slowSince ?? at;
-  // It answers: that is enough to be no longer down, and what first answers at all is up.
+  // A slow response still ends an outage, and brings a new monitor up.
   if (evaluation.state === "down")
     return countRecovery(evaluation, at, thresholds, { slow, slowSince });
   if (evaluation.state === "degraded") {
@@ -159,7 +160,7 @@ function countQuick(evaluation: Evaluation, at: number, thresholds: Thresholds):
   return { evaluation: settled(evaluation), needsRecheck: false };
 }
 
-/** One more check that speaks for the end of an outage or of slowness. */
+/** Counts a check towards the end of an outage or of slowness. */
 function countRecovery(
   evaluation: Evaluation,
   at: number,
@@ -184,7 +185,10 @@ function countRecovery(
   };
 }
 
-/** The same standing without streaks; the same object where there are none, so that nothing is written. */
+/**
+ * Returns the evaluation without streaks, or the same object if it has none, so that nothing is
+ * written.
+ */
 function settled(evaluation: Evaluation): Evaluation {
   const { failures, successes, slow } = evaluation;
   return failures + successes + slow === 0 ? evaluation : { ...evaluation, ...NO_STREAKS };

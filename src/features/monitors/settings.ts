@@ -23,7 +23,7 @@ const INTERVAL_SECONDS = 60;
 const RETRY_INTERVAL_SECONDS = 10;
 const FAILURE_THRESHOLD = 3;
 
-/** The settings of a monitor of a type that names none, but for its interval. */
+/** Returns the default settings of a type for an interval. */
 export function defaultSettings(
   type: MonitorType,
   intervalSeconds: number = INTERVAL_SECONDS,
@@ -40,7 +40,7 @@ export function defaultSettings(
   };
 }
 
-/** The settings that a body names, and the others as they are. */
+/** Returns the settings that a body names, and `others` for the rest. */
 export function namedSettings(input: MonitorSettings, others: Settings): Settings {
   return {
     intervalSeconds: input.interval_seconds ?? others.intervalSeconds,
@@ -55,13 +55,13 @@ export function namedSettings(input: MonitorSettings, others: Settings): Setting
   };
 }
 
-/** Adds what is wrong between settings, each of which its schema has passed. */
+/** Adds errors of settings that contradict each other. Their schemas have passed. */
 export function validateSettings(errors: FieldErrors, settings: Settings): void {
   const { intervalSeconds, retryIntervalSeconds } = settings;
   if (retryIntervalSeconds > intervalSeconds) {
     errors.add(
       ["retry_interval_seconds"],
-      `is ${retryIntervalSeconds}, longer than the interval of ${intervalSeconds}`,
+      `must not be longer than the interval of ${intervalSeconds} seconds`,
     );
   }
 }
@@ -77,7 +77,7 @@ export function readComponents(
   );
 }
 
-/** Adds what is wrong with a config that its schema has passed. */
+/** Adds errors of a config that its schema cannot express. */
 export function validateConfig(
   errors: FieldErrors,
   type: MonitorType,
@@ -87,8 +87,8 @@ export function validateConfig(
 }
 
 /**
- * The config after a change that names some of its fields. Adds what is wrong with it, and then answers
- * with the one before.
+ * Returns the config after a change of some of its fields. Adds errors; the earlier config is
+ * returned if the change itself is invalid.
  */
 export function changedConfig(
   errors: FieldErrors,
@@ -101,7 +101,7 @@ export function changedConfig(
   errors.addAll(["config"], broken);
   if (!broken.isEmpty) return before;
   const after = probe.merge(before, change);
-  // Together with what it was, a change that is well by itself may be too much.
+  // A valid change can make the whole config invalid.
   const { errors: faults } = examine(probe.config, after);
   errors.addAll(["config"], probe.validateChange?.(before, change) ?? []);
   errors.addAll(["config"], faults.isEmpty ? probe.validate(after) : faults);

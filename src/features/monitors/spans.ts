@@ -1,6 +1,6 @@
 /*
- * What the timeline of a monitor's states adds up to. Pure: time is an argument, in unix ms. A span
- * without an end goes on; a timeline has no overlaps and is given oldest first.
+ * Times by state, uptime and outages of a monitor's timeline. Pure: time is an argument, in unix
+ * ms. An open span continues; a timeline has no overlaps and is passed oldest first.
  */
 import { MONITOR_STATES, type MonitorState } from "../../domain/monitor-state";
 import type { Span } from "../components";
@@ -13,29 +13,26 @@ export interface StateSpan {
   message: string | null;
 }
 
-/** For how many milliseconds each state lasted. */
+/** Duration of each state, in ms. */
 export type StateTimes = Readonly<Record<MonitorState, number>>;
 
 /** A time in which a monitor was down. */
 export interface Outage {
   startedAt: number;
-  /** Null while it goes on. */
+  /** Null while it continues. */
   endedAt: number | null;
-  /** From its beginning to its end, or so far. */
+  /** Duration so far, if it continues. */
   durationMs: number;
   message: string | null;
 }
 
-/** For how long a monitor was in each state within a span; what lies before its first has none. */
+/** Returns the time in each state within a span; the time before the first span has no state. */
 export function timesByState(spans: readonly StateSpan[], within: Span): StateTimes {
   const [times] = timesByInterval(spans, [within]);
   return times ?? noTimes();
 }
 
-/**
- * The same for intervals that follow one another, oldest first: one walk over both, however many there
- * are of each.
- */
+/** Returns the time in each state for consecutive intervals, oldest first, in one pass. */
 export function timesByInterval(
   spans: readonly StateSpan[],
   intervals: readonly Span[],
@@ -53,21 +50,21 @@ export function timesByInterval(
   });
 }
 
-/** The times of several monitors, or of several intervals, together. */
+/** Returns the sum of the times of several monitors or intervals. */
 export function addTimes(all: Iterable<StateTimes>): StateTimes {
   const total = noTimes();
   for (const times of all) for (const state of MONITOR_STATES) total[state] += times[state];
   return total;
 }
 
-/** For how long it was known whether a monitor was up. */
+/** Returns the time in which the monitor was known to be up, degraded or down. */
 export function knownTime(times: StateTimes): number {
   return times.up + times.degraded + times.down;
 }
 
 /**
- * A monitor's uptime: 1 − down ÷ (up + degraded + down), in time. Null where nothing is known. Rounded
- * down to six decimals, so that no outage rounds away.
+ * Returns a monitor's uptime by time: 1 − down ÷ (up + degraded + down); null without known time.
+ * Rounded down to six decimals, so that no outage is lost by rounding.
  */
 export function uptimeOf(times: StateTimes): number | null {
   const known = knownTime(times);
@@ -75,8 +72,8 @@ export function uptimeOf(times: StateTimes): number | null {
 }
 
 /**
- * The outages that lie in a span, or reach into it, oldest first and with their own beginnings and ends.
- * `now` is what one that goes on is reckoned to.
+ * Returns the outages that overlap a span, uncut, oldest first. `now` is the end of one that
+ * continues.
  */
 export function outagesOf(spans: readonly StateSpan[], within: Span, now: number): Outage[] {
   const outages: Outage[] = [];
@@ -88,7 +85,10 @@ export function outagesOf(spans: readonly StateSpan[], within: Span, now: number
   return outages;
 }
 
-/** The spans in which it was down; two that touch are one, as a clock that was set back leaves them. */
+/**
+ * Returns the spans in which it was down. Adjacent ones, which exist if the clock was set back, are
+ * joined.
+ */
 function joined(spans: readonly StateSpan[]): StateSpan[] {
   const down: StateSpan[] = [];
   for (const span of spans) {

@@ -5,7 +5,7 @@ import { listHourAverages } from "./records-store";
 
 /** Number of values of a sparkline. */
 export const SPARKLINE_VALUES = 24;
-/** A line is drawn from that many hours on. */
+/** Number of hours from which hourly averages are used. */
 const HOURS_AT_LEAST = 2;
 
 /** Response times in ms, oldest first; null without a response. */
@@ -16,15 +16,16 @@ export interface Sparkline {
 }
 
 /**
- * The sparklines of some monitors by their `num`: the 24 hours that were rolled up by `now` (unix ms), and
- * for a monitor that is too young for that its newest checks. Two statements, however many there are.
+ * Returns the sparklines of monitors by `num`: the 24 hours that are rolled up by `now` (unix ms),
+ * or the newest checks of a monitor with fewer than two hours. Two statements for any number of
+ * monitors.
  */
 export function sparklinesOf(
   reader: Reader,
   nums: readonly number[],
   now: number,
 ): Map<number, Sparkline> {
-  // The hour that is under way is not rolled up yet, and for its first minutes the one before neither.
+  // The current hour is not rolled up, nor is the one before in its first minutes.
   const lines = new Map<number, Sparkline>();
   const present = now - (now % HOUR_MS);
   const from = present - SPARKLINE_VALUES * HOUR_MS;

@@ -1,7 +1,6 @@
 /*
- * Monitors, their components, where the rules stand with them and the incidents that they opened.
- * Hot: `saveHeartbeat` at each call of a watched job, and `saveEvaluation` when a check changes where the
- * rules stand; both find their row by its key.
+ * Monitors, their components, evaluations and incidents. Hot: `saveHeartbeat` at each call of a
+ * job, and `saveEvaluation` when a check changes the evaluation; both find their row by its key.
  */
 import { and, asc, desc, eq, isNotNull, isNull, sql } from "drizzle-orm";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
@@ -26,7 +25,7 @@ export const insertMonitorComponent = insertInto(monitorComponents);
 export const insertMonitorState = insertInto(monitorStates);
 export const insertMonitorIncident = insertInto(monitorIncidents);
 
-/** The `num` of the next monitor. Those of deleted ones are not used again. */
+/** Finds the `num` of the next monitor. Those of deleted monitors are not used again. */
 export const findNextNum = selectOne((orm, _$: Nothing) =>
   orm.select({ num: sql<number>`coalesce(max(${monitors.num}), 0) + 1` }).from(monitors),
 );
@@ -45,7 +44,7 @@ export const findMonitorByRef = selectOne((orm, $: { ref: string }) =>
     .where(and(eq(monitors.ref, $.ref), isNull(monitors.deletedAt))),
 );
 
-/** The tokens that are good now. */
+/** Lists the hashes of valid tokens. */
 export const listMonitorTokens = selectMany((orm, _$: Nothing) =>
   orm
     .select({ id: monitors.id, num: monitors.num, tokenHash: monitors.tokenHash })
@@ -53,7 +52,7 @@ export const listMonitorTokens = selectMany((orm, _$: Nothing) =>
     .where(and(isNotNull(monitors.tokenHash), isNull(monitors.deletedAt))),
 );
 
-/** Every monitor with where the rules stand with it, oldest first. */
+/** Lists all monitors with their states, oldest first. */
 export const listAllMonitors = selectMany((orm, _$: Nothing) =>
   orm
     .select({ monitor: monitors, state: monitorStates })
@@ -67,7 +66,7 @@ export const deleteMonitorComponents = mutate((orm, $: { monitorId: string }) =>
   orm.delete(monitorComponents).where(eq(monitorComponents.monitorId, $.monitorId)),
 );
 
-/** Takes the components of a page, deleted ones too, from every monitor. */
+/** Removes the components of a page, including deleted ones, from all monitors. */
 export const deleteMonitorComponentsOfPage = mutate((orm, $: { pageId: string }) =>
   orm
     .delete(monitorComponents)
@@ -76,7 +75,7 @@ export const deleteMonitorComponentsOfPage = mutate((orm, $: { pageId: string })
     ),
 );
 
-/** The components of some monitors (`monitorIds`: a JSON list), in the order of their pages. */
+/** Lists the components of monitors (`monitorIds`: a JSON list), in the order of their pages. */
 export const listComponentsOfMonitors = selectMany((orm, $: { monitorIds: string }) =>
   orm
     .select({
@@ -137,7 +136,7 @@ export const findMonitorState = selectOne((orm, $: { monitorNum: number }) =>
   orm.select().from(monitorStates).where(eq(monitorStates.monitorNum, $.monitorNum)),
 );
 
-/** The states of some monitors (`nums`: a JSON array). */
+/** Lists the states of monitors (`nums`: a JSON list). */
 export const listMonitorStates = selectMany((orm, $: { nums: string }) =>
   orm
     .select()
@@ -145,7 +144,7 @@ export const listMonitorStates = selectMany((orm, $: { nums: string }) =>
     .where(sql`${monitorStates.monitorNum} IN (SELECT value FROM json_each(${$.nums}))`),
 );
 
-/** Raises the versions of some monitors (`nums`: a JSON array) at a moment (unix ms). */
+/** Raises the versions of monitors (`nums`: a JSON list) at a time (unix ms). */
 export const touchMonitorRows = mutate((orm, $: { nums: string; at: number }) =>
   orm
     .update(monitors)
@@ -153,7 +152,7 @@ export const touchMonitorRows = mutate((orm, $: { nums: string; at: number }) =>
     .where(sql`${monitors.num} IN (SELECT value FROM json_each(${$.nums}))`),
 );
 
-/** Says of some monitors (`nums`: a JSON array) that they are paused. */
+/** Pauses monitors (`nums`: a JSON list). */
 export const pauseMonitorRows = mutate((orm, $: { nums: string }) =>
   orm
     .update(monitors)
@@ -193,7 +192,7 @@ export const saveCertificate = mutate((orm, $: { monitorNum: number; expiresAt: 
     .where(eq(monitorStates.monitorNum, $.monitorNum)),
 );
 
-/** The incident that a monitor opened last on a page. */
+/** Finds the incident that a monitor opened last on a page. */
 export const findNewestIncidentOf = selectOne((orm, $: { monitorId: string; pageId: string }) =>
   orm
     .select()
@@ -203,7 +202,7 @@ export const findNewestIncidentOf = selectOne((orm, $: { monitorId: string; page
     .limit(1),
 );
 
-/** The incidents that a monitor opened and has not resolved, newest first. */
+/** Lists the incidents that a monitor opened and has not resolved, newest first. */
 export const listUnresolvedIncidentsOf = selectMany((orm, $: { monitorId: string }) =>
   orm
     .select()

@@ -18,11 +18,11 @@ import {
 import { generateHeartbeatToken } from "./heartbeat-tokens";
 
 /**
- * Changes a monitor; what the input leaves out stays, secrets too. What it marks now, it marks from now on
- * as it says after the change. A change to what it is already changes nothing.
+ * Changes a monitor. Fields that the input leaves out stay, including secrets. The statuses that it
+ * gives its components now follow the change. A change to the current values changes nothing.
  *
- * Throws `not_found`, `validation_failed` that names every broken field, or `conflict` for a ref that is
- * taken.
+ * Throws `not_found`, `validation_failed` that names every invalid field, or `conflict` for a ref
+ * that is taken.
  */
 export function updateMonitor(
   ctx: Services,
@@ -99,13 +99,13 @@ function replaceComponents(tx: Tx, monitorId: string, componentIds: readonly str
 }
 
 /**
- * Deletes a monitor: 404 from now on, its secrets gone, its token good for nothing. What it marks ends now; what it marked
- * stays in the history of its components. Throws `not_found`.
+ * Deletes a monitor: it is not found from now on, its secrets are erased and its token is invalid.
+ * The statuses that it gives its components end now and stay in their history. Throws `not_found`.
  */
 export function deleteMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): void {
   const { row: before, components } = getMonitorRecord(tx, id);
   const now = ctx.clock.now();
-  // Its secrets serve nobody any more.
+  // Secrets are erased.
   const row = { ...changedRow(ctx, before), config: {}, tokenHash: null, deletedAt: now };
   updateMonitorRow(tx, row);
   applyManualTransition(ctx, tx, row, "paused", now);
@@ -117,14 +117,17 @@ export function deleteMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): 
   touchPagesOf(ctx, tx, components);
 }
 
-/** Stops checking a monitor; what it marks ends. One that is paused stays as it is. Throws `not_found`. */
+/**
+ * Pauses a monitor; the statuses that it gives its components end. A paused monitor stays
+ * unchanged. Throws `not_found`.
+ */
 export function pauseMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): MonitorRecord {
   return setPaused(ctx, tx, id, true, actor);
 }
 
 /**
- * Goes on checking a monitor: at once, and from nothing. One that is not paused stays as it is. Throws
- * `not_found`.
+ * Resumes a monitor: it is checked at once, and earlier results do not count. A running monitor
+ * stays unchanged. Throws `not_found`.
  */
 export function resumeMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): MonitorRecord {
   return setPaused(ctx, tx, id, false, actor);
@@ -151,8 +154,8 @@ function setPaused(
 }
 
 /**
- * Gives a push monitor another token; the one before is refused from now on. Throws `not_found`, or
- * `conflict` for a monitor of another type.
+ * Gives a push monitor another token; the earlier one is refused from now on. Throws `not_found`,
+ * or `conflict` for other types.
  */
 export function rotateToken(
   ctx: Services,
@@ -162,7 +165,7 @@ export function rotateToken(
 ): Required<NewMonitor> & { token: string } {
   const { row } = getMonitorRecord(tx, id);
   if (row.type !== "push") {
-    throw conflict(`The monitor is of the type ${row.type}; only push monitors have a token.`);
+    throw conflict(`The monitor has the type ${row.type}. Only push monitors have a token.`);
   }
   const { token, hash } = generateHeartbeatToken(ctx.random);
   updateMonitorRow(tx, { ...changedRow(ctx, row), tokenHash: hash });

@@ -164,7 +164,7 @@ describe("the form for a new monitor", () => {
       what: "a retry that is longer than the interval",
       fields: { retry_interval_seconds: "90" },
       at: "retry_interval_seconds",
-      says: "Check again after (seconds) is 90, longer than the interval of 60.",
+      says: "Check again after (seconds) must not be longer than the interval of 60 seconds.",
     },
     {
       what: "a component of nothing",

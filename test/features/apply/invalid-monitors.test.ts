@@ -23,7 +23,7 @@ test.each([
   {
     right: "interval_seconds: 30",
     wrong: "retry_interval_seconds: 61",
-    says: ".retry_interval_seconds is 61, longer than the interval of 60",
+    says: ".retry_interval_seconds must not be longer than the interval of 60 seconds",
   },
   {
     right: "config: { host: acme.example }",
@@ -84,7 +84,7 @@ test("another type under an existing ref is rejected and leaves the monitor unch
   const before = await readMonitors(app);
   const text = FILE.replace("type: tls", "type: push").replace("host: acme.example", "");
   expect(await applyError(app, text)).toBe(
-    `line ${lineOf(text, "type: push, paused")}: type is tls and stays it; for another type, take another ref`,
+    `line ${lineOf(text, "type: push, paused")}: type is tls and cannot change; use another ref for another type`,
   );
   expect(await readMonitors(app)).toEqual(before);
 });

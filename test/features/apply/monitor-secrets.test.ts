@@ -128,8 +128,8 @@ describe("secrets of a monitor in a file", () => {
     await using app = await createSite();
     const elsewhere = "https://elsewhere.example/login";
     const rejection = await rejectionOf(app, fileWith("", elsewhere));
-    expect(rejection).toContain("config.headers is a secret that was given for another server");
-    expect(rejection).toContain("config.body is a secret that was given for another server");
+    expect(rejection).toContain("config.headers is a secret of another server");
+    expect(rejection).toContain("config.body is a secret of another server");
     await apply(app, GIVEN.replace("https://api.acme.example/login", elsewhere), false, ENV);
     expect(kept(app)).toEqual(STORED);
     expect((await apply(app, fileWith("headers: {}\nbody: ''"))).changes).toHaveLength(1);

@@ -1,13 +1,13 @@
 /*
- * Entry point of the thread that evaluates assertions. It keeps nothing of a response from one slice to the
- * next, so what it holds is bounded by one body and by the regular expressions in use.
+ * Entry point of the thread that evaluates assertions. It keeps nothing of a response between
+ * slices, so its memory is bounded by one body and the regular expressions in use.
  */
 import { heapSize } from "bun:jsc";
 import { evaluate, type Progress, type Subject } from "./evaluate";
 import type { Assertion } from "./model";
 import { createPatternCache } from "./pattern";
 
-/** A slice of work: assertions that are evaluated one after the other until the slice is over. */
+/** A slice of work: assertions to evaluate in order until the slice is over. */
 export interface Slice {
   assertions: readonly Assertion[];
   subject: Subject;
@@ -16,10 +16,10 @@ export interface Slice {
 /** "ready" once the thread has loaded, then one result for each slice. */
 export type ThreadMessage = "ready" | (Progress & { tookMs: number });
 
-/** After this time the rest of the assertions waits for its next turn. */
+/** Time after which the remaining assertions wait for the next slice. */
 const SLICE_MS = 20;
 
-/** The automaton of a regular expression grows with use, up to some 15 MB. */
+/** Regular expressions grow with use, up to about 15 MB each. */
 const MOST_HEAP_BYTES = 32 * 1024 * 1024;
 
 declare const self: Worker;

@@ -4,15 +4,16 @@ import { type AssertionEvaluator, type Evaluated, outcomeOf } from "./evaluator"
 import type { Assertion } from "./model";
 import { statusFailure } from "./words";
 
-/** A response that assertions are about. */
+/** A response to check by assertions. */
 export interface Observed extends Omit<Subject, "body"> {
   /** Called only if an assertion needs the body. */
   body(): Promise<{ bytes: Uint8Array; isCut: boolean } | Fault>;
 }
 
 /**
- * Checks a response by assertions. Unless one of them is about the status, it must also be 2xx. Expensive
- * evaluations run in a thread, so that no request waits for them. All of it ends when the signal aborts.
+ * Checks a response by assertions. Unless one of them is about the status, it must also be 2xx.
+ * Expensive evaluations run in a thread, so that no request waits for them. Everything ends when
+ * the signal aborts.
  */
 export async function checkAssertions(
   assertions: readonly Assertion[],
@@ -56,9 +57,9 @@ function evaluateInline(assertions: readonly Assertion[], subject: Subject): Eva
 }
 
 /*
- * The longest time that each step takes for a character, in nanoseconds, measured with the inputs that are
- * worst for it: bytes that are not UTF-8, arrays in arrays, texts that differ from the expected one in
- * their middle, lists of digits.
+ * Maximum time of each step per character, in nanoseconds, measured with the worst inputs: bytes
+ * that are not UTF-8, nested arrays, texts that differ from the expected one in the middle, lists
+ * of digits.
  */
 const DECODE_NS = 15;
 const PARSE_JSON_NS = 110;

@@ -3,15 +3,15 @@ import type { Assertion, Expected, Op } from "./model";
 import { parsePattern, type ReadPattern } from "./pattern";
 import { describeFailure, type Failure, plainFailure } from "./words";
 
-/** Parts of a response that assertions are about. Plain data, which can be sent to a thread. */
+/** Parts of a response that assertions use. Plain data, so that it can be sent to a thread. */
 export interface Subject {
   status: number;
   /** Names in lower case. */
   headers: ReadonlyMap<string, string>;
   latencyMs: number;
-  /** Null where no certificate was shown. */
+  /** Null without a certificate. */
   certificateDays: number | null;
-  /** The decompressed body, or a sentence that says why it cannot be read. Absent if not needed. */
+  /** The decompressed body, or a sentence why it cannot be read. Absent if not needed. */
   body?: { bytes: Uint8Array; isCut: boolean } | { problem: string };
 }
 
@@ -19,8 +19,8 @@ export interface Subject {
 export type Progress = { failure: Failure | null } | { held: number };
 
 /**
- * Evaluates assertions in order until one fails. `mayGoOn` is asked after each assertion that holds; the
- * rest is left for later when it returns false.
+ * Evaluates assertions in order until one fails. `mayGoOn` is called after each assertion that
+ * holds; if it returns false, the rest is left for later.
  */
 export function evaluate(
   assertions: readonly Assertion[],
@@ -64,7 +64,7 @@ function findValue(assertion: Assertion, subject: Subject, body: BodyReader): un
   }
 }
 
-/** A body, or a document in it, that cannot be read. */
+/** Marks a body or document that cannot be read. */
 class Unreadable {
   constructor(readonly problem: string) {}
 }
@@ -86,7 +86,7 @@ class BodyReader {
     return this.#text;
   }
 
-  /** The document in the body, or `Unreadable`. */
+  /** Returns the document in the body, or `Unreadable`. */
   json(): unknown {
     this.#document ??= { value: this.#parse() };
     return this.#document.value;
@@ -149,8 +149,8 @@ function compares(found: number, op: "lt" | "lte" | "gt" | "gte", expected: numb
 }
 
 /**
- * Forms hold text, so `"5"` is also the number 5 and `"true"` the value true. Two texts are the same only
- * if they are: `1.10` is another version than `1.1`.
+ * Compares values. Forms contain text, so `"5"` also equals the number 5 and `"true"` the value
+ * true. Two texts must be identical: `1.10` and `1.1` are different versions.
  */
 function isSame(found: unknown, expected: unknown): boolean {
   if (!isScalar(found)) return false;
@@ -160,7 +160,7 @@ function isSame(found: unknown, expected: unknown): boolean {
   return String(found) === String(expected);
 }
 
-/** Of a text: whether it holds the other; of a list: whether one of its values is it. */
+/** Returns true if a text contains the other, or a list contains the value. */
 function contains(found: unknown, expected: unknown): boolean {
   if (Array.isArray(found)) return found.some((value) => isSame(value, expected));
   return isScalar(found) && String(found).includes(String(expected));
@@ -170,10 +170,10 @@ function isScalar(value: unknown): boolean {
   return value !== NOTHING && (typeof value !== "object" || value === null);
 }
 
-/** No two parts of it can match the same digits: the time is in proportion to the length. */
+/** No two parts can match the same digits, so the time is proportional to the length. */
 const NUMBER = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i;
 
-/** NaN, which compares with nothing, where there is none. */
+/** Returns the number in a value; NaN, which no comparison accepts, without one. */
 function numberIn(value: unknown): number {
   if (typeof value === "number") return value;
   return typeof value === "string" && NUMBER.test(value) ? Number(value) : Number.NaN;

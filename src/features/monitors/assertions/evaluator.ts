@@ -15,12 +15,12 @@ export function outcomeOf(failure: Failure | null): Evaluated {
 }
 
 interface Job {
-  /** The assertions that are left. */
+  /** Remaining assertions. */
   assertions: readonly Assertion[];
   subject: Subject;
   /** The check's deadline. */
   signal: AbortSignal;
-  /** Stands for the monitor: the list of its assertions, the same object at each check. */
+  /** Identity of the monitor: the list of its assertions, the same object at each check. */
   owner: readonly Assertion[];
 }
 
@@ -42,7 +42,10 @@ type EvaluationThread = Pick<Worker, "postMessage" | "terminate" | "onmessage" |
 /** The thread costs about 15 MB. It ends after this time without work: monitors with the default interval keep it. */
 const IDLE_MS = 90_000;
 
-/** Counted for a check whose slice was cut off: its monitor goes last at its next check. */
+/**
+ * Thread time charged to a check whose slice was ended, so that its monitor goes last at its next
+ * check.
+ */
 const OVERRUN_MS = 60_000;
 
 /** Time of one evaluation on the event loop, and of all evaluations in one turn of it, in nanoseconds. */
@@ -50,8 +53,9 @@ const INLINE_MAX_NS = 5_000_000;
 const INLINE_PER_TURN_NS = 10_000_000;
 
 /**
- * Share of its time that a check must have used the thread for before its deadline is its own fault. The
- * rest is for starting the thread; a check that waited longer says nothing about its target.
+ * Share of its time for which a check must have used the thread so that its deadline counts as its
+ * own fault. The rest is for starting the thread; a check that waited longer tells nothing about
+ * its target.
  */
 const OVERRUN_SHARE = 0.75;
 
@@ -84,7 +88,7 @@ export class AssertionEvaluator {
   #isReady = false;
   #current: Task | undefined;
   #idle: Timer | undefined;
-  /** Time reserved on the event loop in its present turn, in nanoseconds. */
+  /** Time reserved in the current turn of the event loop, in nanoseconds. */
   #inlineNs = 0;
 
   constructor(clock: Clock, startThread: () => EvaluationThread = startAssertionThread) {
@@ -103,7 +107,7 @@ export class AssertionEvaluator {
     return true;
   }
 
-  /** Never rejects. Resolves when the signal aborts at the latest. */
+  /** Evaluates a job. Never rejects. Resolves at the latest when its signal aborts. */
   evaluate(job: Job): Promise<Evaluated> {
     const { signal, owner } = job;
     return new Promise((resolve) => {
@@ -127,7 +131,7 @@ export class AssertionEvaluator {
     });
   }
 
-  /** Ends the thread. What is under way ends by its own signal. */
+  /** Ends the thread. Running evaluations end by their own signals. */
   stop(): void {
     this.#idle?.cancel();
     this.#endThread();
@@ -205,7 +209,7 @@ export class AssertionEvaluator {
     this.#next();
   }
 
-  /** The thread could not be started, or failed: it is not started again for what is waiting. */
+  /** Fails all waiting tasks after the thread could not be started or failed. */
   #failAll(): void {
     const tasks = [...(this.#current ? [this.#current] : []), ...this.#waiting];
     this.#waiting.clear();

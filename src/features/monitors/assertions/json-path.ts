@@ -1,16 +1,16 @@
-/** The names and indexes that lead to one value in a JSON document. */
+/** Names and indexes that lead to one value in a JSON document. */
 type JsonPath = readonly (string | number)[];
 
-/** Result of a path that leads nowhere, which differs from JSON's null. */
+/** Result of a path without a value, different from JSON's null. */
 export const NOTHING = Symbol("nothing");
 
 const SEGMENT =
   /\.([A-Za-z_\u{80}-\u{10ffff}][\w\u{80}-\u{10ffff}]*)|\[(0|-?[1-9]\d{0,14})\]|\['((?:[^'\\]|\\['"\\/])*)'\]|\["((?:[^"\\]|\\['"\\/])*)"\]/uy;
 
 /**
- * Reads a JSONPath that leads to one value (RFC 9535, a "singular query"): `$`, `.name`, `['name']`,
- * `["name"]`, `[0]`, `[-1]`. Undefined if it is none: what selects several values, filters or searches
- * could cost any amount of time and is not read.
+ * Parses a JSONPath to one value (RFC 9535, a "singular query"): `$`, `.name`, `['name']`,
+ * `["name"]`, `[0]`, `[-1]`. Undefined for others, such as filters and searches, whose time is
+ * unbounded.
  */
 export function parseJsonPath(text: string): JsonPath | undefined {
   if (!text.startsWith("$")) return undefined;
@@ -27,7 +27,7 @@ export function parseJsonPath(text: string): JsonPath | undefined {
   return steps;
 }
 
-/** The value to which a path leads. */
+/** Returns the value of a path. */
 export function valueAt(document: unknown, path: JsonPath): unknown {
   let value = document;
   for (const step of path) {

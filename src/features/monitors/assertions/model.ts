@@ -15,7 +15,7 @@ export type Op = (typeof ALL_OPS)[number];
  */
 export type Expected = string | number | boolean | null;
 
-/** One thing that must be true of an answer. */
+/** A condition on a response. */
 export type Assertion =
   | { source: "status" | "latency" | "certificate_days"; op: NumberOp; value: number }
   | { source: "body"; op: TextOp; value: string }

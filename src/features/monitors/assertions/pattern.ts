@@ -15,14 +15,15 @@ const PATTERN_LOOKS_AT = 65_536;
 const LONGEST_PATTERN = 500;
 
 /**
- * States of a compiled pattern. RE2 needs time in proportion to them and to the text's length, whatever
- * either says: the worst pattern needs about a third of a second for the worst text.
+ * Maximum number of states of a compiled pattern. RE2's time is proportional to states and text
+ * length; the worst pattern takes about a third of a second for the worst text.
  */
 const LARGEST_PROGRAM = 100;
 
 /*
- * New patterns are compiled while a request waits, so that is bounded to about a millisecond: each Unicode
- * class has hundreds of ranges, and where case is ignored, every character of a range is folded by itself.
+ * Limits that keep the compilation of new patterns, during which a request waits, to about a
+ * millisecond: each Unicode class has hundreds of ranges, and without case every character of a
+ * range is folded.
  */
 const MOST_UNICODE_CLASSES = 5;
 const UNICODE_CLASS = /\\p/gi;
@@ -30,7 +31,7 @@ const LARGEST_FOLDED_RANGES = 2_000;
 const IGNORES_CASE = /\(\?[a-z-]*i/i;
 const RANGE_BEYOND_ASCII = /(?:\\x\{([0-9a-f]+)\}|([^\\}]))?-(?:\\x\{([0-9a-f]+)\}|(\P{ASCII}))/giu;
 
-/** Returns what is wrong with a new pattern, as the end of a sentence. */
+/** Returns the error of a new pattern, as the end of a sentence. */
 export function patternProblem(source: string): string | undefined {
   const problem = costProblem(source);
   if (problem !== undefined) return problem;
@@ -52,7 +53,7 @@ export function parsePattern(source: string): Pattern | string {
   return (text) => compiled.test(text.slice(0, PATTERN_LOOKS_AT));
 }
 
-/** Returns what makes a pattern too costly to compile, as the end of a sentence. */
+/** Returns the reason for which a pattern is too expensive to compile, as the end of a sentence. */
 function costProblem(source: string): string | undefined {
   if ((source.match(UNICODE_CLASS)?.length ?? 0) > MOST_UNICODE_CLASSES) {
     return `has more than ${MOST_UNICODE_CLASSES} Unicode classes`;
@@ -63,7 +64,7 @@ function costProblem(source: string): string | undefined {
   return undefined;
 }
 
-/** Upper bound of the characters in all ranges that end beyond ASCII. */
+/** Returns an upper bound of the characters in ranges beyond ASCII. */
 function foldedCharacters(source: string): number {
   let count = 0;
   for (const [, fromHex, from, toHex, to] of source.matchAll(RANGE_BEYOND_ASCII)) {

@@ -17,28 +17,32 @@ const SHOULD: Readonly<Record<Exclude<Op, "exists">, string>> = {
 const LONGEST_EXPECTED = 80;
 const LONGEST_PROPERTY = 80;
 
-/** A failed assertion, in words. */
+/** Messages of a failed assertion. */
 export interface Failure {
-  /** For people who may see the monitor: it quotes the assertion. 300 characters at most. */
+  /**
+   * Message for people who may see the monitor: it quotes the assertion. At most 300 characters.
+   */
   message: string;
-  /** For everybody: only what was seen, nothing of the monitor's configuration. */
+  /** Message for the public: only the observation, nothing of the monitor's configuration. */
   publicMessage: string;
 }
 
-/** A failure whose message quotes nothing of the monitor's configuration. */
+/** Returns a failure whose message quotes nothing of the configuration. */
 export function plainFailure(message: string): Failure {
   return { message, publicMessage: message };
 }
 
-/** The failure of a response that is not 2xx, where no assertion is about the status. */
+/**
+ * Returns the failure of a response that is not 2xx, for assertions without one about the status.
+ */
 export function statusFailure(status: number): Failure {
   const message = `The status is ${status}; it should be 2xx.`;
   return { message, publicMessage: `The status is ${status}.` };
 }
 
 /**
- * Describes an assertion that failed. Neither message repeats text of the response, which may hold anything;
- * they repeat numbers, true, false and null.
+ * Describes a failed assertion. Messages never repeat texts of the response, only numbers, true,
+ * false and null.
  */
 export function describeFailure(assertion: Assertion, found: unknown): Failure {
   return { message: messageOf(assertion, found), publicMessage: publicMessageOf(assertion, found) };

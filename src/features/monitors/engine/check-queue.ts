@@ -2,13 +2,13 @@ import { outgoingShare } from "../../../kernel/descriptors";
 import { DueHeap } from "./due-heap";
 import type { ScheduledMonitor } from "./scheduled-monitor";
 
-/** Checks under way at once; the others wait in the order in which they came due. */
+/** Maximum number of concurrent checks. Others wait in the order of their due times. */
 const UNDER_WAY_MAX = 256;
 /** Greatest share of running checks that slow monitors may have, so hanging targets delay only each other. */
 const SLOW_SHARE = 0.75;
 const SLOW_MS = 1_000;
 
-/** The checks that are due and those that are under way. */
+/** Due and running checks. */
 export class CheckQueue {
   readonly #quick = new DueHeap<ScheduledMonitor>();
   readonly #slow = new DueHeap<ScheduledMonitor>();
@@ -24,7 +24,7 @@ export class CheckQueue {
     return this.#underWay;
   }
 
-  /** Puts a monitor in that is not under way, or moves it. */
+  /** Adds a monitor whose check is not running, or moves it. */
   schedule(scheduled: ScheduledMonitor, dueAt: number): void {
     this.#laneOf(scheduled).schedule(scheduled, dueAt);
   }
@@ -43,7 +43,7 @@ export class CheckQueue {
     return slow.dueAt < quick.dueAt ? slow : quick;
   }
 
-  /** Takes out what is under way from now on, whether it was due or not. */
+  /** Removes a monitor whose check starts now, whether it was due or not. */
   begin(scheduled: ScheduledMonitor): void {
     this.remove(scheduled);
     scheduled.isUnderWay = true;

@@ -17,15 +17,15 @@ const UINT32 = 2 ** 32;
  * its interval, which spreads the load and stays the same after a restart.
  */
 interface Schedule {
-  /** After a start: within the interval, and within a minute where that is longer. */
+  /** Returns the first due time after a start: within the interval, at most a minute away. */
   first(id: string, intervalMs: number): number;
-  /** The next slot, moved by a hundredth of the interval at most. */
+  /** Returns the next slot, delayed by at most a hundredth of the interval. */
   next(id: string, intervalMs: number): number;
 }
 
-/** `random` gives a number from 0 up to 1. */
+/** Creates the schedule. `random` returns a number from 0 to 1. */
 export function createSchedule(clock: Clock, random: () => number): Schedule {
-  // A clock that is set later moves no slot.
+  // Fixed at the start, so that setting the clock moves no slot.
   const offset = clock.now() - clock.monotonic();
   const slotAfter = (now: number, id: string, intervalMs: number) => {
     const phase = Math.floor(fraction(id) * intervalMs);
@@ -46,7 +46,7 @@ export function createSchedule(clock: Clock, random: () => number): Schedule {
 
 /**
  * Returns the time that the job of a push monitor has to call, in ms. A job that was due while the
- * server was away may have called then, so it has until its next time.
+ * server was offline may have called then, so it has until its next time.
  */
 function heartbeatDeadline(
   job: {
@@ -64,7 +64,7 @@ function heartbeatDeadline(
   return Math.min(expectedIn > 0 ? expectedIn : intervalMs, intervalMs) + graceMs;
 }
 
-/** From 0 up to 1, spread evenly over ids. */
+/** Returns a number from 0 to 1, evenly distributed over ids. */
 function fraction(id: string): number {
   return Bun.hash.murmur32v3(id) / UINT32;
 }
@@ -86,16 +86,18 @@ export class CheckScheduler {
     this.#wakeTimer = wakeTimer;
   }
 
-  /** After a start, and where what was known says nothing any more. */
+  /**
+   * Schedules the first check after a start, a change, or a time in which the server was offline.
+   */
   first(scheduled: ScheduledMonitor): void {
     if (scheduled.type === "push")
       this.after(scheduled, heartbeatDeadline(scheduled, this.#clock.now()));
     else this.#at(scheduled, this.#schedule.first(scheduled.id, scheduled.intervalMs));
   }
 
-  /** After a result; one that may be an outage is looked at again sooner. */
+  /** Schedules the check after a result; sooner if `needsRecheck`. */
   next(scheduled: ScheduledMonitor, needsRecheck: boolean): void {
-    // A job is not asked again sooner: each failure is a time at which it should have called.
+    // Jobs are not rechecked sooner: each failure is a call that was due.
     if (scheduled.type === "push") this.after(scheduled, scheduled.intervalMs);
     else if (needsRecheck) this.after(scheduled, scheduled.retryMs);
     else this.#at(scheduled, this.#schedule.next(scheduled.id, scheduled.intervalMs));
@@ -106,7 +108,7 @@ export class CheckScheduler {
   }
 
   #at(scheduled: ScheduledMonitor, dueAt: number): void {
-    // Nobody would begin it; what is under way is scheduled when it ends.
+    // Nothing is scheduled while the engine is stopped; a running check is scheduled when it ends.
     if (this.#wakeTimer.isOff || scheduled.isUnderWay) return;
     this.#queue.schedule(scheduled, dueAt);
     this.#wakeTimer.at(dueAt);
@@ -117,7 +119,7 @@ function randomFraction({ random }: Pick<AppContext, "random">): number {
   return new DataView(random(4).slice().buffer).getUint32(0) / 2 ** 32;
 }
 
-/** One timer for all that is due: set for the earliest moment that is asked for. */
+/** One timer for all due times, set for the earliest. */
 export class WakeTimer {
   readonly #clock: Clock;
   readonly #wake: () => void;
@@ -130,12 +132,12 @@ export class WakeTimer {
     this.#wake = wake;
   }
 
-  /** True before the start and after the end, when nothing wakes. */
+  /** True before the start and after the stop. */
   get isOff(): boolean {
     return this.#isOff;
   }
 
-  /** Begins to wake; what was asked for before is forgotten. */
+  /** Starts to wake. Earlier requests are lost. */
   on(): void {
     this.#isOff = false;
   }
@@ -145,12 +147,12 @@ export class WakeTimer {
     this.#timer?.cancel();
   }
 
-  /** Wakes at a moment of the monotonic clock, or sooner. */
-  at(moment: number): void {
-    if (this.#isOff || this.#at <= moment) return;
+  /** Wakes at a time of the monotonic clock, or earlier. */
+  at(time: number): void {
+    if (this.#isOff || this.#at <= time) return;
     this.#timer?.cancel();
-    this.#at = moment;
-    const delayMs = Math.max(0, Math.ceil(moment - this.#clock.monotonic()));
+    this.#at = time;
+    const delayMs = Math.max(0, Math.ceil(time - this.#clock.monotonic()));
     this.#timer = this.#clock.after(delayMs, () => {
       this.#at = Number.POSITIVE_INFINITY;
       this.#wake();

@@ -1,16 +1,18 @@
 import type { ListenAddress } from "../../../config";
 import type { Clock } from "../../../kernel/clock";
 
-/** So long an answer holds: an outage of our own network fails many checks at once. */
+/**
+ * Time for which a result is reused, since an outage of the own network fails many checks at once.
+ */
 const HELD_MS = 5_000;
 const TIMEOUT_MS = 3_000;
 
-/** Connects, and answers whether that worked; gives up when the signal aborts. */
+/** Connects to a target and returns true if that worked. Gives up when the signal aborts. */
 export type Reach = (target: ListenAddress, signal: AbortSignal) => Promise<boolean>;
 
 /**
- * Decides if this server is online by reference targets, asked only after a failed check. One
- * response is enough. Without targets the server counts as online.
+ * Decides if this server is online by reference targets, which are tried only after a failed check.
+ * One response is enough. Without targets the server counts as online.
  */
 export class Connectivity {
   readonly #clock: Clock;
@@ -25,11 +27,6 @@ export class Connectivity {
     this.#clock = clock;
     this.#targets = targets;
     this.#reach = reach;
-  }
-
-  /** True if there are reference targets. */
-  get isAsked(): boolean {
-    return this.#targets.length > 0;
   }
 
   /**
@@ -58,7 +55,7 @@ export class Connectivity {
       () => true,
     );
     timer.cancel();
-    // The others need not go on.
+    // One response is enough; the other attempts end.
     giveUp.abort();
     this.#askedAt = this.#clock.monotonic();
     if (this.#isOffline) this.#offlineAt = this.#askedAt;

@@ -1,4 +1,4 @@
-/** Something that is due at a moment, in ms of the monotonic clock. */
+/** An item with a due time, in ms of the monotonic clock. */
 export interface Due {
   dueAt: number;
   /** Position in the heap, set by the heap; -1 outside. */
@@ -20,7 +20,7 @@ export class DueHeap<T extends Due> {
     return this.#items[0];
   }
 
-  /** Puts something in, or moves what is in already. */
+  /** Adds an item, or moves it. */
   schedule(item: T, dueAt: number): void {
     item.dueAt = dueAt;
     if (item.place < 0) {
@@ -30,7 +30,7 @@ export class DueHeap<T extends Due> {
     this.#sink(item, this.#rise(item));
   }
 
-  /** Takes something out; what is not in stays out. */
+  /** Removes an item, if it is in the heap. */
   remove(item: T): void {
     const { place } = item;
     if (place < 0) return;
@@ -41,7 +41,7 @@ export class DueHeap<T extends Due> {
     this.#sink(last, this.#rise(last));
   }
 
-  /** Up while it is due before the one above it. Answers where it stands then. */
+  /** Moves an item up while it is due before its parent. Returns its position. */
   #rise(item: T): number {
     let { place } = item;
     while (place > 0) {
@@ -55,7 +55,7 @@ export class DueHeap<T extends Due> {
     return place;
   }
 
-  /** Down while one below it is due before it. */
+  /** Moves an item down while a child is due before it. */
   #sink(item: T, from: number): void {
     let place = from;
     for (;;) {

@@ -15,14 +15,14 @@ import { closing } from "./recorder";
 import { MonitorRegistry } from "./monitor-registry";
 import { heartbeatExpectedSince, type ScheduledMonitor } from "./scheduled-monitor";
 
-/** Interval of looking for a time in which the server did not run. */
+/** Interval of checking if the server was offline. */
 const LOOK_MS = 15_000;
 /** Checks due within this time start together. */
 const COARSENESS_MS = 25;
-/** Monitors that are changed one after the other are read again no more often. */
+/** Minimum interval between two reads of changed monitors. */
 const REFRESH_MS = 250;
 
-/** Runs the checks of all monitors, each when it is due, and hands on what they find. */
+/** Runs the checks of all monitors when they are due and passes on their results. */
 export class Engine implements Monitoring {
   readonly #ctx: AppContext;
   readonly #prober: Prober;
@@ -37,7 +37,7 @@ export class Engine implements Monitoring {
   #isRegistryStale = true;
   #isFailing = false;
   #refreshedAt = Number.NEGATIVE_INFINITY;
-  /** Raised whenever the server was away: a check that was begun before says nothing. */
+  /** Raised after the server was offline: checks that started before are discarded. */
   #epoch = 0;
   #state: "made" | "running" | "stopped" = "made";
 
@@ -50,11 +50,11 @@ export class Engine implements Monitoring {
     this.#results = new ResultProcessor(ctx, this.#liveness, () => this.#wakeForRecorder());
     const isStale = () => {
       this.#isRegistryStale = true;
-      this.#results.silenceMayHaveChanged();
+      this.#results.maintenanceMayHaveChanged();
       this.#wakeTimer.at(this.#refreshedAt + REFRESH_MS);
     };
     const mayBeInMaintenance = () => {
-      this.#results.silenceMayHaveChanged();
+      this.#results.maintenanceMayHaveChanged();
       this.#wakeTimer.at(ctx.clock.monotonic());
     };
     const { monitorsChanged, databaseChangedElsewhere, pageChanged } = ctx.signals;
@@ -65,17 +65,18 @@ export class Engine implements Monitoring {
     ];
   }
 
-  /** Begins to check whatever is due. What the server was not there to see is written down first. */
+  /** Starts the checks. First records the time in which the server was offline. */
   start(): void {
     this.#state = "running";
     this.#wakeTimer.on();
-    // They were read before where somebody was answered already; then nothing could be arranged.
+    // Monitors may have been read before the start by a requested check, when nothing could be
+    // scheduled.
     for (const scheduled of this.#registry)
       if (!scheduled.isPaused) this.#scheduler.first(scheduled);
     this.#tick();
   }
 
-  /** Ends what is under way, without a result, and writes what was found. */
+  /** Aborts running checks without a result, and writes all results. */
   async stop(): Promise<void> {
     if (this.#state === "stopped") return;
     this.#state = "stopped";
@@ -109,7 +110,8 @@ export class Engine implements Monitoring {
     const scheduled = this.#registry.find(id);
     if (!scheduled) throw notFound("monitor");
     if (scheduled.isPaused) throw conflict("The monitor is paused.");
-    if (scheduled.type === "push") throw conflict("A push monitor is not asked: its job calls.");
+    if (scheduled.type === "push")
+      throw conflict("A push monitor cannot be checked: its job calls by itself.");
     const waiter = this.#waiters.add(scheduled);
     if (!scheduled.isUnderWay) this.#begin(scheduled);
     const check = await waiter.promise;
@@ -139,13 +141,13 @@ export class Engine implements Monitoring {
   #tick(): void {
     try {
       this.#refresh();
-      this.#lookAround();
-      for (const scheduled of this.#results.refreshSilence(this.#registry)) {
+      this.#checkLiveness();
+      for (const scheduled of this.#results.refreshMaintenance(this.#registry)) {
         if (scheduled.type !== "push") this.#scheduler.after(scheduled, 0);
       }
       this.#isFailing = false;
     } catch (error) {
-      // Said once: it may stay so for hours. The next tick tries again.
+      // Logged once, since it may last for hours. The next tick reads again.
       if (!this.#isFailing) this.#ctx.log.error({ err: error }, "monitors could not be read");
       this.#isFailing = true;
     }
@@ -187,19 +189,20 @@ export class Engine implements Monitoring {
       : this.#prober.find(scheduled, startedAt));
     this.#queue.end(scheduled, this.#ctx.clock.monotonic() - startedAt);
     if (this.#state === "stopped") return;
-    this.#lookAround();
+    this.#checkLiveness();
     const isScheduled = this.#registry.ofNum(scheduled.num) === scheduled && !scheduled.isPaused;
-    // What it was like before a change, or before this server was away, says nothing of now.
+    // A check that started before a change of its monitor, or before the server was offline, is
+    // discarded.
     const isOutdated = version !== scheduled.version || epoch !== this.#epoch;
     if (!isScheduled) this.#waiters.release(scheduled);
     else if (isOutdated && scheduled.type !== "push") this.#scheduler.after(scheduled, 0);
-    // A job may also have called while it was found out whether this server has a network.
+    // The job may have called while the server checked its network.
     else if (isOutdated || scheduled.heartbeatAt !== heartbeatAt) this.#scheduler.first(scheduled);
     else this.#take(scheduled, { at, startedAt }, found);
     this.#beginDue();
   }
 
-  /** Takes a result in, and arranges the next check. */
+  /** Processes a result and schedules the next check. */
   #take(
     scheduled: ScheduledMonitor,
     began: { at: number; startedAt: number },
@@ -211,7 +214,7 @@ export class Engine implements Monitoring {
     this.#scheduler.next(scheduled, needsRecheck);
   }
 
-  /** Reads monitors that were changed, if any were. A new or changed one is checked at once. */
+  /** Reads changed monitors. New and changed ones are checked at once. */
   #refresh(): void {
     if (!this.#isRegistryStale) return;
     const isFirst = this.#refreshedAt === Number.NEGATIVE_INFINITY;
@@ -227,16 +230,16 @@ export class Engine implements Monitoring {
     this.#results.recorder.isWatching = [...this.#registry].some(({ isPaused }) => !isPaused);
   }
 
-  /** Writes down, where the server was away, that nothing is known since, and begins anew. */
-  #lookAround(): void {
+  /** If the server was offline, records the time without data and schedules all monitors again. */
+  #checkLiveness(): void {
     const since = this.#liveness.look();
     if (since === undefined) return;
     this.#epoch += 1;
     const watching = [...this.#registry].filter(({ isPaused }) => !isPaused);
     if (watching.length === 0) return;
-    this.#ctx.log.warn({ since: new Date(since) }, "this server was away: nothing is known since");
+    this.#ctx.log.warn({ since: new Date(since) }, "the server was offline: no data since then");
     for (const scheduled of watching) {
-      this.#results.takeAway(scheduled, since);
+      this.#results.takeOffline(scheduled, since);
       this.#scheduler.first(scheduled);
     }
     this.#results.recorder.write();

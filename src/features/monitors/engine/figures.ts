@@ -13,13 +13,13 @@ type OutcomeCounts = Readonly<Record<CheckOutcome, number>>;
 
 /** Counters of the engine since its creation, and its current load. */
 export interface MonitoringFigures {
-  /** Monitors that there are, paused ones too. */
+  /** Number of monitors, including paused ones. */
   monitors: number;
   /** Checks that are running. */
   underWay: number;
   checks: OutcomeCounts;
   checksByType: Readonly<Record<MonitorType, OutcomeCounts>>;
-  /** Results that wait to be written, and those that never were. */
+  /** Results that wait to be written, and results that were dropped. */
   waiting: number;
   dropped: number;
   /** Number of checks per bound of `DELAY_BOUNDS_MS`; the last counts the rest. */

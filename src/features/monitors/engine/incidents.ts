@@ -23,13 +23,13 @@ import {
 
 type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
 
-/** A monitor that is down again so soon after has not recovered: its incident goes on. */
+/** Time after a recovery in which a new outage continues the earlier incident. */
 const REOPEN_MS = 30 * MINUTE_MS;
 
-/** In code points: the most that a name has. */
+/** Maximum length of an incident's name, in code points. */
 const NAME_MAX = 255;
 
-/** The beginning of an outage: when, in unix ms, and what was seen, as text that may be published. */
+/** Start of an outage (unix ms) and its observation as publishable text. */
 export interface Failure {
   at: number;
   publicMessage: string | null;
@@ -68,8 +68,8 @@ export function openIncidents(
 }
 
 /**
- * Resolves what the monitor opened when it recovers at `at` (unix ms). What somebody else has written to is
- * theirs, and a draft was never told to anybody: both are left alone.
+ * Resolves the incidents that the monitor opened when it recovers at `at` (unix ms). Incidents that
+ * someone else changed and drafts are left alone.
  */
 export function resolveIncidents(ctx: Services, tx: Tx, monitor: MonitorRow, at: number): void {
   for (const { incidentId, version } of listUnresolvedIncidentsOf(tx, { monitorId: monitor.id })) {
@@ -78,7 +78,7 @@ export function resolveIncidents(ctx: Services, tx: Tx, monitor: MonitorRow, at:
     if (incident.status === "resolved") continue;
     const update = { status: "resolved" as const, body: "Automatic checks succeed again." };
     addUpdate(ctx, tx, incidentId, { ...update, ...momentOf(ctx, "display_at", at) }, SYSTEM_ACTOR);
-    leave(tx, monitor, incidentId, at);
+    saveVersion(tx, monitor, incidentId, at);
   }
 }
 
@@ -129,10 +129,10 @@ function reopen(
   const update = { status: "investigating" as const, body };
   const moment = momentOf(ctx, "display_at", failure.at);
   addUpdate(ctx, tx, incidentId, { ...update, ...moment }, SYSTEM_ACTOR);
-  leave(tx, monitor, incidentId, null);
+  saveVersion(tx, monitor, incidentId, null);
 }
 
-/** A draft speaks of the outage that goes on; published, it must not mark what was before. */
+/** Moves a draft to the current outage, so that publishing it does not affect earlier history. */
 function moveDraft(
   ctx: Services,
   tx: Tx,
@@ -147,16 +147,24 @@ function moveDraft(
   editUpdate(ctx, tx, incidentId, first.id, { body, ...began }, SYSTEM_ACTOR);
   const start = momentOf(ctx, "started_at", failure.at);
   if (start.started_at !== undefined) updateIncident(ctx, tx, incidentId, start, SYSTEM_ACTOR);
-  leave(tx, monitor, incidentId, null);
+  saveVersion(tx, monitor, incidentId, null);
 }
 
-/** Remembers an incident as it is now: a later version is somebody else's. */
-function leave(tx: Tx, monitor: MonitorRow, incidentId: string, resolvedAt: number | null): void {
+/** Stores the current version of an incident, so that later changes by others are noticed. */
+function saveVersion(
+  tx: Tx,
+  monitor: MonitorRow,
+  incidentId: string,
+  resolvedAt: number | null,
+): void {
   const version = findIncidentState(tx, { id: incidentId })?.version ?? 0;
   saveMonitorIncident(tx, { monitorId: monitor.id, incidentId, version, resolvedAt });
 }
 
-/** A time as the incident is given it: none, which means now, where the clock was set back behind it. */
+/**
+ * Returns the time for an incident, or none for the current time if the clock was set back before
+ * the incident's times.
+ */
 function momentOf<Field extends "started_at" | "display_at">(
   ctx: Services,
   field: Field,
@@ -172,13 +180,16 @@ function incidentName(name: string): string {
   return `${[...name].slice(0, NAME_MAX - ending.length).join("")}${ending}`;
 }
 
-/** The text of an update. A draft may be published as it is, so it says no more than an incident does. */
+/**
+ * Returns the text of an update, only with publishable text, since a draft may be published
+ * unchanged.
+ */
 function bodyOf(monitor: MonitorRow, sentence: string, { publicMessage }: Failure): string {
   const isShown = publicMessage !== null && !probeOf(monitor.type).hasPrivateMessages;
   return isShown ? `${sentence} ${asMarkdown(publicMessage)}` : sentence;
 }
 
-/** A text as Markdown that says just that, on one line. */
+/** Escapes a text for Markdown, on one line. */
 function asMarkdown(text: string): string {
   return text
     .toWellFormed()

@@ -1,9 +1,12 @@
 import type { Clock } from "../../../kernel/clock";
 
-/** A server that was not seen for longer was away: what happened meanwhile is not known. */
+/**
+ * Time without a sign of life after which the server counts as offline: the time in between is
+ * without data.
+ */
 export const SERVER_OFFLINE_MS = 45_000;
 /** Message of checks that were missed. */
-export const SERVER_OFFLINE = "This server was away.";
+export const SERVER_OFFLINE = "The Allclear server was offline.";
 
 /**
  * Detects times in which this server did not run, by the wall clock, which goes on while the server
@@ -12,12 +15,12 @@ export const SERVER_OFFLINE = "This server was away.";
  */
 export class Liveness {
   readonly #clock: Clock;
-  /** Wall-clock time of the last look. */
+  /** Wall-clock time of the last call of `look`. */
   #lookedAt: number;
-  /** The latest time that this server was ever seen at; a clock that is set back does not bring it back. */
+  /** Latest time at which this server was awake; not moved back with the clock. */
   #seenAt: number;
 
-  /** `storedAt` is when the server was last seen before it was started, in unix ms. */
+  /** `storedAt` is the time at which the server was last awake before its start, in unix ms. */
   constructor(clock: Clock, storedAt: number | undefined) {
     this.#clock = clock;
     this.#lookedAt = storedAt ?? clock.now();
@@ -29,14 +32,17 @@ export class Liveness {
     return this.#seenAt;
   }
 
-  /** Looks at the clock. Answers since when nothing is known (unix ms) where the server was away. */
+  /**
+   * Checks the clock. Returns the start of the time without data (unix ms) if the server was
+   * offline.
+   */
   look(): number | undefined {
     const now = this.#clock.now();
     const passedMs = now - this.#lookedAt;
     const before = this.#seenAt;
     this.#lookedAt = now;
     this.#seenAt = Math.max(before, now);
-    // Where the clock was behind, as one without a battery is after a start, it now catches up.
+    // A clock that was behind, such as one without a battery after a start, catches up here.
     return passedMs > SERVER_OFFLINE_MS && now - before > SERVER_OFFLINE_MS ? before : undefined;
   }
 }

@@ -14,12 +14,12 @@ import {
   saveEvaluation,
   type StateRow,
 } from "../store";
-import { recordState, cause, type Services, writeState, refreshNoData } from "./transitions";
+import { recordState, applyCauses, type Services, writeState, refreshNoData } from "./transitions";
 import { SERVER_OFFLINE, SERVER_OFFLINE_MS } from "./liveness";
 
-/* What people do to monitors, and what follows from it at once. Nobody is told, and no incident changes. */
+/* Transitions by people and by commands. They send no event and change no incident. */
 
-/** The beginning of a new monitor's timeline, at `at` (unix ms): its row is there. */
+/** Starts the timeline of a new monitor, whose row exists, at `at` (unix ms). */
 export function beginTimeline(tx: Tx, monitor: MonitorRow, at: number): void {
   const state = monitor.paused ? "paused" : "pending";
   insertMonitorState(tx, {
@@ -33,9 +33,9 @@ export function beginTimeline(tx: Tx, monitor: MonitorRow, at: number): void {
 }
 
 /**
- * Takes a monitor out of watching, or back into it, at `at` (unix ms): `paused` also for one that is
- * deleted. What it marks ends. Its row says already that it is paused, resumed or deleted. An incident that
- * it opened stays for people to resolve, or for its recovery once it is resumed.
+ * Pauses or resumes the checks of a monitor at `at` (unix ms); `paused` is also for a deleted one.
+ * The statuses of its components end. Its row is already changed. An incident that it opened stays,
+ * to be resolved by people or by its recovery once it is resumed.
  */
 export function applyManualTransition(
   ctx: Services,
@@ -52,8 +52,8 @@ export function applyManualTransition(
 }
 
 /**
- * Pauses monitors that watch no component, at `at` (unix ms). Their rows are paused already. Without
- * components there are no causes and no gaps of these to end.
+ * Pauses monitors without components at `at` (unix ms). Their rows are already paused. Without
+ * components there are no causes or times without data to end.
  */
 export function pauseUnwatching(tx: Tx, monitors: readonly MonitorRow[], at: number): void {
   const nums = JSON.stringify(monitors.map(({ num }) => num));
@@ -71,7 +71,7 @@ export function pauseUnwatching(tx: Tx, monitors: readonly MonitorRow[], at: num
   }
 }
 
-/** Records a time without data if no server has run for a while, as before a command. */
+/** Records a time without data if no server has run for a while, which happens before a command. */
 function recordGap(
   ctx: Services,
   tx: Tx,
@@ -95,7 +95,10 @@ function recordGap(
   return "no_data";
 }
 
-/** The start of the time in which no server has watched a monitor; undefined if one has. All in unix ms. */
+/**
+ * Returns the start of the time in which no server has checked a monitor (unix ms); undefined if a
+ * server runs.
+ */
 function gapStart(
   { state, since }: Pick<StateRow, "state" | "since">,
   seenAt: number | undefined,
@@ -107,9 +110,8 @@ function gapStart(
 }
 
 /**
- * Brings marks in line with a monitor that speaks for other components now, or marks them otherwise, from
- * `at` on (unix ms). `before` are the components that it spoke for. A mark that it keeps while it is not
- * known how it is changes with what is known next.
+ * Updates the component statuses of a changed monitor from `at` on (unix ms). `before` are its
+ * earlier components. A status that it keeps during `no_data` follows with the next known state.
  */
 export function refreshAfterChange(
   ctx: Services,
@@ -122,7 +124,7 @@ export function refreshAfterChange(
   if (!known) return;
   const now = listComponentsOfMonitors(tx, { monitorIds: JSON.stringify([monitor.id]) });
   if (known.state === "down" || known.state === "degraded") {
-    cause(ctx, tx, monitor, now, known.state, Math.max(at, known.since));
+    applyCauses(ctx, tx, monitor, now, known.state, Math.max(at, known.since));
   }
   refreshNoData(ctx, tx, [...before, ...now], at);
 }

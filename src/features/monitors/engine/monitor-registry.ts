@@ -11,7 +11,7 @@ interface RegistryChange {
   removed: readonly ScheduledMonitor[];
 }
 
-/** The monitors as they are in memory. */
+/** All monitors in memory. */
 export class MonitorRegistry {
   readonly #byNum = new Map<number, ScheduledMonitor>();
   readonly #byId = new Map<string, ScheduledMonitor>();
@@ -32,7 +32,7 @@ export class MonitorRegistry {
     return this.#byNum.get(num);
   }
 
-  /** Brings it in line with the database: reads every version, and whole only what has another one. */
+  /** Updates the monitors from the database: reads all versions, and the rows of changed ones. */
   refresh(reader: Reader): RegistryChange {
     const seen = new Set<number>();
     const stale: number[] = [];

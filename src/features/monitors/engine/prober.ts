@@ -11,13 +11,16 @@ import { Connectivity } from "./connectivity";
 type ProbeOf = (type: MonitorType) => Pick<Probe<MonitorType, MonitorConfig>, "run">;
 
 export interface ProberOptions {
-  /** Returns the probe of a type; the registry's unless a test gives others. */
+  /** Returns the probe of a type; that of the registry by default. */
   findProbe?: ProbeOf;
-  /** Last moment, on the monotonic clock, at which clients may not have reached this server. */
+  /**
+   * Returns the last time, on the monotonic clock, at which clients may not have reached this
+   * server.
+   */
   lastUnreachableAt?: () => number;
 }
 
-/** A probe that does not stop at its deadline is left to itself after this. */
+/** Time after which a probe that ignores its deadline is abandoned. */
 const OVERDUE_MS = 1_000;
 
 const NO_HEARTBEAT: ProbeResult = {
@@ -32,7 +35,7 @@ const UNREACHABLE: ProbeResult = {
   message: "This server could not be reached.",
 };
 
-/** The result of a check that could not start a program, such as ping. */
+/** Result of a check that could not start a program, such as ping. */
 const NO_DESCRIPTOR: ProbeResult = {
   outcome: "unknown",
   latencyMs: null,
@@ -41,7 +44,7 @@ const NO_DESCRIPTOR: ProbeResult = {
 
 const LOST_NETWORK = "This server had no network.";
 
-/** Runs single checks, each within its time. */
+/** Runs single checks, each within its timeout. */
 export class Prober {
   readonly #ctx: Pick<AppContext, "clock" | "config" | "log">;
   readonly #egress: Egress;
@@ -63,10 +66,10 @@ export class Prober {
     this.#evaluator = new AssertionEvaluator(ctx.clock);
   }
 
-  /** Runs a check once. Rejects only for what is a defect of ours. */
+  /** Runs a check once. Rejects only for programming errors. */
   async run(type: MonitorType, config: MonitorConfig, timeoutMs: number): Promise<ProbeResult> {
     const probe = this.#findProbe(type);
-    if (!probe.run) throw new Error(`monitors of type ${type} are not asked`);
+    if (!probe.run) throw new Error(`monitors of type ${type} run no checks`);
     const { clock } = this.#ctx;
     const controller = new AbortController();
     const overdue = Promise.withResolvers<ProbeResult>();
@@ -90,8 +93,8 @@ export class Prober {
   }
 
   /**
-   * The same for a monitor: `unknown` where the target cannot be blamed, since this server had no network.
-   * Never rejects. `startedAt` is on the monotonic clock.
+   * Runs a check of a monitor: `unknown` if this server had no network. Never rejects. `startedAt`
+   * is on the monotonic clock.
    */
   async find(
     scheduled: { id: string; type: MonitorType; config: MonitorConfig; timeoutMs: number },
@@ -108,8 +111,8 @@ export class Prober {
   }
 
   /**
-   * A failure as it is, unless this server had no network since `startedAt`, on the monotonic clock. Never
-   * rejects.
+   * Returns the failure, or `unknown` if this server had no network since `startedAt` (monotonic
+   * clock). Never rejects.
    */
   async blame(failure: ProbeResult, startedAt: number): Promise<ProbeResult> {
     const { referenceTargets } = this.#ctx.config;
@@ -129,14 +132,14 @@ export class Prober {
   }
 
   /**
-   * The result for a job that has not called since a moment on the monotonic clock: `unknown` where its
-   * call may not have reached this server since then. Never rejects.
+   * Returns the result for a job that has not called since a time on the monotonic clock: `unknown`
+   * if its call may not have reached this server. Never rejects.
    */
   async missHeartbeat(since: number): Promise<ProbeResult> {
     return this.#lastUnreachableAt() >= since ? UNREACHABLE : this.blame(NO_HEARTBEAT, since);
   }
 
-  /** Ends what is under way. */
+  /** Aborts running checks. */
   abort(): void {
     for (const controller of this.#underWay) controller.abort();
     this.#evaluator.stop();

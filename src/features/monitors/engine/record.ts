@@ -8,24 +8,24 @@ import { applyTransition, type Services, writeState } from "./transitions";
 import { evaluationOf, type ScheduledMonitor } from "./scheduled-monitor";
 
 /**
- * Something to be written of a monitor: what a check found or a job said; that this server was away, so that
- * nothing is known from `at` on; or that a component of it may have come under maintenance.
+ * An entry to write for a monitor: a result, a report of a job, the end of a time in which the
+ * server was offline (without data from `at` on), or the possible start of maintenance.
  */
 export interface Entry {
   kind: "check" | "heartbeat" | "away" | "maintenance";
   scheduled: ScheduledMonitor;
   /** Unix ms. */
   at: number;
-  /** Real time since the result before it, in ms, whatever the wall clock says; 0 if not known. */
+  /** Monotonic time since the previous result, in ms; 0 if unknown. */
   elapsedMs?: number | undefined;
   outcome: CheckOutcome;
   latencyMs: number | null;
   message: string | null;
   /** The text that may be published; absent if it is the same as `message`. */
   publicMessage?: string | undefined;
-  /** Absent where no certificate was seen. */
+  /** Absent without a certificate. */
   certificateExpiresAt?: number | undefined;
-  /** Whoever waits for it to be stored. */
+  /** Callers that wait until it is stored. */
   waiters?: PromiseWithResolvers<CheckRow | undefined>[] | undefined;
 }
 
@@ -43,9 +43,9 @@ export interface Recorded {
 type Evaluated = Omit<EvaluationInput, keyof Evaluation> & { evaluation: Evaluation };
 
 /**
- * Writes some entries in their order, each with all that follows from it. What they change is decided here,
- * by what the database holds: so nothing is told twice, whatever was tried before, and nothing is written of
- * a monitor that was paused or deleted meanwhile. `isPlain` leaves events and incidents away.
+ * Writes entries in order with their consequences. These are decided by the state in the database,
+ * so that nothing is reported twice and nothing is written for a monitor that was paused or deleted
+ * meanwhile. `isPlain` leaves out events and incidents.
  */
 export function recordEntries(
   ctx: Services,
@@ -66,7 +66,7 @@ export function recordEntries(
   });
 }
 
-/** `monitor` is brought up to date. */
+/** Writes one entry and updates `monitor`. */
 function recordOne(
   ctx: Services,
   tx: Tx,
@@ -85,7 +85,7 @@ function recordOne(
     outcome: entry.outcome,
     latencyMs: entry.latencyMs,
   };
-  // Nobody knows what this server was not there to see, under maintenance or not.
+  // The time in which the server was offline is without data, even during maintenance.
   const isMaintenanceApplied = isInMaintenance && entry.kind !== "away";
   const before = monitor.evaluation;
   const { evaluation, transition } = evaluateCheck(
@@ -99,7 +99,7 @@ function recordOne(
     const row = findMonitor(tx, { id: monitor.id });
     const { message, publicMessage } = entry;
     const changes = { from: transition.from, evaluation, message, publicMessage };
-    // One transaction writes the results of many monitors.
+    // Updated here, since one transaction writes results of many monitors.
     if (row)
       ctx.outbox.group(tx, () => (isPlain ? writeState : applyTransition)(ctx, tx, row, changes));
   } else if (evaluation !== before) {
@@ -109,8 +109,9 @@ function recordOne(
 }
 
 /**
- * Writes a result. One that is older than the result before it, since the clock was set back, comes right
- * behind that; during an outage it comes behind by the time that really passed, so outages keep their length.
+ * Writes a result. A result that is older than the previous one, since the clock was set back, is
+ * dated right after it; during an outage it is dated by the elapsed time, so that outages keep
+ * their length.
  */
 function keepResult(tx: Tx, entry: Entry, monitor: Evaluated): CheckRow {
   const { num: monitorNum } = monitor;

@@ -4,11 +4,11 @@ import { type CheckRow, saveLiveness } from "../checks-store";
 import type { Liveness } from "./liveness";
 import { type Entry, type Recorded, recordEntries } from "./record";
 
-/** Time that a result waits for others to be written with. */
+/** Time for which results are gathered for one transaction. */
 const GATHER_MS = 1_000;
 /** Interval of recording that the server is awake. */
 const LIVENESS_MS = 15_000;
-/** So many at once, so that no transaction is a long one. */
+/** Maximum number of entries per transaction, to keep it short. */
 const BATCH = 500;
 const WAITING_MAX = 100_000;
 const RETRY_MS = { first: 1_000, most: 15_000 };
@@ -17,14 +17,14 @@ const RETRY_MS = { first: 1_000, most: 15_000 };
 interface RecorderListener {
   /** An entry is stored. */
   recorded(recorded: Recorded): void;
-  /** It has stopped writing for now: `dueAt` says until when. */
+  /** Writing has paused until `dueAt`. */
   paused(): void;
 }
 
 /**
- * Writes what was found: gathered, in one transaction a second, or at once where that is urgent. What the
- * database refuses is tried again, in its order; of more than 100,000 results that wait the oldest are
- * dropped. Each batch says that the server is awake.
+ * Writes entries: gathered in one transaction a second, or at once if urgent. Failed writes are
+ * repeated in order; of more than 100,000 waiting results the oldest are dropped. Each batch
+ * records that the server is awake.
  */
 export class Recorder {
   readonly #ctx: AppContext;
@@ -55,7 +55,7 @@ export class Recorder {
     return this.#queue.length + this.#writing.length;
   }
 
-  /** Number of results that were never written. */
+  /** Number of dropped results. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -88,7 +88,7 @@ export class Recorder {
     this.write();
   }
 
-  /** Writes what waits, unless that goes on already or the database is to be left alone for a while. */
+  /** Writes waiting entries, unless a write is running or paused after a failure. */
   write(): void {
     if (this.#running || this.#ctx.clock.monotonic() < this.#retryAt) return;
     this.#running = this.#writeAll().finally(() => {
@@ -98,7 +98,7 @@ export class Recorder {
     });
   }
 
-  /** Writes all that waits, once, and that the server was awake till now. */
+  /** Writes all waiting entries once, and that the server was awake until now. */
   async close(): Promise<void> {
     await this.#running;
     this.#retryAt = Number.NEGATIVE_INFINITY;
@@ -107,7 +107,7 @@ export class Recorder {
     for (const entry of this.#queue.splice(0)) this.#give(entry, closing());
   }
 
-  /** One batch after the other, until nothing is urgent any more or the database refuses one. */
+  /** Writes batches until nothing is urgent or a write fails. */
   async #writeAll(): Promise<void> {
     do {
       this.#isUrgent = false;
@@ -119,7 +119,7 @@ export class Recorder {
         this.#gatherUntil = this.#ctx.clock.monotonic();
         return;
       }
-      // What came meanwhile waits for its own second.
+      // Entries that arrived meanwhile are gathered for a second.
       if (this.#queue.length > 0) this.#gatherUntil = this.#ctx.clock.monotonic() + GATHER_MS;
     } while (this.#queue.length > 0 && (this.#isUrgent || this.#isBehind));
   }
@@ -128,7 +128,7 @@ export class Recorder {
     return this.#oneByOne > 0 || this.#queue.length >= BATCH;
   }
 
-  /** Answers whether to go on. */
+  /** Writes a batch. Returns true to continue with the next one. */
   async #writeBatch(batch: readonly Entry[]): Promise<boolean> {
     const { ctx, isPlain } = { ctx: this.#ctx, isPlain: this.#isPlain };
     let recorded: Recorded[];
@@ -156,14 +156,14 @@ export class Recorder {
     const isForNow = error instanceof Problem && error.code === "unavailable";
     if (isForNow || first === undefined) {
       this.#queue = [...batch, ...this.#queue];
-      // Whoever waits is told now; what was found is written all the same.
+      // Waiting callers get the error now; the results are written later.
       for (const entry of batch) this.#giveWaiters(entry, error);
       const delayMs = Math.min(RETRY_MS.first * 2 ** this.#failures, RETRY_MS.most);
       this.#failures += 1;
       this.#retryAt = this.#ctx.clock.monotonic() + delayMs;
       return false;
     }
-    // Something in it cannot be written, whatever it is: the rest is not to wait for it.
+    // One of the entries cannot be written. It must not block the others.
     this.#ctx.log.error({ err: error, results: batch.length }, "a result could not be written");
     if (batch.length === 1 && this.#isPlain) {
       this.#isPlain = false;

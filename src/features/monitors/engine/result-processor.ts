@@ -50,7 +50,7 @@ export class ResultProcessor {
   readonly figures = new CheckFigures();
   readonly #ctx: AppContext;
   #inMaintenance: ReadonlySet<number> = new Set();
-  #isSilenceStale = true;
+  #isMaintenanceStale = true;
 
   /** `onPaused` is called when the recorder waits: its `dueAt` says until when. */
   constructor(ctx: AppContext, liveness: Liveness, onPaused: () => void) {
@@ -58,14 +58,14 @@ export class ResultProcessor {
     this.recorder = new Recorder(ctx, liveness, { recorded, paused: onPaused });
   }
 
-  /** A page has changed: a component may have come under maintenance, or out of it. */
-  silenceMayHaveChanged(): void {
-    this.#isSilenceStale = true;
+  /** Called after a page changed, since a component may have entered or left maintenance. */
+  maintenanceMayHaveChanged(): void {
+    this.#isMaintenanceStale = true;
   }
 
   /**
-   * Hands a result on, and answers whether the next check should come sooner. `at` is when the check began
-   * by the wall clock, `startedAt` by the monotonic one.
+   * Passes on a result. Returns true if the next check should come sooner. `at` is the start of the
+   * check by the wall clock, `startedAt` by the monotonic clock.
    */
   take(
     kind: "check" | "heartbeat",
@@ -80,13 +80,13 @@ export class ResultProcessor {
     const elapsedMs = startedAt - (scheduled.lastStartedAt ?? startedAt);
     scheduled.lastStartedAt = startedAt;
     const entry: Entry = { kind, scheduled, at, elapsedMs, ...result, waiters };
-    const { isChange, needsRecheck } = validate(entry, this.#inMaintenance.has(scheduled.num));
+    const { isChange, needsRecheck } = evaluateEntry(entry, this.#inMaintenance.has(scheduled.num));
     this.recorder.add(entry, isChange || waiters !== undefined);
     return needsRecheck;
   }
 
-  /** Hands on that this server was away: nothing is known since a moment, in unix ms. */
-  takeAway(scheduled: ScheduledMonitor, since: number): void {
+  /** Passes on that this server was offline: no data since `since` (unix ms). */
+  takeOffline(scheduled: ScheduledMonitor, since: number): void {
     const nothing = { outcome: "unknown", latencyMs: null } as const;
     const entry: Entry = {
       kind: "away",
@@ -95,33 +95,33 @@ export class ResultProcessor {
       ...nothing,
       message: SERVER_OFFLINE,
     };
-    validate(entry, false);
+    evaluateEntry(entry, false);
     this.recorder.add(entry, false);
   }
 
   /**
-   * Finds out which monitors count for nothing now, if that may have changed; those that came under
-   * maintenance say so at once. Answers those that count again.
+   * Finds the monitors in maintenance, if that may have changed, and records those that entered it.
+   * Returns those that left it.
    */
-  refreshSilence(registry: MonitorRegistry): ScheduledMonitor[] {
-    if (!this.#isSilenceStale) return [];
+  refreshMaintenance(registry: MonitorRegistry): ScheduledMonitor[] {
+    if (!this.#isMaintenanceStale) return [];
     const inMaintenance = new Set(
       listMonitorsInMaintenance(this.#ctx.db, {}).map(({ num }) => num),
     );
     const before = this.#inMaintenance;
     this.#inMaintenance = inMaintenance;
-    this.#isSilenceStale = false;
+    this.#isMaintenanceStale = false;
     const at = this.#ctx.clock.now();
-    for (const scheduled of watchedOf(registry, inMaintenance.difference(before))) {
+    for (const scheduled of runningOf(registry, inMaintenance.difference(before))) {
       const nothing = { outcome: "ok", latencyMs: null, message: null } as const;
       this.recorder.add({ kind: "maintenance", scheduled, at, ...nothing }, true);
     }
-    return watchedOf(registry, before.difference(inMaintenance));
+    return runningOf(registry, before.difference(inMaintenance));
   }
 }
 
-/** Lets the rules count an entry, with what is still to be written. */
-function validate(
+/** Evaluates an entry after those that wait to be written. */
+function evaluateEntry(
   entry: Entry,
   isInMaintenance: boolean,
 ): { isChange: boolean; needsRecheck: boolean } {
@@ -136,7 +136,7 @@ function recorded({ entry: { scheduled }, evaluation }: Recorded): void {
   if (evaluation && scheduled.waiting === 0) scheduled.evaluation = evaluation;
 }
 
-function watchedOf(registry: MonitorRegistry, nums: Iterable<number>): ScheduledMonitor[] {
+function runningOf(registry: MonitorRegistry, nums: Iterable<number>): ScheduledMonitor[] {
   const found = Array.from(nums, (num) => registry.ofNum(num));
   return found.filter(
     (scheduled) => scheduled !== undefined && !scheduled.isPaused,

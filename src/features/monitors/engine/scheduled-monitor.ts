@@ -9,7 +9,7 @@ import type { Due } from "./due-heap";
 export interface ScheduledMonitor extends Due {
   readonly num: number;
   readonly id: string;
-  /** The monitor's version. A check that was begun with another one says nothing of this one. */
+  /** The monitor's version. Checks that started with another version are discarded. */
   version: number;
   type: MonitorType;
   config: MonitorConfig;
@@ -39,7 +39,7 @@ export function watchedOf(row: ScheduledMonitorRow): ScheduledMonitor {
     ...settingsOf(row),
     lastStartedAt: undefined,
     isUnderWay: false,
-    // After a start the most that can be known: what hangs is down, and is not to keep all others waiting.
+    // Best guess after a start: hanging targets are down and must not delay all others.
     isSlow: row.state === "down",
     waiting: 0,
     dueAt: 0,
@@ -47,18 +47,18 @@ export function watchedOf(row: ScheduledMonitorRow): ScheduledMonitor {
   };
 }
 
-/** Returns the moment, on the monotonic clock, since which a job that is late now should have called. */
+/** Returns the time, on the monotonic clock, at which a job that is late now was expected. */
 export function heartbeatExpectedSince(scheduled: ScheduledMonitor, now: number): number {
   const { intervalMs, graceMs, lastStartedAt = Number.NEGATIVE_INFINITY } = scheduled;
   return Math.max(now - intervalMs - graceMs, lastStartedAt);
 }
 
-/** Takes in what has been changed. */
+/** Copies changed columns of a row. */
 export function renew(scheduled: ScheduledMonitor, row: ScheduledMonitorRow): void {
   Object.assign(scheduled, settingsOf(row));
 }
 
-/** A row's own columns of it. */
+/** Returns the columns of an evaluation. */
 export function evaluationOf(row: Evaluation): Evaluation {
   const { state, since, failures, failingSince, successes, succeedingSince, slow, slowSince } = row;
   return { state, since, failures, failingSince, successes, succeedingSince, slow, slowSince };

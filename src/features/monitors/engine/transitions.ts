@@ -28,7 +28,7 @@ import { openIncidents, resolveIncidents } from "./incidents";
 
 export type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
 
-/** A state that a monitor enters at `standing.since`, and in words why. */
+/** A state that a monitor enters at `evaluation.since`, and the reason. */
 export interface StateChange {
   from: MonitorState;
   evaluation: Evaluation;
@@ -47,8 +47,8 @@ interface Known {
 const DATA_MAX_BYTES = 19_000;
 
 /**
- * Writes down that a monitor entered a state, with all that follows from it, in the transaction of the
- * result that brought it: the timeline, marks on components, what nothing is known of, events and incidents.
+ * Records that a monitor entered a state with all consequences, in the transaction of the result
+ * that caused it: timeline, component causes, times without data, incidents and event.
  */
 export function applyTransition(
   ctx: Services,
@@ -65,13 +65,13 @@ export function applyTransition(
     const publicMessage = changes.publicMessage ?? changes.message;
     openIncidents(ctx, tx, monitor, components, { at, publicMessage });
   }
-  // Incidents change component statuses too, and the event lists these as they are at last.
-  if (state !== known.state) tell(ctx, tx, monitor, { known, state, at });
+  // Last, since incidents change the component statuses that the event lists.
+  if (state !== known.state) recordEvent(ctx, tx, monitor, { known, state, at });
 }
 
 /**
- * The timeline, the marks and the gaps of a monitor that enters a state. Nobody is told: enough for what
- * people do, such as a pause.
+ * Writes the timeline, causes and times without data of a monitor that enters a state, without
+ * event and incidents. Enough for actions of people, such as a pause.
  */
 export function writeState(
   ctx: Services,
@@ -84,16 +84,16 @@ export function writeState(
   saveEvaluation(tx, { ...evaluation, monitorNum });
   recordState(tx, { monitorNum, state, at, message: isTrouble(state) ? message : null });
   const components = listComponentsOfMonitors(tx, { monitorIds: JSON.stringify([id]) });
-  cause(ctx, tx, monitor, components, state, at);
-  if (isSilent(from) || isSilent(state)) refreshNoData(ctx, tx, components, at);
+  applyCauses(ctx, tx, monitor, components, state, at);
+  if (isUninformative(from) || isUninformative(state)) refreshNoData(ctx, tx, components, at);
   return components;
 }
 
 /**
- * Marks the components of a monitor as its state says, from `at` on (unix ms). A monitor that cannot be
- * known, or that failed once since, leaves its mark as it is.
+ * Gives the components of a monitor the status of its state from `at` on (unix ms). A pending
+ * monitor or one without data leaves the statuses unchanged.
  */
-export function cause(
+export function applyCauses(
   ctx: Services,
   tx: Tx,
   monitor: MonitorRow,
@@ -121,12 +121,18 @@ function isTrouble(state: MonitorState): boolean {
   return state === "down" || state === "degraded" || state === "no_data";
 }
 
-/** States that say nothing of a component, or come after one that did not. */
-function isSilent(state: MonitorState): boolean {
+/**
+ * Returns true for states that give no information about components, so that entering or leaving
+ * them may start or end a time without data.
+ */
+function isUninformative(state: MonitorState): boolean {
   return state === "no_data" || state === "paused";
 }
 
-/** A monitor of which nothing was known yet is taken to have been up: nothing is told when it is. */
+/**
+ * Returns the last known state. A monitor without one counts as up, so that its first `up` sends no
+ * event.
+ */
 function lastKnown(tx: Tx, monitorNum: number, { from, evaluation }: StateChange): Known {
   const isKnown = from === "up" || from === "degraded" || from === "down";
   const state = isKnown ? from : (findLastKnown(tx, { monitorNum })?.state ?? "up");
@@ -135,7 +141,7 @@ function lastKnown(tx: Tx, monitorNum: number, { from, evaluation }: StateChange
   return { state, downSince };
 }
 
-function tell(
+function recordEvent(
   ctx: Services,
   tx: Tx,
   monitor: MonitorRow,
@@ -147,7 +153,7 @@ function tell(
   const type: EventType = `monitor.${state}`;
   ctx.outbox.record(tx, {
     type,
-    // One that is watched for several pages belongs to none of them.
+    // A monitor of several pages belongs to none of them.
     pageId: pageIds.size === 1 && pageId !== undefined ? pageId : null,
     subjectId: monitor.id,
     data: { ...dataOf(record), outage: outageOf(known, state, at) },
@@ -166,8 +172,8 @@ function outageOf({ downSince }: Known, state: MonitorState, at: number) {
 }
 
 /**
- * Returns a monitor as the API shows it, with what its components show. Where that is more than an event
- * may hold, the configuration is left out first, then components; `truncated` says so.
+ * Returns a monitor as the API shows it, with the statuses of its components. To fit into an event,
+ * the configuration is left out first, then components, with `truncated: true`.
  */
 function dataOf(record: MonitorRecord): object {
   const components = record.components.map(({ id, name, status }) => ({ id, name, status }));
@@ -185,7 +191,7 @@ function isSmall(data: object): boolean {
   return Buffer.byteLength(JSON.stringify(data)) <= DATA_MAX_BYTES;
 }
 
-/** A state that a monitor enters, from when on (unix ms), and in words why. */
+/** A state that a monitor enters at `at` (unix ms), and the reason. */
 interface Entry {
   monitorNum: number;
   state: MonitorState;
@@ -194,9 +200,10 @@ interface Entry {
 }
 
 /**
- * Writes down that a monitor entered a state: its open span ends there and the next begins, so that the
- * timeline has neither gap nor overlap. What is entered when the open span began, or before, takes its
- * place: time never runs backwards, and no span is empty. The state that it is in already goes on.
+ * Records that a monitor entered a state: the open span ends and the next one starts, so that the
+ * timeline has no gaps or overlaps. A state entered at or before the start of the open span
+ * replaces that span, so that time never goes back and no span is empty. The current state
+ * continues.
  */
 export function recordState(tx: Tx, { monitorNum, state, at, message }: Entry): void {
   const open = findOpenSpan(tx, { monitorNum });
@@ -210,9 +217,9 @@ export function recordState(tx: Tx, { monitorNum, state, at, message }: Entry): 
 }
 
 /**
- * Writes down, of components whose monitors have changed at `at` (unix ms), whether anything is known of
- * them: nothing is while no monitor that is not paused could say anything. Where nobody watches, people say
- * how it is.
+ * Starts or ends times without data of components whose monitors changed at `at` (unix ms). A
+ * component has no data while none of its running monitors has a known state. Components without
+ * monitors are not affected.
  */
 export function refreshNoData(
   ctx: Pick<AppContext, "clock" | "signals">,

@@ -54,7 +54,7 @@ export const dnsProbe = {
   label: "DNS record",
   config: DnsConfig,
   shown: DnsConfig,
-  // Records that are missing and those that there are: what a resolver inside says is not for outside.
+  // Messages name missing and found records, which internal resolvers may not publish.
   hasPrivateMessages: true,
   validate: validateDns,
   present: ({ record_type = DEFAULT_TYPE, ...config }) => ({ ...config, record_type }),
@@ -72,7 +72,10 @@ export const dnsProbe = {
   },
 } satisfies Probe<"dns", DnsConfig>;
 
-/** A name of the DNS may hold underscores, which no host does; the root has no records to watch. */
+/**
+ * Returns errors of name and resolver. Unlike host names, DNS names may contain underscores; the
+ * root has no records to check.
+ */
 function validateDns({ name, resolver }: DnsConfig): FieldError[] {
   const errors: FieldError[] = [];
   if (!/^(?=.{1,254}$)([^\s.]{1,63}\.)*[^\s.]{1,63}\.?$/u.test(name)) {
@@ -100,7 +103,7 @@ function compareRecords(
   return cut(`The record ${missing} is missing; there is: ${records.join(", ")}`);
 }
 
-/** Records that mean the same in one spelling. The DNS tells no upper case from lower, but texts do. */
+/** Returns a record in canonical spelling. Names are case-insensitive, texts are not. */
 function canonical(type: DnsRecordType, record: string): string {
   const text = record.trim().replace(/\s+/g, " ");
   if (type === "TXT" || type === "CAA") return text.replace(/^"(.*)"$/, "$1");
@@ -108,7 +111,7 @@ function canonical(type: DnsRecordType, record: string): string {
   return text.toLowerCase().replace(/\.(?= |$)/g, "");
 }
 
-/** One line of 300 characters at most: what a record holds is anybody's. */
+/** Returns one line of at most 300 characters, since records may contain anything. */
 function cut(message: string): string {
   const characters = [...message.toWellFormed().replace(/[\p{Cc}\p{Cf}]/gu, " ")];
   if (characters.length <= MESSAGE_MAX) return characters.join("");

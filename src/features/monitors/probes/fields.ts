@@ -4,7 +4,7 @@ import { type FieldError, pointer } from "../../../errors";
 import { LineText } from "../../../domain/texts";
 import type { ProbeContext, ProbeResult } from "../probe";
 
-/* What the configs of several types share. */
+/* Shared parts of several types' configs. */
 
 export const HostText = LineText({
   minLength: 1,
@@ -15,8 +15,8 @@ export const HostText = LineText({
 
 export const PortNumber = Type.Integer({ minimum: 1, maximum: 65_535, examples: [5432] });
 
-// Letters and digits of any language, and what names and addresses have between them. A host that began
-// with a hyphen could be taken for an option.
+// Letters and digits of any language, and separators of names and addresses. A leading hyphen could
+// be read as an option.
 const HOST_SHAPE = /^(?!-)[\p{L}\p{M}\p{N}_.:[\]-]+$/u;
 
 /** Returns errors of a config's host that the schema cannot express. */
@@ -27,7 +27,7 @@ export function validateHostField({ host }: { host: string }): FieldError[] {
   return detail === undefined ? [] : [{ pointer: pointer("host"), detail }];
 }
 
-/** A config with the fields that a change names; null takes one away. */
+/** Returns a config with changed fields; null removes one. */
 export function mergeFields<Config extends object>(
   before: Config,
   change: Readonly<Record<string, unknown>>,
@@ -36,12 +36,12 @@ export function mergeFields<Config extends object>(
   return Object.fromEntries(merged) as Config;
 }
 
-/** The time since a moment of the monotonic clock, in whole ms. */
+/** Returns the time since `startedAt` (monotonic clock), in whole ms. */
 export function elapsedMs({ clock }: Pick<ProbeContext, "clock">, startedAt: number): number {
   return Math.round(clock.monotonic() - startedAt);
 }
 
-/** The result of a check whose target did not answer as it should, unless this server is to blame. */
+/** Returns the result of a check that failed by a fault: `unknown` for a fault of this server. */
 export function failed(fault: Fault): ProbeResult {
   const { kind, message, certificate } = fault;
   return {

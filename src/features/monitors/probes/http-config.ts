@@ -17,9 +17,9 @@ const MOST_ASSERTIONS = 30;
 export interface HttpConfig {
   url: string;
   method?: (typeof METHODS)[number] | null;
-  /** By name. A secret: the values are never shown. */
+  /** Header values by name. Secret: values are never shown. */
   headers?: Record<string, string | null> | null;
-  /** A secret. */
+  /** Secret. */
   body?: string | null;
   follow_redirects?: boolean | null;
   ip_family?: (typeof IP_FAMILIES)[number] | null;
@@ -63,7 +63,7 @@ export const HttpConfigBody = Type.Object(
       Type.Boolean({ description: `${FOLLOW_REDIRECTS} Default true.` }),
     ),
     ip_family: Type.Optional(
-      OneOf(IP_FAMILIES, { description: "Which addresses of the host are asked. Default any." }),
+      OneOf(IP_FAMILIES, { description: "Address family of the host that is used. Default any." }),
     ),
     verify_tls: Type.Optional(Type.Boolean({ description: `${VERIFY_TLS} Default true.` })),
     assertions: Type.Optional(
@@ -95,7 +95,7 @@ export const HttpConfigShown = Type.Object(
   { title: "HttpConfigShown" },
 );
 
-/** Defaults filled in, removed headers left out. */
+/** Returns the config with defaults and without removed headers. */
 export function completed(config: HttpConfig) {
   return {
     url: config.url,
@@ -111,7 +111,7 @@ export function completed(config: HttpConfig) {
 }
 
 function givenHeaders(headers: Record<string, string | null>): Record<string, string> {
-  // Assigned one by one, a header named __proto__ would be none.
+  // Assignment would lose a header named __proto__.
   return Object.fromEntries(
     Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== null),
   );
@@ -127,7 +127,7 @@ export function validateHttp(config: HttpConfig): FieldError[] {
   if (body !== null && (method === "GET" || method === "HEAD")) {
     faults.push({ pointer: "#/body", detail: `cannot be sent with ${method}` });
   }
-  // Where the URL is none, that is the only thing to say of its scheme.
+  // An invalid URL gets only the error of the URL.
   const isHttps = !url || url.protocol === "https:";
   faults.push(...validateAssertions(config.assertions ?? [], isHttps, "assertions"));
   return faults;
@@ -142,9 +142,10 @@ export function parseUrl(text: string): URL | undefined {
 }
 
 function urlProblem(text: string, url: URL | undefined): string | undefined {
-  // A URL's parser drops or escapes these; what is shown would differ from what is asked.
+  // URL parsers drop or escape these characters, so that the shown URL would differ from the used one.
   // oxlint-disable-next-line no-control-regex
-  if (/[\s\u0000-\u001f\u007f]/.test(text)) return "holds white space or control characters";
+  const hasUnsafeCharacters = /[\s\u0000-\u001f\u007f]/.test(text);
+  if (hasUnsafeCharacters) return "must not contain white space or control characters";
   if (!url) return "must be a URL, such as https://example.com/health";
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     return "must begin with http:// or https://";
@@ -167,9 +168,9 @@ function validateHeaders(headers: Record<string, string | null>): FieldError[] {
 }
 
 /**
- * The config after a change. Secrets that the change does not give stay with the server that they were
- * given for: where the URL now names another origin they are dropped, else whoever may change a
- * monitor could have them sent to a server of their own.
+ * Returns the config after a change. If the URL has another origin, secrets that the change does
+ * not name are dropped: otherwise anyone who may change a monitor could have them sent to another
+ * server.
  */
 export function mergeHttp(before: HttpConfig, change: Partial<HttpConfig>): HttpConfig {
   const kept: HttpConfig = movesAway(before, change)
@@ -180,7 +181,10 @@ export function mergeHttp(before: HttpConfig, change: Partial<HttpConfig>): Http
   return withoutNulls(merged);
 }
 
-/** Says so where a change would drop secrets; the caller gives them again, or null to take them away. */
+/**
+ * Returns errors for secrets that a change would drop; the caller must give them again, or null to
+ * remove them.
+ */
 export function validateHttpChange(before: HttpConfig, change: Partial<HttpConfig>): FieldError[] {
   if (!movesAway(before, change)) return [];
   const given = new Set(Object.keys(change.headers ?? {}).map((name) => name.toLowerCase()));
@@ -188,7 +192,7 @@ export function validateHttpChange(before: HttpConfig, change: Partial<HttpConfi
     change.headers === null ||
     Object.keys(before.headers ?? {}).every((name) => given.has(name.toLowerCase()));
   const isBodySettled = change.body !== undefined || before.body == null;
-  const detail = "is a secret that was given for another server: give it again, or take it away";
+  const detail = "is a secret of another server: give it again, or null to remove it";
   return [
     ...(areHeadersSettled ? [] : [{ pointer: "#/headers", detail }]),
     ...(isBodySettled ? [] : [{ pointer: "#/body", detail }]),
@@ -199,7 +203,7 @@ function movesAway(before: HttpConfig, change: Partial<HttpConfig>): boolean {
   return change.url !== undefined && parseUrl(before.url)?.origin !== parseUrl(change.url)?.origin;
 }
 
-/** By name in any case; null removes. */
+/** Merges headers by name, case-insensitively; null removes one. */
 function mergeHeaders(
   before: Record<string, string | null>,
   change: Record<string, string | null>,

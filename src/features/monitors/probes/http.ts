@@ -16,7 +16,7 @@ import { elapsedMs, failed } from "./fields";
 
 const LONGEST_TARGET = 200;
 
-/** Asks a web server and holds its answer against assertions. */
+/** Checks the response of a web server by assertions. */
 export const httpProbe = {
   type: "http",
   label: "HTTP(S)",
@@ -87,13 +87,13 @@ const FAMILIES: Readonly<Record<"any" | "ipv4" | "ipv6", IpFamily | undefined>> 
 /** Final response after redirects. */
 interface Followed {
   answer: HttpAnswer;
-  /** Earliest expiry of the certificates on the way, in unix ms; null without any. */
+  /** Earliest expiry of the certificates of all responses, in unix ms; null without any. */
   certificateExpiresAt: number | null;
 }
 
 /**
- * Asks, and follows redirects as the Fetch standard does, each hop resolved and judged anew. Headers and
- * bodies are secrets for the server that they were given for: no other origin is sent them.
+ * Sends a request and follows redirects as the Fetch standard does. Each address is resolved and
+ * checked. Headers and bodies are secrets of their server and are not sent to another origin.
  */
 async function follow(
   config: ReturnType<typeof completed>,
@@ -128,7 +128,7 @@ async function follow(
     }
     const next = URL.parse(location, url);
     if (!next) return new Fault("protocol", "The redirect does not lead to a URL.");
-    if (isAskedAnew(answer.status, method)) {
+    if (becomesGet(answer.status, method)) {
       method = method === "HEAD" ? "HEAD" : "GET";
       body = null;
     }
@@ -149,7 +149,7 @@ function redirectOf({ status, headers }: HttpAnswer): string | undefined {
 }
 
 /** Returns true if a redirect is followed by a GET, whatever the original method was. */
-function isAskedAnew(status: number, method: string): boolean {
+function becomesGet(status: number, method: string): boolean {
   return status === 303 || ((status === 301 || status === 302) && method === "POST");
 }
 

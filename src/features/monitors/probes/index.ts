@@ -9,7 +9,9 @@ import { tlsProbe } from "./tls";
 
 export { graceSecondsOf } from "./push";
 
-/** Every type of monitor. The bodies of requests and answers, the OpenAPI document and forms follow from it. */
+/**
+ * All types of monitors. Bodies, answers, the OpenAPI document and forms are made from this list.
+ */
 const PROBES = {
   http: httpProbe,
   tcp: tcpProbe,
@@ -19,7 +21,7 @@ const PROBES = {
   push: pushProbe,
 } satisfies { [Type in MonitorType]: { type: Type } };
 
-/** The config of a monitor, of whatever type: what its probe made of it. */
+/** Config of a monitor of any type, as its probe stores it. */
 export type MonitorConfig = Readonly<Record<string, unknown>>;
 
 /**

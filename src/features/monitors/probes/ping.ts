@@ -52,7 +52,7 @@ export const pingProbe = {
   },
 } satisfies Probe<"ping", PingConfig>;
 
-/** Looked for at each use: it may be installed, or taken away, while the server runs. */
+/** Finds `ping` at each use, since it may be installed or removed while the server runs. */
 function findPing(): string | null {
   return Bun.which("ping", { PATH: process.env["PATH"] ?? "" });
 }
@@ -63,14 +63,14 @@ interface PingAnswer {
   errors: string;
 }
 
-/** One echo request. The signal is its deadline: what is still waiting then is ended. */
+/** Sends one echo request. The program is ended when the signal aborts. */
 async function ping(program: string, address: string, signal: AbortSignal): Promise<PingAnswer> {
   if (signal.aborted) return { exitCode: 1, output: "", errors: "" };
   const child = Bun.spawn([program, ...pingArguments(process.platform, address)], {
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
-    // Its words are read below: they are to be English, and nothing else of ours is its business.
+    // Its output is parsed below, so it must be in English. No other variables are passed on.
     env: { PATH: process.env["PATH"] ?? "", LC_ALL: "C" },
     signal,
     killSignal: "SIGKILL",
@@ -91,7 +91,7 @@ export function pingArguments(platform: NodeJS.Platform, address: string): strin
   return platform === "win32" ? ["-n", "1", address] : ["-n", "-c", "1", address];
 }
 
-/** The time that `ping` measured, in whole ms: nearer the truth than that of starting a program. */
+/** Returns the time that `ping` measured, in whole ms, which excludes starting the program. */
 export function roundTripMs(output: string): number | undefined {
   const time = /time[=<]\s*(\d+(?:\.\d+)?)\s*ms/i.exec(output)?.[1];
   return time === undefined ? undefined : Math.round(Number(time));

@@ -19,13 +19,13 @@ const PushConfig = Type.Object(
 );
 type PushConfig = Static<typeof PushConfig>;
 
-/** Checks that a job calls in time, with a token of its own. */
+/** Checks that a job calls in time with its token. */
 export const pushProbe = {
   type: "push",
   label: "Heartbeat",
   config: PushConfig,
   shown: PushConfig,
-  // A job that says that it failed, or that has not called at all, has used up its grace already.
+  // A failed or missing call is already certain, since the grace period has passed.
   failureThreshold: 1,
   hasPrivateMessages: true,
   validate: () => [],
