@@ -16,6 +16,8 @@ import { htmlRepresentation } from "./answers";
 
 /** Number of cached further documents of one status page, such as its history. */
 const CACHED_MAX = 32;
+/** Preparations of one answer. If the page changes during each of them, it is rendered unprepared. */
+const PREPARATIONS_MAX = 3;
 
 /** One request for a page below `/status/{slug}`. */
 export interface PageRequest {
@@ -30,10 +32,13 @@ export interface PageRequest {
 /** Answers requests for the documents of status pages. */
 export interface Site {
   /**
-   * Answers with the document that `make` renders. A private page is sent only to signed-in users and is
-   * not cached. An earlier slug redirects to the current one. Public documents are cached until the status
-   * page changes. `stepsOf` fills the caches of `make` in slices before an uncached document is rendered.
-   * Throws `not_found`.
+   * Answers with the status page itself or a page below it, which `make` renders. A private page is
+   * shown only to signed-in users and never cached. An earlier slug redirects to the current one. A
+   * public page is cached until the status page changes. Throws `not_found`.
+   *
+   * `stepsOf` prepares parts of an uncached page in slices. The answer is then decided again, since the
+   * status page may have changed or become private meanwhile. `make` reads the database in the turn of
+   * the event loop in which the snapshot was current.
    */
   answer(
     pageRequest: PageRequest,
@@ -74,29 +79,33 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
 
   return {
     answer({ slug, rest, request, requestContext }, make, stepsOf) {
-      const snapshot = snapshots.read(slug, requestContext.now);
-      if (!snapshot) throw notFound("status page");
-      const { page } = snapshot.document;
-      const isPublic = page.visibility === "public";
-      // Others must not detect a private page.
-      if (!isPublic && !findCurrentSession(ctx, sessions, request, requestContext.now)) {
-        throw notFound("status page");
-      }
-      if (page.slug !== slug) {
-        return redirect(`/status/${page.slug}${rest}`, isPublic ? PUBLIC_CACHE : NO_STORE);
-      }
-      const send = () =>
-        isPublic
+      /** Answers as of `now`, in unix ms. */
+      function answerAt(now: number, preparationsLeft: number): Response | Promise<Response> {
+        const snapshot = snapshots.read(slug, now);
+        if (!snapshot) throw notFound("status page");
+        const { page } = snapshot.document;
+        const isPublic = page.visibility === "public";
+        // The answer does not reveal that there is a private page.
+        if (!isPublic && !findCurrentSession(ctx, sessions, request, now)) {
+          throw notFound("status page");
+        }
+        if (page.slug !== slug) {
+          return redirect(`/status/${page.slug}${rest}`, isPublic ? PUBLIC_CACHE : NO_STORE);
+        }
+        if (stepsOf && preparationsLeft > 0 && !cache.get(snapshot)?.has(rest)) {
+          const running = prepare(snapshot, stepsOf);
+          if (running) return running.then(() => answerAt(ctx.clock.now(), preparationsLeft - 1));
+        }
+        return isPublic
           ? cached(snapshot, rest, () => make(snapshot)).respond(request, requestContext)
           : sendHtml(request, make(snapshot));
-      if (!stepsOf || cache.get(snapshot)?.has(rest)) return send();
-      const prepared = prepare(snapshot, stepsOf);
-      return prepared ? prepared.then(send) : send();
+      }
+      return answerAt(requestContext.now, PREPARATIONS_MAX);
     },
   };
 }
 
-/** Redirects with a cache limit, since the slug may be used again. */
+/** Returns a redirect that is cached for a short time, since the page may take its earlier slug back. */
 function redirect(path: string, cacheControl: string): Response {
   const headers = { Location: path, "Cache-Control": cacheControl };
   return new Response(null, { status: 308, headers });
