@@ -53,10 +53,13 @@ export function feedRoutes(
     representationOf: makeInSlices(function* (snapshot: Snapshot) {
       // After a change the snapshot is built in the first turn, and records are read in the second.
       yield WHOLE_TURN;
-      const entries = listEntries(ctx.db, snapshot, ctx.baseUrl, readIncidents);
+      // The page may have changed or become private between the turns.
+      const { slug } = snapshot.document.page;
+      const current = readPublic(snapshots, slug, ctx.clock.now());
+      const entries = listEntries(ctx.db, current, ctx.baseUrl, readIncidents);
       yield WHOLE_TURN;
       const rendered = yield* renderEntries(entries, renderText);
-      return represent(write(snapshot.document.page, rendered), feed.mediaType);
+      return represent(write(current.document.page, rendered), feed.mediaType);
     }),
   }));
   const calendarOf = representOnce((snapshot: Snapshot) => {

@@ -6,9 +6,9 @@ import { MINUTE_MS, toIso } from "../../src/kernel/time";
 import { expectProblem } from "../support/app";
 import { createPublicSite, type PublicSite } from "../support/public-site";
 
-const PATHS = ["/status/acme"];
+const PATHS = ["/status/acme", "/status/acme/feed.atom", "/status/acme/feed.rss"];
 
-/** Each of them takes a turn of the event loop when the page is rendered. */
+/** Each of them takes a turn of the event loop when the page or a feed is rendered. */
 const OPEN_INCIDENTS = 20;
 
 async function createSite(): Promise<PublicSite> {
