@@ -16,12 +16,14 @@ import { badHost, isPreflight, preflight, rateLimited } from "./gateway-answers"
 import { problemResponse, toProblem } from "./problems";
 import {
   type ContextDependencies,
+  createRequestIds,
   GatewayContext,
   type PeerOf,
   type RequestContexts,
 } from "./request-context";
 import {
   asGet,
+  hasOneHost,
   queryProblem,
   repeatedParameterProblem,
   type SplitUrl,
@@ -151,19 +153,34 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     return domain ? matchCustomDomain(domain, routes, method, path) : routes.match(method, path);
   }
 
-  /** Runs the handler of a request. */
-  function pass(
-    context: GatewayContext,
-    url: SplitUrl,
-    route: Route,
-  ): Response | Promise<Response> {
-    if (context.caller.kind === "session") {
-      deps.sessions.touch(context.caller.session, context.now, context.address.ip);
+  /**
+   * Checks query and body headers, reserves room for the body, and runs `beforeBody`. Returns the answer
+   * to a request whose body is not read; undefined if it is to be handled.
+   */
+  function answerUnread(context: GatewayContext, url: SplitUrl, route: Route) {
+    const { body, operation, query } = route;
+    const { headers } = context.request;
+    try {
+      return (
+        repeatedParameterProblem(query, url.query) ??
+        (body ? (bodyHeadersProblem(headers, body) ?? bodies.reserve(context, body)) : undefined) ??
+        operation.beforeBody?.(context.request, context.address)
+      );
+    } catch (error) {
+      return toProblem(error, "UNKNOWN");
     }
-    const inner = context.request.method === "HEAD" ? asGet(context.request, url) : context.request;
-    requestContexts.set(inner, context);
+  }
+
+  /** Runs the handler of a request. */
+  function pass(context: GatewayContext, url: SplitUrl, route: Route) {
     const end = route.body ? finish : finishUnread;
     try {
+      if (context.caller.kind === "session") {
+        deps.sessions.touch(context.caller.session, context.now, context.address.ip);
+      }
+      const { request } = context;
+      const inner = request.method === "HEAD" ? asGet(request, url) : request;
+      requestContexts.set(inner, context);
       const answer = route.handle(inner);
       return answer instanceof Promise
         ? answer
@@ -203,30 +220,11 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     if (isPreflight(request, match)) return finishUnread(context, preflight(match.allowed));
     // Without a route or a URL there is a problem; the types do not show it.
     if (problem || !match.route || !url) return finishUnread(context, problem ?? badHost());
-    const { body, operation, query } = match.route;
-    const malformed =
-      repeatedParameterProblem(query, url.query) ??
-      (body ? bodyHeadersProblem(request.headers, body) : undefined);
-    const answer =
-      malformed ??
-      (body ? bodies.reserve(context, body) : undefined) ??
-      operation.beforeBody?.(request, context.address);
+    const answer = answerUnread(context, url, match.route);
     if (answer) return finishUnread(context, answer);
     return pass(context, url, match.route);
   };
   return gateway;
-}
-
-/** Returns false for several Host headers, which the runtime joins by commas (RFC 9112 asks for 400). */
-function hasOneHost(headers: Headers): boolean {
-  return headers.get("host")?.includes(",") !== true;
-}
-
-/** Returns a source of ids that are unique in this run of the server: random bytes and a count. */
-function createRequestIds(random: AppContext["random"]): () => string {
-  const beginning = `req_${Buffer.from(random(8)).toString("hex")}`;
-  let count = 0;
-  return () => beginning + (++count).toString(36);
 }
 
 /** Logs an answered request. `now` is monotonic, in ms. */

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import type { AppContext } from "../context";
 import { type Actor, userActor } from "../domain/actor";
 import type { Problem } from "../errors";
 import type { LiveSession } from "../features/auth";
@@ -98,6 +99,13 @@ export class GatewayContext implements RequestContext {
     this.body?.release();
     this.#deps.confirm(this);
   }
+}
+
+/** Returns a source of ids that are unique in this run of the server: random bytes and a count. */
+export function createRequestIds(random: AppContext["random"]): () => string {
+  const beginning = `req_${Buffer.from(random(8)).toString("hex")}`;
+  let count = 0;
+  return () => beginning + (++count).toString(36);
 }
 
 /** The contexts of the requests under way. */

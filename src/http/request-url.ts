@@ -17,6 +17,11 @@ export function splitUrl(url: string): SplitUrl | undefined {
   return { path: url.slice(pathAt, queryAt), query: url.slice(queryAt + 1) };
 }
 
+/** Returns false for several Host headers, which the runtime joins by commas (RFC 9112 asks for 400). */
+export function hasOneHost(headers: Headers): boolean {
+  return headers.get("host")?.includes(",") !== true;
+}
+
 /**
  * Returns the request that GET's handler gets for HEAD; the server sends only the headers of its answer.
  * Its host is replaced, since the original one may not be valid in a URL.

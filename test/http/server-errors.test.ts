@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { anotherProcess } from "../support/second-connection";
 import { createTestApp, expectProblem } from "../support/app";
+import { streamOf } from "../support/streamed-body";
 import { temporaryFolder } from "../support/temporary-folder";
 
 describe("a failure of the server", () => {
@@ -40,6 +41,35 @@ describe("a failure of the server", () => {
     expect(next.status).toBe(200);
     expect(next.headers.get("x-ratelimit-remaining")).toBe("8");
   });
+});
+
+test("an error before a body is read is an internal_error, is logged, and frees the room of the body", async () => {
+  using folder = temporaryFolder();
+  const databasePath = join(folder.path, "allclear.db");
+  await using app = await createTestApp({ databasePath });
+  const send = (path: string) => {
+    const headers = {
+      "content-type": "application/x-www-form-urlencoded",
+      "transfer-encoding": "chunked",
+      origin: "http://status.test",
+    };
+    return app.call(path, { method: "POST", raw: streamOf("next=").stream, headers });
+  };
+  // After these, a sign-in is refused before its body is read, with a page that depends on the users.
+  for (let attempt = 0; attempt < 10; attempt++) await send("/admin/sign-in");
+  expect((await send("/admin/sign-in")).status).toBe(429);
+  await using other = anotherProcess(app, databasePath);
+  other.sqlite.run("DROP TABLE users");
+
+  for (let attempt = 0; attempt < 4; attempt++) {
+    const answer = await send("/admin/sign-in");
+    expectProblem(answer, "internal_error");
+    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+  }
+  const errors = app.logged.filter((line) => line["level"] === 50);
+  expect(errors).toHaveLength(4);
+  expect(JSON.stringify(errors[0]?.["err"])).toContain("users");
+  expect((await send("/admin/sign-out")).status).toBe(303);
 });
 
 test("errors of the caller are not logged", async () => {
