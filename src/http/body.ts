@@ -101,7 +101,8 @@ async function gather(request: Request): Promise<ArrayBuffer> {
 
 /**
  * Declares that a route reads the first `maxBytes` of a body of any media type and ignores the rest:
- * spread into its options. A slow body counts as ended. With the query parameter `instead`, none is read.
+ * spread into its options. A slow body counts as ended, an aborted one is an error. With the query
+ * parameter `instead`, none is read.
  */
 export function beginningOf(maxBytes: number, { instead }: { instead: string }) {
   const schema = Type.Unsafe<Uint8Array>({ type: "string" });
@@ -119,7 +120,8 @@ export function beginningOf(maxBytes: number, { instead }: { instead: string }) 
 
 /**
  * Reads the first `maxBytes` of a body, at most a few thousand, since a sender can make each byte a chunk.
- * Returns the part that has arrived if the sender closes the connection or is too slow.
+ * Returns the part that has arrived if the sender is too slow. Throws `UnfinishedBody` if the connection
+ * is closed before the end or the first `maxBytes` of the body have arrived.
  */
 async function readBeginning(request: Request, maxBytes: number): Promise<Uint8Array> {
   const reader = request.body?.getReader();
@@ -127,9 +129,10 @@ async function readBeginning(request: Request, maxBytes: number): Promise<Uint8A
   const incoming = incomingBodyOf(request);
   const cancel = () => {
     if (incoming) incoming.isUnread = true;
-    return reader.cancel();
+    // The connection may already be closed.
+    return reader.cancel().catch(() => {});
   };
-  const deadline = incoming?.startDeadline(() => void cancel().catch(() => {}));
+  const deadline = incoming?.startDeadline(() => void cancel());
   const beginning = new Uint8Array(maxBytes);
   let size = 0;
   try {
@@ -145,7 +148,7 @@ async function readBeginning(request: Request, maxBytes: number): Promise<Uint8A
       }
     }
   } catch {
-    // The sender has closed the connection.
+    throw new UnfinishedBody();
   } finally {
     deadline?.cancel();
   }

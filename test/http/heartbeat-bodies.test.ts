@@ -102,17 +102,50 @@ describe("the body of a heartbeat", () => {
     expect(site.heartbeats).toEqual([]);
   });
 
-  test("a heartbeat whose connection ends early is recorded with what has arrived", async () => {
+  test.each([
+    ["of a declared length", "Content-Length: 1000", "half"],
+    ["in chunks", CHUNKED, "4\r\nhalf\r\n"],
+  ])(
+    "a heartbeat whose connection is closed before its whole body %s has arrived is not recorded",
+    async (_how, header, part) => {
+      await using site = await openSite();
+      {
+        using connection = await site.begin([header]);
+        connection.send(part);
+        await untilRead(site);
+      }
+      await untilCounted(site, ROUTE, 1);
+      expect(site.heartbeats).toEqual([]);
+      expect(countedOf(site, ROUTE)).toEqual({ "499": 1 });
+      expect(site.app.logged.filter((entry) => Number(entry["level"]) >= 40)).toEqual([]);
+    },
+  );
+
+  test.each([
+    ["of a declared length", "Content-Length: 4", "done"],
+    ["in chunks", CHUNKED, "4\r\ndone\r\n0\r\n\r\n"],
+  ])(
+    "a heartbeat with a whole body %s is recorded even if its sender does not wait for the answer",
+    async (_how, header, body) => {
+      await using site = await openSite();
+      {
+        using connection = await site.begin([header]);
+        connection.send(body);
+      }
+      await untilCounted(site, ROUTE, 1);
+      expect(site.messages()).toEqual(["done"]);
+      expect(countedOf(site, ROUTE)).toEqual({ "200": 1 });
+    },
+  );
+
+  test("a heartbeat is recorded if its connection is closed after the first 10,000 bytes of its body", async () => {
     await using site = await openSite();
     {
-      using connection = await site.begin(["Content-Length: 1000"]);
-      connection.send("half");
-      await untilRead(site);
+      using connection = await site.begin(["Content-Length: 50000"]);
+      connection.send("a".repeat(20_000));
     }
     await untilCounted(site, ROUTE, 1);
-    expect(site.messages()).toEqual(["half"]);
-    expect(countedOf(site, ROUTE)).toEqual({ "200": 1 });
-    expect(site.app.logged.filter((entry) => Number(entry["level"]) >= 40)).toEqual([]);
+    expect(site.messages()).toEqual(["a".repeat(1_000)]);
   });
 
   test("a heartbeat reserves 16 KiB, so 256 of one address are accepted at once and one more is rate_limited", async () => {

@@ -95,7 +95,7 @@ const MESSAGE_BODY = beginningOf(BODY_READ_BYTES, { instead: "msg" });
 const DESCRIPTION =
   "A job calls this after each run. Without `status=down` the run counts as successful. Each token has a limit of 60 calls a minute.";
 
-const POST_DESCRIPTION = `${DESCRIPTION} Without \`msg\` the text of the body is the message, whatever its media type. Its first ${BODY_READ_BYTES.toLocaleString("en")} bytes are read; the rest is ignored, as is a body that is not UTF-8. After 10 seconds the part received so far is used. A body with a \`Content-Encoding\` is refused.`;
+const POST_DESCRIPTION = `${DESCRIPTION} Without \`msg\` the text of the body is the message, whatever its media type. Its first ${BODY_READ_BYTES.toLocaleString("en")} bytes are read; the rest is ignored, as is a body that is not UTF-8. After 10 seconds the part received so far is used. A call whose connection is closed before that is not recorded. A body with a \`Content-Encoding\` is refused.`;
 
 /** `/api/v1/heartbeats`: calls of monitored jobs, with the token in the path or as bearer. */
 export function heartbeatRoutes(requestContexts: RequestContexts, monitoring: Monitoring) {
