@@ -1,0 +1,89 @@
+import type { ComponentChildren } from "preact";
+import type { Reader } from "../../db";
+import type { PageRow } from "../../features/pages";
+import { type Role, roleAllows } from "../../domain/role";
+import { ButtonLink, EmptyState, PageHead, Pagination } from "../../ui";
+import { FirstPage } from "../no-page";
+import { readPages } from "../read-pages";
+
+/** Query of a list. Invalid parameters are ignored. */
+export interface ListQuery {
+  pages: readonly PageRow[];
+  /** Page that the list is filtered by; undefined for all. */
+  page: PageRow | undefined;
+  /** Id of the last entry of the part before this one; undefined for the first part. */
+  before: string | undefined;
+}
+
+/** Reads the query parameters `page`, a slug or id, and `before`. */
+export function readListQuery(
+  reader: Reader,
+  query: Readonly<Record<string, string | undefined>>,
+): ListQuery {
+  const pages = readPages(reader);
+  const page = pages.find(({ slug, id }) => slug === query["page"] || id === query["page"]);
+  return { pages, page, before: query["before"] || undefined };
+}
+
+/** Returns the path of a list with its query parameters, without empty ones. */
+export function listPath(
+  home: string,
+  parameters: Readonly<Record<string, string | undefined>>,
+): string {
+  const entries = Object.entries(parameters).flatMap(([name, value]) =>
+    value ? [[name, value]] : [],
+  );
+  return entries.length === 0 ? home : `${home}?${new URLSearchParams(entries).toString()}`;
+}
+
+interface ListFrameProps extends ListQuery {
+  /** Heading of the screen. */
+  title: string;
+  /** Path of the list, and the query parameters of its filters. */
+  home: string;
+  filters: Readonly<Record<string, string | undefined>>;
+  filterForm: ComponentChildren;
+  /** Link to the form for a new entry, shown to editors. */
+  newLink: ComponentChildren;
+  role: Role;
+  /** True if this part has no entries. */
+  isEmpty: boolean;
+  /** Title and text of a list that never had an entry. */
+  firstUse: { title: string; text: string };
+  /** Sentence for filters that match nothing. */
+  noMatch: string;
+  /** Id of the last entry if older ones follow. */
+  nextBefore: string | undefined;
+  children: ComponentChildren;
+}
+
+/** Screen of a list: heading, filters, entries or an empty state, and links to its other parts. */
+export function ListFrame(props: ListFrameProps) {
+  const { title, home, filters, pages, before, role, isEmpty, firstUse, nextBefore } = props;
+  const newLink = roleAllows(role, "editor") && pages.length > 0 ? props.newLink : undefined;
+  const isFiltered = Object.values(filters).some(Boolean);
+  const isFirstUse = isEmpty && !isFiltered && before === undefined;
+  return (
+    <>
+      <PageHead title={title} actions={isFirstUse ? undefined : newLink} />
+      {isFirstUse ? null : props.filterForm}
+      {props.children}
+      {!isFirstUse ? null : pages.length === 0 ? (
+        <FirstPage role={role} />
+      ) : (
+        <EmptyState title={firstUse.title} action={newLink}>
+          {firstUse.text}
+        </EmptyState>
+      )}
+      {isEmpty && !isFirstUse ? (
+        <EmptyState title={props.noMatch} action={<ButtonLink href={home}>Show all</ButtonLink>}>
+          Change the filters, or show the whole list.
+        </EmptyState>
+      ) : null}
+      <Pagination
+        newestHref={before === undefined ? undefined : listPath(home, filters)}
+        olderHref={nextBefore ? listPath(home, { ...filters, before: nextBefore }) : undefined}
+      />
+    </>
+  );
+}
