@@ -67,6 +67,7 @@ interface TextAreaOptions {
   label: string;
   hint?: string;
   rows?: number;
+  isLong?: boolean;
   maxlength?: number;
   isRequired?: boolean;
 }
