@@ -1,151 +1,139 @@
-import { Elysia } from "elysia";
-import { getIncident, updateIncident } from "../../features/incidents";
-import { actorOf, type Form, formBody, session, sessionOf } from "../../http";
-import { redirectGetById } from "../redirect-get";
-import { createDone } from "../done";
-import { complaintsOrThrow, NO_COMPLAINTS } from "../field-errors";
-import { newFormToken } from "../form-token";
+import { conflict } from "../../errors";
+import {
+  addUpdate,
+  deleteIncident,
+  getIncident,
+  getIncidentRow,
+  updateIncident,
+} from "../../features/incidents";
+import { actorOf, formBody, session, sessionOf } from "../../http";
+import { INCIDENT_WORDS } from "../../public/words";
 import type { AdminDependencies } from "../dependencies";
+import { newFormToken } from "../form-token";
+import type { StateOf } from "../forms/form";
+import { INCIDENTS_PATH, incidentPath } from "../paths";
 import { createPreview } from "../preview";
-import type { ScreenRequest } from "../render";
+import type { Screen } from "../render";
 import { screenOperation } from "../screen-operation";
-import { incidentChangeRoutes } from "./change-routes";
+import { deletedText } from "../screens/action-routes";
+import type { Area } from "../screens/area";
+import type { At } from "../screens/routes";
+import { DeleteIncident } from "./delete";
 import { IncidentDetail } from "./detail";
-import { pathsOfIncident } from "./incident-paths";
-import { readIncidentView } from "./incident-view";
-import { addFromForm, addUpdateOf, isConflict } from "./next-update";
-import { previewIncident } from "./preview-incident";
-import { TEMPLATE_FIELD } from "./template-buttons";
-import { fillIn, UPDATE_TEMPLATES } from "./templates";
-import { emptyUpdate, type UpdateFormState, readUpdate } from "./update-form";
+import { UPDATE_FORM } from "./forms";
+import { previewIncident, readIncidentView } from "./incident-view";
+import { fillInTemplate, UPDATE_TEMPLATES } from "./templates";
 
-const MAY_READ = session("viewer");
-const MAY_WRITE = session("editor");
-
-/** Routes of one incident and its next update, mounted below `/admin/incidents`. */
-export function incidentDetailRoutes(deps: AdminDependencies) {
-  const { ctx, requestContexts, render, writeAs, writeOnceAs } = deps;
-  const done = createDone(deps.flashes);
+/** Adds the screen of one incident, its next update, its publication and its deletion. */
+export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
+  const { ctx } = deps;
   const preview = createPreview(deps);
+  const home = ({ params }: { params: { id: string } }) => incidentPath(params.id);
 
-  function showDetail(
-    at: ScreenRequest,
-    id: string,
-    more: { form?: Omit<UpdateFormState, "formToken">; status?: number; before?: string } = {},
-  ) {
-    const view = readIncidentView(ctx, ctx.db, id);
-    const form = more.form ?? {
-      values: emptyUpdate(view),
-      complaints: NO_COMPLAINTS,
-    };
-    const page = {
-      view,
-      role: sessionOf(at.requestContext).user.role,
-      form: { ...form, formToken: newFormToken(ctx) },
-      before: more.before,
-      now: ctx.clock.now(),
-    };
-    return render.screen(at, {
-      title: view.incident.name,
-      status: more.status ?? 200,
-      children: <IncidentDetail {...page} />,
-    });
+  function detail(
+    { requestContext, query }: Pick<At<string>, "requestContext" | "query">,
+    update: StateOf<typeof UPDATE_FORM>,
+  ): Screen {
+    const { role } = sessionOf(requestContext).user;
+    const page = { update, role, before: query["before"], now: ctx.clock.now() };
+    return { title: update.context.incident.name, children: <IncidentDetail {...page} /> };
   }
 
-  /** Shows the incident with the rejected form and its errors. */
-  function showRefused(at: ScreenRequest, id: string, sent: Form, error: unknown) {
-    const { incident, components } = readIncidentView(ctx, ctx.db, id);
-    const values = readUpdate(sent, components);
-    if (isConflict(error)) {
-      const now = { ...values, status: incident.status };
-      const form = { values: now, complaints: NO_COMPLAINTS, rejection: error.message };
-      return showDetail(at, id, { form, status: 409 });
-    }
-    return showDetail(at, id, {
-      form: { values, complaints: complaintsOrThrow(error) },
-      status: 422,
-    });
-  }
+  area.screen(
+    "/:id",
+    "One incident",
+    (at) => {
+      const view = readIncidentView(ctx, ctx.db, at.params.id);
+      const values = UPDATE_FORM.initial({ status: view.incident.status });
+      return detail(at, UPDATE_FORM.state(values, view, { form: newFormToken(ctx) }));
+    },
+    { role: "viewer" },
+  );
 
-  /** Shows the submitted form filled in from a template. */
-  function showStarted(at: ScreenRequest, id: string, sent: Form, template: string) {
-    const { components } = readIncidentView(ctx, ctx.db, id);
-    const values = fillIn(readUpdate(sent, components), UPDATE_TEMPLATES, template);
-    return showDetail(at, id, { form: { values, complaints: NO_COMPLAINTS } });
-  }
+  area.form("/:id/updates", {
+    ask: "The incident of an update",
+    summary: "Add an update to an incident",
+    form: UPDATE_FORM,
+    back: home,
+    load: (reader, { params }) => readIncidentView(ctx, reader, params.id),
+    show(state, at) {
+      const { values, notice, context } = state;
+      // After a conflict, the form starts from the current status again.
+      const { status } = notice === undefined ? values : context.incident;
+      return detail(at, { ...state, values: { ...values, status } });
+    },
+    redisplay: (values, sent) => fillInTemplate(values, sent, UPDATE_TEMPLATES),
+    submit(tx, body, actor, { params, sent }, { incident }) {
+      const seen = sent.text("seen_status");
+      if (seen !== "" && seen === body.status && seen !== incident.status) {
+        throw conflict(
+          `The incident became “${INCIDENT_WORDS[incident.status]}” while you were writing, so nothing was published. Your message is below, with the current status. Read the timeline, then send the message again.`,
+        );
+      }
+      return addUpdate(ctx, tx, params.id, body, actor).update.id;
+    },
+    done(_, at, { status }) {
+      const isDraft = getIncidentRow(ctx.db, at.params.id, true).row.draft;
+      const text = isDraft
+        ? "The update was added to the draft."
+        : updateText(at.sent.text("seen_status"), status);
+      return { path: home(at), text };
+    },
+    preview: {
+      ask: "The incident whose update was previewed",
+      summary: "Show the incident as an update would",
+      show: (tx, _, { params, requestContext }) =>
+        previewIncident(ctx, tx, params.id, actorOf(requestContext)),
+    },
+  });
 
-  return new Elysia()
-    .use(requestContexts.plugin)
-    .get(
-      "/:id",
-      async ({ request, requestContext, params, query: { before } }) =>
-        showDetail({ request, requestContext }, params.id, before ? { before } : {}),
-      screenOperation("One incident", MAY_READ),
-    )
-    .get(
-      "/:id/updates",
-      redirectGetById((id) => pathsOfIncident(id).home),
-      screenOperation("The incident whose update was sent", MAY_READ),
-    )
-    .post(
-      "/:id/updates",
-      async ({ request, requestContext, params: { id }, body: form }) => {
-        const template = form.text(TEMPLATE_FIELD);
-        if (template !== "") return showStarted({ request, requestContext }, id, form, template);
-        try {
-          const text = await addFromForm(ctx, writeOnceAs, requestContext, id, form);
-          return done(requestContext, pathsOfIncident(id).home, text);
-        } catch (error) {
-          return showRefused({ request, requestContext }, id, form, error);
-        }
-      },
-      { ...formBody(), ...screenOperation("Add an update to an incident", MAY_WRITE) },
-    )
-    .get(
-      "/:id/updates/preview",
-      redirectGetById((id) => pathsOfIncident(id).home),
-      screenOperation("The incident whose update was previewed", MAY_READ),
-    )
-    .post(
-      "/:id/updates/preview",
-      async ({ request, requestContext, params: { id }, body: form }) => {
-        const at = { request, requestContext };
-        try {
-          return await preview(at, (tx) => {
-            addUpdateOf(ctx, tx, id, form, requestContext);
-            return previewIncident(ctx, tx, id, actorOf(requestContext));
-          });
-        } catch (error) {
-          return showRefused(at, id, form, error);
-        }
-      },
-      { ...formBody(), ...screenOperation("Show the incident as an update would", MAY_WRITE) },
-    )
-    .post(
-      "/:id/publish",
-      async ({ requestContext, params: { id } }) => {
-        const isPublished = await writeAs(requestContext, (tx) => {
-          const { row } = getIncident(tx, id, true);
-          updateIncident(ctx, tx, id, { draft: false }, actorOf(requestContext));
-          return row.draft;
-        });
-        const text = isPublished ? "The incident was published." : undefined;
-        return done(requestContext, pathsOfIncident(id).home, text);
-      },
-      { ...formBody(), ...screenOperation("Publish a draft", MAY_WRITE) },
-    )
-    .get(
-      "/:id/publish/preview",
-      redirectGetById((id) => pathsOfIncident(id).home),
-      screenOperation("The draft that was previewed", MAY_READ),
-    )
-    .post(
-      "/:id/publish/preview",
-      async ({ request, requestContext, params: { id } }) =>
-        preview({ request, requestContext }, (tx) =>
-          previewIncident(ctx, tx, id, actorOf(requestContext)),
-        ),
-      { ...formBody(), ...screenOperation("Show a draft as the public would see it", MAY_WRITE) },
-    )
-    .use(incidentChangeRoutes(deps));
+  area.action("/:id/publish", {
+    summary: "Publish a draft",
+    run(tx, { params }, actor) {
+      const { row } = getIncident(tx, params.id, true);
+      updateIncident(ctx, tx, params.id, { draft: false }, actor);
+      return { wasDraft: row.draft };
+    },
+    done: ({ wasDraft }, at) => ({
+      path: home(at),
+      text: wasDraft ? "The incident was published." : undefined,
+    }),
+  });
+
+  area.screen("/:id/publish/preview", "The draft that was previewed", (at) => ({ path: home(at) }));
+
+  area.routes.post(
+    "/:id/publish/preview",
+    async ({ request, requestContext, params: { id } }) =>
+      preview({ request, requestContext }, (tx) =>
+        previewIncident(ctx, tx, id, actorOf(requestContext)),
+      ),
+    {
+      ...formBody(),
+      ...screenOperation("Show a draft as the public would see it", session("editor")),
+    },
+  );
+
+  area.deletion("/:id/delete", {
+    ask: "Asks before an incident is deleted",
+    summary: "Delete an incident",
+    show({ params }) {
+      const { incident } = readIncidentView(ctx, ctx.db, params.id);
+      const title = `Delete “${incident.name}”`;
+      return { title, children: <DeleteIncident title={title} incident={incident} /> };
+    },
+    remove(tx, { params: { id } }, actor) {
+      const { name } = getIncident(tx, id, true).row;
+      deleteIncident(ctx, tx, id, actor);
+      return { name, subjectId: id };
+    },
+    done: (_, name) => ({ path: INCIDENTS_PATH, text: deletedText("incident", name) }),
+  });
+}
+
+/** Returns the confirmation of an update to a published incident. */
+function updateText(statusBefore: string, status: string): string {
+  if (statusBefore !== "resolved" && status === "resolved") return "The incident is resolved.";
+  if (statusBefore === "resolved" && status !== "resolved") return "The incident is open again.";
+  return "The update was published.";
 }

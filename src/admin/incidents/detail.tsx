@@ -1,29 +1,32 @@
-import { roleAllows, type Role } from "../../domain/role";
+import { type Role, roleAllows } from "../../domain/role";
+import { pathsOf } from "../../public/page-paths";
+import { MarkdownText } from "../../public/text";
+import { INCIDENT_WORDS } from "../../public/words";
 import {
   Actions,
   Button,
   ButtonLink,
+  Card,
   Columns,
+  Fold,
   Form,
-  RelativeTime,
   Notice,
   PageHead,
+  RelativeTime,
   Section,
 } from "../../ui";
-import { pathsOf } from "../../public/page-paths";
-import { MarkdownText } from "../../public/text";
+import type { StateOf } from "../forms/form";
 import { INCIDENTS_PATH } from "../paths";
-import { OtherParts, timelinePart } from "../timeline-part";
+import { UpdateForm } from "../timeline/form-screen";
+import { UpdateTimeline } from "../timeline/update-timeline";
 import { IncidentFacts } from "./facts";
+import { UPDATE_FORM } from "./forms";
 import { pathsOfIncident } from "./incident-paths";
 import type { IncidentView } from "./incident-view";
-import { UpdateForm, type UpdateFormState } from "./update-form";
-import { UpdateTimeline } from "./update-timeline";
 
 interface IncidentDetailProps {
-  view: IncidentView;
+  update: StateOf<typeof UPDATE_FORM>;
   role: Role;
-  form: UpdateFormState;
   /** Id of the update after which the timeline starts; undefined for the newest part. */
   before: string | undefined;
   /** Unix ms. */
@@ -31,9 +34,10 @@ interface IncidentDetailProps {
 }
 
 /** One incident: form for the next update, timeline and properties. */
-export function IncidentDetail({ view, role, form, before, now }: IncidentDetailProps) {
+export function IncidentDetail({ update, role, before, now }: IncidentDetailProps) {
+  const view = update.context;
   const { incident, authors } = view;
-  const part = timelinePart(incident.updates, before);
+  const paths = pathsOfIncident(incident.id);
   const mayWrite = roleAllows(role, "editor");
   return (
     <>
@@ -44,19 +48,46 @@ export function IncidentDetail({ view, role, form, before, now }: IncidentDetail
       />
       {incident.draft ? <DraftNotice id={incident.id} mayWrite={mayWrite} /> : null}
       <Columns aside={<IncidentFacts view={view} now={now} />}>
-        {mayWrite ? <UpdateForm view={view} state={form} /> : null}
-        <Section title="Timeline">
-          <UpdateTimeline
-            incident={{ ...incident, updates: part.shown }}
-            authors={authors}
-            mayEdit={mayWrite}
-            now={now}
-          />
-          <OtherParts home={pathsOfIncident(incident.id).home} part={part} />
-        </Section>
+        {mayWrite ? <NextUpdate state={update} /> : null}
+        <UpdateTimeline
+          updates={incident.updates}
+          words={INCIDENT_WORDS}
+          doneStatus="resolved"
+          authors={authors}
+          home={paths.home}
+          before={before}
+          editPath={mayWrite ? paths.update : undefined}
+          now={now}
+        />
         <Postmortem view={view} mayWrite={mayWrite} now={now} />
       </Columns>
     </>
+  );
+}
+
+/** Form for the next update; folded for a resolved incident unless something was typed. */
+function NextUpdate({ state }: { state: StateOf<typeof UPDATE_FORM> }) {
+  const { incident } = state.context;
+  const form = (
+    <UpdateForm
+      form={UPDATE_FORM}
+      // The submitted form says which status its author saw, so that it cannot revert a newer one.
+      state={{ ...state, hidden: { ...state.hidden, seen_status: incident.status } }}
+      action={pathsOfIncident(incident.id).updates}
+      enter={{}}
+    >
+      {incident.draft ? <Button>Add to draft</Button> : undefined}
+    </UpdateForm>
+  );
+  if (incident.status !== "resolved") return <Card title="Next update">{form}</Card>;
+  const { values, errors, notice } = state;
+  const isOpen = values.body !== "" || notice !== undefined || Object.keys(errors).length > 0;
+  return (
+    <Card>
+      <Fold title="Add an update, or reopen the incident" isOpen={isOpen}>
+        {form}
+      </Fold>
+    </Card>
   );
 }
 
@@ -94,7 +125,7 @@ function DraftNotice({ id, mayWrite }: { id: string; mayWrite: boolean }) {
         <Form action={paths.publish}>
           <Actions>
             <Button kind="primary">Publish incident</Button>
-            <Button previewAction={paths.previewPublish}>Preview</Button>
+            <Button previewAction={`${paths.publish}/preview`}>Preview</Button>
           </Actions>
         </Form>
       ) : null}

@@ -1,4 +1,6 @@
-import { incidentPath } from "../paths";
+import { INCIDENTS_PATH, incidentPath } from "../paths";
+
+export const REPORT_PATH = `${INCIDENTS_PATH}/new`;
 
 /** Returns the paths of an incident's screens and forms. */
 export function pathsOfIncident(id: string) {
@@ -6,13 +8,10 @@ export function pathsOfIncident(id: string) {
   return {
     home,
     updates: `${home}/updates`,
-    previewUpdate: `${home}/updates/preview`,
     update: (updateId: string) => `${home}/updates/${encodeURIComponent(updateId)}`,
     edit: `${home}/edit`,
     publish: `${home}/publish`,
-    previewPublish: `${home}/publish/preview`,
     postmortem: `${home}/postmortem`,
-    previewPostmortem: `${home}/postmortem/preview`,
     delete: `${home}/delete`,
   };
 }

@@ -1,24 +1,19 @@
 import type { AppContext } from "../../context";
-import type { Reader } from "../../db";
-import { type Author, authorsOf } from "../../events";
+import type { Reader, Tx } from "../../db";
+import type { Actor } from "../../domain/actor";
 import {
-  type ComponentRow,
-  type GroupRow,
-  listComponentsOfPage,
-  listGroups,
-} from "../../features/components";
-import { getIncident, type Incident, presentIncident } from "../../features/incidents";
-import { getPage, type PageRow } from "../../features/pages";
+  getIncident,
+  type Incident,
+  presentIncident,
+  updateIncident,
+} from "../../features/incidents";
+import { renderIncidentPage } from "../../public/incident-page";
+import type { Previewed } from "../preview";
+import { readTimelineView, type TimelineView } from "../timeline/timeline-view";
 
 /** One incident with the related data that its screens show. */
-export interface IncidentView {
+export interface IncidentView extends TimelineView {
   incident: Incident;
-  page: PageRow;
-  /** Components of the page, in page order. */
-  components: readonly ComponentRow[];
-  groups: readonly GroupRow[];
-  /** Known authors, by update id. */
-  authors: ReadonlyMap<string, Author>;
 }
 
 /** Audit log actions that write an update. */
@@ -31,14 +26,22 @@ export function readIncidentView(
   id: string,
 ): IncidentView {
   const record = getIncident(reader, id, true);
-  const { pageId } = record.row;
-  // Ids sort by the time of their making.
-  const written = record.updates.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   return {
     incident: presentIncident(record, baseUrl, true),
-    page: getPage(reader, pageId),
-    components: listComponentsOfPage(reader, { pageId }),
-    groups: listGroups(reader, { pageId }),
-    authors: authorsOf(reader, id, WRITING, written),
+    ...readTimelineView(reader, record, WRITING),
+  };
+}
+
+/**
+ * Prepares the preview of an incident's page, from a transaction that is rolled back. A draft is
+ * shown as if published.
+ */
+export function previewIncident(ctx: AppContext, tx: Tx, id: string, actor: Actor): Previewed {
+  if (getIncident(tx, id, true).row.draft) updateIncident(ctx, tx, id, { draft: false }, actor);
+  const record = getIncident(tx, id, true);
+  const incident = presentIncident(record, ctx.baseUrl);
+  return {
+    pageId: record.row.pageId,
+    render: ({ document }) => renderIncidentPage(document, incident),
   };
 }

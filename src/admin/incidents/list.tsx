@@ -1,20 +1,18 @@
-import { type Role, roleAllows } from "../../domain/role";
+import type { Reader } from "../../db";
+import { type IncidentQuery, type IncidentRecord, listIncidents } from "../../features/incidents";
+import { INCIDENT_STATUSES } from "../../domain/incident-status";
+import type { Role } from "../../domain/role";
 import { INCIDENT_WORDS } from "../../public/words";
-import {
-  ButtonLink,
-  EmptyState,
-  FilterSelect,
-  PageHead,
-  Pagination,
-  SearchForm,
-  Section,
-} from "../../ui";
-import { FirstPage } from "../no-page";
+import { ButtonLink, FilterSelect, SearchForm, Section } from "../../ui";
 import { PageFilter } from "../page-filter";
 import { INCIDENTS_PATH } from "../paths";
+import { ListFrame, listPath, type ListQuery, readListQuery } from "../timeline/list-frame";
+import { REPORT_PATH } from "./incident-paths";
 import { IncidentTable } from "./incident-table";
-import { LIST_VIEWS, type IncidentListing, type ListView } from "./listing";
-import { REPORT_PATH } from "./report-form";
+
+/** Views of the list: `all` shows open incidents first, the others filter. */
+const LIST_VIEWS = ["all", "open", ...INCIDENT_STATUSES, "drafts"] as const;
+type ListView = (typeof LIST_VIEWS)[number];
 
 const VIEW_LABELS: Readonly<Record<ListView, string>> = {
   all: "All, open first",
@@ -23,54 +21,116 @@ const VIEW_LABELS: Readonly<Record<ListView, string>> = {
   drafts: "Drafts",
 };
 
+const VIEW_QUERIES: Readonly<Record<ListView, Partial<IncidentQuery>>> = {
+  all: { isOpen: false },
+  open: { isOpen: true },
+  investigating: { status: "investigating" },
+  identified: { status: "identified" },
+  monitoring: { status: "monitoring" },
+  resolved: { status: "resolved" },
+  drafts: { isDraft: true },
+};
+
+const PAGE_SIZE = 50;
+/** Number of open incidents in the view of all; the view of open ones has the rest. */
+const OPEN_SHOWN = 100;
+
+/** Content of one screen of the list of incidents. */
+interface IncidentListing extends ListQuery {
+  view: ListView;
+  search: string;
+  /** Open incidents, listed above the others on the first screen of the view of all. */
+  open: readonly IncidentRecord[];
+  hasMoreOpen: boolean;
+  /** Resolved incidents in the view of all, otherwise the incidents of the view. */
+  rest: readonly IncidentRecord[];
+  /** Id of the last incident if older ones follow. */
+  nextBefore: string | undefined;
+}
+
+/** Reads the incidents for a query. Invalid parameters are ignored. */
+export function readIncidentList(
+  reader: Reader,
+  query: Readonly<Record<string, string | undefined>>,
+): IncidentListing {
+  const { pages, page, before } = readListQuery(reader, query);
+  const view = LIST_VIEWS.find((name) => name === query["show"]) ?? "all";
+  const search = (query["q"] ?? "").trim();
+  const filter = { pageId: page?.id, name: search };
+  const found = listIncidents(reader, {
+    ...filter,
+    ...VIEW_QUERIES[view],
+    before,
+    limit: PAGE_SIZE + 1,
+  });
+  const open =
+    view === "all" && before === undefined
+      ? listIncidents(reader, { ...filter, isOpen: true, limit: OPEN_SHOWN + 1 })
+      : [];
+  const rest = found.slice(0, PAGE_SIZE);
+  return {
+    pages,
+    page,
+    before,
+    view,
+    search,
+    open: open.slice(0, OPEN_SHOWN),
+    hasMoreOpen: open.length > OPEN_SHOWN,
+    rest,
+    nextBefore: found.length > PAGE_SIZE ? rest.at(-1)?.row.id : undefined,
+  };
+}
+
 /** `/admin/incidents`: open incidents, then resolved ones. */
 export function IncidentList(props: { list: IncidentListing; role: Role; now: number }) {
   const { list, role, now } = props;
-  const { pages, open, rest, view } = list;
-  const mayReport = roleAllows(role, "editor") && pages.length > 0;
-  const isNarrowed = list.search !== "" || list.page !== undefined || view !== "all";
-  const isEmpty = open.length === 0 && rest.length === 0;
-  const isFirstUse = isEmpty && !isNarrowed && !list.isContinued;
-  const isOfSeveral = pages.length > 1 && !list.page;
+  const { pages, page, open, rest, view, search } = list;
+  const isAll = view === "all";
+  const filters = { q: search, page: page?.slug, show: isAll ? undefined : view };
+  const isOfSeveral = pages.length > 1 && !page;
   const pageNames = isOfSeveral ? new Map(pages.map(({ id, name }) => [id, name])) : undefined;
   const table = { pageNames, now };
   return (
-    <>
-      <PageHead title="Incidents" actions={mayReport && !isFirstUse ? <ReportLink /> : undefined} />
-      {isFirstUse ? null : <Filters list={list} />}
+    <ListFrame
+      {...list}
+      title="Incidents"
+      home={INCIDENTS_PATH}
+      filters={filters}
+      filterForm={<Filters list={list} />}
+      newLink={
+        <ButtonLink href={REPORT_PATH} kind="primary">
+          Report an incident
+        </ButtonLink>
+      }
+      role={role}
+      isEmpty={open.length === 0 && rest.length === 0}
+      firstUse={{
+        title: "No incidents yet",
+        text: "Report an incident when something breaks. Incidents appear on the page, in the feeds and in the API.",
+      }}
+      noMatch="No incidents match these filters"
+    >
       {open.length > 0 ? (
         <Section title="Open">
           <IncidentTable caption="Open incidents" records={open} {...table} />
           {list.hasMoreOpen ? (
             <p>
-              <a href={listPath(list, { view: "open" })}>All open incidents</a>
+              <a href={listPath(INCIDENTS_PATH, { ...filters, show: "open" })}>
+                All open incidents
+              </a>
             </p>
           ) : null}
         </Section>
       ) : null}
-      {rest.length > 0 && view === "all" ? (
+      {rest.length > 0 && isAll ? (
         <Section title="Past">
           <IncidentTable caption="Past incidents" records={rest} {...table} />
         </Section>
       ) : null}
-      {rest.length > 0 && view !== "all" ? (
+      {rest.length > 0 && !isAll ? (
         <IncidentTable caption="Incidents" records={rest} {...table} />
       ) : null}
-      {isFirstUse ? <NoIncidents hasPage={pages.length > 0} role={role} /> : null}
-      {isEmpty && !isFirstUse ? <NoMatch /> : null}
-      <Pagination
-        newestHref={list.isContinued ? listPath(list, {}) : undefined}
-        olderHref={list.nextBefore ? listPath(list, { before: list.nextBefore }) : undefined}
-      />
-    </>
-  );
-}
-
-function ReportLink() {
-  return (
-    <ButtonLink href={REPORT_PATH} kind="primary">
-      Report an incident
-    </ButtonLink>
+    </ListFrame>
   );
 }
 
@@ -93,45 +153,4 @@ function Filters({ list }: { list: IncidentListing }) {
       <PageFilter pages={pages} page={page} />
     </SearchForm>
   );
-}
-
-function NoIncidents({ hasPage, role }: { hasPage: boolean; role: Role }) {
-  if (!hasPage) return <FirstPage role={role} />;
-  return (
-    <EmptyState
-      title="No incidents yet"
-      action={roleAllows(role, "editor") ? <ReportLink /> : undefined}
-    >
-      Report an incident when something breaks. Incidents appear on the page, in the feeds and in
-      the API.
-    </EmptyState>
-  );
-}
-
-function NoMatch() {
-  return (
-    <EmptyState
-      title="No incident matches"
-      action={<ButtonLink href={INCIDENTS_PATH}>Show all incidents</ButtonLink>}
-    >
-      Nothing here is of that name, page and status.
-    </EmptyState>
-  );
-}
-
-/**
- * Returns the path of the list with the same filters. Without `before` it starts with the newest
- * incident.
- */
-function listPath(
-  list: IncidentListing,
-  { view = list.view, before }: { view?: ListView; before?: string },
-): string {
-  const query = new URLSearchParams();
-  if (list.search !== "") query.set("q", list.search);
-  if (list.page) query.set("page", list.page.slug);
-  if (view !== "all") query.set("show", view);
-  if (before !== undefined) query.set("before", before);
-  const text = query.toString();
-  return text === "" ? INCIDENTS_PATH : `${INCIDENTS_PATH}?${text}`;
 }

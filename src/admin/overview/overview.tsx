@@ -3,7 +3,7 @@ import { type Role, roleAllows } from "../../domain/role";
 import { plural } from "../../kernel/text";
 import { ButtonLink, PageHead, Section } from "../../ui";
 import { IncidentTable } from "../incidents/incident-table";
-import { REPORT_PATH } from "../incidents/report-form";
+import { REPORT_PATH } from "../incidents/incident-paths";
 import { FirstPage } from "../no-page";
 import { INCIDENTS_PATH } from "../paths";
 import { DeliveryNotice } from "./delivery-notice";

@@ -76,7 +76,9 @@ describe("the list of incidents", () => {
     expect(await namesIn(site, "?q=100%20%25")).toEqual(["Over 100 %"]);
     expect(await namesIn(site, "?q=o&show=monitoring")).toEqual([]);
     expect(await namesIn(site, "?show=nonsense&page=nowhere")).toHaveLength(6);
-    expect((await list(site, "?q=mainframe")).texts(".empty h2")).toEqual(["No incident matches"]);
+    expect((await list(site, "?q=mainframe")).texts(".empty h2")).toEqual([
+      "No incidents match these filters",
+    ]);
   });
 
   test("with several pages, the list of incidents names the page of each and can be filtered by it", async () => {

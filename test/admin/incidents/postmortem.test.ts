@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { OUTLINE } from "../../../src/admin/incidents/postmortem";
+import { OUTLINE } from "../../../src/admin/incidents/forms";
 import { HTML } from "../../support/dashboard";
 import { complaintsOn, readHtml, typedIn } from "../../support/html";
 import {

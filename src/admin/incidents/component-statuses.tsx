@@ -1,0 +1,112 @@
+import type { ComponentStatus } from "../../domain/component-status";
+import type { PageRow } from "../../features/pages";
+import { Fold, SelectRows, STATUS_WORDS, StatusLabel } from "../../ui";
+import type { Field } from "../forms/field";
+import { componentsOfPagePath } from "../paths";
+import { type PageComponents, rowsByGroup } from "../timeline/timeline-view";
+
+/** Statuses that an incident can set. `under_maintenance` is set by maintenance only. */
+const SELECTABLE = [
+  "operational",
+  "degraded_performance",
+  "partial_outage",
+  "major_outage",
+] as const satisfies readonly ComponentStatus[];
+
+/** Returns the selected status of a component by id; empty for one that is not affected. */
+type SelectedStatuses = (componentId: string) => string;
+
+interface ComponentContext extends PageComponents {
+  page: Pick<PageRow, "name" | "slug">;
+}
+
+type ComponentStatusesField = Field<
+  SelectedStatuses,
+  Record<string, ComponentStatus>,
+  ComponentContext
+>;
+
+/**
+ * Field for the statuses of affected components, with a menu for each component of the page. Other
+ * components are ignored; the service validates the statuses.
+ */
+function componentStatusesField(options: {
+  /** Label of the option that leaves a component unchanged. */
+  unchanged: string;
+  hint?: string;
+}): ComponentStatusesField {
+  const { unchanged, hint } = options;
+  return {
+    label: "Components",
+    initial: () => "",
+    read: (sent) => (id) => sent.text(inputOf(id)),
+    toBody: (selected, { components }) =>
+      Object.fromEntries(
+        components
+          .map(({ id }) => [id, selected(id) as ComponentStatus | ""] as const)
+          .filter((pair): pair is [string, ComponentStatus] => pair[1] !== ""),
+      ),
+    fromStored: (statuses) => (id) => statuses[id] ?? "",
+    Input: ({ name, value: selected, errors, context }) => (
+      <SelectRows
+        legend="Components"
+        name={name}
+        hint={hint}
+        error={errors[name]}
+        options={[
+          { value: "", label: unchanged },
+          ...SELECTABLE.map((status) => ({ value: status, label: STATUS_WORDS[status] })),
+        ]}
+        {...rowsByGroup(context, ({ id, name: label, status }) => ({
+          name: inputOf(id),
+          label,
+          note: status === "operational" ? undefined : <StatusLabel status={status} />,
+          value: selected(id),
+        }))}
+      />
+    ),
+  };
+}
+
+function inputOf(componentId: string): string {
+  return `component:${componentId}`;
+}
+
+/** Field for the components that a new incident affects. */
+export function affectedComponentsField(): ComponentStatusesField {
+  const field = componentStatusesField({ unchanged: "Not affected" });
+  return {
+    ...field,
+    Input(props) {
+      const { components, page } = props.context;
+      if (components.length > 0) return field.Input(props);
+      return (
+        <p class="muted">
+          <a href={componentsOfPagePath(page.slug)}>{page.name} has no components yet</a>, so the
+          incident changes no component status.
+        </p>
+      );
+    },
+  };
+}
+
+/** Field for the components whose statuses an update changes, in a fold. */
+export function changedComponentsField(): ComponentStatusesField {
+  const field = componentStatusesField({
+    unchanged: "No change",
+    hint: "Resolving ends all component statuses set by this incident. You need not select components.",
+  });
+  return {
+    ...field,
+    Input(props) {
+      const { name, value: selected, errors, context } = props;
+      if (context.components.length === 0) return null;
+      const isOpen = name in errors || context.components.some(({ id }) => selected(id) !== "");
+      return (
+        <Fold title="Change components" isOpen={isOpen}>
+          {field.Input(props)}
+        </Fold>
+      );
+    },
+  };
+}

@@ -1,0 +1,173 @@
+import type {
+  AddUpdateBody,
+  CreateIncidentBody,
+  EditUpdateBody,
+  IncidentUpdate,
+  UpdateIncidentBody,
+} from "../../features/incidents";
+import { type Impact, IMPACTS, INCIDENT_STATUSES } from "../../domain/incident-status";
+import type { Form as SentForm } from "../../http";
+import { IMPACT_WORDS, INCIDENT_WORDS } from "../../public/words";
+import { buttonField, choiceField, notifyField, selectField } from "../forms/choice-fields";
+import { dateTimeField } from "../forms/date-time-field";
+import { InvalidInput, nullable, optional } from "../forms/field";
+import { defineForm } from "../forms/form";
+import { type PageContext, pageField } from "../forms/page-field";
+import { messageField, nameField, textAreaField, textField } from "../forms/text-fields";
+import type { PageComponents } from "../timeline/timeline-view";
+import { affectedComponentsField, changedComponentsField } from "./component-statuses";
+import { pathsOfIncident, REPORT_PATH } from "./incident-paths";
+import type { IncidentView } from "./incident-view";
+import { REPORT_TEMPLATES, templateMessageField, UPDATE_TEMPLATES } from "./templates";
+
+const [FIRST_STATUS] = INCIDENT_STATUSES;
+
+const statusField = choiceField({
+  label: "Status",
+  initial: FIRST_STATUS,
+  options: INCIDENT_STATUSES.map((value) => ({ value, label: INCIDENT_WORDS[value] })),
+});
+
+const impactField = selectField<Impact>({
+  label: "Impact",
+  hint: "Impact of the incident as a whole.",
+  empty: "Worst of the components",
+  options: IMPACTS.map((value) => ({ value, label: IMPACT_WORDS[value] })),
+});
+
+const externalRefField = textField({
+  label: "External reference",
+  hint: "Id of this incident in another system. Unique on the page.",
+  maxlength: 255,
+});
+
+/** Form for a new incident. */
+export const REPORT_FORM = defineForm<CreateIncidentBody, PageContext & PageComponents>()(
+  {
+    page: pageField(),
+    name: nameField({
+      hint: "What is happening, in a few words: “Checkout fails for some cards”.",
+    }),
+    components: affectedComponentsField(),
+    body: templateMessageField({
+      label: "First message",
+      hint: "Markdown. What you know now is enough; the next update can say more.",
+      templates: () => REPORT_TEMPLATES,
+      action: () => REPORT_PATH,
+    }),
+    status: {
+      ...statusField,
+      read: (sent: SentForm, name: string) => sent.text(name) || FIRST_STATUS,
+    },
+    impact_override: optional(impactField),
+    started_at: optional(
+      dateTimeField({
+        label: "Started at (UTC)",
+        hint: "Empty means now. The component statuses apply from then on.",
+      }),
+    ),
+    resolved_at: optional(
+      dateTimeField({
+        label: "Resolved at (UTC)",
+        hint: "For a past incident, with the status “Resolved”.",
+      }),
+    ),
+    notify: notifyField(),
+    external_ref: optional(externalRefField),
+    draft: { ...buttonField({ draft: true }), read: (sent: SentForm) => sent.text("intent") },
+  },
+  { advanced: ["impact_override", "started_at", "resolved_at", "notify", "external_ref"] },
+);
+
+/** Form for the next update of an incident. */
+export const UPDATE_FORM = defineForm<AddUpdateBody, IncidentView>()({
+  body: templateMessageField({
+    label: "Message",
+    hint: "What people should know now. Markdown.",
+    templates: ({ incident }) =>
+      UPDATE_TEMPLATES.filter(({ status }) => status !== incident.status),
+    action: ({ incident }) => pathsOfIncident(incident.id).updates,
+  }),
+  status: statusField,
+  components: changedComponentsField(),
+  notify: notifyField(),
+});
+
+const resolvedAtField = dateTimeField({ label: "Resolved at (UTC)" });
+
+/** Form that edits an incident. */
+export const INCIDENT_FORM = defineForm<UpdateIncidentBody, IncidentView>()({
+  name: nameField(),
+  impact_override: nullable(impactField),
+  started_at: dateTimeField({
+    label: "Started at (UTC)",
+    hint: "Component statuses apply from then on. History and uptime change accordingly.",
+    isRequired: true,
+  }),
+  identified_at: nullable(
+    dateTimeField({
+      label: "Identified at (UTC)",
+      hint: "Empty if the incident never had this status.",
+    }),
+  ),
+  monitoring_at: nullable(
+    dateTimeField({
+      label: "Monitoring since (UTC)",
+      hint: "Empty if the incident never had this status.",
+    }),
+  ),
+  // Shown only while the incident is resolved. A time that was typed before it was reopened counts
+  // as a change, so that an outdated form is a conflict.
+  resolved_at: {
+    ...resolvedAtField,
+    toBody: (typed, context) =>
+      typed === "" && !isResolved(context) ? undefined : resolvedAtField.toBody(typed, context),
+    fromStored: (iso: string | null) => (iso === null ? "" : resolvedAtField.fromStored(iso)),
+    Input: (props) => (isResolved(props.context) ? resolvedAtField.Input(props) : null),
+  },
+  external_ref: nullable(externalRefField),
+});
+
+function isResolved({ incident }: IncidentView): boolean {
+  return incident.status === "resolved";
+}
+
+/** Form that edits an update. */
+export const EDIT_UPDATE_FORM = defineForm<
+  EditUpdateBody,
+  IncidentView & { update: IncidentUpdate }
+>()({
+  body: messageField({ label: "Message", hint: "Markdown.", rows: 6 }),
+  display_at: dateTimeField({
+    label: "Took effect at (UTC)",
+    hint: "The component statuses of this update move along, and so does their history.",
+    isRequired: true,
+  }),
+});
+
+/** Outline of a new post-mortem. */
+export const OUTLINE = `## What happened
+
+## What was affected
+
+## Why it happened
+
+## What we do so that it does not happen again
+`;
+
+/** Form that edits a post-mortem. Its buttons publish and withdraw it. */
+export const POSTMORTEM_FORM = defineForm<{ body: string; publish?: boolean }, IncidentView>()({
+  body: {
+    ...textAreaField({
+      label: "Post-mortem",
+      hint: "Markdown, up to 50,000 characters.",
+      isLong: true,
+      isRequired: true,
+    }),
+    toBody: (typed) => (typed.trim() === "" ? new InvalidInput("is empty") : typed),
+  },
+  publish: {
+    ...buttonField({ publish: true, withdraw: false }),
+    read: (sent: SentForm) => sent.text("do"),
+  },
+});
