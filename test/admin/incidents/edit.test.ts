@@ -106,6 +106,21 @@ describe("editing an incident", () => {
     expect((await site.read(id)).identified_at).toBeNull();
   });
 
+  test("a time in the minute of the incident's start means the start", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    await site.app.clock.advance(30_500);
+    const { id, path, stored } = await withResolved(dashboard);
+    const times = { identified_at: "2026-03-10T12:00", resolved_at: "2026-03-10T12:00" };
+    expect((await dashboard.send(path, { ...stored, ...times })).status).toBe(303);
+    const startedAt = "2026-03-10T12:00:30.500Z";
+    expect(await site.read(id)).toMatchObject({
+      started_at: startedAt,
+      identified_at: startedAt,
+      resolved_at: startedAt,
+    });
+  });
+
   test("the form of an open incident neither shows nor accepts a resolution time", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
