@@ -32,11 +32,11 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
 
   function detail(
     { requestContext, query }: Pick<At<string>, "requestContext" | "query">,
-    update: StateOf<typeof UPDATE_FORM>,
+    nextUpdate: StateOf<typeof UPDATE_FORM>,
   ): Screen {
     const { role } = sessionOf(requestContext).user;
-    const page = { update, role, before: query["before"], now: ctx.clock.now() };
-    return { title: update.context.incident.name, children: <IncidentDetail {...page} /> };
+    const page = { nextUpdate, role, before: query["before"], now: ctx.clock.now() };
+    return { title: nextUpdate.context.incident.name, children: <IncidentDetail {...page} /> };
   }
 
   area.screen(

@@ -25,7 +25,7 @@ import { pathsOfIncident } from "./incident-paths";
 import type { IncidentView } from "./incident-view";
 
 interface IncidentDetailProps {
-  update: StateOf<typeof UPDATE_FORM>;
+  nextUpdate: StateOf<typeof UPDATE_FORM>;
   role: Role;
   /** Id of the update after which the timeline starts; undefined for the newest part. */
   before: string | undefined;
@@ -34,8 +34,8 @@ interface IncidentDetailProps {
 }
 
 /** One incident: form for the next update, timeline and properties. */
-export function IncidentDetail({ update, role, before, now }: IncidentDetailProps) {
-  const view = update.context;
+export function IncidentDetail({ nextUpdate, role, before, now }: IncidentDetailProps) {
+  const view = nextUpdate.context;
   const { incident, authors } = view;
   const paths = pathsOfIncident(incident.id);
   const mayWrite = roleAllows(role, "editor");
@@ -48,7 +48,7 @@ export function IncidentDetail({ update, role, before, now }: IncidentDetailProp
       />
       {incident.draft ? <DraftNotice id={incident.id} mayWrite={mayWrite} /> : null}
       <Columns aside={<IncidentFacts view={view} now={now} />}>
-        {mayWrite ? <NextUpdate state={update} /> : null}
+        {mayWrite ? <NextUpdate state={nextUpdate} /> : null}
         <UpdateTimeline
           updates={incident.updates}
           words={INCIDENT_WORDS}

@@ -2,14 +2,13 @@ import type {
   AddUpdateBody,
   CreateIncidentBody,
   EditUpdateBody,
-  IncidentUpdate,
   UpdateIncidentBody,
 } from "../../features/incidents";
 import { type Impact, IMPACTS, INCIDENT_STATUSES } from "../../domain/incident-status";
 import type { Form as SentForm } from "../../http";
 import { IMPACT_WORDS, INCIDENT_WORDS } from "../../public/words";
 import { buttonField, choiceField, notifyField, selectField } from "../forms/choice-fields";
-import { dateTimeField } from "../forms/date-time-field";
+import { dateTimeField, type TimeZoneContext } from "../forms/date-time-field";
 import { InvalidInput, nullable, optional } from "../forms/field";
 import { defineForm } from "../forms/form";
 import { type PageContext, pageField } from "../forms/page-field";
@@ -121,7 +120,9 @@ export const INCIDENT_FORM = defineForm<UpdateIncidentBody, IncidentView>()({
   resolved_at: {
     ...resolvedAtField,
     toBody: (typed, context) =>
-      typed === "" && !isResolved(context) ? undefined : resolvedAtField.toBody(typed, context),
+      typed.trim() === "" && !isResolved(context)
+        ? undefined
+        : resolvedAtField.toBody(typed, context),
     fromStored: (iso: string | null) => (iso === null ? "" : resolvedAtField.fromStored(iso)),
     Input: (props) => (isResolved(props.context) ? resolvedAtField.Input(props) : null),
   },
@@ -133,10 +134,7 @@ function isResolved({ incident }: IncidentView): boolean {
 }
 
 /** Form that edits an update. */
-export const EDIT_UPDATE_FORM = defineForm<
-  EditUpdateBody,
-  IncidentView & { update: IncidentUpdate }
->()({
+export const EDIT_UPDATE_FORM = defineForm<EditUpdateBody, TimeZoneContext>()({
   body: messageField({ label: "Message", hint: "Markdown.", rows: 6 }),
   display_at: dateTimeField({
     label: "Took effect at (UTC)",
@@ -156,7 +154,7 @@ export const OUTLINE = `## What happened
 `;
 
 /** Form that edits a post-mortem. Its buttons publish and withdraw it. */
-export const POSTMORTEM_FORM = defineForm<{ body: string; publish?: boolean }, IncidentView>()({
+export const POSTMORTEM_FORM = defineForm<{ body: string; publish?: boolean }>()({
   body: {
     ...textAreaField({
       label: "Post-mortem",

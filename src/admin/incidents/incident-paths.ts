@@ -15,3 +15,11 @@ export function pathsOfIncident(id: string) {
     delete: `${home}/delete`,
   };
 }
+
+/** Returns the links from the list to an incident, for the screens below it. */
+export function incidentCrumbs({ id, name }: { id: string; name: string }) {
+  return [
+    { href: INCIDENTS_PATH, label: "Incidents" },
+    { href: incidentPath(id), label: name },
+  ];
+}

@@ -13,6 +13,7 @@ import { REPORT_FORM } from "./forms";
 import { REPORT_PATH } from "./incident-paths";
 import { previewIncident } from "./incident-view";
 import { IncidentList, readIncidentList } from "./list";
+import { addPostmortemRoutes } from "./postmortem-routes";
 import { fillInTemplate, REPORT_TEMPLATES } from "./templates";
 
 const REPORT_TITLE = "Report an incident";
@@ -87,5 +88,6 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
 
   addIncidentRoutes(area, deps);
   addEditRoutes(area, deps);
+  addPostmortemRoutes(area, deps);
   return area.routes;
 }

@@ -1,0 +1,111 @@
+import { invalidFields } from "../../errors";
+import { getIncident, type Incident, putPostmortem } from "../../features/incidents";
+import { actorOf } from "../../http";
+import { Button } from "../../ui";
+import type { AdminDependencies } from "../dependencies";
+import { incidentPath } from "../paths";
+import type { Area } from "../screens/area";
+import { FormScreen } from "../timeline/form-screen";
+import { OUTLINE, POSTMORTEM_FORM } from "./forms";
+import { incidentCrumbs, pathsOfIncident } from "./incident-paths";
+import { previewIncident, readIncidentView } from "./incident-view";
+
+/** Adds the form that writes, publishes and withdraws the post-mortem of an incident. */
+export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): void {
+  area.editForm("/:id/postmortem", {
+    ask: "The editor of an incident's post-mortem",
+    summary: "Write an incident's post-mortem",
+    form: POSTMORTEM_FORM,
+    load(reader, { params, sent }) {
+      const context = readIncidentView(ctx, reader, params.id);
+      const { postmortem, version } = context.incident;
+      // A new post-mortem starts with the outline, which is a change once it is submitted.
+      const body = postmortem?.body ?? (sent === undefined ? OUTLINE : "");
+      return { resource: { body, publish: isPublished(context.incident) }, version, context };
+    },
+    show(state) {
+      const { incident } = state.context;
+      return {
+        title: `Post-mortem of ${incident.name}`,
+        children: (
+          <FormScreen
+            title="Post-mortem"
+            crumbs={incidentCrumbs(incident)}
+            intro={describePostmortem(incident)}
+            form={POSTMORTEM_FORM}
+            state={state}
+            action={pathsOfIncident(incident.id).postmortem}
+          >
+            <PostmortemButtons incident={incident} />
+          </FormScreen>
+        ),
+      };
+    },
+    update(tx, changes, actor, { params }, { incident }) {
+      const { body = incident.postmortem?.body ?? "", publish } = changes;
+      if (publish && body.trim() === OUTLINE.trim()) {
+        const detail = "is nothing but its headings: write something below them";
+        throw invalidFields([{ pointer: "#/body", detail }]);
+      }
+      const input = { body, ...(publish === undefined ? {} : { publish }) };
+      putPostmortem(ctx, tx, params.id, input, actor);
+    },
+    done: ({ params }, { publish }) => ({
+      path: incidentPath(params.id),
+      text: doneText(publish),
+    }),
+    preview: {
+      ask: "The post-mortem that was previewed",
+      summary: "Show a post-mortem as the public sees it",
+      show(tx, { params: { id }, requestContext }) {
+        const actor = actorOf(requestContext);
+        const body = getIncident(tx, id, true).row.postmortemBody ?? "";
+        putPostmortem(ctx, tx, id, { body, publish: true }, actor);
+        return previewIncident(ctx, tx, id, actor);
+      },
+    },
+  });
+}
+
+/** Returns the confirmation for the button that was pressed. */
+function doneText(button: string): string {
+  if (button === "publish") return "The post-mortem was published.";
+  if (button === "withdraw") return "The post-mortem was withdrawn.";
+  return "The post-mortem was saved.";
+}
+
+function PostmortemButtons({ incident }: { incident: Incident }) {
+  return (
+    <>
+      {isPublished(incident) ? (
+        <>
+          <Button kind="primary">Save changes</Button>
+          <Button name="do" value="withdraw">
+            Save and withdraw
+          </Button>
+        </>
+      ) : (
+        <>
+          <Button kind="primary" name="do" value="publish">
+            Publish post-mortem
+          </Button>
+          <Button>Save draft</Button>
+        </>
+      )}
+      <Button previewAction={`${pathsOfIncident(incident.id).postmortem}/preview`}>Preview</Button>
+    </>
+  );
+}
+
+function describePostmortem(incident: Incident): string {
+  if (incident.draft) {
+    return "The incident is a draft. The post-mortem is shown once both are published.";
+  }
+  return isPublished(incident)
+    ? "Published: the page shows saved changes at once."
+    : "Only signed-in users see the post-mortem until you publish it.";
+}
+
+function isPublished({ postmortem }: Incident): boolean {
+  return Boolean(postmortem?.published_at);
+}
