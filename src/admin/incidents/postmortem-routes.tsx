@@ -44,7 +44,7 @@ export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): voi
     update(tx, changes, actor, { params }, { incident }) {
       const { body = incident.postmortem?.body ?? "", publish } = changes;
       if (publish && body.trim() === OUTLINE.trim()) {
-        const detail = "is nothing but its headings: write something below them";
+        const detail = "contains only headings: write something below them";
         throw invalidFields([{ pointer: "#/body", detail }]);
       }
       const input = { body, ...(publish === undefined ? {} : { publish }) };
