@@ -47,6 +47,7 @@ export function addEditRoutes(area: Area, { ctx }: AdminDependencies): void {
     conflictField: "external_ref",
     update(tx, changes, actor, { params }, { incident }) {
       const input = exactChanges(changes, incident);
+      // The only change may be a time of resolution, which an open incident does not have.
       if (Object.keys(input).length === 0) return false;
       const { row } = updateIncident(ctx, tx, params.id, input, actor);
       return row.version !== incident.version;
@@ -90,7 +91,6 @@ export function addEditRoutes(area: Area, { ctx }: AdminDependencies): void {
     update(tx, { display_at: at, ...changes }, actor, { params }, { incident }) {
       const input =
         at === undefined ? changes : { ...changes, display_at: exactTime(at, incident.started_at) };
-      if (Object.keys(input).length === 0) return false;
       const { row } = editUpdate(ctx, tx, params.id, params.update_id, input, actor);
       return row.version !== incident.version;
     },

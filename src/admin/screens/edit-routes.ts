@@ -1,6 +1,7 @@
 import type { Actor } from "../../domain/actor";
 import type { Role } from "../../domain/role";
 import type { Reader, Tx } from "../../db";
+import { invalidFields } from "../../errors";
 import { actorOf } from "../../http";
 import {
   type FormDefinition,
@@ -86,6 +87,8 @@ export function addEditForm<Path extends string, Body, Context, View extends Con
     if (errors.length === 0 && Object.keys(body).length === 0) return { isChanged: false, context };
     // Field errors of a stale form may concern outdated values, so the conflict comes first.
     if (version !== null && at.sent.text("version") !== String(version)) throw new StaleForm();
+    // All changed inputs are invalid, so the service has nothing to validate.
+    if (Object.keys(body).length === 0) throw invalidFields([...errors]);
     const update = () => declared.update(tx, body, actorOf(at.requestContext), at, context);
     return { isChanged: withErrors(errors, update) !== false, context };
   }

@@ -83,6 +83,11 @@ describe("editing an update", () => {
     { what: "no text", form: { body: "", display_at: "2026-03-10T12:02" }, wrong: ["body"] },
     { what: "no time", form: { body: "x", display_at: "" }, wrong: ["display_at"] },
     {
+      what: "no time, and an unchanged text",
+      form: { body: "It is the disc.", display_at: "" },
+      wrong: ["display_at"],
+    },
+    {
       what: "a day that is none, and a text that is too long",
       form: { body: "x".repeat(10_001), display_at: "2026-02-30T12:00" },
       wrong: ["body", "display_at"],
