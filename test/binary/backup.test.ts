@@ -5,7 +5,7 @@ import { createInstallation, PROCESS_TEST_MS } from "../support/binary";
 setDefaultTimeout(PROCESS_TEST_MS);
 
 describe("backup and restore by command", () => {
-  test("a backup taken beside a running server restores into another data directory", async () => {
+  test("a backup taken while a server runs restores into another data directory", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const { value: key } = await site.createKey(["read:status"]);
@@ -40,7 +40,7 @@ describe("backup and restore by command", () => {
     expect([await statusOf(revoked.value), await statusOf(live.value)]).toEqual([401, 200]);
   });
 
-  test("a restore beside a running server is rejected, naming it, and changes nothing", async () => {
+  test("a restore while a server runs is rejected, naming it, and changes nothing", async () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const { value: key } = await site.createKey(["read:status"]);

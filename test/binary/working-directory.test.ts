@@ -49,7 +49,7 @@ describe("files in the working directory", () => {
 });
 
 describe("allclear healthcheck", () => {
-  test("healthcheck exits with 0 beside a ready server and 1 without one, and uses no proxy", async () => {
+  test("healthcheck exits with 0 if the server is ready and with 1 without one, and uses no proxy", async () => {
     await using site = await createInstallation();
     let asked = 0;
     using proxy = Bun.serve({

@@ -30,7 +30,7 @@ function linkedDirectories(folder: string, link: (target: string, path: string) 
 }
 
 describe("the lock of a data directory", () => {
-  test("the lock is held by one process, and another is told its process id and command", async () => {
+  test("the lock is held by one process, and another gets its process id and command", async () => {
     using folder = temporaryFolder();
     const directory = openDataDirectory(folder.path);
     await using child = startChild("hold-directory.ts", folder.path, "serve");

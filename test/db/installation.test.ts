@@ -85,7 +85,7 @@ describe("a command", () => {
     openForServer(configFor(folder)).close();
   });
 
-  test("a command beside a server with the same schema works and leaves the lock to the server", async () => {
+  test("a command works while a server with the same schema runs, and leaves the lock to it", async () => {
     using folder = temporaryFolder();
     makeDatabase(folder.path);
     await using child = startChild("hold-directory.ts", folder.path, "serve");
@@ -97,7 +97,7 @@ describe("a command", () => {
     expect(tryLock(openDataDirectory(folder.path), "serve")).toBeUndefined();
   });
 
-  test("a command beside a server with another schema is rejected, naming both versions and the server", async () => {
+  test("a command is rejected while a server with another schema runs, naming both versions and the server", async () => {
     using folder = temporaryFolder();
     makeDatabase(folder.path, 1);
     await using child = startChild("hold-directory.ts", folder.path, "serve");

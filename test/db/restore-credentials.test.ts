@@ -437,7 +437,7 @@ function ruinTable(file: string, table: string): void {
   writeFileSync(file, bytes);
 }
 
-test("a new database can be read only by its owner and group, whatever the directory's permissions", async () => {
+test("a new database can be read only by its owner and group, also in a public directory", async () => {
   using folder = temporaryFolder();
   const databasePath = join(folder.path, "open-to-all.db");
   await using app = await createTestApp({ databasePath });

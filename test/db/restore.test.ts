@@ -124,7 +124,7 @@ describe("restoring", () => {
     expect(committedNotes(directory.database)).toEqual(["past"]);
   });
 
-  test("a restore of a copied database includes the log beside it", async () => {
+  test("a restore of a copied database includes its log", async () => {
     using at = place();
     const copied = join(at.folder, "copied.db");
     makeDatabase(copied, "in the file");
@@ -269,7 +269,7 @@ describe("restoring", () => {
     expect(committedNotes(at.directory.database)).toEqual(["past"]);
   });
 
-  test("a restored database can be written, whatever the backup's permissions", () => {
+  test("a restored database can be written even if the backup is read-only", () => {
     using at = place();
     chmodSync(at.backup, 0o444);
     restoreDatabase(at.directory, at.backup);
@@ -433,7 +433,7 @@ describe("the commands backup and restore", () => {
     expect(committedNotes(file)).toEqual(["present"]);
   });
 
-  test("beside a server, restore is rejected naming it, and backup works", async () => {
+  test("while a server runs, restore is rejected naming it, and backup works", async () => {
     using at = place();
     await using server = startChild("hold-directory.ts", at.directory.path, "serve");
     expect(await server.line()).toBe("held");

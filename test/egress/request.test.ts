@@ -74,7 +74,7 @@ describe("an HTTP response", () => {
     expect(answer.certificate?.expiresAt).toBe(Date.UTC(2099, 0));
   });
 
-  test("a response to HEAD has no body, whatever its Content-Length", async () => {
+  test("a response to HEAD has no body, even with a Content-Length", async () => {
     const head = "HTTP/1.1 200 -\r\nContent-Length: 5000\r\n\r\n";
     expect(successOf(await ask(answering(head), { method: "HEAD" })).sentBody.length).toBe(0);
   });

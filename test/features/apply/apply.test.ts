@@ -131,7 +131,7 @@ describe("apply", () => {
     expect((await apply(app, renamed)).changes).toEqual([]);
   });
 
-  test("two entries of a file never become the same page, whatever its earlier slugs", async () => {
+  test("two entries of a file never become the same page, even through earlier slugs", async () => {
     await using app = await createTestApp();
     await apply(app, "pages: [{ slug: acme, ref: acme, name: Acme }]");
     const swapped =

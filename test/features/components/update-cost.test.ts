@@ -52,7 +52,7 @@ describe("an update that names many components", () => {
 });
 
 describe("a bulk change of manual statuses", () => {
-  test("a bulk change of manual statuses needs one statement per component besides a fixed number", async () => {
+  test("a bulk change of manual statuses needs one statement per component and a fixed number of others", async () => {
     const statementsOf = async (components: number) => {
       await using app = await createTestApp();
       const names = Array.from({ length: components }, (_, i) => `Component ${i}`);

@@ -141,7 +141,7 @@ describe("a monitor that goes down and recovers", () => {
     expect(await site.people()).toEqual(["monitor.up"]);
   });
 
-  test("a monitor sends its own message beside another one that goes down in the same transaction", async () => {
+  test("a monitor sends its own message if another one goes down in the same transaction", async () => {
     await using site = await createMonitored("never");
     const { watch } = site;
     const { components } = await watch.app.page({ slug: "other", name: "Other" }, ["Shop"]);
