@@ -1,29 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
-import { describeWithBrowser } from "../support/browser";
-import { type DemoSites, openDemoSites } from "../support/demo-sites";
 import { SCREENS } from "../support/screens";
-import { startTour, type Tour } from "../support/screen-tour";
+import { describeScreens } from "../support/test-screens";
 
-/** The most stops that a screen has before what it is for. */
+/** Largest number of Tab presses before the main control of a screen. */
 const STOPS_MAX = 60;
 
-describeWithBrowser("the dashboard by keyboard", (browser) => {
-  let demoSites: DemoSites;
-  let tour: Tour;
-  beforeAll(async () => {
-    demoSites = await openDemoSites(browser());
-    tour = startTour(demoSites);
-  }, 60_000);
-  afterAll(async () => {
-    await tour?.[Symbol.asyncDispose]();
-    await demoSites?.[Symbol.asyncDispose]();
-  });
-
+describeScreens("the dashboard by keyboard", (tour) => {
   async function open(name: string): Promise<Page> {
     const screen = SCREENS.find((known) => known.name === name);
     if (!screen) throw new Error(`there is no screen ${name}`);
-    return (await tour.show(screen)).page;
+    return (await tour().show(screen)).page;
   }
 
   test.each([

@@ -5,9 +5,12 @@ import { type DemoSites, openDemoSites } from "./demo-sites";
 import type { Screen } from "./screens";
 import { SMALL, startTour, type Tour } from "./screen-tour";
 
-/** Tests screens for accessibility, phone width, errors in the console and requests to other hosts. */
-export function testScreens(screens: readonly Screen[]): void {
-  describeWithBrowser("every screen of the dashboard", (browser) => {
+/** Describes tests that open screens of the demo installations in a browser. */
+export function describeScreens(
+  name: string,
+  body: (tour: () => Tour, demoSites: () => DemoSites) => void,
+): void {
+  describeWithBrowser(name, (browser) => {
     let demoSites: DemoSites;
     let tour: Tour;
     beforeAll(async () => {
@@ -18,12 +21,21 @@ export function testScreens(screens: readonly Screen[]): void {
       await tour?.[Symbol.asyncDispose]();
       await demoSites?.[Symbol.asyncDispose]();
     });
+    body(
+      () => tour,
+      () => demoSites,
+    );
+  });
+}
 
+/** Tests screens for accessibility, phone width, console errors and requests to other hosts. */
+export function testScreens(screens: readonly Screen[]): void {
+  describeScreens("every screen of the dashboard", (tour, demoSites) => {
     test.each(screens.map((screen) => [screen.name, screen] as const))(
       "the screen has no axe violations, fits a phone and loads nothing from other hosts: %s",
       async (_name, screen) => {
-        const { origin, axe } = screen.open(demoSites).site;
-        const { page, requests, complaints } = await tour.show(screen);
+        const { origin, axe } = screen.open(demoSites()).site;
+        const { page, requests, complaints } = await tour().show(screen);
         const headings = await page.locator("h1").count();
         expect(headings).toBe(screen.isOverlay && !screen.isSmallOnly ? 2 : 1);
         expect(await axe(page)).toEqual([]);
