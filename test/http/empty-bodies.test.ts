@@ -106,7 +106,7 @@ describe.each(Object.entries(VERBS))("%s", (_verb, prepare) => {
   });
 });
 
-test("every POST of the API that creates nothing declares the body that it reads or refuses", async () => {
+test("every POST of the API that creates nothing declares the body that it reads or rejects", async () => {
   await using app = await createTestApp({ dashboard: true });
   const unread = app.app.routes.routes.filter(
     ({ method, path, operation, body }) =>

@@ -72,7 +72,7 @@ describe("answers that name every invalid field", () => {
     await site.create("/incidents", { ...INCIDENT, components: { [site.api]: "major_outage" } });
   });
 
-  test("POST /incidents with a resolved_at for an open incident", async () => {
+  test("POST /incidents with a resolved_at for an open incident names that field and all other invalid ones", async () => {
     await using site = await createSite();
     const past = new Date(site.app.clock.now() - 60_000).toISOString();
     const body = { ...INCIDENT, status: "investigating", resolved_at: past };
@@ -85,7 +85,7 @@ describe("answers that name every invalid field", () => {
     await site.create("/incidents", { ...body, status: "resolved" });
   });
 
-  test("PATCH /incidents/{id}", async () => {
+  test("PATCH /incidents/{id} names every invalid field", async () => {
     await using site = await createSite();
     const id = await site.create("/incidents", INCIDENT);
     const path = `/incidents/${id}`;
@@ -103,7 +103,7 @@ describe("answers that name every invalid field", () => {
     expect(changed.status).toBe(200);
   });
 
-  test("PATCH /incidents/{id}/updates/{update_id}", async () => {
+  test("PATCH /incidents/{id}/updates/{update_id} names every invalid field", async () => {
     await using site = await createSite();
     const id = await site.create("/incidents", INCIDENT);
     const update = await site.create(`/incidents/${id}/updates`, { body: "More." });
@@ -282,7 +282,7 @@ describe("a time whose year is out of range", () => {
   );
 
   test.each(["0011-02-30T10:00:00Z", "2026-02-30T10:00:00Z", "2026-09-02T10:00:00", "now"])(
-    "%s is refused as no time, not for its year",
+    "an invalid time is rejected as such and not for its year: %s",
     async (started_at) => {
       await using site = await createSite();
       const errors = await site.refuse("POST", "/incidents", { ...INCIDENT, started_at });

@@ -18,7 +18,7 @@ describe("hostile requests", () => {
   );
 
   test.each(["5, 5", "5,6", "", "+5", "-5", "5e0", "0x5", "5.0", "5 5", "five"])(
-    "a body with the Content-Length %p is refused before it is read, and the connection is closed",
+    "a body with the Content-Length %p is rejected before it is read, and the connection is closed",
     async (length) => {
       await using app = await createTestApp();
       const key = await app.keyWith("write:components", "manage:monitors");

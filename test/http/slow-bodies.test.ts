@@ -91,7 +91,7 @@ describe("bodies that arrive slowly", () => {
   });
 });
 
-test("a request with two equal Content-Length headers is refused, its connection closed, and the limits of bodies stay in force", async () => {
+test("a request with two equal Content-Length headers is rejected, its connection closed, and the limits of bodies stay in force", async () => {
   await using site = await serveApp({ clock: createTestClock() });
   using _first = await holdSignOut(site);
   using _second = await holdSignOut(site);

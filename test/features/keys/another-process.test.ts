@@ -26,7 +26,7 @@ async function serverAndCommand() {
 }
 
 describe("before the server notices another process's commit", () => {
-  test("a key created there works at once, and a value that is no key's is still refused", async () => {
+  test("a key that another process has just created works at once, and an unknown value is rejected", async () => {
     await using both = await serverAndCommand();
     const { app, command } = both;
     const own = await app.createKey();
