@@ -138,7 +138,7 @@ describe("a key value in a wrong place", () => {
     const headers = { accept: "text/html" };
     const answer = await app.call(`${KEYS}/${value}`, { session, headers });
     expect(answer.status).toBe(404);
-    expect(answer.text).toContain("Keys are named by their id");
+    expect(answer.text).toContain("Use the id of the key");
     expect(answer.text).not.toContain(value);
   });
 

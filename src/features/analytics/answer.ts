@@ -3,7 +3,7 @@ import { toIso } from "../../kernel/time";
 import type { Span } from "../components";
 import type { IntervalName, Period } from "./period";
 
-/** A figure of analytics with all that there is to say of it. */
+/** Figures with their period and method. */
 export interface Answer<Row> {
   from: string;
   to: string;
@@ -18,12 +18,15 @@ export function headOf({ from, to, interval }: Period, method: string) {
   return { from: toIso(from), to: toIso(to), interval, method };
 }
 
-/** The interval that a line is of. */
+/** Returns the interval of a line. */
 export function lineOf({ from, to }: Span) {
   return { from: toIso(from), to: toIso(to) };
 }
 
-/** The lines of an answer as CSV, in the order of their schema's fields; the last column is the method. */
+/**
+ * Returns an answer as CSV, with the fields of the line's schema as columns and the method as the
+ * last one.
+ */
 export function answerToCsv<Row extends object>(line: TObject, answer: Answer<Row>): string {
   const columns = Object.keys(line.properties);
   const rows = answer.data.map((row) => {
@@ -33,9 +36,7 @@ export function answerToCsv<Row extends object>(line: TObject, answer: Answer<Ro
   return toCsv([...columns, "method"], rows);
 }
 
-/*
- * Tables as text/csv (RFC 4180). Programs that open one may take a cell for a formula; none of these is.
- */
+/* Tables as text/csv (RFC 4180). Cells that a program could take for formulas are escaped. */
 
 /** Content of a cell; null is empty. */
 type Cell = string | number | boolean | null;
@@ -46,23 +47,23 @@ type Cell = string | number | boolean | null;
  */
 const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/u;
 
-/** A header line and the rows, each ended by CRLF, in UTF-8 without a byte order mark. */
+/** Returns a header line and the rows, each ended by CRLF, in UTF-8 without a byte order mark. */
 export function toCsv(columns: readonly string[], rows: Iterable<readonly Cell[]>): string {
   let text = `${columns.join(",")}\r\n`;
   for (const row of rows) text += toCsvLine(row);
   return text;
 }
 
-/** One row, ended by CRLF. */
+/** Returns one row, ended by CRLF. */
 export function toCsvLine(row: readonly Cell[]): string {
   return `${row.map(toCell).join(",")}\r\n`;
 }
 
 function toCell(value: Cell): string {
   if (value === null) return "";
-  // Numbers are ours, and a minus before one is no formula.
+  // Numbers are generated here; a minus sign makes no formula.
   if (typeof value !== "string") return String(value);
-  // A leading apostrophe is how spreadsheets say that text follows.
+  // In spreadsheets a leading apostrophe marks text.
   const text = FORMULA.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
 }
@@ -78,7 +79,7 @@ export function prefersCsv(accept: string | null): boolean {
       const weight = parameters.find((parameter) => parameter.startsWith("q="));
       return { range, weight: weight === undefined ? 1 : Number(weight.slice(2)) };
     });
-  // The most precise range that fits is the one that counts.
+  // The most specific matching range decides.
   const weightOf = (type: string) => {
     const [family] = type.split("/");
     for (const desired of [type, `${family}/*`, "*/*"]) {

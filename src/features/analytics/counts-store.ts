@@ -1,6 +1,6 @@
 /*
- * What is counted by interval, from the tables of other rooms: incidents, found by `incidents_by_start`,
- * and the use of keys, found by its primary key. None is hot.
+ * Counts by interval from tables of other modules: incidents, found by `incidents_by_start`, and
+ * usage of keys, found by primary key. None is hot.
  */
 import { and, eq, gte, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { type Reader, selectMany } from "../../db";
@@ -31,14 +31,14 @@ interface IncidentParams {
 }
 
 const startedAt = sql`incidents.started_at`;
-/** Told to have been recognised, or resolved, before it began: that took no time. */
+/** Zero if it was identified or resolved before it started. */
 const after = (at: SQL) => sql`max(0, ${at} - ${startedAt})`;
 const countOf = (condition: SQL) => sql<number>`count(*) FILTER (WHERE ${condition})`;
 const isOfImpact = (impact: string) => countOf(sql`incidents.impact = ${sql.raw(`'${impact}'`)}`);
 
 /**
- * The published incidents that began within a span, counted by unit, with when that began. One statement for each way to
- * find them, so that their texts are constant.
+ * Returns the statement that counts published incidents that started within a span, by unit with
+ * its start. One statement per kind of filter, with constant text.
  */
 function countStatement(where: ($: IncidentParams) => SQL) {
   return selectMany((orm, $: IncidentParams) =>
@@ -54,7 +54,7 @@ function countStatement(where: ($: IncidentParams) => SQL) {
         identifySum: sql<number | null>`sum(${after(sql`incidents.identified_at`)})`,
         resolved: sql<number>`count(incidents.resolved_at)`,
         resolveSum: sql<number | null>`sum(${after(sql`incidents.resolved_at`)})`,
-        // SQLite takes the id from the row that has the greatest.
+        // SQLite takes the id from the row with the maximum.
         longest: sql<number>`max(${after(sql`coalesce(incidents.resolved_at, ${$.now})`)})`,
         longestId: sql<string>`incidents.id`,
       })
@@ -86,14 +86,17 @@ const countOfMonitor = countStatement(
     SELECT m.incident_id FROM monitor_incidents AS m WHERE m.monitor_id = ${$.monitorId})`,
 );
 
-/** Those of a monitor, else of a component (of the page `pageId`), else of a page, else all. */
+/**
+ * Counts the incidents of a monitor, else of a component (of the page `pageId`), else of a page,
+ * else all.
+ */
 export function countIncidents(reader: Reader, params: IncidentParams) {
   if (params.monitorId !== null) return countOfMonitor(reader, params);
   if (params.componentId !== null) return countOfComponent(reader, params);
   return params.pageId === null ? countAll(reader, params) : countOfPage(reader, params);
 }
 
-/** The keys with when each was last used, as far as that is written; newest first, at most `limit`. */
+/** Lists keys with their last written use, newest first, at most `limit`. */
 export const listKeys = selectMany((orm, $: { id: string | null; limit: number }) =>
   orm
     .select({

@@ -8,9 +8,9 @@ import type { Subject } from "./subjects";
 type Counted = ReturnType<typeof countIncidents>[number];
 
 /**
- * The published incidents that began within each interval, and within all of them: of the subject's page,
- * those that ever named its component, or those that its monitor opened. `now` is what an open one is
- * reckoned to.
+ * Returns figures of published incidents that started within each interval and in the whole period:
+ * of the subject's page, of those that ever named its component, or of those that its monitor
+ * opened. An open incident counts until `now`.
  */
 export function incidentsAnswer(
   reader: Reader,

@@ -1,6 +1,6 @@
 /**
- * Analytics: uptime, latency, incidents and requests in figures, of a time and by interval, each with how it
- * was counted. Reads what other rooms keep and writes nothing.
+ * Analytics: uptime, latency, incidents and requests of a period by interval, each with its method.
+ * Reads data of other modules and writes nothing.
  */
 export { answerToCsv, toCsv, toCsvLine } from "./answer";
 export { incidentsAnswer } from "./incidents";

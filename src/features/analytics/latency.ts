@@ -6,7 +6,7 @@ import { type LatencyAnswer, METHODS } from "./model";
 import { type Period, requireLines } from "./period";
 import { monitorsOf, type Subject } from "./subjects";
 
-/** Of the hour that is not rolled up yet every result is read, so monitors are bounded by themselves. */
+/** Maximum number of monitors, since all results of the last hour are read one by one. */
 const MONITORS_MAX = 20;
 
 /**

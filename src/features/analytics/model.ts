@@ -22,7 +22,7 @@ const NullableNumber = (description: string) => Nullable(Type.Number({ minimum: 
 
 const LINE = { from: Instant, to: Instant };
 
-/** An answer: the time that it is of, how it was counted, all of it together, and line by line. */
+/** Returns the schema of an answer: period, method, total and lines. */
 function AnswerOf<Figures extends TProperties, Line extends TProperties>(
   title: string,
   figures: Figures,
@@ -31,10 +31,10 @@ function AnswerOf<Figures extends TProperties, Line extends TProperties>(
   return Type.Object(
     {
       from: Instant,
-      to: Type.Unsafe<string>({ ...Instant, description: "Not included; never after now." }),
+      to: Type.Unsafe<string>({ ...Instant, description: "Exclusive; never in the future." }),
       interval: Nullable(OneOf(INTERVALS)),
-      method: Type.String({ description: "How the figures were counted, in a sentence." }),
-      total: Type.Object(figures, { description: "All of it together." }),
+      method: Type.String({ description: "Sentence about the method of counting." }),
+      total: Type.Object(figures, { description: "Figures of the whole period." }),
       data: Type.Array(Type.Object(line), {
         description: "A line for each subject and interval, subject by subject, oldest first.",
       }),
@@ -48,7 +48,7 @@ const uptimeFigures = {
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: "1 − down_ms ÷ counted_ms, rounded down; null where nothing is known.",
+      description: "1 − down_ms ÷ counted_ms, rounded down; null without known time.",
       examples: [0.999712],
     }),
   ),
@@ -56,7 +56,7 @@ const uptimeFigures = {
   down_ms: Type.Number({
     minimum: 0,
     description:
-      "What of it counts as down: of a component major outages, and partial ones to 0.3.",
+      "Time that counts as down: for components major outages, and partial ones times 0.3.",
   }),
   degraded_ms: Milliseconds("What of it was degraded. It counts as up."),
   partial_outage_ms: Nullable(Milliseconds("Null for a monitor.")),
@@ -108,7 +108,7 @@ const incidentFigures = {
   resolved: Count("Those that are resolved."),
   time_to_resolve_ms: NullableNumber("On average; null where none is resolved."),
   longest_ms: NullableNumber("How long the longest lasted, or has lasted so far."),
-  longest_id: Nullable(Type.String({ description: "Which one that is." })),
+  longest_id: Nullable(Type.String({ description: "Id of the longest incident." })),
 };
 export const IncidentsLine = Type.Object({ ...LINE, ...incidentFigures });
 export const IncidentsAnswer = AnswerOf(

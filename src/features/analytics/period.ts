@@ -1,31 +1,31 @@
 /*
- * What time a figure is of, and into which intervals that is divided. Pure: the present is an argument.
- * Times are unix ms; an end is not included.
+ * Period of figures, divided into intervals. Pure: the current time is an argument. Times are unix
+ * ms; ends are exclusive.
  */
 import { invalidParameter, Problem } from "../../errors";
 import { DAY_MS, HOUR_MS, parseInstant, startOfDay } from "../../kernel/time";
 import type { Span } from "../components";
 
-/** Hours, days and months of the calendar in UTC. */
+/** Calendar hours, days and months in UTC. */
 export const INTERVALS = ["hour", "day", "month"] as const;
 export type IntervalName = (typeof INTERVALS)[number];
 
 /**
- * The most lines that one answer has: intervals, times what they are told of. Enough for a month by the
- * hour, and few enough that none of them takes longer than other reads do.
+ * Maximum number of lines of an answer: intervals times subjects. Enough for a month by hour, and
+ * few enough to be as fast as other reads.
  */
 export const LINES_MAX = 750;
 /** Default number of UTC days, the last one included. */
 export const DEFAULT_DAYS = 30;
 
 export interface Period extends Span {
-  /** Null where the figures are of the whole time. */
+  /** Null for a single interval. */
   interval: IntervalName | null;
-  /** One after the other, oldest first; the first and the last may be cut short by the period's ends. */
+  /** Consecutive spans, oldest first; the first and last may be cut by the period. */
   spans: readonly Span[];
 }
 
-/** A caller's limits of the period, in ISO 8601. */
+/** Start, end and interval as the caller sends them; times in ISO 8601. */
 export interface PeriodInput {
   from?: string | undefined;
   to?: string | undefined;
@@ -33,9 +33,9 @@ export interface PeriodInput {
 }
 
 /**
- * The time that a caller means: the last 30 UTC days, today included, unless something else is said. What
- * has not been yet is left out. Throws `invalid_request` where the ends are the wrong way round, nothing is
- * left, or there are more intervals than an answer may have.
+ * Returns the period of a caller: by default the last 30 UTC days, including today. The future is
+ * cut off. Throws `invalid_request` if the end is before the start, nothing is left, or there are
+ * more intervals than an answer may have.
  */
 export function readPeriod(input: PeriodInput, now: number): Period {
   const to = Math.min(now, instantOf(input.to) ?? now);
@@ -54,7 +54,7 @@ export function readPeriod(input: PeriodInput, now: number): Period {
   return { from, to, interval, spans };
 }
 
-/** Throws `invalid_request` where so many subjects make more lines than an answer may have. */
+/** Throws `invalid_request` if these subjects make more lines than an answer may have. */
 export function requireLines(subjects: number, { spans }: Period): void {
   if (subjects * spans.length > LINES_MAX) throw tooManyLines();
 }
@@ -71,7 +71,7 @@ function instantOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : parseInstant(text);
 }
 
-/** A number that two moments have in common only where they lie in the same interval. */
+/** Returns a number that two times share exactly if they are in the same interval. */
 export function numberOf(at: number, interval: IntervalName | null): number {
   if (interval === null) return 0;
   if (interval !== "month") return Math.floor(at / (interval === "hour" ? HOUR_MS : DAY_MS));
@@ -80,7 +80,7 @@ export function numberOf(at: number, interval: IntervalName | null): number {
 }
 
 function tooManyLines(): Problem {
-  const detail = `would make more than ${LINES_MAX} lines`;
+  const detail = `must be larger: the answer would have more than ${LINES_MAX} lines`;
   return new Problem(
     "invalid_request",
     `The answer would have more than ${LINES_MAX} lines. Ask for a shorter time, for longer intervals, or for one page, component, monitor or key.`,

@@ -7,7 +7,7 @@ import { METHODS, type RequestFigures, type RequestsAnswer } from "./model";
 import { LINES_MAX, numberOf, type PeriodInput, readPeriod, requireLines } from "./period";
 
 interface RequestsInput extends PeriodInput {
-  /** The id of a key; every key where none is named. */
+  /** Id of a key; all keys if omitted. */
   key?: string | undefined;
 }
 

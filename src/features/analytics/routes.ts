@@ -32,14 +32,14 @@ import { uptimeAnswer } from "./uptime";
 const PERIOD = {
   from: Type.Optional(
     InstantText({
-      description: `Where the time begins; else ${DEFAULT_DAYS} UTC days before its end, its last day included.`,
+      description: `Start of the period; by default ${DEFAULT_DAYS} UTC days before its end, including the last day.`,
     }),
   ),
-  to: Type.Optional(
-    InstantText({ description: "Where it ends, not included; now at the latest." }),
-  ),
+  to: Type.Optional(InstantText({ description: "End of the period, exclusive; at most now." })),
   interval: Type.Optional(
-    OneOf(INTERVALS, { description: "Hours, days or months in UTC; else the whole time is one." }),
+    OneOf(INTERVALS, {
+      description: "Hours, days or months in UTC; by default the whole period is one interval.",
+    }),
   ),
 };
 
@@ -48,7 +48,7 @@ const named = (description: string) =>
 
 const SubjectQuery = Type.Object(
   {
-    page: named("Only this page: slug or id. Of page, component and monitor one may be named."),
+    page: named("Only this page: slug or id. At most one of page, component and monitor."),
     ...ComponentFilter,
     monitor: named("Only this monitor: its id or `ref`."),
     ...PERIOD,
@@ -61,7 +61,7 @@ const KeyQuery = Type.Object(
   { additionalProperties: false },
 );
 
-const DESCRIPTION = `With \`Accept: text/csv\` the lines are sent as CSV, the method as their last column; a cell that a spreadsheet would take for a formula is led by an apostrophe. An answer has ${LINES_MAX} lines at most.`;
+const DESCRIPTION = `With \`Accept: text/csv\` the lines are sent as CSV with the method as the last column; cells that a spreadsheet would take for formulas start with an apostrophe. An answer has at most ${LINES_MAX} lines.`;
 
 /** Declares one of the four routes, which answer in JSON and CSV. */
 function declare(id: string, summary: string, more: string, schema: TSchema) {
@@ -92,7 +92,7 @@ export function analyticsRoutes(ctx: AppContext, requestContexts: RequestContext
         ...declare(
           "getUptimeAnalytics",
           "Read uptime",
-          "Of every component, or of one monitor, by interval.",
+          "Uptime of all components, or of one monitor, by interval.",
           UptimeAnswer,
         ),
       },
@@ -109,7 +109,7 @@ export function analyticsRoutes(ctx: AppContext, requestContexts: RequestContext
         ...declare(
           "getLatencyAnalytics",
           "Read response times",
-          "Of each monitor, by interval; of 20 monitors at most.",
+          "Response times of each monitor by interval, for at most 20 monitors.",
           LatencyAnswer,
         ),
       },
@@ -127,7 +127,7 @@ export function analyticsRoutes(ctx: AppContext, requestContexts: RequestContext
         ...declare(
           "getIncidentAnalytics",
           "Read figures of incidents",
-          "Of published incidents: of a page, of those that ever named a component, or of those that a monitor opened.",
+          "Figures of published incidents: of a page, of those that ever named a component, or of those that a monitor opened.",
           IncidentsAnswer,
         ),
       },
@@ -143,14 +143,14 @@ export function analyticsRoutes(ctx: AppContext, requestContexts: RequestContext
         ...declare(
           "getRequestAnalytics",
           "Read the use of API keys",
-          "Of every key, revoked ones too, the newest first, by interval.",
+          "Responses to all keys, including revoked ones, by interval, newest key first.",
           RequestsAnswer,
         ),
       },
     );
 }
 
-/** As CSV where the caller prefers it, else as JSON. */
+/** Sends CSV if the caller prefers it, else JSON. */
 function send<Row extends object>(
   request: Request,
   requestContext: RequestContext,

@@ -1,6 +1,6 @@
 /*
- * What uptime and latency are told of, read from the tables of other rooms: components with what marked
- * them, and monitors. None is hot; causes are found by `component_causes_by_time`.
+ * Data of uptime and latency, from tables of other modules: components with their causes, and
+ * monitors. None is hot; causes are found by `component_causes_by_time`.
  */
 import { and, asc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import { type Reader, selectMany, selectOne } from "../../db";
@@ -8,7 +8,7 @@ import { componentCauses, components } from "../../db/tables/components";
 import { componentNoData, monitorComponents, monitors } from "../../db/tables/monitors";
 import { pages } from "../../db/tables/pages";
 
-/** Every component of every page, page by page in the order of each; at most `limit`. */
+/** Lists the components of all pages in page order, at most `limit`. */
 export const listComponents = selectMany((orm, $: { limit: number }) =>
   orm
     .select({ component: components, pageSlug: pages.slug })
@@ -20,13 +20,13 @@ export const listComponents = selectMany((orm, $: { limit: number }) =>
 );
 
 interface Marked {
-  /** A JSON list. */
+  /** JSON list of component ids. */
   componentIds: string;
   from: number;
   to: number;
 }
 
-/** A statement for those that ended, and one for those that go on: each takes its part of the index. */
+/** Returns the statement for ended or open causes, each of which uses its part of the index. */
 function causesStatement(hasEnd: ($: Marked) => SQL) {
   return selectMany((orm, $: Marked) =>
     orm
@@ -81,12 +81,12 @@ export const findMonitor = selectOne((orm, $: { id: string }) =>
     .where(and(eq(monitors.id, $.id), isThere)),
 );
 
-/** Oldest first; at most `limit`. */
+/** Lists monitors, oldest first, at most `limit`. */
 export const listMonitors = selectMany((orm, $: { limit: number }) =>
   orm.select(MONITOR).from(monitors).where(isThere).orderBy(asc(monitors.id)).limit($.limit),
 );
 
-/** The monitors of the components of a page, or of one component. */
+/** Lists the monitors of a page's components. */
 export const listMonitorsOfPage = selectMany((orm, $: { pageId: string }) =>
   orm
     .selectDistinct(MONITOR)

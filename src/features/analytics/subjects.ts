@@ -27,14 +27,14 @@ interface SubjectInput {
   monitor?: string | undefined;
 }
 
-/** The same, found. */
+/** The subject's objects. */
 export interface Subject {
   page: { id: string; slug: string } | undefined;
   component: ComponentRow | undefined;
   monitor: MonitorName | undefined;
 }
 
-/** A monitor as figures name it. */
+/** A monitor with the properties that figures show. */
 export interface MonitorName {
   id: string;
   num: number;
@@ -46,10 +46,13 @@ export interface ComponentOnPage {
   pageSlug: string;
 }
 
-/** One more than may be told of, so that too many are noticed. */
+/** One more than allowed, so that too many are noticed. */
 const LIMIT = LINES_MAX + 1;
 
-/** Throws `invalid_request` for what is not there, and where more than one is named. */
+/**
+ * Finds the subject of figures. Throws `invalid_request` for an unknown object and for more than
+ * one.
+ */
 export function findSubject(reader: Reader, input: SubjectInput): Subject {
   const [first, second] = (["page", "component", "monitor"] as const).filter(
     (name) => input[name] !== undefined,
@@ -71,7 +74,7 @@ export function findSubject(reader: Reader, input: SubjectInput): Subject {
   return { page, component, monitor };
 }
 
-/** The components that a subject has: itself, or those of the page in its order, or all. */
+/** Lists the components of a subject: itself, or those of the page in its order, or all. */
 export function componentsOf(reader: Reader, { page, component }: Subject): ComponentOnPage[] {
   if (!page) {
     return listComponents(reader, { limit: LIMIT }).map(({ component: row, pageSlug }) => ({
@@ -83,7 +86,7 @@ export function componentsOf(reader: Reader, { page, component }: Subject): Comp
   return rows.map((row) => ({ row, pageSlug: page.slug }));
 }
 
-/** The monitors that a subject has: itself, or those of the component or the page, or all. */
+/** Lists the monitors of a subject: itself, or those of the component or the page, or all. */
 export function monitorsOf(reader: Reader, { page, component, monitor }: Subject): MonitorName[] {
   if (monitor) return [monitor];
   if (component) return listMonitorsOfComponent(reader, { componentId: component.id });

@@ -23,8 +23,8 @@ import { listCauses, listNoData } from "./store";
 import { type ComponentOnPage, componentsOf, type MonitorName, type Subject } from "./subjects";
 
 /**
- * The uptime of a monitor, or else of each component of the subject, by interval, and of all of them
- * together. Throws `invalid_request` for more lines than an answer may have.
+ * Returns the uptime of a monitor, or of each component of the subject, by interval and together.
+ * Throws `invalid_request` for more lines than an answer may have.
  */
 export function uptimeAnswer(reader: Reader, subject: Subject, period: Period): UptimeAnswer {
   if (subject.monitor) return uptimeOfMonitor(reader, subject.monitor, period);
@@ -91,7 +91,7 @@ function figuresOfTime(time: Folded["time"], length: number): UptimeFigures {
   return {
     uptime: uptimeOfTime(time),
     counted_ms: counted,
-    // To the tenth that a partial outage is counted in.
+    // Rounded to tenths, which partial outages are counted in.
     down_ms: Math.round(downTime(time) * 10) / 10,
     degraded_ms: time.degraded_performance,
     partial_outage_ms: time.partial_outage,

@@ -3,16 +3,16 @@ import { listComponentsOfPage } from "../components";
 import { findPageBySlug, listAllPages } from "../pages";
 
 /**
- * Components as monitors name those that they watch besides their own: `page-slug/component-ref`, or with
- * a colon, as the API has it.
+ * Names of components in a file, by which monitors list additional ones: `page-slug/component-ref`,
+ * or with a colon as in the API.
  */
 export interface ComponentRefs {
   nameOf(id: string): string;
-  /** The page also by a slug that it had before. */
+  /** Finds a component by its name, also with an earlier slug of the page. */
   find(name: string): string | undefined;
 }
 
-/** Those of all pages, as they are now. */
+/** Reads the components of all pages. */
 export function readComponentRefs(reader: Reader): ComponentRefs {
   const names = new Map<string, string>();
   const ids = new Map<string, string>();

@@ -7,14 +7,14 @@ interface FieldChange {
   to: unknown;
 }
 
-/** The fields in which what is wanted differs from what is there. */
+/** Returns the fields in which the desired values differ from the current ones. */
 export function differences<T extends object>(present: T, desired: T): FieldChange[] {
   return (Object.keys(desired) as (keyof T & string)[])
     .filter((field) => !isDeepStrictEqual(present[field], desired[field]))
     .map((field) => ({ field, from: present[field], to: desired[field] }));
 }
 
-/** The wanted values of the fields that differ. */
+/** Returns the desired values of changed fields. */
 export function changedOnly<T extends object>(
   desired: T,
   changes: readonly FieldChange[],
@@ -25,18 +25,21 @@ export function changedOnly<T extends object>(
   ) as Partial<T>;
 }
 
-/** One thing that an apply did, or would do. */
+/** A change that an apply made or plans. */
 export interface Change {
   kind: "create" | "update" | "delete";
   noun: "page" | "group" | "component" | "monitor" | "webhook";
-  /** Its page's slug and its own ref, such as `acme/checkout-api`; of monitors and webhooks the ref alone. */
+  /**
+   * Page slug and ref of the object, such as `acme/checkout-api`; only the ref for monitors and
+   * webhooks.
+   */
   label: string;
   fields: FieldChange[];
 }
 
 const MARKS = { create: "+", update: "~", delete: "-" } as const;
 
-/** A change as one line, as diffs mark it. */
+/** Describes a change in one line, marked as in diffs. */
 export function describeChange({ kind, noun, label, fields }: Change): string {
   const details = fields.map(({ field, from, to }) => `${field} ${show(from)} → ${show(to)}`);
   const tail = details.length > 0 ? `: ${details.join(", ")}` : "";

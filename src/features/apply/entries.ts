@@ -3,7 +3,7 @@ import type { Path } from "./locate";
 import { type Named, refOf } from "./semantics";
 import type { FileComponent, FileGroup, FilePage } from "./model";
 
-/** Something on a page in a file, and the row that it means, if that is there already. */
+/** An entry of a page in the file, and its row if it exists. */
 export interface Entry<Item, Row> {
   item: Item;
   ref: string;
@@ -20,12 +20,12 @@ export interface GroupEntry extends Entry<FileGroup, GroupRow> {
 
 /** Objects of a page, in the file's order. */
 export interface PageEntries {
-  /** The components that are in no group. */
+  /** Components without a group. */
   ungrouped: ComponentEntry[];
   groups: GroupEntry[];
 }
 
-/** Finds for each group and component of a page in a file the row that it means, by refs. */
+/** Finds the row of each group and component of a page in the file, by refs. */
 export function matchEntries(
   desired: FilePage,
   path: Path,
@@ -44,7 +44,7 @@ export function matchEntries(
   };
 }
 
-/** The rows of one kind that refs tell apart. */
+/** Rows of one kind by ref. */
 export class RowsByRef<Row extends { ref: string }> {
   readonly #rows: Map<string, Row>;
 
@@ -52,7 +52,7 @@ export class RowsByRef<Row extends { ref: string }> {
     this.#rows = new Map(rows.map((row) => [row.ref, row]));
   }
 
-  /** An entry means a row by its ref or by one that it had before; no two entries mean the same. */
+  /** Finds the row of an entry by its ref or an earlier one; no two entries get the same row. */
   match<Item extends Named>(item: Item, path: Path): Entry<Item, Row> {
     const ref = refOf(item);
     const known = [ref, ...(item.previous_refs ?? [])].find((one) => this.#rows.has(one));
@@ -63,9 +63,8 @@ export class RowsByRef<Row extends { ref: string }> {
 }
 
 /**
- * The position of each entry. What counts is the order within each list, not the numbers: where all
- * lists stand as the file has them, everything keeps the position that it has, whoever gave it; else
- * the whole page is numbered from 0.
+ * Returns the position of each entry. If the rows of all lists are in the order of the file,
+ * positions stay; else the whole page is numbered from 0.
  */
 export function positionsOf(page: PageEntries): Map<GroupEntry | ComponentEntry, number> {
   const components = [page.ungrouped, ...page.groups.map((group) => group.components)].flat();

@@ -17,10 +17,10 @@ import type { ApplyFile, FileComponent, FilePage, FileMonitor, FileWebhook } fro
 import { readComponentRefs } from "./component-refs";
 
 /**
- * Exports the current state as a declarative file: objects in their order and with refs, oldest
- * page first, without default values, with null for secrets. Applied to the same state it changes
- * nothing. The sample page of a first run is left out. * `page` narrows it to one page. Everything
- * is read from `reader`, which should be a transaction, so that no change comes in between.
+ * Exports the current state as a configuration file: objects in their order with refs, oldest page
+ * first, without default values, with null for secrets. Applying it to the same state changes
+ * nothing. The sample page is left out. `page` limits the export to one page. Everything is read
+ * from `reader`, which should be a transaction, so that no change comes in between.
  */
 export function exportFile(
   reader: Reader,
@@ -54,14 +54,14 @@ function exportPage(reader: Reader, row: PageRow, monitors: ExportedMonitors): F
   };
   const groups = listGroups(reader, { pageId: row.id }).map((group) => {
     const fields = presentGroupFields(group);
-    const own = saying(fields, desiredGroup({ name: group.name }, group.ref));
+    const own = nonDefault(fields, desiredGroup({ name: group.name }, group.ref));
     return { name: group.name, ref: group.ref, ...own, ...componentsIn(group.id) };
   });
   return {
     slug,
     name,
     ref,
-    ...saying(present, least),
+    ...nonDefault(present, least),
     ...componentsIn(null),
     ...(groups.length > 0 ? { groups } : {}),
   };
@@ -73,58 +73,60 @@ function exportComponent(row: ComponentRow, { below }: ExportedMonitors): FileCo
   return {
     name,
     ref,
-    ...saying(presentComponentFields(row), desiredComponent({ name }, ref)),
+    ...nonDefault(presentComponentFields(row), desiredComponent({ name }, ref)),
     ...(monitors ? { monitors } : {}),
   };
 }
 
-/** The fields that a file has to say, since leaving them out would make them something else. */
-function saying<Fields extends object>(present: Fields, least: Fields): Partial<Fields> {
+/** Returns the fields that differ from their defaults. */
+function nonDefault<Fields extends object>(present: Fields, least: Fields): Partial<Fields> {
   return changedOnly(present, differences(least, present));
 }
 
-/** A declarative file as YAML that `readApplyFile` reads as the same, under lines of comment. */
+/** Writes a file as YAML that `readApplyFile` reads back, under lines of comment. */
 export function writeApplyFile(file: ApplyFile, comment: readonly string[]): string {
   const document = new Document(file, {
     aliasDuplicateObjects: false,
-    // Quotes what a reader of YAML 1.1 would take for a date or a truth, such as 2026-01-01 and yes.
+    // Quotes texts that YAML 1.1 reads as dates or booleans, such as 2026-01-01 and yes.
     compat: "yaml-1.1",
   });
-  // A space before each line, as in a comment that a person writes.
+  // A space before each line, as in handwritten comments.
   document.commentBefore = comment.map((line) => ` ${line}`).join("\n");
   visit(document, {
     Pair: (_key, pair) => setApart(pair),
     Scalar: (_key, scalar) => quoteBlank(scalar),
   });
   return document.toString({
-    // Lines are not folded: a text that is edited should differ in the line that was edited.
+    // Lines are not folded, so that editing a text changes one line.
     lineWidth: 0,
-    // Nor is a quoted text broken at its line ends, where the writer loses a line of one blank.
+    // Quoted texts are not broken either, since the writer loses a line of a single space.
     doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
   });
 }
 
-/** An empty line before each page and each group but the first. */
+/** Adds an empty line before each page and group except the first. */
 function setApart({ key, value }: Pair): void {
   const isList = isScalar(key) && (key.value === "pages" || key.value === "groups") && isSeq(value);
   for (const item of isList ? value.items.slice(1) : []) if (isMap(item)) item.spaceBefore = true;
 }
 
-/** Without a line that holds more than blanks a reader cannot tell which of them only indent. */
+/** Quotes texts of white space, whose indentation a reader could not tell. */
 function quoteBlank(scalar: Scalar): void {
   const { value } = scalar;
   if (typeof value === "string" && value.trim() === "") scalar.type = Scalar.QUOTE_DOUBLE;
 }
 
-/** Monitors as a file has them. */
+/** Monitors for the file. */
 interface ExportedMonitors {
-  /** By the id of the component that they stand below: the first in the file of those that they watch. */
+  /** Monitors by the component they are nested in: the first of theirs in the file. */
   below: ReadonlyMap<string, FileMonitor[]>;
-  /** Those that watch none. */
+  /** Monitors without components. */
   alone: FileMonitor[];
 }
 
-/** The monitors that watch components of these pages, in the pages' order, and those that watch none. */
+/**
+ * Returns the monitors of components on these pages, in page order, and those without components.
+ */
 function exportMonitors(reader: Reader, pages: readonly PageRow[]): ExportedMonitors {
   const monitors = listStoredMonitors(reader);
   const refs = monitors.length > 0 ? readComponentRefs(reader) : undefined;
@@ -150,7 +152,7 @@ function exportMonitor({ row }: StoredMonitor, components: string[]): FileMonito
   return { name, ref: row.ref, ...declared, ...(components.length > 0 && { components }) };
 }
 
-/** The ids of a page's components as a file has them: those without a group first. */
+/** Returns the ids of a page's components in the order of the file: those without a group first. */
 function componentsInOrder(reader: Reader, { id: pageId }: PageRow): string[] {
   const byGroup = Map.groupBy(listComponentsOfPage(reader, { pageId }), ({ groupId }) => groupId);
   const groups = [null, ...listGroups(reader, { pageId }).map(({ id }) => id)];
@@ -158,8 +160,8 @@ function componentsInOrder(reader: Reader, { id: pageId }: PageRow): string[] {
 }
 
 /**
- * The webhooks of these pages as a file has them, oldest first, and with `every` those that are for every
- * page. A webhook of a page that is not in the file is left out.
+ * Returns the webhooks of these pages for the file, oldest first, and with `every` those for all
+ * pages.
  */
 function exportWebhooks(
   reader: Reader,

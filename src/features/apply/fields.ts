@@ -2,12 +2,15 @@ import type { ComponentInput, ComponentRow, GroupInput, GroupRow } from "../comp
 import { type PageInput, type PageRow, toDomain } from "../pages";
 
 /*
- * What a file wants of an object and what the database has of it, field by field in the file's own
- * names, so that the two can be compared. What a file leaves out has its default. `Required` has the
- * compiler name whoever forgets a new field here.
+ * Desired and current fields of objects by the names in the file, for comparison. Fields that a
+ * file leaves out have their defaults. `Required` makes the compiler report a new field that is
+ * missing here.
  */
 
-/** `known` is the page as it is. It cannot cease to be the default. */
+/**
+ * Returns the desired fields of a page. `known` is the current page, which cannot stop being the
+ * default.
+ */
 export function desiredPage(
   page: PageInput,
   known: Pick<PageRow, "ref" | "isDefault">,
@@ -23,7 +26,7 @@ export function desiredPage(
     theme: page.theme ?? "system",
     accent: page.accent ?? null,
     history_days: page.history_days ?? 90,
-    // In the form in which they are kept.
+    // In the form that is stored.
     custom_domains: (page.custom_domains ?? []).map((text) => toDomain(text) ?? text),
     default: known.isDefault || (page.default ?? false),
   };

@@ -7,16 +7,18 @@ import { validateSemantics } from "./semantics";
 import { ApplyFile } from "./model";
 import { placed, withMonitors } from "./placed";
 
-/** One broken bracket can make a parser complain of every line behind it. */
+/**
+ * Maximum number of syntax errors shown, since one broken bracket can cause one per following line.
+ */
 const SYNTAX_ERRORS_SHOWN = 10;
 
-/** A file that was read and found whole, and the line that each of its parts stands on. */
+/** A valid file, and the lines of its parts. */
 export interface ReadFile {
   content: ApplyFile;
   lineOf(path: Path): number;
 }
 
-/** A file with something wrong in it: each problem with its line, counted from 1. */
+/** Errors of a file, each with its line, counted from 1. */
 export class ApplyFileError extends Error {
   readonly problems: readonly { line: number; detail: string }[];
 
@@ -29,8 +31,8 @@ export class ApplyFileError extends Error {
 }
 
 /**
- * Reads a declarative file; its secrets may refer to variables of `env`. Throws an ApplyFileError that lists
- * all that is wrong with it.
+ * Reads a configuration file, whose secrets may refer to variables of `env`. Throws an
+ * ApplyFileError with all errors.
  */
 export function readApplyFile(text: string, env: Environment = {}): ReadFile {
   const lines = new LineCounter();
@@ -48,7 +50,7 @@ export function readApplyFile(text: string, env: Environment = {}): ReadFile {
   refuse(schemaErrors(ApplyFile, plain), lineOf);
   const errors: FieldError[] = [];
   const content = resolveReferences(plain as ApplyFile, env, errors);
-  // Once more with the secrets, of which nothing is told but what is wrong.
+  // Validated again with the secrets, which errors never contain.
   const validationErrors = [...schemaErrors(ApplyFile, content), ...validateSemantics(content)];
   const unresolved = new Set(errors.map(({ pointer }) => pointer));
   refuse(
@@ -68,7 +70,10 @@ function refuse(fields: readonly FieldError[], lineOf: ReadFile["lineOf"]): void
   );
 }
 
-/** The document as plain values. An alias that leads nowhere, or to too much, is only found here. */
+/**
+ * Returns the document as plain values. Aliases that lead nowhere or to too much data fail only
+ * here.
+ */
 function toPlain(document: Document): unknown {
   try {
     return document.toJS();
@@ -77,16 +82,16 @@ function toPlain(document: Document): unknown {
   }
 }
 
-/** The variables that secrets in a file may refer to. */
+/** Variables that secrets in a file may refer to. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
-// A second dollar sign before it makes it text.
+// A preceding second dollar sign makes it plain text.
 const REFERENCE = /\$(\$)?\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /**
- * A file with the values of variables in the places where its secrets say `${NAME}`; `$${NAME}` is that
- * text itself. Adds to `errors` each that is not set. One that is empty is no secret either: where secrets
- * come from a vault, that is what a missing one looks like.
+ * Returns a file in which secrets that contain `${NAME}` have the values of the variables;
+ * `$${NAME}` stands for the text `${NAME}`. Adds an error to `errors` for each variable that is
+ * unset or empty, as it is if a vault lacks the secret.
  */
 function resolveReferences(file: ApplyFile, env: Environment, errors: FieldError[]): ApplyFile {
   const resolve = (at: string) => (text: string, inner: string) =>

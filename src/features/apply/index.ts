@@ -1,6 +1,6 @@
 /**
- * The declarative file: read with the line of every mistake, made true in one transaction, and written.
- * Knows what a file says and how to bring about the difference; the verbs belong to other rooms.
+ * Configuration file: read with the line of every error, applied in one transaction, and exported.
+ * The services of other modules make the changes.
  */
 export { type Change, describeChange } from "./difference";
 export { exportFile, writeApplyFile } from "./export";

@@ -26,22 +26,22 @@ import {
 } from "./fields";
 import type { Path } from "./locate";
 import type { FilePage } from "./model";
-import type { MonitorHome } from "./monitors";
+import type { MonitorList } from "./monitors";
 import type { ApplyRun } from "./run";
 
 const MANAGED_BY = "apply" as const;
 
 /**
- * Makes the groups and components of a page what the file says of them. Answers with the monitors below its
- * components, for when all pages are made.
+ * Applies the groups and components of a page. Returns the monitors of its components, to be
+ * applied after all pages.
  */
 export function applyInside(
   run: ApplyRun,
   page: PageRow,
   desired: FilePage,
   path: Path,
-): MonitorHome[] {
-  // Read once: to look for each entry's row by itself costs the square of their number.
+): MonitorList[] {
+  // Read once, since a search per entry would take quadratic time.
   const present = {
     groups: listGroups(run.tx, { pageId: page.id }),
     components: listComponentsOfPage(run.tx, { pageId: page.id }),
@@ -50,17 +50,17 @@ export function applyInside(
   const positions = positionsOf(entries);
   const positionOf = (entry: GroupEntry | ComponentEntry) => positions.get(entry) ?? 0;
   const refs = refsOfGroups(present.groups, entries.groups);
-  const homes: MonitorHome[] = [];
+  const homes: MonitorList[] = [];
   const apply = (entry: ComponentEntry, groupId: string | null) => {
     const place = { position: positionOf(entry), groupId };
-    const { id: componentId } = fulfilComponent(run, page, entry, place, refs);
+    const { id: componentId } = applyComponent(run, page, entry, place, refs);
     const { monitors = [] } = entry.item;
     homes.push({ monitors, path: [...entry.path, "monitors"], componentId });
   };
 
   for (const entry of entries.ungrouped) apply(entry, null);
   for (const group of entries.groups) {
-    const { id } = fulfilGroup(run, page, group, positionOf(group));
+    const { id } = applyGroup(run, page, group, positionOf(group));
     refs.set(id, group.ref);
     for (const entry of group.components) apply(entry, id);
   }
@@ -79,7 +79,7 @@ function refsOfGroups(
   ]);
 }
 
-function fulfilGroup(run: ApplyRun, page: PageRow, entry: GroupEntry, position: number): GroupRow {
+function applyGroup(run: ApplyRun, page: PageRow, entry: GroupEntry, position: number): GroupRow {
   const { ctx, tx, options } = run;
   const { item, ref, path, row } = entry;
   const input = desiredGroup(item, ref);
@@ -97,7 +97,7 @@ function fulfilGroup(run: ApplyRun, page: PageRow, entry: GroupEntry, position: 
   });
 }
 
-function fulfilComponent(
+function applyComponent(
   run: ApplyRun,
   page: PageRow,
   entry: ComponentEntry,
@@ -107,7 +107,7 @@ function fulfilComponent(
   const { ctx, tx, options } = run;
   const { item, ref, path, row } = entry;
   const input = desiredComponent(item, ref);
-  // Told of by its ref, as the file has it: an id says nothing to whoever reads what changes.
+  // Shown by its ref, since readers of the changes do not know its id.
   const groupRef = (id: string | null) => (id === null ? null : refs.get(id));
   return run.apply({
     noun: "component",

@@ -3,7 +3,7 @@ import { type Document, isMap, isNode, isScalar } from "yaml";
 /** Position in a file: keys and indexes from its root. */
 export type Path = readonly (string | number)[];
 
-/** The path that a JSON pointer such as `#/pages/0/slug` names. */
+/** Returns the path of a JSON pointer such as `#/pages/0/slug`. */
 export function pathOf(pointer: string): Path {
   return pointer
     .split("/")
@@ -12,7 +12,7 @@ export function pathOf(pointer: string): Path {
     .map((step) => (/^\d+$/.test(step) ? Number(step) : step));
 }
 
-/** A path as people write it, such as `pages[0].slug`; empty for the root. */
+/** Returns a path in readable form, such as `pages[0].slug`; empty for the root. */
 export function nameOf(path: Path): string {
   return path
     .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))

@@ -43,7 +43,7 @@ export const FileGroup = Type.Object(
 );
 export type FileGroup = Static<typeof FileGroup>;
 
-/** A page in a file, with its groups and the components that are in none. */
+/** A page in a file, with its groups and its components without a group. */
 export const FilePage = Type.Object(
   {
     ...PageInput.properties,
@@ -56,14 +56,14 @@ export const FilePage = Type.Object(
 );
 export type FilePage = Static<typeof FilePage>;
 
-/** A webhook in a file. It has no name: where its ref is left out, that is made from its description. */
+/** A webhook in a file. It has no name: a missing ref is made from the description. */
 export const FileWebhook = Type.Object(
   { ref: Type.Optional(RefText), ...DECLARED_WEBHOOK_FIELDS, previous_refs: PreviousRefs },
   { additionalProperties: false },
 );
 export type FileWebhook = Static<typeof FileWebhook>;
 
-/** A whole declarative file, with the monitors that stand below no component. */
+/** A configuration file, with the monitors without components. */
 export const ApplyFile = Type.Object(
   {
     pages: Type.Array(FilePage),

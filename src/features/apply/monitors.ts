@@ -6,34 +6,34 @@ import type { Path } from "./locate";
 import type { FileMonitor } from "./model";
 import type { ApplyRun } from "./run";
 
-/** Monitors in a file that stand together, and the component below which they do. */
-export interface MonitorHome {
+/** A list of monitors in the file, and the component it is nested in. */
+export interface MonitorList {
   monitors: readonly FileMonitor[];
   /** Position of the list. */
   path: Path;
-  /** Null for those that stand by themselves. */
+  /** Null for monitors without components. */
   componentId: string | null;
 }
 
 type KnownMonitor = ReturnType<typeof listStoredMonitors>[number] & { ref: string };
 
-type MonitorEntry = Entry<FileMonitor, KnownMonitor> & Pick<MonitorHome, "componentId">;
+type MonitorEntry = Entry<FileMonitor, KnownMonitor> & Pick<MonitorList, "componentId">;
 
-/** Makes monitors what the file says of them, once the components are what it says. */
-export function applyMonitors(run: ApplyRun, homes: readonly MonitorHome[]): void {
+/** Applies monitors, after the components. */
+export function applyMonitors(run: ApplyRun, homes: readonly MonitorList[]): void {
   const known = listStoredMonitors(run.tx).map((one) => ({ ...one, ref: one.row.ref }));
   const rows = new RowsByRef<KnownMonitor>(known);
   const entries = homes.flatMap(({ monitors, path, componentId }) =>
     monitors.map((item, index) => ({ ...rows.match(item, [...path, index]), componentId })),
   );
-  // First, so that the refs of those that are gone are free for those that come.
+  // First, so that the refs of deleted ones are free.
   leaveTheRest(run, known, entries);
   if (entries.length === 0) return;
   const refs = readComponentRefs(run.tx);
-  for (const entry of entries) fulfilMonitor(run, entry, refs);
+  for (const entry of entries) applyMonitor(run, entry, refs);
 }
 
-function fulfilMonitor(run: ApplyRun, entry: MonitorEntry, refs: ComponentRefs): void {
+function applyMonitor(run: ApplyRun, entry: MonitorEntry, refs: ComponentRefs): void {
   const { ctx, tx, options } = run;
   const { item, ref, path, row: known } = entry;
   const [place, plan] = run.at(path, () => [
@@ -66,7 +66,7 @@ function componentIdsOf({ item, componentId }: MonitorEntry, refs: ComponentRefs
   const named = (item.components ?? []).map((name, index) => {
     const id = refs.find(name);
     if (id !== undefined) return id;
-    const detail = `is no component: ${name}; one is named by its page's slug and its ref, such as acme/api`;
+    const detail = `is not a component: ${name}. Use the page's slug and the ref, such as acme/api`;
     throw invalidFields([{ pointer: pointer("components", index), detail }]);
   });
   return [...new Set(componentId === null ? named : [componentId, ...named])];

@@ -1,17 +1,17 @@
 import type { ApplyFile, FileComponent, FileMonitor, FilePage } from "./model";
 
-/** Something in a file, and the pointer to it. */
+/** An item of the file with its pointer. */
 export interface Placed<Item> {
   item: Item;
   at: string;
 }
 
-/** The items of a list that stands at a pointer, each with its own. */
+/** Returns the items of a list with their pointers. */
 export function placed<Item>(items: readonly Item[] | undefined, at: string): Placed<Item>[] {
   return (items ?? []).map((item, index) => ({ item, at: `${at}/${index}` }));
 }
 
-/** The components of a page, those of its groups too. */
+/** Returns the components of a page, including those of its groups. */
 export function componentsIn({ item: page, at }: Placed<FilePage>): Placed<FileComponent>[] {
   return [
     ...placed(page.components, `${at}/components`),
@@ -21,7 +21,7 @@ export function componentsIn({ item: page, at }: Placed<FilePage>): Placed<FileC
   ];
 }
 
-/** The monitors of a file: those of its components, then those that stand by themselves. */
+/** Returns the monitors of a file: those of its components, then those without components. */
 export function monitorsIn(file: ApplyFile): Placed<FileMonitor>[] {
   const components = placed(file.pages, "#/pages").flatMap(componentsIn);
   return [
@@ -30,7 +30,7 @@ export function monitorsIn(file: ApplyFile): Placed<FileMonitor>[] {
   ];
 }
 
-/** The same file with other monitors. */
+/** Returns the file with changed monitors. */
 export function withMonitors(
   file: ApplyFile,
   change: (monitor: Placed<FileMonitor>) => FileMonitor,

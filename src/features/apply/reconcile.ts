@@ -25,11 +25,12 @@ import { type ApplyOptions, type ApplyOutcome, ApplyRun } from "./run";
 import { applyWebhooks } from "./webhooks";
 
 /**
- * Makes pages, groups, components, monitors and webhooks what the file says, inside one transaction. A field
- * that the file leaves out gets its default; a status is never touched; what was made otherwise and is not in
- * the file stays. Running it again changes nothing.
+ * Applies a file: creates and changes pages, groups, components, monitors and webhooks, inside one
+ * transaction. Fields that the file leaves out get their defaults. Statuses are never changed, and
+ * objects that were not created by `apply` stay if the file lacks them. Applying it again changes
+ * nothing.
  *
- * Throws an ApplyFileError that names the line where the database forbids something.
+ * Throws an ApplyFileError with the line of an entry that cannot be applied.
  */
 export function applyFile(
   ctx: AppContext,
@@ -38,14 +39,14 @@ export function applyFile(
   options: ApplyOptions,
 ): ApplyOutcome {
   const run = new ApplyRun(ctx, tx, file, options);
-  // First, so that the slugs and refs of those that are gone are free for those that come.
+  // First, so that the slugs and refs of deleted pages are free.
   leavePages(run);
   freeMovedDomains(run);
   const meant = new Set<string>();
   const { pages, monitors = [], webhooks = [] } = file.content;
   const homes = pages.flatMap((desired, index) => {
     const path = ["pages", index];
-    const page = fulfilPage(run, desired, meant, path);
+    const page = applyPage(run, desired, meant, path);
     return applyInside(run, page, desired, path);
   });
   applyMonitors(run, [...homes, { monitors, path: ["monitors"], componentId: null }]);
@@ -53,10 +54,10 @@ export function applyFile(
   return run.outcome;
 }
 
-/** `meant` holds the pages that entries above stand for already. */
-function fulfilPage(run: ApplyRun, desired: FilePage, meant: Set<string>, path: Path): PageRow {
+/** Applies one page. `meant` contains the pages of earlier entries. */
+function applyPage(run: ApplyRun, desired: FilePage, meant: Set<string>, path: Path): PageRow {
   const { ctx, tx, options } = run;
-  const row = findWanted(tx, desired, meant);
+  const row = findDesiredPage(tx, desired, meant);
   if (row) meant.add(row.id);
   const ref = refOf(desired);
   return run.apply({
@@ -73,8 +74,12 @@ function fulfilPage(run: ApplyRun, desired: FilePage, meant: Set<string>, path: 
   });
 }
 
-/** The page that a file means: by its ref, by one it had before, or by a slug of its. */
-function findWanted(tx: Tx, desired: FilePage, meant: ReadonlySet<string>): PageRow | undefined {
+/** Finds the page of an entry: by its ref, by an earlier ref, or by one of its slugs. */
+function findDesiredPage(
+  tx: Tx,
+  desired: FilePage,
+  meant: ReadonlySet<string>,
+): PageRow | undefined {
   const refs = [refOf(desired), ...(desired.previous_refs ?? [])];
   const slugs = [desired.slug, ...(desired.previous_slugs ?? [])];
   const found = [
@@ -88,14 +93,17 @@ function leavePages(run: ApplyRun): void {
   const { tx, file } = run;
   const none = new Set<string>();
   const exemptions = exemptionsOf(run);
-  const desired = new Set(file.content.pages.map((page) => findWanted(tx, page, none)?.id));
+  const desired = new Set(file.content.pages.map((page) => findDesiredPage(tx, page, none)?.id));
   for (const { id, slug, managedBy } of listAllPages(tx, {})) {
     if (managedBy !== "apply" || desired.has(id)) continue;
     run.leave("page", slug, () => removePage(run, id, exemptions));
   }
 }
 
-/** Deletes a page that the file no longer holds, and notes the monitors and webhooks that end with it. */
+/**
+ * Deletes a page that the file no longer has, and records the monitors and webhooks that end with
+ * it.
+ */
 function removePage(run: ApplyRun, id: string, exemptions: Exemptions): void {
   const { ctx, tx, options } = run;
   const { paused, webhooks } = deletePage(ctx, tx, id, options.actor, exemptions);
@@ -109,8 +117,8 @@ function removePage(run: ApplyRun, id: string, exemptions: Exemptions): void {
 }
 
 /**
- * Matches monitors and webhooks that this file declares, or that an earlier apply made: later steps change
- * or prune them. Rows are read once, before the first of them is deleted.
+ * Matches monitors and webhooks that the file declares or that an earlier apply created, since
+ * later steps change or prune them. Rows are read once, before the first deletion.
  */
 function exemptionsOf({ tx, file: { content } }: ApplyRun): Exemptions {
   const matcherOf = (items: () => readonly Named[], list: () => readonly { row: Exemptible }[]) => {
@@ -134,13 +142,13 @@ function exemptionsOf({ tx, file: { content } }: ApplyRun): Exemptions {
 
 type Exemptible = Pick<WebhookRow | MonitorRow, "id" | "ref" | "managedBy">;
 
-/** A domain that goes from one page to another is free when that comes to it, in whatever order they stand. */
+/** Frees domains that move to another page, so that the order of pages does not matter. */
 function freeMovedDomains(run: ApplyRun): void {
   const { ctx, tx, options, file } = run;
   if (file.content.pages.every((page) => !page.custom_domains?.length)) return;
   const meant = new Set<string>();
   const entries = file.content.pages.map((page, index) => {
-    const row = findWanted(tx, page, meant);
+    const row = findDesiredPage(tx, page, meant);
     if (row) meant.add(row.id);
     const { custom_domains } = desiredPage(page, row ?? { ref: "", isDefault: false });
     return { row, domains: custom_domains, path: ["pages", index] };

@@ -46,7 +46,7 @@ interface ObjectPlan<Row extends { id: string }, Fields extends object> {
   update(row: Row, fields: Partial<Fields>): Row;
 }
 
-/** One apply: what it was given, and what it has done so far. */
+/** One apply with its input and outcome. */
 export class ApplyRun {
   readonly outcome: ApplyOutcome = { changes: [], objects: [], leftovers: [] };
 
@@ -58,8 +58,8 @@ export class ApplyRun {
   ) {}
 
   /**
-   * Makes what is not there, changes of what is there no more than differs, and answers the row.
-   * A refusal is thrown as an ApplyFileError with the line of the entry, or of its field.
+   * Creates a missing object, or changes the fields that differ, and returns its row. An error is
+   * thrown as an ApplyFileError with the line of the entry or field.
    */
   apply<Row extends { id: string }, Fields extends object>(
     plan: ObjectPlan<Row, Fields> & Pick<AppliedObject, "address">,
@@ -70,7 +70,7 @@ export class ApplyRun {
     return row;
   }
 
-  /** Does the same for a part of an entry, whose object `fulfil` reports. */
+  /** Does the same for a part of an entry, without reporting an object. */
   change<Row extends { id: string }, Fields extends object>(plan: ObjectPlan<Row, Fields>): Row {
     const { noun, label, path, row, desired } = plan;
     if (!row) {
@@ -96,7 +96,7 @@ export class ApplyRun {
     this.outcome.changes.push(change);
   }
 
-  /** Does something for an entry; a refusal is thrown as an ApplyFileError with its line. */
+  /** Runs work for an entry. A `Problem` is thrown as an ApplyFileError with its line. */
   at<T>(path: Path, work: () => T): T {
     try {
       return work();

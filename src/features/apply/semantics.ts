@@ -10,18 +10,21 @@ import { componentsIn, monitorsIn, type Placed, placed } from "./placed";
 export interface Named {
   ref?: string;
   name?: string;
-  /** Only pages have one. */
+  /** Slug, only of pages. */
   slug?: string;
   description?: string | null;
   previous_refs?: string[];
 }
 
-/** The ref of something in a file: its own, or one made from its name or description; of a page, else its slug. */
+/**
+ * Returns the ref of an object in a file: its own, or one made from its name or description, or
+ * from the slug of a page.
+ */
 export function refOf({ ref, name, description, slug = "" }: Named): string {
   return ref ?? (toRef(name ?? description ?? "") || slug);
 }
 
-/** The fields of a page in a file that are the page's own. */
+/** Returns the fields of the page itself. */
 export function pageFields(page: FilePage): PageInput {
   const { groups: _g, components: _c, previous_refs: _r, previous_slugs: _s, ...fields } = page;
   return fields;
@@ -48,7 +51,7 @@ export function validateSemantics(content: ApplyFile): FieldError[] {
       .slice(1)
       .map(({ at }) => ({
         pointer: `${at}/default`,
-        detail: "is true for another page above already",
+        detail: "is already true for an earlier page",
       })),
   ];
 }
@@ -61,7 +64,7 @@ function validatePage({ item: page, at }: Placed<FilePage>): FieldError[] {
   ];
 }
 
-/** Moves the errors of a part to its place in the file. */
+/** Returns the errors of a part with pointers from the root of the file. */
 function below(at: string, errors: readonly FieldError[]): FieldError[] {
   return errors.map(({ pointer, detail }) => ({ pointer: at + pointer.slice(1), detail }));
 }
@@ -71,16 +74,16 @@ function validateRefs<Item extends Named>(items: readonly Placed<Item>[]): Field
     .filter(({ item }) => refOf(item) === "")
     .map(({ item, at }) =>
       item.name === undefined
-        ? { pointer: at, detail: "has no description to make a ref from: give it a ref" }
+        ? { pointer: at, detail: "must have a ref, or a description to make one from" }
         : {
             pointer: `${at}/ref`,
-            detail: "is required, since none can be made from the name: give it a ref, such as api",
+            detail: "is required, such as api, since none can be made from the name",
           },
     );
   return [...nameless, ...validateUnique(items, refOf, "ref"), ...validateRenames(items)];
 }
 
-/** A ref that something in the file has cannot be the old one of something else in it. */
+/** Returns errors of earlier refs that another object in the file has. */
 function validateRenames(items: readonly Placed<Named>[]): FieldError[] {
   const present = new Set(items.map(({ item }) => refOf(item)));
   return items.flatMap(({ item, at }) =>
@@ -88,7 +91,7 @@ function validateRenames(items: readonly Placed<Named>[]): FieldError[] {
       .filter((ref) => ref !== refOf(item) && present.has(ref))
       .map((ref) => ({
         pointer: `${at}/previous_refs`,
-        detail: `names ${ref}, which is the ref of something else in the file`,
+        detail: `names ${ref}, which is the ref of another object in the file`,
       })),
   );
 }
@@ -105,6 +108,6 @@ function validateUnique<Item>(
       seen.add(name);
       return [];
     }
-    return [{ pointer: at, detail: `has the ${what} ${name}, which another above it has` }];
+    return [{ pointer: at, detail: `has the same ${what} as an earlier one: ${name}` }];
   });
 }

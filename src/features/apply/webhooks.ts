@@ -9,17 +9,17 @@ import type { ApplyRun } from "./run";
 type KnownWebhook = StoredWebhook & { ref: string };
 type WebhookEntry = Entry<FileWebhook, KnownWebhook>;
 
-/** Makes webhooks what the file says of them, once the pages are what it says. */
+/** Applies webhooks, after the pages. */
 export function applyWebhooks(run: ApplyRun, webhooks: readonly FileWebhook[]): void {
   const known = listStoredWebhooks(run.tx).map((one) => ({ ...one, ref: one.row.ref }));
   const rows = new RowsByRef<KnownWebhook>(known);
   const entries = webhooks.map((item, index) => rows.match(item, ["webhooks", index]));
-  // First, so that the refs of those that are gone are free for those that come.
+  // First, so that the refs of deleted ones are free.
   leaveTheRest(run, known, entries);
-  for (const entry of entries) fulfilWebhook(run, entry);
+  for (const entry of entries) applyWebhook(run, entry);
 }
 
-function fulfilWebhook(run: ApplyRun, { item, ref, path, row: known }: WebhookEntry): void {
+function applyWebhook(run: ApplyRun, { item, ref, path, row: known }: WebhookEntry): void {
   const { ctx, tx, options } = run;
   const plan = run.at(path, () => {
     const page = pageOf(tx, item, known);
@@ -38,13 +38,13 @@ function fulfilWebhook(run: ApplyRun, { item, ref, path, row: known }: WebhookEn
   });
 }
 
-/** The page that a webhook in a file is for, also by a slug that it had before; null for every page. */
+/** Returns the page of a webhook, also by an earlier slug; null for all pages. */
 function pageOf(tx: Tx, { page: slug }: FileWebhook, known?: KnownWebhook): PageRow | null {
   if (slug === undefined || slug === null) return null;
   if (known?.page?.slug === slug) return known.page;
   const page = findPageBySlug(tx, { slug });
   if (page) return page;
-  throw invalidFields([{ pointer: pointer("page"), detail: `is no page: ${slug}` }]);
+  throw invalidFields([{ pointer: pointer("page"), detail: `is not a page: ${slug}` }]);
 }
 
 /** Keeps webhooks without an entry, unless an earlier apply created them and this one prunes. */

@@ -1,18 +1,20 @@
-/** The place of a piece of work among those that wait. */
+/** Priority of a piece of work among those that wait. */
 export interface Turn {
-  /** The source that asks for the work. */
+  /** Source of the work. */
   source: string;
   /**
-   * Returns the rank of the source at this moment. Work of a lower rank begins first; work of the same
-   * rank in the order of its arrival.
+   * Returns the current rank of the source. Work of a lower rank starts first; work of the same
+   * rank in the order of arrival.
    */
   rank(): number;
 }
 
-/** `busy`: the source has all the waiting work that one may have. `full`: all places are taken. */
+/** `busy`: the source has the maximum of waiting work. `full`: all places are taken. */
 export type RefusalReason = "busy" | "full";
 
-/** Runs work now or in its turn. Throws what `refuse` makes when the work finds no place, or loses it. */
+/**
+ * Runs work now or in its turn. Throws the error of `refuse` if the work gets no place or loses it.
+ */
 type BoundedQueue = <T>(turn: Turn, work: () => Promise<T>) => Promise<T>;
 
 interface Waiter {
@@ -22,9 +24,9 @@ interface Waiter {
 }
 
 /**
- * Runs at most `atOnce` pieces of work and lets at most `waiting` wait, of one source no more than
- * `waitingOfOne`. When all places are taken, the last of those that wait is refused, which may be the
- * new one: work of a high rank never keeps work of a lower rank out.
+ * Runs at most `atOnce` pieces of work and lets at most `waiting` wait, at most `waitingOfOne` of
+ * one source. When all places are taken, the last waiting work in order is refused, possibly the
+ * new one, so that work of a high rank never displaces work of a lower rank.
  */
 export function createBoundedQueue(limits: {
   atOnce: number;
@@ -36,7 +38,9 @@ export function createBoundedQueue(limits: {
   const queue: Waiter[] = [];
   let running = 0;
 
-  /** Resolves when the work may begin. The work that ends hands its place on, so no other overtakes. */
+  /**
+   * Resolves when the work may start. Ended work passes its place on, so that no other overtakes.
+   */
   async function takePlace(turn: Turn): Promise<void> {
     if (running < limits.atOnce) {
       running += 1;
@@ -50,7 +54,7 @@ export function createBoundedQueue(limits: {
     await promise;
   }
 
-  /** Removes the waiter that would begin first or last, by the ranks of this moment, and returns it. */
+  /** Removes and returns the waiter that is first or last by current ranks. */
   function take(which: "first" | "last"): Waiter | undefined {
     const inTurn = queue
       .map((waiter, arrival) => ({ arrival, rank: waiter.turn.rank() }))

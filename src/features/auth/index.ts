@@ -1,6 +1,6 @@
 /**
- * Proving who somebody is: passwords and their bounded verification, the throttle of sign-in, the
- * sessions of browsers, and links that work once. Knows users only as rows that sessions belong to.
+ * Authentication: passwords and their bounded verification, the throttle of sign-in, sessions, and
+ * one-time links. Knows users only as rows that sessions belong to.
  */
 export {
   findLink,

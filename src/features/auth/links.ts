@@ -16,13 +16,13 @@ export type LinkPurpose = "setup" | "invite" | "reset";
 
 export interface OneTimeLink {
   purpose: LinkPurpose;
-  /** Whom it was issued for; null where there is no user yet. */
+  /** User of the link; null if there is no user yet. */
   userId: string | null;
-  /** Unix ms; it opens nothing from this moment on. */
+  /** Unix ms; the link is refused from this time on. */
   expiresAt: number;
 }
 
-/** A link that was just issued. Its token exists here and nowhere else. */
+/** A link that was just issued. Its token is not stored. */
 export interface IssuedLink {
   token: string;
   /** Unix ms. */
@@ -30,8 +30,8 @@ export interface IssuedLink {
 }
 
 /**
- * Issues a link, which lasts `lastsMs`. It replaces the earlier
- * link of the same purpose and user. Throws when there is no such user.
+ * Issues a link that is valid for `lastsMs`. It replaces the earlier link of the same purpose and
+ * user. Throws if the user does not exist.
  */
 export function issueLink(
   ctx: Pick<AppContext, "clock" | "random">,

@@ -12,12 +12,15 @@ const UNKNOWN_TURN: Turn = { source: "", rank: () => 0 };
 
 const SHORTEST = 12;
 const LONGEST = 1_000;
-/** In UTF-16 units, for what has not been normalised: that takes time that grows with the square. */
+/**
+ * Maximum length before normalisation, in UTF-16 units: its time grows with the square of the
+ * length.
+ */
 const LONGEST_NORMALISED = 2 * LONGEST;
 
 /**
- * The hash, of the same cost as every other, of a random password that was never written down. Who has
- * no hash is verified against it, so that the time an answer takes does not tell who has one.
+ * Hash of an unknown random password. Users without a hash are verified against it, so that the
+ * response time does not reveal them.
  */
 const DUMMY_HASH =
   "$argon2id$v=19$m=19456,t=2,p=1$IHLBl9vb0u90EyknVA3lV33hzZX5SVtu4+jc4MuqnwI$vaZh/YyJUHrNRGIs2tAr1a9bGSrao0azQVCa8SihJgA";
@@ -26,14 +29,15 @@ const DUMMY_HASH =
 type VerifyHash = (password: string, hash: string) => Promise<boolean>;
 
 /**
- * Hashing and verifying, off the main thread. Sign-ins are verified two at once, so that they leave
- * the machine to everybody else. A hundred sources wait in turn, each with one verification. Hashing
- * has a place of its own: its callers have shown a session or a link, and do not wait for strangers.
+ * Hashing and verification in other threads. Two sign-ins are verified at a time, to leave the
+ * machine to other work. A hundred sources can wait, each with one verification. Hashing has a
+ * place of its own, since its callers have a session or a link.
  */
 export interface Passwords {
   /**
-   * argon2id (RFC 9106) as a PHC string, of the password in Unicode's form NFKC: what people see as the
-   * same text is the same password on every keyboard. Judge it with `passwordError` first.
+   * Hashes a password with argon2id (RFC 9106) into a PHC string, after normalisation to Unicode
+   * NFKC, so that equal-looking passwords are equal on every keyboard. Check it with
+   * `passwordError` first.
    */
   hash(password: string): Promise<string>;
   /**
@@ -61,7 +65,7 @@ export function createPasswords(verifyHash: VerifyHash = Bun.password.verify): P
     hash: (password) =>
       hashing(UNKNOWN_TURN, () => Bun.password.hash(normalise(password), ARGON2ID)),
     async verify(password, hash, turn = UNKNOWN_TURN) {
-      // Nobody's password is that long, whoever asks: no work, and no difference between users.
+      // No user has a longer password, so this reveals nothing and takes no work.
       if (isTooLong(password)) return false;
       const normalised = normalise(password);
       const isRight = await verifying(turn, () => verifyHash(normalised, hash ?? DUMMY_HASH));

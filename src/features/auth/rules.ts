@@ -1,10 +1,10 @@
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
 
-/** A session that was not used for this long is dead. */
+/** Time without use after which a session ends. */
 export const SESSION_IDLE_MS = DAY_MS;
-/** A session that was started this long ago is dead, however busy. */
+/** Time after its start at which a session ends, even if it is used. */
 export const SESSION_LIFETIME_MS = 14 * DAY_MS;
-/** A session's last use is written at most this often. */
+/** Minimum interval between writes of a session's last use. */
 const TOUCH_INTERVAL_MS = MINUTE_MS;
 
 /** Properties of a session and its user that decide if it is accepted. Times in unix ms. */
@@ -39,7 +39,7 @@ export function isLinkLive(link: { expiresAt: number }, now: number): boolean {
   return now < link.expiresAt;
 }
 
-/** Failures in sign-in are forgotten this long after the last one. */
+/** Time after which failed sign-ins are forgotten. */
 export const FAILURES_KEPT_MS = 15 * MINUTE_MS;
 
 const FAILURES_BEFORE_DELAY = 3;

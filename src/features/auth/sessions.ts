@@ -21,13 +21,13 @@ const SESSIONS_OF_A_USER = 50;
 const USER_AGENT_LENGTH = 400;
 const ID_BYTES = 6;
 
-/** A session that opens something, with its user as they are now. Times in unix ms. */
+/** A valid session with its current user. Times in unix ms. */
 export interface LiveSession {
-  /** Never that of an earlier session, so that what names one never reaches another. */
+  /** Never reused, so that a reference to a session cannot reach another one. */
   id: number;
   user: { id: string; email: string; name: string; role: Role };
   createdAt: number;
-  /** Up to a minute behind the last use. */
+  /** Up to a minute earlier than the last use. */
   lastSeenAt: number;
   ip: string;
   userAgent: string;
@@ -36,21 +36,21 @@ export interface LiveSession {
 /** Client that starts a session. */
 export interface SessionOrigin {
   ip: string;
-  /** The browser's word for itself. */
+  /** User agent that the browser sends. */
   userAgent: string;
 }
 
 export interface Sessions {
   /**
-   * The session that a token opens at this moment. Undefined unless it was used in the last 24 hours,
-   * was started in the last 14 days, its user is neither disabled nor deleted, and the installation
-   * has HTTPS now if and only if it had then. Reads the database, one row by its index, so that what
-   * another process changed counts at once.
+   * Returns the session of a token. Undefined unless it was used in the last 24 hours and started
+   * in the last 14 days, its user is neither disabled nor deleted, and the installation uses HTTPS
+   * exactly if it did at the start. Reads one row of the database, so that changes by other
+   * processes apply at once.
    */
   find(token: string, now: number): LiveSession | undefined;
   /**
-   * Notes that a session is used. Written in the background, at most once a minute a session; what the
-   * database refuses is logged and never thrown.
+   * Records the use of a session in the background, at most once a minute per session. Failed
+   * writes are logged, never thrown.
    */
   touch(session: LiveSession, now: number, ip: string): void;
 }
@@ -70,8 +70,8 @@ export function createSessions(
 }
 
 /**
- * Starts a session and answers its token, which exists here and nowhere else. A user has at most 50:
- * the oldest end. A user agent is cut at 400 characters. Throws when there is no such user.
+ * Starts a session and returns its token, which is not stored. A user has at most 50 sessions; the
+ * oldest ones end. A user agent is cut at 400 characters. Throws if the user does not exist.
  */
 export function startSession(
   ctx: Pick<AppContext, "baseUrl" | "clock" | "random">,
@@ -83,7 +83,7 @@ export function startSession(
   const token = generateToken(ctx.random);
   deleteOldestSessions(tx, { userId, kept: SESSIONS_OF_A_USER - 1 });
   insertSession(tx, {
-    // SQLite would give a new row the id of the last one that was deleted.
+    // Random, since SQLite would reuse the id of the last deleted row.
     id: Buffer.from(ctx.random(ID_BYTES)).readUIntBE(0, ID_BYTES),
     hash: hashToken(token) as Buffer,
     userId,
@@ -101,18 +101,18 @@ export function isSecure(baseUrl: string): boolean {
   return baseUrl.startsWith("https:");
 }
 
-/** Ends one of the user's own sessions. Whether there was one. */
+/** Ends one of the user's own sessions. Returns true if it existed. */
 export function endSession(tx: Tx, userId: string, sessionId: number): boolean {
   return deleteSession(tx, { userId, id: sessionId }) > 0;
 }
 
-/** Ends all of a user's sessions, or all but one. Answers how many. */
+/** Ends all sessions of a user, or all but one. Returns their number. */
 export function endSessionsOf(tx: Tx, userId: string, exceptSessionId?: number): number {
   if (exceptSessionId === undefined) return deleteSessionsOf(tx, { userId });
   return deleteOtherSessionsOf(tx, { userId, exceptId: exceptSessionId });
 }
 
-/** A user's live sessions, last seen first. `now` in unix ms. */
+/** Lists a user's live sessions at `now` (unix ms), last used first. */
 export function listSessionsOf(reader: Reader, userId: string, now: number): LiveSession[] {
   return listSessionRows(reader, { userId })
     .filter((row) => isSessionLive(row, now))
@@ -133,8 +133,8 @@ function presentSession(row: SessionRow): LiveSession {
 const ROWS_AT_ONCE = 500;
 
 /**
- * Deletes sessions and links that open nothing any more, at most 500 rows a call, so that no
- * transaction grows long. What is left is for the next call. `now` in unix ms.
+ * Deletes expired sessions and links at `now` (unix ms), at most 500 rows per call, to keep the
+ * transaction short.
  */
 export function sweepAuth(tx: Tx, now: number): void {
   const sessions = deleteDeadSessions(tx, {

@@ -5,7 +5,7 @@ import { oneTimeLinks, sessions, users } from "../../db/tables/users";
 export const insertSession = insertInto(sessions);
 export const insertLink = insertInto(oneTimeLinks);
 
-/** A session's row with what its user decides of it. */
+/** Columns of a session and of its user. */
 const SESSION_COLUMNS = {
   id: sessions.id,
   userId: sessions.userId,
@@ -31,7 +31,7 @@ export const findSessionRow = selectOne((orm, $: { hash: Buffer }) =>
 
 export type SessionRow = NonNullable<ReturnType<typeof findSessionRow>>;
 
-/** Last seen first. */
+/** Lists a user's sessions, last used first. */
 export const listSessionRows = selectMany((orm, $: { userId: string }) =>
   orm
     .select(SESSION_COLUMNS)
@@ -41,12 +41,12 @@ export const listSessionRows = selectMany((orm, $: { userId: string }) =>
     .orderBy(desc(sessions.lastSeenAt), desc(sessions.createdAt), asc(sessions.id)),
 );
 
-/** The addresses that sessions were last used from, the latest first. */
+/** Lists the addresses of the latest uses of sessions, latest first. */
 export const listRecentAddresses = selectMany((orm, $: { limit: number }) =>
   orm.select({ ip: sessions.ip }).from(sessions).orderBy(desc(sessions.lastSeenAt)).limit($.limit),
 );
 
-/** Never moves backwards: a use that was written late does not hide a later one. */
+/** Writes the last use of a session. Never moves it back, since uses can be written late. */
 export const touchSessionRow = mutate((orm, $: { id: number; at: number; ip: string }) =>
   orm
     .update(sessions)
@@ -66,7 +66,7 @@ export const deleteOtherSessionsOf = mutate((orm, $: { userId: string; exceptId:
   orm.delete(sessions).where(and(eq(sessions.userId, $.userId), ne(sessions.id, $.exceptId))),
 );
 
-/** Keeps the newest `kept` of a user. */
+/** Deletes all sessions of a user but the newest `kept`. */
 export const deleteOldestSessions = mutate((orm, $: { userId: string; kept: number }) =>
   orm
     .delete(sessions)
@@ -75,7 +75,10 @@ export const deleteOldestSessions = mutate((orm, $: { userId: string; kept: numb
     ),
 );
 
-/** Those whose user is disabled or deleted, and those of these times and before. At most `limit`. */
+/**
+ * Deletes sessions of disabled and deleted users, and sessions last used or created by these times.
+ * At most `limit`.
+ */
 export const deleteDeadSessions = mutate(
   (orm, $: { seenUntil: number; createdUntil: number; limit: number }) =>
     orm.delete(sessions).where(
@@ -105,7 +108,7 @@ export const deleteLink = mutate((orm, $: { hash: Buffer }) =>
 
 type LinkRow = NonNullable<ReturnType<typeof findLinkRow>>;
 
-/** Those of a purpose and a user, or of a purpose and nobody. */
+/** Deletes the links of a purpose and a user; null for links without a user. */
 export const deleteLinksFor = mutate(
   (orm, $: { purpose: LinkRow["purpose"]; userId: string | null }) =>
     orm
@@ -121,7 +124,7 @@ export const deleteLinksOfUser = mutate((orm, $: { userId: string }) =>
   orm.delete(oneTimeLinks).where(eq(oneTimeLinks.userId, $.userId)),
 );
 
-/** Those that end at `now` or ended before. At most `limit`. */
+/** Deletes links that end at `now` or ended before. At most `limit`. */
 export const deleteDeadLinks = mutate((orm, $: { now: number; limit: number }) =>
   orm
     .delete(oneTimeLinks)

@@ -12,19 +12,18 @@ import { listRecentAddresses } from "./store";
 const ATTEMPTS_A_MINUTE = 10;
 const REMEMBERED = 10_000;
 
-/** More than one person signs in from one site, so it may do more than an address. */
+/** Limit of a site, which is higher than that of an address since a site can have several users. */
 const ATTEMPTS_OF_A_SITE = 5 * ATTEMPTS_A_MINUTE;
 
 /**
- * Slows guessing of passwords, by the address that guesses and by the account that is guessed, whether
- * there is such an account or not. The more an account was failed on, from wherever, the longer each
- * source waits after a failure of its own: at most 30 seconds. So nobody can keep a user out by
- * failing from elsewhere, not even one who has mistyped.
+ * Slows guessing of passwords by address and by account, whether the account exists or not. The
+ * more failures an account had from anywhere, the longer each source waits after a failure of its
+ * own, at most 30 seconds. So nobody can lock a user out by failing from elsewhere.
  */
 export interface LoginThrottle {
   /**
-   * Takes one of the address's ten attempts a minute and one of its site's fifty. Returns 0 when there
-   * was one, else the whole seconds until there is. Needs no body, so that a refusal costs little.
+   * Takes one of the address's ten attempts a minute and one of its site's fifty. Returns 0 on
+   * success, else the whole seconds to wait. Needs no body, so that a rejection is cheap.
    */
   takeAttempt(address: ClientAddress): number;
   /** Returns 0 when an attempt on the account may be verified now, else the whole seconds to wait. */
@@ -34,9 +33,9 @@ export interface LoginThrottle {
    * the fewest attempts; attempts are forgotten 15 minutes after a source's last one.
    */
   turnOf(address: ClientAddress): Turn;
-  /** An attempt that was judged had the wrong password, or there is no such account. */
+  /** Records a failed attempt: a wrong password or an unknown account. */
   failed(email: string, address: ClientAddress): void;
-  /** Somebody has signed in: the account's failures are forgotten. */
+  /** Records a successful sign-in, which resets the account's failures. */
   succeeded(email: string, address: ClientAddress): void;
 }
 
@@ -90,7 +89,7 @@ export function createLoginThrottle(ctx: Pick<AppContext, "clock" | "db">): Logi
     accountWaitSeconds(email, address) {
       const seconds = Math.ceil(accountDelayMs(accountOf(email), siteOf(address)) / 1_000);
       if (seconds === 0) return 0;
-      // Who waits as told finds an attempt, also where this one was the last.
+      // The address must also have an attempt left after the wait.
       const isLast = addressBuckets().remaining(address.network, ATTEMPTS_A_MINUTE) === 0;
       return isLast ? Math.max(seconds, 60 / ATTEMPTS_A_MINUTE) : seconds;
     },
@@ -114,12 +113,12 @@ export function createLoginThrottle(ctx: Pick<AppContext, "clock" | "db">): Logi
   };
 }
 
-/** Seconds until a bucket has a whole token: a full one less the time that all the others take. */
+/** Returns the seconds until a bucket has a whole token. */
 function secondsToToken({ limit, fullInSeconds }: Decision): number {
   return Math.max(0, Math.ceil(fullInSeconds - ((limit - 1) * 60) / limit));
 }
 
-/** An account by a hash of fixed size, so that long texts that are no email take no memory. */
+/** Returns a hash of the email, so that long texts take no memory. */
 function accountOf(email: string): string {
   return sha256Hex(email.trim().toLowerCase());
 }
@@ -131,15 +130,15 @@ function pairOf(account: string, source: string): string {
 const NETWORKS_REMEMBERED = 1_000;
 const REFRESH_INTERVAL_MS = MINUTE_MS;
 
-/** The networks from which users have signed in, in memory only. */
+/** Networks from which users have signed in, in memory only. */
 interface KnownSources {
   has(address: ClientAddress): boolean;
   add(address: ClientAddress): void;
 }
 
 /**
- * Remembers at most 1,000 networks. They are read from the sessions that there are, at most once a
- * minute, so a restart forgets only the networks whose sessions have ended.
+ * Remembers at most 1,000 networks. They are read from stored sessions at most once a minute, so a
+ * restart forgets only networks whose sessions have ended.
  */
 function createKnownSources({ clock, db }: Pick<AppContext, "clock" | "db">): KnownSources {
   const networks = lazy(() => new LRUCache<string, true>({ max: NETWORKS_REMEMBERED }));

@@ -6,7 +6,7 @@ import { maintenances } from "../../db/tables/maintenances";
 import { monitors } from "../../db/tables/monitors";
 import type { CauseSource } from "../../domain/component-status";
 
-/* What marks components, and the changes of what they showed. */
+/* Causes of component statuses, and changes of statuses. */
 
 export type CauseRow = typeof componentCauses.$inferSelect;
 export type ChangeRow = typeof componentChanges.$inferSelect;
@@ -25,7 +25,7 @@ export const listOpenCauses = selectMany((orm, $: { componentId: string }) =>
     .orderBy(asc(componentCauses.id)),
 );
 
-/** The same of several: `ids` is a JSON array. */
+/** Lists the open causes of components (`ids`: a JSON array). */
 export const listOpenCausesOf = selectMany((orm, $: { ids: string }) =>
   orm
     .select()
@@ -80,7 +80,10 @@ export const listOpenCausesOfPage = selectMany((orm, $: { pageId: string }) =>
     .orderBy(asc(componentCauses.id)),
 );
 
-/** The same, with the name of the incident, maintenance or monitor that marks. */
+/**
+ * Lists the open causes of a page's components with the names of their incidents, maintenance or
+ * monitors.
+ */
 export const listNamedCausesOfPage = selectMany((orm, $: { pageId: string }) =>
   orm
     .select({
@@ -111,7 +114,7 @@ export const listNamedCausesOfPage = selectMany((orm, $: { pageId: string }) =>
     .orderBy(asc(componentCauses.id)),
 );
 
-/** All that one source ever marked, in no promised order: sorting costs more than the reading. */
+/** Lists all causes of one source, unordered, since sorting costs more than reading. */
 export const listCausesOfSource = selectMany((orm, $: { source: CauseSource; sourceId: string }) =>
   orm
     .select()
@@ -158,7 +161,7 @@ export const endCausesOfPage = mutate((orm, $: { pageId: string; endedAt: number
     ),
 );
 
-/** A component's changes, newest first; those before the change `before`. */
+/** Lists the status changes of a component before the change `before`, newest first. */
 export const listChanges = selectMany(
   (orm, $: { componentId: string; before: number; limit: number }) =>
     orm

@@ -29,7 +29,7 @@ export interface ComponentCause {
   to: number | null;
 }
 
-/** Baselines that are set in the same breath, from a moment on, in unix ms. */
+/** Manual statuses that are set in the same call, from `at` on (unix ms). */
 interface ManualStatuses {
   statuses: ReadonlyMap<string, ComponentStatus>;
   at: number;
@@ -38,11 +38,10 @@ interface ManualStatuses {
 const NO_BASELINES: ManualStatuses = { statuses: new Map(), at: 0 };
 
 /**
- * Replaces all that a source marks, past and present, by these marks, and brings every component that
- * this touches in line: each shows its new status at once, recorded and told one time at most, as
- * `why` says. Marks that last no time or say `operational` are left out. A deleted component keeps
- * its history as it is, and gets no marks. Only rows that differ are written: the same marks once more
- * change nothing. The caller touches the page.
+ * Replaces all causes of a source, past and present, and updates the status of every component
+ * concerned, with at most one recorded change and event, as `why` says. Causes without duration or
+ * with `operational` are left out. A deleted component keeps its history and gets no causes. Only
+ * rows that differ are written: repeating the call changes nothing. The caller touches the page.
  */
 export function replaceCauses(
   ctx: Services,
@@ -69,7 +68,7 @@ export function replaceCauses(
     if (isManualStatusNew) rebased.push(after);
     changed.push(after);
   }
-  const by = { source: baselineSourceOf(why), actor: why.actor, at: baselines.at };
+  const by = { source: manualSourceOf(why), actor: why.actor, at: baselines.at };
   replaceManualCauses(tx, rebased, by);
   refreshStatuses(ctx, tx, changed, why);
 }
@@ -99,7 +98,9 @@ function keyOf(status: ComponentStatus, from: number, to: number | null): string
   return `${status} ${from} ${to}`;
 }
 
-/** A row that has to go becomes one that is wanted: mostly the same mark, which has ended meanwhile. */
+/**
+ * Writes the difference. Obsolete rows are overwritten, since most changes only add an end time.
+ */
 function writeCauses(
   tx: Tx,
   of: { source: CauseSource; sourceId: string },
@@ -114,14 +115,18 @@ function writeCauses(
   for (const { id } of gone.slice(fresh.length)) deleteCause(tx, { id });
 }
 
-/** A baseline is what somebody set, by the API or by hand, also where they set it with something else. */
-function baselineSourceOf(why: ChangeReason): "api" | "manual" {
+/**
+ * Returns the source of manual statuses, which people or API keys set, also together with an
+ * incident.
+ */
+function manualSourceOf(why: ChangeReason): "api" | "manual" {
   return why.actor.kind === "key" ? "api" : "manual";
 }
 
 /**
- * Replaces the causes of manual statuses by those that the rows carry. A manual status is a cause like any
- * other while it is not operational, so that history can be folded. `at`, in unix ms, is when it begins.
+ * Replaces the causes of manual statuses by those of the rows, from `at` on (unix ms). A manual
+ * status other than operational is stored as a cause, so that history can be computed from causes
+ * alone.
  */
 export function replaceManualCauses(
   tx: Tx,
@@ -148,17 +153,17 @@ export function replaceManualCauses(
 interface OpenCauses {
   source: "monitor";
   sourceId: string;
-  /** Those that are deleted, or no components, are left out. */
+  /** Deleted and unknown components are left out. */
   componentIds: readonly string[];
   status: ComponentStatus;
-  /** Unix ms; may lie in the past, since an outage is dated from its first sign. */
+  /** Unix ms; may be in the past, since an outage is dated from its first failure. */
   from: number;
 }
 
 /**
- * Marks components by one source, whose open marks of before end where these begin. Components that it
- * marked and does not name any more are let go. Each shows its new status at once, recorded and told as
- * `why` says. The same marks once more change nothing.
+ * Opens causes of one source from `from` on; its earlier open causes end then, also those of
+ * components that are no longer named. Each status is updated at once, with a recorded change and
+ * an event, as `why` says. Repeating the call changes nothing.
  */
 export function openCauses(ctx: Services, tx: Tx, causes: OpenCauses, why: ChangeReason): void {
   const { source, sourceId, status, from } = causes;
@@ -179,7 +184,7 @@ export function openCauses(ctx: Services, tx: Tx, causes: OpenCauses, why: Chang
   showNow(ctx, tx, touched, why);
 }
 
-/** Ends what a source marks, at a moment in unix ms. Where it marks nothing, nothing changes. */
+/** Ends the open causes of a source at `at` (unix ms), if there are any. */
 export function endCauses(
   ctx: Services,
   tx: Tx,

@@ -1,37 +1,37 @@
 /*
- * What a component's history adds up to: the times in which something marked it, and those in which
- * nothing was known of it, folded into spans. Pure; times are unix ms.
+ * Computes spans, days and times from a component's causes and times without data. Pure; times are
+ * unix ms.
  */
 import { COMPONENT_STATUSES, type ComponentStatus } from "../../domain/component-status";
 import { DAY_MS, startOfDay } from "../../kernel/time";
 
-/** From when to when something was so; what still is has no end. */
+/** A period; open without an end. */
 export interface Interval {
   startedAt: number;
   endedAt: number | null;
 }
 
-/** An interval in which something marked a component. */
+/** Period of a cause. */
 export interface CauseInterval extends Interval {
   status: ComponentStatus;
 }
 
-/** A span of time, its end not included. */
+/** A span of time, end exclusive. */
 export interface Span {
   from: number;
   to: number;
 }
 
-/** For how many milliseconds each status was shown. */
+/** Duration of each status, in ms. */
 export type StatusTimes = Readonly<Record<ComponentStatus, number>>;
 
 /** Summary of a span of a component's history. */
 export interface Folded {
   /** Time with data, in ms. */
   known: number;
-  /** For how many nothing was known, though the component was there. */
+  /** Time without data in which the component existed, in ms. */
   noData: number;
-  /** For how many of the known ones each status was the worst. They add up to `known`. */
+  /** Known time in ms by worst status. The values add up to `known`. */
   time: StatusTimes;
 }
 
@@ -41,7 +41,7 @@ export interface DayOf extends Folded {
   start: number;
 }
 
-/** A span of which the same is true throughout: its status, or null where nothing was known. */
+/** A span with one status throughout; null without data. */
 interface Stretch extends Span {
   status: ComponentStatus | null;
 }
@@ -49,8 +49,8 @@ interface Stretch extends Span {
 const STATUSES_WORST_FIRST = COMPONENT_STATUSES.toReversed();
 
 /**
- * For how many milliseconds of a span each status was the worst; the rest was operational, but for the
- * times in which nothing was known: these count as no status, whatever marked the component meanwhile.
+ * Returns the time in ms for which each status was the worst in a span. Time without causes is
+ * operational; time without data has no status.
  */
 export function timeByStatus(
   causes: readonly CauseInterval[],
@@ -60,7 +60,7 @@ export function timeByStatus(
   return add(stretchesOf(causes, span, unknown)).time;
 }
 
-/** The last `days` UTC days up to the one that `known` ends in, oldest first. */
+/** Returns the last `days` UTC days up to the end of `known`, oldest first. */
 export function foldDays(
   causes: readonly CauseInterval[],
   known: Span,
@@ -79,9 +79,9 @@ export function foldDays(
 }
 
 /**
- * Spans that follow one another without gaps, oldest first, as far as they lie in `known`. One walk over
- * them and over what happened; those that were wholly operational and equally long share their `time`, so
- * that a quiet history costs next to nothing.
+ * Folds consecutive spans, oldest first, as far as they lie in `known`, in one pass over spans and
+ * causes. Operational spans of equal length share their `time`, so that quiet histories cost
+ * little.
  */
 export function foldSpans(
   causes: readonly CauseInterval[],
@@ -136,8 +136,8 @@ function add(stretches: readonly Stretch[]): Folded {
 }
 
 /**
- * A span as stretches that follow one another without gaps, no two neighbours alike. One sweep over the
- * edges of all that happened, so that a component that flaps all day is folded quickly, too.
+ * Divides a span into consecutive stretches of different statuses. One pass over the edges of all
+ * intervals keeps this fast for components that change often.
  */
 function stretchesOf(
   causes: readonly CauseInterval[],

@@ -1,6 +1,6 @@
 /**
- * Components and their groups: what they are, what marks them and since when, and so what they show.
- * A status is never set directly; baselines and causes are, and the worst of them shows.
+ * Components and their groups, their causes and statuses. The status is never set directly: it is
+ * the worst of the manual status and all open causes.
  */
 export {
   ComponentFilter,

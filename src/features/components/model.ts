@@ -39,7 +39,9 @@ export const ComponentInput = Type.Object(
     description: Type.Optional(Nullable(DescriptionText)),
     showcase: Type.Optional(Type.Boolean()),
     start_date: Type.Optional(
-      Nullable(Day({ description: "Since when its uptime is known; else since its creation." })),
+      Nullable(
+        Day({ description: "Day from which its uptime is known; by default its creation." }),
+      ),
     ),
     only_show_if_degraded: Type.Optional(Type.Boolean()),
     show_latency: Type.Optional(Type.Boolean()),
@@ -62,7 +64,7 @@ export const UpdateComponentsBody = Type.Object(
       minProperties: 1,
       maxProperties: BULK_MAX,
       description:
-        "Statuses by component: by id, or by page slug and `ref`, such as `acme:checkout-api`. All are set, or none.",
+        "Statuses by component id, or by page slug and `ref`, such as `acme:checkout-api`. All are set, or none.",
       examples: [{ cmp_01kah2v9w0e0rs6x0h3ye0a1bc: "major_outage" }],
     }),
     reason: Type.Optional(Nullable(DescriptionText)),
@@ -97,16 +99,16 @@ export const Component = Type.Object(
     causes: Type.Array(
       Type.Object({
         source: OneOf(CAUSE_SOURCES),
-        id: Type.String({ description: "What marks it: a key, an incident, a monitor." }),
+        id: Type.String({ description: "Id of the source: a key, an incident, a monitor." }),
         status: Status,
       }),
-      { description: "What marks the component now. Its status is the worst of these." },
+      { description: "Current causes of the status, which is the worst of them." },
     ),
     showcase: Type.Boolean(),
     start_date: Nullable(Type.String({ format: "date" })),
     only_show_if_degraded: Type.Boolean(),
     show_latency: Type.Boolean({
-      description: "Whether its page shows how long answers took, where a monitor measures it.",
+      description: "True if its page shows response times, if a monitor measures them.",
     }),
     version: Type.Integer({ minimum: 1 }),
     created_at: Instant,
@@ -139,7 +141,7 @@ export function presentGroup(row: GroupRow): ComponentGroup {
   return { id, name, description, position, collapse };
 }
 
-/** `openCauses` are the component's own. */
+/** Returns a component as the API shows it. `openCauses` are those of the component. */
 export function presentComponent(
   row: ComponentRow,
   pageSlug: string,

@@ -15,25 +15,25 @@ import {
 
 type Services = Pick<AppContext, "clock" | "signals">;
 
-/** All groups and all components of a page, in the order in which they are to stand. */
+/** All groups and components of a page in the desired order. */
 export interface ComponentOrder {
   /** Ids. */
   groups: readonly string[];
-  /** Those of one group stand in their order here; those without a group come before every group. */
+  /** Components in the order of their group; those without a group come before all groups. */
   components: readonly { id: string; groupId: string | null }[];
 }
 
-/** The position that is last among siblings. */
+/** Returns the position after all siblings. */
 export function nextPosition(siblings: readonly { position: number }[]): number {
   return siblings.reduce((last, { position }) => Math.max(last, position), -1) + 1;
 }
 
 /**
- * Puts a page's groups and components in an order, and components into groups or out of them. Writes
- * only what changes, with one row of audit for all of it; whether anything did.
+ * Orders a page's groups and components, and moves components between groups. Writes only changed
+ * rows and one audit row. Returns true if anything changed.
  *
- * Throws `not_found` for the page, and `validation_failed` unless the order names each of the page's
- * groups and components exactly once and nothing else: it was made from what is no longer there.
+ * Throws `not_found` for the page, and `validation_failed` unless the order names each group and
+ * component of the page exactly once and nothing else.
  */
 export function orderComponents(
   ctx: Services,
@@ -76,7 +76,7 @@ function requireCompleteOrder(
   const groupIds = new Set(groups.map(({ id }) => id));
   for (const [index, { groupId }] of order.components.entries()) {
     if (groupId !== null && !groupIds.has(groupId)) {
-      wrong.add(["components", index, "groupId"], "is no group of this page");
+      wrong.add(["components", index, "groupId"], "must be a group of this page");
     }
   }
   wrong.throwIfAny();
@@ -101,7 +101,7 @@ function validateIds(
   }
 }
 
-/** The rows whose position changes, as they are to be. */
+/** Returns the groups with a new position, changed. */
 function movedGroups(rows: readonly GroupRow[], { groups }: ComponentOrder): GroupRow[] {
   const positions = new Map(groups.map((id, position) => [id, position]));
   return rows.flatMap((row) => {
@@ -110,7 +110,10 @@ function movedGroups(rows: readonly GroupRow[], { groups }: ComponentOrder): Gro
   });
 }
 
-/** The same of components, which are numbered over the whole page as they stand on it. */
+/**
+ * Returns the components with a new position or group, changed. They are numbered over the whole
+ * page.
+ */
 function movedComponents(rows: readonly ComponentRow[], order: ComponentOrder): ComponentRow[] {
   const byGroup = Map.groupBy(order.components, ({ groupId }) => groupId);
   const desired = [null, ...order.groups].flatMap((groupId) => byGroup.get(groupId) ?? []);

@@ -15,7 +15,7 @@ export function getComponent(reader: Reader, id: string): Component {
   );
 }
 
-/** Returns components as the API shows them, in the order of the ids. What is not there is left out. */
+/** Returns components as the API shows them, in the order of the ids. Unknown ones are left out. */
 export function listComponentsByIds(reader: Reader, ids: readonly string[]): Component[] {
   const causes = listCausesByComponent(reader, ids);
   const slugOf = createSlugLookup(reader);

@@ -24,7 +24,7 @@ export interface ChangeReason {
   notify?: boolean;
 }
 
-/** `refreshStatuses`, and tells the pages that they show something else. */
+/** Refreshes statuses like `refreshStatuses` and touches their pages. */
 export function showNow(
   ctx: Services,
   tx: Tx,
@@ -36,9 +36,9 @@ export function showNow(
 }
 
 /**
- * Brings what components show in line with their baselines and their open causes, and records and
- * tells each that is a change. The rows carry the baselines as they are to be; they are written either
- * way, at a new version: what is kept of a component's history goes by it. The caller touches the pages.
+ * Computes the statuses of components from their manual statuses and open causes, and records each
+ * change with an event. The rows carry the desired manual statuses. All rows get a new version,
+ * which invalidates cached histories. The caller touches the pages.
  */
 export function refreshStatuses(
   ctx: Services,

@@ -40,7 +40,7 @@ import { listComponentsBefore, listPageComponentsBefore } from "./store";
 
 const ListQuery = Type.Object({ ...PageFilter, ...PageQuery }, { additionalProperties: false });
 
-/** `/api/v1/components`: reading them, their history, and setting their statuses. */
+/** `/api/v1/components`: components, their history, and their statuses. */
 export function componentRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   return new Elysia({ prefix: "/api/v1" })
     .use(requestContexts.plugin)
@@ -72,7 +72,7 @@ export function componentRoutes(ctx: AppContext, requestContexts: RequestContext
         ...operation({
           id: "listComponents",
           summary: "List components",
-          description: "Of one page or of all, newest first.",
+          description: "Components of one page or of all pages, newest first.",
           tag: "Components",
           access: scope("read:status"),
           answers: { 200: { description: "A page of the list.", schema: ListOf(Component) } },
@@ -101,7 +101,7 @@ export function componentRoutes(ctx: AppContext, requestContexts: RequestContext
           id: "updateComponents",
           summary: "Set the statuses of several components",
           description:
-            "All of them or none; each change is recorded with the key as its actor. They have no version in common, so If-Match is refused unless it is `*`.",
+            "Sets all statuses or none. Each change is recorded with the key as its actor. Several components have no common version, so If-Match is rejected unless it is `*`.",
           tag: "Components",
           access: scope("write:components"),
           answers: {
@@ -146,7 +146,7 @@ export function componentRoutes(ctx: AppContext, requestContexts: RequestContext
           id: "updateComponent",
           summary: "Set a component's status",
           description:
-            "Sets its baseline. It shows the worst of that and of what else marks it, so an open incident's mark is not hidden by it.",
+            "Sets the manual status (`baseline_status`). The component shows the worst of it and all open causes, so it does not hide an open incident.",
           tag: "Components",
           access: scope("write:components"),
           answers: { 200: { description: "The component as it is now.", schema: Component } },
@@ -170,7 +170,7 @@ export function componentRoutes(ctx: AppContext, requestContexts: RequestContext
         ...operation({
           id: "listComponentHistory",
           summary: "Read a component's history",
-          description: "Every change of what it showed, as it happened; newest first.",
+          description: "All changes of its status, newest first.",
           tag: "Components",
           access: scope("read:status"),
           answers: { 200: { description: "A page of the list.", schema: ListOf(ComponentChange) } },
@@ -181,12 +181,14 @@ export function componentRoutes(ctx: AppContext, requestContexts: RequestContext
     );
 }
 
-/** Ignoring the header would change what its sender meant to protect. */
+/**
+ * Throws if the header is sent, since ignoring it would change what its sender wants to protect.
+ */
 function requireNoVersion(ifMatch: string | null): void {
   if (ifMatch === null || ifMatch.trim() === "*") return;
   throw new Problem(
     "precondition_failed",
-    "Several components have no version in common. Set each by itself to use If-Match.",
+    "Several components have no common version. Set each component separately to use If-Match.",
   );
 }
 

@@ -20,9 +20,9 @@ export function effectiveStatus(
 }
 
 /**
- * The share of a span in which a component was up: 1 − (major + 0.3 × partial) ÷ (known − maintenance),
- * in time. Degraded counts as up, and what nothing was known of leaves the known time. Null where nothing
- * is known. Rounded down to six decimals, so that no outage rounds away.
+ * Returns the share of time in which a component was up: 1 − (major + 0.3 × partial) ÷ (known −
+ * maintenance). Degraded counts as up, time without data is not counted. Null without known time.
+ * Rounded down to six decimals, so that no outage is lost by rounding.
  */
 export function uptime(
   causes: readonly CauseInterval[],
@@ -32,17 +32,17 @@ export function uptime(
   return uptimeOfTime(timeByStatus(causes, known, unknown));
 }
 
-/** The same for some days together, of one component or of several. */
+/** Returns the uptime of several days, of one or more components. */
 export function uptimeOfDays(days: Iterable<{ time: StatusTimes }>): number | null {
   return uptimeOfTime(addTimes([...days].map(({ time }) => time)));
 }
 
-/** The same from how long each status was shown. */
+/** Returns the uptime of status times. */
 export function uptimeOfTime(time: StatusTimes): number | null {
   const counted = countedTime(time);
   if (counted === 0) return null;
   const millionths = ((counted - downTime(time)) * 1e6) / counted;
-  // Three tenths have no exact binary form; what that is off by is far less than any outage is.
+  // Offsets the rounding error of 0.3, which is far smaller than any outage.
   return Math.floor(millionths + 1e-9) / 1e6;
 }
 
@@ -57,13 +57,16 @@ export function downTime(time: StatusTimes): number {
   return time.major_outage + 0.3 * time.partial_outage;
 }
 
-/** Since when a component is known: its start date where it has one, else its creation. Unix ms. */
+/**
+ * Returns the time from which a component is known: its start date if it has one, else its
+ * creation. Unix ms.
+ */
 export function knownFrom(component: { createdAt: number; startDate: string | null }): number {
   const startDate = component.startDate === null ? undefined : parseDay(component.startDate);
   return startDate ?? component.createdAt;
 }
 
-/** The part of the last `days` UTC days, today included, for which a component is known. */
+/** Returns the part of the last `days` UTC days, including today, in which a component is known. */
 export function knownSpan(
   component: { createdAt: number; startDate: string | null },
   now: number,

@@ -33,8 +33,8 @@ interface Placement {
 }
 
 /**
- * Creates a group. Throws `validation_failed`, or `conflict` for a ref that the page has already; one
- * that is made from the name steps aside.
+ * Creates a group. A ref made from the name is numbered if the page has it already. Throws
+ * `validation_failed`, or `conflict` for a given ref that is taken.
  */
 export function createGroup(
   ctx: Services,
@@ -75,7 +75,9 @@ export function createGroup(
   return row;
 }
 
-/** Changes a group; what the input leaves out stays. Throws as `createGroup`, and `not_found`. */
+/**
+ * Changes a group; fields that the input leaves out stay. Throws as `createGroup`, and `not_found`.
+ */
 export function updateGroup(
   ctx: Services,
   tx: Tx,
@@ -113,7 +115,7 @@ export function deleteGroup(ctx: Services, tx: Tx, id: string, actor: Actor): vo
   touchPage(ctx, tx, row.pageId);
 }
 
-/** Creates a component, operational. Throws as `createGroup`, also for a group that is not the page's. */
+/** Creates an operational component. Throws as `createGroup`, also for a group of another page. */
 export function createComponent(
   ctx: Services,
   tx: Tx,
@@ -189,7 +191,7 @@ export function updateComponent(
   return after;
 }
 
-/** Deletes a component and ends what marks it; its history stays. Throws `not_found`. */
+/** Deletes a component and ends its causes; its history stays. Throws `not_found`. */
 export function deleteComponent(ctx: Services, tx: Tx, id: string, actor: Actor): void {
   const row = getComponentRow(tx, id);
   const now = ctx.clock.now();
@@ -199,14 +201,14 @@ export function deleteComponent(ctx: Services, tx: Tx, id: string, actor: Actor)
   touchPage(ctx, tx, row.pageId);
 }
 
-/** One group's row. Throws `not_found`. */
+/** Returns a group's row. Throws `not_found`. */
 export function getGroupRow(reader: Reader, id: string): GroupRow {
   const row = findGroup(reader, { id });
   if (!row) throw notFound("group");
   return row;
 }
 
-/** One component's row. Throws `not_found`, also where its page is gone. */
+/** Returns a component's row. Throws `not_found`, also if its page is deleted. */
 export function getComponentRow(reader: Reader, id: string): ComponentRow {
   const row = findComponent(reader, { id });
   if (!row) throw notFound("component");
@@ -215,7 +217,7 @@ export function getComponentRow(reader: Reader, id: string): ComponentRow {
 
 function requireGroupOf(tx: Tx, pageId: string, groupId: string | null): void {
   if (groupId === null || findGroup(tx, { id: groupId })?.pageId === pageId) return;
-  throw invalidFields([{ pointer: "#/group_id", detail: "is no group of this page" }]);
+  throw invalidFields([{ pointer: "#/group_id", detail: "must be a group of this page" }]);
 }
 
 function requireFreeRef(ref: string, holder: { name: string } | undefined): void {
@@ -223,8 +225,8 @@ function requireFreeRef(ref: string, holder: { name: string } | undefined): void
 }
 
 /**
- * Deletes every component and group of a page that is itself about to be deleted, and ends all their
- * causes. Their history stays. No event tells of a changed status: the components are gone.
+ * Deletes all components and groups of a page that is being deleted, and ends their causes. Their
+ * history stays. No status change is recorded.
  */
 export function deleteComponentsOfPage(
   ctx: Pick<AppContext, "clock" | "signals">,

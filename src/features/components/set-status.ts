@@ -13,10 +13,9 @@ import type { ComponentRow } from "./store";
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
 
 /**
- * Sets the baselines of some components, all or none, and so what they show unless something else
- * marks them worse. A component that has the baseline already is left as it is; each other one leaves a
- * row in the audit log. Returns the components' ids in the order of `statuses`, whose keys are
- * references.
+ * Sets the manual statuses of components, all or none. A component that already has the status is
+ * unchanged; each other one gets an audit row. Returns the components' ids in the order of
+ * `statuses`, whose keys are references.
  *
  * Throws `validation_failed` with the errors of `resolveStatusKeys`.
  */
@@ -44,8 +43,8 @@ export function setManualStatuses(
 }
 
 /**
- * Returns the components that the keys of a body's `components` name. Adds an error for each key that is
- * no component, or that names an earlier key's component again.
+ * Returns the components that the keys of a body's `components` name. Adds an error for each
+ * unknown key, and for each that names the component of an earlier key.
  */
 export function resolveStatusKeys(
   reader: Reader,

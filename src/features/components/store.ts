@@ -32,7 +32,9 @@ const updateStatuses = mutate((orm, $: { rows: string }) =>
     .where(sql`${components.id} = row.value ->> 0`),
 );
 
-/** Writes what a change of status changes of components. Other columns and their indexes are left alone. */
+/**
+ * Writes the columns that a status change affects. Other columns and their indexes are not touched.
+ */
 export function updateShownStatuses(
   tx: Tx,
   rows: readonly Pick<ComponentRow, "id" | "status" | "baselineStatus" | "version" | "updatedAt">[],
@@ -76,7 +78,7 @@ export const listGroups = selectMany((orm, $: { pageId: string }) =>
     .orderBy(asc(componentGroups.position), asc(componentGroups.id)),
 );
 
-/** A component whose page is gone is gone with it. */
+/** Components of a deleted page count as deleted. */
 const isThere = () =>
   and(
     isNull(components.deletedAt),
@@ -97,7 +99,7 @@ const listComponentsById = selectMany((orm, $: { ids: string }) =>
     .where(and(sql`${components.id} IN (SELECT value FROM json_each(${$.ids}))`, isThere())),
 );
 
-/** The same of several, by their ids, in the order in which these are given. */
+/** Finds components by id, in the order of the ids. */
 export function findComponents(
   reader: Reader,
   ids: readonly string[],
@@ -130,7 +132,10 @@ export const listComponentsOfPage = selectMany((orm, $: { pageId: string }) =>
     .orderBy(asc(components.position), asc(components.id)),
 );
 
-/** Of every page, newest first, with the slug of the page; those older than `before`. */
+/**
+ * Lists components of all pages with the slugs of their pages, with ids below `before`, newest
+ * first.
+ */
 export const listComponentsBefore = selectMany((orm, $: { before: string; limit: number }) =>
   orm
     .select({ component: components, pageSlug: pages.slug })
@@ -141,7 +146,7 @@ export const listComponentsBefore = selectMany((orm, $: { before: string; limit:
     .limit($.limit),
 );
 
-/** The same, of one page. */
+/** Lists the components of one page with ids below `before`, newest first. */
 export const listPageComponentsBefore = selectMany(
   (orm, $: { pageId: string; before: string; limit: number }) =>
     orm

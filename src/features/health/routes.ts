@@ -26,8 +26,8 @@ const Ready = Type.Object(
 );
 
 /**
- * `/healthz`: the process answers. `/readyz`: it can serve pages, with whether changes can be stored.
- * `/readyz/write`: changes can be stored, proven by a write.
+ * `/healthz` shows that the process answers, `/readyz` that it can serve pages, with the state of
+ * the database, and `/readyz/write` that changes can be stored, by a write.
  */
 export function healthRoutes({ db }: Pick<AppContext, "db">, readiness: Readiness) {
   function requireReady(): void {
@@ -42,10 +42,10 @@ export function healthRoutes({ db }: Pick<AppContext, "db">, readiness: Readines
       () => answer({ status: "ok" }),
       operation({
         id: "getHealth",
-        summary: "Whether the process answers",
+        summary: "Check that the process answers",
         tag: "Health",
         access: { kind: "health" },
-        answers: { 200: { description: "It does.", schema: Health } },
+        answers: { 200: { description: "The process answers.", schema: Health } },
       }),
     )
     .get(
@@ -56,12 +56,12 @@ export function healthRoutes({ db }: Pick<AppContext, "db">, readiness: Readines
       },
       operation({
         id: "getReadiness",
-        summary: "Whether the server can serve pages",
+        summary: "Check that the server can serve pages",
         description:
           "503 while it shuts down and while it cannot read its database. A full disk is no reason for 503: pages are served from it, and `writable` and `reason` say that changes are refused.",
         tag: "Health",
         access: { kind: "health" },
-        answers: { 200: { description: "It can.", schema: Ready } },
+        answers: { 200: { description: "The server can serve pages.", schema: Ready } },
         errors: ["unavailable"],
       }),
     )
@@ -75,12 +75,12 @@ export function healthRoutes({ db }: Pick<AppContext, "db">, readiness: Readines
       },
       operation({
         id: "getWriteReadiness",
-        summary: "Whether changes can be stored",
+        summary: "Check that changes can be stored",
         description:
           "503 with the reason while a write fails or cannot be made, until one succeeds. Writes once to the disk if no change was stored in the last two seconds. Meant for alerts: a load balancer asks `/readyz`.",
         tag: "Health",
         access: { kind: "health" },
-        answers: { 200: { description: "They can.", schema: Ready } },
+        answers: { 200: { description: "Changes can be stored.", schema: Ready } },
         errors: ["unavailable"],
       }),
     );

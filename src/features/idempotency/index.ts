@@ -1,5 +1,5 @@
 /**
- * Requests that may be sent again: the answer to a POST with an Idempotency-Key is kept for a day, in
- * the transaction of what it made, so that sending the same again makes one thing and is told the same.
+ * Idempotency keys: the answer to a POST with an Idempotency-Key is stored for a day, in the
+ * transaction of its change, so that a repeated request has one effect and gets the same answer.
  */
 export { type Answer, answerOnce, sweepAnswers } from "./service";

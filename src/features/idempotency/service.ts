@@ -8,12 +8,12 @@ const ROWS_AT_ONCE = 500;
 
 /** Identity of a request. The API key may be rotated between repetitions. */
 interface StoredRequest {
-  /** The id of the API key that sent it. */
+  /** Id of the API key. */
   keyId: string;
   path: string;
   /** SHA-256 of the Idempotency-Key. */
   idempotencyHash: Buffer;
-  /** SHA-256 of the body's bytes as they were sent. */
+  /** SHA-256 of the bytes of the body. */
   bodyHash: Buffer;
 }
 
@@ -35,9 +35,9 @@ interface OnceAnswer {
 }
 
 /**
- * The kept answer to a request that was sent before, or else the one that `make` gives, which is then
- * kept for 24 hours in the same transaction. What `make` throws leaves nothing kept. Throws
- * `idempotency_mismatch` if the request was sent before with another body.
+ * Returns the stored answer to an earlier request, or that of `make`, which is stored for 24 hours
+ * in the same transaction. If `make` throws, nothing is stored. Throws `idempotency_mismatch` for
+ * an earlier request with another body.
  */
 export function answerOnce(
   ctx: { clock: Clock },
@@ -67,8 +67,8 @@ function mismatch(): Problem {
 }
 
 /**
- * Forgets at most 500 of the answers that are older than a day, so that no transaction grows long.
- * Answers whether there may be more. `now` in unix ms.
+ * Deletes answers older than a day, at most 500 per call, to keep the transaction short. Returns
+ * true if there may be more. `now` in unix ms.
  */
 export function sweepAnswers(tx: Tx, now: number): boolean {
   return deleteAnswersUntil(tx, { until: now - DAY_MS, limit: ROWS_AT_ONCE }) === ROWS_AT_ONCE;

@@ -25,7 +25,7 @@ export const deleteAnswer = mutate((orm, $: Name) =>
   orm.delete(idempotentAnswers).where(isNamed($)),
 );
 
-/** Deletes at most `limit` of the answers that were kept at `until` or before, the oldest first. */
+/** Deletes at most `limit` of the answers stored at `until` or before, oldest first. */
 export const deleteAnswersUntil = mutate((orm, $: { until: number; limit: number }) => {
   const { keyId, path, idempotencyHash, at } = idempotentAnswers;
   const old = orm

@@ -3,7 +3,7 @@ import { sha256Hex } from "../../kernel/hash";
 import type { KeyState } from "./rules";
 import { listKeys, listKeyValues } from "./store";
 
-/** A key as the front door knows it. */
+/** A key with the properties that the gateway needs. */
 interface KnownKey {
   id: string;
   name: string;
@@ -11,7 +11,7 @@ interface KnownKey {
   rateLimit: number;
 }
 
-/** One value of a key, found by what a caller presented. */
+/** A key value that a caller presented. */
 export interface Credential extends KeyState {
   key: KnownKey;
   /** SHA-256 of the value, in hexadecimal. */
@@ -19,20 +19,21 @@ export interface Credential extends KeyState {
 }
 
 /**
- * Every key of the installation in memory, by the hash of its values. An unknown value costs one look at
- * the database's version, so that a key made by another process works at once. Unknown values are not kept.
+ * All keys in memory, by the hashes of their values. An unknown value costs one look at the
+ * database's version, so that a key made by another process works at once. Unknown values are not
+ * remembered.
  */
 export interface KeyDirectory {
   find(value: string): Credential | undefined;
 }
 
 /**
- * Reads the keys at the first look-up, and again at the first one after any has changed, here or in
- * another process. A change is never missed: while the keys cannot be read, looking one up throws.
+ * Creates the directory. It reads the keys at the first look-up, and again at the first one after
+ * any has changed, here or in another process. Looking up a key throws while they cannot be read.
  */
 export function createKeyDirectory(ctx: Pick<AppContext, "db" | "signals">): KeyDirectory {
   let credentials: Map<string, Credential> | undefined;
-  /** Version of other processes' commits of which `credentials` was read. */
+  /** Version of other processes' commits at the time `credentials` was read. */
   let foreignVersion: number | undefined;
   const forget = () => {
     credentials = undefined;

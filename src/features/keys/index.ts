@@ -1,6 +1,6 @@
 /**
- * API keys: their values, scopes, expiry and revocation, who used which when, and the directory in
- * memory that the front door looks credentials up in. A value is shown once and kept nowhere.
+ * API keys: their values, scopes, expiry, revocation and usage, and the directory in memory with
+ * which the gateway looks up credentials. A value is shown once and never stored.
  */
 export { createKeyDirectory, type Credential, type KeyDirectory } from "./directory";
 export {

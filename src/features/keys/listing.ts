@@ -18,21 +18,21 @@ import { KEY_PREFIX, keyValueStart, startOfValueIn } from "./value";
 /** Number of hours in the figures of a day: the current one and those before it. */
 const HOURS_SHOWN = 24;
 
-/** Answers that a key was given. 5xx answers are the server's doing and count as none. */
+/** Number of responses to a key. 5xx responses, which are faults of the server, are not counted. */
 interface AnswerCounts {
   ok: number;
   client_error: number;
-  /** Refused for the key's rate limit. */
+  /** Rejected by the key's rate limit. */
   limited: number;
   total: number;
 }
 
 export interface KeyUsageSummary {
-  /** Of 24 whole hours, the present one included. */
+  /** Counts of the current hour and the 23 before it. */
   last24h: AnswerCounts;
 }
 
-/** The beginnings of the 24 hours that a day's figures are of, oldest first, in unix ms. */
+/** Returns the starts of the current hour and the 23 before it, oldest first, in unix ms. */
 function hoursOfDayBefore(now: number): number[] {
   const present = Math.floor(now / HOUR_MS) * HOUR_MS;
   return Array.from(
@@ -61,22 +61,24 @@ export function usageOfKey(reader: Reader, id: string, now: number): KeyUsageSum
 /** A key as the list of keys shows it. */
 export interface KeyListing extends KeyResource {
   state: KeyStateName;
-  /** Answers in each of 24 whole hours, oldest first, the present one last, as far as written. */
+  /** Responses in the current hour and the 23 before it, oldest first, as far as written. */
   requests_24h: number[];
   /**
    * True if the key is live and exceeded its rate limit in the last 7 days; the filter `limited`
    * finds it.
    */
   is_limited: boolean;
-  /** The newest of the values that were replaced by a rotation and still work. */
+  /** Newest value that a rotation replaced and that still works. */
   old_value: { start: string; ends_at: string; last_used_at: string | null } | null;
 }
 
 export interface KeyQuery {
-  /** As a person typed it. Found in names and labels, as a start of a value, an id, or a scope. */
+  /**
+   * Text as typed. Searched in names and labels, as the start of a value, as an id and as a scope.
+   */
   search?: string | undefined;
   filter: KeyFilter;
-  /** The id of a key: those older than it. */
+  /** Only ids below this one. */
   before?: string | undefined;
   /** At least 1. */
   limit: number;
@@ -94,8 +96,8 @@ interface KeyPage {
 const AFTER_ALL = "~";
 
 /**
- * One page of keys, newest first. Going on by `nextBefore` meets every key that was there at the
- * beginning exactly once, whatever is created meanwhile.
+ * Returns one page of keys, newest first. Continuing with `nextBefore` returns every key that
+ * existed at the start exactly once, whatever is created meanwhile.
  */
 export function listKeyPage(
   reader: Reader,
@@ -115,7 +117,7 @@ export function listKeyPage(
   return { keys, nextBefore: rows.length > limit ? (shown.at(-1)?.id ?? null) : null };
 }
 
-/** One key as the list shows it. Throws `not_found`. */
+/** Returns one key as the list shows it. Throws `not_found`. */
 export function getKeyListing(
   reader: Reader,
   id: string,
@@ -174,21 +176,24 @@ function findOldValue({ values }: KeyResource, now: number): KeyListing["old_val
   return null;
 }
 
-/** Longer than any name or label, and shorter than the longest pattern that SQLite takes. */
+/**
+ * Maximum length of a search, longer than names and labels and shorter than SQLite's longest
+ * pattern.
+ */
 const MAX_LENGTH = 1_000;
 
 const EVERY_KEY: KeySearch = { text: null, contains: "", start: null };
 
 /**
- * Makes ready what a person typed to find keys by. A whole value that was pasted, alone or within
- * other text, goes no further than here: what is searched for is its start.
+ * Prepares a search. A pasted key value, alone or within other text, is replaced by its start, so
+ * that it goes no further.
  */
 function readSearch(typed: string): KeySearch {
   const trimmed = typed.trim();
   if (trimmed === "") return EVERY_KEY;
-  // SQLite's LIKE ends a pattern at NUL, which no name holds.
+  // SQLite's LIKE ends a pattern at NUL, which no name contains.
   const text = (startOfValueIn(trimmed) ?? trimmed.slice(0, MAX_LENGTH)).replaceAll("\0", "\uFFFD");
-  // Every value starts with the prefix, so less than it would find every key.
+  // All values start with the prefix, so a shorter text would match every key.
   const isStart = text.toLowerCase().startsWith(KEY_PREFIX);
   return {
     text,

@@ -74,7 +74,7 @@ export interface KeyResource {
   created_at: string;
   created_by: { kind: string; id: string | null; label: string };
   version: number;
-  /** Every value that the key has had, newest first. One whose `ends_at` has passed opens nothing. */
+  /** All values of the key, newest first. Values whose `ends_at` has passed are refused. */
   values: {
     start: string;
     created_at: string;
@@ -84,7 +84,7 @@ export interface KeyResource {
   }[];
 }
 
-/** A use that is known in memory and not written yet. */
+/** A use that is not written yet. */
 export interface LastUse {
   /** Unix ms. */
   at: number;
@@ -92,8 +92,8 @@ export interface LastUse {
 }
 
 /**
- * `values` are the key's, newest first; a key always has one. `pendingUse` tells of uses, by the hash
- * of the value, that the database does not know yet.
+ * Returns a key as its operators see it. `values` are the key's, newest first, at least one.
+ * `pendingUse` returns unwritten uses by the hash of the value.
  */
 export function presentKey(
   key: KeyRow,

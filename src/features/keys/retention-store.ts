@@ -1,6 +1,4 @@
-/*
- * What was counted of keys long ago. None is hot; each takes a range of one key's rows by its index.
- */
+/* Old counts of key usage. None is hot; each takes a range of one key's rows by its index. */
 import { and, asc, eq, gt, isNotNull, lt, sql } from "drizzle-orm";
 import { mutate, selectMany } from "../../db";
 import { apiKeyHours, apiKeys, apiKeyValues } from "../../db/tables/keys";
@@ -17,7 +15,7 @@ export const listKeyIdsAfter = selectMany((orm, $: { after: string; limit: numbe
     .limit($.limit),
 );
 
-/** Adds a key's hours from before `before` (the beginning of a day) to the first hour of their day. */
+/** Adds a key's hours older than `before` (start of a day) to the first hour of their day. */
 export const addHoursToDays = mutate((orm, $: { keyId: string; before: number }) =>
   orm
     .insert(apiKeyHours)
@@ -37,7 +35,7 @@ export const addHoursToDays = mutate((orm, $: { keyId: string; before: number })
     }),
 );
 
-/** Deletes a key's hours from before `before` that are no first hour of a day. */
+/** Deletes a key's hours older than `before`, except first hours of a day. */
 export const deleteHoursOfDays = mutate((orm, $: { keyId: string; before: number }) =>
   orm
     .delete(apiKeyHours)
@@ -56,7 +54,7 @@ export const deleteHoursBefore = mutate((orm, $: { keyId: string; before: number
     .where(and(eq(apiKeyHours.keyId, $.keyId), lt(apiKeyHours.hour, $.before))),
 );
 
-/** Forgets from where the values of a key were used that were last used before `before`. */
+/** Removes the addresses of a key's values that were last used before `before`. */
 export const blankAddressesOfKey = mutate((orm, $: { keyId: string; before: number }) =>
   orm
     .update(apiKeyValues)

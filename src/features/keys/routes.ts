@@ -6,7 +6,7 @@ import { OwnKey } from "./model";
 import { getKey } from "./service";
 import type { KeyUsage } from "./usage";
 
-/** `GET /api/v1/key`: what a key may know of itself. */
+/** `GET /api/v1/key`: the record of the key that calls. */
 export function keyRoutes(
   ctx: AppContext,
   requestContexts: RequestContexts,
@@ -33,8 +33,7 @@ export function keyRoutes(
     operation({
       id: "getOwnKey",
       summary: "Read the key's own record",
-      description:
-        "What the server knows of the key that the request is made with. Any live key may ask.",
+      description: "The record of the key that sends the request. Allowed for every live key.",
       tag: "Keys",
       access: ANY_KEY,
       answers: { 200: { description: "The key.", schema: OwnKey } },

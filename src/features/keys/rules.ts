@@ -7,7 +7,7 @@ import type { Scope } from "./scopes";
 export interface KeyState {
   expiresAt: number | null;
   revokedAt: number | null;
-  /** The end of this value, where a rotation has set one. */
+  /** End of this value, if a rotation has set one. */
   endsAt: number | null;
 }
 
@@ -55,8 +55,8 @@ export const KEY_FILTERS = [
 
 /**
  * `expiring`: live, and expires within 14 days. `never_expires`: live, without an expiry. `unused`:
- * live, made more than 90 days ago, and none of its values used in the last 90 days. `limited`: live,
- * and refused for its limit in the last 7 days.
+ * live, created more than 90 days ago, and not used in the last 90 days. `limited`: live, and
+ * exceeded its rate limit in the last 7 days.
  */
 export type KeyFilter = (typeof KEY_FILTERS)[number];
 
@@ -69,20 +69,20 @@ export function isExpiringSoon(expiresAt: string, now: number): boolean {
   return Date.parse(expiresAt) <= now + SOON_MS;
 }
 
-/** The moments that the filters go by, in unix ms. */
+/** Times that the filters compare with, in unix ms. */
 export interface KeyFilterTimes {
   now: number;
-  /** The last moment that is within 14 days. */
+  /** Latest time within 14 days. */
   expiringUntil: number;
-  /** The first moment of the last 90 days. */
+  /** Start of the last 90 days. */
   usedSince: number;
-  /** An hour that began after this reaches into the last 7 days. */
+  /** Hours that start after this time overlap the last 7 days. */
   limitedSince: number;
 }
 
 /**
- * Refusals are counted by the hour, so an hour counts while any of it lies within the 7 days: none of
- * the last 7 days is missed, and one may be told for up to an hour longer.
+ * Returns the times of the filters at `now`. Rejections are counted by hour, so an hour counts if
+ * any part of it lies within the last 7 days.
  */
 export function timesOfFilters(now: number): KeyFilterTimes {
   return {
@@ -93,7 +93,7 @@ export function timesOfFilters(now: number): KeyFilterTimes {
   };
 }
 
-/** The first moment that ISO 8601 cannot write with a year of four digits. */
+/** First time that ISO 8601 cannot write with a four-digit year. */
 const YEAR_10000 = Date.UTC(10_000, 0, 1);
 
 /**
@@ -120,9 +120,9 @@ export function decideExpiry(
 export const EXPIRY_DAYS = ["7", "30", "90", "365"] as const;
 
 /**
- * The `expires` of a new key from what was chosen at `now` (unix ms), "never", a number of days of
- * `EXPIRY_DAYS` or "date": null for never, else the last day, UTC, on which it works. 7 is the seventh
- * day after today. Answers what is wrong with a date, or with a choice that there is not.
+ * Returns the `expires` of a new key for a choice at `now` (unix ms): "never", a number of days of
+ * `EXPIRY_DAYS`, or "date". Null for never, else the last UTC day on which the key works; 7 is the
+ * seventh day after today. Returns the error of an invalid date or choice.
  */
 export function expiryOfChoice(
   choice: string,
@@ -141,14 +141,19 @@ export function expiryOfChoice(
   return "complaint" in expiry ? expiry : day;
 }
 
-/** An expiry as people read it. */
+/** Readable form of an expiry. */
 interface ExpiryDescription {
-  /** A day, `2027-01-31`, to whose end in UTC the key lasts, or a moment, `2027-01-31 14:05 UTC`. */
+  /**
+   * A day, `2027-01-31`, at whose end in UTC the key expires, or a time, `2027-01-31 14:05 UTC`.
+   */
   text: string;
   isPast: boolean;
 }
 
-/** Describes a key's `expires_at` at `now` (unix ms). One at midnight is the day that it is the end of. */
+/**
+ * Describes a key's `expires_at` at `now` (unix ms). An expiry at midnight is described by the day
+ * before.
+ */
 export function describeExpiry(expiresAt: string, now: number): ExpiryDescription {
   const end = Date.parse(expiresAt);
   const isMidnight = end === startOfDay(end);

@@ -17,10 +17,10 @@ export type Scope = keyof typeof SCOPES;
 
 export const SCOPE_NAMES = Object.keys(SCOPES) as Scope[];
 
-/** A start for the form that creates a key: everything that it fills in can be changed there. */
+/** Initial values for the form that creates a key. All of them can be edited. */
 interface KeyPreset {
   id: string;
-  /** Also the name that the key is given. */
+  /** Name of the preset and initial name of the key. */
   name: string;
   scopes: readonly Scope[];
   /** Purpose of the key. */

@@ -34,7 +34,7 @@ import {
 } from "./store";
 import { generateKeyValue, hashKeyValue, keyValueStart } from "./value";
 
-/** A key with its value, which exists here and nowhere else: show it once, keep it nowhere. */
+/** A key with its value: show the value once and never store it. */
 export interface RevealedKey {
   key: KeyResource;
   value: string;
@@ -42,7 +42,7 @@ export interface RevealedKey {
 
 type Services = Pick<AppContext, "clock" | "newId" | "random" | "signals">;
 
-/** Creates a key. Throws `validation_failed` with every field that is wrong. */
+/** Creates a key. Throws `validation_failed` with all invalid fields. */
 export function createKey(ctx: Services, tx: Tx, input: CreateKeyBody, actor: Actor): RevealedKey {
   const now = ctx.clock.now();
   const fields = validateCreateKey(input, now);
@@ -99,8 +99,8 @@ export function updateKey(
 }
 
 /**
- * Gives a key a new value. Its other values go on working for the overlap, or end now.
- * Throws `not_found`, or `conflict` for a key that is expired or revoked.
+ * Gives a key a new value. Its other values work until the end of the overlap, or end now. Throws
+ * `not_found`, or `conflict` for a key that is expired or revoked.
  */
 export function rotateKey(
   ctx: Services,
@@ -132,8 +132,8 @@ export function rotateKey(
 }
 
 /**
- * Ends now what a rotation left working, so that the newest value alone opens the key. Changes nothing
- * where no old value works any more. Throws `not_found`.
+ * Ends all values of a key but the newest. Changes nothing if no older value works. Throws
+ * `not_found`.
  */
 export function endOldValues(ctx: Services, tx: Tx, id: string, actor: Actor): KeyResource {
   const row = getKeyRow(tx, id);
@@ -158,7 +158,7 @@ export function revokeKey(ctx: Services, tx: Tx, id: string, actor: Actor): KeyR
   return getKey(tx, id);
 }
 
-/** One key, with its unwritten uses where they are at hand. Throws `not_found`. */
+/** Returns one key, with unwritten uses if `pendingUse` is given. Throws `not_found`. */
 export function getKey(
   reader: Reader,
   id: string,
@@ -167,18 +167,20 @@ export function getKey(
   return presentKey(getKeyRow(reader, id), listValuesOfKey(reader, { keyId: id }), pendingUse);
 }
 
-/** Every key, newest first, the revoked and expired ones too. */
+/** Lists all keys, newest first, including revoked and expired ones. */
 export function listAllKeys(reader: Reader): KeyResource[] {
   const values = Map.groupBy(listKeyValues(reader, {}), (value) => value.keyId);
   return listKeys(reader, {}).map((row) => presentKey(row, values.get(row.id) ?? []));
 }
 
-/** A key's row. Throws `not_found`, and never says a value that was given in the place of an id. */
+/**
+ * Returns a key's row. Throws `not_found`, without repeating a key value that was passed as an id.
+ */
 export function getKeyRow(reader: Reader, id: string): KeyRow {
   const row = findKey(reader, { id });
   if (row) return row;
   if (containsKeyShape(id)) {
-    throw new Problem("not_found", "That is the value of a key. Keys are named by their id.");
+    throw new Problem("not_found", "This is the value of a key. Use the id of the key.");
   }
   throw notFound(`key as ${id}`);
 }

@@ -14,19 +14,20 @@ export const findKey = selectOne((orm, $: { id: string }) =>
   orm.select().from(apiKeys).where(eq(apiKeys.id, $.id)),
 );
 
-/** Newest first. */
+/** Lists all keys, newest first. */
 export const listKeys = selectMany((orm, _$: Record<string, never>) =>
   orm.select().from(apiKeys).orderBy(desc(apiKeys.id)),
 );
 
-// The newest value is the one that no rotation has ended: two can be of the same millisecond.
+// The newest value has no end. Times alone do not decide, since two values can be of the same
+// millisecond.
 const NEWEST_VALUE_FIRST = [
   sql`${apiKeyValues.endsAt} IS NOT NULL`,
   desc(apiKeyValues.createdAt),
   asc(apiKeyValues.hash),
 ];
 
-/** Every value of every key, newest first. */
+/** Lists the values of all keys, newest first. */
 export const listKeyValues = selectMany((orm, _$: Record<string, never>) =>
   orm
     .select()
@@ -34,7 +35,7 @@ export const listKeyValues = selectMany((orm, _$: Record<string, never>) =>
     .orderBy(...NEWEST_VALUE_FIRST),
 );
 
-/** The values of one key, newest first. */
+/** Lists the values of one key, newest first. */
 export const listValuesOfKey = selectMany((orm, $: { keyId: string }) =>
   orm
     .select()
@@ -59,7 +60,7 @@ export const endOldValuesOfKey = mutate((orm, $: { keyId: string; now: number })
     .where(and(eq(apiKeyValues.keyId, $.keyId), gt(apiKeyValues.endsAt, $.now))),
 );
 
-/** Never moves backwards: a batch that was written late does not hide a later use. */
+/** Writes the last use of a value. Never moves it back, since batches can be written late. */
 export const touchKeyValue = mutate((orm, $: { hash: Buffer; at: number; ip: string }) =>
   orm
     .update(apiKeyValues)
@@ -107,12 +108,12 @@ function conditions($: KeyFilterTimes): Record<KeyFilter, SQL> {
   };
 }
 
-/** A search that was made ready: see `readSearch`. The patterns are LIKE's, escaped by a backslash. */
+/** A prepared search (`readSearch`). Patterns are those of LIKE, escaped by a backslash. */
 export interface KeySearch {
-  /** NULL to let every key through. */
+  /** NULL matches all keys. */
   text: string | null;
   contains: string;
-  /** NULL where the text cannot be the start of a value. */
+  /** NULL if the text cannot be the start of a value. */
   start: string | null;
 }
 
@@ -124,7 +125,7 @@ const isFound = ($: KeySearch): SQL => sql`(${$.text} IS NULL
   OR EXISTS (SELECT 1 FROM api_key_values AS v
     WHERE v.key_id = api_keys.id AND v.start LIKE ${$.start} ESCAPE '\\'))`;
 
-/** The keys older than `before` that pass the filter and the search, newest first. */
+/** Lists the keys with ids below `before` that match filter and search, newest first. */
 export const listKeysBefore = selectMany(
   (orm, $: KeySearch & KeyFilterTimes & { filter: KeyFilter; before: string; limit: number }) => {
     const passes = Object.entries(conditions($)).map(
@@ -151,7 +152,7 @@ export const countKeysByFilter = selectOne((orm, $: KeyFilterTimes) => {
   return orm.select(Object.fromEntries(counts) as Record<KeyFilter, SQL<number>>).from(apiKeys);
 });
 
-/** The values of some keys, newest first. `keyIds` is a JSON array. */
+/** Lists the values of keys (`keyIds`: a JSON array), newest first. */
 export const listValuesOfKeys = selectMany((orm, $: { keyIds: string }) =>
   orm
     .select()
@@ -183,7 +184,7 @@ export const listLimitedKeys = selectMany((orm, $: { keyIds: string; since: numb
     ),
 );
 
-/** A key's counts of the hours from `since` on, oldest first. */
+/** Lists a key's counts by hour from `since` on, oldest first. */
 export const listKeyHoursSince = selectMany((orm, $: { keyId: string; since: number }) =>
   orm
     .select()

@@ -15,7 +15,7 @@ import {
 } from "./retention-store";
 
 const FLUSH_INTERVAL_MS = 5 * SECOND_MS;
-/** Asking a socket for its address is a system call, so a busy key is asked for its once a second. */
+/** Time for which an address is reused, since reading it is a system call. */
 const IP_FRESH_MS = SECOND_MS;
 
 interface HourCounts {
@@ -31,7 +31,7 @@ interface Gathered {
   lastUse: LastUse;
   /** Time at which the address in `lastUse` was read, in unix ms. */
   ipKnownAt: number;
-  /** The present hour's, last. */
+  /** Counts by hour; the last one is the current hour. */
   hours: HourCounts[];
 }
 
@@ -41,29 +41,29 @@ interface KeyUser {
 }
 
 /**
- * Last Used and the counts per key and hour, gathered in memory and written in batches: at most one
- * write every five seconds, and one at shutdown, never one a request.
+ * Last use of values and counts per key and hour, gathered in memory and written in batches: at
+ * most one write every five seconds, and one at shutdown.
  */
 export interface KeyUsage {
   /**
-   * Counts one answer to a live key, given at `now` in unix ms. 5xx answers are the server's doing and
-   * count as nothing. The caller's address is asked for at most once a second for each value of a key.
+   * Counts one response to a live key at `now` (unix ms). 5xx responses, which are faults of the
+   * server, are not counted. The caller's address is read at most once a second per value.
    */
   record(credential: Credential, status: number, now: number, from: KeyUser): void;
-  /** The last use of a key's value, by its hash, that is not written yet. */
+  /** Returns the unwritten last use of a key's value, by its hash. */
   pendingLastUse(hash: string): LastUse | undefined;
-  /** Writes what was gathered. Keeps it for the next time when the database refuses. */
+  /** Writes the gathered uses. They are kept for the next flush if the write fails. */
   flush(): Promise<void>;
   stop(): void;
 }
 
 export function createKeyUsage(ctx: Pick<AppContext, "clock" | "db" | "log">): KeyUsage {
   let byHash = new Map<string, Gathered>();
-  /** The batch that is on its way to the database. */
+  /** The batch that is being written. */
   let written = new Map<string, Gathered>();
   let underWay = Promise.resolve();
 
-  /** One batch at a time, so that one which was refused is kept before the next is made. */
+  /** Writes one batch at a time, so that a failed batch is kept before the next one is made. */
   function flush(): Promise<void> {
     underWay = underWay.then(writeBatch);
     return underWay;
@@ -91,7 +91,7 @@ export function createKeyUsage(ctx: Pick<AppContext, "clock" | "db" | "log">): K
     }
   }
 
-  /** Puts back what could not be written, before what has come since. */
+  /** Merges a failed batch with the uses since then. */
   function keepWritten(): void {
     for (const [hash, before] of written) {
       const since = byHash.get(hash);
@@ -126,7 +126,7 @@ export function createKeyUsage(ctx: Pick<AppContext, "clock" | "db" | "log">): K
   };
 }
 
-/** The counts of the hour that a moment lies in. */
+/** Returns the counts of the hour that contains `now`. */
 function countsAt({ hours }: Gathered, now: number): HourCounts {
   const last = hours[hours.length - 1];
   if (last && now >= last.hour && now < last.hour + HOUR_MS) return last;
@@ -136,20 +136,20 @@ function countsAt({ hours }: Gathered, now: number): HourCounts {
 }
 
 const KEYS_AT_ONCE = 50;
-/** For how many days the requests of a key are kept by the day. */
+/** Number of days for which daily counts of requests are kept. */
 const DAYS_KEPT = 400;
 
 interface KeyRetention {
   /** Unix ms. */
   now: number;
-  /** For how many days the requests of a key are kept by the hour, and addresses at all. */
+  /** Number of days for which hourly counts and addresses are kept. */
   hoursDays: number;
   addressesDays: number;
 }
 
 /**
- * Trims what is kept of the use of keys: hours become one row a day, at its first hour, and old addresses
- * are forgotten. Fifty keys a call, those behind `after`; answers the last of them, undefined at the end.
+ * Trims the usage of 50 keys with ids above `after`: old hours are merged into one row per day, at
+ * its first hour, and old addresses are removed. Returns the last id, or undefined at the end.
  */
 export function trimKeyUse(tx: Tx, kept: KeyRetention, after: string): string | undefined {
   const { now, hoursDays, addressesDays } = kept;

@@ -30,18 +30,18 @@ export function isKeyValue(text: string): boolean {
   return decodeBase62Number(text, VALUE_LENGTH - CHECKSUM_LENGTH) === crc32(body);
 }
 
-/** The start of the first thing in a text that has a value's shape, or undefined if nothing has. */
+/** Returns the start of the first key value in a text; undefined if there is none. */
 export function startOfValueIn(text: string): string | undefined {
   const shape = findKeyShape(text);
   return shape === undefined ? undefined : keyValueStart(shape);
 }
 
-/** SHA-256 of the full value: what the database keeps, and what a value is found by. */
+/** Returns the SHA-256 of a value, which is stored and by which a value is found. */
 export function hashKeyValue(value: string): Buffer {
   return sha256(value);
 }
 
-/** The first characters of a value, by which people recognise it. */
+/** Returns the first characters of a value, by which people recognise it. */
 export function keyValueStart(value: string): string {
   return value.slice(0, START_LENGTH);
 }

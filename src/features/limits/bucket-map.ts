@@ -8,12 +8,12 @@ const PURGE_INTERVAL_MS = 1_000;
 const EVICTION_CANDIDATES = 8;
 
 /**
- * The buckets of one kind of caller, at most `capacity` of them. An entry's time to live is its time
- * to full, renewed on use, since a full bucket is the same as none.
+ * The buckets of one kind of caller, at most `capacity`. The time to live of an entry is the time
+ * until it is full, since a full bucket equals a new one.
  *
- * When there is no room, a bucket that is not full is never thrown away, for its owner would come back
- * to a fresh one. A newcomer that finds no room shares one of sixteen overflow buckets with others of
- * its `neighbourhood`, each with the limit `overflowLimit`.
+ * A bucket that is not full is never evicted, since its owner would return with a fresh one. A new
+ * caller without room shares one of sixteen overflow buckets with others of its `neighbourhood`,
+ * each with the limit `overflowLimit`.
  */
 export class BucketMap {
   readonly #clock: Clock;
@@ -22,11 +22,11 @@ export class BucketMap {
   readonly #neighbourhood: (id: string) => string;
   readonly #buckets: LRUCache<string, Bucket>;
   readonly #overflow: Bucket[];
-  // Handed to the cache at every renewal: one object, so that a decision allocates none for it.
+  // Reused at every renewal, so that a decision allocates no object for it.
   readonly #renewal = { ttl: 1 };
   /**
-   * The moment of the decision that is being made: the cache's clock, read once a decision. Whatever
-   * else comes to ask the cache about times to live must set it first.
+   * Time of the current decision, which is the cache's clock. Must be set before asking the cache
+   * about times to live.
    */
   #now: number;
   #lastPurgeAt = Number.NEGATIVE_INFINITY;
@@ -49,7 +49,7 @@ export class BucketMap {
       max: options.capacity,
       ttl: 1,
       ttlResolution: 0,
-      // A stale bucket is a full one and does no harm; and only so does `rkeys` show the stale ones.
+      // Stale buckets are full and harmless. `rkeys` returns them only with this option.
       allowStale: true,
       // The cache reads a start of 0 as "no time to live", so its time begins at 1.
       perf: { now: () => this.#now - startedAt + 1 },
@@ -61,7 +61,7 @@ export class BucketMap {
   take(id: string, limit: number): Decision {
     const now = this.#clock.monotonic();
     this.#now = now;
-    // Renewing it below is what makes it the most recently used.
+    // `peek` does not mark it as used; the renewal below does.
     let bucket = this.#buckets.peek(id);
     if (bucket === undefined) {
       if (this.#buckets.size >= this.#capacity && !this.#makeRoom(now)) {
@@ -90,7 +90,7 @@ export class BucketMap {
     return this.#buckets.size;
   }
 
-  /** Whole tokens that a caller has left, without taking one. */
+  /** Returns the whole tokens that a caller has left, without taking one. */
   remaining(id: string, limit: number): number {
     const bucket = this.#buckets.peek(id);
     return bucket ? tokensLeft(bucket, limit, this.#clock.monotonic()) : limit;
@@ -104,7 +104,7 @@ export class BucketMap {
     }
     let looked = 0;
     for (const id of this.#buckets.rkeys()) {
-      // Full again, hence stale: the same as none.
+      // Stale, since it is full again: equal to no bucket.
       if (this.#buckets.getRemainingTTL(id) <= 0) return this.#buckets.delete(id);
       if (++looked === EVICTION_CANDIDATES) break;
     }

@@ -1,6 +1,6 @@
 /**
- * A token bucket, kept as what was spent rather than what is left: so a change of the limit takes
- * effect at once, and a bucket that has had time to refill is the same as none.
+ * A token bucket that stores the tokens spent instead of those left, so that a change of the limit
+ * applies at once and a full bucket equals no bucket.
  */
 export interface Bucket {
   /** Tokens spent and not yet refilled, fractional. */
@@ -23,7 +23,8 @@ export interface Decision {
 }
 
 const MINUTE_MS = 60_000;
-// Refilling is a chain of floating-point steps; a caller who waited exactly as told must get through.
+// Tolerance for floating-point errors of refilling, so that a caller who waited exactly as long as
+// required is accepted.
 const ROUNDING = 1e-6;
 
 /**
@@ -47,14 +48,14 @@ export function takeToken(bucket: Bucket, limit: number, now: number): Decision 
   };
 }
 
-/** Whole tokens that a bucket holds at `now`. Takes none. */
+/** Returns the whole tokens in a bucket at `now`, without taking one. */
 export function tokensLeft(bucket: Bucket, limit: number, now: number): number {
   return wholeTokens(limit - spentAt(bucket, limit, now));
 }
 
 function spentAt(bucket: Bucket, limit: number, now: number): number {
   const refilled = Math.max(0, bucket.spent - (now - bucket.at) * (limit / MINUTE_MS));
-  // A limit that was lowered can leave more spent than there is to spend.
+  // After the limit was lowered, more may be spent than it allows.
   return Math.min(refilled, limit);
 }
 
@@ -62,7 +63,7 @@ function wholeTokens(tokens: number): number {
   return Math.max(0, Math.floor(tokens + ROUNDING));
 }
 
-/** Milliseconds until a bucket is full again: at least 1, rounded up. */
+/** Returns the milliseconds until a bucket is full: at least 1, rounded up. */
 export function timeToFullMs(bucket: Bucket, limit: number): number {
   return Math.max(1, Math.ceil((bucket.spent / limit) * MINUTE_MS));
 }

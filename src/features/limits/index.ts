@@ -1,6 +1,6 @@
 /**
  * Rate limits: token buckets in memory, and the policies that choose the bucket of a request. The
- * gateway asks once a request and writes the headers.
+ * gateway charges each request once and writes the headers.
  */
 export type { Decision } from "./bucket";
 export { BucketMap } from "./bucket-map";

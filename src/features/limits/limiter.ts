@@ -5,8 +5,8 @@ import type { Decision } from "./bucket";
 import { BucketMap } from "./bucket-map";
 
 /**
- * The limits that a request can be counted against, by the name that the `RateLimit` headers give
- * them. `whose` ends the sentence "The limit of … is used up".
+ * Policies by the names that the `RateLimit` headers use. `whose` ends the sentence "The limit of …
+ * is used up".
  */
 export const POLICIES = {
   key: { whose: "the API key" },
@@ -18,49 +18,57 @@ export const POLICIES = {
 
 export type PolicyName = keyof typeof POLICIES;
 
-/** One request's token: from whose bucket, and what became of it. */
+/** Charge of one request: its policy and the decision. */
 export interface Charge {
   policy: PolicyName;
   decision: Decision;
 }
 
 export interface Limiter {
-  /** A live key on a protected route. `rateLimit` is the key's own, as it is now. */
+  /** Charges a live key on a protected route. `rateLimit` is the key's current limit. */
   chargeKey(keyId: string, rateLimit: number): Charge;
-  /** A live session under `/admin`, by its id. */
+  /** Charges a live session under `/admin`, by its id. */
   chargeSession(sessionId: number): Charge;
-  /** A right heartbeat token, by the monitor that it belongs to. */
+  /** Charges a valid heartbeat token, by the id of its monitor. */
   chargeHeartbeat(monitorId: string): Charge;
-  /** Every request that is nobody else's: public routes, unknown paths, refused credentials. */
+  /**
+   * Charges the client address, for all other requests: public routes, unknown paths, rejected
+   * credentials.
+   */
   chargeAddress(address: ClientAddress): Charge;
-  /** `/healthz` and `/readyz`, which page traffic behind the same proxy must not starve. */
+  /**
+   * Charges the client address for health checks, which must not be blocked by page traffic through
+   * the same proxy.
+   */
   chargeHealthCheck(address: ClientAddress): Charge;
-  /** Whole requests that a key could make now. Takes no token. */
+  /** Returns the whole requests that a key has left, without taking a token. */
   remainingForKey(keyId: string, rateLimit: number): number;
-  /** For metrics. */
+  /** Returns figures for metrics. */
   stats(): Record<PolicyName, BucketFigures>;
 }
 
-/** The buckets that are held for a kind of caller, and what became of requests since the start. */
+/** Number of buckets of one kind of caller, and counters since the start. */
 export interface BucketFigures {
   buckets: number;
-  /** Refused because a limit was used up. */
+  /** Requests rejected because a limit was used up. */
   refused: number;
-  /** Counted against a shared bucket. */
+  /** Requests charged to a shared bucket. */
   overflowed: number;
 }
 
 const HEALTH_CHECKERS_MAX = 10_000;
 const SESSIONS_MAX = 10_000;
 
-/** In-process limits, one bucket map a kind of caller, so that none crowds out another. */
+/**
+ * Creates limits in memory, with one bucket map per kind of caller, so that none displaces another.
+ */
 export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limiter {
   const { publicRateLimit, bucketCapacity: capacity } = ctx.config;
   const { clock } = ctx;
   const healthLimit = POLICIES.health.perMinute;
   const sessionLimit = POLICIES.session.perMinute;
   const heartbeatLimit = POLICIES.heartbeat.perMinute;
-  // Room for a hundred thousand callers takes milliseconds to make: not while the server starts.
+  // Created on first use, since reserving room for 100,000 callers takes milliseconds.
   const callers = (room: number, neighbourhood: (id: string) => string) =>
     lazy(
       () => new BucketMap({ clock, capacity: room, overflowLimit: publicRateLimit, neighbourhood }),
@@ -69,7 +77,7 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
   const sessions = callers(Math.min(capacity, SESSIONS_MAX), (sessionId) => sessionId);
   const heartbeats = callers(capacity, (monitorId) => monitorId);
   const addresses = callers(capacity, addressNeighbourhood);
-  // Health checkers are few; room for a flood of them would be memory that nobody uses.
+  // Few addresses send health checks, so less memory is reserved.
   const healthChecks = callers(Math.min(capacity, HEALTH_CHECKERS_MAX), addressNeighbourhood);
   return {
     chargeKey: (keyId, rateLimit) => ({ policy: "key", decision: keys().take(keyId, rateLimit) }),
@@ -105,7 +113,10 @@ function figuresOf(map: BucketMap | undefined): BucketFigures {
   return { buckets, refused, overflowed };
 }
 
-/** The /16 of an IPv4 address, the /32 of an IPv6 network: who shares an overflow bucket. */
+/**
+ * Returns the network that shares an overflow bucket: the /16 of an IPv4 address, the /32 of an
+ * IPv6 network.
+ */
 export function addressNeighbourhood(network: string): string {
   return network.split(network.includes(":") ? ":" : ".", 2).join();
 }

@@ -1,6 +1,6 @@
 /**
- * Metrics: what the server counts of itself, for Prometheus. A room that has figures of its own adds its
- * families with `add`; they are read when somebody asks, and nothing is counted for them in between.
+ * Metrics for Prometheus. Modules add families with `add`; their values are read only when metrics
+ * are requested.
  */
 export { databaseFamilies, limiterFamilies, processFamilies } from "./server";
 export { createMetrics, type MetricFamily, type Metrics, type Sample, single } from "./metrics";

@@ -2,27 +2,27 @@ import { setImmediate } from "node:timers/promises";
 import type { Registry } from "prom-client";
 import type { Clock } from "../../kernel/clock";
 
-/** One figure of a family, told apart from the others by its labels. */
+/** A value of a family with its labels. */
 export interface Sample {
   labels?: Readonly<Record<string, string>>;
   value: number;
 }
 
 /**
- * Figures of one name, read anew whenever somebody asks. Labels stand for kinds of things, never for
- * values that callers send, and hold no secrets.
+ * Values of one name, read at each request. Labels name kinds of things, never values that callers
+ * send, and contain no secrets.
  */
 export interface MetricFamily {
-  /** By Prometheus's rules: `allclear_…`, in base units, a counter's ending in `_total`. */
+  /** Name by Prometheus's rules: `allclear_…`, in base units, ending in `_total` for counters. */
   name: string;
   help: string;
-  /** A counter only ever rises, from zero at the start of the server. */
+  /** Type. A counter only rises, from zero at the start of the server. */
   type: "counter" | "gauge";
   labelNames?: readonly string[];
   read(): Iterable<Sample>;
 }
 
-/** A family of one figure. */
+/** Returns a family with a single value. */
 export function single(
   type: MetricFamily["type"],
   name: string,
@@ -32,23 +32,23 @@ export function single(
   return { type, name, help, read: () => [{ value: read() }] };
 }
 
-/** Text that a monitoring system scrapes. */
+/** Text that a monitoring system reads. */
 interface Exposition {
   contentType: string;
   text: string;
 }
 
-/** All families of one application. */
+/** All metrics of one application. */
 export interface Metrics {
-  /** Adds families of a room; each name once. */
+  /** Adds families. Throws for a name that exists. */
   add(...families: readonly MetricFamily[]): void;
-  /** The figures as they are now, in Prometheus's text format. */
+  /** Returns the current values in Prometheus's text format. */
   expose(): Promise<Exposition>;
 }
 
 /**
- * Nothing is counted here: families read what their rooms keep anyway, when it is asked for. The library
- * that writes the format is loaded at the first asking.
+ * Creates the metrics. Families read values that modules already have. The library that writes the
+ * format is loaded at the first request.
  */
 export function createMetrics(clock: Pick<Clock, "monotonic">): Metrics {
   const families = new Map<string, MetricFamily>();
@@ -57,17 +57,17 @@ export function createMetrics(clock: Pick<Clock, "monotonic">): Metrics {
 
   function add(...added: readonly MetricFamily[]): void {
     for (const family of added) {
-      if (families.has(family.name)) throw new Error(`the metric ${family.name} is there already`);
+      if (families.has(family.name)) throw new Error(`the metric ${family.name} already exists`);
       families.set(family.name, family);
     }
-    // What was made of those that were there before lacks the new ones.
+    // The registry lacks the new families.
     registry = undefined;
   }
 
   add({
     type: "gauge",
     name: "allclear_event_loop_lag_seconds",
-    help: "How long a task that was ready waited for its turn, when this was asked for.",
+    help: "Delay of a ready task in the event loop, measured at this request.",
     read: () => [{ value: lagSeconds }],
   });
 
@@ -76,9 +76,9 @@ export function createMetrics(clock: Pick<Clock, "monotonic">): Metrics {
     async expose() {
       registry ??= createRegistry([...families.values()]);
       const made = await registry;
-      const asked = clock.monotonic();
+      const requestedAt = clock.monotonic();
       await setImmediate();
-      lagSeconds = (clock.monotonic() - asked) / 1_000;
+      lagSeconds = (clock.monotonic() - requestedAt) / 1_000;
       return { contentType: made.contentType, text: await made.metrics() };
     },
   };

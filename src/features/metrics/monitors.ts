@@ -3,7 +3,7 @@ import { CHECK_OUTCOMES, MONITOR_STATES, MONITOR_TYPES } from "../../domain/moni
 import { countMonitorsByState, DELAY_BOUNDS_MS, type MonitoringFigures } from "../monitors";
 import { type MetricFamily, single } from "./metrics";
 
-/** From when on a check that is due is late, in ms: one of the bounds that delays are counted by. */
+/** Delay in ms from which a check counts as late; one of the bounds of the delays. */
 const LATE_MS = 1_000;
 
 /** Metrics of the monitors' states, read from the database. */

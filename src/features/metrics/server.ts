@@ -21,43 +21,43 @@ export function databaseFamilies(db: Pick<Db, "figures" | "storage">): MetricFam
     single(
       "gauge",
       "allclear_database_size_bytes",
-      "The database, its free space included.",
+      "Size of the database, including free space.",
       () => db.figures().sizeBytes,
     ),
     single(
       "gauge",
       "allclear_database_free_bytes",
-      "What of it is free to be used again.",
+      "Free space within the database.",
       () => db.figures().freeBytes,
     ),
     single(
       "gauge",
       "allclear_database_wal_bytes",
-      "The write-ahead log beside it.",
+      "Size of the write-ahead log.",
       () => db.figures().walBytes,
     ),
     single(
       "gauge",
       "allclear_database_changes_waiting",
-      "Changes that wait to be written.",
+      "Changes waiting to be written.",
       () => db.figures().waiting,
     ),
     single(
       "counter",
       "allclear_database_batches_total",
-      "Transactions that were committed.",
+      "Committed transactions.",
       () => db.figures().batches,
     ),
     single(
       "counter",
       "allclear_database_changes_total",
-      "Changes that were written in them.",
+      "Changes written in transactions.",
       () => db.figures().changes,
     ),
     single(
       "counter",
       "allclear_database_refusals_total",
-      "Changes that could not be stored, for the database was full, locked or failing.",
+      "Changes that could not be stored because the database was full, locked or failing.",
       () => db.figures().refused,
     ),
   ];
@@ -85,19 +85,19 @@ export function limiterFamilies(limiter: Limiter): MetricFamily[] {
     byPolicy(
       "gauge",
       "allclear_limiter_buckets",
-      "Callers whose bucket is kept, full ones among them.",
+      "Callers with a bucket in memory, including full ones.",
       ({ buckets }) => buckets,
     ),
     byPolicy(
       "counter",
       "allclear_limiter_refusals_total",
-      "Requests that were refused because a limit was used up.",
+      "Requests rejected because a limit was used up.",
       ({ refused }) => refused,
     ),
     byPolicy(
       "counter",
       "allclear_limiter_overflows_total",
-      "Requests that were counted against a shared bucket, for there was no room for one of their own.",
+      "Requests charged to a shared bucket, because there was no room for one of their own.",
       ({ overflowed }) => overflowed,
     ),
   ];
@@ -109,26 +109,26 @@ export function processFamilies(): MetricFamily[] {
     {
       type: "gauge",
       name: "allclear_build_info",
-      help: "Always 1; the labels say what is running.",
+      help: "Always 1; the labels name version and runtime.",
       labelNames: ["version", "runtime"],
       read: () => [{ labels: { version: VERSION, runtime: `bun ${Bun.version}` }, value: 1 }],
     },
     single(
       "counter",
       "process_cpu_seconds_total",
-      "Time that processors spent on the process, its own and the system's for it.",
+      "User and system CPU time of the process.",
       () => {
         const { user, system } = process.cpuUsage();
         return (user + system) / 1e6;
       },
     ),
-    single("gauge", "process_resident_memory_bytes", "Memory that the process holds.", () =>
+    single("gauge", "process_resident_memory_bytes", "Resident memory of the process.", () =>
       process.memoryUsage.rss(),
     ),
     single(
       "gauge",
       "process_start_time_seconds",
-      "When the process was started, in unix time.",
+      "Start of the process in unix time.",
       () => performance.timeOrigin / 1_000,
     ),
   ];

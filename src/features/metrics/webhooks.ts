@@ -6,7 +6,7 @@ import { type MetricFamily, single } from "./metrics";
 
 /** Metrics of pending deliveries, read from the database. */
 export function webhookFamilies(reader: Reader, clock: Pick<Clock, "now">): MetricFamily[] {
-  // Counting a long queue takes a while: once for both families.
+  // Read once for both families, since counting a long queue takes time.
   const byWebhook = onceATurn(() => {
     const { backlogs } = deliveryHealth(reader, clock.now());
     return new Map(backlogs.map((backlog) => [backlog.webhookId, backlog]));
@@ -69,7 +69,10 @@ export function deliveryFamilies(reader: Reader, figures: () => DelivererFigures
   ];
 }
 
-/** Families are read in one turn, in which what this reads is read once. */
+/**
+ * Returns a function that reads at most once per turn of the event loop, in which all families are
+ * read.
+ */
 function onceATurn<T>(read: () => T): () => T {
   let known: { value: T } | undefined;
   return () => {
@@ -81,7 +84,7 @@ function onceATurn<T>(read: () => T): () => T {
   };
 }
 
-/** Those that there are, and those that there is something to tell of. */
-function idsOf(reader: Reader, told: ReadonlyMap<string, unknown>): Set<string> {
-  return new Set([...listAllWebhooks(reader, {}).map(({ id }) => id), ...told.keys()]);
+/** Returns the ids of all endpoints and of those with counts. */
+function idsOf(reader: Reader, counts: ReadonlyMap<string, unknown>): Set<string> {
+  return new Set([...listAllWebhooks(reader, {}).map(({ id }) => id), ...counts.keys()]);
 }

@@ -14,7 +14,7 @@ import {
 import { getPage, removePage } from "../pages";
 import { deleteWebhook, type WebhookRow, listAllWebhooks } from "../webhooks";
 
-/** The monitors that were paused, and the webhooks that were deleted, with a page. */
+/** Monitors that were paused, and webhooks that were deleted, with a page. */
 interface PageDeletionEffects {
   paused: readonly MonitorRow[];
   webhooks: readonly WebhookRow[];
@@ -29,14 +29,14 @@ export interface Exemptions {
 const NO_EXEMPTIONS: Exemptions = { monitor: () => false, webhook: () => false };
 
 /**
- * Deletes a page: 404 from now on, its slugs free, its history kept. What belongs to it ends in the same
+ * Deletes a page: it is not found from now on, its slugs are free, its history is kept. In the same
  * transaction:
  *
- * - its webhooks are deleted; endpoints of every page are sent the events below;
+ * - its webhooks are deleted; webhooks for all pages receive the events below;
  * - its components and their causes end, without an event;
  * - its pending maintenance is cancelled (`maintenance.cancelled`);
  * - its open incidents are deleted (`incident.deleted`);
- * - monitors lose its components, and are paused where they watch no other.
+ * - its components are removed from monitors, which are paused if they have no other.
  *
  * An exempt monitor is not paused, and an exempt webhook is not deleted. Throws `not_found`.
  */
@@ -67,9 +67,9 @@ export interface Belongings {
   pendingMaintenance: number;
   /** Monitors of its components. */
   monitors: readonly MonitorRecord[];
-  /** Those of them that run and watch no other page. */
+  /** Running monitors with components of no other page. */
   idleMonitors: readonly MonitorRecord[];
-  /** Webhooks that receive the events of this page alone. */
+  /** Webhooks that receive only the events of this page. */
   webhooks: readonly WebhookRow[];
 }
 

@@ -6,17 +6,20 @@ export const DOMAINS_MAX = 10;
 
 const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
-/** As the DNS has it. */
+/** Maximum length of a DNS name. */
 const NAME_MAX = 253;
-/** In UTF-16 units: a longer text is none, and how IDNA writes it would take the square of its length. */
+/**
+ * Maximum length of a text, in UTF-16 units: IDNA conversion takes time that grows with the square
+ * of the length.
+ */
 const TEXT_MAX = 2 * NAME_MAX;
 /** Characters that end a URL's host, or that URL parsing decodes or drops. */
 const NOT_OF_A_NAME = /[\s\p{C}/\\?#@:[\]%]/u;
 const IPV4 = /^\d+(?:\.\d+){3}$/;
 
 /**
- * A host name as requests name it: lower case, other letters than ASCII's as IDNA writes them, without a
- * dot at its end. Undefined for what is none: an address, a URL, a name with a port.
+ * Returns a host name as requests send it: in lower case, in IDNA's ASCII form, without a final
+ * dot. Undefined for other texts: an IP address, a URL, a name with a port.
  */
 export function toDomain(text: string): string | undefined {
   if (text.length > TEXT_MAX || NOT_OF_A_NAME.test(text)) return undefined;
@@ -40,14 +43,14 @@ export function validateDomains(texts: readonly string[]): FieldError[] {
     if (domain === undefined) {
       complain("must be a host name such as status.example.com, without https://, port or path");
     } else if (domain === "localhost" || domain.endsWith(".localhost")) {
-      complain("is a name of this machine itself");
+      complain("must not be a name of this machine");
     } else if (seen.has(domain)) complain("is in the list already");
     else seen.add(domain);
   }
   return fields;
 }
 
-/** The name in the Host of a request, from its absolute URL, in the form that `toDomain` gives. */
+/** Returns the host name in the absolute URL of a request, in the form of `toDomain`. */
 export function hostNameOf(url: string): string {
   const from = url.indexOf("://") + 3;
   const end = url.indexOf("/", from);
@@ -71,7 +74,7 @@ export function pageBaseUrl(
 ): string {
   const [domain] = page.customDomains;
   if (domain === undefined || page.visibility === "private") return baseUrl;
-  // It has come to be the public address's own, which may have a port.
+  // The public address now has this host, possibly with a port.
   if (domain === hostNameOf(baseUrl)) return baseUrl;
   return `${baseUrl.slice(0, baseUrl.indexOf(":"))}://${domain}`;
 }
@@ -89,7 +92,7 @@ export function logoPath(page: Pick<PageRow, "slug" | "logo">): string | null {
   return page.logo === null ? null : `/status/${page.slug}/logo/${page.logo}`;
 }
 
-/** The size in pixels of a logo, by its path or its URL: its file's name tells it. */
+/** Returns the size of a logo in pixels, from its path or URL: the file name contains it. */
 export function logoSize(path: string): { width: number; height: number } {
   const [, width = "1", height = "1"] = /-(\d+)x(\d+)\.[a-z]+$/.exec(path) ?? [];
   return { width: Number(width), height: Number(height) };

@@ -5,9 +5,9 @@ import { hostNameOf, toDomain } from "./address";
 import { listPagesWithDomains } from "./store";
 
 /**
- * The custom domains that a page is to have, as they are kept. What is wrong with them by themselves has
- * been judged already. Throws `validation_failed` for the public address's host, where the dashboard and
- * the API are, and `conflict` for another page's.
+ * Returns the custom domains of a page in the form that is stored. They are valid already. Throws
+ * `validation_failed` for the host of the public address, where dashboard and API are, and
+ * `conflict` for a domain of another page.
  */
 export function takeDomains(
   ctx: Pick<AppContext, "baseUrl">,
@@ -30,25 +30,24 @@ export function takeDomains(
   return domains;
 }
 
-/** A page, as somebody sees it who comes by its custom domain. */
+/** A page as visitors of its custom domain see it. */
 export interface DomainPage {
   slug: string;
   isPublic: boolean;
-  /** Every slug that answers for it, its present one included. */
+  /** All slugs of the page, including earlier ones. */
   slugs: ReadonlySet<string>;
 }
 
 /** Custom domains of pages. */
 export interface Domains {
-  /** The page whose custom domain a request was sent to, by the request's absolute URL. */
+  /** Finds the page of a request's custom domain, by the absolute URL. */
   find(url: string): DomainPage | undefined;
 }
 
 /**
- * Host names in memory. After a change of where pages are found, of anything in another process, and of
- * the public address, whose host is never a page's own, the next request reads them again, by one
- * statement; what a page shows is nothing to them. Where no page has a custom domain, a look-up is two
- * comparisons.
+ * Creates the custom domains in memory. The next request reads them again, by one statement, after
+ * a change of a page's addresses, of anything in another process, or of the public address, but not
+ * of a page's content. Without custom domains a look-up is two comparisons.
  */
 export function createDomains(ctx: Pick<AppContext, "baseUrl" | "db" | "signals">): Domains {
   let known: ReadonlyMap<string, DomainPage> = new Map();
@@ -73,8 +72,8 @@ export function createDomains(ctx: Pick<AppContext, "baseUrl" | "db" | "signals"
       known = read();
       isStale = false;
     } catch {
-      // Until the database can be read again, hosts are what they were: every request comes by here,
-      // and what needs no database goes on answering.
+      // The earlier hosts are used until the database can be read again: every request passes here,
+      // and those that need no database are still answered.
     }
   }
 

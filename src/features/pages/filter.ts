@@ -7,14 +7,14 @@ import type { PageRow } from "./store";
 
 const UNKNOWN_PAGE = "is no page's slug or id";
 
-/** The query parameter by which a list is narrowed to one page. */
+/** Query parameter that filters by a page. */
 export const PageFilter = {
   page: Type.Optional(Text({ maxLength: 100, description: "A page's slug or id; else all." })),
 };
 
 /**
- * The id of the page that a list is narrowed to; undefined where it is not. Throws `invalid_request` if
- * there is no such page.
+ * Returns the id of the page that the query parameter `page` names; undefined without the
+ * parameter. Throws `invalid_request` for an unknown page.
  */
 export function readPageFilter(
   reader: Reader,

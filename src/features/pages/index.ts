@@ -1,6 +1,6 @@
 /**
- * Status pages: their slugs (the present one and those that go on answering), their own host names and
- * logos, their settings, which one is the default, and the sample that the first real page removes.
+ * Status pages: their settings, current and earlier slugs, custom domains and logos, the default
+ * page, and the sample page that the first real page removes.
  */
 export {
   DOMAINS_MAX,

@@ -16,21 +16,21 @@ import {
 } from "./store";
 
 export const LOGO_MAX_BYTES = 131_072;
-/** In pixels. */
+/** Maximum width and height in pixels. */
 const LOGO_MAX_SIDE = 2_000;
 
 type Services = Pick<AppContext, "clock" | "signals">;
 
 interface LogoInput {
   bytes: Uint8Array;
-  /** Media type given by the sender. The bytes alone decide. */
+  /** Media type that the sender declares. Only the bytes decide. */
   mediaType?: string | undefined;
 }
 
 /**
- * Gives a page a logo, in the place of the one that it had; the same one again changes nothing. Throws
- * `not_found`, or `validation_failed` at `#/logo` for what is no PNG, JPEG or WebP of at most 128 KiB and
- * 2,000 pixels a side.
+ * Sets a page's logo; the same one again changes nothing. Throws `not_found`, or
+ * `validation_failed` at `#/logo` unless it is a PNG, JPEG or WebP of at most 128 KiB and 2,000
+ * pixels per side.
  */
 export function putLogo(
   ctx: Services,
@@ -49,7 +49,7 @@ export function putLogo(
   return change(ctx, tx, page, logo, ["page.put_logo", "Changed the logo", actor]);
 }
 
-/** Takes a page's logo away; where it has none nothing changes. Throws `not_found`. */
+/** Removes a page's logo, if it has one. Throws `not_found`. */
 export function deleteLogo(ctx: Services, tx: Tx, pageId: string, actor: Actor): PageRow {
   const page = getPage(tx, pageId);
   if (page.logo === null) return page;
@@ -57,7 +57,7 @@ export function deleteLogo(ctx: Services, tx: Tx, pageId: string, actor: Actor):
   return change(ctx, tx, page, null, ["page.delete_logo", "Removed the logo", actor]);
 }
 
-/** The logo of a page with its bytes, if it has one and its file is called so. */
+/** Finds a page's logo with its bytes by the name of its file. */
 export function readLogo(
   reader: Reader,
   pageId: string,
@@ -98,7 +98,10 @@ function requireLogo(bytes: Uint8Array): Picture {
 
 const ENDINGS = { "image/png": "png", "image/jpeg": "jpg", "image/webp": "webp" } as const;
 
-/** Other bytes have another name, so that a file can be cached for ever. */
+/**
+ * Returns the name of a logo's file. Other bytes have another name, so that it can be cached
+ * forever.
+ */
 function logoFile(hash: Uint8Array, { mediaType, width, height }: Picture): string {
   const name = Buffer.from(hash).toString("hex").slice(0, 16);
   return `${name}-${width}x${height}.${ENDINGS[mediaType]}`;

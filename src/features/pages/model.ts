@@ -46,7 +46,7 @@ export const Page = Type.Object(
     name: Type.String({ examples: ["Acme Status"] }),
     description: Nullable(Type.String()),
     url: Type.String({
-      description: "Where people read it.",
+      description: "Address of the status page.",
       examples: ["https://status.example.com/status/acme"],
     }),
     time_zone: Type.String({
@@ -60,12 +60,12 @@ export const Page = Type.Object(
     logo: Nullable(Type.String({ description: "The URL of the page's own logo, if it has one." })),
     custom_domains: Type.Array(Type.String({ examples: ["status.acme.com"] }), {
       description:
-        "The host names that serve this page and nothing else. Links are built from the first, unless the page is private.",
+        "Host names that serve only this page. Links are built from the first, unless the page is private.",
     }),
     history_days: Type.Integer({ minimum: 30, maximum: 365 }),
-    default: Type.Boolean({ description: "Whether it is the page at `/`." }),
+    default: Type.Boolean({ description: "True for the page at `/`." }),
     sample: Type.Boolean({
-      description: "Whether it is the example of a first run, which the first real page removes.",
+      description: "True for the sample page of a first start, which the first real page removes.",
     }),
     version: Type.Integer({ minimum: 1 }),
     created_at: Instant,
@@ -75,7 +75,7 @@ export const Page = Type.Object(
 );
 export type Page = Static<typeof Page>;
 
-/** `baseUrl` is the server's public address. */
+/** Returns a page as the API shows it. `baseUrl` is the server's public address. */
 export function presentPage(row: PageRow, baseUrl: string): Page {
   const logo = logoPath(row);
   return {

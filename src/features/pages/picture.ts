@@ -14,7 +14,7 @@ export function readPicture(bytes: Uint8Array): Picture | undefined {
     const picture = readPng(view) ?? readJpeg(view) ?? readWebp(view);
     return picture && picture.width > 0 && picture.height > 0 ? picture : undefined;
   } catch (error) {
-    // It ends before it has told its size.
+    // The bytes end before the size.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
@@ -41,13 +41,13 @@ function readJpeg(view: DataView): Picture | undefined {
         height: view.getUint16(at + 4),
       };
     }
-    // The scan, or the end, without a frame before it.
+    // The scan or the end comes before a frame.
     if (marker === 0xda || marker === 0xd9) return undefined;
     at += 1 + view.getUint16(at + 1);
   }
 }
 
-/** Of SOF0 to SOF15 three numbers are other markers. */
+/** Returns true for SOF0 to SOF15, of which three numbers are other markers. */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 }

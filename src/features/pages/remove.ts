@@ -8,12 +8,12 @@ import { deletePageSlugs, listAllPages, type PageRow, updatePageRow } from "./st
 type Services = Pick<AppContext, "clock" | "signals">;
 
 /**
- * Removes a page itself: 404 from now on, its slugs free, another page the default. Its components,
- * incidents, maintenance, monitors and webhooks are left as they are: `page-deletion` ends those first.
- * Throws `not_found`.
+ * Removes a page: it is not found from now on, its slugs are free, and another page becomes the
+ * default. Its components, incidents, maintenance, monitors and webhooks are not changed:
+ * `page-deletion` ends them first. Throws `not_found`.
  */
 export function removePage(ctx: Services, tx: Tx, id: string, actor: Actor): void {
-  // It raises the content version that the row below is read with.
+  // First, since it raises the content version of the row that is read below.
   touchPage(ctx, tx, id);
   const row = getPage(tx, id);
   const now = ctx.clock.now();
@@ -31,15 +31,15 @@ export function removePage(ctx: Services, tx: Tx, id: string, actor: Actor): voi
 }
 
 /**
- * Returns the page that becomes the default when a page is removed: the oldest public one, or the oldest
- * private one where none is public. Undefined if there is no other page.
+ * Returns the page that becomes the default when a page is removed: the oldest public one, or the
+ * oldest private one without any public. Undefined if there is no other page.
  */
 export function findNextDefaultPage(reader: Reader, removedId: string): PageRow | undefined {
   const others = listAllPages(reader, {}).filter(({ id }) => id !== removedId);
   return others.findLast(({ visibility }) => visibility === "public") ?? others.at(-1);
 }
 
-/** Makes another page the default, so that `/` has something to show. */
+/** Makes another page the default, which is served at `/`. */
 function promoteNextDefault(ctx: Services, tx: Tx, removedId: string): void {
   const next = findNextDefaultPage(tx, removedId);
   if (!next) return;

@@ -1,7 +1,7 @@
 /** Pattern of a slug: lower case, digits and inner hyphens, 1 to 63 characters. */
 export const SLUG_PATTERN = "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$";
 
-/** Words that a path of the server has, or may come to have, and slugs that would mislead. */
+/** Words in current or possible future paths of the server, and misleading slugs. */
 const RESERVED_SLUGS: ReadonlySet<string> = new Set([
   "admin",
   "allclear",

@@ -33,8 +33,8 @@ interface PageMetadata {
 }
 
 /**
- * Creates a page. The first real page becomes the default and removes the sample for good, whose slug
- * is then free. Throws `validation_failed`, or `conflict` for a slug, a ref or a custom domain that is
+ * Creates a page. The first real page becomes the default and erases the sample page, whose slug is
+ * then free. Throws `validation_failed`, or `conflict` for a slug, a ref or a custom domain that is
  * taken.
  */
 export function createPage(
@@ -87,9 +87,9 @@ export function createPage(
 }
 
 /**
- * Changes a page; what the input leaves out stays. A new slug takes over and the old one goes on
- * answering. Throws `not_found`, `validation_failed`, or `conflict` for a slug or a custom domain that is
- * taken.
+ * Changes a page; fields that the input leaves out stay. After a change of the slug the earlier one
+ * still leads to the page. Throws `not_found`, `validation_failed`, or `conflict` for a slug, a ref
+ * or a custom domain that is taken.
  */
 export function updatePage(
   ctx: Services,
@@ -134,25 +134,25 @@ export function updatePage(
   return getPage(tx, id);
 }
 
-/** Says, in the transaction of the change, that what the page shows has changed. */
+/** Marks the content of a page as changed, in the transaction of the change. */
 export function touchPage(ctx: Pick<Services, "clock" | "signals">, tx: Tx, id: string): void {
   raiseContentVersion(tx, { id, now: ctx.clock.now() });
   tx.afterCommit(() => ctx.signals.pageChanged.emit(id));
 }
 
-/** Says, in the transaction of the change, that a page may be found elsewhere from now on. */
+/** Signals after the commit that addresses of pages may have changed. */
 export function moveAddresses({ signals }: Pick<Services, "signals">, tx: Tx): void {
   tx.afterCommit(() => signals.addressesChanged.emit());
 }
 
-/** One page by its id. Throws `not_found`. */
+/** Returns a page by its id. Throws `not_found`. */
 export function getPage(reader: Reader, id: string): PageRow {
   const row = findPage(reader, { id });
   if (!row) throw notFound("page");
   return row;
 }
 
-/** One page by its id, its slug, or a slug that it had before. */
+/** Finds a page by its id, its slug, or an earlier slug. */
 export function findPageBySlugOrId(reader: Reader, slugOrId: string): PageRow | undefined {
   return findPageBySlug(reader, { slug: slugOrId }) ?? findPage(reader, { id: slugOrId });
 }
@@ -164,12 +164,12 @@ export function validatePageInput(input: PageInput): FieldError[] {
     fields.push({ pointer: `#/${field}`, detail });
   if (isReservedSlug(input.slug)) complain("slug", "is reserved");
   if (typeof input.time_zone === "string" && !isTimeZone(input.time_zone)) {
-    complain("time_zone", "is not a time zone, such as Europe/Berlin");
+    complain("time_zone", "must be a time zone, such as Europe/Berlin");
   }
   if (typeof input.locale === "string" && !isLocale(input.locale)) {
-    complain("locale", "is not a language tag, such as en or pt-BR");
+    complain("locale", "must be a language tag, such as en or pt-BR");
   }
-  // What is no list of texts has been named already.
+  // An invalid list has its errors already.
   const domains = fields.some(({ pointer }) => pointer.startsWith("#/custom_domains"))
     ? []
     : (input.custom_domains ?? []);
@@ -187,12 +187,14 @@ function requireFreeRef(tx: Tx, ref: string): void {
 }
 
 function takeSlug(ctx: Services, tx: Tx, slug: string, pageId: string): void {
-  // A slug that the page had before is still its own: it comes back without a new row.
+  // An earlier slug of the page is still its own and has a row.
   if (requireFreeSlug(tx, slug, pageId)) return;
   insertPageSlug(tx, { slug, pageId, createdAt: ctx.clock.now() });
 }
 
-/** Answers whether the slug is one of the page's already. Throws `conflict` if it is another's. */
+/**
+ * Returns true if the slug is already one of the page's. Throws `conflict` if it is another page's.
+ */
 function requireFreeSlug(tx: Tx, slug: string, pageId: string | undefined): boolean {
   const holder = findPageBySlug(tx, { slug });
   if (holder && holder.id !== pageId) throw conflict(`The slug ${slug} is taken.`);

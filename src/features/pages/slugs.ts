@@ -6,21 +6,21 @@ import type { Actor } from "../../domain/actor";
 import { getPage, moveAddresses, touchPage } from "./service";
 import { deletePageSlug, listSlugsOfPage } from "./store";
 
-/** A slug that a page had before, which still answers for it. */
+/** An earlier slug of a page, which still leads to it. */
 export interface OldSlug {
   slug: string;
-  /** Unix ms: when the page first had it. */
+  /** Time at which the page got it, in unix ms. */
   createdAt: number;
 }
 
-/** The slugs that a page had before and has not released, the newest first. */
+/** Lists the earlier slugs of a page that were not released, newest first. */
 export function listOldSlugs(reader: Reader, page: { id: string; slug: string }): OldSlug[] {
   return listSlugsOfPage(reader, { pageId: page.id }).filter(({ slug }) => slug !== page.slug);
 }
 
 /**
- * Lets go of a slug that a page had before: it no longer leads to the page, and any page may take it.
- * Throws `not_found` for a slug that is not the page's, `conflict` for its present one.
+ * Releases an earlier slug of a page: it no longer leads to the page, and any page may take it.
+ * Throws `not_found` for a slug of another page, `conflict` for the current one.
  */
 export function releaseSlug(
   ctx: Pick<AppContext, "clock" | "signals">,
@@ -31,7 +31,7 @@ export function releaseSlug(
 ): void {
   const page = getPage(tx, pageId);
   if (slug === page.slug) {
-    throw conflict(`The slug ${slug} is the page's present one and cannot be released.`);
+    throw conflict(`The slug ${slug} is the current one and cannot be released.`);
   }
   if (!listOldSlugs(tx, page).some((old) => old.slug === slug)) throw notFound("slug");
   deletePageSlug(tx, { pageId, slug });

@@ -17,7 +17,7 @@ export const findPage = selectOne((orm, $: { id: string }) =>
     .where(and(eq(pages.id, $.id), isNull(pages.deletedAt))),
 );
 
-/** By its present slug or by one that it had before. */
+/** Finds a page by its current slug or an earlier one. */
 export const findPageBySlug = selectOne((orm, $: { slug: string }) =>
   orm
     .select()
@@ -51,7 +51,7 @@ export const listAllPages = selectMany((orm, _$: Record<string, never>) =>
   orm.select().from(pages).where(isNull(pages.deletedAt)).orderBy(desc(pages.id)),
 );
 
-/** Newest first, those older than `before`. */
+/** Lists pages with ids below `before`, newest first. */
 export const listPagesBefore = selectMany((orm, $: { before: string; limit: number }) =>
   orm
     .select()
@@ -61,7 +61,7 @@ export const listPagesBefore = selectMany((orm, $: { before: string; limit: numb
     .limit($.limit),
 );
 
-/** The slugs that answer for a page, its present one included: the newest first. */
+/** Lists the slugs of a page, including earlier ones, newest first. */
 export const listSlugsOfPage = selectMany((orm, $: { pageId: string }) =>
   orm
     .select()
@@ -78,7 +78,7 @@ export const deletePageSlugs = mutate((orm, $: { pageId: string }) =>
   orm.delete(pageSlugs).where(eq(pageSlugs.pageId, $.pageId)),
 );
 
-/** The pages that have custom domains, whatever they are, each with every slug that answers for it. */
+/** Lists the pages with custom domains, each with all its slugs. */
 export const listPagesWithDomains = selectMany((orm, _$: Record<string, never>) =>
   orm
     .select({
@@ -117,7 +117,7 @@ export const clearDefault = mutate((orm, $: { now: number }) =>
     .where(eq(pages.isDefault, true)),
 );
 
-/** For good, with all that hangs on it: the sample page alone goes this way. */
+/** Erases a page with everything that belongs to it. Only for the sample page. */
 export const erasePage = mutate((orm, $: { id: string }) =>
   orm.delete(pages).where(eq(pages.id, $.id)),
 );

@@ -1,7 +1,4 @@
-/**
- * The small example page of a first run, so that there is something to see at `/`. The first real
- * page removes it for good.
- */
+/** Sample page of a first start, so that `/` shows something. The first real page erases it. */
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { SYSTEM_ACTOR } from "../../domain/actor";
@@ -12,10 +9,10 @@ const GROUPS = [
   { name: "Website", components: ["Storefront", "Search"] },
   { name: "Platform", components: ["API", "Background jobs"] },
 ];
-/** One that is not well, so that the page shows what it is for. */
-const UNWELL = "Search";
+/** Component with an outage, as an example. */
+const AFFECTED = "Search";
 
-/** Creates the sample page where there is no page at all; else does nothing. */
+/** Creates the sample page if there is no page at all. */
 export function createSamplePage(ctx: AppContext, tx: Tx): void {
   if (listAllPages(tx, {}).length > 0) return;
   const page = createPage(
@@ -42,7 +39,7 @@ export function createSamplePage(ctx: AppContext, tx: Tx): void {
         { position: position++, managedBy: null, groupId: group.id },
         SYSTEM_ACTOR,
       );
-      if (component === UNWELL) {
+      if (component === AFFECTED) {
         setManualStatuses(ctx, tx, new Map([[row.id, "degraded_performance"]]), {
           source: "manual",
           actor: SYSTEM_ACTOR,

@@ -1,7 +1,6 @@
 /**
- * Settings that are made in the dashboard instead of by flags and environment: the public address,
- * from which links are built. The option `--base-url` has precedence; the listen address is the
- * default.
+ * Settings of the dashboard: the public address, from which links are built. The option
+ * `--base-url` has precedence; the listen address is the default.
  */
 export {
   followPublicAddress,

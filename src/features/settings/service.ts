@@ -10,16 +10,16 @@ const PUBLIC_ADDRESS = "public_address";
 
 type Follower = Pick<AppContext, "baseUrl" | "config" | "db" | "signals">;
 
-/** The public address as it was set, without a slash at its end; undefined where none was. */
+/** Returns the stored public address without a final slash; undefined if none is set. */
 export function readPublicAddress(reader: Reader): string | undefined {
   const value = findSetting(reader, { name: PUBLIC_ADDRESS })?.value;
   return typeof value === "string" ? value : undefined;
 }
 
 /**
- * Sets the public address and answers it as it is kept: an http or https origin. Once that is
- * committed, links are built from it, unless `--base-url` names another. Throws `validation_failed`
- * at `#/public_address`.
+ * Sets the public address and returns it as it is stored: an http or https origin. After the
+ * commit, links are built from it, unless `--base-url` is given. Throws `validation_failed` at
+ * `#/public_address`.
  */
 export function setPublicAddress(
   ctx: Follower & Pick<AppContext, "clock">,
@@ -39,9 +39,9 @@ export function setPublicAddress(
 }
 
 /**
- * Builds links from the address that is in force now: `--base-url`, else the setting, else the listen
- * address. Emits `settingsChanged` where that is another than before. For the start, and for whenever
- * the setting may have been changed.
+ * Applies the current public address to links: `--base-url`, else the setting, else the listen
+ * address. Emits `settingsChanged` if it differs from before. Called at the start, and when the
+ * setting may have changed.
  */
 export function followPublicAddress(ctx: Follower): void {
   const { config } = ctx;

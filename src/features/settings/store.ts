@@ -6,7 +6,7 @@ export const findSetting = selectOne((orm, $: { name: string }) =>
   orm.select().from(settings).where(eq(settings.name, $.name)),
 );
 
-/** `value` is anything that JSON can tell. */
+/** Stores a setting. `value` is any JSON value. */
 export const putSetting = mutate((orm, $: { name: string; value: unknown; now: number }) =>
   orm
     .insert(settings)

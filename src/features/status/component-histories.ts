@@ -13,7 +13,7 @@ import {
 import { listNoDataOfPage } from "../monitors";
 import type { PageRow } from "../pages";
 
-/** The UTC days that a component's uptime in the document reaches back, today included. */
+/** Number of UTC days of a component's uptime in the document, including today. */
 export const UPTIME_DAYS = 90;
 
 /** Time for which figures are valid although the current day goes on. */
@@ -21,21 +21,21 @@ const HOLD_MS = 5 * MINUTE_MS;
 
 /** Recent days of a component. */
 export interface ComponentHistory {
-  /** Over the last 90 UTC days, today included; null where nothing is known. */
+  /** Uptime of the last 90 UTC days, including today; null without data. */
   readonly uptime: number | null;
-  /** The days that the page shows, oldest first. Folded when first asked for: no JSON needs them. */
+  /** Days that the page shows, oldest first. Folded on first use, since no JSON needs them. */
   readonly days: readonly DayOf[];
-  /** The moment that it was read at, in unix ms: it shows how things stood then. */
+  /** Time at which it was read, in unix ms, to which it applies. */
   readonly readAt: number;
   /** Number of days and intervals, which its size in memory is proportional to. */
   readonly size: number;
 }
 
-/** Whose histories are asked for. */
+/** Query of histories. */
 interface HistoryQuery {
-  /** Its `historyDays` are how many UTC days are shown, today included. */
+  /** Page, whose `historyDays` is the number of UTC days shown, including today. */
   page: PageRow;
-  /** Of the page. */
+  /** Components of the page. */
   components: readonly ComponentRow[];
   /** Open causes by component id, which callers have read already. */
   open: ReadonlyMap<string, readonly CauseInterval[]>;
@@ -44,8 +44,8 @@ interface HistoryQuery {
 }
 
 /**
- * Reads the histories of components, by their ids: as they are `now`, or were at a moment whose figures
- * still hold.
+ * Reads the histories of components by id, as of `now` or of an earlier time whose figures are
+ * still valid.
  */
 export type ReadHistories = (
   reader: Reader,
@@ -55,7 +55,10 @@ export type ReadHistories = (
 /** Times without data by component id. */
 export type Gaps = ReadonlyMap<string, readonly Interval[]>;
 
-/** Until when figures hold that were read at a moment, both in unix ms: five minutes, midnight at most. */
+/**
+ * Returns the time until which figures read at `readAt` are valid (unix ms): five minutes, or until
+ * midnight.
+ */
 export function holdsUntil(readAt: number): number {
   return Math.min(readAt + HOLD_MS, startOfDay(readAt) + DAY_MS);
 }
@@ -70,7 +73,7 @@ export function readGaps(reader: Reader, { page, now }: HistoryQuery): Gaps {
   return Map.groupBy(gaps, (gap) => gap.componentId);
 }
 
-/** Reads what has marked the components, and folds it. */
+/** Reads the causes of the components and folds them. */
 export function foldHistories(
   reader: Reader,
   { page, components, open, now }: HistoryQuery,
@@ -113,7 +116,7 @@ class Folding implements ComponentHistory {
 
   get days(): readonly DayOf[] {
     this.#days ??= this.#fold?.() ?? [];
-    // What they were folded from is needed no more.
+    // Releases the causes, which are no longer needed.
     this.#fold = undefined;
     return this.#days;
   }

@@ -28,11 +28,10 @@ interface CachedHistory {
 }
 
 /**
- * Reads histories, and keeps each for its component's version: every change of what marks a component,
- * or did, raises that (`refreshStatuses`). Gaps do not, and are compared. While nothing changes and its
- * figures hold, the answer is the same object; where something marks the component, for ten seconds only,
- * and where nothing is known of it yet, not at all. Only for committed data: a
- * version that is rolled back comes again with something else.
+ * Creates a reader that caches histories by the component's version, which every change of causes
+ * raises (`refreshStatuses`). Gaps do not raise it and are compared. The result is the same object
+ * while nothing changes and its figures are valid: ten seconds with an open cause, and not at all
+ * before any data. Only for committed data: a rolled back version is used again for other content.
  */
 export function createHistoryCache(): ReadHistories {
   const kept = new LRUCache<string, CachedHistory>({

@@ -17,13 +17,13 @@ import { listMonitorsOfPage, type Sparkline, sparklinesOf } from "../monitors";
 import type { StatusDocument } from "./model";
 import type { SummaryCursor } from "../timeline";
 
-/** The UTC days, today included, in which something ended that a page shows as past. */
+/** Number of UTC days, including today, of past entries on a page. */
 export const PAST_DAYS = 15;
 const PAST_MAX = 100;
-/** Found by their beginning, so that one which took longer than this is not among the past. */
+/** Maximum duration of maintenance among past entries, since it is found by its start. */
 const LONGEST_MAINTENANCE_MS = 30 * DAY_MS;
 
-/** Something that happened on a page. */
+/** An incident or maintenance in the history of a page. */
 export interface Entry {
   /** Start and end in unix ms; no end while it is open. */
   from: number;
@@ -34,7 +34,7 @@ export interface Entry {
 }
 
 /**
- * Lists entries of a page that ended within the last 15 UTC days, today included, newest first: at
+ * Lists entries of a page that ended within the last 15 UTC days, including today, newest first: at
  * most 100 incidents and 100 maintenances. The status document has only open ones. `now` in unix
  * ms.
  */
@@ -47,7 +47,7 @@ export function readPast(reader: Reader, pageId: string, now: number): Entry[] {
   );
 }
 
-/** One part of a history, and where the next one begins; undefined where there is none. */
+/** One part of a history, with the cursor of the next one, if there is one. */
 interface HistoryPart {
   entries: Entry[];
   next: SummaryCursor | undefined;
@@ -74,7 +74,7 @@ export function readHistory(
   return { entries, next: isMore ? { at: last.from, id: idOf(last) } : undefined };
 }
 
-/** From when on a page has a history, in unix ms: its making, or what happened before that. */
+/** Returns the start of a page's history (unix ms): its creation, or an earlier entry. */
 export function firstDayStart(reader: Reader, page: Pick<PageRow, "id" | "createdAt">): number {
   const pageId = page.id;
   return Math.min(
@@ -116,7 +116,7 @@ export function readLatency(
 ): Map<string, Sparkline> {
   const asked = new Set(components.filter((one) => one.show_latency).map(({ id }) => id));
   if (asked.size === 0) return new Map();
-  // How long a job says that it took is no response time.
+  // The duration that a job reports is not a response time.
   const measuring = listMonitorsOfPage(reader, { pageId: page.id }).filter(
     ({ componentId, type }) => asked.has(componentId) && type !== "push",
   );

@@ -14,7 +14,7 @@ const HeadlineModel = Type.Object(
   { title: "Headline" },
 );
 
-/** A page with its headline: one line of `GET /api/v1/status`. */
+/** A page with its headline: one entry of `GET /api/v1/status`. */
 export const PageStatus = Type.Object(
   { page: Page, status: HeadlineModel },
   { title: "PageStatus" },
@@ -30,7 +30,7 @@ const StatusComponent = Type.Composite(
           minimum: 0,
           maximum: 1,
           description:
-            "The share of the last 90 UTC days, today included, in which it was up: 1 − (major + 0.3 × partial) ÷ (known − maintenance), in time. What nobody was there to see is not known. Null where nothing is.",
+            "Uptime of the last 90 UTC days, including today: 1 − (major + 0.3 × partial) ÷ (known − maintenance), by time. Time without data is not known. Null without known time.",
           examples: [0.999712],
         }),
       ),
@@ -40,7 +40,7 @@ const StatusComponent = Type.Composite(
 );
 type StatusComponent = Static<typeof StatusComponent>;
 
-/** All that a page shows: `GET /api/v1/status/{slug}`. */
+/** Everything that a page shows: `GET /api/v1/status/{slug}`. */
 export const StatusDocument = Type.Object(
   {
     page: Page,
@@ -49,11 +49,11 @@ export const StatusDocument = Type.Object(
     components: Type.Array(StatusComponent, { description: "In the page's order." }),
     incidents: Type.Array(Incident, {
       description:
-        "The open ones that are published, the last started first: at most 50, each with its 20 newest updates.",
+        "Published open incidents, newest first: at most 50, each with its 20 newest updates.",
     }),
     maintenance: Type.Array(Maintenance, {
       description:
-        "What is in progress, then what begins within 30 days, each by its planned beginning: at most 100, each with its 20 newest updates.",
+        "Maintenance in progress, then that starting within 30 days, each by planned start: at most 100, each with its 20 newest updates.",
     }),
     updated_at: Instant,
   },

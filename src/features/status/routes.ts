@@ -45,15 +45,14 @@ export function statusRoutes(
       "/status/:slug",
       ({ params, request, requestContext }) => {
         const snapshot = snapshots.read(params.slug, requestContext.now);
-        // A conditional, and no early return: a handler whose text holds "return f(" is taken for an
-        // asynchronous one by Elysia, and each of these reads would then cost a promise.
+        // Not an early return: Elysia takes a handler whose text contains "return f(" for an
+        // asynchronous one, which costs a promise per read.
         return snapshot ? jsonOf(snapshot).respond(request, requestContext) : throwNotFound();
       },
       operation({
         id: "getStatus",
         summary: "Read a status page",
-        description:
-          "All that the page named by the slug shows. A slug that the page had before answers too.",
+        description: "Everything that the page shows. Earlier slugs of the page work too.",
         tag: "Status",
         access: scope("read:status"),
         answers: { 200: { description: "The page's status document.", schema: StatusDocument } },
@@ -86,7 +85,7 @@ export function statusRoutes(
         ...operation({
           id: "listStatus",
           summary: "List the status pages",
-          description: "Every page, private ones too, each with its headline; newest first.",
+          description: "All pages, including private ones, with their headlines, newest first.",
           tag: "Status",
           access: scope("read:status"),
           answers: { 200: { description: "A page of the list.", schema: ListOf(PageStatus) } },

@@ -1,7 +1,7 @@
 import type { ComponentStatus } from "../../domain/component-status";
 import type { Impact } from "../../domain/incident-status";
 
-/** The headline's severity, best to worst. */
+/** Severities of headlines, best to worst. */
 export const INDICATORS = ["none", "maintenance", "minor", "major", "critical"] as const;
 
 export type Indicator = (typeof INDICATORS)[number];
@@ -22,8 +22,9 @@ const HEADLINE_OF: Record<Impact, Headline> = {
 };
 
 /**
- * The headline of a page: the worse of what its components make and of the impacts of its open,
- * published incidents; of two that are equally bad, the components', which says more.
+ * Returns the headline of a page: the worse of that of its component statuses and that of the
+ * impacts of its published open incidents. If both are equally bad, that of the components, which
+ * is more specific.
  */
 export function headlineOf(
   statuses: readonly ComponentStatus[],
@@ -41,7 +42,7 @@ function severityOf({ indicator }: Headline): number {
   return INDICATORS.indexOf(indicator);
 }
 
-/** By Atlassian Statuspage's sentences. */
+/** Returns the headline of component statuses, with Atlassian Statuspage's sentences. */
 function headlineOfComponents(statuses: readonly ComponentStatus[]): Headline {
   const count = (status: ComponentStatus) => statuses.filter((s) => s === status).length;
   const total = statuses.length;

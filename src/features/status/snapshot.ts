@@ -42,15 +42,15 @@ export interface Snapshot {
     maintenance: readonly MaintenanceRecord[];
   };
   /**
-   * By the id of a component, its last UTC days up to today, oldest first: as many as the page's
-   * `history_days`. Every component of the document is there. Folded at the first asking.
+   * UTC days up to today by component id, oldest first, as many as the page's `history_days`, for
+   * all components of the document. Folded on first use.
    */
   readonly days: ReadonlyMap<string, readonly DayOf[]>;
   /** Returns the days of one component of the document, without folding those of others. */
   daysOf(componentId: string): readonly DayOf[];
   /** Number of published open incidents, of which the document has at most 50. */
   openIncidentCount: number;
-  /** The moment from which time alone makes it stale, in unix ms. */
+  /** Time from which it is outdated without any change, in unix ms. */
   staleAt: number;
 }
 

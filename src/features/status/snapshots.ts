@@ -7,7 +7,7 @@ import { buildSnapshot, type Snapshot } from "./snapshot";
 export interface Snapshots {
   /** Returns the snapshot of the page with a slug at `now`, in unix ms; undefined without one. */
   read(slug: string, now: number): Snapshot | undefined;
-  /** The default page; undefined if there is no page at all. */
+  /** Returns the default page; undefined if there is no page. */
   defaultPage(): DefaultPage | undefined;
 }
 
@@ -17,11 +17,11 @@ interface DefaultPage {
 }
 
 /**
- * Snapshots by slug. A change of the page, here or in another process, drops them, and so do a change
- * of the public address, which their links begin with, and time: midnight in UTC, every five minutes for
- * the uptime figures, and every moment at which planned maintenance comes within 30 days, begins or
- * ends. The next read builds anew; no write ever does. A slug that no page answers to is not remembered.
- * Which page is the default is kept until any page changes.
+ * Creates snapshots by slug. They are dropped by a change of the page, here or in another process,
+ * by a change of the public address, which links start with, and by time: at midnight in UTC, every
+ * five minutes for uptime figures, and when planned maintenance comes within 30 days, starts or
+ * ends. The next read builds a new one; no write does. Unknown slugs are not remembered. The
+ * default page is kept until any page changes.
  */
 export function createSnapshots(
   ctx: AppContext,

@@ -1,5 +1,5 @@
 /**
- * Forms that have made something: sending one twice, by a double click or by a reload, makes one
- * thing. Remembered for a day, in the transaction of what was made.
+ * Submitted forms: repeating one, by a double click or a reload, has one effect. They are stored
+ * for a day, in the transaction of their change.
  */
 export { makeOnce, type MadeOnce, sweepSubmissions } from "./service";

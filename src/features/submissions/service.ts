@@ -10,8 +10,8 @@ const ROWS_AT_ONCE = 500;
 export type MadeOnce<Made> = { made: Made; subjectId: string } | { made: null; subjectId: string };
 
 /**
- * Makes what a form asks for, unless the same form of the same session made it already. `digest` tells
- * forms apart: it covers all that was sent, a random field that each showing of a form has included.
+ * Runs `make`, unless the same form of the same session did so before. `digest` identifies a form:
+ * it covers all sent fields, including a random one of each display.
  */
 export function makeOnce<Made>(
   ctx: { clock: Clock },
@@ -27,7 +27,7 @@ export function makeOnce<Made>(
   return answer;
 }
 
-/** Forgets what was sent more than a day ago, at most 500 forms a call. Whether there may be more. */
+/** Deletes forms older than a day, at most 500 per call. Returns true if there may be more. */
 export function sweepSubmissions(tx: Tx, now: number): boolean {
   const limit = ROWS_AT_ONCE;
   return deleteSubmissionsBefore(tx, { at: now - DAY_MS, limit }) === limit;

@@ -8,7 +8,7 @@ export const findSubmission = selectOne((orm, $: { hash: Buffer }) =>
   orm.select().from(formSubmissions).where(eq(formSubmissions.hash, $.hash)),
 );
 
-/** At most `limit`. */
+/** Deletes forms sent before `at`, at most `limit`. */
 export const deleteSubmissionsBefore = mutate((orm, $: { at: number; limit: number }) =>
   orm
     .delete(formSubmissions)

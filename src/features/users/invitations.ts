@@ -28,7 +28,7 @@ export const SET_UP_LINK_MS = HOUR_MS;
 const INVITE_MS = 7 * DAY_MS;
 const RESET_MS = DAY_MS;
 
-/** A link by which a user chooses a password. */
+/** A link with which a user chooses a password. */
 export interface PasswordLink extends IssuedLink {
   user: UserResource;
   purpose: "invite" | "reset";
@@ -39,15 +39,15 @@ export function linkPath(purpose: LinkPurpose, token: string): string {
   return `/admin/${purpose === "setup" ? "setup" : "join"}/${token}`;
 }
 
-/** Somebody who has just signed in by a link. The token exists here and nowhere else. */
+/** A user who signed in with a link. The token is not stored. */
 interface SignedIn {
   user: UserResource;
   sessionToken: string;
 }
 
 /**
- * The token of a link that makes the first user, good for an hour; it replaces the one before.
- * Undefined when there is a user already.
+ * Issues the link that creates the first user and returns its token, valid for an hour; it replaces
+ * the earlier one. Undefined if there is a user already.
  */
 export function issueSetUpLink(
   ctx: Pick<AppContext, "clock" | "random">,
@@ -58,9 +58,9 @@ export function issueSetUpLink(
 }
 
 /**
- * Makes the first user, the owner, by the set-up link and signs them in; `replaced`, which the browser
- * had before, ends. Throws `not_found` when the link opens nothing, `conflict` when there is a user,
- * `validation_failed` with every wrong field.
+ * Creates the first user, the owner, with the set-up link, and signs them in; the browser's earlier
+ * session `replaced` ends. Throws `not_found` for an invalid link, `conflict` if there is a user,
+ * `validation_failed` with all invalid fields.
  */
 export function setUpOwner(
   ctx: Services,
@@ -79,7 +79,10 @@ export function setUpOwner(
   return admit(ctx, tx, row, origin, replaced);
 }
 
-/** Creates a user who chooses a password by a link, good for seven days. Throws as `createUser` does. */
+/**
+ * Creates a user who chooses a password with a link that is valid for seven days. Throws as
+ * `createUser` does.
+ */
 export function inviteUser(ctx: Services, tx: Tx, input: NewUser, actor: Actor): PasswordLink {
   const row = addUser(ctx, tx, input, null);
   const purpose = "invite";
@@ -89,8 +92,8 @@ export function inviteUser(ctx: Services, tx: Tx, input: NewUser, actor: Actor):
 }
 
 /**
- * A link by which a user chooses a password: for a day in the place of one that they have, else for
- * seven. It replaces their earlier one. Throws `not_found`, or `conflict` for a disabled user.
+ * Issues a link with which a user chooses a password: valid for a day if they have one, else for
+ * seven. It replaces their earlier link. Throws `not_found`, or `conflict` for a disabled user.
  */
 export function issuePasswordLink(
   ctx: Services,
@@ -108,9 +111,9 @@ export function issuePasswordLink(
 }
 
 /**
- * Sets the password that the holder of an invitation or a reset link has chosen, and their name where
- * one is given; ends all of their sessions and links, and signs them in; `replaced`, which the browser
- * had before, ends. Throws `not_found` when the link opens nothing, or `validation_failed` at `#/name`.
+ * Sets the password, and the name if given, of the user of an invitation or reset link; ends all
+ * their sessions and links, and signs them in; the browser's earlier session `replaced` ends.
+ * Throws `not_found` for an invalid link, or `validation_failed` at `#/name`.
  */
 export function acceptLink(
   ctx: Services,
@@ -122,7 +125,7 @@ export function acceptLink(
 ): SignedIn {
   const { purpose, userId } = takeLink(ctx, tx, token, "invite", "reset");
   const before = findUser(tx, { id: userId ?? "" });
-  if (!before || !isLive(before)) throw opensNothing();
+  if (!before || !isLive(before)) throw invalidLink();
   const { passwordHash, name = before.name } = chosen;
   validate(UserChange, { name });
   const row = changeUser(ctx, tx, before, {
@@ -138,14 +141,14 @@ export function acceptLink(
   return admit(ctx, tx, row, origin, replaced);
 }
 
-/** Uses a link of one of these purposes up. Throws `not_found` for any other, which is left as it was. */
+/** Redeems a link of one of these purposes. Throws `not_found` for others, which stay valid. */
 function takeLink(ctx: Services, tx: Tx, token: string, ...purposes: LinkPurpose[]): OneTimeLink {
   const link = redeemLink(tx, token, ctx.clock.now());
-  if (!link || !purposes.includes(link.purpose)) throw opensNothing();
+  if (!link || !purposes.includes(link.purpose)) throw invalidLink();
   return link;
 }
 
-function opensNothing(): Problem {
+function invalidLink(): Problem {
   return new Problem("not_found", "This link was already used or has expired.");
 }
 

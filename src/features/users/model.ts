@@ -33,7 +33,7 @@ export interface UserResource {
   role: Role;
   disabled_at: string | null;
   last_login_at: string | null;
-  /** False until an invited user has chosen one. */
+  /** False until an invited user has chosen a password. */
   has_password: boolean;
   created_at: string;
   version: number;

@@ -3,12 +3,15 @@ import { containsKeyShape } from "../../domain/key-shape";
 import { hasUnsafeCharacters } from "../../kernel/text";
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/u;
-/** In UTF-16 units, well above any email. Composing takes time that grows with the square of a text. */
+/**
+ * Maximum length in UTF-16 units, far above any email: composing takes time that grows with the
+ * square of the length.
+ */
 const LONGEST_COMPOSED = 1_000;
 
 /**
- * An email as it is kept and looked up: trimmed, composed (Unicode's NFC) and in lower case, so that
- * it is the same in any case of letters, also of those that SQLite does not know the cases of.
+ * Returns an email as it is stored and looked up: trimmed, composed (Unicode NFC) and in lower
+ * case, including letters that SQLite cannot lower.
  */
 export function canonicalEmail(text: string): string {
   const trimmed = text.trim();
@@ -25,7 +28,7 @@ export function emailError(email: string): string | undefined {
   return "must be an email address, such as ada@example.com";
 }
 
-/** The role of a new user, or what is wrong with the one that was asked for. */
+/** Returns the role of a new user, or the error of the given one. */
 export function decideRole(
   desired: Role | undefined,
   isFirst: boolean,

@@ -28,17 +28,17 @@ import {
 
 type Services = Pick<AppContext, "clock" | "newId">;
 
-/** Every user, newest first, the disabled ones too. */
+/** Lists all users, newest first, including disabled ones. */
 export function listUsers(reader: Reader): UserResource[] {
   return listUserRows(reader, {}).map(presentUser);
 }
 
-/** One user by id. Throws `not_found`. */
+/** Returns a user by id. Throws `not_found`. */
 export function getUser(reader: Reader, id: string): UserResource {
   return presentUser(getUserRow(reader, id));
 }
 
-/** One user by email, in any case of letters. */
+/** Finds a user by email, case-insensitively. */
 export function findUserByEmail(reader: Reader, email: string): UserResource | undefined {
   const row = findUserRowByEmail(reader, { email: canonicalEmail(email) });
   return row && presentUser(row);
@@ -49,7 +49,10 @@ export function hasUsers(reader: Reader): boolean {
   return findAnyUser(reader, {}) !== undefined;
 }
 
-/** The keys that a user created and that still work at `now` (unix ms): disabling ends none of them. */
+/**
+ * Lists the keys of a user that work at `now` (unix ms). They keep working when the user is
+ * disabled.
+ */
 export function listLiveKeysOf(
   reader: Reader,
   userId: string,
@@ -59,9 +62,9 @@ export function listLiveKeysOf(
 }
 
 /**
- * Creates a user; without a password hash they cannot sign in until they have chosen a password by a
- * link. The first user is the owner, and voids the set-up link. Throws `validation_failed` with every
- * field that is wrong, among them an email that is another user's.
+ * Creates a user; without a password hash they cannot sign in until they choose a password with a
+ * link. The first user is the owner and voids the set-up link. Throws `validation_failed` with all
+ * invalid fields, including an email that is taken.
  */
 export function createUser(
   ctx: Services,
@@ -84,7 +87,7 @@ export function validateNewUser(input: NewUser): FieldError[] {
   return detail === undefined ? fields : [{ pointer: "#/email", detail }, ...fields];
 }
 
-/** Writes a new user's row, and voids the set-up link. Audited by its caller. */
+/** Writes a new user's row and voids the set-up link. The caller writes the audit row. */
 export function addUser(
   ctx: Services,
   tx: Tx,
@@ -138,8 +141,8 @@ export function renameUser(
 }
 
 /**
- * Gives a user another role, which their sessions have from the next request on. Throws `not_found`,
- * `validation_failed`, or `conflict` for the last owner.
+ * Changes a user's role, from their next request on. Throws `not_found`, `validation_failed`, or
+ * `conflict` for the last owner.
  */
 export function setRole(ctx: Services, tx: Tx, id: string, role: Role, actor: Actor): UserResource {
   validate(UserChange, { role });
@@ -153,9 +156,9 @@ export function setRole(ctx: Services, tx: Tx, id: string, role: Role, actor: Ac
 }
 
 /**
- * Shuts a user out: ends their sessions and voids their links. The keys that they created go on
- * working (see `listLiveKeysOf`). Doing it twice changes nothing. Throws `not_found`, or `conflict`
- * for the last owner.
+ * Disables a user: ends their sessions and voids their links. Their keys keep working (see
+ * `listLiveKeysOf`). A disabled user stays unchanged. Throws `not_found`, or `conflict` for the
+ * last owner.
  */
 export function disableUser(ctx: Services, tx: Tx, id: string, actor: Actor): UserResource {
   const before = getUserRow(tx, id);
@@ -168,7 +171,7 @@ export function disableUser(ctx: Services, tx: Tx, id: string, actor: Actor): Us
   return presentUser(after);
 }
 
-/** Lets a user in again, with the password that they had. Throws `not_found`. */
+/** Enables a user with their earlier password. Throws `not_found`. */
 export function enableUser(ctx: Services, tx: Tx, id: string, actor: Actor): UserResource {
   const before = getUserRow(tx, id);
   if (isLive(before)) return presentUser(before);
@@ -177,21 +180,21 @@ export function enableUser(ctx: Services, tx: Tx, id: string, actor: Actor): Use
   return presentUser(after);
 }
 
-/** The whole row. Throws `not_found`. */
+/** Returns a user's row. Throws `not_found`. */
 export function getUserRow(reader: Reader, id: string): UserRow {
   const row = findUser(reader, { id });
   if (!row) throw notFound("user");
   return row;
 }
 
-/** A user who is not disabled. Throws `not_found`, or `conflict`. */
+/** Returns a user's row. Throws `not_found`, or `conflict` for a disabled user. */
 export function getLiveUserRow(reader: Reader, id: string): UserRow {
   const row = getUserRow(reader, id);
   if (!isLive(row)) throw conflict(`“${row.name}” is disabled. Enable them first.`);
   return row;
 }
 
-/** Writes some of a user's columns, and answers the row as it is then. Audited by its caller. */
+/** Writes columns of a user and returns the new row. The caller writes the audit row. */
 export function changeUser(
   ctx: Services,
   tx: Tx,
@@ -204,7 +207,7 @@ export function changeUser(
   return after;
 }
 
-/** A user in one line of the audit log. */
+/** Describes a user for the audit log. */
 export function describeUser({ name, email, role }: UserRow): string {
   return `“${name}” (${email}), ${role}`;
 }

@@ -24,10 +24,10 @@ type Authentication =
   { user: UserRow } | { rejection: "wrong" } | { rejection: "wait"; seconds: number };
 
 /**
- * Finds the user to whom an email and a password belong. An unknown or disabled user and one without a
- * password are refused as a wrong password is, after the same work. Starts no session: `signIn` does.
- * The caller has taken one of the address's attempts before (`takeAttempt`). Throws `unavailable` when
- * too many sources wait.
+ * Finds the user of an email and a password. Unknown and disabled users, and those without a
+ * password, are rejected like a wrong password, after the same work. Starts no session: `signIn`
+ * does. The caller has taken an attempt of the address before (`takeAttempt`). Throws `unavailable`
+ * if too many sources wait.
  */
 export async function authenticate(
   ctx: Pick<AppContext, "db" | "log">,
@@ -55,15 +55,15 @@ export async function authenticate(
     return { user };
   }
   throttle.failed(email, address);
-  // What is nobody's email may well be a password, typed into the wrong field.
+  // Unknown emails are not logged, since they may be passwords typed into the wrong field.
   const known = user ? { email } : {};
   ctx.log.info({ ...known, ip: address.ip }, "a sign-in was refused");
   return { rejection: "wrong" };
 }
 
 /**
- * Starts the session of a user who was authenticated, in the place of the one that the browser had,
- * and answers its token. Throws `conflict` when the user was disabled or the password changed meanwhile.
+ * Starts the session of an authenticated user, replacing the browser's earlier one, and returns its
+ * token. Throws `conflict` if the user was disabled or the password changed meanwhile.
  */
 export function signIn(
   ctx: Pick<AppContext, "baseUrl" | "clock" | "random">,
@@ -82,8 +82,8 @@ export function signIn(
 }
 
 /**
- * A new session of a user, noted as their last sign-in, in the place of the one that the browser had
- * before. Audited by its caller.
+ * Starts a session and records the sign-in, replacing the browser's earlier session. The caller
+ * writes the audit row.
  */
 export function openSession(
   ctx: Pick<AppContext, "baseUrl" | "clock" | "random">,
@@ -97,7 +97,7 @@ export function openSession(
   return startSession(ctx, tx, userId, origin);
 }
 
-/** Ends all of a user's sessions, or all but one, and answers how many. Throws `not_found`. */
+/** Ends all sessions of a user, or all but one, and returns their number. Throws `not_found`. */
 export function endSessions(
   ctx: Pick<AppContext, "clock">,
   tx: Tx,
@@ -113,7 +113,9 @@ export function endSessions(
   return count;
 }
 
-/** Ends one of a user's own sessions. Whether there was one. Throws `not_found` for the user. */
+/**
+ * Ends one of a user's own sessions. Returns true if it existed. Throws `not_found` for the user.
+ */
 export function endOneSession(
   ctx: Pick<AppContext, "clock">,
   tx: Tx,
@@ -128,9 +130,8 @@ export function endOneSession(
 }
 
 /**
- * Sets a user's password: all of their sessions end but the one to keep, and their links open nothing
- * any more. Throws `not_found`, or `conflict` when the user is disabled or the session to keep has
- * itself been ended, as another change of the password does.
+ * Sets a user's password, ends their sessions except the one to keep, and voids their links. Throws
+ * `not_found`, or `conflict` if the user is disabled or the session to keep has ended.
  */
 export function changePassword(
   ctx: Pick<AppContext, "clock" | "newId">,

@@ -17,7 +17,7 @@ export const findUser = selectOne((orm, $: { id: string }) =>
     .where(and(eq(users.id, $.id), isPresent)),
 );
 
-/** `email` is canonical. */
+/** Finds a user by canonical email. */
 export const findUserRowByEmail = selectOne((orm, $: { email: string }) =>
   orm
     .select()
@@ -29,12 +29,12 @@ export const findAnyUser = selectOne((orm, _$: Record<string, never>) =>
   orm.select({ id: users.id }).from(users).where(isPresent).limit(1),
 );
 
-/** Newest first, the disabled ones too. */
+/** Lists all users, newest first, including disabled ones. */
 export const listUserRows = selectMany((orm, _$: Record<string, never>) =>
   orm.select().from(users).where(isPresent).orderBy(desc(users.id)),
 );
 
-/** Every owner who is not disabled, but for one user. */
+/** Lists the enabled owners except one user. */
 export const listOtherLiveOwners = selectMany((orm, $: { exceptId: string }) =>
   orm
     .select({ passwordHash: users.passwordHash })

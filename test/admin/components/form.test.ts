@@ -118,7 +118,7 @@ describe("the form for a new component", () => {
     const before = await site.state();
     const answer = await site.app.call(NEW, { session, form });
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)).toEqual({ group_id: "Group is no group of this page." });
+    expect(complaintsOn(answer.text)).toEqual({ group_id: "Group must be a group of this page." });
     expect(await site.state()).toEqual(before);
   });
 
@@ -219,7 +219,7 @@ describe("the settings of a component", () => {
     expect(complaintsOn(answer.text)).toEqual({ name: "Name is empty." });
     const elsewhere = { ...form, group_id: "grp_none" };
     const other = await app.call(path, { session: admin, form: elsewhere });
-    expect(complaintsOn(other.text)).toEqual({ group_id: "Group is no group of this page." });
+    expect(complaintsOn(other.text)).toEqual({ group_id: "Group must be a group of this page." });
     const fine = { ...form, name: "Fine" };
     expectProblem(await app.call(path, { session: editor, form: fine }), "insufficient_role");
     expect(await site.state()).toEqual(before);

@@ -39,7 +39,7 @@ describe("mistakes in a configuration file", () => {
     [
       "an unknown zone",
       "pages:\n  - slug: acme\n    name: x\n    time_zone: Mars",
-      ["line 4: pages[0].time_zone is not a time zone, such as Europe/Berlin"],
+      ["line 4: pages[0].time_zone must be a time zone, such as Europe/Berlin"],
     ],
     [
       "a day that is none",
@@ -49,23 +49,23 @@ describe("mistakes in a configuration file", () => {
     [
       "two components with one ref",
       "pages:\n  - slug: acme\n    name: x\n    components:\n      - name: API\n      - name: api",
-      ["line 6: pages[0].components[1] has the ref api, which another above it has"],
+      ["line 6: pages[0].components[1] has the same ref as an earlier one: api"],
     ],
     [
       "two pages with one slug",
       "pages:\n  - slug: acme\n    name: x\n  - slug: acme\n    name: y",
-      ["line 4: pages[1] has the slug acme, which another above it has"],
+      ["line 4: pages[1] has the same slug as an earlier one: acme"],
     ],
     [
       "two default pages",
       "pages:\n  - { slug: a, name: x, default: true }\n  - { slug: b, name: y, default: true }",
-      ["line 3: pages[1].default is true for another page above already"],
+      ["line 3: pages[1].default is already true for an earlier page"],
     ],
     [
       "a name without a letter and no ref",
       'pages:\n  - slug: acme\n    name: x\n    components:\n      - name: "🎉"',
       [
-        "line 5: pages[0].components[0].ref is required, since none can be made from the name: give it a ref, such as api",
+        "line 5: pages[0].components[0].ref is required, such as api, since none can be made from the name",
       ],
     ],
     [
@@ -82,7 +82,7 @@ describe("mistakes in a configuration file", () => {
       "an old ref that something else in the file has",
       "pages:\n  - slug: acme\n    name: x\n    components:\n      - name: b\n      - name: a\n        previous_refs: [b]",
       [
-        "line 7: pages[0].components[1].previous_refs names b, which is the ref of something else in the file",
+        "line 7: pages[0].components[1].previous_refs names b, which is the ref of another object in the file",
       ],
     ],
     [

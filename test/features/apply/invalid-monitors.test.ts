@@ -54,16 +54,20 @@ test.each([
     right: "name: Database",
     wrong: "name: Api health",
     without: "                ref: db\n",
-    says: "has the ref api-health, which another above it has",
+    says: "has the same ref as an earlier one: api-health",
   },
   {
     right: "name: Database",
     wrong: "name: …",
     without: "                ref: db\n",
-    says: "give it a ref",
+    says: "ref is required, such as api",
   },
-  { right: "other/mail", wrong: "other/post", says: "components[1] is no component: other/post" },
-  { right: "other/mail", wrong: "mail", says: "components[1] is no component: mail" },
+  {
+    right: "other/mail",
+    wrong: "other/post",
+    says: "components[1] is not a component: other/post",
+  },
+  { right: "other/mail", wrong: "mail", says: "components[1] is not a component: mail" },
 ])(
   "a file is rejected with its line, and nothing is created: $says",
   async ({ right, wrong, without, says }) => {

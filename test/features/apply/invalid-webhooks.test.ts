@@ -25,7 +25,7 @@ test.each([
     at: "events:",
     says: 'webhooks[0].events must be ["*"] alone or a list of types',
   },
-  { right: "page: acme", wrong: "page: nowhere", says: "page is no page: nowhere" },
+  { right: "page: acme", wrong: "page: nowhere", says: "page is not a page: nowhere" },
   {
     right: "https://ci.example.com/hooks/allclear",
     wrong: "http://169.254.169.254/",
@@ -84,12 +84,12 @@ test.each([
     right: "ref: deployments",
     wrong: "ref: on-call",
     at: "description: On call",
-    says: "webhooks[2] has the ref on-call, which another above it has",
+    says: "webhooks[2] has the same ref as an earlier one: on-call",
   },
   {
     right: "description: Our chat",
     wrong: "description: …",
-    says: "webhooks[1] has no description to make a ref from: give it a ref",
+    says: "webhooks[1] must have a ref, or a description to make one from",
   },
 ])(
   "a file is rejected with its line, and nothing is created: $says",

@@ -59,7 +59,7 @@ test("a component cannot be created in an unknown group or a group of another pa
       createComponent(app.ctx, tx, other.page, { name: "New" }, at, CLI_ACTOR),
     );
     const { fields } = await rejectionOf(made);
-    expect(fields).toEqual([{ pointer: "#/group_id", detail: "is no group of this page" }]);
+    expect(fields).toEqual([{ pointer: "#/group_id", detail: "must be a group of this page" }]);
   }
   expect(await site.state()).toEqual(before);
 });

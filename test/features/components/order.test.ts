@@ -158,7 +158,7 @@ describe("an incomplete or invalid order of a page's components", () => {
         const [first, ...rest] = components;
         return { groups, components: [{ id: first?.id ?? "", groupId: "grp_none" }, ...rest] };
       },
-      complaints: { "#/components/0/groupId": "is no group of this page" },
+      complaints: { "#/components/0/groupId": "must be a group of this page" },
     },
     {
       what: "with a component of another page",

@@ -36,5 +36,5 @@ test("the last day of an unknown key is an error that does not repeat a key valu
   const { value } = await app.createKey();
   const read = (id: string) => () => usageOfKey(app.ctx.db, id, app.clock.now());
   expect(read("key_00000000000000000000000000")).toThrow("key_00000000000000000000000000");
-  expect(read(value)).toThrow("That is the value of a key");
+  expect(read(value)).toThrow("This is the value of a key");
 });

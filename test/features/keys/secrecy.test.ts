@@ -51,7 +51,7 @@ describe("key values in wrong places", () => {
     const { value } = await app.createKey();
     const revoking = app.ctx.db.write((tx) => revokeKey(app.ctx, tx, value, CLI_ACTOR));
     const message = await revoking.catch((error: Error) => error.message);
-    expect(message).toContain("Keys are named by their id");
+    expect(message).toContain("Use the id of the key");
     expect(message).not.toContain(value);
   });
 

@@ -156,7 +156,7 @@ describe("metrics of feature modules", () => {
       read: () => [{ labels: { endpoint: 'a "quoted" \\ one\nof two lines' }, value: depth }],
     } as const;
     app.app.metrics.add(queue);
-    expect(() => app.app.metrics.add(queue)).toThrow("there already");
+    expect(() => app.app.metrics.add(queue)).toThrow("already exists");
     const { families } = await scrape(app, key);
     expect(families.get(queue.name)).toEqual({
       type: "gauge",

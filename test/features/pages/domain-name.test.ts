@@ -58,7 +58,7 @@ describe("a custom domain", () => {
     "the custom domain %s is rejected as a name of this machine",
     (text) => {
       expect(validateDomains([text])).toEqual([
-        { pointer: "#/custom_domains/0", detail: "is a name of this machine itself" },
+        { pointer: "#/custom_domains/0", detail: "must not be a name of this machine" },
       ]);
     },
   );
