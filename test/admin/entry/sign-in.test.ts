@@ -7,6 +7,7 @@ import {
   isSignedIn,
   KEYS,
   PASSWORD,
+  sendEdit,
   sendKeyForm,
   sessionIn,
   signIn,
@@ -189,8 +190,9 @@ describe("a user with an open session", () => {
     const { id } = await userWithPassword(app, GRACE, "admin");
     const [owner, session] = [await signIn(app, ADA), await signIn(app, GRACE)];
     expect((await sendKeyForm(app, session)).status).toBe(200);
-    const path = `${USERS}/${id}/role`;
-    expect((await app.call(path, { session: owner, form: { role: "viewer" } })).status).toBe(303);
+    const screen = `${USERS}/${id}`;
+    const change = { session: owner, form: { role: "viewer" }, screen };
+    expect((await sendEdit(app, `${screen}/role`, change)).status).toBe(303);
     const before = app.audit();
     expectProblem(await app.call(KEYS, { session }), "insufficient_role");
     const form = { name: "late", scopes: ["read:status"], expires: "never" };
