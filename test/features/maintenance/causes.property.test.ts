@@ -141,7 +141,7 @@ test("a component is under maintenance exactly while a maintenance that names it
         expect(open.length > 0).toBe(expected.size > 0);
       }
     }),
-    { numRuns: 100 },
+    { numRuns: 60 },
   );
   expect(marked).toBeGreaterThan(20);
-}, 30_000);
+}, 60_000);
