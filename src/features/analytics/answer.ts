@@ -8,7 +8,7 @@ export interface Answer<Row> {
   from: string;
   to: string;
   interval: IntervalName | null;
-  /** Sentence about the method of counting. */
+  /** Method of counting, in words. */
   method: string;
   data: Row[];
 }

@@ -2,18 +2,18 @@ import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { Instant, Nullable, OneOf } from "../../kernel/schema";
 import { INTERVALS } from "./period";
 
-/** Sentence about the method of each figure. */
+/** Methods of the figures, as readers see them. */
 export const METHODS = {
   uptimeOfComponents:
-    "1 − (major outage + 0.3 × partial outage) ÷ (known time − maintenance), in time, from what marked each component; degraded performance counts as up, a component is known from its start date or creation on but for the time that nobody was there to see, the total is of all components together, and it is rounded down to six decimals.",
+    "1 − (major outage + 0.3 × partial outage) ÷ (known time − maintenance), by time, from the component's causes. Degraded performance counts as up. A component is known from its start date or creation, except for time without data. The total covers all components. Rounded down to six decimals.",
   uptimeOfMonitors:
-    "1 − down ÷ (up + degraded + down), in time, from the states that the monitor's checks decided, an outage dated from its first failing check; while it was pending, paused, under maintenance or unable to know, it counts neither way, and it is rounded down to six decimals.",
+    "1 − down ÷ (up + degraded + down), by time, from the monitor's states. An outage starts at its first failed check. Time in which the monitor was pending, paused, in maintenance or without data is not counted. Rounded down to six decimals.",
   latency:
-    "How long the checks that got an answer waited for it, whatever the answer was worth, counted from the rolled-up minutes, hours and days that lie within the time and from single results where none are rolled up yet; quantiles are right to within 2 %.",
+    "Response times of all checks with a response, good or bad, from minutes, hours and days that are rolled up, and from single results where none are. Quantiles are accurate to 2 %.",
   incidents:
-    "Published incidents by the moment at which they began; the time to identify and to resolve is the mean, from that moment, of those that were identified and of those that are resolved, and the longest includes one that is still open, as far as it has lasted.",
+    "Published incidents by their start. Times to identify and to resolve are means, from the start, of the identified and of the resolved incidents. The longest includes an open incident with its duration so far.",
   requests:
-    "Requests that were admitted with the key or refused for its limit, by whole hours of the clock, after 35 days unless set otherwise by whole days, which then stand in their first hour; answers of 500 and more are the server's doing and count as none, and the last five seconds may be missing.",
+    "Requests that were accepted with the key or rejected by its limit, by clock hour; by default after 35 days by whole day, in its first hour. Responses of 500 and more are faults of the server and not counted. The last five seconds may be missing.",
 } as const;
 
 const Milliseconds = (description: string) => Type.Integer({ minimum: 0, description });

@@ -57,7 +57,7 @@ export function findSubject(reader: Reader, input: SubjectInput): Subject {
   const [first, second] = (["page", "component", "monitor"] as const).filter(
     (name) => input[name] !== undefined,
   );
-  if (first && second) throw invalidParameter(second, `cannot stand beside ${first}`);
+  if (first && second) throw invalidParameter(second, `cannot be combined with ${first}`);
   const namedPageId = readPageFilter(reader, input);
   const componentId = readComponentFilter(reader, input);
   const component =

@@ -88,9 +88,9 @@ function addSecretSetting(
 ): void {
   const { name, given, has, isNeeded } = setting;
   const field = `settings.${name}`;
-  const told = describeSecretChange(has, given);
-  present[field] = told.present;
-  desired[field] = told.desired;
+  const described = describeSecretChange(has, given);
+  present[field] = described.present;
+  desired[field] = described.desired;
   if (given === undefined || given === null) {
     if (has === undefined && (isNeeded || given === null)) {
       missing.push({ pointer: pointer("settings", name), detail: MISSING_SECRET });

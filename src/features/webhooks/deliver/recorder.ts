@@ -150,9 +150,9 @@ export function recordTry(
   // It was deleted meanwhile with its event or page.
   if (!progress) return undefined;
   const { webhookId, tries, triesBefore, eventType, failingSince } = progress;
-  const { retryAfter, ...told } = result;
+  const { retryAfter, ...stored } = result;
   const endedAt = result.at + result.latencyMs;
-  const verdict = classifyAttempt({
+  const outcome = classifyAttempt({
     statusCode: result.statusCode,
     retryAfter,
     endedAt,
@@ -161,12 +161,12 @@ export function recordTry(
     failingSince,
     chance: Buffer.from(ctx.random(CHANCE_BYTES)).readUInt32BE() / 2 ** 32,
   });
-  insertTry(tx, { deliveryId, number: tries + 1, ...told });
+  insertTry(tx, { deliveryId, number: tries + 1, ...stored });
   // A delivery that was cancelled meanwhile stays cancelled, unless it succeeded.
-  const isCalledOff = progress.status === "cancelled" && verdict.status !== "delivered";
-  const status = isCalledOff ? "cancelled" : verdict.status;
+  const isCalledOff = progress.status === "cancelled" && outcome.status !== "delivered";
+  const status = isCalledOff ? "cancelled" : outcome.status;
   const nextTryAt =
-    status === "pending" && verdict.waitMs !== undefined ? steadyNow + verdict.waitMs : null;
+    status === "pending" && outcome.waitMs !== undefined ? steadyNow + outcome.waitMs : null;
   setDeliveryProgress(tx, {
     id: deliveryId,
     status,
@@ -181,10 +181,10 @@ export function recordTry(
     succeeded: hasSucceeded ? 1 : 0,
     failed: hasSucceeded ? 0 : 1,
   });
-  if (verdict.failingSince !== failingSince) {
-    setFailingSince(tx, { id: webhookId, failingSince: verdict.failingSince });
+  if (outcome.failingSince !== failingSince) {
+    setFailingSince(tx, { id: webhookId, failingSince: outcome.failingSince });
   }
-  if (verdict.disable !== undefined) disable(ctx, tx, webhookId, verdict.disable);
+  if (outcome.disable !== undefined) disable(ctx, tx, webhookId, outcome.disable);
   return nextTryAt ?? undefined;
 }
 
