@@ -165,10 +165,10 @@ export function createApp(
 
 function createElysia(requestContexts: RequestContexts) {
   return new Elysia({
-    // Dropping unknown fields in silence would hide a caller's typos.
+    // Unknown fields are rejected, since dropping them would hide a caller's typing errors.
     normalize: false,
     strictPath: true,
-    // Elysia otherwise reads the path from the URL's eleventh character on, wherever the host ends.
+    // Otherwise Elysia reads the path from the URL's eleventh character on, even if the host is longer.
     handler: { standardHostname: false },
   }).onError({ as: "global" }, ({ error, code, request }) => {
     const requestContext = requestContexts.find(request);

@@ -74,7 +74,7 @@ export function openForCommand(
   if (!mayCreate) requireInstallation(config.dataDir);
   const directory = openDataDirectory(config.dataDir);
   const lock = tryLock(directory, command);
-  // Its change would go to the database that the restore sets aside.
+  // A change would go to the database that the restore sets aside.
   if (!lock && isHeldBy(directory, "restore")) lockOrExplain(directory, command);
   return open(config, directory, lock, COMMAND_BUSY_TIMEOUT_MS);
 }
@@ -138,7 +138,7 @@ export function createContext(parts: {
     databaseChangedElsewhere: createSignal(),
   };
   const outbox = createOutbox(clock, newId);
-  // Here and not where the application is put together: what a command changes is told, too.
+  // Added here and not in `createApp`, so that changes by commands are delivered as well.
   outbox.subscribe(enqueueDeliveries({ newId, signals }));
   const baseUrl = config.baseUrl ?? listenUrl(config.listen);
   return { config, baseUrl, db, clock, random, newId, log, outbox, signals };

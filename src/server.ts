@@ -38,7 +38,7 @@ export async function startServer(given: Config): Promise<RunningServer> {
   const installation = openForServer(given);
   const { ctx, migration, directory } = installation;
   const { log } = ctx;
-  // From before the first request on: what it finds in the database must not go stale unnoticed.
+  // Watched before the first request, so that no cached value misses a change by another process.
   const poll = watchForeignChanges(ctx);
   try {
     if (migration?.copy) {
@@ -51,20 +51,20 @@ export async function startServer(given: Config): Promise<RunningServer> {
       return (app as App).handle(request, peer);
     });
     const guard = guardDescriptors(listener, ctx);
-    // The port is known only now where any free one was asked for; nothing was awaited since.
+    // With port 0 the port is known only now. Nothing was awaited since, so no request was handled.
     const bound = { ...given, listen: { ...given.listen, port: listener.port } };
     const url = listenUrl(bound.listen);
     ctx.config = bound;
     followPublicAddress(ctx);
     ctx.signals.databaseChangedElsewhere.on(() => followPublicAddress(ctx));
-    // One for all that goes out, since what it bounds (how many names are asked for) is the process's.
+    // Shared by all outgoing connections, since it limits the name look-ups of the process.
     const egress = createEgress(ctx);
     const monitoring = createMonitoring(ctx, egress, {
       lastUnreachableAt: guard.lastUnreachableAt,
     });
     app = createApp(ctx, monitoring);
     app.metrics.add(...checkFamilies(() => monitoring.figures()));
-    // Who asks is answered from here on, before what only a first run needs is written.
+    // Requests are answered from here on, before the data of a first run is written.
     await nextTurn();
     const firstRun = await storeFirstRun(ctx);
     warnAboutAddress(ctx);

@@ -1,5 +1,5 @@
 /*
- * Where the dashboard's screens are. `SIGN_IN_PATH`, which the front door knows too, is in `http/`.
+ * Paths of the dashboard's screens. `SIGN_IN_PATH`, which the gateway also uses, is in `http/`.
  */
 export const HOME_PATH = "/admin";
 export const SIGN_OUT_PATH = "/admin/sign-out";

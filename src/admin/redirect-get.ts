@@ -1,8 +1,8 @@
 import { seeOther } from "../http";
 
 /*
- * What answers GET at an address that a form is posted to: a browser that comes back to what it was shown
- * there, such as a preview or the form that was refused, goes to the screen where the form stands.
+ * Handlers for GET requests to paths that forms are posted to. A browser that returns to the answer of
+ * such a form, such as a preview, is redirected to the screen with the form.
  */
 
 /** Returns a handler that redirects to a fixed path. */

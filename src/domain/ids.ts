@@ -1,14 +1,14 @@
 import type { Clock } from "../kernel/clock";
 import type { RandomBytes } from "../kernel/random";
 
-/** The kinds of thing that have an id, by the prefix that their ids carry. */
+/** Prefixes of ids, one for each kind of object. */
 export type IdPrefix =
   "key" | "page" | "grp" | "cmp" | "inc" | "upd" | "mnt" | "mon" | "whk" | "evt" | "dlv" | "usr";
 
-/** Makes a new id: `<prefix>_` and 26 characters that sort by the time of their making. */
+/** Creates an id: `<prefix>_` and 26 characters that sort by creation time. */
 export type NewId = (prefix: IdPrefix) => string;
 
-/** Sorts behind every id: where a list begins that runs from the newest. */
+/** Text that sorts after every id, to begin a list with the newest object. */
 export const NEWEST = "~";
 
 const CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -16,11 +16,11 @@ const COUNTER_MAX = 0xfff;
 const ID_SHAPE = /^[a-z]{3,4}_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 /**
- * An id factory in TypeID's form: a UUIDv7 (RFC 9562) in lower-case Crockford base32.
- * Within one millisecond the 12 bits behind the time count up (the RFC's "fixed bit-length
- * dedicated counter"), so that ids made by one process sort in the order of their making, whatever the
- * wall clock does. So do they behind `newest`, which an earlier process may have made while the clock
- * was ahead; it is asked for at the first making.
+ * Returns a function that creates ids in the form of TypeID: a UUIDv7 (RFC 9562) in lower-case
+ * Crockford base32. Within one millisecond a counter of 12 bits is increased (the RFC's "fixed
+ * bit-length dedicated counter"), so that the ids of one process sort by creation, even if the wall
+ * clock is set back. They also sort after `newest`, the newest stored id, which an earlier process may
+ * have created while the clock was ahead. `newest` is called for the first id only.
  */
 export function createIdFactory(
   clock: Clock,
@@ -28,7 +28,7 @@ export function createIdFactory(
   newest: () => string | undefined = () => undefined,
 ): NewId {
   let lastMs: number | undefined;
-  // Full: the first id stands in a millisecond of its own.
+  // The full counter makes the first id start a new millisecond.
   let counter = COUNTER_MAX;
   return (prefix) => {
     const nowMs = clock.now();
@@ -57,7 +57,7 @@ function uuid(ms: number, counter: number, random: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Writes 16 bytes as 26 digits, with two zero bits before them. */
+/** Encodes 16 bytes as 26 digits, with two leading zero bits. */
 function encode(bytes: Uint8Array): string {
   let text = "";
   let buffer = 0;

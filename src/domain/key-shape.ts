@@ -5,7 +5,7 @@ export function containsKeyShape(text: string): boolean {
   return SHAPE_ANYWHERE.test(text);
 }
 
-/** The first thing in a text that has the shape of an API key's value, or undefined if nothing has. */
+/** Returns the first part of a text that is shaped like an API key's value; undefined if none is. */
 export function findKeyShape(text: string): string | undefined {
   return SHAPE_ANYWHERE.exec(text)?.[0];
 }

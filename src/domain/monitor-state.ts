@@ -25,6 +25,6 @@ export type OnDown = (typeof ON_DOWN)[number];
 export const OPEN_INCIDENT = ["never", "draft", "automatic"] as const;
 export type OpenIncident = (typeof OPEN_INCIDENT)[number];
 
-/** The kinds of check. */
+/** Types of monitors. */
 export const MONITOR_TYPES = ["http", "tcp", "tls", "dns", "ping", "push"] as const;
 export type MonitorType = (typeof MONITOR_TYPES)[number];

@@ -1,16 +1,16 @@
-// What must never stand in a log: the value of a key (or what was meant to be one), the token of a
-// session, of a link that works once or of a heartbeat, wherever it was pasted, and what a query calls a token.
+// Secrets that must not reach a log, wherever they were pasted: values of keys and texts that begin
+// like one, tokens of sessions, one-time links and heartbeats, and the query parameter `access_token`.
 const SECRETS =
   /allclear_[0-9A-Za-z]{20,}|(?<![0-9A-Za-z])[0-9A-Za-z]{43}(?![0-9A-Za-z])|(\/admin\/(?:setup|join)\/|\/heartbeats\/)[^/?#\s]+|((?:^|[?&])access_token=)[^&\s]*/g;
 
-/** A path with its query as a log may keep it: what could be a secret is gone, however it is encoded. */
+/** Removes everything from a path with its query that may be a secret, also if it is percent-encoded. */
 export function redactUrl(pathAndQuery: string): string {
   const readable = decodeLeniently(pathAndQuery);
   const redacted = redactText(readable);
   return redacted === readable ? pathAndQuery : redacted;
 }
 
-/** A text as a log may keep it. */
+/** Removes everything from a text that may be a secret. */
 export function redactText(text: string): string {
   return text.replace(
     SECRETS,
@@ -19,7 +19,7 @@ export function redactText(text: string): string {
   );
 }
 
-/** Decodes printable ASCII until nothing changes. What does not decode stays: this is for searching. */
+/** Decodes percent-encoded printable ASCII until nothing changes. Invalid escapes stay. */
 function decodeLeniently(text: string): string {
   const decoded = text.replace(/%([2-7][0-9a-f])/gi, (_match, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),

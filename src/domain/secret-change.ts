@@ -1,17 +1,17 @@
 /*
- * How secrets are told where they must not be: in what is compared and shown of a file, which need not hold
- * them. One that is null or left out stays as it is; an empty text takes one away.
+ * Descriptions of secrets in the plan of a configuration file, which must not show their values. A
+ * secret that is null or missing in the file stays as it is; an empty text removes it.
  */
 
-/** A secret, whichever. */
+/** Describes any secret. */
 export const SECRET = "a secret";
-/** Another than the one before. */
+/** Describes a secret that replaces another. */
 export const ANOTHER_SECRET = "another secret";
 /** Error of a secret that should stay as it is, but is not stored. */
 export const MISSING_SECRET =
   "is a secret that is not known here yet: give it, such as ${NAME} of a variable";
 
-/** Tells of a secret as it is, undefined where there is none, and as a file asks for it. */
+/** Describes a stored secret, undefined if there is none, and the secret of a file. */
 export function describeSecretChange(
   has: unknown,
   asked: unknown,

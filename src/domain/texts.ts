@@ -5,7 +5,7 @@ import { containsKeyShape } from "./key-shape";
 export const NAME_MAX = 255;
 
 /**
- * Text on one line. A pasted API key is refused, since it would reach the disk, lists and the audit log.
+ * Text on one line. A pasted API key is rejected, since it would be stored, listed and audited.
  */
 export function LineText(options: Omit<TextOptions, "isName" | "check">) {
   return Text({

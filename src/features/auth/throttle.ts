@@ -18,7 +18,7 @@ const ATTEMPTS_OF_A_SITE = 5 * ATTEMPTS_A_MINUTE;
 /**
  * Slows guessing of passwords by address and by account, whether the account exists or not. The
  * more failures an account had from anywhere, the longer each source waits after a failure of its
- * own, at most 30 seconds. So nobody can lock a user out by failing from elsewhere.
+ * own, at most 30 seconds. So failures from elsewhere cannot lock a user out.
  */
 export interface LoginThrottle {
   /**

@@ -54,7 +54,7 @@ const INLINE_PER_TURN_NS = 10_000_000;
 
 /**
  * Share of its time for which a check must have used the thread so that its deadline counts as its
- * own fault. The rest is for starting the thread; a check that waited longer tells nothing about
+ * own fault. The rest is for starting the thread; a check that waited longer says nothing about
  * its target.
  */
 const OVERRUN_SHARE = 0.75;
