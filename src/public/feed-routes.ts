@@ -48,17 +48,21 @@ export function feedRoutes(
   readIncidents: ReadRecords,
 ) {
   const renderText = createMarkdownCache();
+  /** Reads the snapshot of the same page again. Throws `not_found` if the page is no longer public. */
+  const currentOf = ({ document }: Snapshot) =>
+    readPublic(snapshots, document.page.slug, ctx.clock.now());
   const feeds = FEEDS.map(({ write, ...feed }) => ({
     ...feed,
     representationOf: makeInSlices(function* (snapshot: Snapshot) {
       // After a change the snapshot is built in the first turn, and records are read in the second.
       yield WHOLE_TURN;
       // The page may have changed or become private between the turns.
-      const { slug } = snapshot.document.page;
-      const current = readPublic(snapshots, slug, ctx.clock.now());
+      const current = currentOf(snapshot);
       const entries = listEntries(ctx.db, current, ctx.baseUrl, readIncidents);
       yield WHOLE_TURN;
       const rendered = yield* renderEntries(entries, renderText);
+      // Caches may keep the answer, so the page must still be public.
+      currentOf(current);
       return represent(write(current.document.page, rendered), feed.mediaType);
     }),
   }));

@@ -4,6 +4,7 @@ import { addUpdate, createIncident } from "../../src/features/incidents";
 import { type PageInput, updatePage } from "../../src/features/pages";
 import { MINUTE_MS, toIso } from "../../src/kernel/time";
 import { expectProblem } from "../support/app";
+import { settle } from "../support/clock";
 import { createPublicSite, type PublicSite } from "../support/public-site";
 
 const PATHS = ["/status/acme", "/status/acme/feed.atom", "/status/acme/feed.rss"];
@@ -42,6 +43,14 @@ describe.each(PATHS)("%s while its page changes", (path) => {
     const answer = await reading;
     expect([answer.status, answer.text.includes("Secret")]).toEqual([404, false]);
     expectProblem(answer, "not_found");
+  });
+
+  test("a page that becomes private after its records were read is not_found", async () => {
+    await using site = await createSite();
+    const reading = site.app.call(path);
+    await settle();
+    await change(site, { visibility: "private" });
+    expectProblem(await reading, "not_found");
   });
 
   test("a page that changes in every turn of the event loop is shown in one of its later states", async () => {
