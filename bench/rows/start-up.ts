@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import { type Figure, median } from "../support/figure";
+import { mainThreadMs } from "../support/processor-time";
 import { startAllclear } from "../support/server";
 import { seed } from "../support/seed";
 import type { Workspace } from "../support/workspace";
@@ -20,8 +21,9 @@ export async function measureStartUp(workspace: Workspace): Promise<Figure[]> {
   const port = Number(new URL(first.url).port);
   await first.stop();
 
-  const times: number[] = [];
-  for (let run = 0; run < RUNS; run++) times.push(await startOnce(workspace, dataDir, port));
+  const starts: Start[] = [];
+  for (let run = 0; run < RUNS; run++) starts.push(await startOnce(workspace, dataDir, port));
+  const times = starts.map(({ ms }) => ms);
   const time = median(times);
   return [
     {
@@ -29,12 +31,22 @@ export async function measureStartUp(workspace: Workspace): Promise<Figure[]> {
       target: `${REACH_MS} ms`,
       measured: `${time.toFixed(1)} ms (${Math.min(...times).toFixed(1)} to ${Math.max(...times).toFixed(1)})`,
       isReached: time <= REACH_MS,
-      numbers: { "median in ms": time, "least in ms": Math.min(...times) },
+      numbers: {
+        "median in ms": time,
+        "processor time of the main thread in ms": median(starts.map(({ workMs }) => workMs)),
+      },
     },
   ];
 }
 
-async function startOnce(workspace: Workspace, dataDir: string, port: number): Promise<number> {
+interface Start {
+  /** Milliseconds until the server is ready. */
+  ms: number;
+  /** Processor time of the main thread until then, in milliseconds. */
+  workMs: number;
+}
+
+async function startOnce(workspace: Workspace, dataDir: string, port: number): Promise<Start> {
   const { allclear } = workspace;
   const since = performance.now();
   const child = Bun.spawn(
@@ -47,7 +59,7 @@ async function startOnce(workspace: Workspace, dataDir: string, port: number): P
         throw new Error("the server was never ready");
       }
     }
-    return performance.now() - since;
+    return { ms: performance.now() - since, workMs: mainThreadMs(child.pid) };
   } finally {
     child.kill("SIGTERM");
     await child.exited;
