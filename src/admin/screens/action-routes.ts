@@ -2,6 +2,7 @@ import type { Actor } from "../../domain/actor";
 import type { Tx } from "../../db";
 import { actorOf } from "../../http";
 import type { Screen } from "../render";
+import type { Reveal } from "../reveals";
 import { conflictMessage } from "./rejection";
 import type { AreaRoutes, At, Done, RouteOptions, ScreenOrPath, SentAt } from "./routes";
 
@@ -33,6 +34,17 @@ export interface Deletion<Path extends string> extends RouteOptions {
   done: (subjectId: string, name: string | null, at: SentAt<Path>) => Done;
 }
 
+/** Button that creates a secret. */
+export interface SecretAction<Path extends string, Made> extends RouteOptions {
+  /** Summaries of the two routes. */
+  ask: string;
+  summary: string;
+  /** Path to which a GET request redirects. */
+  back: (at: At<Path>) => string;
+  create: (tx: Tx, actor: Actor, at: SentAt<Path>) => { made: Made; subjectId: string };
+  reveal: (reveal: Reveal<Made>) => Screen;
+}
+
 /** Adds a button's action. */
 export function addAction<Path extends string, Result>(
   routes: AreaRoutes,
@@ -42,18 +54,19 @@ export function addAction<Path extends string, Result>(
   routes.post(
     path,
     declared.summary,
-    async (at) => {
-      try {
-        const { requestContext } = at;
+    (at) => {
+      const { requestContext } = at;
+      const act = async () => {
         const result = await routes.deps.writeAs(requestContext, (tx) =>
           declared.run(tx, at, actorOf(requestContext)),
         );
         return routes.redirect(at, declared.done(result, at));
-      } catch (error) {
+      };
+      return routes.attempt(at, act, (error) => {
         const message = conflictMessage(error);
-        if (message === undefined || !declared.showConflict) throw error;
-        return routes.answer(at, { ...declared.showConflict(message, at), status: 409 });
-      }
+        if (message === undefined || !declared.showConflict) return undefined;
+        return { ...declared.showConflict(message, at), status: 409 };
+      });
     },
     declared,
   );
@@ -89,6 +102,30 @@ export function addDeletion<Path extends string>(
         return { made: name, subjectId: id };
       });
       return routes.redirect(at, declared.done(subjectId, made, at));
+    },
+    declared,
+  );
+}
+
+/**
+ * Adds a button that creates a secret, which is shown once. A GET request for its path redirects
+ * back.
+ */
+export function addSecretAction<Path extends string, Made>(
+  routes: AreaRoutes,
+  path: Path,
+  declared: SecretAction<Path, Made>,
+): void {
+  routes.get(path, declared.ask, (at) => ({ path: declared.back(at) }), declared);
+  routes.post(
+    path,
+    declared.summary,
+    async (at) => {
+      const { requestContext, sent } = at;
+      const reveal = await routes.deps.reveals.reveal(requestContext, sent, (tx) =>
+        declared.create(tx, actorOf(requestContext), at),
+      );
+      return routes.answer(at, declared.reveal(reveal));
     },
     declared,
   );

@@ -5,18 +5,14 @@ import {
   addAction,
   addConfirmation,
   addDeletion,
+  addSecretAction,
   type Confirmation,
   type Deletion,
+  type SecretAction,
 } from "./action-routes";
 import { addEditForm, type EditForm } from "./edit-routes";
-import { addOnceForm, type OnceForm } from "./form-routes";
+import { addOnceForm, addSecretForm, type OnceForm, type SecretForm } from "./form-routes";
 import { type At, createAreaRoutes, type RouteOptions, type ScreenOrPath } from "./routes";
-import {
-  addSecretAction,
-  addSecretForm,
-  type SecretAction,
-  type SecretForm,
-} from "./secret-routes";
 
 export type Area = ReturnType<typeof createArea>;
 

@@ -3,18 +3,11 @@ import type { Role } from "../../domain/role";
 import type { Reader, Tx } from "../../db";
 import { invalidFields } from "../../errors";
 import { actorOf } from "../../http";
-import {
-  type FormDefinition,
-  type FormState,
-  type ValuesOf,
-  versionInput,
-  withErrors,
-} from "../forms/form";
-import { createPreview, type Previewed } from "../preview";
-import type { Screen } from "../render";
-import { addPreview } from "./preview-routes";
-import { rejectionOf, StaleForm } from "./rejection";
-import type { AreaRoutes, At, Done, RouteOptions, SentAt } from "./routes";
+import { type ValuesOf, versionInput, withErrors } from "../forms/form";
+import type { Previewed } from "../preview";
+import { addFormScreen, type FormScreen } from "./form-screen";
+import { StaleForm } from "./rejection";
+import type { AreaRoutes, At, Done, SentAt } from "./routes";
 
 /** Object that a form edits, and the data of its screen. */
 interface Loaded<Context, Fields> {
@@ -32,20 +25,11 @@ export interface EditForm<
   Context,
   View extends Context,
   Fields,
-> extends RouteOptions {
-  /** Summaries of the two routes. */
-  ask: string;
-  summary: string;
+> extends FormScreen<Path, Body, Context, View, Fields> {
   /** Role that the screen requires, if it is open to lower roles than the change. */
   readRole?: Role;
-  form: FormDefinition<Body, Context, Fields>;
-  /** Path of the screen that holds the form, to which GET redirects; by default the form's own. */
-  back?: (at: At<Path>) => string;
   /** Reads the object. Throws `not_found`, or `ShowInstead` if it cannot be edited now. */
   load: (reader: Reader, at: At<Path>) => Loaded<View, Fields>;
-  show: (state: FormState<ValuesOf<Fields>, View>, at: At<Path>) => Screen;
-  /** Input at which a conflict is shown; by default it is shown above the form. */
-  conflictField?: string;
   /** Runs the change, in the transaction. Returns false if it changed nothing after all. */
   update: (
     tx: Tx,
@@ -71,56 +55,32 @@ export function addEditForm<Path extends string, Body, Context, View extends Con
   declared: EditForm<Path, Body, Context, View, Fields>,
 ): void {
   const { ctx, writeAs } = routes.deps;
-  const { form, preview, back, role, readRole = role } = declared;
+  const { form, load, preview } = declared;
 
-  function show(at: At<Path>, typed?: Partial<FormState<ValuesOf<Fields>, View>>): Screen {
-    const { resource, version, context } = declared.load(ctx.db, at);
+  const { addSubmission, addPreview } = addFormScreen(routes, path, declared, (at) => {
+    const { resource, version, context } = load(ctx.db, at);
     const hidden = version === null ? undefined : versionInput(version);
-    const values = typed?.values ?? form.stored(resource);
-    return declared.show({ ...form.state(values, context, hidden), ...typed }, at);
-  }
+    return form.state(form.stored(resource), context, hidden);
+  });
 
   /** Returns false if the form changes nothing, which is no conflict even if the form is stale. */
   function change(tx: Tx, at: SentAt<Path>): { isChanged: boolean; context: View } {
-    const { resource, version, context } = declared.load(tx, at);
+    const { resource, version, context } = load(tx, at);
     const { body, errors } = form.changes(form.read(at.sent), resource, context);
-    if (errors.length === 0 && Object.keys(body).length === 0) return { isChanged: false, context };
+    const isUnchanged = Object.keys(body).length === 0;
+    if (isUnchanged && errors.length === 0) return { isChanged: false, context };
     // Field errors of a stale form may concern outdated values, so the conflict comes first.
     if (version !== null && at.sent.text("version") !== String(version)) throw new StaleForm();
     // All changed inputs are invalid, so the service has nothing to validate.
-    if (Object.keys(body).length === 0) throw invalidFields([...errors]);
+    if (isUnchanged) throw invalidFields([...errors]);
     const update = () => declared.update(tx, body, actorOf(at.requestContext), at, context);
     return { isChanged: withErrors(errors, update) !== false, context };
   }
 
-  /** Runs the action of a submitted form, or shows the form again. */
-  async function handle(at: SentAt<Path>, act: () => Promise<Response>): Promise<Response> {
-    try {
-      return await act();
-    } catch (error) {
-      const values = form.read(at.sent);
-      const { status, ...rejection } = rejectionOf(error, form, values, declared.conflictField);
-      return routes.answer(at, { ...show(at, { values, ...rejection }), status });
-    }
-  }
-
-  routes.get(path, declared.ask, (at) => (back ? { path: back(at) } : show(at)), {
-    role: readRole,
+  addSubmission(async (at) => {
+    const { isChanged } = await writeAs(at.requestContext, (tx) => change(tx, at));
+    const done = declared.done(at, form.read(at.sent));
+    return routes.redirect(at, isChanged ? done : { ...done, text: undefined });
   });
-  routes.post(
-    path,
-    declared.summary,
-    (at) =>
-      handle(at, async () => {
-        const { isChanged } = await writeAs(at.requestContext, (tx) => change(tx, at));
-        const done = declared.done(at, form.read(at.sent));
-        return routes.redirect(at, isChanged ? done : { ...done, text: undefined });
-      }),
-    { role },
-  );
-  if (!preview) return;
-  const showPreview = createPreview(routes.deps);
-  addPreview(routes, path, { ...preview, back, role }, (at) =>
-    handle(at, () => showPreview(at, (tx) => preview.show(tx, at, change(tx, at).context))),
-  );
+  if (preview) addPreview(preview, (tx, at) => preview.show(tx, at, change(tx, at).context));
 }

@@ -1,42 +1,38 @@
 import type { Actor } from "../../domain/actor";
 import type { Reader, Tx } from "../../db";
-import { actorOf, type Form as SentForm } from "../../http";
+import { actorOf } from "../../http";
 import { newFormToken } from "../form-token";
-import { type FormDefinition, type FormState, type ValuesOf, withErrors } from "../forms/form";
-import { createPreview, type Previewed } from "../preview";
+import { type ValuesOf, withErrors } from "../forms/form";
+import type { Previewed } from "../preview";
 import type { Screen } from "../render";
-import { addPreview } from "./preview-routes";
-import { rejectionOf } from "./rejection";
-import type { AreaRoutes, At, Done, RouteOptions, SentAt } from "./routes";
+import type { Reveal } from "../reveals";
+import { addFormScreen, type FormScreen } from "./form-screen";
+import type { AreaRoutes, At, Done, SentAt } from "./routes";
 
-/** Form that takes effect once, however often one rendering of it is submitted. */
+/** Form with a token, so that one rendering of it takes effect once, however often it is sent. */
+interface TokenForm<
+  Path extends string,
+  Body,
+  Context,
+  View extends Context,
+  Fields,
+> extends FormScreen<Path, Body, Context, View, Fields> {
+  /** Values that differ from the declared ones, such as those of a preset. */
+  initial?: (at: At<Path>, context: View) => Partial<ValuesOf<Fields>>;
+  /** Reads the screen data. Throws `ShowInstead` if the form is not possible now. */
+  load: (reader: Reader, at: At<Path>) => View;
+}
+
+/** Form that takes effect once, such as one that creates an object. */
 export interface OnceForm<
   Path extends string,
   Body,
   Context,
   View extends Context,
   Fields,
-> extends RouteOptions {
-  /** Summaries of the two routes. */
-  ask: string;
-  summary: string;
-  form: FormDefinition<Body, Context, Fields>;
-  /** Path of the screen that holds the form, to which GET redirects; by default the form's own. */
-  back?: (at: At<Path>) => string;
-  /** Values that differ from the declared ones, such as those of a preset. */
-  initial?: (at: At<Path>, context: View) => Partial<ValuesOf<Fields>>;
-  /** Reads the screen data. Throws `ShowInstead` if the form is not possible now. */
-  load: (reader: Reader, at: At<Path>) => View;
-  show: (state: FormState<ValuesOf<Fields>, View>, at: At<Path>) => Screen;
-  /**
-   * Returns the values with which the form is shown again, if another button than the main one was
-   * pressed, such as that of a template. Undefined submits the form.
-   */
-  redisplay?: (values: ValuesOf<Fields>, sent: SentForm) => ValuesOf<Fields> | undefined;
+> extends TokenForm<Path, Body, Context, View, Fields> {
   /** Runs the action, in the transaction. Returns the id of the object that it is about. */
   submit: (tx: Tx, body: Body, actor: Actor, at: SentAt<Path>, context: View) => string;
-  /** Input at which a conflict is shown; by default it is shown above the form. */
-  conflictField?: string;
   done: (subjectId: string, at: SentAt<Path>, values: ValuesOf<Fields>) => Done;
   /** Shows the public page as it would be after the action, which is rolled back. */
   preview?: {
@@ -46,74 +42,95 @@ export interface OnceForm<
   };
 }
 
+/** Form that creates a secret. */
+export interface SecretForm<
+  Path extends string,
+  Body,
+  Context,
+  View extends Context,
+  Fields,
+  Made,
+> extends TokenForm<Path, Body, Context, View, Fields> {
+  /** Creates the secret, in the transaction. */
+  create: (
+    tx: Tx,
+    body: Body,
+    actor: Actor,
+    at: SentAt<Path>,
+    context: View,
+  ) => { made: Made; subjectId: string };
+  /** Shows the secret that was created. */
+  reveal: (reveal: Reveal<Made>, at: SentAt<Path>) => Screen;
+}
+
 /** Adds a form that takes effect once: its screen, its action and, if declared, its preview. */
 export function addOnceForm<Path extends string, Body, Context, View extends Context, Fields>(
   routes: AreaRoutes,
   path: Path,
   declared: OnceForm<Path, Body, Context, View, Fields>,
 ): void {
-  const { ctx, writeOnceAs } = routes.deps;
-  const { form, load, submit, preview, back } = declared;
-
-  function state(at: At<Path>, context: View, values: ValuesOf<Fields>) {
-    return form.state(values, context, { form: newFormToken(ctx) });
-  }
-
-  function ask(at: At<Path>) {
-    if (back) return { path: back(at) };
-    const context = load(ctx.db, at);
-    const initial = form.initial(declared.initial?.(at, context));
-    return declared.show(state(at, context, initial), at);
-  }
-
-  /** Runs the action of a submitted form, or shows the form again. */
-  async function handle(
-    at: SentAt<Path>,
-    act: (run: (tx: Tx) => { subjectId: string; context: View }) => Promise<Response>,
-  ): Promise<Response> {
-    const values = form.read(at.sent);
-    const other = declared.redisplay?.(values, at.sent);
-    if (other !== undefined) {
-      return routes.answer(at, declared.show(state(at, load(ctx.db, at), other), at));
-    }
-    try {
-      return await act((tx) => {
-        // Read and parsed in the transaction, after a repeated submission was found.
-        const context = load(tx, at);
-        const { body, errors } = form.parse(values, context);
-        const run = () => submit(tx, body, actorOf(at.requestContext), at, context);
-        return { subjectId: withErrors(errors, run), context };
-      });
-    } catch (error) {
-      const { status, ...rejection } = rejectionOf(error, form, values, declared.conflictField);
-      const shown = { ...state(at, load(ctx.db, at), values), ...rejection };
-      return routes.answer(at, { ...declared.show(shown, at), status });
-    }
-  }
-
-  routes.get(path, declared.ask, ask, declared);
-  routes.post(
-    path,
-    declared.summary,
-    (at) =>
-      handle(at, async (run) => {
-        const { subjectId } = await writeOnceAs(at.requestContext, at.sent, (tx) => ({
-          made: true,
-          subjectId: run(tx).subjectId,
-        }));
-        return routes.redirect(at, declared.done(subjectId, at, form.read(at.sent)));
-      }),
-    declared,
-  );
+  const { form, preview } = declared;
+  const { run, addSubmission, addPreview } = addTokenForm(routes, path, declared, declared.submit);
+  addSubmission(async (at) => {
+    const { requestContext, sent } = at;
+    const { subjectId } = await routes.deps.writeOnceAs(requestContext, sent, (tx) => ({
+      made: true,
+      subjectId: run(tx, at).result,
+    }));
+    return routes.redirect(at, declared.done(subjectId, at, form.read(sent)));
+  });
   if (!preview) return;
+  addPreview(preview, (tx, at) => {
+    const { result, context } = run(tx, at);
+    return preview.show(tx, result, at, context);
+  });
+}
 
-  const showPreview = createPreview(routes.deps);
-  addPreview(routes, path, { ...preview, back, role: declared.role }, (at) =>
-    handle(at, (run) =>
-      showPreview(at, (tx) => {
-        const { subjectId, context } = run(tx);
-        return preview.show(tx, subjectId, at, context);
-      }),
-    ),
-  );
+/** Adds a form that creates an object with a secret. The secret is shown once. */
+export function addSecretForm<
+  Path extends string,
+  Body,
+  Context,
+  View extends Context,
+  Fields,
+  Made,
+>(
+  routes: AreaRoutes,
+  path: Path,
+  declared: SecretForm<Path, Body, Context, View, Fields, Made>,
+): void {
+  const { run, addSubmission } = addTokenForm(routes, path, declared, declared.create);
+  addSubmission(async (at) => {
+    const { requestContext, sent } = at;
+    const { reveals } = routes.deps;
+    const reveal = await reveals.reveal(requestContext, sent, (tx) => run(tx, at).result);
+    return routes.answer(at, declared.reveal(reveal, at));
+  });
+}
+
+/** Adds the screen of a form with a token. Returns `run`, which runs the submitted form. */
+function addTokenForm<Path extends string, Body, Context, View extends Context, Fields, Result>(
+  routes: AreaRoutes,
+  path: Path,
+  declared: TokenForm<Path, Body, Context, View, Fields>,
+  submit: (tx: Tx, body: Body, actor: Actor, at: SentAt<Path>, context: View) => Result,
+) {
+  const { ctx } = routes.deps;
+  const { form, load, initial } = declared;
+  const submissions = addFormScreen(routes, path, declared, (at) => {
+    const context = load(ctx.db, at);
+    const values = form.initial(initial?.(at, context));
+    return form.state(values, context, { form: newFormToken(ctx) });
+  });
+  return {
+    ...submissions,
+
+    /** Reads and parses the form in the transaction, after a repeated submission was found. */
+    run(tx: Tx, at: SentAt<Path>): { result: Result; context: View } {
+      const context = load(tx, at);
+      const { body, errors } = form.parse(form.read(at.sent), context);
+      const change = () => submit(tx, body, actorOf(at.requestContext), at, context);
+      return { result: withErrors(errors, change), context };
+    },
+  };
 }

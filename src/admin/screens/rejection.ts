@@ -25,21 +25,20 @@ export class StaleForm extends Problem {
 }
 
 /**
- * Returns the rejection of a form, for which it is shown again. A conflict is shown at the input
- * `conflictField` if there is one, otherwise above the form. Throws any other error.
+ * Returns the rejection with which a form is shown again; undefined for errors of other kinds. A
+ * conflict is shown at the input `conflictField` if there is one, otherwise above the form.
  */
 export function rejectionOf<Body, Context, Fields>(
   error: unknown,
   form: FormDefinition<Body, Context, Fields>,
   values: ValuesOf<Fields>,
-  conflictField?: string,
-): Rejection {
-  const message = conflictMessage(error);
+  conflictField: string | undefined,
+): Rejection | undefined {
   if (error instanceof Problem && error.code === "validation_failed") {
-    const errors = form.errorsByInput(error.fields, values);
-    return { status: 422, errors, notice: undefined };
+    return { status: 422, errors: form.errorsByInput(error.fields, values), notice: undefined };
   }
-  if (message === undefined) throw error;
+  const message = conflictMessage(error);
+  if (message === undefined) return undefined;
   if (conflictField === undefined || error instanceof StaleForm) {
     return { status: 409, errors: NO_ERRORS, notice: message };
   }

@@ -67,15 +67,21 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
     return "path" in shown ? seeOther(shown.path) : render.screen(at, shown);
   }
 
-  async function answerOrInstead(
+  /**
+   * Runs `respond`. An error is answered with the screen that `screenFor` returns, or thrown if it
+   * returns none.
+   */
+  async function attempt(
     at: ScreenRequest,
     respond: () => Promise<Response>,
+    screenFor: (error: unknown) => ScreenOrPath | undefined,
   ): Promise<Response> {
     try {
       return await respond();
     } catch (error) {
-      if (!(error instanceof ShowInstead)) throw error;
-      return answer(at, error.shown);
+      const shown = screenFor(error);
+      if (!shown) throw error;
+      return answer(at, shown);
     }
   }
 
@@ -83,6 +89,7 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
     deps,
     elysia,
     answer,
+    attempt,
 
     /** Redirects after an action. */
     redirect: ({ requestContext }: ScreenRequest, { path, text }: Done): Response =>
@@ -100,7 +107,7 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
         async ({ request, requestContext, params, query }) => {
           const about = { params: params as ParamsOf<Path>, query, sent: undefined };
           const at = { request, requestContext, ...about };
-          return answerOrInstead(at, async () => answer(at, show(at)));
+          return attempt(at, async () => answer(at, show(at)), insteadOf);
         },
         declare(summary, options),
       );
@@ -117,7 +124,7 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
         async ({ request, requestContext, params, query, body: sent }) => {
           const about = { params: params as ParamsOf<Path>, query, sent };
           const at = { request, requestContext, ...about };
-          return answerOrInstead(at, () => handle(at));
+          return attempt(at, () => handle(at), insteadOf);
         },
         {
           ...formBody({ files: options.takesFiles ?? false }),
@@ -126,4 +133,8 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
       );
     },
   };
+}
+
+function insteadOf(error: unknown): ScreenOrPath | undefined {
+  return error instanceof ShowInstead ? error.shown : undefined;
 }

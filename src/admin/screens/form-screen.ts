@@ -1,0 +1,102 @@
+import type { Role } from "../../domain/role";
+import type { Tx } from "../../db";
+import type { Form as SentForm } from "../../http";
+import type { FormDefinition, FormState, ValuesOf } from "../forms/form";
+import { createPreview, type Previewed } from "../preview";
+import type { Screen } from "../render";
+import { rejectionOf } from "./rejection";
+import type { AreaRoutes, At, RouteOptions, SentAt } from "./routes";
+
+/** Screen with a form, and the answers to a form that is not accepted. */
+export interface FormScreen<
+  Path extends string,
+  Body,
+  Context,
+  View extends Context,
+  Fields,
+> extends RouteOptions {
+  /** Summaries of the two routes. */
+  ask: string;
+  summary: string;
+  form: FormDefinition<Body, Context, Fields>;
+  /** Path of the screen that holds the form, to which GET redirects; by default the form's own. */
+  back?: ((at: At<Path>) => string) | undefined;
+  show: (state: FormState<ValuesOf<Fields>, View>, at: At<Path>) => Screen;
+  /**
+   * Returns the values with which the form is shown again, if another button than the main one was
+   * pressed, such as that of a template. Undefined submits the form.
+   */
+  redisplay?: (values: ValuesOf<Fields>, sent: SentForm) => ValuesOf<Fields> | undefined;
+  /** Input at which a conflict is shown; by default it is shown above the form. */
+  conflictField?: string | undefined;
+}
+
+/** Summaries of the two routes of a preview. */
+interface PreviewSummaries {
+  ask: string;
+  summary: string;
+}
+
+/**
+ * Adds the screen of a form. `stateOf` returns the state of a form that was not submitted yet.
+ * Returns functions that add the routes to which the form is submitted.
+ */
+export function addFormScreen<Path extends string, Body, Context, View extends Context, Fields>(
+  routes: AreaRoutes,
+  path: Path,
+  declared: FormScreen<Path, Body, Context, View, Fields> & { readRole?: Role | undefined },
+  stateOf: (at: At<Path>) => FormState<ValuesOf<Fields>, View>,
+) {
+  const { form, back, role, readRole = role } = declared;
+
+  function show(at: At<Path>, typed?: Partial<FormState<ValuesOf<Fields>, View>>): Screen {
+    return declared.show({ ...stateOf(at), ...typed }, at);
+  }
+
+  /** Runs the action of a submitted form. A rejected form is shown again with the typed values. */
+  async function respond(at: SentAt<Path>, act: () => Promise<Response>): Promise<Response> {
+    const values = form.read(at.sent);
+    const other = declared.redisplay?.(values, at.sent);
+    if (other !== undefined) return routes.answer(at, show(at, { values: other }));
+    return routes.attempt(at, act, (error) => {
+      const rejection = rejectionOf(error, form, values, declared.conflictField);
+      if (!rejection) return undefined;
+      const { status, ...shown } = rejection;
+      return { ...show(at, { values, ...shown }), status };
+    });
+  }
+
+  routes.get(path, declared.ask, (at) => (back ? { path: back(at) } : show(at)), {
+    role: readRole,
+  });
+
+  return {
+    /** Adds the route that runs the form's action. */
+    addSubmission(act: (at: SentAt<Path>) => Promise<Response>): void {
+      routes.post(path, declared.summary, (at) => respond(at, () => act(at)), declared);
+    },
+
+    /**
+     * Adds the preview of the form, at `preview` below the form's path. A GET request for it, such
+     * as after "Back", redirects to the form.
+     */
+    addPreview(summaries: PreviewSummaries, change: (tx: Tx, at: SentAt<Path>) => Previewed): void {
+      const showPreview = createPreview(routes.deps);
+      const previewPath = `${path}/preview` as Path;
+      routes.get(previewPath, summaries.ask, (at) => ({ path: (back ?? pathOfForm)(at) }), {
+        role,
+      });
+      routes.post(
+        previewPath,
+        summaries.summary,
+        (at) => respond(at, () => showPreview(at, (tx) => change(tx, at))),
+        { role },
+      );
+    },
+  };
+}
+
+/** Returns the path of the form of a requested preview. */
+function pathOfForm({ request }: Pick<At<string>, "request">): string {
+  return new URL(request.url).pathname.replace(/\/preview$/, "");
+}
