@@ -1,0 +1,153 @@
+import { describe, expect, test } from "bun:test";
+import { readHtml } from "../../support/html";
+import { createFormSite, fieldsOf, type FormPaths, type FormSite } from "../../support/form-site";
+
+/** Forms that edit an object, and one of their fields with two other values and an invalid one. */
+const FORMS: {
+  what: string;
+  paths(ids: FormSite["ids"]): string | FormPaths;
+  field: string;
+  values: [string, string];
+  invalid: string;
+}[] = [
+  {
+    what: "an incident",
+    paths: ({ incident }) => `/admin/incidents/${incident}/edit`,
+    field: "name",
+    values: ["Checkout fails", "Checkout is slow"],
+    invalid: "",
+  },
+  {
+    what: "an update of an incident",
+    paths: ({ incident, update }) => `/admin/incidents/${incident}/updates/${update}`,
+    field: "body",
+    values: ["Cards fail.", "Cards are slow."],
+    invalid: " ",
+  },
+  {
+    what: "a component",
+    paths: ({ component }) => `/admin/components/${component}`,
+    field: "name",
+    values: ["Website", "Shop"],
+    invalid: "x".repeat(256),
+  },
+  {
+    what: "a group",
+    paths: ({ group }) => `/admin/components/groups/${group}`,
+    field: "name",
+    values: ["Europe", "America"],
+    invalid: "",
+  },
+  {
+    what: "an API key",
+    paths: ({ key }) => `/admin/settings/keys/${key}`,
+    field: "rate_limit",
+    values: ["20", "30"],
+    invalid: "many",
+  },
+  {
+    what: "a user's role",
+    paths: ({ user }) => ({
+      screen: `/admin/settings/users/${user}`,
+      action: `/admin/settings/users/${user}/role`,
+    }),
+    field: "role",
+    values: ["admin", "editor"],
+    invalid: "king",
+  },
+  {
+    what: "a page",
+    paths: ({ page }) => `/admin/pages/${page}/general`,
+    field: "name",
+    values: ["Northwind", "Contoso"],
+    invalid: "\u202e",
+  },
+  {
+    what: "the look of a page",
+    paths: ({ page }) => `/admin/pages/${page}/look`,
+    field: "accent",
+    values: ["#0B6B53", "#123456"],
+    invalid: "green",
+  },
+  {
+    what: "the slug of a page",
+    paths: ({ page }) => `/admin/pages/${page}/address`,
+    field: "slug",
+    values: ["northwind", "contoso"],
+    invalid: "North wind",
+  },
+  {
+    what: "the custom domains of a page",
+    paths: ({ page }) => ({
+      screen: `/admin/pages/${page}/address`,
+      action: `/admin/pages/${page}/domains`,
+    }),
+    field: "custom_domains",
+    values: ["status.northwind.example", "status.contoso.example"],
+    invalid: "https://status.northwind.example",
+  },
+];
+
+for (const { what, paths, field, values, invalid } of FORMS) {
+  const pathsIn = ({ ids }: FormSite): FormPaths => {
+    const path = paths(ids);
+    return typeof path === "string" ? { screen: path, action: path } : path;
+  };
+
+  describe(`the form that edits ${what}`, () => {
+    test(`an unchanged form of ${what} writes nothing and says so, even if it is stale`, async () => {
+      await using site = await createFormSite();
+      const form = pathsIn(site);
+      const fields = await site.open(form);
+      const before = site.written();
+      const answer = await site.send(form, fields);
+      expect(answer.status).toBe(303);
+      expect(site.written()).toEqual(before);
+      const next = await site.app.call(
+        (answer.headers.get("location") ?? "").replace(/#.*/, ""),
+        site,
+      );
+      expect(readHtml(next.text).texts(".flash")).toEqual(["Nothing was changed."]);
+      expect((await site.send(form, { ...fields, version: "1000" })).status).toBe(303);
+      expect(site.written()).toEqual(before);
+    });
+
+    test(`a stale form of ${what} is a conflict that keeps the typed values and can be sent again`, async () => {
+      await using site = await createFormSite();
+      const form = pathsIn(site);
+      const fields = await site.open(form);
+      expect((await site.send(form, { ...fields, [field]: values[0] })).status).toBe(303);
+      const before = site.written();
+      const typed = { ...fields, [field]: [values[1]] };
+      const stale = await site.send(form, typed);
+      expect(stale.status).toBe(409);
+      expect(stale.text).toContain("Someone changed this while you were editing");
+      expect(site.written()).toEqual(before);
+      const shown = fieldsOf(stale, form.action);
+      expect({ ...shown, version: "" }).toEqual({ ...typed, version: "" });
+      expect((await site.send(form, shown)).status).toBe(303);
+      expect((await site.open(form))[field]).toEqual([values[1]]);
+    });
+
+    test(`a stale form of ${what} with an invalid field is a conflict`, async () => {
+      await using site = await createFormSite();
+      const form = pathsIn(site);
+      const fields = await site.open(form);
+      expect((await site.send(form, { ...fields, [field]: values[0] })).status).toBe(303);
+      expect((await site.send(form, { ...fields, [field]: invalid })).status).toBe(409);
+    });
+
+    test(`a form of ${what} with an invalid field is redisplayed with an error at that field, and nothing is written`, async () => {
+      await using site = await createFormSite();
+      const form = pathsIn(site);
+      const fields = await site.open(form);
+      const before = site.written();
+      const answer = await site.send(form, { ...fields, [field]: invalid });
+      expect(answer.status).toBe(422);
+      const errors = readHtml(answer.text).attributes(".field-error", "id");
+      expect(errors).toEqual([`field-${field}-error`]);
+      expect(site.written()).toEqual(before);
+      expect((await site.open(form))[field]).toEqual(fields[field]);
+    });
+  });
+}

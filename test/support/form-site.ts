@@ -1,0 +1,73 @@
+import { expect } from "bun:test";
+import { listComponentsOfPage, listGroups } from "../../src/features/components";
+import { findPageBySlug } from "../../src/features/pages";
+import { createUser } from "../../src/features/users";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import type { Answer, TestApp } from "./app";
+import type { Fields } from "./dashboard";
+import { createIncidentSite } from "./incident-site";
+import { formOf } from "./monitor-dashboard";
+
+/** Screen of a form, and the path that the form is submitted to. */
+export interface FormPaths {
+  screen: string;
+  action: string;
+}
+
+/** An owner's session, and one object of each kind that a form of the dashboard edits. */
+export interface FormSite extends AsyncDisposable {
+  app: TestApp;
+  session: string;
+  /** Ids of the objects. */
+  ids: Record<"incident" | "update" | "page" | "component" | "group" | "key" | "user", string>;
+  /** Opens a screen and returns the fields that a browser would send for its form. */
+  open(form: FormPaths): Promise<Fields>;
+  /** Submits fields a second later. */
+  send(form: FormPaths, fields: Fields): Promise<Answer>;
+  /** Events and audit entries, which a form without effect leaves unchanged. */
+  written(): { events: unknown[]; audit: { action: string }[] };
+}
+
+export async function createFormSite(): Promise<FormSite> {
+  const site = await createIncidentSite();
+  const { app } = site;
+  const { db } = app.ctx;
+  const incident = await site.open();
+  const page = findPageBySlug(db, { slug: "acme" })?.id ?? "";
+  const key = await app.createKey();
+  const session = await app.signedIn("owner");
+  const grace = { email: "grace@example.com", name: "Grace", role: "viewer" } as const;
+  const user = await db.write((tx) => createUser(app.ctx, tx, grace, CLI_ACTOR));
+  return {
+    app,
+    session,
+    ids: {
+      incident: incident.id,
+      update: incident.updates[0].id,
+      page,
+      component: listComponentsOfPage(db, { pageId: page })[0]?.id ?? "",
+      group: listGroups(db, { pageId: page })[0]?.id ?? "",
+      key: key.key.id,
+      user: user.id,
+    },
+    async open({ screen, action }) {
+      const answer = await app.call(screen, { session });
+      expect(answer.status).toBe(200);
+      return fieldsOf(answer, action);
+    },
+    async send({ action }, form) {
+      await app.clock.advance(1_000);
+      return app.call(action, { session, form });
+    },
+    written: () => ({ events: app.events(), audit: app.audit() }),
+    [Symbol.asyncDispose]: () => site[Symbol.asyncDispose](),
+  };
+}
+
+/** Returns the fields that a browser would send for the form with an action on a page. */
+export function fieldsOf({ text }: Answer, action: string): Fields {
+  const forms = text.match(/<form[\s\S]*?<\/form>/g) ?? [];
+  const form = forms.find((html) => html.slice(0, html.indexOf(">")).includes(`"${action}"`));
+  expect(form).toBeDefined();
+  return formOf(form ?? "");
+}
