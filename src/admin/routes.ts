@@ -6,7 +6,7 @@ import { activityAdminRoutes } from "./activity/routes";
 import { analyticsAdminRoutes } from "./analytics/routes";
 import { componentAdminRoutes } from "./components/routes";
 import { signInAdminRoutes } from "./entry/sign-in-routes";
-import { welcomeAdminRoutes } from "./entry/welcome-routes";
+import { oneTimeLinkAdminRoutes } from "./entry/one-time-link-routes";
 import { generalAdminRoutes } from "./general/routes";
 import { incidentAdminRoutes } from "./incidents/routes";
 import { keyAdminRoutes } from "./keys/routes";
@@ -27,7 +27,7 @@ import { webhookAdminRoutes } from "./webhooks/routes";
 export function adminRoutes(deps: AdminDependencies, snapshots: Snapshots) {
   return new Elysia()
     .use(signInAdminRoutes(deps))
-    .use(welcomeAdminRoutes(deps))
+    .use(oneTimeLinkAdminRoutes(deps))
     .use(overviewAdminRoutes(deps, snapshots))
     .use(incidentAdminRoutes(deps))
     .use(maintenanceAdminRoutes(deps))

@@ -17,7 +17,7 @@ import { browserOrigin } from "../browser-origin";
 import { sessionOriginOf } from "../device";
 import type { AdminDependencies } from "../dependencies";
 import { HOME_PATH, SIGN_OUT_PATH } from "../paths";
-import { safeReturnPath } from "../return-path";
+import { safeReturnPath } from "./return-path";
 import { screenOperation } from "../screen-operation";
 import { renderPlainScreen } from "../shell";
 import { waitText } from "../wait-text";

@@ -11,12 +11,12 @@ import { type Complaints, complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../
 import type { AdminDependencies } from "../dependencies";
 import { HOME_PATH } from "../paths";
 import { screenOperation } from "../screen-operation";
-import { DeadLink, Join, SetUp, type Welcome } from "./welcome";
+import { DeadLink, Join, SetUp, type Welcome } from "./one-time-links";
 
 const PUBLIC = { kind: "public" } as const;
 
 /** `/admin/setup/{token}` and `/admin/join/{token}`: one-time links. */
-export function welcomeAdminRoutes(deps: AdminDependencies) {
+export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
   const { ctx, requestContexts, render, sessions, passwords } = deps;
   const hasFixedAddress = ctx.config.baseUrl !== undefined;
 

@@ -1,4 +1,4 @@
-import { HOME_PATH } from "./paths";
+import { HOME_PATH } from "../paths";
 
 // One path of this dashboard: no host, no scheme, no backslash (which browsers take for a slash), no
 // `.` or `..` that leads out of it, and nothing before or after it.
