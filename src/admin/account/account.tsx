@@ -16,7 +16,7 @@ import {
   Table,
   WithChip,
 } from "../../ui";
-import { describeDevice } from "../device";
+import { describeDevice } from "../browser";
 import { defineForm, type StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { passwordField, textField } from "../forms/text-fields";

@@ -98,10 +98,9 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     async ({ request, requestContext, body: sent }) => {
       const at = { request, requestContext };
       const values = PASSWORD_FORM.read(sent);
-      const fieldErrors = await passwordErrors(requestContext, values);
-      if (fieldErrors.length > 0) {
-        const errors = PASSWORD_FORM.errorsByInput(fieldErrors, values);
-        const password = { ...PASSWORD_FORM.state(values, {}), errors };
+      const errors = await passwordErrors(requestContext, values);
+      if (errors.length > 0) {
+        const password = PASSWORD_FORM.rejected(values, errors, {});
         return render.screen(at, { ...account(at, { password }), status: 422 });
       }
       const { id, user } = sessionOf(requestContext);

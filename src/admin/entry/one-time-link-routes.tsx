@@ -1,67 +1,68 @@
 import { Elysia } from "elysia";
-import { type FieldError, invalidFields, Problem } from "../../errors";
-import { findLink, passwordError } from "../../features/auth";
-import { validatePublicAddress, setPublicAddress } from "../../features/settings";
-import { acceptLink, getUser, validateNewUser, linkPath, setUpOwner } from "../../features/users";
-import { findCurrentSession, type Form, formBody, seeOther, sessionCookie } from "../../http";
+import type { Reader } from "../../db";
+import type { FieldError } from "../../errors";
+import { findLink, type OneTimeLink, passwordError } from "../../features/auth";
+import { setPublicAddress, validatePublicAddress } from "../../features/settings";
+import {
+  acceptLink,
+  getUser,
+  linkPath,
+  setUpOwner,
+  type UserResource,
+  validateNewUser,
+} from "../../features/users";
+import { findCurrentSession, formBody, seeOther, sessionCookie } from "../../http";
 import { userActor } from "../../domain/actor";
-import { browserOrigin } from "../browser-origin";
-import { sessionOriginOf } from "../device";
-import { type Complaints, complaintsOrThrow, NO_COMPLAINTS, statusOf } from "../field-errors";
+import { browserOrigin, sessionOriginOf } from "../browser";
 import type { AdminDependencies } from "../dependencies";
+import type { StateOf } from "../forms/form";
 import { HOME_PATH } from "../paths";
 import { screenOperation } from "../screen-operation";
-import { DeadLink, Join, SetUp, type Welcome } from "./one-time-links";
+import { DeadLink, Join, JOIN_FORM, type LinkKind, SET_UP_FORM, SetUp } from "./one-time-links";
 
 const PUBLIC = { kind: "public" } as const;
 
-/** `/admin/setup/{token}` and `/admin/join/{token}`: one-time links. */
+/** Routes of one-time links: `/admin/setup/{token}` and `/admin/join/{token}`. */
 export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
   const { ctx, requestContexts, render, sessions, passwords } = deps;
-  const hasFixedAddress = ctx.config.baseUrl !== undefined;
+  const setUpContext = { hasFixedAddress: ctx.config.baseUrl !== undefined };
 
-  function linkOf(token: string, welcome: Welcome) {
-    const link = findLink(ctx.db, token, ctx.clock.now());
-    return link && (link.purpose === "setup") === (welcome === "setup") ? link : undefined;
+  function findLinkOf(reader: Reader, token: string, kind: LinkKind): OneTimeLink | undefined {
+    const link = findLink(reader, token, ctx.clock.now());
+    return link && (link.purpose === "setup") === (kind === "setup") ? link : undefined;
   }
 
-  function showDeadLink(request: Request, welcome: Welcome) {
-    const children = <DeadLink welcome={welcome} />;
-    return render.plain(request, {
-      title: "This link no longer works",
-      status: 404,
-      children,
-    });
+  /** Returns the user who chooses a password by a link; undefined if the link is dead. */
+  function findUserOf(token: string): UserResource | undefined {
+    const link = findLinkOf(ctx.db, token, "join");
+    return link?.userId ? getUser(ctx.db, link.userId) : undefined;
   }
 
-  function showSetUp(
-    request: Request,
-    token: string,
-    values: { name: string; email: string; publicAddress: string },
-    complaints = NO_COMPLAINTS,
-  ) {
-    const page = { action: linkPath("setup", token), values, complaints, hasFixedAddress };
+  function showDeadLink(request: Request, kind: LinkKind) {
+    const children = <DeadLink kind={kind} />;
+    return render.plain(request, { title: "This link no longer works", status: 404, children });
+  }
+
+  function showSetUp(request: Request, token: string, state: StateOf<typeof SET_UP_FORM>) {
     return render.plain(request, {
       title: "Set up Allclear",
-      status: statusOf(complaints),
-      children: <SetUp {...page} />,
+      status: statusOf(state),
+      children: <SetUp action={linkPath("setup", token)} state={state} />,
     });
   }
 
   function showJoin(
     request: Request,
     token: string,
-    userId: string,
-    typed: { name?: string; complaints?: Complaints } = {},
+    user: UserResource,
+    state: StateOf<typeof JOIN_FORM>,
   ) {
-    const user = getUser(ctx.db, userId);
-    const { name = user.name, complaints = NO_COMPLAINTS } = typed;
-    const action = linkPath("invite", token);
-    const page = { action, email: user.email, name, complaints };
+    const isInvitation = !user.has_password;
+    const page = { action: linkPath("invite", token), email: user.email, isInvitation, state };
     return render.plain(request, {
-      title: user.has_password ? "Choose a new password" : "Welcome to Allclear",
-      status: statusOf(complaints),
-      children: <Join {...page} isInvitation={!user.has_password} />,
+      title: isInvitation ? "Welcome to Allclear" : "Choose a new password",
+      status: statusOf(state),
+      children: <Join {...page} />,
     });
   }
 
@@ -69,94 +70,104 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
     .use(requestContexts.plugin)
     .get(
       "/admin/setup/:token",
-      async ({ request, params }) => {
-        if (!linkOf(params.token, "setup")) return showDeadLink(request, "setup");
-        // A proposal, for its user to mend.
-        const publicAddress = browserOrigin(request)?.origin ?? ctx.baseUrl;
-        return showSetUp(request, params.token, { name: "", email: "", publicAddress });
+      async ({ request, params: { token } }) => {
+        if (!findLinkOf(ctx.db, token, "setup")) return showDeadLink(request, "setup");
+        const proposed = browserOrigin(request)?.origin ?? ctx.baseUrl;
+        const values = SET_UP_FORM.initial({ public_address: proposed });
+        return showSetUp(request, token, SET_UP_FORM.state(values, setUpContext));
       },
-      screenOperation("The form that makes the first user", PUBLIC),
+      screenOperation("The form that creates the first user", PUBLIC),
     )
     .post(
       "/admin/setup/:token",
-      async ({ request, requestContext, params, body: form }) => {
-        if (!linkOf(params.token, "setup")) return showDeadLink(request, "setup");
-        const values = {
-          name: form.text("name").trim(),
-          email: form.text("email").trim(),
-          publicAddress: form.text("public_address").trim(),
-        };
-        const origin = sessionOriginOf(request, requestContext);
-        try {
-          const fields = validateNewUser({ name: values.name, email: values.email });
-          if (!hasFixedAddress) fields.push(...validatePublicAddress(values.publicAddress));
-          const passwordHash = await hashChosen(form, values.email, fields);
-          const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
-          // The session is for the address that is being chosen.
-          const baseUrl = hasFixedAddress ? ctx.baseUrl : new URL(values.publicAddress).origin;
-          const { sessionToken } = await ctx.db.write((tx) => {
-            const owner = { ...values, passwordHash };
-            const made = setUpOwner({ ...ctx, baseUrl }, tx, params.token, owner, origin, before);
-            if (!hasFixedAddress) {
-              setPublicAddress(ctx, tx, values.publicAddress, userActor(made.user, origin.ip));
-            }
-            return made;
-          });
-          return seeOther(HOME_PATH, { "Set-Cookie": sessionCookie(ctx, sessionToken) });
-        } catch (error) {
-          if (isGone(error)) return showDeadLink(request, "setup");
-          return showSetUp(request, params.token, values, complaintsOrThrow(error));
+      async ({ request, requestContext, params: { token }, body: sent }) => {
+        if (!findLinkOf(ctx.db, token, "setup")) return showDeadLink(request, "setup");
+        const { hasFixedAddress } = setUpContext;
+        const values = SET_UP_FORM.read(sent);
+        const { name, email, password, public_address } = SET_UP_FORM.parse(
+          values,
+          setUpContext,
+        ).body;
+        const errors = [
+          ...validateNewUser({ name, email }),
+          ...passwordErrors(password, email),
+          ...(hasFixedAddress ? [] : validatePublicAddress(public_address)),
+        ];
+        if (errors.length > 0) {
+          return showSetUp(request, token, SET_UP_FORM.rejected(values, errors, setUpContext));
         }
+        const owner = { name, email, passwordHash: await passwords.hash(password) };
+        const origin = sessionOriginOf(request, requestContext);
+        const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
+        // The session is for the address that is being chosen.
+        const baseUrl = hasFixedAddress ? ctx.baseUrl : new URL(public_address).origin;
+        const session = await ctx.db.write((tx) => {
+          // Another request may have used the link while the password was hashed.
+          if (!findLinkOf(tx, token, "setup")) return undefined;
+          const { user, sessionToken } = setUpOwner(
+            { ...ctx, baseUrl },
+            tx,
+            token,
+            owner,
+            origin,
+            before,
+          );
+          if (!hasFixedAddress) {
+            setPublicAddress(ctx, tx, public_address, userActor(user, origin.ip));
+          }
+          return sessionToken;
+        });
+        if (session === undefined) return showDeadLink(request, "setup");
+        return seeOther(HOME_PATH, { "Set-Cookie": sessionCookie(ctx, session) });
       },
-      { ...formBody(), ...screenOperation("Make the first user", PUBLIC) },
+      { ...formBody(), ...screenOperation("Create the first user", PUBLIC) },
     )
     .get(
       "/admin/join/:token",
-      async ({ request, params }) => {
-        const link = linkOf(params.token, "join");
-        if (!link?.userId) return showDeadLink(request, "join");
-        return showJoin(request, params.token, link.userId);
+      async ({ request, params: { token } }) => {
+        const user = findUserOf(token);
+        if (!user) return showDeadLink(request, "join");
+        const values = JOIN_FORM.initial({ name: user.name });
+        return showJoin(request, token, user, JOIN_FORM.state(values, {}));
       },
       screenOperation("The form to choose a password", PUBLIC),
     )
     .post(
       "/admin/join/:token",
-      async ({ request, requestContext, params, body: form }) => {
-        const link = linkOf(params.token, "join");
-        if (!link?.userId) return showDeadLink(request, "join");
-        const user = getUser(ctx.db, link.userId);
-        const name = user.has_password ? user.name : form.text("name").trim();
-        const origin = sessionOriginOf(request, requestContext);
-        try {
-          const fields = validateNewUser({ name, email: user.email, role: user.role });
-          const passwordHash = await hashChosen(form, user.email, fields);
-          const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
-          const { sessionToken } = await ctx.db.write((tx) =>
-            acceptLink(ctx, tx, params.token, { passwordHash, name }, origin, before),
-          );
-          return seeOther(HOME_PATH, { "Set-Cookie": sessionCookie(ctx, sessionToken) });
-        } catch (error) {
-          if (isGone(error)) return showDeadLink(request, "join");
-          const complaints = complaintsOrThrow(error);
-          return showJoin(request, params.token, user.id, { name, complaints });
+      async ({ request, requestContext, params: { token }, body: sent }) => {
+        const user = findUserOf(token);
+        if (!user) return showDeadLink(request, "join");
+        const { email, role } = user;
+        const values = JOIN_FORM.read(sent);
+        const { name: chosenName, password } = JOIN_FORM.parse(values, {}).body;
+        const name = user.has_password ? user.name : chosenName;
+        const errors = [
+          ...validateNewUser({ name, email, role }),
+          ...passwordErrors(password, email),
+        ];
+        if (errors.length > 0) {
+          return showJoin(request, token, user, JOIN_FORM.rejected(values, errors, {}));
         }
+        const chosen = { name, passwordHash: await passwords.hash(password) };
+        const origin = sessionOriginOf(request, requestContext);
+        const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
+        const session = await ctx.db.write((tx) => {
+          // Another request may have used the link while the password was hashed.
+          if (!findLinkOf(tx, token, "join")) return undefined;
+          return acceptLink(ctx, tx, token, chosen, origin, before).sessionToken;
+        });
+        if (session === undefined) return showDeadLink(request, "join");
+        return seeOther(HOME_PATH, { "Set-Cookie": sessionCookie(ctx, session) });
       },
       { ...formBody(), ...screenOperation("Choose a password", PUBLIC) },
     );
-
-  /**
-   * Returns the hash of the chosen password. Throws all errors of the form first, since hashing is
-   * expensive.
-   */
-  async function hashChosen(form: Form, email: string, fields: FieldError[]): Promise<string> {
-    const password = form.text("password");
-    const complaint = passwordError(password, email);
-    if (complaint !== undefined) fields.push({ pointer: "#/password", detail: complaint });
-    if (fields.length > 0) throw invalidFields(fields);
-    return passwords.hash(password);
-  }
 }
 
-function isGone(error: unknown): boolean {
-  return error instanceof Problem && (error.code === "not_found" || error.code === "conflict");
+function passwordErrors(password: string, email: string): FieldError[] {
+  const detail = passwordError(password, email);
+  return detail === undefined ? [] : [{ pointer: "#/password", detail }];
+}
+
+function statusOf({ errors }: { errors: object }): number {
+  return Object.keys(errors).length > 0 ? 422 : 200;
 }

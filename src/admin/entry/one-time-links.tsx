@@ -1,68 +1,78 @@
+import { NAME_MAX } from "../../domain/texts";
 import { SIGN_IN_PATH } from "../../http";
-import { Actions, Button, ButtonLink, Form, ErrorSummary, TextField } from "../../ui";
-import { type Complaints, type Wording, wording } from "../field-errors";
+import { Actions, Button, ButtonLink, Form } from "../../ui";
+import type { Field } from "../forms/field";
+import { defineForm, type StateOf } from "../forms/form";
+import { FormFields } from "../forms/form-fields";
+import { passwordField, textField } from "../forms/text-fields";
 
-const LABELS = {
-  name: "Your name",
-  email: "Email",
-  password: "Password",
-  public_address: "Public address",
+/** Kind of a one-time link, as in its path: setting up Allclear, or choosing a password. */
+export type LinkKind = "setup" | "join";
+
+interface SetUpContext {
+  /** True if a flag or an environment variable sets the public address, so that the form does not. */
+  hasFixedAddress: boolean;
+}
+
+const addressField = textField({
+  label: "Public address",
+  type: "url",
+  hint: "Where people and programs reach this server. Links use this address. If a wrong address keeps you out, start the server with --base-url.",
+  isRequired: true,
+});
+
+const publicAddressField: Field<string, string, SetUpContext> = {
+  ...addressField,
+  Input: (props) => (props.context.hasFixedAddress ? null : <addressField.Input {...props} />),
 };
 
-const PASSWORD_HINT = "At least 12 characters. A few unrelated words do well.";
+const ownNameField = textField({
+  label: "Your name",
+  autocomplete: "name",
+  maxlength: NAME_MAX,
+  isRequired: true,
+  autofocus: true,
+});
 
-/**
- * Set-up form for the first user and the public address, opened by the link that the server
- * printed.
- */
-export function SetUp(props: {
-  action: string;
-  values: { name: string; email: string; publicAddress: string };
-  complaints: Complaints;
-  /**
-   * True if a flag or an environment variable sets the public address, so that the form omits it.
-   */
-  hasFixedAddress: boolean;
-}) {
-  const { action, values, complaints, hasFixedAddress } = props;
-  const wrong = wording(complaints, LABELS);
+const newPassword = {
+  label: "Password",
+  hint: "At least 12 characters. A few unrelated words do well.",
+  autocomplete: "new-password",
+} as const;
+
+interface FirstUser {
+  name: string;
+  email: string;
+  password: string;
+  public_address: string;
+}
+
+/** Form for the first user and the public address. */
+export const SET_UP_FORM = defineForm<FirstUser, SetUpContext>()({
+  name: ownNameField,
+  email: textField({ label: "Email", type: "email", autocomplete: "username", isRequired: true }),
+  password: passwordField(newPassword),
+  public_address: publicAddressField,
+});
+
+/** Form to accept an invitation. */
+export const JOIN_FORM = defineForm<{ name: string; password: string }>()({
+  name: ownNameField,
+  password: passwordField(newPassword),
+});
+
+/** Form to choose a new password. */
+const RESET_FORM = defineForm<{ password: string }>()({
+  password: passwordField({ ...newPassword, autofocus: true }),
+});
+
+/** Set-up form, opened by the link that the server printed. */
+export function SetUp({ action, state }: { action: string; state: StateOf<typeof SET_UP_FORM> }) {
   return (
     <>
       <p class="muted">You will be the owner, who invites the other users.</p>
       <Form action={action}>
-        <ErrorSummary errors={wrong.all} />
-        <TextField
-          label={LABELS.name}
-          name="name"
-          value={values.name}
-          error={wrong.about("name")}
-          autocomplete="name"
-          maxlength={255}
-          required
-          autofocus
-        />
-        <TextField
-          label={LABELS.email}
-          name="email"
-          type="email"
-          value={values.email}
-          error={wrong.about("email")}
-          autocomplete="username"
-          required
-        />
-        <NewPassword wrong={wrong} />
-        {hasFixedAddress ? null : (
-          <TextField
-            label={LABELS.public_address}
-            name="public_address"
-            type="url"
-            value={values.publicAddress}
-            hint="Where people and programs reach this server. Links use this address. If a wrong address keeps you out, start the server with --base-url."
-            error={wrong.about("public_address")}
-            autocomplete="off"
-            required
-          />
-        )}
+        <FormFields form={SET_UP_FORM} state={state} />
         <Actions>
           <Button kind="primary">Set up</Button>
         </Actions>
@@ -71,38 +81,27 @@ export function SetUp(props: {
   );
 }
 
-/** Form for choosing a password, opened by a one-time link. */
+/** Form for choosing a password, opened by a one-time link. An invitation asks for the name too. */
 export function Join(props: {
   action: string;
   email: string;
   isInvitation: boolean;
-  name: string;
-  complaints: Complaints;
+  state: StateOf<typeof JOIN_FORM>;
 }) {
-  const { action, email, isInvitation, name, complaints } = props;
-  const wrong = wording(complaints, LABELS);
+  const { action, email, isInvitation, state } = props;
   return (
     <>
       <p class="muted">
         {isInvitation
           ? `You were invited as ${email}.`
-          : `New password for ${email}. Saving it signs this user out everywhere.`}
+          : `Choose a new password for ${email}. You will be signed out everywhere else.`}
       </p>
       <Form action={action}>
-        <ErrorSummary errors={wrong.all} />
         {isInvitation ? (
-          <TextField
-            label={LABELS.name}
-            name="name"
-            value={name}
-            error={wrong.about("name")}
-            autocomplete="name"
-            maxlength={255}
-            required
-            autofocus
-          />
-        ) : null}
-        <NewPassword wrong={wrong} isFirst={!isInvitation} />
+          <FormFields form={JOIN_FORM} state={state} />
+        ) : (
+          <FormFields form={RESET_FORM} state={state} />
+        )}
         <Actions>
           <Button kind="primary">{isInvitation ? "Join" : "Set password"}</Button>
         </Actions>
@@ -111,31 +110,13 @@ export function Join(props: {
   );
 }
 
-function NewPassword({ wrong, isFirst = false }: { wrong: Wording; isFirst?: boolean }) {
-  return (
-    <TextField
-      label={LABELS.password}
-      name="password"
-      type="password"
-      hint={PASSWORD_HINT}
-      error={wrong.about("password")}
-      autocomplete="new-password"
-      required
-      autofocus={isFirst}
-    />
-  );
-}
-
-/** Purpose of a one-time link, as in its path: setting up Allclear, or choosing a password. */
-export type Welcome = "setup" | "join";
-
 /** Page of a one-time link that was used, has expired, or was replaced. */
-export function DeadLink({ welcome }: { welcome: Welcome }) {
+export function DeadLink({ kind }: { kind: LinkKind }) {
   return (
     <>
       <p>
         The link was used, replaced, or has expired.{" "}
-        {welcome === "setup"
+        {kind === "setup"
           ? "If Allclear is not set up yet, restart the server, which prints a new link."
           : "Ask an owner for a new one."}
       </p>

@@ -1,15 +1,13 @@
 import { HOME_PATH } from "../paths";
 
-// One path of this dashboard: no host, no scheme, no backslash (which browsers take for a slash), no
-// `.` or `..` that leads out of it, and nothing before or after it.
+// A path of the dashboard without scheme, host, backslash (which browsers treat as a slash), and
+// segments `.` or `..`, which could lead out of the dashboard.
 const DASHBOARD_PATH = /^\/admin(?:\/(?!\.{1,2}(?:[/?]|$))[\w.~-]+)*(?:\?[\w.~%&=+-]*)?$/;
 
 /**
- * Returns the path to open after signing in: the given one if it is a dashboard screen, else the
+ * Returns the path to open after signing in: the requested one if it is a dashboard screen, else the
  * overview.
  */
-export function safeReturnPath(given: string | null | undefined): string {
-  return given && DASHBOARD_PATH.test(given) && !given.startsWith("/admin/sign-")
-    ? given
-    : HOME_PATH;
+export function safeReturnPath(path: string | null | undefined): string {
+  return path && DASHBOARD_PATH.test(path) && !path.startsWith("/admin/sign-") ? path : HOME_PATH;
 }

@@ -13,8 +13,7 @@ import {
 import { userActor } from "../../domain/actor";
 import type { ClientAddress } from "../../kernel/client-address";
 import { createPageCache, linkedAssets } from "../../ui";
-import { browserOrigin } from "../browser-origin";
-import { sessionOriginOf } from "../device";
+import { browserOrigin, sessionOriginOf } from "../browser";
 import type { AdminDependencies } from "../dependencies";
 import { HOME_PATH, SIGN_OUT_PATH } from "../paths";
 import { safeReturnPath } from "./return-path";
@@ -27,7 +26,7 @@ const PUBLIC = { kind: "public" } as const;
 const TITLE = "Sign in";
 
 /** Parts of the sign-in page that differ from one answer to the next. */
-type ShownValues = Pick<SignInProps, "email" | "next" | "complaint">;
+type ShownValues = Pick<SignInProps, "email" | "next" | "error">;
 
 /** Routes `/admin/sign-in` and `/admin/sign-out`. */
 export function signInAdminRoutes({
@@ -38,7 +37,7 @@ export function signInAdminRoutes({
   passwords,
   throttle,
 }: AdminDependencies) {
-  /** Pages of refused attempts, by their content. */
+  /** Rendered pages of throttled attempts, by their content. */
   const waitPages = createPageCache((props: SignInProps) =>
     renderPlainScreen({
       title: TITLE,
@@ -48,31 +47,31 @@ export function signInAdminRoutes({
   );
   let isSetUp = false;
 
-  /** Returns true once there is a user. Users are disabled, never deleted, so that true stays true. */
+  /** Returns true once there is a user. The result is kept, since users are never deleted. */
   function hasBeenSetUp(): boolean {
     isSetUp ||= hasUsers(ctx.db);
     return isSetUp;
   }
 
   function signInProps(request: Request, shown: ShownValues): SignInProps {
-    const elsewhere = keepsCookies(ctx.baseUrl, request) ? {} : { elsewhere: ctx.baseUrl };
-    return { ...shown, ...elsewhere, hasUsers: hasBeenSetUp() };
+    const instead = keepsCookies(ctx.baseUrl, request) ? {} : { publicAddress: ctx.baseUrl };
+    return { ...shown, ...instead, hasUsers: hasBeenSetUp() };
   }
 
   function show(
     request: Request,
     shown: ShownValues,
-    how: { status?: number; headers?: Record<string, string> } = {},
+    response: { status?: number; headers?: Record<string, string> } = {},
   ) {
     const children = <SignIn {...signInProps(request, shown)} />;
-    return render.plain(request, { title: TITLE, ...how, children });
+    return render.plain(request, { title: TITLE, ...response, children });
   }
 
-  /** Refuses an attempt from a throttled client address, before the form is read. */
-  function refuseAttempt(request: Request, address: ClientAddress): Response | undefined {
+  /** Rejects an attempt from a throttled client address, before the form is read. */
+  function rejectThrottled(request: Request, address: ClientAddress): Response | undefined {
     const seconds = throttle.takeAttempt(address);
     if (seconds === 0) return undefined;
-    const shown = { email: "", next: HOME_PATH, complaint: waitText(seconds) };
+    const shown = { email: "", next: HOME_PATH, error: waitText(seconds) };
     const page = waitPages(signInProps(request, shown));
     return sendHtml(request, page, waitResponseOptions(seconds));
   }
@@ -98,19 +97,19 @@ export function signInAdminRoutes({
         const outcome = await authenticate(ctx, { passwords, throttle }, credentials, address);
         if ("rejection" in outcome) {
           if (outcome.rejection === "wrong") {
-            const complaint = "The email or the password is wrong.";
-            return show(request, { email, next, complaint }, { status: 422 });
+            const error = "The email or the password is wrong.";
+            return show(request, { email, next, error }, { status: 422 });
           }
           const { seconds } = outcome;
-          const complaint = waitText(seconds);
-          return show(request, { email, next, complaint }, waitResponseOptions(seconds));
+          const error = waitText(seconds);
+          return show(request, { email, next, error }, waitResponseOptions(seconds));
         }
         const origin = sessionOriginOf(request, requestContext);
         const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
         const token = await ctx.db.write((tx) => signIn(ctx, tx, outcome.user, origin, before));
         return seeOther(next, { "Set-Cookie": sessionCookie(ctx, token) });
       },
-      { ...formBody(), ...screenOperation("Sign in", PUBLIC, { beforeBody: refuseAttempt }) },
+      { ...formBody(), ...screenOperation("Sign in", PUBLIC, { beforeBody: rejectThrottled }) },
     )
     .post(
       SIGN_OUT_PATH,
@@ -123,16 +122,16 @@ export function signInAdminRoutes({
         }
         return seeOther(SIGN_IN_PATH, {
           "Set-Cookie": endedSessionCookie(ctx),
-          // Browsers hear it over HTTPS only, and complain of it elsewhere.
+          // Browsers accept this header over HTTPS only, and log a warning otherwise.
           ...(isSecure(ctx.baseUrl) ? { "Clear-Site-Data": '"cache"' } : {}),
         });
       },
-      // Who was signed out meanwhile wants nothing else than what is so already.
+      // Public, since signing out of a session that has ended must succeed.
       { ...formBody(), ...screenOperation("Sign out", PUBLIC) },
     );
 }
 
-/** Returns the status and the headers of a refusal that says how long to wait. */
+/** Returns status and headers of the answer to a throttled attempt. */
 function waitResponseOptions(seconds: number) {
   return { status: 429, headers: { "Retry-After": String(seconds) } };
 }
@@ -145,6 +144,6 @@ function keepsCookies(baseUrl: string, request: Request): boolean {
   if (!isSecure(baseUrl)) return true;
   const { protocol, hostname } = browserOrigin(request) ?? {};
   const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(hostname ?? "");
-  // A proxy may not tell of HTTPS; but over plain HTTP browsers do not send this header.
+  // A proxy may omit X-Forwarded-Proto, but browsers send this header over HTTPS only.
   return protocol === "https:" || isLocal || request.headers.has("sec-fetch-site");
 }

@@ -6,14 +6,14 @@ export interface SignInProps {
   email: string;
   /** Path to open after signing in. */
   next: string;
-  complaint?: string;
+  error?: string;
   /** Public address, if the browser would not store the session cookie at the current address. */
-  elsewhere?: string;
+  publicAddress?: string;
   hasUsers: boolean;
 }
 
 /** Sign-in form. */
-export function SignIn({ email, next, complaint, elsewhere, hasUsers }: SignInProps) {
+export function SignIn({ email, next, error, publicAddress, hasUsers }: SignInProps) {
   return (
     <>
       {hasUsers ? null : (
@@ -21,16 +21,16 @@ export function SignIn({ email, next, complaint, elsewhere, hasUsers }: SignInPr
           Open the link that the server printed at the start. A restart prints a new link.
         </Notice>
       )}
-      {elsewhere === undefined ? null : (
+      {publicAddress === undefined ? null : (
         <Notice tone="warning" title="You cannot stay signed in here">
           Browsers keep the session over HTTPS only. Sign in at{" "}
-          <a href={`${elsewhere}${HOME_PATH}`}>{elsewhere}</a> instead. If that address is wrong,
-          start the server with <code>--base-url</code> and the right one.
+          <a href={`${publicAddress}${HOME_PATH}`}>{publicAddress}</a> instead. If that address is
+          wrong, start the server with <code>--base-url</code> and the right one.
         </Notice>
       )}
-      {complaint === undefined ? null : (
+      {error === undefined ? null : (
         <div role="alert">
-          <Notice tone="danger">{complaint}</Notice>
+          <Notice tone="danger">{error}</Notice>
         </div>
       )}
       <Form action={SIGN_IN_PATH} hidden={{ next }}>

@@ -63,6 +63,12 @@ export interface FormDefinition<Body, Context, Fields> {
     context: View,
     hidden?: Readonly<Record<string, string>>,
   ): FormState<ValuesOf<Fields>, View>;
+  /** Returns the state of a form whose values have errors. */
+  rejected<View extends Context>(
+    values: ValuesOf<Fields>,
+    errors: readonly FieldError[],
+    context: View,
+  ): FormState<ValuesOf<Fields>, View>;
   /** Assigns a service's errors about the values to inputs. */
   errorsByInput(errors: readonly FieldError[], values: ValuesOf<Fields>): FormErrors;
   /** Returns a form of some of the fields. */
@@ -117,6 +123,15 @@ function createForm<Body, Context, Fields>(
   const stored = (resource: { readonly [Name in keyof Fields]: unknown }) =>
     collect((name, field) => field.fromStored(resource[name as keyof Fields]));
 
+  const state = <View>(
+    values: Values,
+    context: View,
+    hidden: Readonly<Record<string, string>> = {},
+  ): FormState<Values, View> => ({ values, errors: NO_ERRORS, context, hidden });
+
+  const inputErrors = (errors: readonly FieldError[], values: Values) =>
+    errorsByInput(errors, fields as Record<string, AnyField>, values);
+
   return {
     fields,
     advanced,
@@ -134,9 +149,12 @@ function createForm<Body, Context, Fields>(
       );
       return { body: body as Partial<Body>, errors: typed.errors };
     },
-    state: (values, context, hidden = {}) => ({ values, errors: NO_ERRORS, context, hidden }),
-    errorsByInput: (errors, values) =>
-      errorsByInput(errors, fields as Record<string, AnyField>, values),
+    state,
+    rejected: (values, errors, context) => ({
+      ...state(values, context),
+      errors: inputErrors(errors, values),
+    }),
+    errorsByInput: inputErrors,
     pick(...names) {
       const picked = Object.fromEntries(names.map((name) => [name, fields[name]]));
       return createForm(picked as Pick<Fields, (typeof names)[number]>, {

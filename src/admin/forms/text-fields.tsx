@@ -8,7 +8,8 @@ interface TextOptions {
   hint?: string;
   initial?: string;
   type?: "email" | "date" | "url";
-  autocomplete?: "name";
+  autocomplete?: "name" | "username";
+  autofocus?: boolean;
   maxlength?: number;
   suggestions?: readonly string[];
   /** Name of the field whose text a script proposes here as a slug. */
@@ -45,6 +46,7 @@ export function passwordField(options: {
   label: string;
   hint?: string;
   autocomplete: "current-password" | "new-password";
+  autofocus?: boolean;
 }): Field<string, string> {
   return {
     label: options.label,

@@ -7,7 +7,7 @@ import {
   validatePublicAddress,
 } from "../../features/settings";
 import { actorOf, formBody, session, sessionCookie, sessionOf } from "../../http";
-import { sessionOriginOf } from "../device";
+import { sessionOriginOf } from "../browser";
 import { createDone } from "../done";
 import type { AdminDependencies } from "../dependencies";
 import { GENERAL_PATH } from "../paths";
@@ -28,15 +28,11 @@ export function generalAdminRoutes({
   const isFixed = ctx.config.baseUrl !== undefined;
 
   function show(at: ScreenRequest, address: string, errors: readonly FieldError[] = []) {
-    const values = { public_address: address };
-    const shown = {
-      ...ADDRESS_FORM.state(values, {}),
-      errors: ADDRESS_FORM.errorsByInput(errors, values),
-    };
+    const state = ADDRESS_FORM.rejected({ public_address: address }, errors, {});
     return render.screen(at, {
       title: "General",
       status: errors.length > 0 ? 422 : 200,
-      children: <General state={shown} isFixed={isFixed} />,
+      children: <General state={state} isFixed={isFixed} />,
     });
   }
 
