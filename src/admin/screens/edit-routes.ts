@@ -1,5 +1,4 @@
 import type { Actor } from "../../domain/actor";
-import type { Role } from "../../domain/role";
 import type { Reader, Tx } from "../../db";
 import { invalidFields } from "../../errors";
 import { actorOf } from "../../http";
@@ -26,8 +25,6 @@ export interface EditForm<
   View extends Context,
   Fields,
 > extends FormScreen<Path, Body, Context, View, Fields> {
-  /** Role that the screen requires, if it is open to lower roles than the change. */
-  readRole?: Role;
   /** Reads the object. Throws `not_found`, or `ShowInstead` if it cannot be edited now. */
   load: (reader: Reader, at: At<Path>) => Loaded<View, Fields>;
   /** Runs the change, in the transaction. Returns false if it changed nothing after all. */

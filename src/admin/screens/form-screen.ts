@@ -18,6 +18,8 @@ export interface FormScreen<
   /** Summaries of the two routes. */
   ask: string;
   summary: string;
+  /** Role that the screen requires, if it is open to lower roles than the action. */
+  readRole?: Role | undefined;
   form: FormDefinition<Body, Context, Fields>;
   /** Path of the screen that holds the form, to which GET redirects; by default the form's own. */
   back?: ((at: At<Path>) => string) | undefined;
@@ -44,7 +46,7 @@ interface PreviewSummaries {
 export function addFormScreen<Path extends string, Body, Context, View extends Context, Fields>(
   routes: AreaRoutes,
   path: Path,
-  declared: FormScreen<Path, Body, Context, View, Fields> & { readRole?: Role | undefined },
+  declared: FormScreen<Path, Body, Context, View, Fields>,
   stateOf: (at: At<Path>) => FormState<ValuesOf<Fields>, View>,
 ) {
   const { form, back, role, readRole = role } = declared;
