@@ -1,190 +1,152 @@
-import { Elysia } from "elysia";
-import {
-  addMaintenanceUpdate,
-  getMaintenanceRecord,
-  isEnded,
-  updateMaintenance,
-} from "../../features/maintenance";
-import {
-  actorOf,
-  type RequestContext,
-  type Form,
-  formBody,
-  seeOther,
-  session,
-  sessionOf,
-} from "../../http";
-import { roleAllows } from "../../domain/role";
-import { renderMaintenancePage } from "../../public/maintenance-page";
-import { redirectGetById } from "../redirect-get";
-import { createDone } from "../done";
-import { NO_COMPLAINTS } from "../field-errors";
-import { newFormToken } from "../form-token";
+import { conflict } from "../../errors";
+import { addMaintenanceUpdate, isEnded, updateMaintenance } from "../../features/maintenance";
+import { sessionOf } from "../../http";
+import { MAINTENANCE_WORDS } from "../../public/words";
+import { Button, DialogForm } from "../../ui";
 import type { AdminDependencies } from "../dependencies";
-import { maintenancePath } from "../paths";
-import { createPreview } from "../preview";
-import type { ScreenRequest } from "../render";
-import { screenOperation } from "../screen-operation";
-import { changeUnlessStale, type FormRejection, requireSameVersion } from "../stale";
+import type { StateOf } from "../forms/form";
+import { FormFields } from "../forms/form-fields";
+import { MAINTENANCE_PATH, maintenancePath } from "../paths";
+import type { Screen } from "../render";
+import type { Area } from "../screens/area";
+import { type At, ShowInstead } from "../screens/routes";
+import { FormScreen } from "../timeline/form-screen";
 import { MaintenanceDetail } from "./detail";
-import {
-  editRejectionOrThrow,
-  type EditValues,
-  hasTimes,
-  readEdit,
-  storedValues,
-  toEdit,
-} from "./edit";
-import { EditForm } from "./edit-form";
-import { readMaintenanceView } from "./maintenance-view";
-import { toUpdate, type UpdateRejection, updateRejectionOrThrow } from "./next-update";
-import { readUpdate, type UpdateValues } from "./update-form";
+import { MAINTENANCE_FORM, STEP_FORM, UPDATE_FORM } from "./forms";
+import { pathsOfMaintenance } from "./maintenance-paths";
+import { previewMaintenance, readMaintenanceView } from "./maintenance-view";
+import { type StepName, STEP_NAMES, STEPS } from "./steps";
 
-/** Routes of one maintenance, its next update and its edit form. */
-export function maintenanceDetailRoutes(deps: AdminDependencies) {
-  const { ctx, requestContexts, render, writeAs, writeOnceAs } = deps;
-  const done = createDone(deps.flashes);
-  const preview = createPreview(deps);
-  const MAY_READ = session("viewer");
-  const MAY_WRITE = session("editor");
+/** Adds the screen of one maintenance with its next update, its edit form and its steps. */
+export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): void {
+  const home = ({ params }: { params: { id: string } }) => maintenancePath(params.id);
 
-  function showDetail(
-    at: ScreenRequest,
-    id: string,
-    refused?: UpdateRejection & { values: UpdateValues },
-    before?: string,
-  ) {
-    const view = readMaintenanceView(ctx, ctx.db, id);
-    const { role } = sessionOf(at.requestContext).user;
-    const page = {
-      view,
-      mayWrite: roleAllows(role, "editor"),
-      refused,
-      formToken: newFormToken(ctx),
-      before,
-      now: ctx.clock.now(),
+  function detail(
+    { requestContext, query }: Pick<At<string>, "requestContext" | "query">,
+    state: StateOf<typeof UPDATE_FORM>,
+  ): Screen {
+    const notice = state.notice && `${state.notice} Nothing was published.`;
+    const { role } = sessionOf(requestContext).user;
+    const page = { role, before: query["before"], now: ctx.clock.now() };
+    return {
+      title: state.context.maintenance.name,
+      children: <MaintenanceDetail nextUpdate={{ ...state, notice }} {...page} />,
     };
-    return render.screen(at, {
-      title: view.maintenance.name,
-      status: refused?.status ?? 200,
-      children: <MaintenanceDetail {...page} />,
+  }
+
+  area.form("/:id", {
+    ask: "One maintenance",
+    summary: "Publish an update of a maintenance",
+    readRole: "viewer",
+    form: UPDATE_FORM,
+    load: (reader, { params }) => readMaintenanceView(ctx, reader, params.id),
+    show: (state, at) => detail(at, state),
+    submit: (tx, body, actor, { params }) =>
+      addMaintenanceUpdate(ctx, tx, params.id, body, actor).update.id,
+    done: (_, at) => ({ path: home(at), text: "The update was published." }),
+    preview: {
+      ask: "The maintenance whose update was previewed",
+      summary: "Show an update as the public would see it",
+      show: (tx, _, { params }) => previewMaintenance(ctx, tx, params.id),
+    },
+  });
+
+  area.editForm("/:id/edit", {
+    ask: "The form to edit a maintenance",
+    summary: "Edit a maintenance",
+    form: MAINTENANCE_FORM,
+    load(reader, at) {
+      const context = readMaintenanceView(ctx, reader, at.params.id);
+      const { maintenance } = context;
+      // A submitted form is a conflict instead, so that it is shown again.
+      if (at.sent === undefined && isEnded(maintenance.status)) {
+        throw new ShowInstead({ path: home(at) });
+      }
+      const components = maintenance.components.map(({ id }) => id);
+      return { resource: { ...maintenance, components }, version: maintenance.version, context };
+    },
+    show(state) {
+      const { id, name, status } = state.context.maintenance;
+      const paths = pathsOfMaintenance(id);
+      return {
+        title: "Edit maintenance",
+        children: (
+          <FormScreen
+            title="Edit maintenance"
+            crumbs={[
+              { href: MAINTENANCE_PATH, label: "Maintenance" },
+              { href: paths.home, label: name },
+            ]}
+            intro={
+              status === "scheduled"
+                ? undefined
+                : "Planned times and automatic steps cannot be changed after the start."
+            }
+            form={MAINTENANCE_FORM}
+            state={state}
+            action={paths.edit}
+          >
+            <Button kind="primary">Save changes</Button>
+          </FormScreen>
+        ),
+      };
+    },
+    update: (tx, changes, actor, { params }, { maintenance }) =>
+      updateMaintenance(ctx, tx, params.id, changes, actor).version !== maintenance.version,
+    done: (at) => ({ path: home(at), text: "The maintenance was changed." }),
+  });
+
+  function addStep(name: StepName): void {
+    const step = STEPS[name];
+    area.form(`/:id/${name}`, {
+      ask: `The form to ${name} a maintenance`,
+      summary: step.summary,
+      form: STEP_FORM,
+      initial: () => ({ body: step.body }),
+      load(reader, at) {
+        const view = readMaintenanceView(ctx, reader, at.params.id);
+        // A submitted form is a conflict instead, so that its message is kept.
+        if (at.sent === undefined && !step.isPossible(view.maintenance.status)) {
+          throw new ShowInstead({ path: home(at) });
+        }
+        return view;
+      },
+      show(state, at) {
+        const { maintenance } = state.context;
+        if (state.notice !== undefined) {
+          // The message can still be published as an update without a new status.
+          return detail(at, { ...state, values: UPDATE_FORM.initial(state.values) });
+        }
+        const title = step.title(maintenance.name);
+        return {
+          title,
+          children: (
+            <DialogForm
+              title={title}
+              action={pathsOfMaintenance(maintenance.id).step(name)}
+              hidden={state.hidden}
+              button={step.button}
+              isDanger={step.isDanger ?? false}
+              cancelHref={maintenancePath(maintenance.id)}
+              cancel={step.keep}
+            >
+              <FormFields form={STEP_FORM} state={state}>
+                <p>{step.text}</p>
+              </FormFields>
+            </DialogForm>
+          ),
+        };
+      },
+      submit(tx, body, actor, { params }, { maintenance: { status } }) {
+        if (!step.isPossible(status)) {
+          throw conflict(`The status of the maintenance is now “${MAINTENANCE_WORDS[status]}”.`);
+        }
+        const update = { ...body, status: step.status };
+        return addMaintenanceUpdate(ctx, tx, params.id, update, actor).update.id;
+      },
+      done: (_, at) => ({ path: home(at), text: step.done }),
     });
   }
 
-  function showEdit(
-    at: ScreenRequest,
-    id: string,
-    refused?: FormRejection & { values: EditValues },
-  ) {
-    const { maintenance, page, choosable } = readMaintenanceView(ctx, ctx.db, id);
-    if (isEnded(maintenance.status) && !refused) return seeOther(maintenancePath(id));
-    const form = {
-      maintenance,
-      page,
-      choosable,
-      values: refused?.values ?? storedValues(maintenance),
-      complaints: refused?.complaints ?? NO_COMPLAINTS,
-      stale: refused?.stale,
-    };
-    return render.screen(at, {
-      title: "Edit maintenance",
-      status: refused?.status ?? 200,
-      children: <EditForm {...form} />,
-    });
-  }
-
-  /**
-   * Saves an edit and returns true if anything changed. Throws errors for `editRejectionOrThrow`.
-   */
-  function saveEdit(requestContext: RequestContext, id: string, form: Form, values: EditValues) {
-    return writeAs(requestContext, (tx) => {
-      const { row } = getMaintenanceRecord(tx, id);
-      // It began meanwhile, and nobody reads the times that were typed.
-      if (hasTimes(form) && row.status !== "scheduled") requireSameVersion(form, row);
-      return changeUnlessStale(form, row, () => {
-        const { version } = updateMaintenance(
-          ctx,
-          tx,
-          id,
-          toEdit(values, row),
-          actorOf(requestContext),
-        );
-        return version !== row.version;
-      });
-    });
-  }
-
-  return new Elysia()
-    .use(requestContexts.plugin)
-    .get(
-      "/:id",
-      async ({ request, requestContext, params, query: { before } }) =>
-        showDetail({ request, requestContext }, params.id, undefined, before),
-      screenOperation("One maintenance", MAY_READ),
-    )
-    .post(
-      "/:id",
-      async ({ request, requestContext, params: { id }, body: form }) => {
-        const values = readUpdate(form);
-        try {
-          await writeOnceAs(requestContext, form, (tx) => {
-            const update = toUpdate(values);
-            const made = addMaintenanceUpdate(ctx, tx, id, update, actorOf(requestContext));
-            return { made, subjectId: made.update.id };
-          });
-        } catch (error) {
-          const rejection = updateRejectionOrThrow(error, values);
-          return showDetail({ request, requestContext }, id, { ...rejection, values });
-        }
-        return done(requestContext, maintenancePath(id), "The update was published.");
-      },
-      { ...formBody(), ...screenOperation("Publish an update of a maintenance", MAY_WRITE) },
-    )
-    .get(
-      "/:id/preview",
-      redirectGetById(maintenancePath),
-      screenOperation("The maintenance whose update was previewed", MAY_WRITE),
-    )
-    .post(
-      "/:id/preview",
-      async ({ request, requestContext, params: { id }, body: form }) => {
-        const at = { request, requestContext };
-        const values = readUpdate(form);
-        try {
-          return await preview(at, (tx) => {
-            const actor = actorOf(requestContext);
-            const { maintenance } = addMaintenanceUpdate(ctx, tx, id, toUpdate(values), actor);
-            return {
-              pageId: maintenance.page_id,
-              render: ({ document }) => renderMaintenancePage(document, maintenance),
-            };
-          });
-        } catch (error) {
-          return showDetail(at, id, { ...updateRejectionOrThrow(error, values), values });
-        }
-      },
-      { ...formBody(), ...screenOperation("Show an update as the public would", MAY_WRITE) },
-    )
-    .get(
-      "/:id/edit",
-      async ({ request, requestContext, params }) =>
-        showEdit({ request, requestContext }, params.id),
-      screenOperation("The form that edits a maintenance", MAY_WRITE),
-    )
-    .post(
-      "/:id/edit",
-      async ({ request, requestContext, params: { id }, body: form }) => {
-        const values = readEdit(form);
-        let isChanged: boolean;
-        try {
-          isChanged = await saveEdit(requestContext, id, form, values);
-        } catch (error) {
-          const refused = { ...editRejectionOrThrow(error, form, values), values };
-          return showEdit({ request, requestContext }, id, refused);
-        }
-        const text = isChanged ? "The maintenance was changed." : undefined;
-        return done(requestContext, maintenancePath(id), text);
-      },
-      { ...formBody(), ...screenOperation("Edit a maintenance", MAY_WRITE) },
-    );
+  for (const name of STEP_NAMES) addStep(name);
 }

@@ -1,36 +1,33 @@
+import { type Role, roleAllows } from "../../domain/role";
 import { isEnded } from "../../features/maintenance";
 import { pathsOf } from "../../public/page-paths";
-import { ButtonLink, CodeBlock, Columns, Notice, PageHead, FormNotice, Section } from "../../ui";
-import { NO_COMPLAINTS } from "../field-errors";
+import { MAINTENANCE_WORDS } from "../../public/words";
+import { ButtonLink, Card, CodeBlock, Columns, FormNotice, Notice, PageHead } from "../../ui";
+import type { StateOf } from "../forms/form";
 import { MAINTENANCE_PATH } from "../paths";
-import { OtherParts, timelinePart } from "../timeline-part";
+import { UpdateForm } from "../timeline/form-screen";
+import { UpdateTimeline } from "../timeline/update-timeline";
 import { MaintenanceFacts } from "./facts";
+import { UPDATE_FORM } from "./forms";
 import { pathsOfMaintenance } from "./maintenance-paths";
 import type { MaintenanceView } from "./maintenance-view";
-import type { UpdateRejection } from "./next-update";
 import { STEP_NAMES, STEPS } from "./steps";
-import { UpdateTimeline } from "./update-timeline";
-import { EMPTY_UPDATE, UpdateForm, type UpdateValues } from "./update-form";
 
 interface MaintenanceDetailProps {
-  view: MaintenanceView;
-  /** True if the user may change the maintenance. */
-  mayWrite: boolean;
-  /** Rejected update with its errors. */
-  refused?: (Omit<UpdateRejection, "status"> & { values: UpdateValues }) | undefined;
-  formToken: string;
+  nextUpdate: StateOf<typeof UPDATE_FORM>;
+  role: Role;
   /** Id of the update after which the timeline starts; undefined for the newest part. */
-  before?: string | undefined;
+  before: string | undefined;
   /** Unix ms. */
   now: number;
 }
 
-/** One maintenance: form for the next update, properties and timeline. */
-export function MaintenanceDetail(props: MaintenanceDetailProps) {
-  const { view, mayWrite, refused, formToken, before, now } = props;
+/** One maintenance: form for the next update, timeline and properties. */
+export function MaintenanceDetail({ nextUpdate, role, before, now }: MaintenanceDetailProps) {
+  const view = nextUpdate.context;
   const { maintenance, page, authors } = view;
-  const part = timelinePart(maintenance.updates, before);
-  const mayChange = mayWrite && !isEnded(maintenance.status);
+  const { home } = pathsOfMaintenance(maintenance.id);
+  const mayChange = roleAllows(role, "editor") && !isEnded(maintenance.status);
   return (
     <>
       <PageHead
@@ -45,32 +42,37 @@ export function MaintenanceDetail(props: MaintenanceDetailProps) {
           </>
         }
       />
-      {refused?.rejection === undefined ? null : (
-        <FormNotice>{refused.rejection} Nothing was published.</FormNotice>
-      )}
       <Columns aside={<MaintenanceFacts view={view} now={now} />}>
         {mayChange ? (
-          <UpdateForm
-            maintenance={maintenance}
-            timeZone={page.timeZone}
-            values={refused?.values ?? EMPTY_UPDATE}
-            complaints={refused?.complaints ?? NO_COMPLAINTS}
-            formToken={formToken}
-          />
-        ) : refused ? (
-          <Notice tone="info" title="What you wrote">
-            <CodeBlock text={refused.values.body} copyLabel="Copy text" />
-          </Notice>
-        ) : null}
-        <Section title="Timeline">
-          <UpdateTimeline
-            maintenance={{ ...maintenance, updates: part.shown }}
-            authors={authors}
-            now={now}
-          />
-          <OtherParts home={pathsOfMaintenance(maintenance.id).home} part={part} />
-        </Section>
+          <Card title="Next update">
+            <UpdateForm form={UPDATE_FORM} state={nextUpdate} action={home} />
+          </Card>
+        ) : (
+          <RejectedUpdate state={nextUpdate} />
+        )}
+        <UpdateTimeline
+          updates={maintenance.updates}
+          words={MAINTENANCE_WORDS}
+          doneStatus="completed"
+          authors={authors}
+          home={home}
+          before={before}
+          now={now}
+        />
       </Columns>
+    </>
+  );
+}
+
+/** Update that was rejected because the maintenance had ended, with its text to be copied. */
+function RejectedUpdate({ state: { notice, values } }: { state: StateOf<typeof UPDATE_FORM> }) {
+  if (notice === undefined) return null;
+  return (
+    <>
+      <FormNotice>{notice}</FormNotice>
+      <Notice tone="info" title="Your message">
+        <CodeBlock text={values.body} copyLabel="Copy text" />
+      </Notice>
     </>
   );
 }

@@ -1,33 +1,27 @@
-import type { MaintenanceRecord } from "../../features/maintenance";
+import type { Reader } from "../../db";
+import type { Role } from "../../domain/role";
+import {
+  isUnderWay,
+  listMaintenance,
+  listPendingMaintenance,
+  type MaintenanceRecord,
+} from "../../features/maintenance";
 import type { PageRow } from "../../features/pages";
-import { type Role, roleAllows } from "../../domain/role";
 import { toIso } from "../../kernel/time";
 import { MaintenanceState } from "../../public/state";
 import { Names } from "../../public/text";
-import {
-  Button,
-  ButtonLink,
-  Cell,
-  CellNote,
-  EmptyState,
-  PageHead,
-  Pagination,
-  Row,
-  RowLink,
-  Section,
-  Table,
-} from "../../ui";
-import { FirstPage } from "../no-page";
+import { Button, ButtonLink, Cell, CellNote, Row, RowLink, Section, Table } from "../../ui";
 import { PageFilter } from "../page-filter";
 import { MAINTENANCE_PATH, maintenancePath } from "../paths";
-import type { MaintenanceListing } from "./listing";
-import { listPath, PLAN_PATH } from "./maintenance-paths";
+import { ListFrame, listPath, type ListQuery, readListQuery } from "../timeline/list-frame";
+import { PLAN_PATH } from "./maintenance-paths";
 import { When } from "./when";
 
-interface MaintenanceListProps {
-  list: MaintenanceListing;
-  role: Role;
-}
+/** Number of listed maintenance that has not ended; the list says if there is more. */
+const PENDING_SHOWN = 100;
+const PAST_SHOWN = 50;
+/** Components listed by name; further ones are counted. */
+const NAMES_SHOWN = 3;
 
 const COLUMNS = [
   { label: "Maintenance" },
@@ -36,46 +30,89 @@ const COLUMNS = [
   { label: "Components" },
 ];
 
-const NAMES_SHOWN = 3;
-
-/** `/admin/maintenance`: maintenance under way, upcoming and past. */
-export function MaintenanceList({ list, role }: MaintenanceListProps) {
-  const { pages, page, underWay, upcoming, past, isContinued } = list;
-  const mayPlan = roleAllows(role, "editor") && pages.length > 0;
-  const isEmpty = underWay.length + upcoming.length + past.length === 0 && !isContinued;
-  return (
-    <>
-      <PageHead
-        title="Maintenance"
-        actions={mayPlan && !isEmpty ? <PlanLink slug={page?.slug} /> : undefined}
-      />
-      {pages.length > 1 ? <Filters list={list} /> : null}
-      {pages.length === 0 ? <FirstPage role={role} /> : null}
-      {isEmpty && pages.length > 0 ? <Nothing mayPlan={mayPlan} slug={page?.slug} /> : null}
-      {isEmpty || isContinued ? null : (
-        <>
-          <Part title="Under way" records={underWay} list={list} />
-          <Part title="Upcoming" records={upcoming} list={list} emptyLine="Nothing is planned." />
-          {list.isCut ? <p class="muted">What is planned for later still is left out.</p> : null}
-        </>
-      )}
-      <Part title="Past" records={past} list={list} />
-      <Pagination
-        newestHref={isContinued ? listPath({ page: page?.slug }) : undefined}
-        olderHref={
-          list.nextBefore ? listPath({ page: page?.slug, before: list.nextBefore }) : undefined
-        }
-      />
-    </>
-  );
+/** Content of one screen of the list of maintenance. */
+interface MaintenanceListing extends ListQuery {
+  underWay: readonly MaintenanceRecord[];
+  /** By planned start. */
+  upcoming: readonly MaintenanceRecord[];
+  /** True if more maintenance is under way or upcoming than is listed. */
+  hasMorePending: boolean;
+  /** Latest planned start first. */
+  past: readonly MaintenanceRecord[];
+  /** Id of the last past maintenance if more follow. */
+  nextBefore: string | undefined;
 }
 
-function PlanLink({ slug }: { slug: string | undefined }) {
-  const query = slug === undefined ? "" : `?page=${encodeURIComponent(slug)}`;
+/** Reads the list for a query. `before` continues past maintenance after that id. */
+export function readMaintenanceList(
+  reader: Reader,
+  query: Readonly<Record<string, string | undefined>>,
+): MaintenanceListing {
+  const { pages, page, before } = readListQuery(reader, query);
+  const ended = listMaintenance(reader, {
+    isUpcoming: 0,
+    isActive: 0,
+    pageId: page?.id,
+    before,
+    limit: PAST_SHOWN + 1,
+  });
+  const pending =
+    before === undefined
+      ? listPendingMaintenance(reader, { pageId: page?.id, limit: PENDING_SHOWN + 1 })
+      : [];
+  const shown = pending.slice(0, PENDING_SHOWN);
+  const past = ended.slice(0, PAST_SHOWN);
+  return {
+    pages,
+    page,
+    before,
+    underWay: shown.filter(({ row }) => isUnderWay(row.status)),
+    upcoming: shown.filter(({ row }) => row.status === "scheduled"),
+    hasMorePending: pending.length > PENDING_SHOWN,
+    past,
+    nextBefore: ended.length > PAST_SHOWN ? past.at(-1)?.row.id : undefined,
+  };
+}
+
+/** `/admin/maintenance`: maintenance under way, upcoming and past. */
+export function MaintenanceList({ list, role }: { list: MaintenanceListing; role: Role }) {
+  const { pages, page, before, underWay, upcoming, past } = list;
+  const isEmpty = underWay.length + upcoming.length + past.length === 0;
+  const table = { pages, isPageShown: pages.length > 1 && page === undefined };
   return (
-    <ButtonLink href={PLAN_PATH + query} kind="primary">
-      Plan maintenance
-    </ButtonLink>
+    <ListFrame
+      {...list}
+      title="Maintenance"
+      home={MAINTENANCE_PATH}
+      filters={{ page: page?.slug }}
+      filterForm={pages.length > 1 ? <Filters list={list} /> : null}
+      newLink={
+        <ButtonLink href={listPath(PLAN_PATH, { page: page?.slug })} kind="primary">
+          Plan maintenance
+        </ButtonLink>
+      }
+      role={role}
+      isEmpty={isEmpty}
+      firstUse={{
+        title: "No maintenance yet",
+        text: "Planned maintenance appears on the page, in the feeds and in the calendar. It starts and ends automatically, and shows its components under maintenance meanwhile.",
+      }}
+      noMatch="No maintenance matches these filters"
+    >
+      <Part title="Under way" records={underWay} {...table} />
+      {isEmpty || before !== undefined ? null : (
+        <Part
+          title="Upcoming"
+          records={upcoming}
+          {...table}
+          emptyLine="No maintenance is planned."
+        />
+      )}
+      {list.hasMorePending ? (
+        <p class="muted">Maintenance planned for later is not listed.</p>
+      ) : null}
+      <Part title="Past" records={past} {...table} />
+    </ListFrame>
   );
 }
 
@@ -90,13 +127,14 @@ function Filters({ list: { pages, page } }: { list: MaintenanceListing }) {
 
 interface PartProps {
   title: string;
-  list: MaintenanceListing;
   records: readonly MaintenanceRecord[];
+  pages: readonly PageRow[];
+  isPageShown: boolean;
   /** Text for an empty part; without it an empty part is omitted. */
   emptyLine?: string;
 }
 
-function Part({ title, records, emptyLine, list: { pages, page } }: PartProps) {
+function Part({ title, records, pages, isPageShown, emptyLine }: PartProps) {
   if (records.length === 0 && emptyLine === undefined) return null;
   return (
     <Section title={title}>
@@ -109,7 +147,7 @@ function Part({ title, records, emptyLine, list: { pages, page } }: PartProps) {
               key={record.row.id}
               record={record}
               page={pages.find(({ id }) => id === record.row.pageId)}
-              isPageShown={pages.length > 1 && page === undefined}
+              isPageShown={isPageShown}
             />
           ))}
         </Table>
@@ -150,14 +188,5 @@ function MaintenanceRow({ record, page, isPageShown }: RowProps) {
         )}
       </Cell>
     </Row>
-  );
-}
-
-function Nothing({ mayPlan, slug }: { mayPlan: boolean; slug: string | undefined }) {
-  return (
-    <EmptyState title="No maintenance yet" action={mayPlan ? <PlanLink slug={slug} /> : undefined}>
-      Planned work appears on the page, in the feeds and in the calendar. Maintenance starts and
-      ends by itself; the components are shown under maintenance meanwhile.
-    </EmptyState>
   );
 }

@@ -1,22 +1,19 @@
 import type { AppContext } from "../../context";
 import type { Reader } from "../../db";
-import { type Author, authorsOf } from "../../events";
-import { listComponentsOfPage, listGroups } from "../../features/components";
 import {
   getMaintenanceRecord,
   type Maintenance,
   presentMaintenance,
 } from "../../features/maintenance";
-import { getPage, type PageRow } from "../../features/pages";
-import type { Choosable } from "./component-choice";
+import { renderMaintenancePage } from "../../public/maintenance-page";
+import type { Previewed } from "../preview";
+import { readTimelineView, type TimelineView } from "../timeline/timeline-view";
 
 /** One maintenance with the related data that its screens show. */
-export interface MaintenanceView {
+export interface MaintenanceView extends TimelineView {
   maintenance: Maintenance;
-  page: PageRow;
-  choosable: Choosable;
-  /** Known authors, by update id. */
-  authors: ReadonlyMap<string, Author>;
+  /** Components of the maintenance that are no longer on the page. */
+  gone: Maintenance["components"];
 }
 
 /** Audit log actions that write an update. */
@@ -31,25 +28,23 @@ export function readMaintenanceView(
   id: string,
 ): MaintenanceView {
   const record = getMaintenanceRecord(reader, id);
-  const choosable = choosableOf(reader, record.row.pageId);
-  const living = new Set(choosable.components.map((component) => component.id));
-  // Ids sort by the time of their making.
-  const written = record.updates.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  return {
-    maintenance: presentMaintenance(record, baseUrl),
-    page: getPage(reader, record.row.pageId),
-    choosable: {
-      ...choosable,
-      gone: record.components.filter((component) => !living.has(component.id)),
-    },
-    authors: authorsOf(reader, id, WRITING, written),
-  };
+  const maintenance = presentMaintenance(record, baseUrl);
+  const view = readTimelineView(reader, record, WRITING);
+  const onPage = new Set(view.components.map((component) => component.id));
+  const gone = maintenance.components.filter((component) => !onPage.has(component.id));
+  return { maintenance, gone, ...view };
 }
 
-/** Returns the components and groups of a page. */
-export function choosableOf(reader: Reader, pageId: string): Choosable {
+/** Prepares the preview of a maintenance's page, from a transaction that is rolled back. */
+export function previewMaintenance(
+  { baseUrl }: Pick<AppContext, "baseUrl">,
+  reader: Reader,
+  id: string,
+): Previewed {
+  const record = getMaintenanceRecord(reader, id);
+  const maintenance = presentMaintenance(record, baseUrl);
   return {
-    components: listComponentsOfPage(reader, { pageId }),
-    groups: listGroups(reader, { pageId }),
+    pageId: record.row.pageId,
+    render: ({ document }) => renderMaintenancePage(document, maintenance),
   };
 }

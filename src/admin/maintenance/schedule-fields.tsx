@@ -1,94 +1,174 @@
-import { Checkbox, ChoiceField, duration, DateTimeField, SelectField } from "../../ui";
-import type { Wording } from "../field-errors";
-import { PLAN_LABELS } from "./plan";
-import { reminderOptions } from "./reminder";
-import { DURATIONS, type ScheduleValues, UNTIL } from "./schedule";
+import type { FieldError } from "../../errors";
+import { plural } from "../../kernel/text";
+import { DAY_MS, MINUTE_MS } from "../../kernel/time";
+import { ChoiceField, duration, SelectField } from "../../ui";
+import { parseDateTimeInput } from "../date-time-input";
+import { checkboxField } from "../forms/choice-fields";
+import { dateTimeField, type TimeZoneContext } from "../forms/date-time-field";
+import { type Field, InvalidInput, type ShownError } from "../forms/field";
+import type { MaintenanceView } from "./maintenance-view";
 
-interface ScheduleFieldsProps {
-  values: ScheduleValues;
-  wrong: Wording;
-  /** Time zone of the page. */
-  timeZone: string;
+/**
+ * Field for a planned time. `orderError` is shown if the service rejects a valid time, which it
+ * does only if the end is not later than the start.
+ */
+function plannedTimeField(
+  orderError: string,
+  options: { label: string; hint?: string; isRequired?: boolean },
+) {
+  return {
+    ...dateTimeField(options),
+    showError: ({ detail }: FieldError, typed: string): ShownError => ({
+      detail: parseDateTimeInput(typed) === undefined ? detail : orderError,
+    }),
+  };
 }
 
 /** Field for the planned start. */
-export function Beginning({
-  values,
-  wrong,
-  timeZone,
-  hint,
-}: ScheduleFieldsProps & { hint?: string }) {
-  return (
-    <DateTimeField
-      label={PLAN_LABELS.scheduled_for}
-      name="scheduled_for"
-      value={values.scheduledFor}
-      hint={hint}
-      timeZone={timeZone}
-      error={wrong.about("scheduled_for")}
-      required
-    />
-  );
+export function startField(hint?: string) {
+  return plannedTimeField("must be earlier than the end", {
+    label: "Starts at (UTC)",
+    isRequired: true,
+    ...(hint === undefined ? {} : { hint }),
+  });
 }
+
+const NOT_LATER = "must be later than the start";
 
 /** Field for the planned end. */
-export function End({ values, wrong, timeZone }: ScheduleFieldsProps) {
-  return (
-    <DateTimeField
-      label={PLAN_LABELS.scheduled_until}
-      name="scheduled_until"
-      value={values.scheduledUntil}
-      timeZone={timeZone}
-      error={wrong.about("scheduled_until")}
-    />
-  );
+export const endField = plannedTimeField(NOT_LATER, { label: "Ends at (UTC)" });
+
+/** Selectable durations in minutes, and the option to type the end. */
+const DURATIONS = ["30", "60", "120", "240", "480"];
+const UNTIL = "until";
+
+interface TypedDuration {
+  /** Minutes, or `until` if the end is typed. */
+  lasts: string;
+  end: string;
+  /** Start from which the duration counts. */
+  start: string;
 }
 
-/** Selects the duration, or a planned end. */
-export function Length(props: ScheduleFieldsProps) {
-  const { values, wrong } = props;
-  return (
+/** Field for the planned end of a new maintenance, as a duration or a time. */
+export const durationField: Field<TypedDuration, string, TimeZoneContext> = {
+  label: endField.label,
+  initial: { lasts: "60", end: "", start: "" },
+  inputs: { lasts: "Duration" },
+  showError(error, { lasts, end }) {
+    if (lasts === UNTIL) return endField.showError(error, end);
+    return DURATIONS.includes(lasts)
+      ? { input: "scheduled_for", detail: "is too late" }
+      : { input: "lasts", detail: "Select a duration." };
+  },
+  read: (sent, name) => ({
+    lasts: sent.text("lasts") || UNTIL,
+    end: sent.text(name),
+    start: sent.text("scheduled_for"),
+  }),
+  toBody({ lasts, end, start }, context) {
+    const from = parseDateTimeInput(start);
+    if (lasts !== UNTIL) return endAfter(from, lasts);
+    const until = endField.toBody(end, context);
+    // The service compares the times only if all other fields are valid.
+    const isEarly = from !== undefined && typeof until === "string" && until <= from;
+    return isEarly ? new InvalidInput(NOT_LATER) : until;
+  },
+  fromStored: (iso) => ({ lasts: UNTIL, end: endField.fromStored(iso), start: "" }),
+  Input: ({ name, value: { lasts, end }, errors, context }) => (
     <ChoiceField
-      legend={PLAN_LABELS.lasts}
+      legend="Duration"
       name="lasts"
       options={[
         ...DURATIONS.map((value) => ({ value, label: duration(Number(value)) })),
         { value: UNTIL, label: "Until …" },
       ]}
-      value={values.lasts}
-      error={wrong.about("lasts")}
+      value={lasts}
+      error={errors["lasts"]}
     >
-      <End {...props} />
+      {endField.Input({ name, value: end, errors, context })}
     </ChoiceField>
-  );
+  ),
+};
+
+const LATEST_TIME = "9999-12-31T23:59:59.999Z";
+
+/** Returns the end by a start and a duration. An unknown duration is returned unchanged. */
+function endAfter(start: string | undefined, minutes: string): string {
+  if (!DURATIONS.includes(minutes)) return minutes;
+  // An invalid start has an error of its own, so the end must not cause another one.
+  if (start === undefined) return LATEST_TIME;
+  return new Date(Date.parse(start) + Number(minutes) * MINUTE_MS).toISOString();
 }
 
-/** Fields for the automatic start, the automatic end and the reminder. */
-export function ClockFields({ values, wrong }: Omit<ScheduleFieldsProps, "timeZone">) {
-  return (
-    <>
-      <Checkbox
-        label={PLAN_LABELS.auto_start}
-        name="auto_start"
-        hint="Otherwise you start the maintenance here."
-        isChecked={values.isAutoStart}
-        error={wrong.about("auto_start")}
-      />
-      <Checkbox
-        label={PLAN_LABELS.auto_complete}
-        name="auto_complete"
-        hint="Otherwise the maintenance continues until you finish it here."
-        isChecked={values.isAutoComplete}
-        error={wrong.about("auto_complete")}
-      />
-      <SelectField
-        label={PLAN_LABELS.remind_minutes_before}
-        name="remind_minutes_before"
-        hint="Sent once, before the start. A reminder whose time has passed is not sent."
-        options={reminderOptions(values.remind)}
-        value={values.remind}
-        error={wrong.about("remind_minutes_before")}
-      />
-    </>
-  );
+export const autoStartField = checkboxField({
+  label: "Start automatically",
+  hint: "Otherwise you start the maintenance here.",
+  initial: true,
+});
+
+export const autoCompleteField = checkboxField({
+  label: "Complete automatically",
+  hint: "Otherwise the maintenance continues until you finish it here.",
+  initial: true,
+});
+
+const DAY_MINUTES = DAY_MS / MINUTE_MS;
+const USUAL_REMINDERS = [15, 60, 240, DAY_MINUTES, 2 * DAY_MINUTES, 7 * DAY_MINUTES];
+const NEVER = "never";
+
+/** Field for the time of the reminder, in minutes before the start; null for none. */
+export const reminderField: Field<string, number | null> = {
+  label: "Reminder",
+  initial: "60",
+  read: (sent, name) => sent.text(name),
+  toBody: (typed) => (typed === NEVER ? null : Number(typed || Number.NaN)),
+  fromStored: (minutes) => (minutes === null ? NEVER : String(minutes)),
+  Input: ({ name, value, errors }) => (
+    <SelectField
+      label="Reminder"
+      name={name}
+      hint="Sent once, before the start. A reminder whose time has passed is not sent."
+      options={reminderOptions(value)}
+      value={value}
+      error={errors[name]}
+    />
+  ),
+};
+
+/** Returns the usual times, and the selected one if it is another. */
+function reminderOptions(selected: string): { value: string; label: string }[] {
+  const minutes = Number(selected);
+  const isOther = Number.isInteger(minutes) && minutes > 0 && !USUAL_REMINDERS.includes(minutes);
+  const all = isOther ? [...USUAL_REMINDERS, minutes].sort((a, b) => a - b) : USUAL_REMINDERS;
+  return [
+    { value: NEVER, label: describeReminder(null) },
+    ...all.map((each) => ({ value: String(each), label: describeReminder(each) })),
+  ];
+}
+
+/** Returns the time of a reminder as text: "1 h before", "2 days before", "Never". */
+export function describeReminder(minutes: number | null): string {
+  if (minutes === null) return "Never";
+  const days = minutes / DAY_MINUTES;
+  return `${Number.isInteger(days) ? plural(days, "day") : duration(minutes)} before`;
+}
+
+/**
+ * Shows a field of the edit form only for scheduled maintenance. `Typed` is null for a form that
+ * was rendered after the start, which does not have the field and so does not change it.
+ */
+export function whileScheduled<Typed, Body>(
+  field: Field<Typed, Body, MaintenanceView>,
+): Field<Typed | null, Body, MaintenanceView> {
+  return {
+    ...field,
+    // Browsers omit checkboxes that are not checked, but always send the start.
+    read: (sent, name) => (sent.all("scheduled_for").length > 0 ? field.read(sent, name) : null),
+    toBody: (typed, context) => (typed === null ? undefined : field.toBody(typed, context)),
+    Input: (props) =>
+      props.context.maintenance.status === "scheduled"
+        ? field.Input({ ...props, value: props.value ?? field.initial })
+        : null,
+  };
 }

@@ -9,6 +9,7 @@ import {
   MAINTENANCE,
   type MaintenanceDashboard,
 } from "../../support/maintenance-dashboard";
+import { at } from "../../support/maintenance-site";
 
 /** Returns the fields that a browser sends for the edit form of a maintenance without changes. */
 async function untouched(dashboard: MaintenanceDashboard, id: string): Promise<Fields> {
@@ -110,10 +111,16 @@ describe("editing a maintenance", () => {
       says: "Ends at (UTC) must be later than the start.",
     },
     {
+      what: "a start after its end",
+      fields: { scheduled_for: "2026-03-10T16:00" },
+      at: "scheduled_for",
+      says: "Starts at (UTC) must be earlier than the end.",
+    },
+    {
       what: "a component of another page",
       fields: { components: ["cmp_other"] },
       at: "components",
-      says: "Choose components that are on the page.",
+      says: "Select components of the page.",
     },
   ]) {
     test(`a maintenance with ${what} is redisplayed with its error, and nothing is changed`, async () => {
@@ -158,6 +165,40 @@ describe("editing a maintenance", () => {
     expect(answer.status).toBe(409);
     expect(typedIn(answer.text, "scheduled_until")).toEqual([]);
     expect(await site.state()).toEqual(before);
+  });
+
+  test("an edit that changes nothing of a maintenance that has started meanwhile is no conflict", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    const id = await site.plan();
+    const form = await untouched(dashboard, id);
+    await site.update(id, { status: "in_progress", body: "Now." });
+    const before = await site.state();
+    expect((await save(dashboard, id, form)).status).toBe(303);
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("components submitted in another order are no change of a maintenance", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    const both = [site.ids["API"] ?? "", site.ids["Web"] ?? ""];
+    const id = await site.plan({ components: both });
+    const before = await site.state();
+    const form = { ...(await untouched(dashboard, id)), version: "0" };
+    for (const components of [both, both.toReversed()]) {
+      expect((await save(dashboard, id, { ...form, components })).status).toBe(303);
+    }
+    expect(await site.state()).toEqual(before);
+  });
+
+  test("a maintenance that starts and ends within a minute can be renamed", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    const times = { scheduled_for: at("14:00:10"), scheduled_until: at("14:00:50") };
+    const id = await site.plan(times);
+    const form = { ...(await untouched(dashboard, id)), name: "Short" };
+    expect((await save(dashboard, id, form)).status).toBe(303);
+    expect(await site.get(id)).toMatchObject({ name: "Short", ...times });
   });
 
   test("editing a maintenance keeps a deleted component unless it is unchecked", async () => {

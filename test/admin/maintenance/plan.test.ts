@@ -64,7 +64,7 @@ describe("the form that plans maintenance", () => {
       what: "no beginning",
       fields: { scheduled_for: "" },
       at: "scheduled_for",
-      says: "Starts at (UTC) must be a date and a time such as 2027-01-31 14:00.",
+      says: "Starts at (UTC) is empty.",
     },
     {
       what: "30 February",
@@ -88,7 +88,7 @@ describe("the form that plans maintenance", () => {
       what: "an end that is not there",
       fields: { lasts: "until" },
       at: "scheduled_until",
-      says: "Ends at (UTC) must be a date and a time such as 2027-01-31 14:00.",
+      says: "Ends at (UTC) is empty.",
     },
     {
       what: "an end before the beginning",
@@ -100,13 +100,13 @@ describe("the form that plans maintenance", () => {
       what: "a component of nothing",
       fields: { components: ["cmp_none"] },
       at: "components",
-      says: "Choose components that are on the page.",
+      says: "Select components of the page.",
     },
     {
       what: "a reminder of half a minute",
       fields: { remind_minutes_before: "0.5" },
       at: "remind_minutes_before",
-      says: "Remind people must be a whole number from 1 to 43,200.",
+      says: "Reminder must be a whole number from 1 to 43,200.",
     },
   ];
 

@@ -127,9 +127,10 @@ describe("a status change that is no longer possible", () => {
     const page = readHtml(answer.text);
     expect(answer.status).toBe(409);
     expect(page.texts('[role="alert"]')).toEqual([
-      "The maintenance is in progress by now. Nothing was published.",
+      "The status of the maintenance is now “In progress”. Nothing was published.",
     ]);
     expect(page.texts("textarea")).toEqual(["As we said."]);
+    expect(page.attributes("main form", "action")).toEqual([`${MAINTENANCE}/${id}`]);
     expect(await site.state()).toEqual(before);
   });
 

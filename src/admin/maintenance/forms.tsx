@@ -1,0 +1,116 @@
+import { MAINTENANCE_STATUSES, type MaintenanceStatus } from "../../domain/incident-status";
+import {
+  type AddMaintenanceUpdateBody,
+  isAllowedTransition,
+  type PlanMaintenanceBody,
+  type UpdateMaintenanceBody,
+} from "../../features/maintenance";
+import { MAINTENANCE_WORDS } from "../../public/words";
+import { ChoiceField, Fold } from "../../ui";
+import { notifyField } from "../forms/choice-fields";
+import { dateTimeField, type TimeZoneContext } from "../forms/date-time-field";
+import { type Field, optional } from "../forms/field";
+import { defineForm } from "../forms/form";
+import { type PageContext, pageField } from "../forms/page-field";
+import { messageField, nameField } from "../forms/text-fields";
+import type { PageComponents } from "../timeline/timeline-view";
+import { componentsField } from "./components-field";
+import type { MaintenanceView } from "./maintenance-view";
+import {
+  autoCompleteField,
+  autoStartField,
+  durationField,
+  endField,
+  reminderField,
+  startField,
+  whileScheduled,
+} from "./schedule-fields";
+
+/** Form for a new maintenance. */
+export const PLAN_FORM = defineForm<PlanMaintenanceBody, PageContext & PageComponents>()(
+  {
+    page: pageField(),
+    name: nameField({ hint: "What is planned, in a few words: “Database upgrade”." }),
+    components: componentsField,
+    scheduled_for: startField("May lie in the past, to record maintenance afterwards."),
+    scheduled_until: durationField,
+    body: messageField({
+      label: "Message",
+      hint: "What is done, and what people will notice. Markdown.",
+    }),
+    auto_start: autoStartField,
+    auto_complete: autoCompleteField,
+    remind_minutes_before: reminderField,
+    notify: notifyField(", also not at the start and end"),
+  },
+  { advanced: ["auto_start", "auto_complete", "remind_minutes_before", "notify"] },
+);
+
+/** Form that edits a maintenance. */
+export const MAINTENANCE_FORM = defineForm<UpdateMaintenanceBody, MaintenanceView>()({
+  name: nameField(),
+  components: componentsField,
+  scheduled_for: whileScheduled(startField()),
+  scheduled_until: whileScheduled(endField),
+  auto_start: whileScheduled(autoStartField),
+  auto_complete: whileScheduled(autoCompleteField),
+  remind_minutes_before: whileScheduled(reminderField),
+});
+
+/**
+ * Field for the next status. Empty keeps the current status, even if it changed after the form was
+ * rendered. Cancelling has a form of its own.
+ */
+const statusField: Field<string, MaintenanceStatus, MaintenanceView> = {
+  label: "Status",
+  initial: "",
+  read: (sent, name) => sent.text(name),
+  toBody: (typed) => (typed === "" ? undefined : (typed as MaintenanceStatus)),
+  fromStored: (status) => status,
+  Input({ name, value, errors, context }) {
+    const { status } = context.maintenance;
+    const next = MAINTENANCE_STATUSES.filter(
+      (other) => other !== "cancelled" && isAllowedTransition(status, other),
+    );
+    return (
+      <ChoiceField
+        legend="Status"
+        name={name}
+        options={[
+          { value: "", label: MAINTENANCE_WORDS[status] },
+          ...next.map((other) => ({ value: other, label: MAINTENANCE_WORDS[other] })),
+        ]}
+        value={value}
+        error={errors[name]}
+      />
+    );
+  },
+};
+
+const displayAtField: Field<string, string, TimeZoneContext> = optional(
+  dateTimeField({
+    label: "Took effect at (UTC)",
+    hint: "Empty means now. Not before the previous update.",
+  }),
+);
+
+/** Form for the next update of a maintenance. */
+export const UPDATE_FORM = defineForm<AddMaintenanceUpdateBody, MaintenanceView>()({
+  body: messageField({ label: "Message", hint: "What people should know now. Markdown." }),
+  status: statusField,
+  display_at: {
+    ...displayAtField,
+    Input: (props) => (
+      <Fold
+        title="Took effect earlier"
+        isOpen={props.value !== "" || props.errors[props.name] !== undefined}
+      >
+        {displayAtField.Input(props)}
+      </Fold>
+    ),
+  },
+  notify: notifyField(),
+});
+
+/** Form for the message of a step. */
+export const STEP_FORM = UPDATE_FORM.pick("body", "notify");
