@@ -1,0 +1,31 @@
+import type { PageRow } from "../features/pages";
+
+/** Columns of a page that a choice of pages needs. */
+export type Page = Pick<PageRow, "id" | "slug" | "name" | "isDefault">;
+
+/**
+ * Returns the page with a slug or id, else the default page, else the first. Undefined if there are
+ * no pages.
+ */
+export function choosePage<P extends Page>(
+  pages: readonly P[],
+  asked: string | undefined,
+): P | undefined {
+  return (
+    pages.find(({ id, slug }) => id === asked || slug === asked) ??
+    pages.find((page) => page.isDefault) ??
+    pages[0]
+  );
+}
+
+/**
+ * Returns the label of a page among others: its name, followed by the slug if another page has the
+ * same name.
+ */
+export function labelAmong(
+  pages: readonly Pick<Page, "name">[],
+  { name, slug }: Pick<Page, "name" | "slug">,
+): string {
+  const isShared = pages.filter((page) => page.name === name).length > 1;
+  return isShared ? `${name} (${slug})` : name;
+}
