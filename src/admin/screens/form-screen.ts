@@ -55,11 +55,17 @@ export function addFormScreen<Path extends string, Body, Context, View extends C
     return declared.show({ ...stateOf(at), ...typed }, at);
   }
 
+  /** Shows a form again that was not rejected. A stale one stays stale, since it keeps its version. */
+  function showAgain(at: SentAt<Path>, typed: Partial<FormState<ValuesOf<Fields>, View>>): Screen {
+    const version = at.sent.text("version");
+    return show(at, version === "" ? typed : { ...typed, hidden: { version } });
+  }
+
   /** Runs the action of a submitted form. A rejected form is shown again with the typed values. */
   async function respond(at: SentAt<Path>, act: () => Promise<Response>): Promise<Response> {
     const values = form.read(at.sent);
     const other = declared.redisplay?.(values, at.sent);
-    if (other !== undefined) return routes.answer(at, show(at, { values: other }));
+    if (other !== undefined) return routes.answer(at, showAgain(at, { values: other }));
     return routes.attempt(at, act, (error) => {
       const rejection = rejectionOf(error, form, values, declared.conflictField);
       if (!rejection) return undefined;
