@@ -3,7 +3,7 @@ import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import { RelativeTime, Notice } from "../../ui";
 import { WEBHOOKS_PATH, webhookPath } from "../paths";
-import type { DeliveryTrouble } from "../webhooks/troubles";
+import type { DeliveryTrouble } from "../webhooks/read";
 
 /** Number of failing webhooks listed by name; the rest are counted. */
 const NAMED = 5;

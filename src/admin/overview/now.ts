@@ -4,7 +4,7 @@ import { isUnderWay, type MaintenanceRecord } from "../../features/maintenance";
 import type { PageRow } from "../../features/pages";
 import type { Snapshot, Snapshots } from "../../features/status";
 import { readPages } from "../read-pages";
-import { type DeliveryTrouble, readDeliveryTroubles } from "../webhooks/troubles";
+import { type DeliveryTrouble, readDeliveryTroubles } from "../webhooks/read";
 
 /** Open incidents shown on the overview; the list shows all. */
 const INCIDENTS_SHOWN = 10;

@@ -18,7 +18,7 @@ import {
 } from "../../ui";
 import { describeFailure } from "./health";
 import { pathsOfWebhook } from "./webhook-paths";
-import type { WebhookView } from "./webhook-view";
+import type { WebhookView } from "./read";
 
 const STATUS_LOOKS: Readonly<Record<DeliveryStatus, { label: string; tone?: Tone }>> = {
   pending: { label: "Pending", tone: "info" },

@@ -5,23 +5,25 @@ import {
   webhookName,
   type WebhookRow,
 } from "../../features/webhooks";
-import { toIso } from "../../kernel/time";
+import { SECOND_MS, toIso } from "../../kernel/time";
 import {
   ButtonLink,
   Card,
+  Cell,
   CodeBlock,
   Facts,
-  RelativeTime,
   PageHead,
   PostButton,
+  RelativeTime,
+  Row,
+  RowLink,
   Section,
   SideBySide,
+  Table,
 } from "../../ui";
 import { WEBHOOKS_PATH } from "../paths";
 import { DeliveryState, NextTry } from "./deliveries";
 import { describeFailure } from "./health";
-import { requestText } from "./request-text";
-import { TryTable } from "./try-table";
 import { pathsOfWebhook } from "./webhook-paths";
 
 interface DeliveryDetailProps {
@@ -148,4 +150,64 @@ function Answer({ shown, now }: { shown: TryRow | undefined; now: number }) {
       </p>
     </>
   );
+}
+
+const COLUMNS = [
+  { label: "Try" },
+  { label: "When" },
+  { label: "Answer" },
+  { label: "Took", isNumeric: true },
+];
+
+interface TryTableProps {
+  /** Attempts, oldest first. */
+  tries: readonly TryRow[];
+  shown: TryRow | undefined;
+  webhookId: string;
+  now: number;
+}
+
+/** Attempts of a delivery, newest first, each linked to its response. */
+function TryTable({ tries, shown, webhookId, now }: TryTableProps) {
+  const { delivery } = pathsOfWebhook(webhookId);
+  return (
+    <Table columns={COLUMNS} caption="Tries">
+      {tries.toReversed().map((one) => (
+        <Row key={one.number}>
+          <Cell label="Try">
+            {one.number === shown?.number ? (
+              `${one.number}, shown above`
+            ) : (
+              <RowLink href={delivery(one.deliveryId, one.number)}>{one.number}</RowLink>
+            )}
+          </Cell>
+          <Cell label="When">
+            <RelativeTime at={toIso(one.at)} now={now} />
+          </Cell>
+          <Cell label="Answer">{describeFailure(one)}</Cell>
+          <Cell label="Took" isNumeric>
+            {`${one.latencyMs.toLocaleString("en")} ms`}
+          </Cell>
+        </Row>
+      ))}
+    </Table>
+  );
+}
+
+/** Returns a request as readable text: request line, headers and formatted body. */
+function requestText({ url, headers, body }: SentRequest, shown: TryRow | undefined): string {
+  const lines = Object.entries({
+    ...headers,
+    ...(shown ? { "webhook-timestamp": String(Math.floor(shown.at / SECOND_MS)) } : {}),
+    "webhook-signature": "v1,…",
+  }).map(([name, value]) => `${name}: ${value}`);
+  return [`POST ${url}`, ...lines, "", laidOut(body)].join("\n");
+}
+
+function laidOut(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), undefined, 2);
+  } catch {
+    return body;
+  }
 }

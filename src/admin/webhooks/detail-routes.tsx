@@ -8,7 +8,7 @@ import type { AdminDependencies } from "../dependencies";
 import { screenOperation } from "../screen-operation";
 import { WebhookDetail } from "./detail";
 import { pathsOfWebhook } from "./webhook-paths";
-import { readWebhookView } from "./webhook-view";
+import { readWebhookView } from "./read";
 
 /** Routes of one endpoint and its buttons without confirmation. */
 export function webhookDetailRoutes(deps: AdminDependencies) {

@@ -1,6 +1,7 @@
-import { type Backlog, type Failure, type WebhookRow } from "../../features/webhooks";
+import { type Backlog, type Failure, webhookName, type WebhookRow } from "../../features/webhooks";
 import { toIso } from "../../kernel/time";
-import { CellNote, Chip, RelativeTime, OneLine } from "../../ui";
+import { CellNote, Chip, Notice, OneLine, PostButton, RelativeTime } from "../../ui";
+import { pathsOfWebhook } from "./webhook-paths";
 
 /** State of an endpoint: enabled, failing or disabled. */
 export function WebhookState({ row }: { row: WebhookRow }) {
@@ -63,4 +64,42 @@ export function LastError({ failure, now }: { failure: Failure | undefined; now:
 /** Returns a failure as text: "Answered 503", or the reason for a missing response. */
 export function describeFailure({ statusCode, error }: Omit<Failure, "at">): string {
   return statusCode === null ? (error ?? "Nothing answered") : `Answered ${statusCode}`;
+}
+
+interface DisabledNoticeProps {
+  row: WebhookRow;
+  now: number;
+  /**
+   * True on lists, where the notice links to the endpoint. Otherwise the notice has a button that
+   * enables the endpoint.
+   */
+  isLink?: boolean;
+}
+
+/** Notice of an endpoint that was disabled, automatically or by a user. */
+export function DisabledNotice({ row, now, isLink = false }: DisabledNoticeProps) {
+  const { home, enable } = pathsOfWebhook(row.id);
+  const { disabledReason: reason, disabledAt } = row;
+  const name = webhookName(row);
+  const title =
+    reason === null
+      ? "This webhook is disabled"
+      : isLink
+        ? `“${name}” was disabled`
+        : "This webhook was disabled automatically";
+  return (
+    <Notice tone={reason === null ? "info" : "danger"} title={title}>
+      {reason === null ? "Nothing is sent to it." : `${reason} Nothing is sent to it since.`}{" "}
+      {disabledAt === null ? null : (
+        <>
+          Disabled <RelativeTime at={toIso(disabledAt)} now={now} />.{" "}
+        </>
+      )}
+      {isLink ? (
+        <a href={home}>Open webhook</a>
+      ) : (
+        <PostButton action={enable}>Enable webhook</PostButton>
+      )}
+    </Notice>
+  );
 }

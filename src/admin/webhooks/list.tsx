@@ -13,9 +13,8 @@ import {
   Table,
 } from "../../ui";
 import { WEBHOOKS_PATH } from "../paths";
-import { DisabledNotice } from "./disabled-notice";
-import { LastError, SuccessRate, Waiting, WebhookState } from "./health";
-import type { ListedWebhook, WebhookListing } from "./listing";
+import { DisabledNotice, LastError, SuccessRate, Waiting, WebhookState } from "./health";
+import type { ListedWebhook, WebhookListing } from "./read";
 import { NEW_WEBHOOK_PATH, pathsOfWebhook } from "./webhook-paths";
 
 const COLUMNS = [

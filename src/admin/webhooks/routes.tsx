@@ -15,7 +15,7 @@ import { webhookDeliveryRoutes } from "./delivery-routes";
 import { webhookDetailRoutes } from "./detail-routes";
 import { webhookEditRoutes } from "./edit-routes";
 import { WebhookList } from "./list";
-import { readWebhookList } from "./listing";
+import { readWebhookList } from "./read";
 import { RevealedSecret, SecretShownBefore } from "./reveal";
 import {
   emptyWebhook,

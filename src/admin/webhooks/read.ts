@@ -1,0 +1,149 @@
+import type { Reader } from "../../db";
+import {
+  type Backlog,
+  type DeliveryRecord,
+  deliveryHealth,
+  type Failure,
+  getWebhookRecord,
+  lastFailure,
+  listAllWebhooks,
+  listDeliveries,
+  listWebhooks,
+  webhookName,
+  type WebhookRecord,
+  type WebhookRow,
+} from "../../features/webhooks";
+import { findPage, type PageRow } from "../../features/pages";
+import { NEWEST } from "../../domain/ids";
+import { DELIVERY_STATUSES, type DeliveryStatus } from "../../domain/webhook";
+import { MINUTE_MS } from "../../kernel/time";
+import { readPages } from "../read-pages";
+
+/** Number of endpoints on one screen, and of deliveries of one endpoint. */
+const WEBHOOKS_PER_SCREEN = 50;
+const DELIVERIES_PER_SCREEN = 25;
+
+/** Endpoint with its backlog and last failure. */
+export interface ListedWebhook {
+  record: WebhookRecord;
+  backlog: Backlog | undefined;
+  failure: Failure | undefined;
+}
+
+/** Content of one screen of the list of endpoints. */
+export interface WebhookListing {
+  webhooks: readonly ListedWebhook[];
+  pages: readonly PageRow[];
+  /**
+   * Last id of this screen if more follow. `isContinued` is true for every screen but the first.
+   */
+  nextBefore: string | undefined;
+  isContinued: boolean;
+}
+
+/** Reads endpoints, newest first, older than the one with the id `before`. `now` is in unix ms. */
+export function readWebhookList(
+  reader: Reader,
+  before: string | undefined,
+  now: number,
+): WebhookListing {
+  const position = { before: before ?? NEWEST, limit: WEBHOOKS_PER_SCREEN + 1 };
+  const records = listWebhooks(reader, position, now);
+  const shown = records.slice(0, WEBHOOKS_PER_SCREEN);
+  const { backlogs } = deliveryHealth(reader, now);
+  return {
+    webhooks: shown.map((record) => ({
+      record,
+      backlog: backlogs.find(({ webhookId }) => webhookId === record.row.id),
+      failure: lastFailure(reader, record.row.id),
+    })),
+    pages: readPages(reader),
+    nextBefore: records.length > WEBHOOKS_PER_SCREEN ? shown.at(-1)?.row.id : undefined,
+    isContinued: before !== undefined,
+  };
+}
+
+/** Endpoint with its health and one screen of its deliveries. */
+export interface WebhookView {
+  record: WebhookRecord;
+  /** Page whose events the endpoint receives; null for all pages. */
+  page: PageRow | null;
+  backlog: Backlog | undefined;
+  failure: Failure | undefined;
+  deliveries: readonly DeliveryRecord[];
+  status: DeliveryStatus | undefined;
+  /**
+   * Last id of this screen if more follow. `isContinued` is true for every screen but the first.
+   */
+  nextBefore: string | undefined;
+  isContinued: boolean;
+}
+
+/**
+ * Reads an endpoint and the deliveries for a query. Invalid parameters are ignored. Throws
+ * `not_found`.
+ */
+export function readWebhookView(
+  reader: Reader,
+  id: string,
+  query: Readonly<Record<string, string | undefined>>,
+  now: number,
+): WebhookView {
+  const record = getWebhookRecord(reader, id, now);
+  const { pageId } = record.row;
+  const status = DELIVERY_STATUSES.find((one) => one === query["show"]);
+  const before = query["before"] || undefined;
+  const found = listDeliveries(reader, {
+    webhookId: id,
+    status: status ?? null,
+    before: before ?? NEWEST,
+    limit: DELIVERIES_PER_SCREEN + 1,
+  });
+  const deliveries = found.slice(0, DELIVERIES_PER_SCREEN);
+  return {
+    record,
+    page: (pageId !== null && findPage(reader, { id: pageId })) || null,
+    backlog: deliveryHealth(reader, now).backlogs.find(({ webhookId }) => webhookId === id),
+    failure: lastFailure(reader, id),
+    deliveries,
+    status,
+    nextBefore: found.length > DELIVERIES_PER_SCREEN ? deliveries.at(-1)?.row.id : undefined,
+    isContinued: before !== undefined,
+  };
+}
+
+/**
+ * Waiting time in ms above which a delivery has failed more than twice, so that the failure is not
+ * brief.
+ */
+const LONG_WAIT_MS = 10 * MINUTE_MS;
+
+/** Endpoint that receives no events. */
+export interface DeliveryTrouble {
+  id: string;
+  name: string;
+  /** Reason for the automatic disabling; undefined if enabled. */
+  disabledReason?: string;
+  /** Number of waiting deliveries, and the time of the oldest in unix ms. */
+  waiting?: { count: number; oldestAt: number };
+}
+
+/**
+ * Reads the endpoints that were disabled automatically, and those with a delivery older than
+ * `LONG_WAIT_MS`.
+ */
+export function readDeliveryTroubles(reader: Reader, now: number): DeliveryTrouble[] {
+  const backlogs = new Map(
+    deliveryHealth(reader, now)
+      .backlogs.filter(({ oldestAt }) => now - oldestAt > LONG_WAIT_MS)
+      .map(({ webhookId, count, oldestAt }) => [webhookId, { count, oldestAt }]),
+  );
+  return listAllWebhooks(reader, {}).flatMap((row) => troubleOf(row, backlogs.get(row.id)));
+}
+
+function troubleOf(row: WebhookRow, waiting: DeliveryTrouble["waiting"]): DeliveryTrouble[] {
+  const { id, enabled, disabledReason } = row;
+  const name = webhookName(row);
+  if (enabled) return waiting ? [{ id, name, waiting }] : [];
+  return disabledReason === null ? [] : [{ id, name, disabledReason }];
+}
