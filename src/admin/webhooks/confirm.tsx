@@ -1,38 +1,46 @@
-import { webhookName, type WebhookRow } from "../../features/webhooks";
-import { DialogForm, ErrorSummary, DateTimeField } from "../../ui";
-import { type Complaints, wording } from "../field-errors";
+import type { WebhookRow } from "../../features/webhooks";
+import { DialogForm } from "../../ui";
+import type { StateOf } from "../forms/form";
+import { FormFields } from "../forms/form-fields";
+import { REDELIVER_FORM } from "./forms";
 import { pathsOfWebhook } from "./webhook-paths";
 
-/** Asks before the secret of an endpoint is rotated. */
-export function RotateSecret({ row, formToken }: { row: WebhookRow; formToken: string }) {
+interface ConfirmProps {
+  title: string;
+  row: WebhookRow;
+}
+
+/** Asks before the secret of an endpoint is rotated. `hidden` is the form token. */
+export function RotateSecret(props: ConfirmProps & { hidden: Readonly<Record<string, string>> }) {
+  const { title, row, hidden } = props;
   const paths = pathsOfWebhook(row.id);
-  const isOverlapping = row.previousSecret !== null;
   return (
     <DialogForm
-      title={`Rotate the secret of “${webhookName(row)}”`}
-      action={paths.ask("rotate")}
-      hidden={{ form: formToken }}
+      title={title}
+      action={paths.rotate}
+      hidden={hidden}
       button="Rotate secret"
       cancelHref={paths.home}
     >
       <p>
         The webhook gets a new secret, which is shown once. For 24 hours both the new and the
-        current secret sign every request, so that the receiver can switch without losing any.
+        current secret sign every request, so that the receiver can change over without rejecting
+        any.
       </p>
-      {isOverlapping ? (
-        <p>The secret was rotated before: the one replaced then stops signing at once.</p>
-      ) : null}
+      {row.previousSecret === null ? null : (
+        <p>The secret was rotated before. The one that was replaced then stops signing at once.</p>
+      )}
     </DialogForm>
   );
 }
 
 /** Asks before an endpoint is disabled. */
-export function DisableWebhook({ row }: { row: WebhookRow }) {
+export function DisableWebhook({ title, row }: ConfirmProps) {
   const paths = pathsOfWebhook(row.id);
   return (
     <DialogForm
-      title={`Disable “${webhookName(row)}”`}
-      action={paths.ask("disable")}
+      title={title}
+      action={paths.disable}
       button="Disable webhook"
       isDanger
       cancelHref={paths.home}
@@ -46,12 +54,12 @@ export function DisableWebhook({ row }: { row: WebhookRow }) {
 }
 
 /** Asks before an endpoint is deleted. */
-export function DeleteWebhook({ row }: { row: WebhookRow }) {
+export function DeleteWebhook({ title, row }: ConfirmProps) {
   const paths = pathsOfWebhook(row.id);
   return (
     <DialogForm
-      title={`Delete “${webhookName(row)}”`}
-      action={paths.ask("delete")}
+      title={title}
+      action={paths.delete}
       button="Delete webhook"
       isDanger
       cancelHref={paths.home}
@@ -64,38 +72,18 @@ export function DeleteWebhook({ row }: { row: WebhookRow }) {
   );
 }
 
-const LABELS = { since: "Queued since (UTC)" };
-
-interface RedeliverFailedProps {
-  row: WebhookRow;
-  /** Field text in UTC. */
-  since: string;
-  complaints: Complaints;
-}
-
 /** Asks for the time from which failed deliveries are sent again. */
-export function RedeliverFailed({ row, since, complaints }: RedeliverFailedProps) {
+export function RedeliverFailed(props: ConfirmProps & { state: StateOf<typeof REDELIVER_FORM> }) {
+  const { title, row, state } = props;
   const paths = pathsOfWebhook(row.id);
-  const wrong = wording(complaints, LABELS);
   return (
-    <DialogForm
-      title={`Redeliver what failed to “${webhookName(row)}”`}
-      action={paths.ask("redeliver")}
-      button="Redeliver"
-      cancelHref={paths.home}
-    >
-      <ErrorSummary errors={wrong.all} />
-      <p>
-        Deliveries queued since then that failed or were cancelled are sent again, in order. Events
-        keep their ids, so receivers can ignore duplicates.
-      </p>
-      <DateTimeField
-        label={LABELS.since}
-        name="since"
-        value={since}
-        error={wrong.about("since")}
-        required
-      />
+    <DialogForm title={title} action={paths.redeliver} button="Redeliver" cancelHref={paths.home}>
+      <FormFields form={REDELIVER_FORM} state={state}>
+        <p>
+          Deliveries queued since then that failed or were cancelled are sent again, in order.
+          Events keep their ids, so receivers can ignore duplicates.
+        </p>
+      </FormFields>
     </DialogForm>
   );
 }

@@ -1,4 +1,3 @@
-import { Elysia } from "elysia";
 import { readHeadline } from "../../features/status";
 import {
   getDelivery,
@@ -8,54 +7,51 @@ import {
   redeliverFailed,
   sentRequest,
   webhookName,
+  type WebhookRow,
 } from "../../features/webhooks";
-import { type RequestContext, actorOf, formBody, seeOther, session } from "../../http";
+import { type RequestContext, actorOf, formBody, session } from "../../http";
 import { plural } from "../../kernel/text";
-import { DAY_MS, parseInstant, toIso } from "../../kernel/time";
-import { createDone } from "../done";
-import { type Complaints, NO_COMPLAINTS, statusOf } from "../field-errors";
-import { formatDateTimeInput, DATE_TIME_ERROR, parseDateTimeInput } from "../date-time-input";
+import { DAY_MS, toIso } from "../../kernel/time";
 import type { AdminDependencies } from "../dependencies";
-import type { ScreenRequest } from "../render";
+import { createDone } from "../done";
+import type { StateOf } from "../forms/form";
+import type { Screen } from "../render";
 import { screenOperation } from "../screen-operation";
+import type { Area } from "../screens/area";
 import { RedeliverFailed } from "./confirm";
 import { DeliveryDetail } from "./delivery";
+import { REDELIVER_FORM } from "./forms";
 import { pathsOfWebhook } from "./webhook-paths";
 
-/** Routes that show the deliveries of an endpoint and redeliver them. */
-export function webhookDeliveryRoutes(deps: AdminDependencies) {
-  const { ctx, requestContexts, render, writeAs } = deps;
-  const done = createDone(deps.flashes);
-  const MAY_MANAGE = session("admin");
+const IN_UTC = { page: { timeZone: "UTC" } };
 
-  function showQuestion(
-    at: ScreenRequest,
-    id: string,
-    since: string,
-    complaints: Complaints = NO_COMPLAINTS,
-  ) {
-    const { row } = getWebhookRecord(ctx.db, id, ctx.clock.now());
-    if (!row.enabled) return seeOther(pathsOfWebhook(id).home);
-    return render.screen(at, {
-      title: "Redeliver what failed",
-      status: statusOf(complaints),
-      children: <RedeliverFailed row={row} since={since} complaints={complaints} />,
-    });
+/** Adds the screen of a delivery, and the actions that send deliveries again. */
+export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
+  const { ctx, render, writeAs } = deps;
+  const done = createDone(deps.flashes);
+
+  function rowOf(id: string): WebhookRow {
+    return getWebhookRecord(ctx.db, id, ctx.clock.now()).row;
+  }
+
+  function askSince(row: WebhookRow, state: StateOf<typeof REDELIVER_FORM>): Screen {
+    const title = `Redeliver what failed to “${webhookName(row)}”`;
+    return { title, children: <RedeliverFailed title={title} row={row} state={state} /> };
   }
 
   /** Queues failed deliveries again, in transactions of bounded size, and returns their number. */
   async function redeliverSince(
     requestContext: RequestContext,
-    id: string,
+    webhookId: string,
     since: number,
   ): Promise<number> {
     let count = 0;
     let after: string | undefined;
     do {
-      // The next part begins where this one ends.
+      // Each transaction continues where the one before ended.
       // oxlint-disable-next-line no-await-in-loop
       const part = await writeAs(requestContext, (tx) =>
-        redeliverFailed(ctx, tx, { webhookId: id, since, after }, actorOf(requestContext)),
+        redeliverFailed(ctx, tx, { webhookId, since, after }, actorOf(requestContext)),
       );
       count += part.count;
       after = part.next;
@@ -63,65 +59,55 @@ export function webhookDeliveryRoutes(deps: AdminDependencies) {
     return count;
   }
 
-  return new Elysia()
-    .use(requestContexts.plugin)
-    .get(
-      "/:id/redeliver",
-      async ({ request, requestContext, params }) => {
-        const since = toIso(ctx.clock.now() - DAY_MS).replace(/:\d\d\.\d+Z$/, "");
-        return showQuestion({ request, requestContext }, params.id, formatDateTimeInput(since));
-      },
-      screenOperation("Asks since when failed deliveries are sent again", MAY_MANAGE),
-    )
-    .post(
-      "/:id/redeliver",
-      async ({ request, requestContext, params: { id }, body: form }) => {
-        const typed = form.text("since");
-        const since = parseInstant(parseDateTimeInput(typed) ?? "");
-        if (since === undefined) {
-          return showQuestion({ request, requestContext }, id, typed, { since: DATE_TIME_ERROR });
-        }
-        const count = await redeliverSince(requestContext, id, since);
-        const text =
-          count === 0 ? undefined : `${plural(count, "event")} will be sent again, in order.`;
-        return done(requestContext, pathsOfWebhook(id).home, text);
-      },
-      { ...formBody(), ...screenOperation("Send failed deliveries again", MAY_MANAGE) },
-    )
-    .get(
-      "/:id/deliveries/:delivery_id",
-      async ({ request, requestContext, params, query }) => {
-        const { now } = requestContext;
-        const { row } = getWebhookRecord(ctx.db, params.id, now);
-        const delivery = getDelivery(ctx.db, row.id, params.delivery_id);
-        const tries = getTries(ctx.db, delivery.row.id);
-        const page = {
-          row,
-          delivery,
-          tries,
-          shown: tries.find(({ number }) => String(number) === query["try"]) ?? tries.at(-1),
-          request: sentRequest(ctx, delivery.row.id, readHeadline),
-          now,
-        };
-        return render.screen(
-          { request, requestContext },
-          {
-            title: `${delivery.eventType} to “${webhookName(row)}”`,
-            children: <DeliveryDetail {...page} />,
-          },
-        );
-      },
-      screenOperation("One delivery of a webhook", MAY_MANAGE),
-    )
-    .post(
-      "/:id/deliveries/:delivery_id/redeliver",
-      async ({ requestContext, params }) => {
-        const { row } = await writeAs(requestContext, (tx) =>
-          redeliver(ctx, tx, params.id, params.delivery_id, actorOf(requestContext)),
-        );
-        const path = pathsOfWebhook(params.id).delivery(row.id);
-        return done(requestContext, path, "The event is sent again.");
-      },
-      { ...formBody(), ...screenOperation("Send a delivery again", MAY_MANAGE) },
-    );
+  area.screen("/:id/redeliver", "Asks since when failed deliveries are sent again", (at) => {
+    const row = rowOf(at.params.id);
+    if (!row.enabled) return { path: pathsOfWebhook(row.id).home };
+    const values = REDELIVER_FORM.stored({ since: toIso(ctx.clock.now() - DAY_MS) });
+    return askSince(row, REDELIVER_FORM.state(values, IN_UTC));
+  });
+
+  // The action takes several transactions, which no helper does.
+  area.routes.post(
+    "/:id/redeliver",
+    async ({ request, requestContext, params: { id }, body: sent }) => {
+      const values = REDELIVER_FORM.read(sent);
+      const { body, errors } = REDELIVER_FORM.parse(values, IN_UTC);
+      if (errors.length > 0) {
+        const shown = REDELIVER_FORM.errorsByInput(errors, values);
+        const state = { ...REDELIVER_FORM.state(values, IN_UTC), errors: shown };
+        const screen = { ...askSince(rowOf(id), state), status: 422 };
+        return render.screen({ request, requestContext }, screen);
+      }
+      const count = await redeliverSince(requestContext, id, Date.parse(body.since));
+      const text =
+        count === 0 ? undefined : `${plural(count, "event")} will be sent again, in order.`;
+      return done(requestContext, pathsOfWebhook(id).home, text);
+    },
+    { ...formBody(), ...screenOperation("Send failed deliveries again", session("admin")) },
+  );
+
+  area.screen(
+    "/:id/deliveries/:delivery_id",
+    "One delivery of a webhook",
+    ({ params, query, requestContext: { now } }) => {
+      const row = rowOf(params.id);
+      const delivery = getDelivery(ctx.db, row.id, params.delivery_id);
+      const tries = getTries(ctx.db, delivery.row.id);
+      const shown = tries.find(({ number }) => String(number) === query["try"]) ?? tries.at(-1);
+      const request = sentRequest(ctx, delivery.row.id, readHeadline);
+      return {
+        title: `${delivery.eventType} to “${webhookName(row)}”`,
+        children: <DeliveryDetail {...{ row, delivery, tries, shown, request, now }} />,
+      };
+    },
+  );
+
+  area.action("/:id/deliveries/:delivery_id/redeliver", {
+    summary: "Send a delivery again",
+    run: (tx, { params }, actor) => redeliver(ctx, tx, params.id, params.delivery_id, actor),
+    done: ({ row }, { params }) => ({
+      path: pathsOfWebhook(params.id).delivery(row.id),
+      text: "The event is sent again.",
+    }),
+  });
 }

@@ -47,15 +47,15 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
               </PostButton>
             ) : null}
             <ButtonLink href={paths.edit}>Edit</ButtonLink>
-            <ButtonLink href={paths.ask("rotate")} dialog>
+            <ButtonLink href={paths.rotate} dialog>
               Rotate secret
             </ButtonLink>
             {row.enabled ? (
-              <ButtonLink href={paths.ask("disable")} dialog>
+              <ButtonLink href={paths.disable} dialog>
                 Disable
               </ButtonLink>
             ) : null}
-            <ButtonLink href={paths.ask("delete")} kind="danger" dialog>
+            <ButtonLink href={paths.delete} kind="danger" dialog>
               Delete
             </ButtonLink>
           </>
@@ -74,7 +74,7 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
         title="Deliveries"
         actions={
           row.enabled ? (
-            <ButtonLink href={paths.ask("redeliver")} dialog>
+            <ButtonLink href={paths.redeliver} dialog>
               Redeliver failed
             </ButtonLink>
           ) : undefined

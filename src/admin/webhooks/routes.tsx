@@ -1,97 +1,205 @@
-import { Elysia } from "elysia";
-import { createWebhook, type WebhookRow } from "../../features/webhooks";
-import { actorOf, formBody, session } from "../../http";
-import { NO_COMPLAINTS, statusOf } from "../field-errors";
-import { newFormToken } from "../form-token";
-import type { AdminDependencies } from "../dependencies";
-import { WEBHOOKS_PATH } from "../paths";
-import { readPages } from "../read-pages";
-import type { ScreenRequest } from "../render";
-import type { Reveal } from "../reveals";
-import { screenOperation } from "../screen-operation";
-import { webhookConfirmRoutes } from "./confirm-routes";
-import { CreateForm } from "./create-form";
-import { webhookDeliveryRoutes } from "./delivery-routes";
-import { webhookDetailRoutes } from "./detail-routes";
-import { webhookEditRoutes } from "./edit-routes";
-import { WebhookList } from "./list";
-import { readWebhookList } from "./read";
-import { RevealedSecret, SecretShownBefore } from "./reveal";
+import { makeOnce } from "../../features/submissions";
 import {
-  emptyWebhook,
-  readWebhook,
-  toNewWebhook,
-  webhookComplaintsOrThrow,
-  type WebhookValues,
-} from "./values";
+  createWebhook,
+  deleteWebhook,
+  getWebhookRecord,
+  presentWebhook,
+  rotateSecret,
+  sendTestEvent,
+  updateWebhook,
+  webhookName,
+  type WebhookRow,
+} from "../../features/webhooks";
+import type { Reader } from "../../db";
+import { sessionOf } from "../../http";
+import type { AdminDependencies } from "../dependencies";
+import { newFormToken } from "../form-token";
+import { WEBHOOKS_PATH } from "../paths";
+import type { Screen } from "../render";
+import type { Reveal } from "../reveals";
+import { deletedText } from "../screens/action-routes";
+import { createArea } from "../screens/area";
+import { DeleteWebhook, DisableWebhook, RotateSecret } from "./confirm";
+import { addDeliveryRoutes } from "./delivery-routes";
+import { WebhookDetail } from "./detail";
+import { WebhookFormScreen } from "./form-screen";
+import {
+  CONFIRM_FORM,
+  formatNamed,
+  isChoosingFormat,
+  readFormContext,
+  sentFormat,
+  WEBHOOK_FORM,
+} from "./forms";
+import { WebhookList } from "./list";
+import { readWebhookList, readWebhookView } from "./read";
+import { RevealedSecret, SecretShownBefore } from "./reveal";
+import { pathsOfWebhook } from "./webhook-paths";
 
 /** Settings → Webhooks: for admins and owners. */
 export function webhookAdminRoutes(deps: AdminDependencies) {
-  const { ctx, requestContexts, render, reveals } = deps;
-  const MAY_MANAGE = session("admin");
+  const { ctx } = deps;
+  const area = createArea(deps, WEBHOOKS_PATH, "admin");
 
-  function showForm(at: ScreenRequest, values: WebhookValues, complaints = NO_COMPLAINTS) {
-    const form = { values, complaints, pages: readPages(ctx.db), formToken: newFormToken(ctx) };
-    return render.screen(at, {
-      title: "Create webhook",
-      status: statusOf(complaints),
-      // What was typed may be a URL that is a secret.
-      isSecret: true,
-      children: <CreateForm {...form} />,
-    });
+  function rowOf(reader: Reader, id: string): WebhookRow {
+    return getWebhookRecord(reader, id, ctx.clock.now()).row;
   }
 
   /** Shows a new secret under `title`, or says that it was already shown. */
-  function showSecret(at: ScreenRequest, reveal: Reveal<WebhookRow>, title: string) {
+  function showSecret(reveal: Reveal<WebhookRow>, title: string): Screen {
     if ("shownBefore" in reveal) {
       const page = { title: "This secret was already shown", id: reveal.shownBefore };
-      return render.screen(at, { title: page.title, children: <SecretShownBefore {...page} /> });
+      return { title: page.title, children: <SecretShownBefore {...page} /> };
     }
     const row = reveal.revealed;
     const page = { title, row, formToken: newFormToken(ctx), now: ctx.clock.now() };
-    return render.screen(at, { title, isSecret: true, children: <RevealedSecret {...page} /> });
+    return { title, isSecret: true, children: <RevealedSecret {...page} /> };
   }
 
-  return new Elysia({ prefix: WEBHOOKS_PATH })
-    .use(requestContexts.plugin)
-    .use(webhookDetailRoutes(deps))
-    .use(webhookEditRoutes(deps))
-    .use(webhookConfirmRoutes(deps, showSecret))
-    .use(webhookDeliveryRoutes(deps))
-    .get(
-      "",
-      async ({ request, requestContext, query }) => {
-        const { now } = requestContext;
-        const list = readWebhookList(ctx.db, query["before"] || undefined, now);
-        return render.screen(
-          { request, requestContext },
-          { title: "Webhooks", children: <WebhookList list={list} now={now} /> },
-        );
-      },
-      screenOperation("The list of webhooks", MAY_MANAGE),
-    )
-    .get(
-      "/new",
-      async ({ request, requestContext, query }) =>
-        showForm({ request, requestContext }, emptyWebhook(query["format"])),
-      screenOperation("The form for a new webhook", MAY_MANAGE),
-    )
-    .post(
-      "/new",
-      async ({ request, requestContext, body: form }) => {
-        const at = { request, requestContext };
-        const { values, asksForFormat } = readWebhook(form);
-        if (asksForFormat) return showForm(at, values);
-        try {
-          const reveal = await reveals.reveal(requestContext, form, (tx) => {
-            const { row } = createWebhook(ctx, tx, toNewWebhook(values), actorOf(requestContext));
-            return { made: row, subjectId: row.id };
-          });
-          return await showSecret(at, reveal, "Copy the secret now");
-        } catch (error) {
-          return showForm(at, values, webhookComplaintsOrThrow(error));
-        }
-      },
-      { ...formBody(), ...screenOperation("Create a webhook", MAY_MANAGE) },
-    );
+  area.screen("", "The list of webhooks", ({ query, requestContext: { now } }) => {
+    const list = readWebhookList(ctx.db, query["before"] || undefined, now);
+    return { title: "Webhooks", children: <WebhookList list={list} now={now} /> };
+  });
+
+  area.secretForm("/new", {
+    ask: "The form for a new webhook",
+    summary: "Create a webhook",
+    form: WEBHOOK_FORM,
+    load: (reader, { query, sent }) =>
+      readFormContext(
+        reader,
+        sent ? sentFormat(sent) : (formatNamed(query["format"]) ?? "standard"),
+      ),
+    initial: (_, { format }) => ({ format }),
+    redisplay: (values, sent) => (isChoosingFormat(sent) ? values : undefined),
+    show: (state) => ({
+      title: "Create webhook",
+      // The typed URL may be a secret.
+      isSecret: true,
+      children: <WebhookFormScreen state={state} />,
+    }),
+    create(tx, body, actor) {
+      const { row } = createWebhook(ctx, tx, body, actor);
+      return { made: row, subjectId: row.id };
+    },
+    reveal: (reveal) => showSecret(reveal, "Copy the secret now"),
+  });
+
+  area.screen("/:id", "One webhook", ({ params, query, requestContext: { now } }) => {
+    const view = readWebhookView(ctx.db, params.id, query, now);
+    const page = { view, formToken: newFormToken(ctx), now };
+    return { title: webhookName(view.record.row), children: <WebhookDetail {...page} /> };
+  });
+
+  area.editForm("/:id/edit", {
+    ask: "The form that changes a webhook",
+    summary: "Change a webhook",
+    form: WEBHOOK_FORM,
+    load(reader, { params, sent }) {
+      const record = getWebhookRecord(reader, params.id, ctx.clock.now());
+      const { row } = record;
+      const webhook = presentWebhook(record);
+      const format = sent ? sentFormat(sent) : row.format;
+      // Another format starts without settings.
+      const settings = format === row.format ? webhook.settings : {};
+      return {
+        resource: { ...webhook, settings, page: row.pageId },
+        version: row.version,
+        context: { ...readFormContext(reader, format, row), row },
+      };
+    },
+    redisplay: (values, sent) => (isChoosingFormat(sent) ? values : undefined),
+    show(state) {
+      const { row } = state.context;
+      return {
+        title: `Edit “${webhookName(row)}”`,
+        // The typed URL may be a secret.
+        isSecret: true,
+        children: <WebhookFormScreen row={row} state={state} />,
+      };
+    },
+    update(tx, changes, actor, { params }, { row }) {
+      const after = updateWebhook(ctx, tx, params.id, changes, actor);
+      return after.row.version !== row.version;
+    },
+    done: ({ params }) => ({
+      path: pathsOfWebhook(params.id).home,
+      text: "The webhook was changed.",
+    }),
+  });
+
+  area.action("/:id/test", {
+    summary: "Try a webhook out",
+    run(tx, { params, requestContext, sent }, actor) {
+      const form = { sessionId: sessionOf(requestContext).id, digest: sent.digest };
+      return makeOnce(ctx, tx, form, () => {
+        const { row } = sendTestEvent(ctx, tx, params.id, actor);
+        return { made: row, subjectId: row.id };
+      });
+    },
+    done: ({ subjectId }, { params }) => ({
+      path: pathsOfWebhook(params.id).delivery(subjectId),
+      text: "The test is on its way.",
+    }),
+  });
+
+  area.secretForm("/:id/rotate", {
+    ask: "Asks before a webhook's secret is rotated",
+    summary: "Rotate a webhook's secret",
+    form: CONFIRM_FORM,
+    load: (reader, { params }) => rowOf(reader, params.id),
+    show({ context: row, hidden }) {
+      const title = `Rotate the secret of “${webhookName(row)}”`;
+      return { title, children: <RotateSecret title={title} row={row} hidden={hidden} /> };
+    },
+    create(tx, _, actor, { params }) {
+      const { row } = rotateSecret(ctx, tx, params.id, actor);
+      return { made: row, subjectId: row.id };
+    },
+    reveal: (reveal) => showSecret(reveal, "Copy the new secret now"),
+  });
+
+  area.confirmation("/:id/disable", {
+    ask: "Asks before a webhook is disabled",
+    summary: "Disable a webhook",
+    show({ params }) {
+      const row = rowOf(ctx.db, params.id);
+      if (!row.enabled) return { path: pathsOfWebhook(row.id).home };
+      const title = `Disable “${webhookName(row)}”`;
+      return { title, children: <DisableWebhook title={title} row={row} /> };
+    },
+    run: (tx, { params }, actor) => updateWebhook(ctx, tx, params.id, { enabled: false }, actor),
+    done: (_, { params }) => ({
+      path: pathsOfWebhook(params.id).home,
+      text: "The webhook is disabled.",
+    }),
+  });
+
+  area.action("/:id/enable", {
+    summary: "Enable a webhook",
+    run: (tx, { params }, actor) => updateWebhook(ctx, tx, params.id, { enabled: true }, actor),
+    done: (_, { params }) => ({
+      path: pathsOfWebhook(params.id).home,
+      text: "The webhook is enabled. Redeliver to send what was cancelled meanwhile.",
+    }),
+  });
+
+  area.deletion("/:id/delete", {
+    ask: "Asks before a webhook is deleted",
+    summary: "Delete a webhook",
+    show({ params }) {
+      const row = rowOf(ctx.db, params.id);
+      const title = `Delete “${webhookName(row)}”`;
+      return { title, children: <DeleteWebhook title={title} row={row} /> };
+    },
+    remove(tx, { params: { id } }, actor) {
+      const name = webhookName(rowOf(tx, id));
+      deleteWebhook(ctx, tx, id, actor);
+      return { name, subjectId: id };
+    },
+    done: (_, name) => ({ path: WEBHOOKS_PATH, text: deletedText("webhook", name) }),
+  });
+
+  addDeliveryRoutes(area, deps);
+  return area.routes;
 }

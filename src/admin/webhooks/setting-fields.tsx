@@ -1,17 +1,16 @@
 import { OptionalKind, type TObject, type TSchema } from "@sinclair/typebox";
-import { Fragment } from "preact";
 import { FORMATS } from "../../features/webhooks";
 import { capitalised, spaced } from "../../kernel/text";
-import type { WebhookFormat } from "../../domain/webhook";
+import { WEBHOOK_FORMATS, type WebhookFormat } from "../../domain/webhook";
 import { Checkbox, TextField } from "../../ui";
-import type { Wording } from "../field-errors";
+import type { Field } from "../forms/field";
 
 /** Setting of a format besides the URL, as a form field. */
-export interface Setting {
+interface Setting {
   name: string;
   /** Names of the input, and of the checkbox that removes the stored value. */
-  field: string;
-  clearField: string;
+  input: string;
+  clearInput: string;
   label: string;
   hint: string | undefined;
   isSecret: boolean;
@@ -25,8 +24,8 @@ export function settingsOf(format: WebhookFormat): Setting[] {
   const { properties } = settings as TObject;
   return Object.entries<TSchema>(properties).map(([name, schema]) => ({
     name,
-    field: `setting_${name}`,
-    clearField: `clear_${name}`,
+    input: inputOf(name),
+    clearInput: `clear_${name}`,
     label: capitalised(spaced(name)),
     hint: schema.description,
     isSecret: secretSettings.includes(name),
@@ -35,50 +34,118 @@ export function settingsOf(format: WebhookFormat): Setting[] {
   }));
 }
 
-interface SettingFieldsProps {
-  format: WebhookFormat;
-  /** Typed values by setting name, without secrets. */
-  values: Readonly<Record<string, string>>;
-  /** Names of stored secrets, which an empty field keeps. */
-  kept: readonly string[];
-  /** Names of the secrets to remove. */
-  cleared: readonly string[];
-  wrong: Wording;
+function inputOf(name: string): string {
+  return `setting_${name}`;
 }
 
-/** Fields for the settings of a format. Stored secrets are never shown. */
-export function SettingFields({ format, values, kept, cleared, wrong }: SettingFieldsProps) {
+interface TypedSettings {
+  /** Texts by setting name. */
+  texts: Readonly<Record<string, string>>;
+  /** Names of the secrets to remove. */
+  cleared: readonly string[];
+}
+
+interface SettingsContext {
+  /** Format whose settings the form shows. */
+  format: WebhookFormat;
+  /** Names of the settings that are stored for this format, including secrets. */
+  storedSettings: readonly string[];
+}
+
+/**
+ * Field for the settings of a format, with an input for each. Stored secrets are never shown; an
+ * empty input keeps them, unless they are to be removed.
+ */
+export function settingsField(): Field<TypedSettings, Record<string, unknown>, SettingsContext> {
+  const all = WEBHOOK_FORMATS.flatMap(settingsOf);
+  return {
+    label: "Settings",
+    inputs: Object.fromEntries(all.map(({ input, label }) => [input, label])),
+    initial: { texts: {}, cleared: [] },
+    showError({ pointer, detail }) {
+      const [, , name] = pointer.split("/");
+      return name === undefined ? { detail } : { input: inputOf(name), detail };
+    },
+    read: (sent) => ({
+      texts: Object.fromEntries(all.map(({ name, input }) => [name, sent.text(input)])),
+      cleared: all
+        .filter(({ clearInput }) => sent.text(clearInput) === "yes")
+        .map(({ name }) => name),
+    }),
+    toBody({ texts, cleared }, { format, storedSettings }) {
+      const body: Record<string, unknown> = {};
+      for (const { name, isSecret, isOptional, isNumber } of settingsOf(format)) {
+        const text = (texts[name] ?? "").trim();
+        const isStored = storedSettings.includes(name);
+        const isKept = isSecret && isStored && !cleared.includes(name);
+        if (text !== "") body[name] = isNumber ? toNumber(text) : text;
+        else if (!isOptional && !isKept) body[name] = "";
+        else if (isStored && !isKept) body[name] = null;
+      }
+      return body;
+    },
+    fromStored: (settings) => ({
+      texts: Object.fromEntries(
+        Object.entries(settings).map(([name, value]) => [name, String(value)]),
+      ),
+      cleared: [],
+    }),
+    Input: ({ value, errors, context }) => (
+      <>
+        {settingsOf(context.format).map((setting) => (
+          <SettingInput
+            key={setting.name}
+            setting={setting}
+            text={value.texts[setting.name]}
+            isKept={setting.isSecret && context.storedSettings.includes(setting.name)}
+            isCleared={value.cleared.includes(setting.name)}
+            error={errors[setting.input]}
+          />
+        ))}
+      </>
+    ),
+  };
+}
+
+/** Converts text to a number. Invalid text is passed on unchanged, for the service to reject. */
+function toNumber(text: string): string | number {
+  return /^\d{1,15}$/.test(text) ? Number(text) : text;
+}
+
+interface SettingInputProps {
+  setting: Setting;
+  text: string | undefined;
+  /** True for a stored secret. */
+  isKept: boolean;
+  isCleared: boolean;
+  error: string | undefined;
+}
+
+function SettingInput({ setting, text, isKept, isCleared, error }: SettingInputProps) {
+  const { input, clearInput, label, hint, isSecret, isOptional, isNumber } = setting;
+  const optional = isOptional && !isKept ? "Optional." : "";
+  const keeping = isKept ? "A value is set; leave this field empty to keep that value." : "";
   return (
     <>
-      {settingsOf(format).map(({ name, field, clearField, label, hint, ...of }) => {
-        const isKept = of.isSecret && kept.includes(name);
-        const optional = of.isOptional && !isKept ? "Optional." : "";
-        const keeping = isKept ? "A value is set; leave this field empty to keep that value." : "";
-        const words = [hint, optional, keeping].filter(Boolean).join(" ");
-        return (
-          <Fragment key={name}>
-            <TextField
-              label={label}
-              name={field}
-              hint={words}
-              type={of.isSecret ? "password" : "text"}
-              value={values[name] ?? ""}
-              error={wrong.about(field)}
-              autocomplete="off"
-              required={!of.isOptional && !isKept}
-              isShort={of.isNumber}
-              {...(of.isNumber ? { inputmode: "numeric" as const } : {})}
-            />
-            {isKept && of.isOptional ? (
-              <Checkbox
-                label={`Remove the ${label.toLowerCase()}`}
-                name={clearField}
-                isChecked={cleared.includes(name)}
-              />
-            ) : null}
-          </Fragment>
-        );
-      })}
+      <TextField
+        label={label}
+        name={input}
+        hint={[hint, optional, keeping].filter(Boolean).join(" ")}
+        type={isSecret ? "password" : "text"}
+        value={text}
+        error={error}
+        autocomplete="off"
+        required={!isOptional && !isKept}
+        isShort={isNumber}
+        {...(isNumber ? { inputmode: "numeric" as const } : {})}
+      />
+      {isKept && isOptional ? (
+        <Checkbox
+          label={`Remove the ${label.toLowerCase()}`}
+          name={clearInput}
+          isChecked={isCleared}
+        />
+      ) : null}
     </>
   );
 }

@@ -3,9 +3,6 @@ import { WEBHOOKS_PATH, webhookPath } from "../paths";
 
 export const NEW_WEBHOOK_PATH = `${WEBHOOKS_PATH}/new`;
 
-/** Actions on an endpoint that have a confirmation screen. */
-export type Question = "rotate" | "disable" | "redeliver" | "delete";
-
 /** Returns the paths of an endpoint's screens and forms. */
 export function pathsOfWebhook(id: string) {
   const home = webhookPath(id);
@@ -14,7 +11,10 @@ export function pathsOfWebhook(id: string) {
     edit: `${home}/edit`,
     test: `${home}/test`,
     enable: `${home}/enable`,
-    ask: (question: Question) => `${home}/${question}`,
+    rotate: `${home}/rotate`,
+    disable: `${home}/disable`,
+    redeliver: `${home}/redeliver`,
+    delete: `${home}/delete`,
     /** Returns the path of the list of deliveries; `before` continues after that id. */
     deliveries({ status, before }: { status?: DeliveryStatus; before?: string }): string {
       const query = new URLSearchParams();

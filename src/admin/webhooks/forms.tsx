@@ -1,0 +1,227 @@
+import type { Reader } from "../../db";
+import { WEBHOOK_FORMATS, type WebhookFormat } from "../../domain/webhook";
+import { DESCRIPTION_MAX } from "../../domain/texts";
+import { EVENTS, type EventType } from "../../events";
+import type { PageRow } from "../../features/pages";
+import {
+  ANY_EVENT,
+  type CreateWebhookBody,
+  FORMATS,
+  type WebhookRow,
+} from "../../features/webhooks";
+import type { Form as SentForm } from "../../http";
+import { Button, CheckRows, ChoiceField, HiddenFields, SelectField, TextField } from "../../ui";
+import { dateTimeField, type TimeZoneContext } from "../forms/date-time-field";
+import { type Field, nullable } from "../forms/field";
+import { defineForm } from "../forms/form";
+import { textField } from "../forms/text-fields";
+import { labelAmong } from "../page-choice";
+import { readPages } from "../read-pages";
+import { settingsField } from "./setting-fields";
+
+/** Screen data of a form for an endpoint. */
+export interface WebhookFormContext {
+  /** Format whose fields the form shows. */
+  format: WebhookFormat;
+  /** Names of the settings that are stored for this format, including secrets. */
+  storedSettings: readonly string[];
+  pages: readonly PageRow[];
+}
+
+/**
+ * Form for a new endpoint and for a stored one. The buttons for formats precede the main button, so
+ * it needs `enter`.
+ */
+export const WEBHOOK_FORM = defineForm<CreateWebhookBody, WebhookFormContext>()({
+  format: formatField(),
+  url: urlField(),
+  settings: settingsField(),
+  description: nullable(
+    textField({
+      label: "Description",
+      hint: "Purpose of the webhook, to recognise it when something goes wrong.",
+      maxlength: DESCRIPTION_MAX,
+    }),
+  ),
+  events: eventsField(),
+  page: nullable(pageField()),
+});
+
+/** Form for the time from which failed deliveries are sent again. */
+export const REDELIVER_FORM = defineForm<{ since: string }, TimeZoneContext>()({
+  since: dateTimeField({ label: "Queued since (UTC)", isRequired: true }),
+});
+
+/** Form of a confirmation without fields. */
+export const CONFIRM_FORM = defineForm<object>()({});
+
+/**
+ * Reads the screen data of a form that shows the fields of a format. `row` is the stored endpoint.
+ */
+export function readFormContext(
+  reader: Reader,
+  format: WebhookFormat,
+  row?: WebhookRow,
+): WebhookFormContext {
+  const storedSettings = row?.format === format ? Object.keys(row.settings) : [];
+  return { format, storedSettings, pages: readPages(reader) };
+}
+
+/** Name of the buttons that select a format. */
+const CHOOSE_FORMAT = "choose_format";
+
+/** Returns true if a button was pressed that shows a form again with the fields of a format. */
+export function isChoosingFormat(sent: SentForm): boolean {
+  return formatNamed(sent.text(CHOOSE_FORMAT)) !== undefined;
+}
+
+/** Returns the format that a submitted form selects; the default one for an unknown format. */
+export function sentFormat(sent: SentForm): WebhookFormat {
+  return formatNamed(sent.text(CHOOSE_FORMAT)) ?? formatNamed(sent.text("format")) ?? "standard";
+}
+
+export function formatNamed(name: string | undefined): WebhookFormat | undefined {
+  return WEBHOOK_FORMATS.find((format) => format === name);
+}
+
+/** Field for the format: buttons that show the form again with the fields of another format. */
+function formatField(): Field<WebhookFormat, WebhookFormat> {
+  return {
+    label: "Send to",
+    initial: "standard",
+    read: sentFormat,
+    toBody: (typed) => typed,
+    fromStored: (format) => format,
+    Input: ({ name, value }) => (
+      <div class="field">
+        <HiddenFields values={{ [name]: value }} />
+        <p class="label" id="formats">
+          Send to
+        </p>
+        <div class="presets is-many" role="group" aria-labelledby="formats">
+          {WEBHOOK_FORMATS.map((format) => (
+            <Button key={format} name={CHOOSE_FORMAT} value={format} isCurrent={format === value}>
+              {FORMATS[format].label}
+            </Button>
+          ))}
+        </div>
+        <p class="hint">{FORMATS[value].hint}</p>
+      </div>
+    ),
+  };
+}
+
+const URL_IS_SECRET =
+  "Anyone who knows this URL can write to the channel, so its end is hidden after saving.";
+
+function urlField(): Field<string, string, WebhookFormContext> {
+  return {
+    ...textField({ label: "URL" }),
+    Input: ({ name, value, errors, context: { format } }) => (
+      <TextField
+        label="URL"
+        name={name}
+        value={value}
+        hint={
+          FORMATS[format].openPath ? URL_IS_SECRET : "Where requests are sent to: https or http."
+        }
+        error={errors[name]}
+        autocomplete="off"
+        maxlength={2_000}
+        required
+      />
+    ),
+  };
+}
+
+/** Selectable event types. `webhook.test` is always sent. */
+const EVENT_TYPES = (Object.keys(EVENTS) as EventType[]).filter((type) => type !== "webhook.test");
+
+const EVENT_PARTS = [
+  { key: "component", title: "Components" },
+  { key: "incident", title: "Incidents" },
+  { key: "maintenance", title: "Maintenance" },
+  { key: "monitor", title: "Monitors" },
+];
+
+interface TypedEvents {
+  isForAll: boolean;
+  types: readonly string[];
+}
+
+type EventFilter = NonNullable<CreateWebhookBody["events"]>;
+
+/** Field for the events that are sent with two inputs: `which` is `all` or `some` of `events`. */
+function eventsField(): Field<TypedEvents, EventFilter> {
+  return {
+    label: "Events",
+    initial: { isForAll: true, types: [] },
+    showError: () => ({ detail: "Choose at least one event." }),
+    read: (sent, name) => ({ isForAll: sent.text("which") !== "some", types: sent.all(name) }),
+    // More than all types hold an unknown or repeated one; thousands would be slow to report.
+    toBody: ({ isForAll, types }) =>
+      isForAll ? [ANY_EVENT] : (types.slice(0, EVENT_TYPES.length + 1) as EventFilter),
+    // In the order of the form, so that an unedited form changes nothing.
+    fromStored: (events) => ({
+      isForAll: events.includes(ANY_EVENT),
+      types: EVENT_TYPES.filter((type) => events.includes(type)),
+    }),
+    Input: ({ name, value: { isForAll, types }, errors }) => (
+      <ChoiceField
+        legend="What is sent"
+        name="which"
+        options={[
+          { value: "all", label: "Everything" },
+          { value: "some", label: "Only some events" },
+        ]}
+        value={isForAll ? "all" : "some"}
+      >
+        <CheckRows
+          legend="Events"
+          name={name}
+          error={errors[name]}
+          parts={EVENT_PARTS.map(({ key, title }) => ({
+            key,
+            title,
+            options: EVENT_TYPES.filter((type) => type.startsWith(`${key}.`)).map((type) => ({
+              value: type,
+              label: type,
+              hint: EVENTS[type],
+              isChecked: types.includes(type),
+            })),
+          }))}
+        />
+      </ChoiceField>
+    ),
+  };
+}
+
+/** Field for the page whose events are sent; empty for all pages. */
+function pageField(): Field<string, string, WebhookFormContext> {
+  return {
+    label: "Page",
+    initial: "",
+    read: (sent, name) => sent.text(name),
+    toBody: (typed) => typed,
+    fromStored: (id) => id,
+    Input({ name, value, errors, context: { pages } }) {
+      // The sample page is removed with the creation of the first page, so it cannot be selected.
+      const real = pages.filter(({ isSample }) => !isSample);
+      const isGone = value !== "" && !pages.some(({ id }) => id === value);
+      return (
+        <SelectField
+          label="Page"
+          name={name}
+          hint="If you select a page, only events of that page are sent."
+          options={[
+            { value: "", label: "Every page" },
+            ...real.map((page) => ({ value: page.id, label: labelAmong(real, page) })),
+            ...(isGone ? [{ value, label: "A page that was deleted" }] : []),
+          ]}
+          value={value}
+          error={errors[name]}
+        />
+      );
+    },
+  };
+}
