@@ -25,6 +25,15 @@ export function spaced(identifier: string): string {
   return identifier.replaceAll("_", " ");
 }
 
+/** Returns the value of a JSON text; undefined for any other text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns a count with its noun: "1 day", "2 days". */
 export function plural(count: number, noun: string): string {
   // Formatting by locale takes a hundred times as long and changes only numbers from 1,000.

@@ -139,7 +139,7 @@ function NoDeliveries({ view: { record, status, isContinued } }: { view: Webhook
       title="No delivery matches"
       action={<ButtonLink href={home}>Show all deliveries</ButtonLink>}
     >
-      {isContinued ? "The list ends before here." : "None of what was sent has this status."}
+      {isContinued ? "There are no older deliveries." : "No delivery has this status."}
     </EmptyState>
   );
 }

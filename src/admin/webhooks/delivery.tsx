@@ -5,6 +5,7 @@ import {
   webhookName,
   type WebhookRow,
 } from "../../features/webhooks";
+import { parseJson } from "../../kernel/text";
 import { SECOND_MS, toIso } from "../../kernel/time";
 import {
   ButtonLink,
@@ -146,7 +147,8 @@ function Answer({ shown, now }: { shown: TryRow | undefined; now: number }) {
         <CodeBlock text={answer} copyLabel="Copy" />
       )}
       <p class="muted">
-        Try {number}, <RelativeTime at={toIso(at)} now={now} />. Of a text the first 20 KB are kept.
+        Try {number}, <RelativeTime at={toIso(at)} now={now} />. Only the first 20 KB of a response
+        are kept.
       </p>
     </>
   );
@@ -201,13 +203,8 @@ function requestText({ url, headers, body }: SentRequest, shown: TryRow | undefi
     ...(shown ? { "webhook-timestamp": String(Math.floor(shown.at / SECOND_MS)) } : {}),
     "webhook-signature": "v1,…",
   }).map(([name, value]) => `${name}: ${value}`);
-  return [`POST ${url}`, ...lines, "", laidOut(body)].join("\n");
-}
-
-function laidOut(body: string): string {
-  try {
-    return JSON.stringify(JSON.parse(body), undefined, 2);
-  } catch {
-    return body;
-  }
+  const json = parseJson(body);
+  // A body without its secrets may no longer be JSON.
+  const readableBody = json === undefined ? body : JSON.stringify(json, undefined, 2);
+  return [`POST ${url}`, ...lines, "", readableBody].join("\n");
 }

@@ -90,8 +90,9 @@ function FailingNotice({ since, now }: { since: number | null; now: number }) {
   if (since === null) return null;
   return (
     <Notice tone="warning" title="Every try fails">
-      None has succeeded since the first failure <RelativeTime at={toIso(since)} now={now} />. What
-      waits is tried again, for three days each; after five days of failure the webhook is disabled.
+      No try has succeeded since the first failure <RelativeTime at={toIso(since)} now={now} />.
+      Each waiting delivery is tried again for three days. After five days of failures the webhook
+      is disabled.
     </Notice>
   );
 }

@@ -89,7 +89,9 @@ export function DisabledNotice({ row, now, isLink = false }: DisabledNoticeProps
         : "This webhook was disabled automatically";
   return (
     <Notice tone={reason === null ? "info" : "danger"} title={title}>
-      {reason === null ? "Nothing is sent to it." : `${reason} Nothing is sent to it since.`}{" "}
+      {reason === null
+        ? "Nothing is sent to it."
+        : `${reason} Nothing has been sent to it since then.`}{" "}
       {disabledAt === null ? null : (
         <>
           Disabled <RelativeTime at={toIso(disabledAt)} now={now} />.{" "}

@@ -56,7 +56,7 @@ export function WebhookList({ list, now }: { list: WebhookListing; now: number }
           title="No more webhooks"
           action={<ButtonLink href={WEBHOOKS_PATH}>Show the newest</ButtonLink>}
         >
-          The list ends before here.
+          There are no older webhooks.
         </EmptyState>
       )}
       <Pagination

@@ -23,22 +23,25 @@ import { readPages } from "../read-pages";
 const WEBHOOKS_PER_SCREEN = 50;
 const DELIVERIES_PER_SCREEN = 25;
 
-/** Endpoint with its backlog and last failure. */
+/** Endpoint with its waiting deliveries and last failure. */
 export interface ListedWebhook {
   record: WebhookRecord;
   backlog: Backlog | undefined;
   failure: Failure | undefined;
 }
 
-/** Content of one screen of the list of endpoints. */
-export interface WebhookListing {
+/** Position of one screen in a list. */
+interface ListPosition {
+  /** Last id of this screen if more follow. */
+  nextBefore: string | undefined;
+  /** True for every screen but the first. */
+  isContinued: boolean;
+}
+
+/** One screen of the list of endpoints. */
+export interface WebhookListing extends ListPosition {
   webhooks: readonly ListedWebhook[];
   pages: readonly PageRow[];
-  /**
-   * Last id of this screen if more follow. `isContinued` is true for every screen but the first.
-   */
-  nextBefore: string | undefined;
-  isContinued: boolean;
 }
 
 /** Reads endpoints, newest first, older than the one with the id `before`. `now` is in unix ms. */
@@ -52,31 +55,20 @@ export function readWebhookList(
   const shown = records.slice(0, WEBHOOKS_PER_SCREEN);
   const { backlogs } = deliveryHealth(reader, now);
   return {
-    webhooks: shown.map((record) => ({
-      record,
-      backlog: backlogs.find(({ webhookId }) => webhookId === record.row.id),
-      failure: lastFailure(reader, record.row.id),
-    })),
+    webhooks: shown.map((record) => withHealth(reader, record, backlogs)),
     pages: readPages(reader),
     nextBefore: records.length > WEBHOOKS_PER_SCREEN ? shown.at(-1)?.row.id : undefined,
     isContinued: before !== undefined,
   };
 }
 
-/** Endpoint with its health and one screen of its deliveries. */
-export interface WebhookView {
-  record: WebhookRecord;
+/** Endpoint with one screen of its deliveries. */
+export interface WebhookView extends ListedWebhook, ListPosition {
   /** Page whose events the endpoint receives; null for all pages. */
   page: PageRow | null;
-  backlog: Backlog | undefined;
-  failure: Failure | undefined;
   deliveries: readonly DeliveryRecord[];
+  /** Status of the listed deliveries; undefined for all of them. */
   status: DeliveryStatus | undefined;
-  /**
-   * Last id of this screen if more follow. `isContinued` is true for every screen but the first.
-   */
-  nextBefore: string | undefined;
-  isContinued: boolean;
 }
 
 /**
@@ -101,15 +93,23 @@ export function readWebhookView(
   });
   const deliveries = found.slice(0, DELIVERIES_PER_SCREEN);
   return {
-    record,
+    ...withHealth(reader, record, deliveryHealth(reader, now).backlogs),
     page: (pageId !== null && findPage(reader, { id: pageId })) || null,
-    backlog: deliveryHealth(reader, now).backlogs.find(({ webhookId }) => webhookId === id),
-    failure: lastFailure(reader, id),
     deliveries,
     status,
     nextBefore: found.length > DELIVERIES_PER_SCREEN ? deliveries.at(-1)?.row.id : undefined,
     isContinued: before !== undefined,
   };
+}
+
+function withHealth(
+  reader: Reader,
+  record: WebhookRecord,
+  backlogs: readonly Backlog[],
+): ListedWebhook {
+  const { id } = record.row;
+  const backlog = backlogs.find(({ webhookId }) => webhookId === id);
+  return { record, backlog, failure: lastFailure(reader, id) };
 }
 
 /**
@@ -133,12 +133,14 @@ export interface DeliveryTrouble {
  * `LONG_WAIT_MS`.
  */
 export function readDeliveryTroubles(reader: Reader, now: number): DeliveryTrouble[] {
-  const backlogs = new Map(
-    deliveryHealth(reader, now)
-      .backlogs.filter(({ oldestAt }) => now - oldestAt > LONG_WAIT_MS)
-      .map(({ webhookId, count, oldestAt }) => [webhookId, { count, oldestAt }]),
+  const { backlogs } = deliveryHealth(reader, now);
+  const long = backlogs.filter(({ oldestAt }) => now - oldestAt > LONG_WAIT_MS);
+  return listAllWebhooks(reader, {}).flatMap((row) =>
+    troubleOf(
+      row,
+      long.find(({ webhookId }) => webhookId === row.id),
+    ),
   );
-  return listAllWebhooks(reader, {}).flatMap((row) => troubleOf(row, backlogs.get(row.id)));
 }
 
 function troubleOf(row: WebhookRow, waiting: DeliveryTrouble["waiting"]): DeliveryTrouble[] {

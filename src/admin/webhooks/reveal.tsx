@@ -43,8 +43,8 @@ export function RevealedSecret({ title, row, formToken, now }: RevealedSecretPro
       />
       <Notice tone="warning" title="You will see this secret only once">
         {isForPeople
-          ? `Every request is signed with it. ${label} does not ask for it, so you need it only if something in between verifies requests.`
-          : "Every request is signed with it. Give it to whatever receives them; if you lose it, rotate it."}
+          ? `Every request is signed with it. ${label} does not ask for it, so you need it only if a program in between verifies requests.`
+          : "Every request is signed with it. Give it to the program that receives them. If you lose it, rotate it."}
       </Notice>
       <Card title={name}>
         <Secret text={secret} copyLabel="Copy secret" />

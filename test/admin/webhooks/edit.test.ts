@@ -105,6 +105,42 @@ describe("the form that edits a webhook", () => {
     expect(dashboard.rows()[0]?.description).toBe("Mine");
   });
 
+  test("choosing a format in an outdated edit keeps it outdated", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { id, version } = await dashboard.made();
+    const { ctx } = dashboard.app;
+    await ctx.db.write((tx) => updateWebhook(ctx, tx, id, { description: "Theirs" }, CLI_ACTOR));
+    const before = dashboard.state();
+    const chosen = await dashboard.edit(id, { version: String(version), choose_format: "gotify" });
+    const [shown = ""] = typedIn(chosen.text, "version");
+    expect(shown).toBe(String(version));
+    const late = await dashboard.edit(id, { version: shown, description: "Mine" });
+    expect(late.status).toBe(409);
+    expect(dashboard.state()).toEqual(before);
+  });
+
+  test("another format requires its own settings, and keeps none of the format before", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { id } = await dashboard.made(NTFY);
+    const gotify = { format: "gotify", url: "https://gotify.example.com/" };
+    const answer = await dashboard.edit(id, { ...gotify, setting_token: "" });
+    expect(answer.status).toBe(422);
+    expect(complaintsOn(answer.text)).toEqual({ setting_token: "Token is required." });
+    expect((await dashboard.edit(id, { format: "standard" })).status).toBe(303);
+    expect(dashboard.rows()[0]?.settings).toEqual({});
+  });
+
+  test("an unedited form changes nothing if the events are stored in another order", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { id } = await dashboard.made();
+    const { ctx } = dashboard.app;
+    const events = ["monitor.up", "incident.created"] as const;
+    await ctx.db.write((tx) => updateWebhook(ctx, tx, id, { events: [...events] }, CLI_ACTOR));
+    const before = dashboard.state();
+    expect((await dashboard.edit(id)).status).toBe(303);
+    expect(dashboard.state()).toEqual(before);
+  });
+
   test("the screens of a webhook from a configuration file say so", async () => {
     await using dashboard = await createWebhookDashboard();
     const { app } = dashboard;
