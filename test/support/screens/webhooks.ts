@@ -47,7 +47,10 @@ export const WEBHOOK_SCREENS: readonly Screen[] = [
     name: "webhook-edit-late",
     status: 409,
     open: inDemoData(of("On-call relay", "/edit")),
-    reach: (page) => sendLate(page, "Save changes"),
+    async reach(page) {
+      await page.getByLabel("Description").fill("Relay of the on-call team");
+      await sendLate(page, "Save changes");
+    },
   },
   { name: "webhook-rotate", open: inDemoData(of("On-call relay", "/rotate")) },
   {
