@@ -44,7 +44,7 @@ export const WEBHOOK_FORM = defineForm<CreateWebhookBody, WebhookFormContext>()(
     }),
   ),
   events: eventsField(),
-  page: nullable(pageField()),
+  page: nullable(pageFilterField()),
 });
 
 /** Form for the time from which failed deliveries are sent again. */
@@ -197,7 +197,7 @@ function eventsField(): Field<TypedEvents, EventFilter> {
 }
 
 /** Field for the page whose events are sent; empty for all pages. */
-function pageField(): Field<string, string, WebhookFormContext> {
+function pageFilterField(): Field<string, string, WebhookFormContext> {
   return {
     label: "Page",
     initial: "",
