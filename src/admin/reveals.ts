@@ -26,20 +26,13 @@ export interface Reveals {
 export function createReveals(ctx: Pick<AppContext, "clock">, writeOnceAs: WriteOnceAs): Reveals {
   const held = new Map<string, Promise<Reveal<unknown>>>();
 
-  async function makeAndHold<Made>(
-    id: string,
+  async function revealOnce<Made>(
     requestContext: RequestContext,
     form: Form,
     make: (tx: Tx) => { made: Made; subjectId: string },
   ): Promise<Reveal<Made>> {
-    try {
-      const { made, subjectId } = await writeOnceAs(requestContext, form, make);
-      ctx.clock.after(MINUTE_MS, () => held.delete(id));
-      return made === null ? { shownBefore: subjectId } : { revealed: made };
-    } catch (error) {
-      held.delete(id);
-      throw error;
-    }
+    const { made, subjectId } = await writeOnceAs(requestContext, form, make);
+    return made === null ? { shownBefore: subjectId } : { revealed: made };
   }
 
   return {
@@ -51,8 +44,11 @@ export function createReveals(ctx: Pick<AppContext, "clock">, writeOnceAs: Write
       const id = `${sessionOf(requestContext).id} ${form.digest}`;
       const before = held.get(id) as Promise<Reveal<Made>> | undefined;
       if (before) return before;
-      const reveal = makeAndHold(id, requestContext, form, make);
+      const reveal = revealOnce(requestContext, form, make);
       held.set(id, reveal);
+      const drop = () => held.delete(id);
+      // A failed form can be submitted again at once.
+      void reveal.then(() => ctx.clock.after(MINUTE_MS, drop), drop);
       return reveal;
     },
   };
