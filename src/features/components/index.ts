@@ -70,6 +70,7 @@ export {
 export {
   type ComponentRow,
   findComponent,
+  findGroup,
   type GroupRow,
   listComponentsOfPage,
   listGroups,

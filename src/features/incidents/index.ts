@@ -26,5 +26,5 @@ export {
   presentUpdate,
 } from "./model";
 export { getIncident, getIncidentPart, getIncidentRow, type IncidentRecord } from "./records";
-export { listOpenImpacts } from "./store";
+export { findIncident, listOpenImpacts } from "./store";
 export { addUpdate, editUpdate, getUpdate, hasRoomForUpdate } from "./updates";

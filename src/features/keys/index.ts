@@ -45,4 +45,5 @@ export {
   updateKey,
   validateCreateKey,
 } from "./service";
+export { findKey } from "./store";
 export { isKeyValue } from "./value";

@@ -35,4 +35,4 @@ export {
   uptimeOf,
 } from "./spans";
 export { type Sparkline, sparklinesOf } from "./sparklines";
-export { countMonitorsByState, listMonitorsOfPage, type MonitorRow } from "./store";
+export { countMonitorsByState, findMonitor, listMonitorsOfPage, type MonitorRow } from "./store";

@@ -29,3 +29,4 @@ export {
   setRole,
   validateNewUser,
 } from "./service";
+export { findUser } from "./store";

@@ -34,5 +34,5 @@ export { type Backlog, deliveryHealth, type Failure, lastFailure, successRate } 
 export { FORMATS } from "./formats";
 export { presentWebhook, type Webhook } from "./model";
 export { getWebhookRecord, listWebhooks, type WebhookRecord } from "./records";
-export { listAllWebhooks, type WebhookRow } from "./store";
+export { findWebhook, listAllWebhooks, type WebhookRow } from "./store";
 export { signatureHeaders } from "./secrets";
