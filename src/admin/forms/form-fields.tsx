@@ -48,9 +48,6 @@ function Rejection({ notice }: { notice: string | undefined }) {
 
 function Inputs<Body, Context, Fields>({ form, state }: FormProps<Body, Context, Fields>) {
   const { values, errors, context } = state;
-  const [advanced, usual] = partition(entriesOf(form), ([name]) =>
-    form.advanced.includes(name as keyof Fields),
-  );
   const inputs = (entries: readonly [string, AnyField][]) =>
     entries.map(([name, { Input }]) => (
       <Input
@@ -64,20 +61,22 @@ function Inputs<Body, Context, Fields>({ form, state }: FormProps<Body, Context,
   const isFilledIn = ([name, { initial, inputs: others = {} }]: [string, AnyField]) =>
     !Bun.deepEquals(values[name as keyof Fields], initial) ||
     [name, ...Object.keys(others)].some((input) => input in errors);
+  const titleOf = (name: string) =>
+    Object.keys(form.folds).find((title) => form.folds[title]?.includes(name));
+  const parts = Map.groupBy(entriesOf(form), ([name]) => titleOf(name) ?? name);
   return (
     <>
-      {inputs(usual)}
-      {advanced.length === 0 ? null : (
-        <Fold title="More" isOpen={advanced.some(isFilledIn)}>
-          {inputs(advanced)}
-        </Fold>
+      {[...parts].map(([key, entries]) =>
+        key in form.folds ? (
+          <Fold key={key} title={key} isOpen={entries.some(isFilledIn)}>
+            {inputs(entries)}
+          </Fold>
+        ) : (
+          inputs(entries)
+        ),
       )}
     </>
   );
-}
-
-function partition<Item>(items: readonly Item[], test: (item: Item) => boolean): [Item[], Item[]] {
-  return [items.filter(test), items.filter((item) => !test(item))];
 }
 
 /** Returns the errors in the order of the fields, each with the label of its input. */

@@ -36,14 +36,19 @@ export interface Parsed<Body> {
   errors: readonly FieldError[];
 }
 
+/** Names of fields by the title of the fold in which they are shown. */
+type Folds = Readonly<Record<string, readonly PropertyKey[]>>;
+
 interface FormOptions<Fields> {
-  /** Rarely needed fields, shown after the others in a fold. */
+  /** Rarely needed fields, the last ones of the form, shown in the fold “More”. */
   advanced?: readonly (keyof Fields)[];
+  /** Fields of further folds, each shown at the place of its first field. */
+  folds?: Readonly<Record<string, readonly (keyof Fields)[]>>;
 }
 
 export interface FormDefinition<Body, Context, Fields> {
   readonly fields: Fields;
-  readonly advanced: readonly (keyof Fields)[];
+  readonly folds: Folds;
   /** Returns the initial values of the form for a new object. */
   initial(overrides?: Partial<ValuesOf<Fields>>): ValuesOf<Fields>;
   /** Reads the typed values. */
@@ -89,13 +94,14 @@ export type StateOf<Form> =
 export function defineForm<Body, Context = unknown>() {
   return <const Fields extends FieldsOf<Body, Context>>(
     fields: Fields,
-    options: FormOptions<Fields> = {},
-  ): FormDefinition<Body, Context, Fields> => createForm<Body, Context, Fields>(fields, options);
+    { advanced = [], folds }: FormOptions<Fields> = {},
+  ): FormDefinition<Body, Context, Fields> =>
+    createForm<Body, Context, Fields>(fields, { ...folds, More: advanced });
 }
 
 function createForm<Body, Context, Fields>(
   fields: Fields,
-  { advanced = [] }: FormOptions<Fields>,
+  folds: Folds,
 ): FormDefinition<Body, Context, Fields> {
   type Values = ValuesOf<Fields>;
   const entries = entriesOf({ fields });
@@ -134,7 +140,7 @@ function createForm<Body, Context, Fields>(
 
   return {
     fields,
-    advanced,
+    folds,
     initial: (overrides) => ({ ...collect((_, field) => field.initial), ...overrides }),
     read: (sent) => collect((name, field) => field.read(sent, name)),
     stored,
@@ -157,16 +163,14 @@ function createForm<Body, Context, Fields>(
     errorsByInput: inputErrors,
     pick(...names) {
       const picked = Object.fromEntries(names.map((name) => [name, fields[name]]));
-      return createForm(picked as Pick<Fields, (typeof names)[number]>, {
-        advanced: names.filter((name) => advanced.includes(name)),
-      });
+      return createForm(picked as Pick<Fields, (typeof names)[number]>, folds);
     },
   };
 }
 
 /**
- * Assigns a service's errors to inputs: `#/scopes/0` belongs to the field `scopes`. Each input
- * keeps its first.
+ * Assigns a service's errors to inputs: `#/scopes/0` belongs to the field `scopes`, and
+ * `#/config/url` to `config_url` if there is one. Each input keeps its first.
  */
 function errorsByInput(
   errors: readonly FieldError[],
@@ -175,7 +179,9 @@ function errorsByInput(
 ): FormErrors {
   const byInput: Record<string, string> = {};
   for (const error of errors) {
-    const name = error.pointer.split("/")[1] ?? "";
+    const [first = "", second] = error.pointer.split("/").slice(1);
+    const nested = `${first}_${second}`;
+    const name = Object.hasOwn(fields, nested) ? nested : first;
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     const { input = name, detail } = field?.showError?.(error, values[name]) ?? {
       detail: error.detail,
