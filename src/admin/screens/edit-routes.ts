@@ -4,7 +4,7 @@ import { invalidFields } from "../../errors";
 import { actorOf } from "../../http";
 import { type ValuesOf, versionInput, withErrors } from "../forms/form";
 import type { Previewed } from "../preview";
-import { addFormScreen, type FormScreen } from "./form-screen";
+import { addFormScreen, formAt, type FormScreen, runTrial, type Trial } from "./form-screen";
 import { StaleForm } from "./rejection";
 import type { AreaRoutes, At, Done, SentAt } from "./routes";
 
@@ -27,6 +27,7 @@ export interface EditForm<
 > extends FormScreen<Path, Body, Context, View, Fields> {
   /** Reads the object. Throws `not_found`, or `ShowInstead` if it cannot be edited now. */
   load: (reader: Reader, at: At<Path>) => Loaded<View, Fields>;
+  trial?: Trial<Path, Partial<Body>, View>;
   /** Runs the change, in the transaction. Returns false if it changed nothing after all. */
   update: (
     tx: Tx,
@@ -52,18 +53,28 @@ export function addEditForm<Path extends string, Body, Context, View extends Con
   declared: EditForm<Path, Body, Context, View, Fields>,
 ): void {
   const { ctx, writeAs } = routes.deps;
-  const { form, load, preview } = declared;
+  const { load, preview, trial } = declared;
 
-  const { addSubmission, addPreview } = addFormScreen(routes, path, declared, (at) => {
+  function stateOf(at: At<Path>) {
+    const form = formAt(declared, at);
     const { resource, version, context } = load(ctx.db, at);
     const hidden = version === null ? undefined : versionInput(version);
     return form.state(form.stored(resource), context, hidden);
-  });
+  }
+
+  function parseChanges(reader: Reader, at: SentAt<Path>) {
+    const form = formAt(declared, at);
+    const loaded = load(reader, at);
+    return { ...loaded, ...form.changes(form.read(at.sent), loaded.resource, loaded.context) };
+  }
+
+  const { addSubmission, addPreview } = addFormScreen(routes, path, declared, stateOf, (at) =>
+    runTrial(trial, at, () => parseChanges(ctx.db, at)),
+  );
 
   /** Returns false if the form changes nothing, which is no conflict even if the form is stale. */
   function change(tx: Tx, at: SentAt<Path>): { isChanged: boolean; context: View } {
-    const { resource, version, context } = load(tx, at);
-    const { body, errors } = form.changes(form.read(at.sent), resource, context);
+    const { version, context, body, errors } = parseChanges(tx, at);
     const isUnchanged = Object.keys(body).length === 0;
     if (isUnchanged && errors.length === 0) return { isChanged: false, context };
     // Field errors of a stale form may concern outdated values, so the conflict comes first.
@@ -76,7 +87,7 @@ export function addEditForm<Path extends string, Body, Context, View extends Con
 
   addSubmission(async (at) => {
     const { isChanged } = await writeAs(at.requestContext, (tx) => change(tx, at));
-    const done = declared.done(at, form.read(at.sent));
+    const done = declared.done(at, formAt(declared, at).read(at.sent));
     return routes.redirect(at, isChanged ? done : { ...done, text: undefined });
   });
   if (preview) addPreview(preview, (tx, at) => preview.show(tx, at, change(tx, at).context));

@@ -6,7 +6,7 @@ import { type ValuesOf, withErrors } from "../forms/form";
 import type { Previewed } from "../preview";
 import type { Screen } from "../render";
 import type { Reveal } from "../reveals";
-import { addFormScreen, type FormScreen } from "./form-screen";
+import { addFormScreen, formAt, type FormScreen, runTrial, type Trial } from "./form-screen";
 import type { AreaRoutes, At, Done, SentAt } from "./routes";
 
 /** Form with a token, so that one rendering of it takes effect once, however often it is sent. */
@@ -21,6 +21,7 @@ interface TokenForm<
   initial?: (at: At<Path>, context: View) => Partial<ValuesOf<Fields>>;
   /** Reads the screen data. Throws `ShowInstead` if the form is not possible now. */
   load: (reader: Reader, at: At<Path>) => View;
+  trial?: Trial<Path, Body, View>;
 }
 
 /** Form that takes effect once, such as one that creates an object. */
@@ -59,8 +60,8 @@ export interface SecretForm<
     at: SentAt<Path>,
     context: View,
   ) => { made: Made; subjectId: string };
-  /** Shows the secret that was created. */
-  reveal: (reveal: Reveal<Made>, at: SentAt<Path>) => Screen;
+  /** Shows the secret that was created, or redirects if the object has none. */
+  reveal: (reveal: Reveal<Made>, at: SentAt<Path>) => Screen | Done;
 }
 
 /** Adds a form that takes effect once: its screen, its action and, if declared, its preview. */
@@ -69,7 +70,7 @@ export function addOnceForm<Path extends string, Body, Context, View extends Con
   path: Path,
   declared: OnceForm<Path, Body, Context, View, Fields>,
 ): void {
-  const { form, preview } = declared;
+  const { preview } = declared;
   const { run, addSubmission, addPreview } = addTokenForm(routes, path, declared, declared.submit);
   addSubmission(async (at) => {
     const { requestContext, sent } = at;
@@ -77,7 +78,7 @@ export function addOnceForm<Path extends string, Body, Context, View extends Con
       made: true,
       subjectId: run(tx, at).result,
     }));
-    return routes.redirect(at, declared.done(subjectId, at, form.read(sent)));
+    return routes.redirect(at, declared.done(subjectId, at, formAt(declared, at).read(sent)));
   });
   if (!preview) return;
   addPreview(preview, (tx, at) => {
@@ -104,7 +105,8 @@ export function addSecretForm<
     const { requestContext, sent } = at;
     const { reveals } = routes.deps;
     const reveal = await reveals.reveal(requestContext, sent, (tx) => run(tx, at).result);
-    return routes.answer(at, declared.reveal(reveal, at));
+    const shown = declared.reveal(reveal, at);
+    return "path" in shown ? routes.redirect(at, shown) : routes.answer(at, shown);
   });
 }
 
@@ -116,19 +118,30 @@ function addTokenForm<Path extends string, Body, Context, View extends Context, 
   submit: (tx: Tx, body: Body, actor: Actor, at: SentAt<Path>, context: View) => Result,
 ) {
   const { ctx } = routes.deps;
-  const { form, load, initial } = declared;
-  const submissions = addFormScreen(routes, path, declared, (at) => {
+  const { load, initial, trial } = declared;
+
+  function stateOf(at: At<Path>) {
+    const form = formAt(declared, at);
     const context = load(ctx.db, at);
     const values = form.initial(initial?.(at, context));
     return form.state(values, context, { form: newFormToken(ctx) });
-  });
+  }
+
+  function parse(reader: Reader, at: SentAt<Path>) {
+    const form = formAt(declared, at);
+    const context = load(reader, at);
+    return { ...form.parse(form.read(at.sent), context), context };
+  }
+
+  const submissions = addFormScreen(routes, path, declared, stateOf, (at) =>
+    runTrial(trial, at, () => parse(ctx.db, at)),
+  );
   return {
     ...submissions,
 
     /** Reads and parses the form in the transaction, after a repeated submission was found. */
     run(tx: Tx, at: SentAt<Path>): { result: Result; context: View } {
-      const context = load(tx, at);
-      const { body, errors } = form.parse(form.read(at.sent), context);
+      const { body, errors, context } = parse(tx, at);
       const change = () => submit(tx, body, actorOf(at.requestContext), at, context);
       return { result: withErrors(errors, change), context };
     },

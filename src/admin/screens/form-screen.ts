@@ -1,11 +1,44 @@
 import type { Role } from "../../domain/role";
 import type { Tx } from "../../db";
 import type { Form as SentForm } from "../../http";
-import type { FormDefinition, FormState, ValuesOf } from "../forms/form";
+import { invalidFields } from "../../errors";
+import type { FormDefinition, FormState, Parsed, ValuesOf } from "../forms/form";
 import { createPreview, type Previewed } from "../preview";
 import type { Screen } from "../render";
 import { rejectionOf } from "./rejection";
 import type { AreaRoutes, At, RouteOptions, SentAt } from "./routes";
+
+/** Form of a route, or a function for one that depends on the request. */
+type FormOf<Path extends string, Body, Context, Fields> =
+  FormDefinition<Body, Context, Fields> | ((at: At<Path>) => FormDefinition<Body, Context, Fields>);
+
+/** Returns the form of a request. */
+export function formAt<Path extends string, Body, Context, Fields>(
+  { form }: { form: FormOf<Path, Body, Context, Fields> },
+  at: At<Path>,
+): FormDefinition<Body, Context, Fields> {
+  return typeof form === "function" ? form(at) : form;
+}
+
+/** Button of a form that shows the form again with a result, without saving. */
+export interface Trial<Path extends string, Body, View> {
+  /** Value of the field `intent` that the button sends. */
+  intent: string;
+  /** Validates the body and tries it out. Returns the screen data with the result. */
+  run: (body: Body, at: SentAt<Path>, context: View) => Promise<View>;
+}
+
+/** Runs the trial of a form, if its button was pressed. Throws `validation_failed`. */
+export async function runTrial<Path extends string, Body, View>(
+  trial: Trial<Path, Body, View> | undefined,
+  at: SentAt<Path>,
+  parse: () => Parsed<Body> & { context: View },
+): Promise<{ context: View } | undefined> {
+  if (trial === undefined || at.sent.text("intent") !== trial.intent) return undefined;
+  const { body, errors, context } = parse();
+  if (errors.length > 0) throw invalidFields([...errors]);
+  return { context: await trial.run(body, at, context) };
+}
 
 /** Screen with a form, and the answers to a form that is not accepted. */
 export interface FormScreen<
@@ -20,7 +53,7 @@ export interface FormScreen<
   summary: string;
   /** Role that the screen requires, if it is open to lower roles than the action. */
   readRole?: Role | undefined;
-  form: FormDefinition<Body, Context, Fields>;
+  form: FormOf<Path, Body, Context, Fields>;
   /** Path of the screen that holds the form, to which GET redirects; by default the form's own. */
   back?: ((at: At<Path>) => string) | undefined;
   show: (state: FormState<ValuesOf<Fields>, View>, at: At<Path>) => Screen;
@@ -40,16 +73,17 @@ interface PreviewSummaries {
 }
 
 /**
- * Adds the screen of a form. `stateOf` returns the state of a form that was not submitted yet.
- * Returns functions that add the routes to which the form is submitted.
+ * Adds the screen of a form. `stateOf` returns the state of a form that was not submitted yet;
+ * `tryOut` runs its trial. Returns functions that add the routes to which the form is submitted.
  */
 export function addFormScreen<Path extends string, Body, Context, View extends Context, Fields>(
   routes: AreaRoutes,
   path: Path,
   declared: FormScreen<Path, Body, Context, View, Fields>,
   stateOf: (at: At<Path>) => FormState<ValuesOf<Fields>, View>,
+  tryOut: (at: SentAt<Path>) => Promise<{ context: View } | undefined>,
 ) {
-  const { form, back, role, readRole = role } = declared;
+  const { back, role, readRole = role } = declared;
 
   function show(at: At<Path>, typed?: Partial<FormState<ValuesOf<Fields>, View>>): Screen {
     return declared.show({ ...stateOf(at), ...typed }, at);
@@ -63,10 +97,15 @@ export function addFormScreen<Path extends string, Body, Context, View extends C
 
   /** Runs the action of a submitted form. A rejected form is shown again with the typed values. */
   async function respond(at: SentAt<Path>, act: () => Promise<Response>): Promise<Response> {
+    const form = formAt(declared, at);
     const values = form.read(at.sent);
     const other = declared.redisplay?.(values, at.sent);
     if (other !== undefined) return routes.answer(at, showAgain(at, { values: other }));
-    return routes.attempt(at, act, (error) => {
+    const tryOrAct = async () => {
+      const tried = await tryOut(at);
+      return tried ? routes.answer(at, showAgain(at, { values, ...tried })) : act();
+    };
+    return routes.attempt(at, tryOrAct, (error) => {
       const rejection = rejectionOf(error, form, values, declared.conflictField);
       if (!rejection) return undefined;
       const { status, ...shown } = rejection;
