@@ -15,17 +15,21 @@ import {
   Table,
 } from "../../ui";
 import { ACTIVITY_PATH } from "../paths";
-import { ACTIVITY_FILE_PATH, activityPath } from "./activity-paths";
 import { ActivityFilters } from "./filters";
-import { type ActivityListing, isNarrowing } from "./listing";
+import { ACTIVITY_FILE_PATH, type ActivityListing, activityPath, isNarrowing } from "./listing";
 
-const COLUMNS = [{ label: "When" }, { label: "Who" }, { label: "What" }, { label: "From where" }];
+const COLUMNS = [
+  { label: "Time" },
+  { label: "Actor" },
+  { label: "Change" },
+  { label: "IP address" },
+];
 
 /** Labels of the actor kinds other than user, shown with the actor's name. */
 const KIND_WORDS: Readonly<Partial<Record<ActorKind, string>>> = {
   key: "API key",
   cli: "On the server",
-  system: "By itself",
+  system: "Automatic",
 };
 
 interface ActivityListProps {
@@ -49,7 +53,7 @@ export function ActivityList({ list, links, now }: ActivityListProps) {
           </ButtonLink>
         }
       >
-        Who changed what, when and from where. Addresses are forgotten after a time, the rest later.
+        All changes and their authors. IP addresses are deleted before the entries.
       </PageHead>
       <ActivityFilters list={list} />
       {entries.length > 0 ? (
@@ -59,7 +63,7 @@ export function ActivityList({ list, links, now }: ActivityListProps) {
           ))}
         </Table>
       ) : (
-        <NothingFound list={list} />
+        <NoEntries list={list} />
       )}
       <Pagination
         newestHref={isContinued ? activityPath(filter) : undefined}
@@ -79,30 +83,30 @@ interface EntryRowProps {
 
 function EntryRow({ entry, link, now }: EntryRowProps) {
   const { at, actorKind, actorId, actorLabel, action, targetId, summary, ip } = entry;
-  const moment = toIso(at);
+  const time = toIso(at);
   const kind = KIND_WORDS[actorKind];
   return (
     <Row>
-      <Cell label="When">
-        <RelativeTime at={moment} now={now} />
+      <Cell label="Time">
+        <RelativeTime at={time} now={now} />
         <CellNote>
-          <span class="nowrap">{`${moment.slice(0, 19).replace("T", " ")} UTC`}</span>
+          <span class="nowrap">{`${time.slice(0, 19).replace("T", " ")} UTC`}</span>
         </CellNote>
       </Cell>
-      <Cell label="Who">
+      <Cell label="Actor">
         <OneLine>
           <a href={activityPath({ actor: actorId ?? actorKind })}>{actorLabel}</a>
         </OneLine>
         {kind ? <CellNote>{kind}</CellNote> : null}
       </Cell>
-      <Cell label="What">
+      <Cell label="Change">
         <div>{link === undefined ? summary : <RowLink href={link}>{summary}</RowLink>}</div>
         <CellNote>
           <a href={activityPath({ action })}>{action}</a> ·{" "}
-          <a href={activityPath({ target: targetId })}>its history</a>
+          <a href={activityPath({ target: targetId })}>history</a>
         </CellNote>
       </Cell>
-      <Cell label="From where">
+      <Cell label="IP address">
         {ip === null ? <NoAddress kind={actorKind} /> : <OneLine>{ip}</OneLine>}
       </Cell>
     </Row>
@@ -115,24 +119,24 @@ function EntryRow({ entry, link, now }: EntryRowProps) {
  */
 function NoAddress({ kind }: { kind: ActorKind }) {
   const isRemote = kind === "user" || kind === "key";
-  return <span class="quiet-text">{isRemote ? "Not kept" : "Here"}</span>;
+  return <span class="quiet-text">{isRemote ? "Deleted" : "None"}</span>;
 }
 
-function NothingFound({ list: { filter, isContinued } }: { list: ActivityListing }) {
+function NoEntries({ list: { filter, isContinued } }: { list: ActivityListing }) {
   if (!isNarrowing(filter) && !isContinued) {
     return (
-      <EmptyState title="Nothing was changed yet">
-        Every change of users, keys, settings, pages, monitors, webhooks, incidents and maintenance
-        is listed here.
+      <EmptyState title="No changes yet">
+        Changes of users, keys, settings, pages, monitors, webhooks, incidents and maintenance
+        appear here.
       </EmptyState>
     );
   }
   return (
     <EmptyState
-      title="Nothing found"
+      title="No changes found"
       action={<ButtonLink href={ACTIVITY_PATH}>Show everything</ButtonLink>}
     >
-      {isContinued ? "The list ends before here." : "No change matches all that you asked for."}
+      {isContinued ? "There are no older changes." : "No changes match these filters."}
     </EmptyState>
   );
 }

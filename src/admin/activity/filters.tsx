@@ -7,7 +7,7 @@ const ACTORS = [
   { value: "user", label: "Users" },
   { value: "key", label: "API keys" },
   { value: "cli", label: "Command line" },
-  { value: "system", label: "Allclear itself" },
+  { value: "system", label: "Automatic changes" },
 ];
 
 /** Options of the filter by changed object, which is the prefix of an action. */
@@ -30,7 +30,7 @@ const ACTIONS = [
 export function ActivityFilters({ list }: { list: ActivityListing }) {
   const { filter, entries } = list;
   const { search, actor, action, target, from, to } = filter;
-  const [found] = entries;
+  const [newest] = entries;
   return (
     <SearchForm
       action={ACTIVITY_PATH}
@@ -40,22 +40,26 @@ export function ActivityFilters({ list }: { list: ActivityListing }) {
       isFiltered={isNarrowing(filter)}
     >
       <FilterSelect
-        label="Who"
+        label="Actor"
         name="actor"
-        options={withChosen(ACTORS, actor, found?.actorId === actor ? found.actorLabel : actor)}
+        options={withSelected(ACTORS, actor, newest?.actorId === actor ? newest.actorLabel : actor)}
         value={actor}
       />
       <FilterSelect
-        label="What"
+        label="Object"
         name="action"
-        options={withChosen(ACTIONS, action, action)}
+        options={withSelected(ACTIONS, action, action)}
         value={action}
       />
       {target === "" ? null : (
         <FilterSelect
-          label="About"
+          label="Object id"
           name="target"
-          options={withChosen([{ value: "", label: "About anything" }], target, `About ${target}`)}
+          options={withSelected(
+            [{ value: "", label: "About anything" }],
+            target,
+            `About ${target}`,
+          )}
           value={target}
         />
       )}
@@ -70,13 +74,13 @@ interface Option {
   label: string;
 }
 
-/** Returns the options, with one added for a value that only the address sets. */
-function withChosen(
+/** Returns the options, and one for a selected value that is not among them. */
+function withSelected(
   options: readonly Option[],
-  chosen: ActivityFilter[keyof ActivityFilter],
+  selected: ActivityFilter[keyof ActivityFilter],
   label: string,
 ): readonly Option[] {
-  return options.some(({ value }) => value === chosen)
+  return options.some(({ value }) => value === selected)
     ? options
-    : [...options, { value: chosen, label }];
+    : [...options, { value: selected, label }];
 }

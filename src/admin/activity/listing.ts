@@ -1,6 +1,9 @@
 import type { Reader } from "../../db";
 import { type AuditPlace, type AuditQuery, type AuditRow, searchAudit } from "../../events";
 import { DAY_MS, parseDay } from "../../kernel/time";
+import { ACTIVITY_PATH } from "../paths";
+
+export const ACTIVITY_FILE_PATH = `${ACTIVITY_PATH}.csv`;
 
 const PAGE_SIZE = 50;
 
@@ -26,20 +29,48 @@ export interface ActivityListing {
   isContinued: boolean;
 }
 
+/** Query parameters of the filter. */
+const NAMES: Readonly<Record<keyof ActivityFilter, string>> = {
+  search: "q",
+  actor: "actor",
+  action: "action",
+  target: "target",
+  from: "from",
+  to: "to",
+};
+
 type Query = Readonly<Record<string, string | undefined>>;
 
 /** Reads the filter from a query. Invalid values are ignored. */
 export function readFilter(query: Query): ActivityFilter {
-  const textOf = (name: string) => (query[name] ?? "").trim();
-  const dayOf = (name: string) => (parseDay(textOf(name)) === undefined ? "" : textOf(name));
+  const textOf = (part: keyof ActivityFilter) => (query[NAMES[part]] ?? "").trim();
+  const dayOf = (part: "from" | "to") => (parseDay(textOf(part)) === undefined ? "" : textOf(part));
   return {
-    search: textOf("q"),
+    search: textOf("search"),
     actor: textOf("actor"),
     action: textOf("action"),
     target: textOf("target"),
     from: dayOf("from"),
     to: dayOf("to"),
   };
+}
+
+/**
+ * Returns the path of the list, or of its CSV file. Without `before` it starts with the newest
+ * entry.
+ */
+export function activityPath(
+  filter: Partial<ActivityFilter>,
+  { before, path = ACTIVITY_PATH }: { before?: AuditPlace; path?: string } = {},
+): string {
+  const query = new URLSearchParams();
+  for (const [part, name] of Object.entries(NAMES)) {
+    const value = filter[part as keyof ActivityFilter];
+    if (value) query.set(name, value);
+  }
+  if (before !== undefined) query.set("before", `${before.at}-${before.id}`);
+  const text = query.toString();
+  return text === "" ? path : `${path}?${text}`;
 }
 
 /** Returns true if any filter is set. */
@@ -61,26 +92,23 @@ export function toAuditQuery(filter: ActivityFilter): Omit<AuditQuery, "before" 
   };
 }
 
+/** Reads the entries of one screen. */
 export function readActivity(reader: Reader, query: Query): ActivityListing {
   const filter = readFilter(query);
   const before = readPlace(query["before"] ?? "");
-  const found = searchAudit(reader, { ...toAuditQuery(filter), before, limit: PAGE_SIZE + 1 });
-  const entries = found.slice(0, PAGE_SIZE);
+  const rows = searchAudit(reader, { ...toAuditQuery(filter), before, limit: PAGE_SIZE + 1 });
+  const entries = rows.slice(0, PAGE_SIZE);
   return {
     filter,
     entries,
-    nextBefore: found.length > PAGE_SIZE ? entries.at(-1) : undefined,
+    nextBefore: rows.length > PAGE_SIZE ? entries.at(-1) : undefined,
     isContinued: before !== undefined,
   };
 }
 
 const PLACE = /^(\d{1,15})-(\d{1,15})$/;
 
-/** Returns a log position as a query parameter. */
-export function writePlace({ at, id }: AuditPlace): string {
-  return `${at}-${id}`;
-}
-
+/** Reads the position in the log from the query parameter `before`. */
 function readPlace(text: string): AuditPlace | undefined {
   const [, at, id] = PLACE.exec(text) ?? [];
   return at === undefined ? undefined : { at: Number(at), id: Number(id) };

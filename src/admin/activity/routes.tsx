@@ -5,9 +5,8 @@ import type { AdminDependencies } from "../dependencies";
 import { ACTIVITY_PATH } from "../paths";
 import { screenOperation } from "../screen-operation";
 import { ActivityList } from "./activity";
-import { ACTIVITY_FILE_PATH } from "./activity-paths";
 import { auditCsv } from "./csv";
-import { readActivity, readFilter, toAuditQuery } from "./listing";
+import { ACTIVITY_FILE_PATH, readActivity, readFilter, toAuditQuery } from "./listing";
 import { linksOf } from "./target-links";
 
 const CSV = "text/csv";
@@ -29,7 +28,7 @@ export function activityAdminRoutes({ ctx, requestContexts, render }: AdminDepen
           { title: "Activity", children: <ActivityList {...page} /> },
         );
       },
-      screenOperation("Who changed what", MAY_READ),
+      screenOperation("The audit log", MAY_READ),
     )
     .get(
       ACTIVITY_FILE_PATH,
@@ -44,7 +43,7 @@ export function activityAdminRoutes({ ctx, requestContexts, render }: AdminDepen
         });
       },
       operation({
-        summary: "Who changed what, as a file",
+        summary: "The audit log as a CSV file",
         tag: "Dashboard",
         access: MAY_READ,
         answers: { 200: { description: "CSV.", mediaType: CSV } },

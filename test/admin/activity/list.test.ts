@@ -95,7 +95,7 @@ describe("the Activity screen", () => {
     expect(page.texts("tbody td")).toEqual([
       "4 days ago2026-03-06 12:00:00 UTC",
       "CI botAPI key",
-      `${UPDATED}incident.add_update · its history`,
+      `${UPDATED}incident.add_update · history`,
       "2001:db8::5",
     ]);
   });
@@ -109,9 +109,9 @@ describe("the Activity screen", () => {
     expect(await addresses()).toEqual(["2001:db8::5", "192.0.2.9"]);
     const { clock, db } = installation.app.ctx;
     await db.write((tx) => blankAuditAddresses(tx, clock.now() - 4.5 * DAY));
-    expect(await addresses()).toEqual(["2001:db8::5", "Not kept"]);
+    expect(await addresses()).toEqual(["2001:db8::5", "Deleted"]);
     const here = readHtml((await installation.open("?actor=system")).text);
-    expect(here.texts("tbody td:nth-child(4)")).toEqual(["Here"]);
+    expect(here.texts("tbody td:nth-child(4)")).toEqual(["None"]);
   });
 
   test.each([
