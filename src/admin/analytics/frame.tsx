@@ -4,12 +4,12 @@ import { Button, FilterSelect, PageHead, Tabs } from "../../ui";
 import { labelAmong } from "../page-choice";
 import { ANALYTICS_PATH } from "../paths";
 import {
-  type Asked,
   INCIDENT_FIGURES_PATH,
   REQUEST_FIGURES_PATH,
-  withQuery,
-} from "./analytics-paths";
-import { SPAN_OPTIONS } from "./time-span";
+  type Selection,
+  selectionPath,
+  SPAN_OPTIONS,
+} from "./selection";
 
 const VIEWS = [
   { path: ANALYTICS_PATH, label: "Uptime" },
@@ -20,7 +20,7 @@ const VIEWS = [
 interface AnalyticsFrameProps {
   /** Path of the open view. */
   path: string;
-  asked: Asked;
+  selection: Selection;
   /** Options of the filters; omitted for figures that do not depend on a page or a period. */
   pages?: readonly PageRow[];
   hasSpan?: boolean;
@@ -32,7 +32,7 @@ interface AnalyticsFrameProps {
 
 /** Heading, tabs, filters and method notes shared by the analytics views. */
 export function AnalyticsFrame(props: AnalyticsFrameProps) {
-  const { path, asked, pages = [], hasSpan = false, methods, children } = props;
+  const { path, selection, pages = [], hasSpan = false, methods, children } = props;
   const hasPages = pages.length > 1;
   return (
     <>
@@ -40,7 +40,7 @@ export function AnalyticsFrame(props: AnalyticsFrameProps) {
       <Tabs
         label="Figures"
         items={VIEWS.map(({ path: href, label }) => ({
-          href: withQuery(href, asked),
+          href: selectionPath(href, selection),
           label,
           isCurrent: href === path,
         }))}
@@ -55,11 +55,11 @@ export function AnalyticsFrame(props: AnalyticsFrameProps) {
                 { value: "", label: "All pages" },
                 ...pages.map((page) => ({ value: page.slug, label: labelAmong(pages, page) })),
               ]}
-              value={asked.page ?? ""}
+              value={selection.page ?? ""}
             />
           ) : null}
           {hasSpan ? (
-            <FilterSelect label="Time" name="span" options={SPAN_OPTIONS} value={asked.span} />
+            <FilterSelect label="Time" name="span" options={SPAN_OPTIONS} value={selection.span} />
           ) : null}
           <Button>Show</Button>
         </form>
@@ -67,7 +67,7 @@ export function AnalyticsFrame(props: AnalyticsFrameProps) {
       {children}
       {methods.map(({ of, method }) => (
         <p key={of} class="muted">
-          How {of} are counted: {method}
+          Calculation for {of}: {method}
         </p>
       ))}
     </>

@@ -3,8 +3,8 @@ import type { PageRow } from "../../features/pages";
 import { BarChart, Card, Cell, Row, StatCard, StatCards, Table } from "../../ui";
 import { timeInWords } from "../monitors/words";
 import { incidentPath } from "../paths";
-import { type Asked, INCIDENT_FIGURES_PATH } from "./analytics-paths";
 import { AnalyticsFrame } from "./frame";
+import { INCIDENT_FIGURES_PATH, type Selection } from "./selection";
 
 const COLUMNS = [
   { label: "Month" },
@@ -28,16 +28,16 @@ const IMPACTS = [
 
 /** `/admin/analytics/incidents`: incidents that started in each month, and their durations. */
 export function IncidentFigures(props: {
-  asked: Asked;
+  selection: Selection;
   pages: readonly PageRow[];
   answer: ReturnType<typeof incidentsAnswer>;
 }) {
-  const { asked, pages, answer } = props;
+  const { selection, pages, answer } = props;
   const { total, data } = answer;
   return (
     <AnalyticsFrame
       path={INCIDENT_FIGURES_PATH}
-      asked={asked}
+      selection={selection}
       pages={pages}
       methods={[{ of: "incidents", method: answer.method }]}
     >

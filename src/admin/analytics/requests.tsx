@@ -1,8 +1,8 @@
 import type { requestsAnswer } from "../../features/analytics";
 import { Cell, EmptyState, RelativeTime, Notice, Row, RowLink, Table } from "../../ui";
 import { keyPath } from "../paths";
-import { type Asked, REQUEST_FIGURES_PATH } from "./analytics-paths";
 import { AnalyticsFrame } from "./frame";
+import { REQUEST_FIGURES_PATH, type Selection } from "./selection";
 
 const COLUMNS = [
   { label: "Key" },
@@ -14,7 +14,7 @@ const COLUMNS = [
 ];
 
 interface RequestFiguresProps {
-  asked: Asked;
+  selection: Selection;
   /** Figures by key; undefined if there are too many keys to show. */
   answer: ReturnType<typeof requestsAnswer> | undefined;
   /** True if the user may open API keys. */
@@ -23,18 +23,18 @@ interface RequestFiguresProps {
 }
 
 /** `/admin/analytics/requests`: responses to the requests of each API key. */
-export function RequestFigures({ asked, answer, mayOpenKeys, now }: RequestFiguresProps) {
+export function RequestFigures({ selection, answer, mayOpenKeys, now }: RequestFiguresProps) {
   const data = answer?.data.toSorted((a, b) => b.total - a.total) ?? [];
   return (
     <AnalyticsFrame
       path={REQUEST_FIGURES_PATH}
-      asked={asked}
+      selection={selection}
       hasSpan
       methods={answer ? [{ of: "requests", method: answer.method }] : []}
     >
       {answer ? null : (
         <Notice tone="info" title="There are too many keys to show at once">
-          Ask the API for each.
+          The API returns the requests of a single key.
         </Notice>
       )}
       {answer && data.length === 0 ? (

@@ -1,16 +1,21 @@
 import { Elysia } from "elysia";
-import { findSubject, incidentsAnswer, readPeriod, requestsAnswer } from "../../features/analytics";
+import {
+  findSubject,
+  incidentsAnswer,
+  LINES_MAX,
+  readPeriod,
+  requestsAnswer,
+} from "../../features/analytics";
+import { countKeys } from "../../features/keys";
 import { NO_STORE, Representation, session, sessionOf } from "../../http";
 import { roleAllows } from "../../domain/role";
 import type { AdminDependencies } from "../dependencies";
 import { ANALYTICS_PATH } from "../paths";
 import { readPages } from "../read-pages";
 import { screenOperation } from "../screen-operation";
-import type { Asked } from "./analytics-paths";
-import { unlessTooMuch } from "./bounded";
 import { IncidentFigures } from "./incidents";
 import { RequestFigures } from "./requests";
-import { lastTwelveMonths, periodInput, readSpan } from "./time-span";
+import { lastTwelveMonths, periodInput, readSelection } from "./selection";
 import { Uptime } from "./uptime";
 import { readUptime, uptimeCsv } from "./uptime-view";
 
@@ -18,18 +23,12 @@ import { readUptime, uptimeCsv } from "./uptime-view";
 export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDependencies) {
   const MAY_READ = session("viewer");
 
-  /** Reads page and period from a query. Unknown values are ignored. */
-  function readAsked(query: Readonly<Record<string, string | undefined>>): Asked {
-    const page = readPages(ctx.db).find(({ slug }) => slug === query["page"]);
-    return { page: page?.slug, span: readSpan(query["span"]) };
-  }
-
   return new Elysia({ prefix: ANALYTICS_PATH })
     .use(requestContexts.plugin)
     .get(
       "",
       async ({ request, requestContext, query }) => {
-        const view = readUptime(ctx.db, readAsked(query), ctx.clock.now());
+        const view = readUptime(ctx.db, readSelection(ctx.db, query), ctx.clock.now());
         return render.screen(
           { request, requestContext },
           { title: "Uptime", children: <Uptime view={view} /> },
@@ -40,9 +39,9 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
     .get(
       "/uptime.csv",
       async ({ request, requestContext, query }) => {
-        const asked = readAsked(query);
-        const csv = uptimeCsv(readUptime(ctx.db, asked, ctx.clock.now()));
-        const name = ["uptime", asked.page, asked.span].filter(Boolean).join("-");
+        const selection = readSelection(ctx.db, query);
+        const csv = uptimeCsv(readUptime(ctx.db, selection, ctx.clock.now()));
+        const name = ["uptime", selection.page, selection.span].filter(Boolean).join("-");
         return new Representation(csv, {
           mediaType: "text/csv; charset=utf-8; header=present",
           cacheControl: NO_STORE,
@@ -55,11 +54,11 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
       "/incidents",
       async ({ request, requestContext, query }) => {
         const now = ctx.clock.now();
-        const asked = readAsked(query);
-        const subject = findSubject(ctx.db, { page: asked.page });
+        const selection = readSelection(ctx.db, query);
+        const subject = findSubject(ctx.db, { page: selection.page });
         const period = readPeriod(lastTwelveMonths(now), now);
         const answer = incidentsAnswer(ctx.db, subject, period, now);
-        const figures = { asked, pages: readPages(ctx.db), answer };
+        const figures = { selection, pages: readPages(ctx.db), answer };
         return render.screen(
           { request, requestContext },
           { title: "Incidents in figures", children: <IncidentFigures {...figures} /> },
@@ -71,11 +70,12 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
       "/requests",
       async ({ request, requestContext, query }) => {
         const now = ctx.clock.now();
-        const asked = readAsked(query);
-        const input = periodInput(asked.span, now);
+        const selection = readSelection(ctx.db, query);
+        const input = periodInput(selection.span, now);
+        const hasTooManyKeys = countKeys(ctx.db, now).all > LINES_MAX;
         const figures = {
-          asked,
-          answer: unlessTooMuch(() => requestsAnswer(ctx.db, input, now)),
+          selection,
+          answer: hasTooManyKeys ? undefined : requestsAnswer(ctx.db, input, now),
           mayOpenKeys: roleAllows(sessionOf(requestContext).user.role, "admin"),
           now,
         };

@@ -3,16 +3,16 @@ import type { Reader } from "../../db";
 import {
   answerToCsv,
   findSubject,
+  LINES_MAX,
   readPeriod,
   uptimeAnswer,
   UptimeLine,
 } from "../../features/analytics";
+import { listComponentsOfPage } from "../../features/components";
 import { listMonitors, listMonitorsOfPage } from "../../features/monitors";
 import type { PageRow } from "../../features/pages";
 import { readPages } from "../read-pages";
-import type { Asked } from "./analytics-paths";
-import { unlessTooMuch } from "./bounded";
-import { periodInput } from "./time-span";
+import { periodInput, type Selection } from "./selection";
 
 type Line = Static<typeof UptimeLine>;
 type Answer = ReturnType<typeof uptimeAnswer>;
@@ -34,9 +34,9 @@ export interface PageUptime {
 }
 
 export interface UptimeView {
-  asked: Asked;
+  selection: Selection;
   pages: readonly PageRow[];
-  /** Uptime by page; undefined if there are too many components to show. */
+  /** Uptime by page; undefined if a page has too many components to show. */
   uptimes: readonly PageUptime[] | undefined;
   /** Uptime of monitors without components; empty if a page is selected. */
   others: readonly Line[];
@@ -49,10 +49,10 @@ export interface UptimeView {
 }
 
 /** Reads the uptime of components, by page, and of monitors in a period. */
-export function readUptime(reader: Reader, asked: Asked, now: number): UptimeView {
+export function readUptime(reader: Reader, selection: Selection, now: number): UptimeView {
   const pages = readPages(reader);
-  const period = readPeriod(periodInput(asked.span, now), now);
-  const shown = pages.filter(({ slug }) => asked.page === undefined || slug === asked.page);
+  const period = readPeriod(periodInput(selection.span, now), now);
+  const shown = pages.filter(({ slug }) => selection.page === undefined || slug === selection.page);
   const answers = new Map<string, Answer>();
   const monitorUptime = (id: string) => {
     const known = answers.get(id);
@@ -68,12 +68,15 @@ export function readUptime(reader: Reader, asked: Asked, now: number): UptimeVie
       isCut ||= line === undefined;
       return line ? [line] : [];
     });
-  const ofPages = unlessTooMuch(() =>
-    shown.map((page) => ({
-      page,
-      answer: uptimeAnswer(reader, findSubject(reader, { page: page.id }), period),
-    })),
+  const isTooLong = shown.some(
+    ({ id }) => listComponentsOfPage(reader, { pageId: id }).length > LINES_MAX,
   );
+  const ofPages = isTooLong
+    ? undefined
+    : shown.map((page) => ({
+        page,
+        answer: uptimeAnswer(reader, findSubject(reader, { page: page.id }), period),
+      }));
   const uptimes = ofPages?.map(({ page, answer }) => {
     const watching = Map.groupBy(
       listMonitorsOfPage(reader, { pageId: page.id }),
@@ -85,10 +88,10 @@ export function readUptime(reader: Reader, asked: Asked, now: number): UptimeVie
     }));
     return { page, total: answer.total, components };
   });
-  const others = asked.page === undefined ? linesOf(readUnattached(reader)) : [];
+  const others = selection.page === undefined ? linesOf(readUnattached(reader)) : [];
   const all = [...(ofPages ?? []).map(({ answer }) => answer), ...answers.values()];
   return {
-    asked,
+    selection,
     pages,
     uptimes,
     others,

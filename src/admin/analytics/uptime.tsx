@@ -14,8 +14,8 @@ import {
 import { timeInWords } from "../monitors/words";
 import { ANALYTICS_PATH, componentPath, monitorPath } from "../paths";
 import { percent } from "../percent";
-import { uptimeCsvPath } from "./analytics-paths";
 import { AnalyticsFrame } from "./frame";
+import { selectionPath, UPTIME_CSV_PATH } from "./selection";
 import { MONITORS_MAX, type PageUptime, type UptimeView } from "./uptime-view";
 
 type Line = UptimeView["others"][number];
@@ -26,18 +26,18 @@ const COLUMNS = [
   { label: "Down", isNumeric: true },
   { label: "Degraded", isNumeric: true },
   { label: "Maintenance", isNumeric: true },
-  { label: "Not known", isNumeric: true },
+  { label: "No data", isNumeric: true },
 ];
 
 /** `/admin/analytics`: uptime of components and monitors in a period. */
 export function Uptime({ view }: { view: UptimeView }) {
-  const { asked, pages, uptimes, others, isCut } = view;
+  const { selection, pages, uptimes, others, isCut } = view;
   const isEmpty =
     uptimes?.every(({ components }) => components.length === 0) && others.length === 0;
   return (
     <AnalyticsFrame
       path={ANALYTICS_PATH}
-      asked={asked}
+      selection={selection}
       pages={pages}
       hasSpan
       methods={[
@@ -45,7 +45,9 @@ export function Uptime({ view }: { view: UptimeView }) {
         { of: "monitors", method: METHODS.uptimeOfMonitors },
       ]}
       actions={
-        isEmpty ? undefined : <ButtonLink href={uptimeCsvPath(asked)}>Download CSV</ButtonLink>
+        isEmpty ? undefined : (
+          <ButtonLink href={selectionPath(UPTIME_CSV_PATH, selection)}>Download CSV</ButtonLink>
+        )
       }
     >
       <p class="muted">
@@ -53,16 +55,16 @@ export function Uptime({ view }: { view: UptimeView }) {
       </p>
       {uptimes === undefined ? (
         <Notice tone="info" title="There are too many components to show at once">
-          Choose one page, or ask the API for shorter times.
+          Select a page. The API returns the uptime of a single component.
         </Notice>
       ) : null}
       {isCut ? (
         <Notice tone="info" title={`Only ${plural(MONITORS_MAX, "monitor")} are shown`}>
-          Choose one page, or ask the API for each.
+          Select a page. The API returns the uptime of a single monitor.
         </Notice>
       ) : null}
       {isEmpty ? (
-        <EmptyState title="Nothing to count yet">
+        <EmptyState title="No components or monitors yet">
           Uptime appears here once there are components or monitors.
         </EmptyState>
       ) : null}
@@ -119,7 +121,7 @@ function LineRow({ line, isBelow = false }: { line: Line; isBelow?: boolean }) {
       <Time label="Down" ms={line.down_ms} />
       <Time label="Degraded" ms={line.degraded_ms} />
       <Time label="Maintenance" ms={line.maintenance_ms} />
-      <Time label="Not known" ms={line.no_data_ms} />
+      <Time label="No data" ms={line.no_data_ms} />
     </Row>
   );
 }

@@ -5,7 +5,7 @@
 export { answerToCsv, toCsv, toCsvLine } from "./answer";
 export { incidentsAnswer } from "./incidents";
 export { LatencyLine, METHODS, UptimeLine } from "./model";
-export { DEFAULT_DAYS, type PeriodInput, readPeriod } from "./period";
+export { DEFAULT_DAYS, LINES_MAX, type PeriodInput, readPeriod } from "./period";
 export { requestsAnswer } from "./requests";
 export { findSubject, type Subject } from "./subjects";
 export { uptimeAnswer } from "./uptime";

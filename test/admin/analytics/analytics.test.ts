@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { setManualStatuses } from "../../../src/features/components";
+import { LINES_MAX } from "../../../src/features/analytics";
+import { createComponent, setManualStatuses } from "../../../src/features/components";
+import { createKey } from "../../../src/features/keys";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
-import { expectProblem } from "../../support/app";
+import { createTestApp, expectProblem } from "../../support/app";
 import { readHtml } from "../../support/html";
 import { createMonitorDashboard, type MonitorDashboard } from "../../support/monitor-dashboard";
 
@@ -182,6 +184,36 @@ describe("the request analytics", () => {
       `/admin/settings/keys/${key.id}`,
     );
   });
+});
+
+test("uptime and requests are not shown for more components or keys than one answer may have", async () => {
+  await using app = await createTestApp();
+  const session = await app.signedIn("viewer");
+  const { page } = await app.page({ slug: "acme" }, []);
+  await app.page({ slug: "second", name: "Second" }, ["Mail"]);
+  const { ctx } = app;
+  const key = { scopes: ["read:status" as const] };
+  const add = (numbers: readonly number[]) =>
+    ctx.db.write((tx) => {
+      for (const number of numbers) {
+        const name = `Part ${number}`;
+        const place = { managedBy: null, groupId: null, position: number };
+        createComponent(ctx, tx, page, { name }, place, CLI_ACTOR);
+        createKey(ctx, tx, { ...key, name }, CLI_ACTOR);
+      }
+    });
+  const open = async (path: string) => (await app.call(`${ANALYTICS}${path}`, { session })).text;
+  await add(Array.from({ length: LINES_MAX }, (_, index) => index));
+  expect(linesOn(await open(""))).toHaveLength(LINES_MAX + 1);
+  expect(linesOn(await open("/requests"))).toHaveLength(LINES_MAX);
+  await add([LINES_MAX]);
+  for (const path of ["", "/requests"]) {
+    // oxlint-disable-next-line no-await-in-loop
+    const html = await open(path);
+    expect(readHtml(html).texts(".notice")[0]).toMatch(/^There are too many .+ to show at once/);
+    expect(linesOn(html)).toEqual([]);
+  }
+  expect(linesOn(await open("?page=second"))).toHaveLength(1);
 });
 
 test("the analytics require a session", async () => {

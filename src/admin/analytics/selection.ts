@@ -1,0 +1,87 @@
+import type { Reader } from "../../db";
+import type { PeriodInput } from "../../features/analytics";
+import { DAY_MS, startOfDay, toIso } from "../../kernel/time";
+import { ANALYTICS_PATH } from "../paths";
+import { readPages } from "../read-pages";
+
+export const INCIDENT_FIGURES_PATH = `${ANALYTICS_PATH}/incidents`;
+export const REQUEST_FIGURES_PATH = `${ANALYTICS_PATH}/requests`;
+export const UPTIME_CSV_PATH = `${ANALYTICS_PATH}/uptime.csv`;
+
+interface TimeSpan {
+  label: string;
+  /** Returns start and end in unix ms. A missing end means now. */
+  of(now: number): { from: number; to?: number };
+}
+
+/** Returns the start of the UTC month that is `offset` months after the month of `now`, in unix ms. */
+function month(now: number, offset: number): number {
+  const day = new Date(now);
+  return Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + offset);
+}
+
+/** Returns a period of UTC days that includes today. */
+const days = (count: number): TimeSpan => ({
+  label: `Last ${count} days`,
+  of: (now) => ({ from: startOfDay(now) - (count - 1) * DAY_MS }),
+});
+
+const SPANS = {
+  "24h": { label: "Last 24 hours", of: (now) => ({ from: now - DAY_MS }) },
+  "7d": days(7),
+  "30d": days(30),
+  "90d": days(90),
+  "365d": days(365),
+  month: { label: "This month", of: (now) => ({ from: month(now, 0) }) },
+  "last-month": {
+    label: "Last month",
+    of: (now) => ({ from: month(now, -1), to: month(now, 0) }),
+  },
+} satisfies Record<string, TimeSpan>;
+
+type SpanName = keyof typeof SPANS;
+
+/** Options of the period filter. */
+export const SPAN_OPTIONS = Object.entries(SPANS).map(([value, { label }]) => ({ value, label }));
+
+const DEFAULT_SPAN: SpanName = "30d";
+
+/** Page and period that figures cover. */
+export interface Selection {
+  /** Slug of the page; undefined for all pages. */
+  page: string | undefined;
+  span: SpanName;
+}
+
+/** Reads page and period from a query: all pages and the last 30 days unless it names others. */
+export function readSelection(
+  reader: Reader,
+  { page: slug, span = "" }: Readonly<Record<string, string | undefined>>,
+): Selection {
+  return {
+    page: readPages(reader).find((page) => page.slug === slug)?.slug,
+    span: Object.hasOwn(SPANS, span) ? (span as SpanName) : DEFAULT_SPAN,
+  };
+}
+
+/** Returns the path of figures for a page and a period. */
+export function selectionPath(path: string, { page, span }: Selection): string {
+  const query = new URLSearchParams();
+  if (page !== undefined) query.set("page", page);
+  if (span !== DEFAULT_SPAN) query.set("span", span);
+  const text = query.toString();
+  return text === "" ? path : `${path}?${text}`;
+}
+
+/** Returns start and end of a period as input for the services. */
+export function periodInput(name: SpanName, now: number): PeriodInput {
+  const { from, to }: ReturnType<TimeSpan["of"]> = SPANS[name].of(now);
+  // In the first millisecond of a month, the period would be empty.
+  const start = Math.min(from, now - 1);
+  return { from: toIso(start), ...(to === undefined ? {} : { to: toIso(to) }) };
+}
+
+/** Returns the last twelve months, including the current one. */
+export function lastTwelveMonths(now: number): PeriodInput {
+  return { from: toIso(Math.min(month(now, -11), now - 1)), interval: "month" };
+}
