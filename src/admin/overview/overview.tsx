@@ -1,19 +1,38 @@
 import type { StorageState } from "../../db";
 import { type Role, roleAllows } from "../../domain/role";
+import type { MaintenanceRecord } from "../../features/maintenance";
 import { plural } from "../../kernel/text";
-import { ButtonLink, PageHead, Section } from "../../ui";
+import { toIso } from "../../kernel/time";
+import { MaintenanceState } from "../../public/state";
+import {
+  ButtonLink,
+  Cell,
+  CellNote,
+  IndicatorShape,
+  OneLine,
+  PageHead,
+  RelativeTime,
+  Row,
+  RowLink,
+  Section,
+  Table,
+} from "../../ui";
 import { IncidentTable } from "../incidents/incident-table";
 import { REPORT_PATH } from "../incidents/incident-paths";
 import { FirstPage } from "../no-page";
-import { INCIDENTS_PATH } from "../paths";
-import { DeliveryNotice } from "./delivery-notice";
-import { MaintenanceLines } from "./maintenance-lines";
-import { DRAFTS_COUNTED, type Now } from "./now";
-import { PageLines } from "./page-lines";
-import { StorageNotice } from "./storage-notice";
+import { INCIDENTS_PATH, maintenancePath } from "../paths";
+import { type CurrentState, DRAFTS_COUNTED } from "./current-state";
+import { DeliveryNotice, StorageNotice } from "./notices";
+
+const MAINTENANCE_COLUMNS = [{ label: "Maintenance" }, { label: "Status" }, { label: "When" }];
+const PAGE_COLUMNS = [
+  { label: "Page" },
+  { label: "Status" },
+  { label: "Components", isNumeric: true },
+];
 
 interface OverviewProps {
-  state: Now;
+  state: CurrentState;
   storage: StorageState;
   role: Role;
   now: number;
@@ -46,7 +65,9 @@ export function Overview({ state, storage, role, now }: OverviewProps) {
           ) : undefined
         }
       >
-        {isQuiet ? "No incident is open, and no maintenance is near." : undefined}
+        {isQuiet
+          ? "No incident is open, and no maintenance is planned for the next 30 days."
+          : undefined}
       </PageHead>
       <StorageNotice storage={storage} />
       <DeliveryNotice troubles={state.troubles} role={role} now={now} />
@@ -63,18 +84,18 @@ export function Overview({ state, storage, role, now }: OverviewProps) {
       ) : null}
       {maintenance.length > 0 ? (
         <Section title="Maintenance">
-          <MaintenanceLines maintenance={maintenance} pageNames={pageNames} now={now} />
+          <MaintenanceTable maintenance={maintenance} pageNames={pageNames} now={now} />
         </Section>
       ) : null}
       <Drafts count={state.draftCount} />
       <Section title="Pages">
-        <PageLines pages={pages} />
+        <PageTable pages={pages} />
       </Section>
     </>
   );
 }
 
-function MoreIncidents({ state: { incidents, openCount } }: { state: Now }) {
+function MoreIncidents({ state: { incidents, openCount } }: { state: CurrentState }) {
   if (openCount <= incidents.length) return null;
   return (
     <p>
@@ -96,4 +117,77 @@ function Drafts({ count }: { count: number }) {
       <a href={`${INCIDENTS_PATH}?show=drafts`}>{words}</a>, private until published.
     </p>
   );
+}
+
+/** Maintenance under way or upcoming, each linked to its screen. */
+function MaintenanceTable(props: {
+  maintenance: readonly MaintenanceRecord[];
+  /** Page names by id; undefined if there is only one page. */
+  pageNames: ReadonlyMap<string, string> | undefined;
+  now: number;
+}) {
+  const { maintenance, pageNames, now } = props;
+  return (
+    <Table columns={MAINTENANCE_COLUMNS} caption="Maintenance under way and upcoming">
+      {maintenance.map(({ row }) => {
+        const isUpcoming = row.status === "scheduled";
+        const pageName = pageNames?.get(row.pageId);
+        return (
+          <Row key={row.id}>
+            <Cell>
+              <RowLink href={maintenancePath(row.id)}>{row.name}</RowLink>
+              {pageName ? <CellNote>{pageName}</CellNote> : null}
+            </Cell>
+            <Cell label="Status">
+              <MaintenanceState maintenance={row} />
+            </Cell>
+            <Cell label="When">
+              <OneLine>
+                {isUpcoming ? "Starts " : "Planned to end "}
+                <RelativeTime
+                  at={toIso(isUpcoming ? row.scheduledFor : row.scheduledUntil)}
+                  now={now}
+                />
+              </OneLine>
+            </Cell>
+          </Row>
+        );
+      })}
+    </Table>
+  );
+}
+
+/** Status pages with their headlines, linked to their public address. */
+function PageTable({ pages }: Pick<CurrentState, "pages">) {
+  return (
+    <Table columns={PAGE_COLUMNS} caption="Status pages">
+      {pages.map(({ page, document: { status, components } }) => (
+        <Row key={page.id}>
+          <Cell>
+            <a href={`/status/${page.slug}`}>{page.name}</a>
+            <CellNote>{describePage(page)}</CellNote>
+          </Cell>
+          <Cell label="Status">
+            <span class={`state is-${status.indicator}`}>
+              <IndicatorShape indicator={status.indicator} />
+              {status.description}
+            </span>
+          </Cell>
+          <Cell label="Components" isNumeric>
+            {components.length}
+          </Cell>
+        </Row>
+      ))}
+    </Table>
+  );
+}
+
+function describePage({
+  slug,
+  visibility,
+  isSample,
+}: CurrentState["pages"][number]["page"]): string {
+  const path = `/status/${slug}`;
+  if (isSample) return `${path} · sample page`;
+  return visibility === "public" ? path : `${path} · private`;
 }

@@ -4,7 +4,7 @@ import { session, sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
 import { HOME_PATH } from "../paths";
 import { screenOperation } from "../screen-operation";
-import { readNow } from "./now";
+import { readCurrentState } from "./current-state";
 import { Overview } from "./overview";
 
 /** Routes of `/admin`. */
@@ -15,7 +15,7 @@ export function overviewAdminRoutes(
   return new Elysia().use(requestContexts.plugin).get(
     HOME_PATH,
     async ({ request, requestContext }) => {
-      const state = readNow(ctx.db, snapshots, requestContext.now);
+      const state = readCurrentState(ctx.db, snapshots, requestContext.now);
       const { role } = sessionOf(requestContext).user;
       return render.screen(
         { request, requestContext },
@@ -32,6 +32,6 @@ export function overviewAdminRoutes(
         },
       );
     },
-    screenOperation("What is open now, and every status page", session("viewer")),
+    screenOperation("Open incidents, maintenance and status pages", session("viewer")),
   );
 }

@@ -8,13 +8,13 @@ import { type DeliveryTrouble, readDeliveryTroubles } from "../webhooks/read";
 
 /** Open incidents shown on the overview; the list shows all. */
 const INCIDENTS_SHOWN = 10;
-/** Upcoming maintenance on the overview; all maintenance under way is shown. */
+/** Upcoming maintenance shown on the overview; all maintenance under way is shown. */
 const UPCOMING_SHOWN = 3;
-/** Drafts counted exactly; above, the overview says "more than". */
+/** Drafts counted exactly; the overview says "More than" for a greater number. */
 export const DRAFTS_COUNTED = 50;
 
 /** Current state of all pages, for the overview. */
-export interface Now {
+export interface CurrentState {
   pages: readonly { page: PageRow; document: Snapshot["document"] }[];
   /**
    * Open published incidents of all pages, latest start first, 10 at most. `openCount` counts all
@@ -31,7 +31,7 @@ export interface Now {
 }
 
 /** Reads the current state from the pages' snapshots, which keeps the overview cheap. */
-export function readNow(reader: Reader, snapshots: Snapshots, now: number): Now {
+export function readCurrentState(reader: Reader, snapshots: Snapshots, now: number): CurrentState {
   const shown = readPages(reader).flatMap((page) => {
     const snapshot = snapshots.read(page.slug, now);
     return snapshot ? [{ page, snapshot }] : [];
@@ -46,8 +46,8 @@ export function readNow(reader: Reader, snapshots: Snapshots, now: number): Now 
       .slice(0, INCIDENTS_SHOWN),
     openCount: all.reduce((sum, { openIncidentCount }) => sum + openIncidentCount, 0),
     maintenance: [
-      ...inOrder(maintenance.filter(({ row }) => isUnderWay(row.status))),
-      ...inOrder(maintenance.filter(({ row }) => row.status === "scheduled")).slice(
+      ...byStart(maintenance.filter(({ row }) => isUnderWay(row.status))),
+      ...byStart(maintenance.filter(({ row }) => row.status === "scheduled")).slice(
         0,
         UPCOMING_SHOWN,
       ),
@@ -58,6 +58,6 @@ export function readNow(reader: Reader, snapshots: Snapshots, now: number): Now 
   };
 }
 
-function inOrder(maintenance: readonly MaintenanceRecord[]): MaintenanceRecord[] {
+function byStart(maintenance: readonly MaintenanceRecord[]): MaintenanceRecord[] {
   return maintenance.toSorted((a, b) => a.row.scheduledFor - b.row.scheduledFor);
 }
