@@ -1,6 +1,6 @@
 import { parseInstant } from "../kernel/time";
 
-// What a browser sends of a `datetime-local`, and what people type where a browser has no such field.
+// Values that browsers send for `datetime-local`, and text typed in browsers without such a field.
 const TYPED = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)Z?$/;
 
 /** Error of a date and time field, as the continuation of its label. */

@@ -29,20 +29,24 @@ export interface Renderer {
   plain(request: Request, screen: Screen): Promise<Response>;
 }
 
-export function createRenderer(parts: { flashes: Flashes; addresses: ClientAddresses }): Renderer {
-  const { flashes, addresses } = parts;
-
+export function createRenderer({
+  flashes,
+  addresses,
+}: {
+  flashes: Flashes;
+  addresses: ClientAddresses;
+}): Renderer {
   /** Returns the warnings about the installation that every screen shows. */
   function warnings(): string[] {
     const proxy = addresses.suspectedProxy();
     if (proxy === undefined) return [];
     return [
-      `Requests from ${proxy} carry X-Forwarded-For, which is ignored. If that is your reverse proxy, everyone behind it shares one rate limit: name it in ALLCLEAR_TRUSTED_PROXIES and restart.`,
+      `Requests from ${proxy} carry X-Forwarded-For, which is ignored. If that is your reverse proxy, all clients behind it share one rate limit. Add it to ALLCLEAR_TRUSTED_PROXIES and restart the server.`,
     ];
   }
 
   return {
-    async screen({ request, requestContext }, { title, children, ...how }) {
+    async screen({ request, requestContext }, { title, children, ...options }) {
       const { id, user } = sessionOf(requestContext);
       const flash = flashes.take(id);
       const document = renderScreen({
@@ -54,12 +58,12 @@ export function createRenderer(parts: { flashes: Flashes; addresses: ClientAddre
         children,
         ...(flash ? { flash } : {}),
       });
-      return sendHtml(request, document, how);
+      return sendHtml(request, document, options);
     },
 
-    async plain(request, { title, children, ...how }) {
+    async plain(request, { title, children, ...options }) {
       const document = renderPlainScreen({ title, assets: linkedAssets(), children });
-      return sendHtml(request, document, how);
+      return sendHtml(request, document, options);
     },
   };
 }

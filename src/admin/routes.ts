@@ -41,13 +41,17 @@ export function adminRoutes(deps: AdminDependencies, snapshots: Snapshots) {
     .use(activityAdminRoutes(deps))
     .use(generalAdminRoutes(deps))
     .use(accountAdminRoutes(deps))
-    .get("/admin/", async () => seeOther(HOME_PATH), screenOperation("The way home", ANYBODY))
+    .get(
+      "/admin/",
+      async () => seeOther(HOME_PATH),
+      screenOperation("Redirects to the overview", ANY_ROLE),
+    )
     .get(
       "/admin/settings",
       async () => seeOther(ACCOUNT_PATH),
-      screenOperation("The settings that everybody has", ANYBODY),
+      screenOperation("Redirects to the account", ANY_ROLE),
     );
 }
 
 /** Access for every signed-in user. */
-const ANYBODY = session("viewer");
+const ANY_ROLE = session("viewer");

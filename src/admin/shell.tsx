@@ -57,7 +57,7 @@ export function renderScreen(props: ScreenProps): HtmlDocument {
   });
 }
 
-// The menu is a popover where the screen is small, which needs no script, and the sidebar elsewhere.
+/** Sidebar; on small screens a menu in a popover, which needs no script. */
 function Side({ user, nav }: Pick<ScreenProps, "user" | "nav">) {
   return (
     <header class="side">

@@ -23,7 +23,7 @@ export type WriteOnceAs = <Made>(
 export function createWriteAs({ db }: Pick<AppContext, "db">): WriteAs {
   return (requestContext, change) =>
     db.write((tx) => {
-      // It reads through the same connection, and so what this batch has changed before.
+      // Reads through the connection of the transaction, so earlier changes of its batch are seen.
       requestContext.confirm();
       return change(tx);
     });

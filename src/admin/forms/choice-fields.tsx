@@ -8,7 +8,7 @@ interface ChoiceOptions<Value extends string> {
   /** Message for a value outside the options; without it the service rejects the value. */
   invalid?: string;
   options: readonly { value: Value; label: string; hint?: string }[];
-  /** Shows the options below each other, as they are if they have hints. */
+  /** True to show the options below each other; by default if an option has a hint. */
   isList?: boolean;
 }
 
@@ -103,7 +103,7 @@ export function notifyField(also = ""): Field<boolean, boolean> {
   });
 }
 
-/** Field that is set by the button that submits the form, whose values are given by button. */
+/** Field whose value depends on the button that submits the form. `values` has the value of each. */
 export function buttonField<Value>(values: Readonly<Record<string, Value>>): Field<string, Value> {
   return {
     label: "",

@@ -17,13 +17,13 @@ export interface PageContext {
 interface TypedPage {
   /** Id of the selected page. */
   selected: string;
-  /** Id of the page that the form was rendered for; empty if it did not say. */
+  /** Id of the page that the form was rendered for; empty if the form has no such input. */
   shown: string;
 }
 
 const CHOOSE = "choose-page";
 
-const OTHER_PAGE = "was changed. Below are its own components: look at them and send again";
+const OTHER_PAGE = "was changed. Review the components of this page below, then submit again";
 
 /**
  * Field for the page of a new object; hidden if there is only one page. A form submitted with

@@ -113,7 +113,7 @@ export function descriptionField(
   return textAreaField({ label: "Description", rows: 2, maxlength: DESCRIPTION_MAX, ...options });
 }
 
-// Digits, in groups of three where they are grouped: "1,5" is not 15.
+// Digits, possibly in groups of three, so that "1,5" is not read as 15.
 const WHOLE_NUMBER = /^(?:\d{1,15}|\d{1,3}(?:[\s,_]\d{3}){1,4})$/;
 
 /**

@@ -23,7 +23,7 @@ export type Area = ReturnType<typeof createArea>;
 export function createArea(deps: AdminDependencies, prefix: string, role: Role) {
   const routes = createAreaRoutes(deps, prefix, role);
   return {
-    /** Routes to mount. Takes routes that no helper fits as well. */
+    /** Routes to mount. Routes that fit no helper are added to them. */
     routes: routes.elysia,
 
     /** Adds a screen. */

@@ -40,7 +40,7 @@ export async function runTrial<Path extends string, Body, View>(
   return { context: await trial.run(body, at, context) };
 }
 
-/** Screen with a form, and the answers to a form that is not accepted. */
+/** Form of an area, and its screen. */
 export interface FormScreen<
   Path extends string,
   Body,
