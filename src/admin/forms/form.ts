@@ -168,10 +168,7 @@ function createForm<Body, Context, Fields>(
   };
 }
 
-/**
- * Assigns a service's errors to inputs: `#/scopes/0` belongs to the field `scopes`, and
- * `#/config/url` to `config_url` if there is one. Each input keeps its first.
- */
+/** Assigns a service's errors to inputs. Each input keeps its first. */
 function errorsByInput(
   errors: readonly FieldError[],
   fields: Readonly<Record<string, AnyField>>,
@@ -179,9 +176,7 @@ function errorsByInput(
 ): FormErrors {
   const byInput: Record<string, string> = {};
   for (const error of errors) {
-    const [first = "", second] = error.pointer.split("/").slice(1);
-    const nested = `${first}_${second}`;
-    const name = Object.hasOwn(fields, nested) ? nested : first;
+    const name = fieldOf(error, Object.keys(fields));
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     const { input = name, detail } = field?.showError?.(error, values[name]) ?? {
       detail: error.detail,
@@ -189,6 +184,18 @@ function errorsByInput(
     byInput[input] ??= detail;
   }
   return byInput;
+}
+
+/**
+ * Returns the name of the field of an error: `#/scopes/0` belongs to `scopes`, `#/config/url` to
+ * `config_url` if there is one, and `#/config` to the first field with this prefix.
+ */
+function fieldOf({ pointer }: FieldError, names: readonly string[]): string {
+  const [first = "", second] = pointer.split("/").slice(1);
+  const nested = `${first}_${second}`;
+  if (names.includes(nested)) return nested;
+  if (names.includes(first)) return first;
+  return names.find((name) => name.startsWith(`${first}_`)) ?? first;
 }
 
 /** Returns the hidden input of a form that edits a version of an object. */
