@@ -30,6 +30,22 @@ export interface NewMonitor {
 }
 
 /**
+ * Validates a new monitor and completes its settings, without writing. Throws `validation_failed`
+ * that names every invalid field.
+ */
+export function validateNewMonitor(reader: Reader, input: CreateMonitorBody) {
+  validate(CreateMonitorBody, input);
+  const { type, config = {}, component_ids: references = [] } = input;
+  const settings = namedSettings(input, defaultSettings(type, input.interval_seconds));
+  const errors = new FieldErrors();
+  validateConfig(errors, type, config);
+  const componentIds = readComponents(reader, errors, references);
+  validateSettings(errors, settings);
+  errors.throwIfAny();
+  return { config, settings, componentIds };
+}
+
+/**
  * Creates a monitor, which is checked at once unless it is created paused. Throws
  * `validation_failed` that names every invalid field, or `conflict` for a ref that is taken.
  */
@@ -40,14 +56,8 @@ export function createMonitor(
   actor: Actor,
   metadata: ApplyMetadata = {},
 ): NewMonitor {
-  validate(CreateMonitorBody, input);
-  const { name, type, config = {}, component_ids: references = [], paused = false } = input;
-  const settings = namedSettings(input, defaultSettings(type, input.interval_seconds));
-  const errors = new FieldErrors();
-  validateConfig(errors, type, config);
-  const componentIds = readComponents(tx, errors, references);
-  validateSettings(errors, settings);
-  errors.throwIfAny();
+  const { config, settings, componentIds } = validateNewMonitor(tx, input);
+  const { name, type, paused = false } = input;
   const holderOf = (ref: string) => findMonitorByRef(tx, { ref });
   const ref = metadata.ref ?? freeRef(toRef(name) || type, holderOf);
   requireFreeRef(tx, ref);

@@ -4,7 +4,7 @@
  */
 export { changeSchemaOf, CreateMonitorBody, UpdateMonitorBody } from "./bodies";
 export { type CheckRow, listChecksBefore, listNoDataOfPage, listSpans } from "./checks-store";
-export { createMonitor, type NewMonitor } from "./create";
+export { createMonitor, type NewMonitor, validateNewMonitor } from "./create";
 export {
   declaredMonitorSchema,
   declareMonitor,
@@ -12,7 +12,14 @@ export {
   validateDeclaredMonitor,
 } from "./declared";
 export { listStoredMonitors, planMonitor, type StoredMonitor } from "./apply-plan";
-export { deleteMonitor, pauseMonitor, resumeMonitor, rotateToken, updateMonitor } from "./update";
+export {
+  deleteMonitor,
+  pauseMonitor,
+  resumeMonitor,
+  rotateToken,
+  updateMonitor,
+  validateMonitorChange,
+} from "./update";
 export { detachMonitorsOfPage, watchesOnlyPage } from "./detach";
 export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures } from "./engine";
 export { createHeartbeatDirectory, type HeartbeatDirectory } from "./heartbeat-tokens";

@@ -1,4 +1,4 @@
-import type { Tx } from "../../db";
+import type { Reader, Tx } from "../../db";
 import { FieldErrors, validate, conflict } from "../../errors";
 import type { Actor } from "../../domain/actor";
 import type { ApplyMetadata } from "../../domain/refs";
@@ -18,6 +18,26 @@ import {
 import { generateHeartbeatToken } from "./heartbeat-tokens";
 
 /**
+ * Validates a change of a monitor, without writing. Returns the monitor before, and its settings and
+ * config after the change. Throws `not_found`, or `validation_failed` that names every invalid field.
+ */
+export function validateMonitorChange(reader: Reader, id: string, input: UpdateMonitorBody) {
+  validate(UpdateMonitorBody, input);
+  const before = getMonitorRecord(reader, id);
+  const { row } = before;
+  const errors = new FieldErrors();
+  const settings = namedSettings(input, row);
+  const config =
+    input.config === undefined
+      ? row.config
+      : changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
+  const componentIds = input.component_ids && readComponents(reader, errors, input.component_ids);
+  validateSettings(errors, settings);
+  errors.throwIfAny();
+  return { before, settings, config, componentIds };
+}
+
+/**
  * Changes a monitor. Fields that the input leaves out stay, including secrets. The statuses that it
  * gives its components now follow the change. A change to the current values changes nothing.
  *
@@ -32,18 +52,8 @@ export function updateMonitor(
   actor: Actor,
   metadata: Pick<ApplyMetadata, "ref"> = {},
 ): MonitorRecord {
-  validate(UpdateMonitorBody, input);
-  const before = getMonitorRecord(tx, id);
+  const { before, settings, config, componentIds } = validateMonitorChange(tx, id, input);
   const { row } = before;
-  const errors = new FieldErrors();
-  const settings = namedSettings(input, row);
-  const config =
-    input.config === undefined
-      ? row.config
-      : changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
-  const componentIds = input.component_ids && readComponents(tx, errors, input.component_ids);
-  validateSettings(errors, settings);
-  errors.throwIfAny();
   const { name = row.name } = input;
   const { ref = row.ref } = metadata;
   const desired: MonitorRow = { ...row, ...settings, config, name, ref };
