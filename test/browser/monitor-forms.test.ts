@@ -26,7 +26,7 @@ describeInBrowser("the form for a new monitor", (site) => {
     const session = await app.signedIn("admin");
     const { page } = await visit(NEW, { session, javaScriptEnabled: false });
     await page.getByLabel("URL").fill("https://shop.example.com/");
-    await page.getByLabel("Condition 1: What is looked at").selectOption("Status");
+    await page.getByLabel("Condition 1: Checked part").selectOption("Status");
     await page.getByLabel("Condition 1: Value").fill("200");
     await page.getByText("Headers and body").click();
     await page.getByLabel("Header 1: Name").fill("X-Key");

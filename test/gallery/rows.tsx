@@ -22,7 +22,7 @@ export function GalleryRows({ path }: { path: string }) {
               {
                 kind: "select",
                 name: `condition_${number}_source`,
-                label: "What is looked at",
+                label: "Checked part",
                 options: OPTIONS,
                 value: "status",
               },

@@ -122,7 +122,7 @@ const WHOLE_NUMBER = /^(?:\d{1,15}|\d{1,3}(?:[\s,_]\d{3}){1,4})$/;
  */
 export function integerField(options: {
   label: string;
-  hint: string;
+  hint?: string;
   initial?: number;
   isRequired?: boolean;
 }): Field<string, number> {

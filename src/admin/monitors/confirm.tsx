@@ -1,5 +1,7 @@
 import type { MonitorRecord } from "../../features/monitors";
 import { DialogForm } from "../../ui";
+import { defineForm, type FormState } from "../forms/form";
+import { FormInputs } from "../forms/form-fields";
 import { pathsOfMonitor } from "./monitor-paths";
 
 /** Asks before a monitor is deleted, naming the data that is deleted or kept. */
@@ -22,18 +24,25 @@ export function DeleteMonitor({ title, record }: { title: string; record: Monito
   );
 }
 
+/** Form without fields, which is submitted once. */
+export const ROTATE_FORM = defineForm<object>()({});
+
 /** Asks before a new token replaces the old one. */
-export function RotateToken(props: { title: string; record: MonitorRecord; formToken: string }) {
-  const { title, record, formToken } = props;
-  const paths = pathsOfMonitor(record.row.id);
+export function RotateToken(props: {
+  title: string;
+  state: FormState<object, { record: MonitorRecord }>;
+}) {
+  const { title, state } = props;
+  const paths = pathsOfMonitor(state.context.record.row.id);
   return (
     <DialogForm
       title={title}
       action={paths.rotate}
-      hidden={{ form: formToken }}
+      hidden={state.hidden}
       button="Rotate token"
       cancelHref={paths.home}
     >
+      <FormInputs form={ROTATE_FORM} state={state} />
       <p>
         The job gets a new address to call, which is shown once. The current address is refused from
         then on, so the monitor goes down unless you update the job in time.

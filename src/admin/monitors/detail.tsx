@@ -16,13 +16,10 @@ import {
 import { MONITORS_PATH } from "../paths";
 import { percent } from "../percent";
 import { MonitorFacts } from "./facts";
-import { LastChecks, Outages, OwnIncidents } from "./history";
-import { LatencyChart } from "./latency-chart";
+import { LastChecks, LatencyChart, Outages, OwnIncidents } from "./history";
 import { pathsOfMonitor } from "./monitor-paths";
-import type { MonitorView } from "./monitor-view";
-import { RANGE_NAMES, rangeLabel } from "./range";
-import { LastResult } from "./result";
-import { Since } from "./since";
+import { type MonitorView, RANGE_NAMES, rangeLabel } from "./monitor-view";
+import { LastResult, Since } from "./state";
 import { TYPE_FORMS } from "./types";
 import { latencyInWords, timeInWords } from "./words";
 

@@ -1,19 +1,23 @@
-import type { CheckRow, Outage } from "../../features/monitors";
-import { toIso } from "../../kernel/time";
+import type { Span } from "../../features/components";
+import type { CheckRow, LatencyFigures, Outage } from "../../features/monitors";
+import { DAY_MS, toIso } from "../../kernel/time";
 import { INCIDENT_WORDS } from "../../public/words";
 import {
   Cell,
   CheckLabel,
+  type ChartPoint,
   Chip,
+  LineChart,
   RelativeTime,
   Row,
   RowLink,
   Section,
+  shortDay,
   Table,
   WithChip,
 } from "../../ui";
 import { incidentPath } from "../paths";
-import type { MonitorView } from "./monitor-view";
+import type { MonitorView, Range } from "./monitor-view";
 import { latencyInWords, timeInWords } from "./words";
 
 const OUTAGE_COLUMNS = [{ label: "Began" }, { label: "Lasted" }, { label: "First failure" }];
@@ -122,4 +126,49 @@ export function OwnIncidents({ view, now }: { view: MonitorView; now: number }) 
       </Table>
     </Section>
   );
+}
+
+interface LatencyChartProps {
+  /** Name of the measured value. */
+  name: string;
+  range: Range;
+  /** Figures for each step of the range. */
+  latency: readonly LatencyFigures[];
+  total: LatencyFigures;
+}
+
+/** Chart of response times or job durations over a range, with failed checks. */
+export function LatencyChart({ name, range, latency, total }: LatencyChartProps) {
+  if (total.count === 0) {
+    return <p class="muted">Nothing was measured in the last {range.label}.</p>;
+  }
+  const points: ChartPoint[] = range.steps.map((step, index) => {
+    const figures = latency[index];
+    const { checks = 0, failures = 0, p50Ms = null, p95Ms = null } = figures ?? {};
+    return {
+      name: stepName(step),
+      values: [p50Ms, p95Ms],
+      ...(failures > 0
+        ? { mark: `${failures.toLocaleString("en")} of ${checks.toLocaleString("en")}` }
+        : {}),
+    };
+  });
+  return (
+    <LineChart
+      name={name}
+      lines={["Median", "95th percentile"]}
+      marks="Failed checks"
+      points={points}
+      write={latencyInWords}
+      ends={[`${range.label} ago`, "Now"]}
+    />
+  );
+}
+
+/** Returns a step as text: "21 Nov 2026, 14:00–14:30 UTC", or the date for a whole day. */
+function stepName({ from, to }: Span): string {
+  const [begin, end] = [toIso(from), toIso(to)];
+  const isDay = from % DAY_MS === 0 && (to - from) % DAY_MS === 0;
+  if (isDay) return shortDay(begin);
+  return `${shortDay(begin)}, ${begin.slice(11, 16)}–${end.slice(11, 16)} UTC`;
 }

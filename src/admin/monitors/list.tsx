@@ -1,6 +1,7 @@
-import type { MonitorRecord, Sparkline } from "../../features/monitors";
+import type { MonitorRecord, Sparkline as SparklineValues } from "../../features/monitors";
 import { MONITOR_STATES, MONITOR_TYPES } from "../../domain/monitor-state";
 import { type Role, roleAllows } from "../../domain/role";
+import { plural } from "../../kernel/text";
 import {
   ButtonLink,
   Cell,
@@ -14,6 +15,7 @@ import {
   Row,
   RowLink,
   SearchForm,
+  Sparkline,
   StatCard,
   StatCards,
   Table,
@@ -21,10 +23,8 @@ import {
 import { MONITORS_PATH, monitorPath } from "../paths";
 import type { MonitorListing } from "./listing";
 import { monitorListPath, NEW_MONITOR_PATH } from "./monitor-paths";
-import { ResponseLine } from "./response-line";
-import { LastResult } from "./result";
-import { Since } from "./since";
-import { targetOf, typeLabel } from "./words";
+import { LastResult, Since } from "./state";
+import { latencyInWords, targetOf, typeLabel } from "./words";
 
 const COLUMNS = [
   { label: "Monitor" },
@@ -142,7 +142,7 @@ function Filters({ list }: { list: MonitorListing }) {
 
 interface RowProps {
   record: MonitorRecord;
-  line: Sparkline | undefined;
+  line: SparklineValues | undefined;
   now: number;
 }
 
@@ -170,6 +170,25 @@ function MonitorRow({ record, line, now }: RowProps) {
       </Cell>
     </Row>
   );
+}
+
+/** Sparkline of recent response times. Missing responses are dots. */
+function ResponseLine({ line }: { line: SparklineValues | undefined }) {
+  if (!line || line.values.length === 0) return <span class="quiet-text">Nothing known</span>;
+  // What was answered within the same millisecond was answered all the same.
+  const bars = line.values.map((value) => (value === null ? 0 : Math.max(1, value)));
+  return <Sparkline values={bars} label={describe(line)} />;
+}
+
+function describe({ of, values }: SparklineValues): string {
+  const known = values.filter((value) => value !== null);
+  const when =
+    of === "hours"
+      ? "each of the last 24 hours"
+      : `the last ${plural(values.length, "check")}`.replace("the last 1 check", "the last check");
+  if (known.length === 0) return `No answer in ${when}`;
+  const [low, high] = [Math.min(...known), Math.max(...known)].map(latencyInWords);
+  return `Response times of ${when}: ${low === high ? low : `${low} to ${high}`}`;
 }
 
 function NoMonitors({ mayCreate }: { mayCreate: boolean }) {

@@ -1,37 +1,136 @@
-import { Elysia } from "elysia";
-import { session, sessionOf } from "../../http";
+import {
+  deleteMonitor,
+  getMonitorRecord,
+  pauseMonitor,
+  resumeMonitor,
+  rotateToken,
+} from "../../features/monitors";
+import { formBody, seeOther, session, sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
-import { MONITORS_PATH } from "../paths";
+import { MONITORS_PATH, monitorPath } from "../paths";
 import { screenOperation } from "../screen-operation";
-import { monitorDetailRoutes } from "./detail-routes";
-import { editMonitorRoutes } from "./edit-routes";
+import { deletedText } from "../screens/action-routes";
+import { createArea } from "../screens/area";
+import { ShowInstead } from "../screens/routes";
+import { DeleteMonitor, ROTATE_FORM, RotateToken } from "./confirm";
+import { MonitorDetail } from "./detail";
+import { addMonitorForms, requireActiveCheck } from "./form-routes";
 import { MonitorList } from "./list";
 import { readMonitorList } from "./listing";
-import { newMonitorRoutes } from "./new-routes";
-import { createTypedSecrets } from "./typed-secrets";
-import { monitorVerbRoutes } from "./verb-routes";
+import { readMonitorView, readRange } from "./monitor-view";
+import { showToken } from "./token";
+import { latencyInWords } from "./words";
 
 /** `/admin/monitors`: every role may read, admins change monitors. */
 export function monitorAdminRoutes(deps: AdminDependencies) {
-  const { ctx, requestContexts, render } = deps;
-  const secrets = createTypedSecrets(ctx);
-  return new Elysia()
-    .use(requestContexts.plugin)
-    .use(newMonitorRoutes(deps, secrets))
-    .use(editMonitorRoutes(deps, secrets))
-    .use(monitorVerbRoutes(deps))
-    .use(monitorDetailRoutes(deps))
-    .get(
-      MONITORS_PATH,
-      async ({ request, requestContext, query }) => {
-        const now = ctx.clock.now();
-        const list = readMonitorList(ctx.db, query, now);
-        const { role } = sessionOf(requestContext).user;
-        return render.screen(
-          { request, requestContext },
-          { title: "Monitors", children: <MonitorList list={list} role={role} now={now} /> },
-        );
-      },
-      screenOperation("The list of monitors", session("viewer")),
-    );
+  const { ctx, flashes, monitoring } = deps;
+  const area = createArea(deps, MONITORS_PATH, "viewer");
+
+  area.screen("", "The list of monitors", ({ query, requestContext }) => {
+    const now = ctx.clock.now();
+    const list = readMonitorList(ctx.db, query, now);
+    const { role } = sessionOf(requestContext).user;
+    return { title: "Monitors", children: <MonitorList list={list} role={role} now={now} /> };
+  });
+
+  addMonitorForms(area, deps);
+
+  area.screen("/:id", "One monitor", ({ params, query, requestContext }) => {
+    const now = ctx.clock.now();
+    const view = readMonitorView(ctx.db, params.id, readRange(query["range"], now), now);
+    const { role } = sessionOf(requestContext).user;
+    return {
+      title: view.record.row.name,
+      children: <MonitorDetail view={view} role={role} now={now} />,
+    };
+  });
+
+  area.action("/:id/pause", {
+    summary: "Pause a monitor",
+    role: "admin",
+    run(tx, { params: { id } }, actor) {
+      const { version } = getMonitorRecord(tx, id).row;
+      return pauseMonitor(ctx, tx, id, actor).row.version !== version;
+    },
+    done: (isChanged, { params }) => ({
+      path: monitorPath(params.id),
+      text: isChanged
+        ? "The monitor is paused. Statuses set by the monitor have ended."
+        : undefined,
+    }),
+  });
+
+  area.action("/:id/resume", {
+    summary: "Resume a monitor",
+    role: "admin",
+    run(tx, { params: { id } }, actor) {
+      const { version } = getMonitorRecord(tx, id).row;
+      return resumeMonitor(ctx, tx, id, actor).row.version !== version;
+    },
+    done: (isChanged, { params }) => ({
+      path: monitorPath(params.id),
+      text: isChanged ? "The monitor is watching again." : undefined,
+    }),
+  });
+
+  area.deletion("/:id/delete", {
+    ask: "Asks before a monitor is deleted",
+    summary: "Delete a monitor",
+    role: "admin",
+    show({ params }) {
+      const record = getMonitorRecord(ctx.db, params.id);
+      const title = `Delete “${record.row.name}”`;
+      return { title, children: <DeleteMonitor title={title} record={record} /> };
+    },
+    remove(tx, { params: { id } }, actor) {
+      const { name } = getMonitorRecord(tx, id).row;
+      deleteMonitor(ctx, tx, id, actor);
+      return { name, subjectId: id };
+    },
+    done: (_, name) => ({ path: MONITORS_PATH, text: deletedText("monitor", name) }),
+  });
+
+  area.secretForm("/:id/rotate", {
+    ask: "Asks before a push monitor gets another token",
+    summary: "Give a push monitor another token",
+    role: "admin",
+    form: ROTATE_FORM,
+    load(reader, { params, sent }) {
+      const record = getMonitorRecord(reader, params.id);
+      // A submitted form is rejected by the service, with the reason.
+      if (record.row.type !== "push" && sent === undefined) {
+        throw new ShowInstead({ path: monitorPath(params.id) });
+      }
+      return { record };
+    },
+    show(state) {
+      const title = `Rotate the token of “${state.context.record.row.name}”`;
+      return { title, children: <RotateToken title={title} state={state} /> };
+    },
+    create: (tx, _, actor, { params: { id } }) => ({
+      made: rotateToken(ctx, tx, id, actor),
+      subjectId: id,
+    }),
+    reveal: (reveal) => showToken(ctx, reveal, "Copy the new address now"),
+  });
+
+  return area.routes.post(
+    "/:id/check",
+    async ({ requestContext, params }) => {
+      const { row } = getMonitorRecord(ctx.db, params.id);
+      requireActiveCheck(row.type);
+      const { outcome, latencyMs, message } = await monitoring.checkNow(row.id);
+      const took = latencyMs === null ? "" : ` The response took ${latencyInWords(latencyMs)}.`;
+      const reason = message === null ? "" : ` ${message}`;
+      const text = {
+        ok: `The check succeeded.${took}${reason}`,
+        failed: `The check failed.${reason}${took}`,
+        unknown: `The server could not perform the check.${reason}${took}`,
+      }[outcome];
+      const tone = outcome === "ok" ? "success" : "danger";
+      flashes.put(sessionOf(requestContext).id, { tone, text });
+      return seeOther(monitorPath(row.id));
+    },
+    { ...formBody(), ...screenOperation("Have a monitor checked", session("admin")) },
+  );
 }

@@ -1,13 +1,31 @@
-import type { MonitorRecord } from "../../features/monitors";
+import type { NewMonitor } from "../../features/monitors";
+import type { AppContext } from "../../context";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
 import { Actions, ButtonLink, Card, CodeBlock, Notice, PageHead, Secret } from "../../ui";
 import { MONITORS_PATH, monitorPath } from "../paths";
-import { cronTimes } from "./cron";
+import type { Screen } from "../render";
+import type { Reveal } from "../reveals";
 import { timeInWords } from "./words";
 
+/** Returns a screen with the token of a push monitor, or one that says it was already shown. */
+export function showToken(
+  { baseUrl }: Pick<AppContext, "baseUrl">,
+  reveal: Reveal<NewMonitor>,
+  title: string,
+): Screen {
+  if ("shownBefore" in reveal) {
+    const page = { title: "This address was already shown", monitorId: reveal.shownBefore };
+    return { title: page.title, children: <ShownBefore {...page} /> };
+  }
+  const { record, token = "" } = reveal.revealed;
+  const page = { title, record, token, baseUrl };
+  return { title, isSecret: true, children: <RevealedToken {...page} /> };
+}
+
 /** Screen that shows the heartbeat URL of a job once, with instructions. */
-export function RevealedToken(props: {
+function RevealedToken(props: {
   title: string;
-  record: MonitorRecord;
+  record: NewMonitor["record"];
   token: string;
   baseUrl: string;
 }) {
@@ -32,8 +50,9 @@ export function RevealedToken(props: {
       <Card title={name}>
         <Secret text={url} copyLabel="Copy address" />
         <p class="muted">
-          The job calls this address by GET or POST, every {timeInWords(intervalSeconds * 1_000)}.
-          Anyone who has the address can report that the job has run.
+          The job calls this address by GET or POST, every{" "}
+          {timeInWords(intervalSeconds * SECOND_MS)}. Anyone who has the address can report that the
+          job has run.
         </p>
       </Card>
       <Card title="At the end of a script">
@@ -61,7 +80,7 @@ export function RevealedToken(props: {
 }
 
 /** Response to a repeated form after a minute, when the token is no longer available. */
-export function ShownBefore({ title, monitorId }: { title: string; monitorId: string }) {
+function ShownBefore({ title, monitorId }: { title: string; monitorId: string }) {
   return (
     <>
       <PageHead title={title} crumbs={[{ href: MONITORS_PATH, label: "Monitors" }]} />
@@ -78,4 +97,26 @@ export function ShownBefore({ title, monitorId }: { title: string; monitorId: st
       </Actions>
     </>
   );
+}
+
+const HOUR_MINUTES = HOUR_MS / MINUTE_MS;
+const DAY_HOURS = DAY_MS / HOUR_MS;
+
+/**
+ * Returns the cron schedule for an interval, rounded to the next shorter one that cron can express.
+ * Undefined for less than a minute, which is cron's shortest interval.
+ */
+export function cronTimes(intervalSeconds: number): string | undefined {
+  const minutes = Math.floor((intervalSeconds * SECOND_MS) / MINUTE_MS);
+  if (minutes < 1) return undefined;
+  if (minutes < HOUR_MINUTES) return `${everyOf(minutes, HOUR_MINUTES)} * * * *`;
+  const hours = Math.floor(minutes / HOUR_MINUTES);
+  return hours < DAY_HOURS ? `0 ${everyOf(hours, DAY_HOURS)} * * *` : "0 0 * * *";
+}
+
+/** Returns a cron step of at most `most` that divides `whole`, so that all intervals are equal. */
+function everyOf(most: number, whole: number): string {
+  let step = most;
+  while (whole % step !== 0) step -= 1;
+  return step === 1 ? "*" : `*/${step}`;
 }

@@ -5,12 +5,12 @@ import { MINUTE_MS } from "../../kernel/time";
 /** Typed secrets, which no page shows again. */
 export interface Secrets {
   /** Header values by typed name. */
-  headers: Readonly<Record<string, string>>;
+  headers: ReadonlyMap<string, string>;
   /** Body; empty for no body. */
   body: string;
 }
 
-const NO_SECRETS: Secrets = { headers: {}, body: "" };
+export const NO_SECRETS: Secrets = { headers: new Map(), body: "" };
 
 /**
  * Holds typed secrets while a form is shown again with errors or a check result. In memory, per
@@ -23,7 +23,7 @@ export interface TypedSecrets {
   forget(sessionId: number, draft: string): void;
 }
 
-const KEPT_MS = 30 * MINUTE_MS;
+const HELD_MS = 30 * MINUTE_MS;
 /** Drafts held at most, since a body has up to 64,000 characters. */
 const DRAFTS_MAX = 100;
 
@@ -32,9 +32,9 @@ export function createTypedSecrets({ clock }: Pick<AppContext, "clock">): TypedS
   const keyOf = (sessionId: number, draft: string) => `${sessionId} ${draft}`;
   return {
     hold(sessionId, draft, secrets) {
-      const isEmpty = secrets.body === "" && Object.keys(secrets.headers).length === 0;
+      const isEmpty = secrets.body === "" && secrets.headers.size === 0;
       if (isEmpty) held.delete(keyOf(sessionId, draft));
-      else held.set(keyOf(sessionId, draft), { secrets, until: clock.monotonic() + KEPT_MS });
+      else held.set(keyOf(sessionId, draft), { secrets, until: clock.monotonic() + HELD_MS });
     },
     find(sessionId, draft) {
       const found = held.get(keyOf(sessionId, draft));

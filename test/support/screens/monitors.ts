@@ -34,7 +34,7 @@ export const MONITOR_SCREENS: readonly Screen[] = [
     open: inDemoData(() => NEW),
     async reach(page) {
       await page.getByLabel("URL").fill("shop.northwind.example");
-      await page.getByLabel("Condition 1: What is looked at").selectOption("json");
+      await page.getByLabel("Condition 1: Checked part").selectOption("json");
       await page.getByText("Headers and body").click();
       await page.getByLabel("Header 1: Name").fill("Authorization");
       await page.getByLabel("Header 1: Value").fill("Bearer abc");

@@ -1,39 +1,43 @@
 import { DNS_RECORD_TYPES } from "../../../egress";
+import { selectField } from "../../forms/choice-fields";
+import { type Field, nullable } from "../../forms/field";
+import { textAreaField, textField } from "../../forms/text-fields";
 import type { TypeForm } from "./type-form";
 
 export const dnsForm: TypeForm = {
   sentence: "Looks up a name, and fails unless the records are as expected.",
-  fields: [
-    {
-      name: "name",
-      label: "Name to look up",
-      hint: "Such as example.com.",
-      kind: "text",
-      initial: "",
-    },
-    {
-      name: "record_type",
+  fields: {
+    name: textField({ label: "Name to look up", hint: "Such as example.com.", isRequired: true }),
+    record_type: selectField({
       label: "Record type",
-      kind: "choice",
-      options: DNS_RECORD_TYPES.map((value) => ({ value, label: value })),
       initial: "A",
-    },
-    {
-      name: "expected",
-      label: "Expected records",
-      hint: "Optional. One a line, as zone files write them, such as 10 mail.example.com. All of them must come; others may too.",
-      kind: "lines",
-      initial: "",
-      isOptional: true,
-    },
-    {
-      name: "resolver",
-      label: "Resolver",
-      hint: "Optional. IP address of the name server, with a port unless that is 53. Empty means the system's.",
-      kind: "text",
-      initial: "",
-      isOptional: true,
-      isRare: true,
-    },
-  ],
+      options: DNS_RECORD_TYPES.map((value) => ({ value, label: value })),
+    }),
+    expected: nullable(recordsField()),
+  },
+  advanced: {
+    resolver: nullable(
+      textField({
+        label: "Resolver",
+        hint: "Optional. IP address of the name server, with a port unless that is 53. Empty means the system's resolver.",
+      }),
+    ),
+  },
 };
+
+/** Field for DNS records, one a line. */
+function recordsField(): Field<string, readonly string[]> {
+  return {
+    ...textAreaField({
+      label: "Expected records",
+      hint: "Optional. One a line in zone file format, such as 10 mail.example.com. All of them must be in the answer; further records are allowed.",
+      rows: 3,
+    }),
+    toBody: (typed) =>
+      typed
+        .split("\n")
+        .map((line) => line.trim())
+        .filter((line) => line !== ""),
+    fromStored: (records) => records.join("\n"),
+  };
+}

@@ -1,61 +1,56 @@
+import { checkboxField, selectField } from "../../forms/choice-fields";
+import { nullable } from "../../forms/field";
+import { integerField, textField } from "../../forms/text-fields";
+import { assertionsField } from "../assertion-field";
+import { bodyField, headersField } from "../secret-fields";
 import type { TypeForm } from "./type-form";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 export const httpForm: TypeForm = {
   sentence: "Requests a web address, and fails unless the response is as expected.",
-  sendsRequests: true,
-  fields: [
-    {
-      name: "url",
+  fields: {
+    url: textField({
       label: "URL",
-      hint: "With http:// or https://. Addresses of your own network are fine.",
-      kind: "text",
-      initial: "",
-    },
-    {
-      name: "method",
+      hint: "With http:// or https://. Addresses in your own network are allowed.",
+      isRequired: true,
+    }),
+    method: selectField({
       label: "Method",
-      kind: "choice",
-      options: METHODS.map((value) => ({ value, label: value })),
       initial: "GET",
-    },
-    {
-      name: "follow_redirects",
+      options: METHODS.map((value) => ({ value, label: value })),
+    }),
+    assertions: assertionsField(),
+    headers: headersField(),
+    body: bodyField(),
+  },
+  folds: { "Headers and body": ["headers", "body"] },
+  advanced: {
+    follow_redirects: checkboxField({
       label: "Follow redirects",
-      hint: "Otherwise a redirect is an answer like any other.",
-      kind: "check",
-      initial: "yes",
-      isRare: true,
-    },
-    {
-      name: "verify_tls",
+      hint: "Unchecked, a redirect counts as the response.",
+      initial: true,
+    }),
+    verify_tls: checkboxField({
       label: "Verify the certificate",
-      hint: "Otherwise any certificate will do, one that has expired too.",
-      kind: "check",
-      initial: "yes",
-      isRare: true,
-    },
-    {
-      name: "ip_family",
+      hint: "Unchecked, any certificate is accepted, even an expired one.",
+      initial: true,
+    }),
+    ip_family: selectField({
       label: "Addresses",
-      kind: "choice",
+      initial: "any",
       options: [
         { value: "any", label: "Any" },
         { value: "ipv4", label: "IPv4 only" },
         { value: "ipv6", label: "IPv6 only" },
       ],
-      initial: "any",
-      isRare: true,
-    },
-    {
-      name: "certificate_warning_days",
-      label: "Certificate warning (days)",
-      hint: "How long before a certificate ends each result says so, without failing. 0 never does.",
-      kind: "whole",
-      initial: "14",
-      isOptional: true,
-      isRare: true,
-    },
-  ],
+    }),
+    certificate_warning_days: nullable(
+      integerField({
+        label: "Certificate warning (days)",
+        hint: "A check warns if the certificate expires in fewer days, without failing. 0 turns the warning off.",
+        initial: 14,
+      }),
+    ),
+  },
 };

@@ -1,15 +1,10 @@
+import { integerField, textField } from "../../forms/text-fields";
 import type { TypeForm } from "./type-form";
 
 export const tcpForm: TypeForm = {
-  sentence: "Opens a connection to a port, and fails where none is accepted.",
-  fields: [
-    {
-      name: "host",
-      label: "Host",
-      hint: "A name or an IP address.",
-      kind: "text",
-      initial: "",
-    },
-    { name: "port", label: "Port", kind: "whole", initial: "" },
-  ],
+  sentence: "Opens a connection to a port, and fails if the connection is not accepted.",
+  fields: {
+    host: textField({ label: "Host", hint: "A name or an IP address.", isRequired: true }),
+    port: integerField({ label: "Port", isRequired: true }),
+  },
 };

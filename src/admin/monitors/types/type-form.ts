@@ -1,12 +1,15 @@
-import type { ConfigField } from "../config-fields";
+import type { AnyField } from "../../forms/form";
 
 /** Form of a monitor type. Each type has a file and a line in the registry. */
 export interface TypeForm {
   /** Sentence that describes the check. */
   sentence: string;
-  fields: readonly ConfigField[];
-  /** True if the form has headers, a body and assertions. */
-  sendsRequests?: boolean;
+  /** Fields of the configuration by the names that the API gives them, in order. */
+  fields: Readonly<Record<string, AnyField>>;
+  /** Names of fields by the title of the fold in which they are shown. */
+  folds?: Readonly<Record<string, readonly string[]>>;
+  /** Further fields, shown in the fold “More”, which most monitors keep at their defaults. */
+  advanced?: Readonly<Record<string, AnyField>>;
   /** True if jobs send heartbeats, so that the server runs no checks. */
   isPush?: boolean;
 }

@@ -1,0 +1,196 @@
+import type { Form as SentForm } from "../../http";
+import { FieldRows, type RowControl } from "../../ui";
+import type { Field } from "../forms/field";
+import { MoreRows, type RowsContext } from "./rows";
+
+/** Assertion about a response, as a row of the form. */
+interface AssertionRow {
+  /** Checked part of the response; empty for an unused row. */
+  source: string;
+  /** Name of the header, or path of the JSON value. */
+  property: string;
+  op: string;
+  value: string;
+}
+
+type Assertion = Readonly<Record<string, unknown>>;
+
+/**
+ * Assertions that a monitor may have. One more row is read, so that the service rejects too many.
+ */
+const ASSERTIONS_MAX = 30;
+
+const SOURCES = [
+  { value: "", label: "Nothing" },
+  { value: "status", label: "Status" },
+  { value: "latency", label: "Response time (ms)" },
+  { value: "body", label: "Body" },
+  { value: "header", label: "Header" },
+  { value: "json", label: "JSON value" },
+  { value: "certificate_days", label: "Certificate days left" },
+];
+
+const OPS = [
+  { value: "eq", label: "is" },
+  { value: "ne", label: "is not" },
+  { value: "lt", label: "is below" },
+  { value: "lte", label: "is at most" },
+  { value: "gt", label: "is above" },
+  { value: "gte", label: "is at least" },
+  { value: "contains", label: "contains" },
+  { value: "not_contains", label: "does not contain" },
+  { value: "matches", label: "matches" },
+  { value: "exists", label: "exists" },
+];
+
+/** Parts of an assertion as its errors name them. */
+const PART_WORDS: Readonly<Record<string, string>> = {
+  source: "the checked part",
+  property: "the name or path",
+  op: "the comparison",
+  value: "the value",
+};
+
+const EMPTY: AssertionRow = { source: "", property: "", op: "eq", value: "" };
+
+/** Field for conditions on a response, one a row. */
+export function assertionsField(): Field<
+  readonly AssertionRow[],
+  readonly Assertion[] | null,
+  RowsContext
+> {
+  const label = "Conditions";
+  return {
+    label,
+    initial: [],
+    read: readRows,
+    toBody(rows) {
+      const assertions = usedRows(rows).map(toAssertion);
+      return assertions.length === 0 ? null : assertions;
+    },
+    fromStored: (assertions) => (assertions ?? []).map(toRow),
+    showError({ pointer, detail }) {
+      const [index, part] = pointer.split("/").slice(3);
+      if (index === undefined) return { detail };
+      const words = part === undefined ? "" : `${PART_WORDS[part] ?? part} `;
+      return { detail: `Condition ${Number(index) + 1}: ${words}${detail}.` };
+    },
+    Input: ({ name, value, errors, context: { emptyRows } }) => (
+      <div class="field">
+        <FieldRows
+          legend={label}
+          name={name}
+          hint="All conditions must hold. Without a condition for the status, only 2xx succeeds. Headers need a name, JSON values a path such as $.checks[0].status."
+          error={errors[name]}
+          rows={withEmptyRows(value, emptyRows).map((row, index) => ({
+            label: `Condition ${index + 1}`,
+            isWrong: errors[name]?.startsWith(`Condition ${index + 1}:`) ?? false,
+            controls: controlsOf(row, index),
+          }))}
+        />
+        <MoreRows />
+      </div>
+    ),
+  };
+}
+
+function inputOf(index: number, part: keyof AssertionRow): string {
+  return `assertion_${index}_${part}`;
+}
+
+function readRows(sent: SentForm): AssertionRow[] {
+  const rows: AssertionRow[] = [];
+  while (rows.length <= ASSERTIONS_MAX) {
+    const part = (name: keyof AssertionRow) => sent.text(inputOf(rows.length, name));
+    if (part("op") === "") break;
+    rows.push({
+      source: part("source"),
+      property: part("property").trim(),
+      op: part("op"),
+      value: part("value"),
+    });
+  }
+  return rows;
+}
+
+function usedRows(rows: readonly AssertionRow[]): AssertionRow[] {
+  return rows.filter(({ source }) => source !== "");
+}
+
+/** Returns the used rows, followed by up to `empty` empty ones within the limit. */
+function withEmptyRows(rows: readonly AssertionRow[], empty: number): AssertionRow[] {
+  const used = usedRows(rows);
+  const more = Math.max(0, Math.min(empty, ASSERTIONS_MAX - used.length));
+  return [...used, ...Array.from({ length: more }, () => EMPTY)];
+}
+
+function controlsOf({ source, property, op, value }: AssertionRow, index: number): RowControl[] {
+  const name = (part: keyof AssertionRow) => inputOf(index, part);
+  return [
+    {
+      kind: "select",
+      name: name("source"),
+      label: "Checked part",
+      options: SOURCES,
+      value: source,
+    },
+    {
+      kind: "text",
+      name: name("property"),
+      label: "Name or path",
+      value: property,
+      maxlength: 255,
+    },
+    { kind: "select", name: name("op"), label: "Comparison", options: OPS, value: op },
+    { kind: "text", name: name("value"), label: "Value", value, maxlength: 1_000 },
+  ];
+}
+
+/** Converts a stored assertion to a row. */
+function toRow({ source, property, op, value }: Assertion): AssertionRow {
+  return {
+    source: String(source),
+    property: typeof property === "string" ? property : "",
+    op: String(op),
+    value: value === undefined ? "" : String(value),
+  };
+}
+
+/** Converts a row to an assertion. The service validates it. */
+function toAssertion(row: AssertionRow): Assertion {
+  const { source, property, op } = row;
+  const hasProperty = source === "header" || source === "json";
+  const value = valueOf(row);
+  return {
+    source,
+    ...(hasProperty || property !== "" ? { property } : {}),
+    op,
+    ...(value === undefined ? {} : { value }),
+  };
+}
+
+function valueOf({ source, op, value }: AssertionRow): unknown {
+  const text = value.trim();
+  if (op === "exists") return existence(text);
+  if (["status", "latency", "certificate_days"].includes(source))
+    return numberOf(text) ?? Number.NaN;
+  if (["lt", "lte", "gt", "gte"].includes(op)) return numberOf(text) ?? value;
+  return source === "json" && (op === "eq" || op === "ne") ? scalar(text, value) : value;
+}
+
+function numberOf(text: string): number | undefined {
+  return text === "" || Number.isNaN(Number(text)) ? undefined : Number(text);
+}
+
+/** Converts the value of `exists`; an empty input means true. */
+function existence(text: string): unknown {
+  if (text === "") return undefined;
+  return text === "true" || text === "false" ? text === "true" : text;
+}
+
+/** Converts text to a number, true, false or null if it is one, otherwise returns the text. */
+function scalar(text: string, typed: string): unknown {
+  if (text === "true" || text === "false") return text === "true";
+  if (text === "null") return null;
+  return text !== "" && String(Number(text)) === text ? Number(text) : typed;
+}

@@ -1,0 +1,141 @@
+import {
+  createMonitor,
+  getMonitorRecord,
+  type Monitor,
+  presentMonitor,
+  updateMonitor,
+  validateMonitorChange,
+  validateNewMonitor,
+} from "../../features/monitors";
+import type { Reader } from "../../db";
+import { conflict } from "../../errors";
+import { type Form as SentForm, sessionOf } from "../../http";
+import { MONITOR_TYPES, type MonitorType } from "../../domain/monitor-state";
+import type { AdminDependencies } from "../dependencies";
+import { newFormToken } from "../form-token";
+import { monitorPath } from "../paths";
+import type { Area } from "../screens/area";
+import type { At, SentAt } from "../screens/routes";
+import { readComponentParts } from "./component-field";
+import { CHECK_NOW, EditMonitor, type MonitorFormContext, NewMonitor } from "./form-screens";
+import { monitorForm, monitorResource, storedSecrets, toChange, toCreation } from "./forms";
+import { EMPTY_ROWS, MORE_EMPTY_ROWS, MORE_ROWS } from "./rows";
+import { secretsIn } from "./secret-fields";
+import { showToken } from "./token";
+import { createTypedSecrets, NO_SECRETS } from "./typed-secrets";
+import { TYPE_FORMS } from "./types";
+
+/** Adds the forms that create and edit a monitor, each of which can be tried out before. */
+export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependencies): void {
+  const held = createTypedSecrets(ctx);
+
+  /** Reads the screen data of a form, and holds the secrets that were typed so far. */
+  function readContext(reader: Reader, at: At<string>, monitor?: Monitor): MonitorFormContext {
+    const { sent } = at;
+    const { id } = sessionOf(at.requestContext);
+    const draft = sent?.text("draft") ?? newFormToken(ctx);
+    const secrets = sent ? secretsIn(sent, held.find(id, draft)) : NO_SECRETS;
+    held.hold(id, draft, secrets);
+    return {
+      parts: readComponentParts(reader),
+      stored: storedSecrets(monitor?.config),
+      secrets,
+      emptyRows: sent && asksForRows(sent) ? MORE_EMPTY_ROWS : EMPTY_ROWS,
+      draft,
+    };
+  }
+
+  function forgetSecrets({ requestContext, sent }: SentAt<string>): void {
+    held.forget(sessionOf(requestContext).id, sent.text("draft"));
+  }
+
+  area.secretForm("/new", {
+    ask: "The form for a new monitor",
+    summary: "Create a monitor, or try it out",
+    role: "admin",
+    form: (at) => monitorForm(typeOf(at)),
+    initial: ({ query: { component } }) => ({ component_ids: component ? [component] : [] }),
+    load: (reader, at) => readContext(reader, at),
+    show: (state, at) => ({
+      title: "Create monitor",
+      children: <NewMonitor type={typeOf(at)} state={state} />,
+    }),
+    redisplay: (values, sent) => (asksForRows(sent) ? values : undefined),
+    trial: {
+      intent: CHECK_NOW,
+      async run(body, at, context) {
+        const type = typeOf(at);
+        requireActiveCheck(type);
+        // A check needs no name.
+        const input = toCreation(type, { ...body, name: body.name || "Trial" });
+        const { config, settings } = validateNewMonitor(ctx.db, input);
+        return { ...context, trial: await monitoring.tryOut(type, config, settings.timeoutMs) };
+      },
+    },
+    create(tx, body, actor, at) {
+      const made = createMonitor(ctx, tx, toCreation(typeOf(at), body), actor);
+      return { made, subjectId: made.record.row.id };
+    },
+    reveal(reveal, at) {
+      forgetSecrets(at);
+      if (TYPE_FORMS[typeOf(at)].isPush) return showToken(ctx, reveal, "Copy the address now");
+      const id = "shownBefore" in reveal ? reveal.shownBefore : reveal.revealed.record.row.id;
+      return {
+        path: monitorPath(id),
+        text: "The monitor was created. The first check runs at once.",
+      };
+    },
+  });
+
+  area.editForm("/:id/edit", {
+    ask: "The form that edits a monitor",
+    summary: "Edit a monitor, or try it out",
+    role: "admin",
+    form: ({ params }) => monitorForm(getMonitorRecord(ctx.db, params.id).row.type),
+    load(reader, at) {
+      const record = getMonitorRecord(reader, at.params.id);
+      const monitor = presentMonitor(record);
+      const isFromFile = record.row.managedBy === "apply";
+      return {
+        resource: monitorResource(monitor),
+        version: monitor.version,
+        context: { ...readContext(reader, at, monitor), monitor, isFromFile },
+      };
+    },
+    show: (state) => ({ title: "Edit monitor", children: <EditMonitor state={state} /> }),
+    redisplay: (values, sent) => (asksForRows(sent) ? values : undefined),
+    trial: {
+      intent: CHECK_NOW,
+      async run(changes, { params }, context) {
+        const { type } = context.monitor;
+        requireActiveCheck(type);
+        const change = toChange(changes, context.monitor);
+        const { config, settings } = validateMonitorChange(ctx.db, params.id, change);
+        return { ...context, trial: await monitoring.tryOut(type, config, settings.timeoutMs) };
+      },
+    },
+    update(tx, changes, actor, { params }, { monitor }) {
+      const { row } = updateMonitor(ctx, tx, params.id, toChange(changes, monitor), actor);
+      return row.version !== monitor.version;
+    },
+    done(at) {
+      forgetSecrets(at);
+      return { path: monitorPath(at.params.id), text: "The monitor was changed." };
+    },
+  });
+}
+
+/** Throws `conflict` for push monitors, which the server cannot check. */
+export function requireActiveCheck(type: MonitorType): void {
+  if (TYPE_FORMS[type].isPush)
+    throw conflict("Push monitors wait for calls and cannot be checked.");
+}
+
+function asksForRows(sent: SentForm): boolean {
+  return sent.text("intent") === MORE_ROWS;
+}
+
+function typeOf({ sent, query }: At<string>): MonitorType {
+  const named = sent ? sent.text("type") : query["type"];
+  return MONITOR_TYPES.find((type) => type === named) ?? "http";
+}
