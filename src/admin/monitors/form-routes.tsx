@@ -29,13 +29,12 @@ import { TYPE_FORMS } from "./types";
 export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependencies): void {
   const held = createTypedSecrets(ctx);
 
-  /** Reads the screen data of a form, and holds the secrets that were typed so far. */
+  /** Reads the screen data of a form, with the secrets that were typed so far. */
   function readContext(reader: Reader, at: At<string>, monitor?: Monitor): MonitorFormContext {
     const { sent } = at;
     const { id } = sessionOf(at.requestContext);
     const draft = sent?.text("draft") ?? newFormToken(ctx);
     const secrets = sent ? secretsIn(sent, held.find(id, draft)) : NO_SECRETS;
-    held.hold(id, draft, secrets);
     return {
       parts: readComponentParts(reader),
       stored: storedSecrets(monitor?.config),
@@ -43,6 +42,11 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       emptyRows: sent && asksForRows(sent) ? MORE_EMPTY_ROWS : EMPTY_ROWS,
       draft,
     };
+  }
+
+  /** Holds typed secrets while the form is shown again. */
+  function holdSecrets({ requestContext }: At<string>, context: MonitorFormContext): void {
+    held.hold(sessionOf(requestContext).id, context.draft, context.secrets);
   }
 
   function forgetSecrets({ requestContext, sent }: SentAt<string>): void {
@@ -56,10 +60,11 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     form: (at) => monitorForm(typeOf(at)),
     initial: ({ query: { component } }) => ({ component_ids: component ? [component] : [] }),
     load: (reader, at) => readContext(reader, at),
-    show: (state, at) => ({
-      title: "Create monitor",
-      children: <NewMonitor type={typeOf(at)} state={state} />,
-    }),
+    show(state, at) {
+      holdSecrets(at, state.context);
+      const page = { type: typeOf(at), state };
+      return { title: "Create monitor", children: <NewMonitor {...page} /> };
+    },
     redisplay: (values, sent) => (asksForRows(sent) ? values : undefined),
     trial: {
       intent: CHECK_NOW,
@@ -102,7 +107,10 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
         context: { ...readContext(reader, at, monitor), monitor, isFromFile },
       };
     },
-    show: (state) => ({ title: "Edit monitor", children: <EditMonitor state={state} /> }),
+    show(state, at) {
+      holdSecrets(at, state.context);
+      return { title: "Edit monitor", children: <EditMonitor state={state} /> };
+    },
     redisplay: (values, sent) => (asksForRows(sent) ? values : undefined),
     trial: {
       intent: CHECK_NOW,

@@ -5,6 +5,8 @@ import { expectProblem } from "../../support/app";
 import { complaintsOn, readHtml, typedIn } from "../../support/html";
 import { createMonitorDashboard, formOf, MONITORS } from "../../support/monitor-dashboard";
 
+const RETRY = "retry_interval_seconds";
+
 const EDITED = {
   name: "Shop",
   config: {
@@ -106,6 +108,46 @@ describe("the form that edits a monitor", () => {
     const id = await dashboard.make({ type: "push", config: {} });
     expect((await dashboard.edit(id, { interval_seconds: "5" })).status).toBe(303);
     expect(dashboard.stored(id).row).toMatchObject({ intervalSeconds: 5, retryIntervalSeconds: 5 });
+  });
+
+  test("an empty retry interval stands for 10 seconds, or for the check interval if that is shorter", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const id = await dashboard.make({ ...EDITED, retry_interval_seconds: 20 });
+    expect(typedIn((await dashboard.open(`${MONITORS}/${id}/edit`)).text, RETRY)).toEqual(["20"]);
+    expect((await dashboard.edit(id, { [RETRY]: "" })).status).toBe(303);
+    expect(dashboard.stored(id).row.retryIntervalSeconds).toBe(10);
+    expect(typedIn((await dashboard.open(`${MONITORS}/${id}/edit`)).text, RETRY)).toEqual([""]);
+    expect((await dashboard.edit(id, { interval_seconds: "5" })).status).toBe(303);
+    expect(dashboard.stored(id).row).toMatchObject({ intervalSeconds: 5, retryIntervalSeconds: 5 });
+  });
+
+  test("rarely needed settings are folded while they have their defaults, and unfolded otherwise", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const folds = async (id: string) => {
+      const page = readHtml((await dashboard.open(`${MONITORS}/${id}/edit`)).text);
+      return { all: page.texts("summary"), open: page.texts("details[open] > summary") };
+    };
+    const all = ["Headers and body", "More"];
+    expect(await folds(await dashboard.make(EDITED))).toEqual({ all, open: [] });
+    const headers = { Authorization: "Bearer abc" };
+    const config = { ...EDITED.config, headers };
+    const other = await dashboard.make({ ...EDITED, config, degraded_after_ms: 900 });
+    expect(await folds(other)).toEqual({ all, open: all });
+  });
+
+  test("a stale edit of a monitor that asked for more rows or a trial is still a conflict", async () => {
+    for (const intent of ["rows", "check"]) {
+      await using dashboard = await createMonitorDashboard();
+      const { app } = dashboard;
+      const id = await dashboard.make(EDITED);
+      const path = `${MONITORS}/${id}/edit`;
+      const form = { ...formOf((await dashboard.open(path)).text), name: "Mine" };
+      await app.ctx.db.write((tx) => pauseMonitor(app.ctx, tx, id, CLI_ACTOR));
+      const again = await dashboard.send(path, { ...form, intent });
+      expect(again.status).toBe(200);
+      expect((await dashboard.send(path, { ...formOf(again.text), intent: "" })).status).toBe(409);
+      expect(dashboard.stored(id).row.name).toBe("Shop");
+    }
   });
 
   test("an editor can neither open nor submit the edit form of a monitor, and an unknown one is not_found", async () => {
