@@ -69,7 +69,6 @@ const STILL_CATCHING = [
   "admin/monitors/edit-routes.tsx",
   "admin/monitors/new-routes.tsx",
   "admin/monitors/try-out.ts",
-  "admin/stale.ts",
   "admin/webhooks/edit-routes.tsx",
   "admin/webhooks/request-text.ts",
   "admin/webhooks/routes.tsx",

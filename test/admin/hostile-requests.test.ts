@@ -6,37 +6,43 @@ import { createPageDashboard } from "../support/page-dashboard";
 // Marks that Unicode's normal forms reorder, in time that grows with the square of their number.
 const MARKS = `a${"\u0315".repeat(20_000)}${"\u0300".repeat(20_000)}`;
 
+/** Returns the processor time of this process in ms, which other processes do not lengthen. */
+function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
 describe("text that is slow to normalise", () => {
   test.each(["email", "password"])(
     "a sign-in with text that is slow to normalise is answered at once (%s)",
     async (field) => {
       await using app = await createTestApp();
       const form = { email: "ada@example.com", password: "x", [field]: MARKS };
-      const startedAt = performance.now();
+      const startedAt = processorMs();
       const answer = await app.call("/admin/sign-in", { form });
       expect(answer.status).toBe(422);
       // A slow normalisation would block all other requests for seconds.
-      expect(performance.now() - startedAt).toBeLessThan(1_500);
+      expect(processorMs() - startedAt).toBeLessThan(1_500);
     },
   );
 
   test("a page name that is slow to normalise is answered at once", async () => {
     await using site = await createPageDashboard();
     const before = site.state();
-    const startedAt = performance.now();
+    const startedAt = processorMs();
     expect((await site.create({ name: MARKS, slug: "" })).status).toBe(422);
     // A slow normalisation would block all other requests for seconds.
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    expect(processorMs() - startedAt).toBeLessThan(1_500);
     expect(site.state()).toEqual(before);
   });
 
   test("a custom domain that is slow to normalise is answered at once", async () => {
     await using site = await createPageDashboard();
     const before = site.state();
-    const startedAt = performance.now();
+    const startedAt = processorMs();
     const answer = await site.change("domains", { custom_domains: `${MARKS}.example.com` });
     expect(answer.status).toBe(422);
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    expect(processorMs() - startedAt).toBeLessThan(1_500);
     expect(site.state()).toEqual(before);
   });
 });
