@@ -53,8 +53,8 @@ export function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void
       const placement = { position, groupId, managedBy: null };
       return createComponent(ctx, tx, page, input, placement, actor).id;
     },
-    done: (id, _, { name }) => ({
-      path: placeInList(slugOf(id), id),
+    done: (id, at, { name }) => ({
+      path: placeInList(readPageOfNew(ctx.db, at).page.slug, id),
       text: `“${name.trim()}” was added.`,
     }),
   });

@@ -35,8 +35,8 @@ export function groupAdminRoutes(deps: AdminDependencies) {
       const position = nextPosition(listGroups(tx, { pageId: page.id }));
       return createGroup(ctx, tx, page, body, { position, managedBy: null }, actor).id;
     },
-    done: (id, _, { name }) => ({
-      path: placeInList(slugOf(id), id),
+    done: (id, at, { name }) => ({
+      path: placeInList(readPageOfNew(ctx.db, at).page.slug, id),
       text: `The group “${name.trim()}” was added.`,
     }),
   });

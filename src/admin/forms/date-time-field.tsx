@@ -1,6 +1,6 @@
 import { DATE_TIME_ERROR, parseDateTimeInput } from "../date-time-input";
 import { DateTimeField } from "../../ui";
-import { type Field, InvalidInput } from "./field";
+import type { Field } from "./field";
 
 /** Screen data of a form with times: the page in whose time zone they are shown as well. */
 export interface TimeZoneContext {
@@ -15,15 +15,17 @@ export function dateTimeField(options: {
   label: string;
   hint?: string;
   isRequired?: boolean;
-}): Field<string, string, TimeZoneContext> {
+}): Field<string, string, TimeZoneContext> & Pick<Required<Field<string, string>>, "showError"> {
   const { label, hint, isRequired = false } = options;
   return {
     label,
     initial: "",
     read: (sent, name) => sent.text(name),
-    toBody(typed) {
-      if (typed.trim() === "") return new InvalidInput("is empty");
-      return parseDateTimeInput(typed) ?? new InvalidInput(DATE_TIME_ERROR);
+    // Unreadable text is passed on, so that the service does not compare other times with a stored one.
+    toBody: (typed) => parseDateTimeInput(typed) ?? typed,
+    showError({ detail }, typed) {
+      if (typed.trim() === "") return { detail: "is empty" };
+      return { detail: parseDateTimeInput(typed) === undefined ? DATE_TIME_ERROR : detail };
     },
     fromStored: (iso) => iso.slice(0, 16),
     Input: ({ name, value, errors, context }) => (

@@ -106,11 +106,15 @@ export function messageField(options: Pick<TextAreaOptions, "label" | "hint" | "
   return textAreaField({ maxlength: UPDATE_TEXT_MAX, isRequired: true, ...options });
 }
 
-/** Field for a description or a reason, which is optional where it is used. */
+/** Field for a description or a reason, trimmed, which is optional where it is used. */
 export function descriptionField(
   options: Partial<Pick<TextAreaOptions, "label" | "hint" | "rows">>,
-) {
-  return textAreaField({ label: "Description", rows: 2, maxlength: DESCRIPTION_MAX, ...options });
+): Field<string, string> {
+  const maxlength = DESCRIPTION_MAX;
+  return {
+    ...textAreaField({ label: "Description", rows: 2, maxlength, ...options }),
+    toBody: (typed) => typed.trim(),
+  };
 }
 
 // Digits, possibly in groups of three, so that "1,5" is not read as 15.

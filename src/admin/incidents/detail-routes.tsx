@@ -2,8 +2,9 @@ import { conflict } from "../../errors";
 import {
   addUpdate,
   deleteIncident,
+  findIncident,
   getIncident,
-  getIncidentRow,
+  type IncidentRecord,
   updateIncident,
 } from "../../features/incidents";
 import { actorOf, formBody, session, sessionOf } from "../../http";
@@ -72,12 +73,14 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
       }
       return addUpdate(ctx, tx, params.id, body, actor).update.id;
     },
-    done(_, at, { status }) {
-      const isDraft = getIncidentRow(ctx.db, at.params.id, true).row.draft;
-      const text = isDraft
-        ? "The update was added to the draft."
-        : updateText(at.sent.text("seen_status"), status);
-      return { path: home(at), text };
+    done(updateId, at) {
+      // The incident may have been deleted since the form was sent for the first time.
+      const isDeleted = findIncident(ctx.db, { id: at.params.id }) === undefined;
+      if (isDeleted) return { path: INCIDENTS_PATH, text: undefined };
+      return {
+        path: home(at),
+        text: updateText(getIncident(ctx.db, at.params.id, true), updateId),
+      };
     },
     preview: {
       ask: "The incident whose update was previewed",
@@ -131,9 +134,15 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
   });
 }
 
-/** Returns the confirmation of an update to a published incident. */
-function updateText(statusBefore: string, status: string): string {
-  if (statusBefore !== "resolved" && status === "resolved") return "The incident is resolved.";
-  if (statusBefore === "resolved" && status !== "resolved") return "The incident is open again.";
+/** Returns the confirmation of an update. */
+function updateText({ row, updates }: IncidentRecord, updateId: string): string {
+  if (row.draft) return "The update was added to the draft.";
+  // Ids sort by creation.
+  const upToThis = updates
+    .filter(({ id }) => id <= updateId)
+    .toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  const [isResolved, wasResolved] = upToThis.map(({ status }) => status === "resolved");
+  if (isResolved && !wasResolved) return "The incident is resolved.";
+  if (!isResolved && wasResolved) return "The incident is open again.";
   return "The update was published.";
 }

@@ -92,17 +92,33 @@ export const UPDATE_FORM = defineForm<AddUpdateBody, IncidentView>()({
   notify: notifyField(),
 });
 
+const startedAtField = dateTimeField({
+  label: "Started at (UTC)",
+  hint: "Component statuses apply from then on. History and uptime change accordingly.",
+  isRequired: true,
+});
 const resolvedAtField = dateTimeField({ label: "Resolved at (UTC)" });
+
+/** Labels of the times that an error about the start may name. */
+const TIME_LABELS: Readonly<Record<string, string>> = {
+  identified_at: "“Identified at”",
+  monitoring_at: "“Monitoring since”",
+  resolved_at: "“Resolved at”",
+  display_at: "time",
+};
+const TIME_NAME = /\b(?:identified|monitoring|resolved|display)_at\b/;
 
 /** Form that edits an incident. */
 export const INCIDENT_FORM = defineForm<UpdateIncidentBody, IncidentView>()({
   name: nameField(),
   impact_override: nullable(impactField),
-  started_at: dateTimeField({
-    label: "Started at (UTC)",
-    hint: "Component statuses apply from then on. History and uptime change accordingly.",
-    isRequired: true,
-  }),
+  started_at: {
+    ...startedAtField,
+    showError(error, typed) {
+      const { detail } = startedAtField.showError(error, typed);
+      return { detail: detail.replace(TIME_NAME, (name) => TIME_LABELS[name] ?? name) };
+    },
+  },
   identified_at: nullable(
     dateTimeField({
       label: "Identified at (UTC)",

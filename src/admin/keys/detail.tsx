@@ -7,6 +7,7 @@ import {
   Cell,
   Facts,
   Form,
+  FormNotice,
   RelativeTime,
   Notice,
   PageHead,
@@ -92,7 +93,11 @@ export function KeyDetail({ listing, usage, edit, now }: KeyDetailProps) {
         </Table>
       </Section>
       {listing.old_value && isLive ? <EndOldValue listing={listing} now={now} /> : null}
-      {isLive ? <EditForm id={listing.id} state={edit} /> : null}
+      {isLive ? (
+        <EditForm id={listing.id} state={edit} />
+      ) : edit.notice === undefined ? null : (
+        <FormNotice>{edit.notice}</FormNotice>
+      )}
     </>
   );
 }

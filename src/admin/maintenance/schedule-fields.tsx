@@ -16,11 +16,13 @@ function plannedTimeField(
   orderError: string,
   options: { label: string; hint?: string; isRequired?: boolean },
 ) {
+  const field = dateTimeField(options);
   return {
-    ...dateTimeField(options),
-    showError: ({ detail }: FieldError, typed: string): ShownError => ({
-      detail: parseDateTimeInput(typed) === undefined ? detail : orderError,
-    }),
+    ...field,
+    showError: (error: FieldError, typed: string): ShownError =>
+      parseDateTimeInput(typed) === undefined
+        ? field.showError(error, typed)
+        : { detail: orderError },
   };
 }
 
@@ -69,10 +71,10 @@ export const durationField: Field<TypedDuration, string, TimeZoneContext> = {
   toBody({ lasts, end, start }, context) {
     const from = parseDateTimeInput(start);
     if (lasts !== UNTIL) return endAfter(from, lasts);
-    const until = endField.toBody(end, context);
+    const until = parseDateTimeInput(end);
     // The service compares the times only if all other fields are valid.
-    const isEarly = from !== undefined && typeof until === "string" && until <= from;
-    return isEarly ? new InvalidInput(NOT_LATER) : until;
+    const isEarly = from !== undefined && until !== undefined && until <= from;
+    return isEarly ? new InvalidInput(NOT_LATER) : endField.toBody(end, context);
   },
   fromStored: (iso) => ({ lasts: UNTIL, end: endField.fromStored(iso), start: "" }),
   Input: ({ name, value: { lasts, end }, errors, context }) => (

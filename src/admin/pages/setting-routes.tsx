@@ -13,7 +13,6 @@ import {
 } from "../../features/pages";
 import { sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
-import { newFormToken } from "../form-token";
 import type { StateOf } from "../forms/form";
 import type { Screen, ScreenRequest } from "../render";
 import type { Area } from "../screens/area";
@@ -34,10 +33,6 @@ import { Address, General, Look, Visibility } from "./settings";
 
 interface AtPage extends ScreenRequest {
   params: { id: string };
-}
-
-interface PageContext {
-  page: PageRow;
 }
 
 /** States of the forms of one screen. A form without a state shows the stored values. */
@@ -88,8 +83,7 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
   function lookScreen(at: AtPage, page: PageRow, states: LookStates): Screen {
     const look =
       states.look ?? LOOK_FORM.state(LOOK_FORM.stored(pageResource(page)), {}, pageVersion(page));
-    const logo =
-      states.logo ?? LOGO_FORM.state(LOGO_FORM.initial(), {}, { form: newFormToken(ctx) });
+    const logo = states.logo ?? LOGO_FORM.state(LOGO_FORM.initial(), {});
     return tabScreen(at, page, "look", <Look {...{ page, look, logo }} />);
   }
 
@@ -132,20 +126,23 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
     done: (at) => ({ path: backTo("look")(at), text: "The look was changed." }),
   });
 
-  area.form("/:id/logo", {
+  area.editForm("/:id/logo", {
     ask: "The page whose logo was rejected",
     summary: "Give a page a logo",
     role: "admin",
     takesFiles: true,
     form: LOGO_FORM,
     back: backTo("look"),
-    load: (reader, { params }): PageContext => ({ page: getPage(reader, params.id) }),
+    load: (reader, { params }) => ({
+      resource: { logo: null },
+      version: null,
+      context: { page: getPage(reader, params.id) },
+    }),
     show: (logo, at) => lookScreen(at, logo.context.page, { logo }),
-    submit(tx, { logo: bytes }, actor, { params }) {
+    update(tx, { logo: bytes }, actor, { params }) {
       if (bytes) putLogo(ctx, tx, params.id, { bytes }, actor);
-      return params.id;
     },
-    done: (_, at) => ({ path: backTo("look")(at), text: "The logo was changed." }),
+    done: (at) => ({ path: backTo("look")(at), text: "The logo was changed." }),
   });
 
   area.action("/:id/logo/remove", {

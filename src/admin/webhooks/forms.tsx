@@ -11,8 +11,9 @@ import {
 } from "../../features/webhooks";
 import type { Form as SentForm } from "../../http";
 import { Button, CheckRows, ChoiceField, HiddenFields, SelectField, TextField } from "../../ui";
+import { DATE_TIME_ERROR, parseDateTimeInput } from "../date-time-input";
 import { dateTimeField, type TimeZoneContext } from "../forms/date-time-field";
-import { type Field, nullable } from "../forms/field";
+import { type Field, InvalidInput, nullable } from "../forms/field";
 import { defineForm } from "../forms/form";
 import { textField } from "../forms/text-fields";
 import { labelAmong } from "../page-choice";
@@ -49,7 +50,11 @@ export const WEBHOOK_FORM = defineForm<CreateWebhookBody, WebhookFormContext>()(
 
 /** Form for the time from which failed deliveries are sent again. */
 export const REDELIVER_FORM = defineForm<{ since: string }, TimeZoneContext>()({
-  since: dateTimeField({ label: "Queued since (UTC)", isRequired: true }),
+  since: {
+    ...dateTimeField({ label: "Queued since (UTC)", isRequired: true }),
+    // No service validates this time.
+    toBody: (typed) => parseDateTimeInput(typed) ?? new InvalidInput(DATE_TIME_ERROR),
+  },
 });
 
 /** Form of a confirmation without fields. */

@@ -52,6 +52,16 @@ describe("editing an incident", () => {
     expect(await site.state()).toEqual(before);
   });
 
+  test("a start after another stored time is rejected with the label of that time", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { path, stored } = await withResolved(dashboard);
+    await dashboard.send(path, { ...stored, identified_at: "2026-03-10T12:05" });
+    const form = { ...(await readForm(dashboard, path)), started_at: "2026-03-10T12:10" };
+    const answer = await dashboard.send(path, form);
+    expect(answer.status).toBe(422);
+    expect(complaintsOn(answer.text)["started_at"]).toContain("is after “Identified at”");
+  });
+
   test("editing changes name, impact and reference of an incident and is audited", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;

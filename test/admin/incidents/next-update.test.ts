@@ -2,8 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { HTML } from "../../support/dashboard";
 import { complaintsOn, readHtml, typedIn } from "../../support/html";
 import {
+  ADMIN_INCIDENTS,
   createIncidentDashboard,
   expectDone,
+  hiddenIn,
   incidentScreen,
 } from "../../support/incident-dashboard";
 
@@ -90,6 +92,34 @@ describe("the next update of an incident", () => {
       "The incident is open again.",
     );
     expect(site.told()).toEqual(["incident.reopened"]);
+  });
+
+  test("the confirmation of an update compares it with the update before, not with the status that its form showed", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { id } = await site.open({ status: "monitoring" });
+    await dashboard.tell(id, { status: "resolved" });
+    const reopened = await dashboard.tell(id, { seen_status: "monitoring", status: "identified" });
+    expect(await expectDone(dashboard, reopened, incidentScreen(id))).toBe(
+      "The incident is open again.",
+    );
+  });
+
+  test("an update that is sent again after its incident was deleted changes nothing", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site, editor } = dashboard;
+    const { id } = await site.open();
+    const screen = incidentScreen(id);
+    const form = {
+      ...hiddenIn((await dashboard.show(screen)).text),
+      status: "identified",
+      body: "B",
+    };
+    const send = () => site.app.call(`${screen}/updates`, { session: editor, form });
+    expect((await send()).headers.get("location")).toBe(screen);
+    await dashboard.fill(`${screen}/delete`, `${screen}/delete`, {});
+    const again = await send();
+    expect([again.status, again.headers.get("location")]).toEqual([303, ADMIN_INCIDENTS]);
   });
 
   test("an update with notifications unchecked has notify: false", async () => {

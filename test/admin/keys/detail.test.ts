@@ -201,6 +201,17 @@ for (const state of ["revoked", "expired"] as const) {
       expect(page.attributes("main a", "href")).toEqual([KEYS]);
     });
 
+    test("a rejected form of a key that ended meanwhile says why, and changes nothing", async () => {
+      await using installation = await withDeadKey();
+      const { app, session, path } = installation;
+      const before = keysOf(app);
+      const form = { version: "0", name: "Other", rate_limit: "5" };
+      const answer = await app.call(path, { session, form });
+      expect(answer.status).toBe(409);
+      expect(answer.text).toContain("Someone changed this while you were editing");
+      expect(keysOf(app)).toEqual(before);
+    });
+
     test("an ended key cannot be rotated, and no value is created", async () => {
       await using installation = await withDeadKey();
       const { app, session, path } = installation;

@@ -76,6 +76,15 @@ describe("a page's logo", () => {
     ).not.toContain(remove);
   });
 
+  test("the same logo can be uploaded again after it was removed", async () => {
+    await using site = await createPageDashboard();
+    await upload(site, png(320, 80));
+    const logo = await logoOn(site);
+    await site.send(`${PAGES}/${site.id}/logo/remove`);
+    await upload(site, png(320, 80));
+    expect(await logoOn(site)).toEqual(logo);
+  });
+
   test.each([
     { what: "no picture", bytes: "<svg onload=alert(1)>", why: "Logo is not a picture" },
     { what: "too many pixels", bytes: png(2_001, 10), why: "Logo is 2001 by 10 pixels" },
