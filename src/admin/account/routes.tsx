@@ -11,12 +11,12 @@ import {
 import { actorOf, formBody, type RequestContext, session, sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
 import { createDone } from "../done";
+import { waitText } from "../entry/sign-in";
 import type { StateOf } from "../forms/form";
 import { ACCOUNT_PATH } from "../paths";
 import type { Screen, ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
 import { createArea } from "../screens/area";
-import { waitText } from "../wait-text";
 import { Account, NAME_FORM, PASSWORD_FORM } from "./account";
 
 /** States of the forms. A form without a state shows the stored values. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { PageRow } from "../../features/pages";
 import { Button, FilterSelect, PageHead, Tabs } from "../../ui";
-import { labelAmong } from "../page-choice";
+import { PageFilter } from "../page-choice";
 import { ANALYTICS_PATH } from "../paths";
 import {
   INCIDENT_FIGURES_PATH,
@@ -33,7 +33,6 @@ interface AnalyticsFrameProps {
 /** Heading, tabs, filters and method notes shared by the analytics views. */
 export function AnalyticsFrame(props: AnalyticsFrameProps) {
   const { path, selection, pages = [], hasSpan = false, methods, children } = props;
-  const hasPages = pages.length > 1;
   return (
     <>
       <PageHead title="Analytics" actions={props.actions} />
@@ -45,19 +44,9 @@ export function AnalyticsFrame(props: AnalyticsFrameProps) {
           isCurrent: href === path,
         }))}
       />
-      {hasPages || hasSpan ? (
+      {pages.length > 1 || hasSpan ? (
         <form class="search" method="get" action={path}>
-          {hasPages ? (
-            <FilterSelect
-              label="Page"
-              name="page"
-              options={[
-                { value: "", label: "All pages" },
-                ...pages.map((page) => ({ value: page.slug, label: labelAmong(pages, page) })),
-              ]}
-              value={selection.page ?? ""}
-            />
-          ) : null}
+          <PageFilter pages={pages} page={pages.find(({ slug }) => slug === selection.page)} />
           {hasSpan ? (
             <FilterSelect label="Time" name="span" options={SPAN_OPTIONS} value={selection.span} />
           ) : null}

@@ -19,8 +19,7 @@ import { HOME_PATH, SIGN_OUT_PATH } from "../paths";
 import { safeReturnPath } from "./return-path";
 import { screenOperation } from "../screen-operation";
 import { renderPlainScreen } from "../shell";
-import { waitText } from "../wait-text";
-import { SignIn, type SignInProps } from "./sign-in";
+import { SignIn, type SignInProps, waitText } from "./sign-in";
 
 const PUBLIC = { kind: "public" } as const;
 const TITLE = "Sign in";

@@ -1,4 +1,5 @@
 import { SIGN_IN_PATH } from "../../http";
+import { plural } from "../../kernel/text";
 import { Actions, Button, Form, Notice, TextField } from "../../ui";
 import { HOME_PATH } from "../paths";
 
@@ -61,4 +62,9 @@ export function SignIn({ email, next, error, publicAddress, hasUsers }: SignInPr
       </p>
     </>
   );
+}
+
+/** Returns the sentence for a sign-in or a password check that was attempted too often. */
+export function waitText(seconds: number): string {
+  return `Too many attempts. Wait ${plural(seconds, "second")}, then try again.`;
 }

@@ -1,6 +1,12 @@
-import { DATE_TIME_ERROR, parseDateTimeInput } from "../date-time-input";
+import { parseInstant } from "../../kernel/time";
 import { DateTimeField } from "../../ui";
 import type { Field } from "./field";
+
+// Values that browsers send for `datetime-local`, and text typed in browsers without such a field.
+const TYPED = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)Z?$/;
+
+/** Error of a date and time field, as the continuation of its label. */
+const DATE_TIME_ERROR = "must be a date and a time such as 2027-01-31 14:00";
 
 /** Screen data of a form with times: the page in whose time zone they are shown as well. */
 export interface TimeZoneContext {
@@ -40,4 +46,15 @@ export function dateTimeField(options: {
       />
     ),
   };
+}
+
+/**
+ * Converts the text of a date and time field, `YYYY-MM-DDTHH:MM[:SS]` in UTC, to ISO 8601 with a
+ * zone. Undefined for invalid text such as 30 February.
+ */
+export function parseDateTimeInput(typed: string): string | undefined {
+  const match = TYPED.exec(typed.trim());
+  if (!match) return undefined;
+  const ms = parseInstant(`${match[1]}T${match[2]}Z`);
+  return ms === undefined ? undefined : new Date(ms).toISOString();
 }

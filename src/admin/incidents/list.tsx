@@ -4,7 +4,7 @@ import { INCIDENT_STATUSES } from "../../domain/incident-status";
 import type { Role } from "../../domain/role";
 import { INCIDENT_WORDS } from "../../public/words";
 import { ButtonLink, FilterSelect, SearchForm, Section } from "../../ui";
-import { PageFilter } from "../page-filter";
+import { PageFilter } from "../page-choice";
 import { INCIDENTS_PATH } from "../paths";
 import { ListFrame, listPath, type ListQuery, readListQuery } from "../timeline/list-frame";
 import { REPORT_PATH } from "./incident-paths";

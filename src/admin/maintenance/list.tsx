@@ -11,7 +11,7 @@ import { toIso } from "../../kernel/time";
 import { MaintenanceState } from "../../public/state";
 import { Names } from "../../public/text";
 import { Button, ButtonLink, Cell, CellNote, Row, RowLink, Section, Table } from "../../ui";
-import { PageFilter } from "../page-filter";
+import { PageFilter } from "../page-choice";
 import { MAINTENANCE_PATH, maintenancePath } from "../paths";
 import { ListFrame, listPath, type ListQuery, readListQuery } from "../timeline/list-frame";
 import { PLAN_PATH } from "./maintenance-paths";

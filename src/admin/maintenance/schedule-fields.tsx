@@ -2,9 +2,8 @@ import type { FieldError } from "../../errors";
 import { plural } from "../../kernel/text";
 import { DAY_MS, MINUTE_MS } from "../../kernel/time";
 import { ChoiceField, duration, SelectField } from "../../ui";
-import { parseDateTimeInput } from "../date-time-input";
 import { checkboxField } from "../forms/choice-fields";
-import { dateTimeField, type TimeZoneContext } from "../forms/date-time-field";
+import { dateTimeField, parseDateTimeInput, type TimeZoneContext } from "../forms/date-time-field";
 import { type Field, InvalidInput, type ShownError } from "../forms/field";
 import type { MaintenanceView } from "./maintenance-view";
 

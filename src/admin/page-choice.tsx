@@ -1,4 +1,5 @@
 import type { PageRow } from "../features/pages";
+import { FilterSelect } from "../ui";
 
 /** Columns of a page that a choice of pages needs. */
 export type Page = Pick<PageRow, "id" | "slug" | "name" | "isDefault">;
@@ -28,4 +29,20 @@ export function labelAmong(
 ): string {
   const isShared = pages.filter((page) => page.name === name).length > 1;
   return isShared ? `${name} (${slug})` : name;
+}
+
+/** Filter of a list by page, submitted as slug in `page`. Hidden if there is only one page. */
+export function PageFilter({ pages, page }: { pages: readonly Page[]; page: Page | undefined }) {
+  if (pages.length < 2) return null;
+  return (
+    <FilterSelect
+      label="Page"
+      name="page"
+      options={[
+        { value: "", label: "All pages" },
+        ...pages.map((one) => ({ value: one.slug, label: labelAmong(pages, one) })),
+      ]}
+      value={page?.slug ?? ""}
+    />
+  );
 }
