@@ -6,7 +6,9 @@ import { CLI_ACTOR } from "../../src/domain/actor";
 import type { Answer, TestApp } from "./app";
 import type { Fields } from "./dashboard";
 import { createIncidentSite } from "./incident-site";
+import { MAINTENANCE_PATH, PLAN } from "./maintenance-site";
 import { formOf } from "./monitor-dashboard";
+import { RECEIVER } from "./webhook-site";
 
 /** Screen of a form, and the path that the form is submitted to. */
 export interface FormPaths {
@@ -14,12 +16,23 @@ export interface FormPaths {
   action: string;
 }
 
+type Kind =
+  | "incident"
+  | "update"
+  | "maintenance"
+  | "webhook"
+  | "page"
+  | "component"
+  | "group"
+  | "key"
+  | "user";
+
 /** An owner's session, and one object of each kind that a form of the dashboard edits. */
 export interface FormSite extends AsyncDisposable {
   app: TestApp;
   session: string;
   /** Ids of the objects. */
-  ids: Record<"incident" | "update" | "page" | "component" | "group" | "key" | "user", string>;
+  ids: Record<Kind, string>;
   /** Opens a screen and returns the fields that a browser would send for its form. */
   open(form: FormPaths): Promise<Fields>;
   /** Submits fields a second later. */
@@ -35,6 +48,12 @@ export async function createFormSite(): Promise<FormSite> {
   const incident = await site.open();
   const page = findPageBySlug(db, { slug: "acme" })?.id ?? "";
   const key = await app.createKey();
+  const admin = await app.keyWith("write:maintenance", "manage:webhooks");
+  const create = async (path: string, json: unknown) => {
+    const { status, body } = await app.call(path, { method: "POST", key: admin, json });
+    expect(status).toBe(201);
+    return body.id;
+  };
   const session = await app.signedIn("owner");
   const grace = { email: "grace@example.com", name: "Grace", role: "viewer" } as const;
   const user = await db.write((tx) => createUser(app.ctx, tx, grace, CLI_ACTOR));
@@ -44,6 +63,8 @@ export async function createFormSite(): Promise<FormSite> {
     ids: {
       incident: incident.id,
       update: incident.updates[0].id,
+      maintenance: await create(MAINTENANCE_PATH, { ...PLAN, components: [site.api] }),
+      webhook: await create("/api/v1/webhooks", { url: RECEIVER }),
       page,
       component: listComponentsOfPage(db, { pageId: page })[0]?.id ?? "",
       group: listGroups(db, { pageId: page })[0]?.id ?? "",

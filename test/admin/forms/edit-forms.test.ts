@@ -25,6 +25,20 @@ const FORMS: {
     invalid: " ",
   },
   {
+    what: "a maintenance",
+    paths: ({ maintenance }) => `/admin/maintenance/${maintenance}/edit`,
+    field: "name",
+    values: ["Move", "Move of the database"],
+    invalid: "",
+  },
+  {
+    what: "a webhook",
+    paths: ({ webhook }) => `/admin/settings/webhooks/${webhook}/edit`,
+    field: "url",
+    values: ["https://one.example.com/", "https://two.example.com/"],
+    invalid: "ftp://one.example.com/",
+  },
+  {
     what: "a component",
     paths: ({ component }) => `/admin/components/${component}`,
     field: "name",
