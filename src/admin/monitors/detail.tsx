@@ -31,7 +31,7 @@ export function MonitorDetail(props: { view: MonitorView; role: Role; now: numbe
   const { view, role, now } = props;
   const { row } = view.record;
   const { range, latency, total } = view;
-  const measured = TYPE_FORMS[row.type].isPush ? "How long the job took" : "Response time";
+  const measured = TYPE_FORMS[row.type].isPush ? "Job duration" : "Response time";
   return (
     <>
       <PageHead
@@ -125,7 +125,7 @@ function Ranges({ view }: { view: MonitorView }) {
   const { home } = pathsOfMonitor(view.record.row.id);
   return (
     <Tabs
-      label="How far back"
+      label="Range"
       items={RANGE_NAMES.map((name) => ({
         href: `${home}?range=${name}`,
         label: rangeLabel(name),
@@ -146,7 +146,7 @@ function RangeFigures({ view: { times, total, outageCount } }: { view: MonitorVi
         { label: "Median", value: latency(total.p50Ms) },
         { label: "95th percentile", value: latency(total.p95Ms) },
         {
-          label: "Checks that failed",
+          label: "Failed checks",
           value: `${total.failures.toLocaleString("en")} of ${total.checks.toLocaleString("en")}`,
         },
       ]}

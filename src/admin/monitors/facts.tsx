@@ -8,9 +8,9 @@ import { TYPE_FORMS } from "./types";
 import { latencyInWords, targetOf, timeInWords, typeLabel } from "./words";
 
 const INCIDENTS: Readonly<Record<OpenIncident, string>> = {
-  never: "Opens none",
+  never: "Opens no incident",
   draft: "Writes a draft",
-  automatic: "Opens one",
+  automatic: "Publishes an incident",
 };
 
 /** Configuration of a monitor, without secrets. */
@@ -40,8 +40,8 @@ export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) 
               : [
                   { label: "Timeout", value: latencyInWords(row.timeoutMs) },
                   {
-                    label: "When unsure",
-                    value: `again after ${timeInWords(row.retryIntervalSeconds * SECOND_MS)}`,
+                    label: "Checked again after",
+                    value: timeInWords(row.retryIntervalSeconds * SECOND_MS),
                   },
                 ]),
             { label: "Down after", value: `${plural(row.failureThreshold, "failure")} in a row` },
@@ -72,11 +72,11 @@ function Components({ of: components }: { of: readonly MonitoredComponent[] }) {
   if (components.length === 0) return <span class="quiet-text">None</span>;
   return (
     <ul class="named">
-      {components.map(({ id, name, status, mark }) => (
+      {components.map(({ id, name, status, ownStatus }) => (
         <li key={id}>
           <a href={componentPath(id)}>{name}</a> <StatusLabel status={status} />
-          {mark === undefined ? null : (
-            <span class="quiet-text"> set by this monitor: {STATUS_WORDS[mark]}</span>
+          {ownStatus === undefined ? null : (
+            <span class="quiet-text"> set by this monitor: {STATUS_WORDS[ownStatus]}</span>
           )}
         </li>
       ))}

@@ -59,7 +59,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     role: "admin",
     form: (at) => monitorForm(typeOf(at)),
     initial: ({ query: { component } }) => ({ component_ids: component ? [component] : [] }),
-    load: (reader, at) => readContext(reader, at),
+    load: readContext,
     show(state, at) {
       holdSecrets(at, state.context);
       const page = { type: typeOf(at), state };

@@ -169,7 +169,8 @@ export function toCreation(type: MonitorType, input: MonitorInput): CreateMonito
 }
 
 /**
- * Returns the body for a change of a monitor. A default retry interval follows the check interval.
+ * Returns the body for a change of a monitor. An empty retry interval becomes the default, or the
+ * check interval if that is shorter.
  */
 export function toChange(input: Partial<MonitorInput>, monitor: Monitor): UpdateMonitorBody {
   const { config, settings } = split(input);

@@ -28,7 +28,7 @@ export function Outages({ view, now }: { view: MonitorView; now: number }) {
   return (
     <Section title="Outages">
       {outages.length === 0 ? (
-        <p class="muted">None in the last {range.label}.</p>
+        <p class="muted">No outages in the last {range.label}.</p>
       ) : (
         <Table columns={OUTAGE_COLUMNS} caption={`Outages in the last ${range.label}`}>
           {outages.map((outage) => (
@@ -38,7 +38,7 @@ export function Outages({ view, now }: { view: MonitorView; now: number }) {
       )}
       {outageCount > outages.length ? (
         <p class="muted">
-          {(outageCount - outages.length).toLocaleString("en")} earlier ones are left out.
+          {(outageCount - outages.length).toLocaleString("en")} earlier outages are not listed.
         </p>
       ) : null}
     </Section>
@@ -73,7 +73,7 @@ export function LastChecks({ checks, now }: { checks: readonly CheckRow[]; now: 
   return (
     <Section title="Last results">
       {checks.length === 0 ? (
-        <p class="muted">None yet, or none for so long that no single result is kept.</p>
+        <p class="muted">No recent results. They appear here after the next check.</p>
       ) : (
         <Table columns={CHECK_COLUMNS} caption="Last results">
           {checks.map(({ at, outcome, latencyMs, message }) => (
@@ -140,7 +140,11 @@ interface LatencyChartProps {
 /** Chart of response times or job durations over a range, with failed checks. */
 export function LatencyChart({ name, range, latency, total }: LatencyChartProps) {
   if (total.count === 0) {
-    return <p class="muted">Nothing was measured in the last {range.label}.</p>;
+    return (
+      <p class="muted">
+        No {name.toLowerCase()} was measured in the last {range.label}.
+      </p>
+    );
   }
   const points: ChartPoint[] = range.steps.map((step, index) => {
     const figures = latency[index];

@@ -174,8 +174,8 @@ function MonitorRow({ record, line, now }: RowProps) {
 
 /** Sparkline of recent response times. Missing responses are dots. */
 function ResponseLine({ line }: { line: SparklineValues | undefined }) {
-  if (!line || line.values.length === 0) return <span class="quiet-text">Nothing known</span>;
-  // What was answered within the same millisecond was answered all the same.
+  if (!line || line.values.length === 0) return <span class="quiet-text">No results yet</span>;
+  // A response within a millisecond is drawn as a bar, a missing one as a dot.
   const bars = line.values.map((value) => (value === null ? 0 : Math.max(1, value)));
   return <Sparkline values={bars} label={describe(line)} />;
 }
@@ -186,7 +186,7 @@ function describe({ of, values }: SparklineValues): string {
     of === "hours"
       ? "each of the last 24 hours"
       : `the last ${plural(values.length, "check")}`.replace("the last 1 check", "the last check");
-  if (known.length === 0) return `No answer in ${when}`;
+  if (known.length === 0) return `No response in ${when}`;
   const [low, high] = [Math.min(...known), Math.max(...known)].map(latencyInWords);
   return `Response times of ${when}: ${low === high ? low : `${low} to ${high}`}`;
 }

@@ -49,7 +49,7 @@ export function readMonitorList(
   const type = MONITOR_TYPES.find((name) => name === query["type"]);
   const search = (query["q"] ?? "").trim();
   const before = query["before"] || undefined;
-  const found = listMonitors(reader, {
+  const rows = listMonitors(reader, {
     pageId: page?.id,
     state,
     type,
@@ -57,7 +57,7 @@ export function readMonitorList(
     before,
     limit: PAGE_SIZE + 1,
   });
-  const records = found.slice(0, PAGE_SIZE);
+  const records = rows.slice(0, PAGE_SIZE);
   const nums = records.map(({ row }) => row.num);
   return {
     pages,
@@ -70,7 +70,7 @@ export function readMonitorList(
     counts: new Map(
       countMonitorsByState(reader, {}).map(({ state: each, monitors }) => [each, monitors]),
     ),
-    nextBefore: found.length > PAGE_SIZE ? records.at(-1)?.row.id : undefined,
+    nextBefore: rows.length > PAGE_SIZE ? records.at(-1)?.row.id : undefined,
     isContinued: before !== undefined,
   };
 }

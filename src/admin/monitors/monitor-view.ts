@@ -45,9 +45,9 @@ export function rangeLabel(name: RangeName): string {
   return RANGES[name].label;
 }
 
-/** Returns the named range up to `now`; the last 24 hours for an unknown name. */
-export function readRange(asked: string | undefined, now: number): Range {
-  const name = RANGE_NAMES.find((each) => each === asked) ?? "24h";
+/** Returns the range named `text` up to `now`; the last 24 hours for an unknown name. */
+export function readRange(text: string | undefined, now: number): Range {
+  const name = RANGE_NAMES.find((each) => each === text) ?? "24h";
   const { label, lengthMs, stepMs } = RANGES[name];
   const count = lengthMs / stepMs;
   const last = Math.floor((now - 1) / stepMs) * stepMs;
@@ -66,7 +66,7 @@ export interface MonitoredComponent {
   /** Current status of the component. */
   status: ComponentStatus;
   /** Status that the monitor gives the component now. */
-  mark: ComponentStatus | undefined;
+  ownStatus: ComponentStatus | undefined;
 }
 
 /** One monitor with the related data that its screen shows. */
@@ -123,7 +123,7 @@ function readMonitoredComponents(
   reader: Reader,
   { row, components }: MonitorRecord,
 ): MonitoredComponent[] {
-  const marks = new Map(
+  const statuses = new Map(
     listOpenCausesOfSource(reader, { source: "monitor", sourceId: row.id }).map((cause) => [
       cause.componentId,
       cause.status,
@@ -131,6 +131,8 @@ function readMonitoredComponents(
   );
   return components.flatMap(({ id, name, pageSlug }) => {
     const component = findComponent(reader, { id });
-    return component ? [{ id, name, pageSlug, status: component.status, mark: marks.get(id) }] : [];
+    return component
+      ? [{ id, name, pageSlug, status: component.status, ownStatus: statuses.get(id) }]
+      : [];
   });
 }

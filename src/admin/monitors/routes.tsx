@@ -55,7 +55,7 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
     done: (isChanged, { params }) => ({
       path: monitorPath(params.id),
       text: isChanged
-        ? "The monitor is paused. Statuses set by the monitor have ended."
+        ? "The monitor was paused. Statuses set by the monitor have ended."
         : undefined,
     }),
   });
@@ -69,7 +69,7 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
     },
     done: (isChanged, { params }) => ({
       path: monitorPath(params.id),
-      text: isChanged ? "The monitor is watching again." : undefined,
+      text: isChanged ? "The monitor was resumed." : undefined,
     }),
   });
 

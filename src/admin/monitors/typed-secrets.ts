@@ -37,8 +37,8 @@ export function createTypedSecrets({ clock }: Pick<AppContext, "clock">): TypedS
       else held.set(keyOf(sessionId, draft), { secrets, until: clock.monotonic() + HELD_MS });
     },
     find(sessionId, draft) {
-      const found = held.get(keyOf(sessionId, draft));
-      return found && clock.monotonic() < found.until ? found.secrets : NO_SECRETS;
+      const entry = held.get(keyOf(sessionId, draft));
+      return entry && clock.monotonic() < entry.until ? entry.secrets : NO_SECRETS;
     },
     forget: (sessionId, draft) => void held.delete(keyOf(sessionId, draft)),
   };

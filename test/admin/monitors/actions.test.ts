@@ -22,7 +22,7 @@ describe("the buttons of a monitor", () => {
     await dashboard.applyTransition(id, "down", app.clock.now());
     expect((await dashboard.send(`${home}/pause`, {})).headers.get("location")).toBe(home);
     expect(await flashOf(dashboard, home)).toEqual([
-      "The monitor is paused. Statuses set by the monitor have ended.",
+      "The monitor was paused. Statuses set by the monitor have ended.",
     ]);
     expect(dashboard.stored(id)).toMatchObject({
       row: { paused: true },
@@ -31,7 +31,7 @@ describe("the buttons of a monitor", () => {
     await dashboard.send(`${home}/pause`, {});
     expect(await flashOf(dashboard, home)).toEqual(["Nothing was changed."]);
     await dashboard.send(`${home}/resume`, {});
-    expect(await flashOf(dashboard, home)).toEqual(["The monitor is watching again."]);
+    expect(await flashOf(dashboard, home)).toEqual(["The monitor was resumed."]);
     expect(dashboard.stored(id)).toMatchObject({
       row: { paused: false },
       state: { state: "pending" },

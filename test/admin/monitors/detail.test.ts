@@ -100,7 +100,7 @@ describe("the screen of a monitor", () => {
     expect(page.attributes("svg[role=group]", "aria-label")).toEqual(["Response time"]);
     expect(factsOn(text)).toMatchObject({
       Outages: "0",
-      "Checks that failed": "1 of 22",
+      "Failed checks": "1 of 22",
     });
   });
 
