@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { listComponentsOfPage, listGroups } from "../../src/features/components";
+import { createMonitor } from "../../src/features/monitors";
 import { findPageBySlug } from "../../src/features/pages";
 import { createUser } from "../../src/features/users";
 import { CLI_ACTOR } from "../../src/domain/actor";
@@ -20,6 +21,7 @@ type Kind =
   | "incident"
   | "update"
   | "maintenance"
+  | "monitor"
   | "webhook"
   | "page"
   | "component"
@@ -57,6 +59,9 @@ export async function createFormSite(): Promise<FormSite> {
   const session = await app.signedIn("owner");
   const grace = { email: "grace@example.com", name: "Grace", role: "viewer" } as const;
   const user = await db.write((tx) => createUser(app.ctx, tx, grace, CLI_ACTOR));
+  const config = { url: "https://shop.example.com/" };
+  const shop = { type: "http", name: "Shop", config } as const;
+  const { record } = await db.write((tx) => createMonitor(app.ctx, tx, shop, CLI_ACTOR));
   return {
     app,
     session,
@@ -68,6 +73,7 @@ export async function createFormSite(): Promise<FormSite> {
       page,
       component: listComponentsOfPage(db, { pageId: page })[0]?.id ?? "",
       group: listGroups(db, { pageId: page })[0]?.id ?? "",
+      monitor: record.row.id,
       key: key.key.id,
       user: user.id,
     },

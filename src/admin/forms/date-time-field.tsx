@@ -6,7 +6,7 @@ import type { Field } from "./field";
 const TYPED = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)Z?$/;
 
 /** Error of a date and time field, as the continuation of its label. */
-const DATE_TIME_ERROR = "must be a date and a time such as 2027-01-31 14:00";
+export const DATE_TIME_ERROR = "must be a date and a time such as 2027-01-31 14:00";
 
 /** Screen data of a form with times: the page in whose time zone they are shown as well. */
 export interface TimeZoneContext {

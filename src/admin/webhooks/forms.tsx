@@ -11,8 +11,12 @@ import {
 } from "../../features/webhooks";
 import type { Form as SentForm } from "../../http";
 import { Button, CheckRows, ChoiceField, HiddenFields, SelectField, TextField } from "../../ui";
-import { DATE_TIME_ERROR, parseDateTimeInput } from "../date-time-input";
-import { dateTimeField, type TimeZoneContext } from "../forms/date-time-field";
+import {
+  DATE_TIME_ERROR,
+  dateTimeField,
+  parseDateTimeInput,
+  type TimeZoneContext,
+} from "../forms/date-time-field";
 import { type Field, InvalidInput, nullable } from "../forms/field";
 import { defineForm } from "../forms/form";
 import { textField } from "../forms/text-fields";

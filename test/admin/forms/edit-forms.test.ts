@@ -53,6 +53,13 @@ const FORMS: {
     invalid: "",
   },
   {
+    what: "a monitor",
+    paths: ({ monitor }) => `/admin/monitors/${monitor}/edit`,
+    field: "config_url",
+    values: ["https://shop.example.com/health", "https://shop.example.com/status"],
+    invalid: "shop",
+  },
+  {
     what: "an API key",
     paths: ({ key }) => `/admin/settings/keys/${key}`,
     field: "rate_limit",

@@ -30,6 +30,13 @@ const FORMS: {
     action: "group.create",
   },
   {
+    what: "for a new monitor",
+    paths: () => ({ screen: "/admin/monitors/new?type=tcp", action: "/admin/monitors/new" }),
+    fields: { name: "Database", config_host: "db.example.com", config_port: "5432" },
+    invalid: { config_port: "many" },
+    action: "monitor.create",
+  },
+  {
     what: "for a new page",
     paths: () => ({ screen: "/admin/pages/new", action: "/admin/pages/new" }),
     fields: { name: "Northwind", slug: "northwind" },
