@@ -24,6 +24,7 @@ export {
 export { SIGN_IN_PATH } from "./authorisation";
 export { beginningOf, RUNTIME_BODY_MAX_BYTES } from "./body";
 export { type ClientAddresses, createClientAddresses } from "./client-address";
+export { createChanges } from "./change";
 export { createOnce, type Made } from "./create-once";
 export { createGateway, type Gateway, type GatewayDependencies } from "./gateway";
 export { type Form, formBody } from "./form-body";
@@ -41,13 +42,6 @@ export {
 export { buildOpenApi } from "./openapi/document";
 export { errorsOf } from "./openapi/operation";
 export { toProblem } from "./problems";
-export {
-  IMMUTABLE,
-  NO_STORE,
-  PUBLIC_CACHE,
-  Representation,
-  representOnce,
-  requireMatch,
-} from "./representation";
+export { IMMUTABLE, NO_STORE, PUBLIC_CACHE, Representation, representOnce } from "./representation";
 export { endedSessionCookie, findCurrentSession, sessionCookie } from "./session-cookie";
 export { createRouteTable, type Route, type RouteTable } from "./route-table";

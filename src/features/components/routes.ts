@@ -6,13 +6,13 @@ import {
   actorOf,
   type RequestContext,
   type RequestContexts,
+  createChanges,
   jsonBody,
   listAddress,
   ListOf,
   operation,
   PageQuery,
   readPageRequest,
-  requireMatch,
   scope,
   sendList,
   sendResource,
@@ -42,6 +42,9 @@ const ListQuery = Type.Object({ ...PageFilter, ...PageQuery }, { additionalPrope
 
 /** `/api/v1/components`: components, their history, and their statuses. */
 export function componentRoutes(ctx: AppContext, requestContexts: RequestContexts) {
+  const { change } = createChanges(ctx, (tx, id) =>
+    getComponentRow(tx, resolveComponentId(tx, id)),
+  );
   return new Elysia({ prefix: "/api/v1" })
     .use(requestContexts.plugin)
     .get(
@@ -130,16 +133,12 @@ export function componentRoutes(ctx: AppContext, requestContexts: RequestContext
     )
     .patch(
       "/components/:id",
-      async ({ params, body, request, requestContext }) => {
-        const component = await ctx.db.write((tx) => {
-          const { id, version } = getComponentRow(tx, resolveComponentId(tx, params.id));
-          requireMatch(request.headers.get("if-match"), version);
+      ({ params, body, request, requestContext }) =>
+        change({ params, request, requestContext }, (tx, { id }) => {
           const statuses = new Map<string, ComponentStatus>([[id, body.status]]);
           setManualStatuses(ctx, tx, statuses, reasonOf(requestContext, body.reason));
           return getComponent(tx, id);
-        });
-        return sendResource(request, component);
-      },
+        }),
       {
         ...jsonBody(UpdateComponentBody),
         ...operation({

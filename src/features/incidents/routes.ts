@@ -4,6 +4,7 @@ import type { AppContext } from "../../context";
 import {
   actorOf,
   type RequestContexts,
+  createChanges,
   createOnce,
   jsonBody,
   listAddress,
@@ -11,7 +12,6 @@ import {
   operation,
   PageQuery,
   readPageRequest,
-  requireMatch,
   scope,
   sendList,
   sendResource,
@@ -28,9 +28,9 @@ import { putPostmortem, updateIncident } from "./edit";
 import { CreateIncidentBody, PutPostmortemBody, UpdateIncidentBody } from "./bodies";
 import { Incident, IncidentStatusText, presentIncident } from "./model";
 import { countForPage, toRecords } from "./lists";
-import { getIncident, getIncidentRow } from "./records";
+import { getIncident } from "./records";
 import { listIncidentRows } from "./store";
-import { readsDrafts, updateRoutes } from "./update-routes";
+import { getVisibleIncident, readsDrafts, updateRoutes } from "./update-routes";
 
 const ListQuery = Type.Object(
   {
@@ -54,6 +54,7 @@ const CHANGED = { 200: { description: "The changed incident.", schema: Incident 
 
 /** Routes of `/api/v1/incidents`. */
 export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts) {
+  const { change } = createChanges(ctx, getVisibleIncident);
   return new Elysia({ prefix: "/api/v1" })
     .use(requestContexts.plugin)
     .use(updateRoutes(ctx, requestContexts))
@@ -143,23 +144,12 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
     )
     .patch(
       "/incidents/:id",
-      async ({ params, body, request, requestContext }) => {
-        const maySeeDrafts = readsDrafts(requestContext);
-        const incident = await ctx.db.write((tx) => {
-          const { row } = getIncidentRow(tx, params.id, maySeeDrafts);
-          requireMatch(request.headers.get("if-match"), row.version);
-          const record = updateIncident(
-            ctx,
-            tx,
-            row.id,
-            body,
-            actorOf(requestContext),
-            maySeeDrafts,
-          );
+      ({ params, body, request, requestContext }) =>
+        change({ params, request, requestContext }, (tx, { id }, actor) => {
+          const maySeeDrafts = readsDrafts(requestContext);
+          const record = updateIncident(ctx, tx, id, body, actor, maySeeDrafts);
           return presentIncident(record, ctx.baseUrl, maySeeDrafts);
-        });
-        return sendResource(request, incident);
-      },
+        }),
       {
         ...jsonBody(UpdateIncidentBody, (valid, { id, requestContext }) =>
           updateIncidentErrors(ctx.db, id, valid, {
@@ -182,16 +172,10 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
     )
     .put(
       "/incidents/:id/postmortem",
-      async ({ params, body, request, requestContext }) => {
-        const maySeeDrafts = readsDrafts(requestContext);
-        const incident = await ctx.db.write((tx) => {
-          const { row } = getIncidentRow(tx, params.id, maySeeDrafts);
-          requireMatch(request.headers.get("if-match"), row.version);
-          const record = putPostmortem(ctx, tx, row.id, body, actorOf(requestContext));
-          return presentIncident(record, ctx.baseUrl, true);
-        });
-        return sendResource(request, incident);
-      },
+      ({ params, body, request, requestContext }) =>
+        change({ params, request, requestContext }, (tx, { id }, actor) =>
+          presentIncident(putPostmortem(ctx, tx, id, body, actor), ctx.baseUrl, true),
+        ),
       {
         ...jsonBody(PutPostmortemBody),
         ...operation({

@@ -1,14 +1,15 @@
 import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
+import type { Reader } from "../../db";
 import {
   actorOf,
   type RequestContext,
   type RequestContexts,
   bearerOf,
+  createChanges,
   createOnce,
   jsonBody,
   operation,
-  requireMatch,
   scope,
   sendWithVersionTag,
 } from "../../http";
@@ -17,17 +18,19 @@ import { addUpdateErrors, editUpdateErrors } from "./body-errors";
 import { presentSingleUpdate, SingleUpdate } from "./model";
 import { getIncidentRow } from "./records";
 import { mayReadDrafts } from "./rules";
+import type { IncidentRow } from "./store";
 import { addUpdate, editUpdate, getUpdate } from "./updates";
 
 /** Routes of `/api/v1/incidents/{id}/updates`. */
 export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts) {
+  const { change } = createChanges(ctx, getVisibleIncident);
   return new Elysia()
     .use(requestContexts.plugin)
     .post(
       "/incidents/:id/updates",
       ({ params, body, request, requestContext }) =>
         createOnce(ctx, { request, requestContext, tag: "version" }, (tx) => {
-          const { id } = getIncidentRow(tx, params.id, readsDrafts(requestContext)).row;
+          const { id } = getVisibleIncident(tx, params.id, requestContext);
           const { row, update } = addUpdate(ctx, tx, id, body, actorOf(requestContext));
           return {
             resource: presentSingleUpdate(row, update),
@@ -73,21 +76,12 @@ export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts) 
     )
     .patch(
       "/incidents/:id/updates/:update_id",
-      async ({ params, body, request, requestContext }) => {
-        const edited = await ctx.db.write((tx) => {
-          const { id, version } = getIncidentRow(tx, params.id, readsDrafts(requestContext)).row;
-          requireMatch(request.headers.get("if-match"), version);
-          const { row, update } = editUpdate(
-            ctx,
-            tx,
-            id,
-            params.update_id,
-            body,
-            actorOf(requestContext),
-          );
+      ({ params, body, request, requestContext }) => {
+        const edit = { params, request, requestContext, tag: "version" } as const;
+        return change(edit, (tx, { id }, actor) => {
+          const { row, update } = editUpdate(ctx, tx, id, params.update_id, body, actor);
           return presentSingleUpdate(row, update);
         });
-        return sendWithVersionTag(request, edited);
       },
       {
         ...jsonBody(EditUpdateBody, (valid, { id, params, requestContext }) =>
@@ -109,6 +103,15 @@ export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts) 
         }),
       },
     );
+}
+
+/** Returns an incident that the request's key may read. Throws `not_found`. */
+export function getVisibleIncident(
+  reader: Reader,
+  id: string,
+  requestContext: RequestContext,
+): IncidentRow {
+  return getIncidentRow(reader, id, readsDrafts(requestContext)).row;
 }
 
 /** Returns true if the request's key may read drafts. */

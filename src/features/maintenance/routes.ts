@@ -4,6 +4,7 @@ import type { AppContext } from "../../context";
 import {
   actorOf,
   type RequestContexts,
+  createChanges,
   createOnce,
   jsonBody,
   listAddress,
@@ -12,7 +13,6 @@ import {
   optionalJsonBody,
   PageQuery,
   readPageRequest,
-  requireMatch,
   scope,
   sendList,
   sendResource,
@@ -62,6 +62,7 @@ const ListQuery = Type.Object(
 
 /** Routes of `/api/v1/maintenance`. */
 export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestContexts) {
+  const { change } = createChanges(ctx, (tx, id) => getMaintenanceRecord(tx, id).row);
   return new Elysia({ prefix: "/api/v1" })
     .use(requestContexts.plugin)
     .get(
@@ -140,14 +141,10 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
     )
     .patch(
       "/maintenance/:id",
-      async ({ params, body, request, requestContext }) => {
-        const maintenance = await ctx.db.write((tx) => {
-          const { row } = getMaintenanceRecord(tx, params.id);
-          requireMatch(request.headers.get("if-match"), row.version);
-          return updateMaintenance(ctx, tx, params.id, body, actorOf(requestContext));
-        });
-        return sendResource(request, maintenance);
-      },
+      ({ params, body, request, requestContext }) =>
+        change({ params, request, requestContext }, (tx, { id }, actor) =>
+          updateMaintenance(ctx, tx, id, body, actor),
+        ),
       {
         ...jsonBody(UpdateMaintenanceBody, (valid, { id, isBroken }) =>
           updateMaintenanceErrors(ctx.db, id, valid, isBroken),
@@ -210,14 +207,10 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
     )
     .post(
       "/maintenance/:id/cancel",
-      async ({ params, body, request, requestContext }) => {
-        const maintenance = await ctx.db.write((tx) => {
-          const { row } = getMaintenanceRecord(tx, params.id);
-          requireMatch(request.headers.get("if-match"), row.version);
-          return cancelMaintenance(ctx, tx, params.id, actorOf(requestContext), body);
-        });
-        return sendResource(request, maintenance);
-      },
+      ({ params, body, request, requestContext }) =>
+        change({ params, request, requestContext }, (tx, { id }, actor) =>
+          cancelMaintenance(ctx, tx, id, actor, body),
+        ),
       {
         ...optionalJsonBody(CancelMaintenanceBody),
         ...operation({

@@ -4,6 +4,7 @@ import type { AppContext } from "../../context";
 import {
   actorOf,
   type RequestContexts,
+  createChanges,
   createOnce,
   jsonBody,
   listAddress,
@@ -11,7 +12,6 @@ import {
   operation,
   PageQuery,
   readPageRequest,
-  requireMatch,
   scope,
   sendList,
   sendResource,
@@ -56,6 +56,7 @@ export function monitorRoutes(
   requestContexts: RequestContexts,
   monitoring: Monitoring,
 ) {
+  const { change, remove } = createChanges(ctx, (tx, id) => getMonitorByReference(tx, id).row);
   return new Elysia({ prefix: "/api/v1" })
     .use(requestContexts.plugin)
     .use(verbRoutes(ctx, requestContexts, monitoring))
@@ -131,14 +132,10 @@ export function monitorRoutes(
     )
     .patch(
       "/monitors/:id",
-      async ({ params, body, request, requestContext }) => {
-        const monitor = await ctx.db.write((tx) => {
-          const { row } = getMonitorByReference(tx, params.id);
-          requireMatch(request.headers.get("if-match"), row.version);
-          return presentMonitor(updateMonitor(ctx, tx, row.id, body, actorOf(requestContext)));
-        });
-        return sendResource(request, monitor);
-      },
+      ({ params, body, request, requestContext }) =>
+        change({ params, request, requestContext }, (tx, { id }, actor) =>
+          presentMonitor(updateMonitor(ctx, tx, id, body, actor)),
+        ),
       {
         ...jsonBody(UpdateMonitorBody, (valid, { id, isBroken }) =>
           updateMonitorErrors(ctx.db, id, valid, isBroken),
@@ -157,14 +154,10 @@ export function monitorRoutes(
     )
     .delete(
       "/monitors/:id",
-      async ({ params, request, requestContext }) => {
-        await ctx.db.write((tx) => {
-          const { row } = getMonitorByReference(tx, params.id);
-          requireMatch(request.headers.get("if-match"), row.version);
-          deleteMonitor(ctx, tx, row.id, actorOf(requestContext));
-        });
-        return new Response(null, { status: 204, headers: { "Cache-Control": "no-store" } });
-      },
+      ({ params, request, requestContext }) =>
+        remove({ params, request, requestContext }, (tx, { id }, actor) =>
+          deleteMonitor(ctx, tx, id, actor),
+        ),
       operation({
         ...DECLARED,
         id: "deleteMonitor",

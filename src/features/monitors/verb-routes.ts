@@ -1,26 +1,20 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
-import type { Tx } from "../../db";
 import { conflict } from "../../errors";
 import {
-  actorOf,
-  type RequestContext,
   type RequestContexts,
+  createChanges,
   ListOf,
   noBody,
   operation,
   PageQuery,
   readPageRequest,
-  requireMatch,
   scope,
   sendList,
-  sendResource,
   sendUntagged,
-  sendWithVersionTag,
   toPage,
 } from "../../http";
-import type { Actor } from "../../domain/actor";
 import { listChecksBefore } from "./checks-store";
 import {
   Check,
@@ -40,39 +34,21 @@ const DECLARED = { tag: "Monitors", access: scope("manage:monitors") } as const;
 const CHANGE = { ...DECLARED, conditional: "if-match" } as const;
 const CHANGED = { 200: { description: "The monitor as it is now.", schema: Monitor } };
 
-interface ChangeRequest {
-  params: { id: string };
-  request: Request;
-  requestContext: RequestContext;
-}
-
 /** `/api/v1/monitors/{id}/…`: pause, resume, another token, a check now, and past checks. */
 export function verbRoutes(
   ctx: AppContext,
   requestContexts: RequestContexts,
   monitoring: Monitoring,
 ) {
-  /** Changes a monitor in a transaction, if its version matches the request. */
-  const change = <T>(
-    { params, request, requestContext }: ChangeRequest,
-    apply: (tx: Tx, id: string, actor: Actor) => T,
-  ): Promise<T> =>
-    ctx.db.write((tx) => {
-      const { row } = getMonitorByReference(tx, params.id);
-      requireMatch(request.headers.get("if-match"), row.version);
-      return apply(tx, row.id, actorOf(requestContext));
-    });
-
+  const { change } = createChanges(ctx, (tx, id) => getMonitorByReference(tx, id).row);
   return new Elysia()
     .use(requestContexts.plugin)
     .post(
       "/monitors/:id/pause",
-      async ({ params, request, requestContext }) => {
-        const monitor = await change({ params, request, requestContext }, (tx, id, actor) =>
+      ({ params, request, requestContext }) =>
+        change({ params, request, requestContext }, (tx, { id }, actor) =>
           presentMonitor(pauseMonitor(ctx, tx, id, actor)),
-        );
-        return sendResource(request, monitor);
-      },
+        ),
       {
         ...noBody(),
         ...operation({
@@ -88,12 +64,10 @@ export function verbRoutes(
     )
     .post(
       "/monitors/:id/resume",
-      async ({ params, request, requestContext }) => {
-        const monitor = await change({ params, request, requestContext }, (tx, id, actor) =>
+      ({ params, request, requestContext }) =>
+        change({ params, request, requestContext }, (tx, { id }, actor) =>
           presentMonitor(resumeMonitor(ctx, tx, id, actor)),
-        );
-        return sendResource(request, monitor);
-      },
+        ),
       {
         ...noBody(),
         ...operation({
@@ -108,13 +82,11 @@ export function verbRoutes(
     )
     .post(
       "/monitors/:id/rotate-token",
-      async ({ params, request, requestContext }) => {
-        const monitor = await change({ params, request, requestContext }, (tx, id, actor) => {
+      ({ params, request, requestContext }) =>
+        change({ params, request, requestContext, tag: "version" }, (tx, { id }, actor) => {
           const { record, token } = rotateToken(ctx, tx, id, actor);
           return revealMonitor(record, token, ctx.baseUrl);
-        });
-        return sendWithVersionTag(request, monitor);
-      },
+        }),
       {
         ...noBody(),
         ...operation({

@@ -4,6 +4,7 @@ import type { AppContext } from "../../context";
 import {
   actorOf,
   type RequestContexts,
+  createChanges,
   createOnce,
   jsonBody,
   ListOf,
@@ -11,11 +12,9 @@ import {
   operation,
   PageQuery,
   readPageRequest,
-  requireMatch,
   scope,
   sendList,
   sendResource,
-  sendWithVersionTag,
   toPage,
 } from "../../http";
 import { NEWEST } from "../../domain/ids";
@@ -32,6 +31,7 @@ const DECLARED = { tag: "Webhooks", access: scope("manage:webhooks") };
 
 /** `/api/v1/webhooks`: endpoints and their signing secrets. */
 export function webhookRoutes(ctx: AppContext, requestContexts: RequestContexts) {
+  const { change, remove } = createChanges(ctx, getWebhookByReference);
   return new Elysia({ prefix: "/api/v1" })
     .use(requestContexts.plugin)
     .use(deliveryRoutes(ctx, requestContexts))
@@ -98,14 +98,10 @@ export function webhookRoutes(ctx: AppContext, requestContexts: RequestContexts)
     )
     .patch(
       "/webhooks/:id",
-      async ({ params, body, request, requestContext }) => {
-        const webhook = await ctx.db.write((tx) => {
-          const { id, version } = getWebhookByReference(tx, params.id);
-          requireMatch(request.headers.get("if-match"), version);
-          return presentWebhook(updateWebhook(ctx, tx, id, body, actorOf(requestContext)));
-        });
-        return sendResource(request, webhook);
-      },
+      ({ params, body, request, requestContext }) =>
+        change({ params, request, requestContext }, (tx, { id }, actor) =>
+          presentWebhook(updateWebhook(ctx, tx, id, body, actor)),
+        ),
       {
         ...jsonBody(UpdateWebhookBody, (valid, { id }) =>
           updateWebhookErrors(ctx, ctx.db, id, valid),
@@ -124,14 +120,10 @@ export function webhookRoutes(ctx: AppContext, requestContexts: RequestContexts)
     )
     .delete(
       "/webhooks/:id",
-      async ({ params, request, requestContext }) => {
-        await ctx.db.write((tx) => {
-          const { id, version } = getWebhookByReference(tx, params.id);
-          requireMatch(request.headers.get("if-match"), version);
-          deleteWebhook(ctx, tx, id, actorOf(requestContext));
-        });
-        return new Response(null, { status: 204, headers: { "Cache-Control": "no-store" } });
-      },
+      ({ params, request, requestContext }) =>
+        remove({ params, request, requestContext }, (tx, { id }, actor) =>
+          deleteWebhook(ctx, tx, id, actor),
+        ),
       operation({
         ...DECLARED,
         id: "deleteWebhook",
@@ -144,14 +136,10 @@ export function webhookRoutes(ctx: AppContext, requestContexts: RequestContexts)
     )
     .post(
       "/webhooks/:id/rotate-secret",
-      async ({ params, request, requestContext }) => {
-        const webhook = await ctx.db.write((tx) => {
-          const { id, version } = getWebhookByReference(tx, params.id);
-          requireMatch(request.headers.get("if-match"), version);
-          return revealWebhook(rotateSecret(ctx, tx, id, actorOf(requestContext)));
-        });
-        return sendWithVersionTag(request, webhook);
-      },
+      ({ params, request, requestContext }) =>
+        change({ params, request, requestContext, tag: "version" }, (tx, { id }, actor) =>
+          revealWebhook(rotateSecret(ctx, tx, id, actor)),
+        ),
       {
         ...noBody(),
         ...operation({
