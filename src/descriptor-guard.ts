@@ -16,14 +16,14 @@ const RECOVERY_MS = 2_000;
 const RECENT_MS = 10_000;
 const PAUSE_MAX_MS = 8_000;
 
-export interface DescriptorGuard {
+interface DescriptorGuard {
   /** Last moment, on the monotonic clock, at which clients may not have reached this server. */
   lastUnreachableAt(): number;
   stop(): void;
 }
 
 /** Descriptors of this process; the system's own numbers unless a test gives others. */
-export interface DescriptorCount {
+interface DescriptorCount {
   limit: number;
   open(limit: number): number;
 }

@@ -19,7 +19,7 @@ import { DRAIN_MS, listen } from "./listening";
 
 const FOREIGN_CHANGES_POLL_MS = 500;
 
-export interface RunningServer {
+interface RunningServer {
   /** URL of the server on this machine. */
   url: string;
   /** Secret link for creating the first user, valid for an hour; undefined once a user exists. */

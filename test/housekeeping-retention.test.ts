@@ -3,7 +3,7 @@ import { asc } from "drizzle-orm";
 import { selectMany } from "../src/db";
 import { apiKeyValues } from "../src/db/tables/keys";
 import { auditLog, events } from "../src/db/tables/events";
-import { blankAuditAddresses, recordAudit, trimAudit } from "../src/events";
+import { blankAuditAddresses, recordAudits, trimAudit } from "../src/events";
 import { createKey } from "../src/features/keys";
 import { addToHour, listKeyHoursSince, touchKeyValue } from "../src/features/keys/store";
 import { startHousekeeping } from "../src/housekeeping";
@@ -65,13 +65,8 @@ describe("housekeeping", () => {
     const actor = { ...CLI_ACTOR, ip: "203.0.113.7" };
     await store.ctx.db.write((tx) => {
       for (const days of [401, 400, 91, 90]) {
-        recordAudit(tx, {
-          actor,
-          action: "key.update",
-          targetId: "key_1",
-          summary: `${days}`,
-          at: daysAgo(days),
-        });
+        const entry = { actor, action: "key.update", targetId: "key_1", summary: `${days}` };
+        recordAudits(tx, [{ ...entry, at: daysAgo(days) }]);
       }
     });
     await runHousekeeping(store);

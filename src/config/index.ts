@@ -3,8 +3,6 @@ export {
   type Config,
   type GivenFlags,
   loadConfig,
-  type LoadedConfig,
-  type Option,
   type OptionName,
   optionNames,
   OPTIONS,

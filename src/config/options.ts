@@ -10,9 +10,9 @@ import {
 } from "./parse";
 
 /** Parses an option's text. Throws an Error whose message ends the sentence "X …". */
-export type Parse<T> = (text: string) => T;
+type Parse<T> = (text: string) => T;
 
-export interface Option<T> {
+interface Option<T> {
   /** Flag without dashes. */
   flag: string;
   env: string;
@@ -201,7 +201,7 @@ export function optionNames(command: string): OptionName[] {
 /** Values of flags on the command line, by option. */
 export type GivenFlags = Partial<Record<OptionName, string>>;
 
-export type LoadedConfig = { config: Config } | { problems: string[] };
+type LoadedConfig = { config: Config } | { problems: string[] };
 
 /**
  * Reads every option: the flag, else the environment variable, else the default. Returns all problems

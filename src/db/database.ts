@@ -39,7 +39,7 @@ export interface Db extends Reader {
   close(): void;
 }
 
-export interface DbFigures extends WriterFigures {
+interface DbFigures extends WriterFigures {
   /** Includes free space in the file. */
   sizeBytes: number;
   freeBytes: number;

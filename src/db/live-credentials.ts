@@ -4,7 +4,7 @@ import { type CredentialTable, hasCredentials } from "./carry-over";
 export type CredentialKind = "key" | "user" | "webhook" | "monitor";
 
 /** A credential of the restored database that is accepted or signs webhooks. */
-export interface LiveCredential {
+interface LiveCredential {
   kind: CredentialKind;
   id: string;
   /** Name for people, without secrets. */

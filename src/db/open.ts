@@ -10,7 +10,7 @@ export const DATABASE_MODE = 0o640;
 export const APPLICATION_ID = 0x416c636c;
 
 /** Options for opening a database. The defaults are those of a start. */
-export interface OpenOptions {
+interface OpenOptions {
   /** False if a missing file is an error. */
   mayCreate?: boolean;
   /** Longest wait for other processes while the database is opened, in ms. It blocks the thread. */

@@ -5,7 +5,7 @@ import type { Migration } from "./migrations";
 import { APPLICATION_ID, pragma } from "./open";
 
 /** A migration that was applied to a database. */
-export interface AppliedMigration {
+interface AppliedMigration {
   number: number;
   name: string;
   /** SHA-256 of its SQL, in hexadecimal. */

@@ -43,7 +43,7 @@ export interface WriterFigures {
   waiting: number;
 }
 
-export interface Writer {
+interface Writer {
   figures(): WriterFigures;
   write<T>(change: (tx: Tx) => T): Promise<T>;
   /** Writes without a change. Resolves once that is durable or has failed. */

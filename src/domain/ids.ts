@@ -2,7 +2,7 @@ import type { Clock } from "../kernel/clock";
 import type { RandomBytes } from "../kernel/random";
 
 /** Prefixes of ids, one for each kind of object. */
-export type IdPrefix =
+type IdPrefix =
   "key" | "page" | "grp" | "cmp" | "inc" | "upd" | "mnt" | "mon" | "whk" | "evt" | "dlv" | "usr";
 
 /** Creates an id: `<prefix>_` and 26 characters that sort by creation time. */
@@ -13,7 +13,6 @@ export const NEWEST = "~";
 
 const CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz";
 const COUNTER_MAX = 0xfff;
-const ID_SHAPE = /^[a-z]{3,4}_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 /**
  * Returns a function that creates ids in the form of TypeID: a UUIDv7 (RFC 9562) in lower-case
@@ -81,9 +80,4 @@ function millisecondOf(id: string | undefined): number {
     value = (value << 5n) | BigInt(CROCKFORD.indexOf(digit));
   }
   return Number(value >> 80n);
-}
-
-/** Returns true if a text has the shape of an id with this prefix. The object may not exist. */
-export function isId(prefix: IdPrefix, text: string): boolean {
-  return text.startsWith(`${prefix}_`) && ID_SHAPE.test(text);
 }

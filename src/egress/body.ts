@@ -2,7 +2,7 @@ import { Fault } from "./fault";
 import { type HttpAnswer, MOST_BODY_BYTES } from "./model";
 
 /** A decompressed body. */
-export interface Body {
+interface Body {
   bytes: Uint8Array;
   /** True if the body is longer. */
   isCut: boolean;

@@ -13,7 +13,7 @@ export interface Opened {
   certificate: Certificate | null;
 }
 
-export interface OpenTarget {
+interface OpenTarget {
   /** Checked addresses in order of preference. */
   addresses: readonly string[];
   port: number;
@@ -21,7 +21,7 @@ export interface OpenTarget {
   signal: AbortSignal;
 }
 
-export interface TlsOptions {
+interface TlsOptions {
   /** Name or address that the certificate must contain. */
   host: string;
   /** True if the host is a name, which is then sent to the server (SNI). */

@@ -73,7 +73,7 @@ export function boundedLookup(lookup: Lookup, atOnce: number): BoundedLookup {
 }
 
 /** The two resolvers of this machine. */
-export interface SystemResolvers {
+interface SystemResolvers {
   /**
    * Reads the hosts file and queries the servers of `resolv.conf`, as they were at the start of the process.
    * Needs no thread. Caches records for their time to live.

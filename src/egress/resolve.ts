@@ -5,7 +5,7 @@ import type { PolicyName, ResolveTarget } from "./model";
 import type { Policy } from "./policy";
 
 /** A host with its addresses, all of them allowed. */
-export interface Resolved {
+interface Resolved {
   host: Host;
   /** At least one, in order of choice. */
   addresses: string[];

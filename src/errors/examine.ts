@@ -13,7 +13,7 @@ type Fields = Record<string, unknown>;
 const BROKEN = Symbol("broken");
 
 /** Result of comparing a value with its schema. */
-export interface Examined {
+interface Examined {
   /** Broken fields, each once. */
   errors: FieldErrors;
   /**

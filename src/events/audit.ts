@@ -5,7 +5,7 @@ import type { Actor } from "../domain/actor";
 import type { Clock } from "../kernel/clock";
 
 /** A change and its author, with a one-sentence summary that holds no secret. */
-export interface AuditEntry {
+interface AuditEntry {
   actor: Actor;
   /** `<noun>.<verb>`, for example `key.revoke`. */
   action: string;
@@ -17,12 +17,7 @@ export interface AuditEntry {
 
 const insertEntries = insertAllInto(auditLog);
 
-/** Writes an entry in the transaction of its change. */
-export function recordAudit(tx: Tx, entry: AuditEntry): void {
-  recordAudits(tx, [entry]);
-}
-
-/** Writes any number of entries with one statement, in order. */
+/** Writes entries in the transaction of their change, with one statement, in order. */
 export function recordAudits(tx: Tx, entries: readonly AuditEntry[]): void {
   const rows = entries.map(({ actor, action, targetId, summary, at }) => ({
     actorKind: actor.kind,
@@ -46,7 +41,7 @@ export function audit(
   targetId: string,
   summary: string,
 ): void {
-  recordAudit(tx, { actor, action, targetId, summary, at: ctx.clock.now() });
+  recordAudits(tx, [{ actor, action, targetId, summary, at: ctx.clock.now() }]);
 }
 
 /** Limit of rows per transaction, which keeps it short. */

@@ -2,14 +2,7 @@
  * Records of changes: the outbox, from which deliveries are made, and the audit log. Both write in
  * the transaction of the change.
  */
-export {
-  audit,
-  type AuditEntry,
-  blankAuditAddresses,
-  recordAudit,
-  recordAudits,
-  trimAudit,
-} from "./audit";
+export { audit, blankAuditAddresses, recordAudits, trimAudit } from "./audit";
 export { type AuditPlace, type AuditQuery, type AuditRow, searchAudit } from "./audit-search";
 export { type Author, authorsOf } from "./authors";
 export { EVENTS, type EventType } from "./catalog";

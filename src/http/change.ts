@@ -6,7 +6,7 @@ import { NO_STORE, requireMatch, type TagKind, type VersionedResource } from "./
 import { actorOf, type RequestContext } from "./request-context";
 
 /** Request for a change of the object with the id of the path. */
-export interface ChangeRequest {
+interface ChangeRequest {
   params: { id: string };
   request: Request;
   requestContext: RequestContext;

@@ -12,7 +12,7 @@ import { splitUrl } from "./request-url";
 const KEY_SHAPE = /^[\x20-\x7e]{1,128}$/;
 
 /** Object created by a POST. */
-export interface Made {
+interface Made {
   /** As the API shows it. A resource with a `version` gets an entity tag. */
   resource: object;
   /** Path of the object on this server, such as `/api/v1/incidents/inc_…`. */

@@ -37,7 +37,7 @@ function pluginReader(): BearerReader {
   return derive as unknown as BearerReader;
 }
 
-export interface Credentials {
+interface Credentials {
   /** Returns the live credential of an `Authorization` header at `now`, in unix ms; else a Problem. */
   authenticate(authorization: string | null, now: number): Credential | Problem;
 }

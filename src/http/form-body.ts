@@ -17,7 +17,7 @@ export interface Form {
 }
 
 /** A file that was chosen in a form. */
-export interface SentFile {
+interface SentFile {
   bytes: Uint8Array;
   /** Media type by its name, or empty. The bytes may be of another type. */
   type: string;

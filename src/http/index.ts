@@ -25,20 +25,12 @@ export { SIGN_IN_PATH } from "./authorisation";
 export { beginningOf, RUNTIME_BODY_MAX_BYTES } from "./body";
 export { type ClientAddresses, createClientAddresses } from "./client-address";
 export { createChanges } from "./change";
-export { createOnce, type Made } from "./create-once";
+export { createOnce } from "./create-once";
 export { createGateway, type Gateway, type GatewayDependencies } from "./gateway";
 export { type Form, formBody } from "./form-body";
 export { jsonBody, noBody, optionalJsonBody } from "./json-body";
-export { type Access, ANY_KEY, type Operation, operation, scope, session } from "./operation";
-export {
-  listAddress,
-  ListOf,
-  type Page,
-  type PageRequest,
-  PageQuery,
-  readPageRequest,
-  toPage,
-} from "./pagination";
+export { ANY_KEY, type Operation, operation, scope, session } from "./operation";
+export { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "./pagination";
 export { buildOpenApi } from "./openapi/document";
 export { errorsOf } from "./openapi/operation";
 export { toProblem } from "./problems";

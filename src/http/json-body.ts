@@ -12,7 +12,7 @@ const DEPTH_MAX = 32;
 const FIELDS_MAX = 24_000;
 
 /** A request whose body violates its schema. */
-export interface RefusedRequest {
+interface RefusedRequest {
   /** The id or reference in the path; empty without one. */
   id: string;
   /** All parameters of the path. */
@@ -25,7 +25,7 @@ export interface RefusedRequest {
  * Returns errors that the schema cannot express, for the valid fields of an invalid body. One answer then
  * names every wrong field. Of a valid body the service finds these errors.
  */
-export type FurtherErrors<Schema extends TSchema> = (
+type FurtherErrors<Schema extends TSchema> = (
   valid: Partial<Static<Schema>>,
   request: RefusedRequest,
 ) => FieldErrors;

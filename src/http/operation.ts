@@ -33,7 +33,7 @@ export function session(role: Role): Access {
 }
 
 /** A successful answer in the documentation. */
-export interface Answer {
+interface Answer {
   description: string;
   schema?: TSchema;
   /** `application/json` if omitted. */

@@ -41,7 +41,7 @@ export function ListOf<T extends TSchema>(item: T) {
 /**
  * Request of a list to a store: rows after `after`, and one more than `limit` to detect the end.
  */
-export interface PageRequest<Position> {
+interface PageRequest<Position> {
   limit: number;
   after: Position | undefined;
 }

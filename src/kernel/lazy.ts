@@ -1,4 +1,4 @@
-export interface Lazy<T> {
+interface Lazy<T> {
   (): T;
   /** Returns the value if it was made already. */
   peek(): T | undefined;

@@ -56,7 +56,7 @@ function openLogger(level: LogLevel, redact: Redact): Logger {
 }
 
 /** Properties of an error that are logged. Others may hold secrets, such as a URL or a token. */
-export interface LoggedError {
+interface LoggedError {
   type: string;
   message: string;
   code?: string;

@@ -18,7 +18,7 @@ import type { PageTimes } from "./page-times";
 import { latencyText, uptimeText } from "./words";
 
 /** Properties of a component that a row shows. */
-export type RowComponent = Pick<
+type RowComponent = Pick<
   StatusDocument["components"][number],
   "name" | "description" | "status" | "showcase" | "uptime_90d"
 >;

@@ -13,7 +13,7 @@ const NAMES_SHOWN = 4;
 export type EntrySpan = Pick<Entry, "from" | "to">;
 
 /** Consecutive UTC days without entries: start of the first and of the last day, in unix ms. */
-export interface QuietDays {
+interface QuietDays {
   from: number;
   to: number;
 }

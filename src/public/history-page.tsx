@@ -6,7 +6,7 @@ import { contextOf } from "./page-context";
 import { renderPage } from "./page-document";
 
 /** Part of the entries of a month. */
-export interface MonthPart {
+interface MonthPart {
   entries: readonly Entry[];
   /** Cursor that the entries follow; undefined for the newest entries. */
   before: string | undefined;

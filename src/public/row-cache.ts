@@ -4,7 +4,7 @@ import type { HtmlDocument } from "../ui";
 import { type ComponentRowProps, type RenderRow, renderRow } from "./component-row";
 
 /** Cache of component rows as bytes. */
-export interface RowCache {
+interface RowCache {
   /** Renders a row into the cache, before the page is rendered. */
   prepare(row: ComponentRowProps): void;
   /** Returns the bytes of a page. `render` renders it with placeholders instead of rows. */

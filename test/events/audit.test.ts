@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { asc } from "drizzle-orm";
 import { selectMany } from "../../src/db";
 import { auditLog } from "../../src/db/tables/events";
-import { type AuditEntry, recordAudit } from "../../src/events";
+import { recordAudits } from "../../src/events";
 import { createPage } from "../../src/features/pages";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { createTestApp } from "../support/app";
@@ -12,8 +12,8 @@ const listEntries = selectMany((orm, _$: Record<string, never>) =>
   orm.select().from(auditLog).orderBy(asc(auditLog.id)),
 );
 
-const ENTRY: AuditEntry = {
-  actor: { kind: "user", id: "usr_1", label: "Ada", ip: "203.0.113.7" },
+const ENTRY = {
+  actor: { kind: "user" as const, id: "usr_1", label: "Ada", ip: "203.0.113.7" },
   action: "page.rename",
   targetId: "page_1",
   summary: "Renamed the page",
@@ -24,8 +24,7 @@ describe("an audit entry", () => {
   test("an audit entry contains actor, action, target, time and client address", async () => {
     await using app = await createTestApp();
     await app.ctx.db.write((tx) => {
-      recordAudit(tx, ENTRY);
-      recordAudit(tx, { ...ENTRY, actor: CLI_ACTOR });
+      recordAudits(tx, [ENTRY, { ...ENTRY, actor: CLI_ACTOR }]);
     });
     const { actor: _actor, ...facts } = ENTRY;
     expect(listEntries(app.ctx.db, {})).toEqual([
@@ -69,7 +68,7 @@ describe("an audit entry", () => {
     const [outcome] = await outcomesOf(
       app.ctx.db.write((tx) => {
         createPage(app.ctx, tx, { slug: "acme", name: "Acme" }, CLI_ACTOR);
-        recordAudit(tx, { ...ENTRY, actor: { ...ENTRY.actor, kind: "nobody" as never } });
+        recordAudits(tx, [{ ...ENTRY, actor: { ...ENTRY.actor, kind: "nobody" as never } }]);
       }),
     );
     expect(outcome).toContain("CHECK constraint failed");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { authorsOf, recordAudit } from "../../src/events";
+import { authorsOf, recordAudits } from "../../src/events";
 import type { Actor } from "../../src/domain/actor";
 import { createTestApp, type TestApp } from "../support/app";
 
@@ -10,7 +10,7 @@ const by = (label: string): Actor => ({ kind: "user", id: null, label });
 /** Writes an audit entry at a time in milliseconds after noon. */
 function log(app: TestApp, label: string, after: number, action = "thing.add", targetId = "a") {
   return app.ctx.db.write((tx) =>
-    recordAudit(tx, { actor: by(label), action, targetId, summary: "x", at: NOON + after }),
+    recordAudits(tx, [{ actor: by(label), action, targetId, summary: "x", at: NOON + after }]),
   );
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Tx } from "../../src/db";
-import { type EventGroup, type RecordedEvent, recordAudit } from "../../src/events";
+import { type EventGroup, type RecordedEvent, recordAudits } from "../../src/events";
 import { SYSTEM_ACTOR } from "../../src/domain/actor";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 import { outcomesOf } from "../support/database";
@@ -15,13 +15,15 @@ const EVENT = {
 /** Writes an audit entry per event, which represents the deliveries that a subscriber writes. */
 function writeDeliveries(tx: Tx, groups: readonly EventGroup[]): void {
   for (const event of groups.flat()) {
-    recordAudit(tx, {
-      actor: SYSTEM_ACTOR,
-      action: "test.delivery",
-      targetId: event.id,
-      summary: `Delivery of ${event.subjectId}`,
-      at: event.at,
-    });
+    recordAudits(tx, [
+      {
+        actor: SYSTEM_ACTOR,
+        action: "test.delivery",
+        targetId: event.id,
+        summary: `Delivery of ${event.subjectId}`,
+        at: event.at,
+      },
+    ]);
   }
 }
 

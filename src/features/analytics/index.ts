@@ -4,8 +4,8 @@
  */
 export { answerToCsv, toCsv, toCsvLine } from "./answer";
 export { incidentsAnswer } from "./incidents";
-export { LatencyLine, METHODS, UptimeLine } from "./model";
-export { DEFAULT_DAYS, LINES_MAX, type PeriodInput, readPeriod } from "./period";
+export { METHODS, UptimeLine } from "./model";
+export { LINES_MAX, type PeriodInput, readPeriod } from "./period";
 export { requestsAnswer } from "./requests";
-export { findSubject, type Subject } from "./subjects";
+export { findSubject } from "./subjects";
 export { uptimeAnswer } from "./uptime";

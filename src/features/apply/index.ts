@@ -2,7 +2,7 @@
  * Configuration file: read with the line of every error, applied in one transaction, and exported.
  * The services of other modules make the changes.
  */
-export { type Change, describeChange } from "./difference";
+export { describeChange } from "./difference";
 export { exportFile, writeApplyFile } from "./export";
 export { ApplyFileError, readApplyFile, type ReadFile } from "./file";
 export { monitorsIn } from "./placed";

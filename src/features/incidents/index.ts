@@ -18,13 +18,7 @@ export {
 } from "./lists";
 export { AddUpdateBody, CreateIncidentBody, EditUpdateBody, UpdateIncidentBody } from "./bodies";
 export { createIncidentCache } from "./incident-cache";
-export {
-  Incident,
-  type IncidentSource,
-  IncidentUpdate,
-  presentIncident,
-  presentUpdate,
-} from "./model";
+export { Incident, type IncidentSource, presentIncident, presentUpdate } from "./model";
 export { getIncident, getIncidentPart, getIncidentRow, type IncidentRecord } from "./records";
 export { findIncident, listOpenImpacts } from "./store";
 export { addUpdate, editUpdate, getUpdate, hasRoomForUpdate } from "./updates";

@@ -90,7 +90,7 @@ export function listIncidents(reader: Reader, query: IncidentQuery): IncidentRec
 export const { countForPage, countWhole } = listLimits({ listRowCounts, listTextSizes });
 
 /** Reads the records of a document that lists all of some incidents, cut to its size. */
-export const toDocumentRecords: ReadRecords = (reader, found) =>
+const toDocumentRecords: ReadRecords = (reader, found) =>
   toRecords(reader, found, countWhole(reader, idsOf(found)));
 
 /**

@@ -4,7 +4,7 @@ import { pathInList, resolveComponents } from "../components";
 import { deleteMaintenanceComponents, insertMaintenanceComponent } from "./store";
 
 /** The components of a maintenance, with the names from when they were chosen. */
-export type Chosen = readonly { id: string; name: string }[];
+type Chosen = readonly { id: string; name: string }[];
 
 /**
  * Returns the components that references name: those of the page, and those chosen before, which may be

@@ -24,10 +24,4 @@ export { planMaintenance, updateMaintenance } from "./plan";
 export { addMaintenanceUpdate, cancelMaintenance, cancelMaintenanceOfPage } from "./progress";
 export { getMaintenance, getMaintenancePart, getMaintenanceRecord } from "./records";
 export { isEnded, isUnderWay, isAllowedTransition, UPCOMING_MS } from "./rules";
-export {
-  countPendingOfPage,
-  findMaintenance,
-  type MaintenanceRecord,
-  type MaintenanceRow,
-} from "./store";
-export { type MaintenanceUpdateRow } from "./update-store";
+export { countPendingOfPage, findMaintenance, type MaintenanceRecord } from "./store";

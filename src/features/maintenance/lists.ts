@@ -31,7 +31,7 @@ import { listNewestUpdates } from "./update-store";
 /** Maximum number of maintenances that a page shows as in progress or upcoming. */
 const SHOWN_MAX = 100;
 
-export type Found = Pick<MaintenanceRecord, "row" | "page">;
+type Found = Pick<MaintenanceRecord, "row" | "page">;
 
 /** Filters of the list. An omitted filter matches everything. */
 interface MaintenanceQuery extends Partial<MaintenanceFilter> {

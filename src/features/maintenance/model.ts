@@ -191,7 +191,7 @@ export const Maintenance = Type.Object(
 );
 export type Maintenance = Static<typeof Maintenance>;
 
-export function presentMaintenanceUpdate(row: MaintenanceUpdateRow): MaintenanceUpdate {
+function presentMaintenanceUpdate(row: MaintenanceUpdateRow): MaintenanceUpdate {
   return {
     id: row.id,
     status: row.status,

@@ -37,7 +37,7 @@ export function isUnderWay(status: MaintenanceStatus): boolean {
 }
 
 /** Properties that the rules depend on. Times in unix ms. */
-export interface Schedule {
+interface Schedule {
   status: MaintenanceStatus;
   scheduledFor: number;
   scheduledUntil: number;

@@ -3,6 +3,6 @@
  * are requested.
  */
 export { databaseFamilies, limiterFamilies, processFamilies } from "./server";
-export { createMetrics, type MetricFamily, type Metrics, type Sample, single } from "./metrics";
+export { createMetrics, type MetricFamily, type Metrics } from "./metrics";
 export { checkFamilies, monitorFamilies } from "./monitors";
 export { deliveryFamilies, webhookFamilies } from "./webhooks";

@@ -3,7 +3,7 @@ import type { Registry } from "prom-client";
 import type { Clock } from "../../kernel/clock";
 
 /** A value of a family with its labels. */
-export interface Sample {
+interface Sample {
   labels?: Readonly<Record<string, string>>;
   value: number;
 }

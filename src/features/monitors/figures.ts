@@ -25,7 +25,7 @@ export interface Figures {
 }
 
 /** Properties of a result that are counted. */
-export interface Result {
+interface Result {
   outcome: CheckOutcome;
   latencyMs: number | null;
 }

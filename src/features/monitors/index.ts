@@ -24,7 +24,7 @@ export { detachMonitorsOfPage, watchesOnlyPage } from "./detach";
 export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures } from "./engine";
 export { createHeartbeatDirectory, type HeartbeatDirectory } from "./heartbeat-tokens";
 export { type LatencyFigures, latencyOfEach } from "./latency";
-export { type Check, type Monitor, presentMonitor } from "./model";
+export { type Monitor, presentMonitor } from "./model";
 export { createIdleMonitoring, type Heartbeat, type Monitoring } from "./monitoring";
 export { type MonitorConfig, probeOf } from "./probes";
 export { getMonitorRecord, listMonitors, type MonitorRecord, resolveMonitorId } from "./records";

@@ -7,7 +7,7 @@ import { SLUG_PATTERN } from "./rules";
 import type { PageRow } from "./store";
 
 const VISIBILITIES = ["public", "private"] as const;
-export const THEMES = ["system", "light", "dark"] as const;
+const THEMES = ["system", "light", "dark"] as const;
 
 /** Identifier by which declarative files find an object again. */
 export const RefText = Text({ minLength: 1, maxLength: 63, pattern: "^[a-z0-9-]+$" });

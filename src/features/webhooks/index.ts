@@ -32,7 +32,7 @@ export type { TryRow } from "./delivery-store";
 export { enqueueDeliveries } from "./enqueue";
 export { type Backlog, deliveryHealth, type Failure, lastFailure, successRate } from "./health";
 export { FORMATS } from "./formats";
-export { presentWebhook, type Webhook } from "./model";
+export { presentWebhook } from "./model";
 export { getWebhookRecord, listWebhooks, type WebhookRecord } from "./records";
 export { findWebhook, listAllWebhooks, type WebhookRow } from "./store";
 export { signatureHeaders } from "./secrets";

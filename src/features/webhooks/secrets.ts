@@ -40,7 +40,7 @@ export function secretBytes(secret: string): Buffer {
 }
 
 /** Secrets of an endpoint, as stored. */
-export interface Secrets {
+interface Secrets {
   secret: string;
   previousSecret: string | null;
   /** Unix milliseconds. */

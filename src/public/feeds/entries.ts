@@ -11,7 +11,7 @@ import type { TextBudget } from "../text-budget";
 import { incidentContent, maintenanceContent } from "./content";
 
 /** Maximum number of entries of a feed. */
-export const ENTRIES_MAX = 50;
+const ENTRIES_MAX = 50;
 
 /** Entry of a feed: an incident or a maintenance with its updates. Times are ISO 8601. */
 export interface Entry {

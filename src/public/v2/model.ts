@@ -12,7 +12,7 @@ import { Instant, Nullable, OneOf } from "../../kernel/schema";
 const shape = <T extends TProperties>(title: string, properties: T) =>
   Type.Object(properties, { title, additionalProperties: false });
 
-export const V2Page = shape("StatuspagePage", {
+const V2Page = shape("StatuspagePage", {
   id: Type.String(),
   name: Type.String(),
   url: Type.String(),
@@ -20,7 +20,7 @@ export const V2Page = shape("StatuspagePage", {
   updated_at: Instant,
 });
 
-export const V2Status = shape("StatuspageStatus", {
+const V2Status = shape("StatuspageStatus", {
   indicator: OneOf(INDICATORS),
   description: Type.String(),
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { recordAudit } from "../../../src/events";
+import { recordAudits } from "../../../src/events";
 import type { Actor } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 
@@ -11,7 +11,10 @@ async function tell(app: TestApp, actor: Actor, ...summaries: string[]) {
   const at = app.ctx.clock.now();
   const entry = { action: "test.told", targetId: "inc_1", at };
   await app.ctx.db.write((tx) => {
-    for (const summary of summaries) recordAudit(tx, { ...entry, actor, summary });
+    recordAudits(
+      tx,
+      summaries.map((summary) => ({ ...entry, actor, summary })),
+    );
   });
 }
 

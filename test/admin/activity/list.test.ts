@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { blankAuditAddresses, recordAudit } from "../../../src/events";
+import { blankAuditAddresses, recordAudits } from "../../../src/events";
 import { revokeKey } from "../../../src/features/keys";
 import { deletePage } from "../../../src/features/page-deletion";
 import type { Actor } from "../../../src/domain/actor";
@@ -56,7 +56,7 @@ async function write(app: TestApp, told: readonly Told[] = LOG) {
   const now = app.ctx.clock.now();
   await app.ctx.db.write((tx) => {
     for (const [actor, action, targetId, summary, daysAgo] of told) {
-      recordAudit(tx, { actor, action, targetId, summary, at: now - daysAgo * DAY });
+      recordAudits(tx, [{ actor, action, targetId, summary, at: now - daysAgo * DAY }]);
     }
   });
 }

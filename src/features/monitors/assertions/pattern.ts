@@ -5,7 +5,7 @@ import { lazy } from "../../../kernel/lazy";
 const library = lazy(() => require("re2js") as typeof import("re2js"));
 
 /** Returns true if a text matches somewhere in its first `PATTERN_LOOKS_AT` characters. */
-export type Pattern = (text: string) => boolean;
+type Pattern = (text: string) => boolean;
 
 /** Compiles a regular expression, or returns the end of a sentence that says why it cannot. */
 export type ReadPattern = (source: string) => Pattern | string;

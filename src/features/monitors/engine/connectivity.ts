@@ -8,7 +8,7 @@ const HELD_MS = 5_000;
 const TIMEOUT_MS = 3_000;
 
 /** Connects to a target and returns true if that worked. Gives up when the signal aborts. */
-export type Reach = (target: ListenAddress, signal: AbortSignal) => Promise<boolean>;
+type Reach = (target: ListenAddress, signal: AbortSignal) => Promise<boolean>;
 
 /**
  * Decides if this server is online by reference targets, which are tried only after a failed check.

@@ -30,7 +30,7 @@ const REOPEN_MS = 30 * MINUTE_MS;
 const NAME_MAX = 255;
 
 /** Start of an outage (unix ms) and its observation as publishable text. */
-export interface Failure {
+interface Failure {
   at: number;
   publicMessage: string | null;
 }

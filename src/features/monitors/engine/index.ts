@@ -7,7 +7,6 @@ import { createEgress, type Egress } from "../../../egress";
 import { Engine } from "./engine";
 import { Prober, type ProberOptions } from "./prober";
 
-export { beginTimeline, applyManualTransition, refreshAfterChange } from "./manual-transitions";
 export type { Engine } from "./engine";
 export { DELAY_BOUNDS_MS, type MonitoringFigures } from "./figures";
 

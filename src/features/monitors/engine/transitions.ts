@@ -29,7 +29,7 @@ import { openIncidents, resolveIncidents } from "./incidents";
 export type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox" | "signals">;
 
 /** A state that a monitor enters at `evaluation.since`, and the reason. */
-export interface StateChange {
+interface StateChange {
   from: MonitorState;
   evaluation: Evaluation;
   message: string | null;

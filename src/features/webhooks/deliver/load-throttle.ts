@@ -33,7 +33,7 @@ const FASTER_BY = 100;
 const SLOWER_BY = 0.8;
 
 /** Counters of the server's other work. */
-export interface Work {
+interface Work {
   /** Number of requests received. */
   requests(): number;
   /** Time in ms for which this thread was busy. */

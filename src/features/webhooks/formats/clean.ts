@@ -19,7 +19,7 @@ export function cleanLine(text: string): string {
  * Returns the longest beginning that fits, with an ellipsis if it was cut, never within a
  * character. If `fits` accepts a text, it must accept shorter ones.
  */
-export function clip(text: string, fits: (text: string) => boolean): string {
+function clip(text: string, fits: (text: string) => boolean): string {
   if (fits(text)) return text;
   const points = Array.from(text);
   const beginning = (length: number) => points.slice(0, length).join("").trimEnd() + CUT;
