@@ -18,7 +18,7 @@ export function FirstPage({ role }: { role: Role }) {
     >
       {mayCreate
         ? "A status page shows the status of your components, incidents and maintenance."
-        : "An admin or an owner can create one. Incidents and maintenance appear on status pages."}
+        : "Incidents and maintenance belong to a status page. Ask an admin to create one."}
     </EmptyState>
   );
 }

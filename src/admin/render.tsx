@@ -41,7 +41,7 @@ export function createRenderer({
     const proxy = addresses.suspectedProxy();
     if (proxy === undefined) return [];
     return [
-      `Requests from ${proxy} carry X-Forwarded-For, which is ignored. If that is your reverse proxy, all clients behind it share one rate limit. Add it to ALLCLEAR_TRUSTED_PROXIES and restart the server.`,
+      `The header X-Forwarded-For of requests from ${proxy} is ignored. If that address is your reverse proxy, all clients behind it share one rate limit: add it to ALLCLEAR_TRUSTED_PROXIES and restart the server.`,
     ];
   }
 

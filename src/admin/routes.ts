@@ -44,12 +44,12 @@ export function adminRoutes(deps: AdminDependencies, snapshots: Snapshots) {
     .get(
       "/admin/",
       async () => seeOther(HOME_PATH),
-      screenOperation("Redirects to the overview", ANY_ROLE),
+      screenOperation("Redirect to the overview", ANY_ROLE),
     )
     .get(
       "/admin/settings",
       async () => seeOther(ACCOUNT_PATH),
-      screenOperation("Redirects to the account", ANY_ROLE),
+      screenOperation("Redirect to the account", ANY_ROLE),
     );
 }
 

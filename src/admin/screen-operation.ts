@@ -13,7 +13,10 @@ export function screenOperation(
     summary,
     tag: "Dashboard",
     access,
-    answers: { 200: { description: "HTML." }, 303: { description: "Done; the next screen." } },
+    answers: {
+      200: { description: "HTML." },
+      303: { description: "Redirect to the next screen." },
+    },
     errors: ["not_found", "conflict"],
     ...more,
   });

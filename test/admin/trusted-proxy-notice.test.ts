@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createTestApp } from "../support/app";
 
 const FORWARDED = { "x-forwarded-for": "198.51.100.1" };
-const WARNING = "Add it to ALLCLEAR_TRUSTED_PROXIES";
+const WARNING = "add it to ALLCLEAR_TRUSTED_PROXIES";
 
 test("every screen warns about a proxy that is not trusted", async () => {
   await using app = await createTestApp();

@@ -37,7 +37,7 @@ describeWithBrowser("pages on the dashboard", (browser) => {
 
       await page.getByRole("link", { name: "Pages", exact: true }).click();
       await page.getByRole("link", { name: "Acme Status", exact: true }).click();
-      await page.getByRole("link", { name: "Look" }).click();
+      await page.getByRole("link", { name: "Appearance" }).click();
       const picture = await page.screenshot({ clip: { x: 0, y: 0, width: 240, height: 60 } });
       const file = { name: "logo.png", mimeType: "image/png", buffer: picture };
       await page.getByLabel("Logo", { exact: true }).setInputFiles(file);

@@ -16,7 +16,7 @@ describeInBrowser("the forms of an incident", (site) => {
     const start = (name: string) => page.getByRole("button", { name, exact: true }).click();
     await start("Fix in place");
     expect(await message.inputValue()).toStartWith("A fix is in place.");
-    await start("Works again");
+    await start("Resolved");
     expect(await message.inputValue()).toStartWith("This incident is resolved.");
     await message.fill("It was the disk.");
     await start("Fix in place");

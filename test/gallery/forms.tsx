@@ -27,7 +27,7 @@ export function GalleryForms({ path }: { path: string }) {
           <Columns
             aside={
               <Summary
-                title="This key can"
+                title="What this key can do"
                 field="scopes"
                 lines={["Create and update incidents."]}
                 emptyLine="do nothing yet: choose a scope."

@@ -29,7 +29,7 @@ export function GalleryKey() {
         <Card title="Request">
           <CodeBlock text={curl} />
         </Card>
-        <Card title="Answer">
+        <Card title="Response">
           <CodeBlock text="{}" />
         </Card>
       </SideBySide>

@@ -9,7 +9,7 @@ export function GalleryWriting({ path }: { path: string }) {
           label="Message"
           name="message"
           value="It is the **disk**."
-          hint="What people should know now. Markdown."
+          hint="What visitors should know now. Markdown."
         />
         <TextArea label="Reason" name="reason" error="is empty" />
         <Checkbox

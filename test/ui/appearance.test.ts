@@ -64,7 +64,7 @@ describeGallery("every component in a browser", (gallery) => {
     for (const name of ["Copy key", "Copy", "Test key"]) {
       expect(await page.getByRole("button", { name, exact: true }).count()).toBe(0);
     }
-    expect(await page.getByText("This key can").isVisible()).toBe(false);
+    expect(await page.getByText("What this key can do").isVisible()).toBe(false);
     await page.getByRole("link", { name: "Open the dialog" }).click();
     expect(gallery().requests).toEqual(["GET /gallery"]);
     expect(page.url()).toEndWith("/gallery#dialog");

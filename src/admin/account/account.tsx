@@ -34,7 +34,7 @@ const COLUMNS = [
 export const NAME_FORM = defineForm<{ name: string }>()({
   name: textField({
     label: "Name",
-    hint: "Shown as the author of your changes.",
+    hint: "Other users see this name with your changes.",
     autocomplete: "name",
     maxlength: NAME_MAX,
     isRequired: true,
@@ -45,7 +45,7 @@ export const PASSWORD_FORM = defineForm<{ current_password: string; new_password
   current_password: passwordField({ label: "Current password", autocomplete: "current-password" }),
   new_password: passwordField({
     label: "New password",
-    hint: "At least 12 characters. You will be signed out everywhere else.",
+    hint: "At least 12 characters. Saving signs you out on all other devices.",
     autocomplete: "new-password",
   }),
 });

@@ -73,11 +73,11 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     return outcome.rejection === "wrong" ? "is wrong" : waitText(outcome.seconds);
   }
 
-  area.screen("", "The user's own account", (at) => account(at));
+  area.screen("", "Show the account of the user", (at) => account(at));
 
   area.editForm("/name", {
-    ask: "The account whose name was rejected",
-    summary: "Change the own name",
+    ask: "Redirect to the account",
+    summary: "Change the name of the user",
     form: NAME_FORM,
     back: () => ACCOUNT_PATH,
     load: (reader, { requestContext }) => ({
@@ -112,11 +112,11 @@ export function accountAdminRoutes(deps: AdminDependencies) {
       const text = "Your password was changed. All your other sessions have ended.";
       return done(requestContext, ACCOUNT_PATH, text);
     },
-    { ...formBody(), ...screenOperation("Change the own password", session("viewer")) },
+    { ...formBody(), ...screenOperation("Change the password of the user", session("viewer")) },
   );
 
   area.action("/sessions/end", {
-    summary: "End one of the own sessions",
+    summary: "End a session of the user",
     run(tx, { requestContext, sent }, actor) {
       const { user } = sessionOf(requestContext);
       return endOneSession(ctx, tx, user.id, Number(sent.text("session")), actor);
@@ -128,7 +128,7 @@ export function accountAdminRoutes(deps: AdminDependencies) {
   });
 
   area.action("/sessions/end-others", {
-    summary: "End all other sessions",
+    summary: "End all other sessions of the user",
     run(tx, { requestContext }, actor) {
       const { id, user } = sessionOf(requestContext);
       endSessions(ctx, tx, user.id, actor, id);

@@ -47,20 +47,21 @@ function Reason({ of: { cause, name } }: { of: NamedCause }): ComponentChildren 
       return (
         <>
           because of the incident{" "}
-          <a href={incidentPath(cause.sourceId)}>{name ?? "without name"}</a>
+          <a href={incidentPath(cause.sourceId)}>{name ?? "without a name"}</a>
         </>
       );
     case "maintenance":
       return (
         <>
           because of the maintenance{" "}
-          <a href={maintenancePath(cause.sourceId)}>{name ?? "without name"}</a>
+          <a href={maintenancePath(cause.sourceId)}>{name ?? "without a name"}</a>
         </>
       );
     case "monitor":
       return (
         <>
-          because of the monitor <a href={monitorPath(cause.sourceId)}>{name ?? "without name"}</a>
+          because of the monitor{" "}
+          <a href={monitorPath(cause.sourceId)}>{name ?? "without a name"}</a>
         </>
       );
     default:
@@ -69,15 +70,15 @@ function Reason({ of: { cause, name } }: { of: NamedCause }): ComponentChildren 
 }
 
 const PLAIN_REASONS = {
-  manual: "set by hand",
+  manual: "set manually",
   api: "set by the API",
-  import: "taken over from elsewhere",
+  import: "imported",
 } as const;
 
 /** Names a cause as the end of a sentence, without a link. */
 export function whyInWords({ cause, name }: NamedCause): string {
   const { source } = cause;
   return source === "incident" || source === "maintenance" || source === "monitor"
-    ? `because of the ${source} “${name ?? "without name"}”`
+    ? `because of the ${source} “${name ?? "without a name"}”`
     : PLAIN_REASONS[source];
 }

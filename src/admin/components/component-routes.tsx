@@ -35,7 +35,7 @@ export function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void
     getPage(ctx.db, getComponentRow(ctx.db, componentId).pageId).slug;
 
   area.form("/new", {
-    ask: "The form for a new component",
+    ask: "Show the form for a new component",
     summary: "Add a component",
     role: "admin",
     form: COMPONENT_FORM,
@@ -60,7 +60,7 @@ export function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void
   });
 
   area.editForm("/:id", {
-    ask: "One component",
+    ask: "Show a component",
     summary: "Change a component",
     role: "admin",
     readRole: "viewer",
@@ -96,7 +96,7 @@ export function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void
   });
 
   area.editForm("/:id/status", {
-    ask: "Asks for a component's status",
+    ask: "Show the form for a component's status",
     summary: "Set a component's status",
     role: "editor",
     form: STATUS_FORM,
@@ -134,7 +134,7 @@ export function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void
   });
 
   area.deletion("/:id/delete", {
-    ask: "Asks before a component is deleted",
+    ask: "Show the confirmation for deleting a component",
     summary: "Delete a component",
     role: "admin",
     show({ params }) {
@@ -158,11 +158,11 @@ export function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void
 /** Returns the confirmation, which names the cause if a worse status is shown instead. */
 function textOf(row: ComponentRow, causes: readonly NamedCause[]): string {
   const set = inSentence(STATUS_WORDS[row.baselineStatus]);
-  if (row.status === row.baselineStatus) return `“${row.name}” is marked as ${set}.`;
+  if (row.status === row.baselineStatus) return `The status of “${row.name}” is now ${set}.`;
   const [effective] = effectiveCauses(row, causes);
   const why = effective ? ` ${whyInWords(effective)}` : "";
   const shown = inSentence(STATUS_WORDS[row.status]);
-  return `“${row.name}” is marked as ${set}, but still shown as ${shown}${why}.`;
+  return `The status of “${row.name}” was set to ${set}. The page still shows ${shown}${why}.`;
 }
 
 function inSentence(word: string): string {

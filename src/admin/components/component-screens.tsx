@@ -60,11 +60,13 @@ export function SetStatus(props: {
 
 function OtherCauses({ causes }: { causes: readonly NamedCause[] }) {
   if (causes.length === 0) {
-    return <p>This status is shown unless an incident, maintenance or monitor sets a worse one.</p>;
+    return (
+      <p>The page shows this status unless an incident, maintenance or monitor sets a worse one.</p>
+    );
   }
   return (
     <div>
-      <p>The component shows the worst of this status and of these causes:</p>
+      <p>The page shows the worst of this status and the following causes:</p>
       <ul class="plain-list">
         {causes.map((each) => (
           <li key={each.cause.id}>
@@ -88,8 +90,8 @@ export function DeleteComponent({ component: { id, name } }: { component: Compon
       cancelHref={path}
     >
       <p>
-        The component disappears from the page and the API at once, with its days and uptime.
-        Incidents still name the component. This cannot be undone.
+        The component and its uptime history are removed from the page and the API at once. Past
+        incidents still name the component. This cannot be undone.
       </p>
     </DialogForm>
   );

@@ -108,7 +108,7 @@ function History({ changes, now }: { changes: readonly ComponentChange[]; now: n
   return (
     <Section title="Latest changes">
       {changes.length === 0 ? (
-        <p class="muted">The status has never changed.</p>
+        <p class="muted">No status changes yet.</p>
       ) : (
         <Table columns={CHANGE_COLUMNS} caption="Latest status changes">
           {changes.map((change) => (

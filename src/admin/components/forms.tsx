@@ -30,46 +30,46 @@ export const COMPONENT_FORM = defineForm<
     textField({
       label: "Uptime counts from",
       type: "date",
-      hint: "Optional. A day in UTC; earlier days have no data. Empty means the day on which the component was added.",
+      hint: "Optional. A day in UTC. Earlier days show no data. Empty means the day on which the component was added.",
       isShort: true,
     }),
   ),
   showcase: checkboxField({
-    label: "Show days and uptime",
-    hint: "A bar for each day, and the uptime in percent.",
+    label: "Show uptime history",
+    hint: "A bar for each day, and the uptime as a percentage.",
     initial: true,
   }),
   show_latency: checkboxField({
     label: "Show response times",
-    hint: "The response times of the last 24 hours, where a monitor measures them.",
+    hint: "A chart of the last 24 hours. Needs a monitor that measures response times.",
   }),
   only_show_if_degraded: checkboxField({
     label: "Show only while not operational",
-    hint: "For parts that readers need to see only when they fail.",
+    hint: "For components that visitors need to see only when they fail.",
   }),
 });
 
 export const GROUP_FORM = defineForm<Omit<GroupInput, "ref">>()({
   name: nameField({
-    hint: "What the components have in common, such as “Europe” or “Payments”.",
+    hint: "What its components have in common, such as “Europe” or “Payments”.",
   }),
   description: nullable(
     descriptionField({ hint: "Optional. Shown in the group, above the components." }),
   ),
   collapse: choiceField<(typeof COLLAPSE)[number]>({
-    label: "On the page",
+    label: "Display on the page",
     initial: COLLAPSE[0],
     options: [
-      { value: "expanded", label: "Open", hint: "All components are visible." },
+      { value: "expanded", label: "Expanded", hint: "All components are visible." },
       {
         value: "collapsed_unless_incident",
-        label: "Open while something is wrong",
-        hint: "Closed while all components are operational.",
+        label: "Expanded while something is wrong",
+        hint: "Collapsed while all components are operational.",
       },
       {
         value: "collapsed",
-        label: "Closed",
-        hint: "Only the worst status is visible until a reader opens the group.",
+        label: "Collapsed",
+        hint: "Only the worst status is visible until a visitor expands the group.",
       },
     ],
   }),
@@ -85,7 +85,7 @@ export const STATUS_FORM = defineForm<Static<typeof UpdateComponentBody>>()({
   reason: nullable(
     descriptionField({
       label: "Reason",
-      hint: "Optional. Kept in the component's history; the page does not show it.",
+      hint: "Optional. Shown in the history of the component, not on the page.",
     }),
   ),
 });
@@ -109,7 +109,7 @@ function groupField(): Field<string, string, GroupsContext> {
     label: "Group",
     empty: "No group",
     options: ({ groups }) => groups.map(({ id, name }) => ({ value: id, label: name })),
-    hint: "The component becomes the last of the new group. Change the order in the list of components.",
+    hint: "In a new group, the component comes last. You can change the order in the list of components.",
   });
   const isShown = (value: string, { groups }: GroupsContext) => groups.length > 0 || value !== "";
   return {

@@ -23,7 +23,7 @@ export function groupAdminRoutes(deps: AdminDependencies) {
   const slugOf = (groupId: string) => getPage(ctx.db, getGroupRow(ctx.db, groupId).pageId).slug;
 
   area.form("/new", {
-    ask: "The form for a new group",
+    ask: "Show the form for a new group",
     summary: "Add a group",
     form: GROUP_FORM,
     load: readPageOfNew,
@@ -42,7 +42,7 @@ export function groupAdminRoutes(deps: AdminDependencies) {
   });
 
   area.editForm("/:id", {
-    ask: "One group of components",
+    ask: "Show a group",
     summary: "Change a group",
     form: GROUP_FORM,
     load(reader, { params }) {
@@ -64,7 +64,7 @@ export function groupAdminRoutes(deps: AdminDependencies) {
   });
 
   area.deletion("/:id/delete", {
-    ask: "Asks before a group is deleted",
+    ask: "Show the confirmation for deleting a group",
     summary: "Delete a group",
     show({ params }) {
       const group = getGroupRow(ctx.db, params.id);
@@ -78,7 +78,7 @@ export function groupAdminRoutes(deps: AdminDependencies) {
     },
     done: (pageId, name) => ({
       path: componentsOfPagePath(getPage(ctx.db, pageId).slug),
-      text: `${name === null ? "The group" : `The group “${name}”`} was deleted. The components are without a group.`,
+      text: `${name === null ? "The group" : `The group “${name}”`} was deleted. Its components are now without a group.`,
     }),
   });
 

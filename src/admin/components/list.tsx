@@ -46,7 +46,7 @@ export function ComponentList({ pages, page, listing, role, rejection }: Compone
         title="Components"
         actions={mayArrange && !isEmpty ? <Creation slug={page.slug} /> : undefined}
       >
-        What <a href={`/status/${page.slug}`}>{page.name}</a> shows, in the order of the page.
+        Components of <a href={`/status/${page.slug}`}>{page.name}</a>, in the order of the page.
       </PageHead>
       {rejection === undefined ? null : <FormNotice>{rejection}</FormNotice>}
       <PageSwitch pages={pages} slug={page.slug} />
@@ -78,8 +78,8 @@ function NoComponents({ slug, mayArrange }: { slug: string; mayArrange: boolean 
       title="No components yet"
       action={mayArrange ? <Creation slug={slug} /> : undefined}
     >
-      A component is a part of what you run that people would miss, such as a website or an API. The
-      page shows how each of them is{mayArrange ? "." : "; an admin or an owner can add them."}
+      A component is a part of your service that users notice, such as a website or an API. The page
+      shows the status of each component.{mayArrange ? "" : " Ask an admin to add the first."}
     </EmptyState>
   );
 }
@@ -104,7 +104,7 @@ function Parts({ listing, role }: { listing: ComponentListing; role: Role }) {
       {hasUngrouped ? (
         <OrderPart
           {...(groups.length > 0 ? { title: "Without a group" } : {})}
-          emptyText="Every component is in a group. Those in none are shown first."
+          emptyText="All components are in groups. Components without a group come first on the page."
         >
           {rowsOf(null)}
         </OrderPart>
@@ -122,7 +122,7 @@ function Parts({ listing, role }: { listing: ComponentListing; role: Role }) {
               </ButtonLink>
             ) : undefined
           }
-          emptyText="No components yet. The page shows a group once it has one."
+          emptyText="No components yet. The page hides groups without components."
         >
           {rowsOf(id)}
         </OrderPart>

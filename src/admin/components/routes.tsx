@@ -18,7 +18,7 @@ import { readListing, readPage, readSequence } from "./read";
 import { type Direction, moved, orderOf } from "./sequence";
 
 const OUTDATED =
-  "Components were added or removed since you opened this page, so the order was not saved. Below they are as they are now.";
+  "The order was not saved, because components were added or removed since you opened this page. The list below is up to date.";
 
 /** `/admin/components`: every role may read, editors set statuses, admins change the list. */
 export function componentAdminRoutes(deps: AdminDependencies) {
@@ -48,9 +48,9 @@ export function componentAdminRoutes(deps: AdminDependencies) {
     return { path, text: isChanged ? `“${row.name}” was moved ${direction}.` : undefined };
   }
 
-  area.screen("", "The components of a page", (at) => list(at, at.query["page"]));
+  area.screen("", "List the components of a page", (at) => list(at, at.query["page"]));
 
-  area.screen("/order", "The components whose order was posted", () => ({ path: COMPONENTS_PATH }));
+  area.screen("/order", "Redirect to the list of components", () => ({ path: COMPONENTS_PATH }));
 
   area.action("/order", {
     summary: "Change the order of components",

@@ -76,7 +76,7 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
         const values = SET_UP_FORM.initial({ public_address: proposed });
         return showSetUp(request, token, SET_UP_FORM.state(values, setUpContext));
       },
-      screenOperation("The form that creates the first user", PUBLIC),
+      screenOperation("Show the form for the first user", PUBLIC),
     )
     .post(
       "/admin/setup/:token",
@@ -130,7 +130,7 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
         const values = JOIN_FORM.initial({ name: user.name });
         return showJoin(request, token, user, JOIN_FORM.state(values, {}));
       },
-      screenOperation("The form to choose a password", PUBLIC),
+      screenOperation("Show the form for a new password", PUBLIC),
     )
     .post(
       "/admin/join/:token",

@@ -17,7 +17,7 @@ interface SetUpContext {
 const addressField = textField({
   label: "Public address",
   type: "url",
-  hint: "Where people and programs reach this server. Links use this address. If a wrong address keeps you out, start the server with --base-url.",
+  hint: "The address at which people and programs reach this server, used in links. If a wrong address locks you out, start the server with --base-url.",
   isRequired: true,
 });
 
@@ -36,7 +36,7 @@ const ownNameField = textField({
 
 const newPassword = {
   label: "Password",
-  hint: "At least 12 characters. A few unrelated words do well.",
+  hint: "At least 12 characters. A few unrelated words make a good password.",
   autocomplete: "new-password",
 } as const;
 
@@ -70,7 +70,7 @@ const RESET_FORM = defineForm<{ password: string }>()({
 export function SetUp({ action, state }: { action: string; state: StateOf<typeof SET_UP_FORM> }) {
   return (
     <>
-      <p class="muted">You will be the owner, who invites the other users.</p>
+      <p class="muted">You become the owner and can then invite other users.</p>
       <Form action={action}>
         <FormFields form={SET_UP_FORM} state={state} />
         <Actions>
@@ -94,7 +94,7 @@ export function Join(props: {
       <p class="muted">
         {isInvitation
           ? `You were invited as ${email}.`
-          : `Choose a new password for ${email}. You will be signed out everywhere else.`}
+          : `Choose a new password for ${email}. Saving signs you out on all devices.`}
       </p>
       <Form action={action}>
         {isInvitation ? (
@@ -115,9 +115,9 @@ export function DeadLink({ kind }: { kind: LinkKind }) {
   return (
     <>
       <p>
-        The link was used, replaced, or has expired.{" "}
+        The link was used or replaced, or has expired.{" "}
         {kind === "setup"
-          ? "If Allclear is not set up yet, restart the server, which prints a new link."
+          ? "If Allclear is not set up yet, restart the server to print a new link."
           : "Ask an owner for a new one."}
       </p>
       <Actions>

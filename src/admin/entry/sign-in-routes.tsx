@@ -84,7 +84,7 @@ export function signInAdminRoutes({
         if (findCurrentSession(ctx, sessions, request, requestContext.now)) return seeOther(next);
         return show(request, { email: "", next });
       },
-      screenOperation("The form to sign in", PUBLIC),
+      screenOperation("Show the form for signing in", PUBLIC),
     )
     .post(
       SIGN_IN_PATH,

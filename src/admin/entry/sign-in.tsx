@@ -19,14 +19,15 @@ export function SignIn({ email, next, error, publicAddress, hasUsers }: SignInPr
     <>
       {hasUsers ? null : (
         <Notice tone="info" title="Allclear is not set up yet">
-          Open the link that the server printed at the start. A restart prints a new link.
+          Open the link that the server printed when it started. Restart the server to print a new
+          link.
         </Notice>
       )}
       {publicAddress === undefined ? null : (
-        <Notice tone="warning" title="You cannot stay signed in here">
-          Browsers keep the session over HTTPS only. Sign in at{" "}
+        <Notice tone="warning" title="Signing in needs HTTPS">
+          Browsers store the session cookie over HTTPS only. Sign in at{" "}
           <a href={`${publicAddress}${HOME_PATH}`}>{publicAddress}</a> instead. If that address is
-          wrong, start the server with <code>--base-url</code> and the right one.
+          wrong, restart the server with the right <code>--base-url</code>.
         </Notice>
       )}
       {error === undefined ? null : (

@@ -98,7 +98,7 @@ export function checkboxField(options: {
 export function notifyField(also = ""): Field<boolean, boolean> {
   return checkboxField({
     label: "Send notifications",
-    hint: `The status page shows the change either way. Unchecked, no notifications are sent${also}.`,
+    hint: `If unchecked, no notifications are sent${also}. The status page shows the change in any case.`,
     initial: true,
   });
 }

@@ -23,7 +23,8 @@ interface TypedPage {
 
 const CHOOSE = "choose-page";
 
-const OTHER_PAGE = "was changed. Review the components of this page below, then submit again";
+const OTHER_PAGE =
+  "was changed. The components below are those of the new page: check them, then submit the form again";
 
 /**
  * Field for the page of a new object; hidden if there is only one page. A form submitted with

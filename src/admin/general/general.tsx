@@ -8,7 +8,7 @@ export const ADDRESS_FORM = defineForm<{ public_address: string }>()({
   public_address: textField({
     label: "Public address",
     type: "url",
-    hint: "For example https://status.example.com, without a path. Links use this address. Switching to HTTPS signs out all users. If a wrong address keeps you out, start the server with --base-url.",
+    hint: "For example https://status.example.com, without a path. Used in links. Changing from http to https signs out all users. If a wrong address locks you out, start the server with --base-url.",
     isRequired: true,
   }),
 });

@@ -41,7 +41,7 @@ export function generalAdminRoutes({
     .get(
       "",
       async ({ request, requestContext }) => show({ request, requestContext }, ctx.baseUrl),
-      screenOperation("The settings of the installation", MAY_MANAGE),
+      screenOperation("Show the settings of the installation", MAY_MANAGE),
     )
     .post(
       "",

@@ -94,7 +94,7 @@ export function affectedComponentsField(): ComponentStatusesField {
 export function changedComponentsField(): ComponentStatusesField {
   const field = componentStatusesField({
     unchanged: "No change",
-    hint: "Resolving ends all component statuses set by this incident. You need not select components.",
+    hint: "Resolving the incident ends all component statuses that it set.",
   });
   return {
     ...field,

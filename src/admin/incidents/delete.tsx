@@ -25,9 +25,9 @@ export function DeleteIncident({ title, incident }: { title: string; incident: I
 }
 
 function consequences({ draft, status }: Incident): string {
-  if (draft) return "The draft is removed. No notifications were sent.";
-  const gone = "The incident disappears from the page, the feeds and the API.";
+  if (draft) return "The draft is deleted. No notifications were sent for it.";
+  const gone = "The incident is removed from the page, the feeds and the API.";
   return status === "resolved"
-    ? `${gone} Past statuses stay in the history of the components.`
-    : `${gone} Statuses set by the incident end now, and stay in the history of the components.`;
+    ? `${gone} The history of the components keeps its statuses.`
+    : `${gone} The component statuses that it set end now. The history of the components keeps them.`;
 }

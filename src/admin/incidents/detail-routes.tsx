@@ -42,7 +42,7 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
 
   area.screen(
     "/:id",
-    "One incident",
+    "Show an incident",
     (at) => {
       const view = readIncidentView(ctx, ctx.db, at.params.id);
       const values = UPDATE_FORM.initial({ status: view.incident.status });
@@ -52,7 +52,7 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
   );
 
   area.form("/:id/updates", {
-    ask: "The incident of an update",
+    ask: "Redirect to the incident",
     summary: "Add an update to an incident",
     form: UPDATE_FORM,
     back: home,
@@ -68,7 +68,7 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
       const seen = sent.text("seen_status");
       if (seen !== "" && seen === body.status && seen !== incident.status) {
         throw conflict(
-          `The incident became “${INCIDENT_WORDS[incident.status]}” while you were writing, so nothing was published. Your message is below, with the current status. Read the timeline, then send the message again.`,
+          `The incident became “${INCIDENT_WORDS[incident.status]}” while you were writing, so your update was not published. Your message is kept below, with the current status. Read the timeline, then submit the update again.`,
         );
       }
       return addUpdate(ctx, tx, params.id, body, actor).update.id;
@@ -83,8 +83,8 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
       };
     },
     preview: {
-      ask: "The incident whose update was previewed",
-      summary: "Show the incident as an update would",
+      ask: "Redirect to the incident",
+      summary: "Preview an update to an incident",
       show: (tx, _, { params, requestContext }) =>
         previewIncident(ctx, tx, params.id, actorOf(requestContext)),
     },
@@ -103,7 +103,7 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
     }),
   });
 
-  area.screen("/:id/publish/preview", "The draft that was previewed", (at) => ({ path: home(at) }));
+  area.screen("/:id/publish/preview", "Redirect to the draft", (at) => ({ path: home(at) }));
 
   area.routes.post(
     "/:id/publish/preview",
@@ -113,12 +113,12 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
       ),
     {
       ...formBody(),
-      ...screenOperation("Show a draft as the public would see it", session("editor")),
+      ...screenOperation("Preview a draft", session("editor")),
     },
   );
 
   area.deletion("/:id/delete", {
-    ask: "Asks before an incident is deleted",
+    ask: "Show the confirmation for deleting an incident",
     summary: "Delete an incident",
     show({ params }) {
       const { incident } = readIncidentView(ctx, ctx.db, params.id);

@@ -118,8 +118,8 @@ function DraftNotice({ id, mayWrite }: { id: string; mayWrite: boolean }) {
   return (
     <Notice tone="warning" title="This is a draft">
       <p>
-        Only signed-in users see this draft. Component statuses change and notifications are sent
-        when you publish the incident.
+        Only signed-in users see this draft. Publishing it changes component statuses and sends
+        notifications.
       </p>
       {mayWrite ? (
         <Form action={paths.publish}>
@@ -174,7 +174,9 @@ function NoPostmortem({ id }: { id: string }) {
       title="Post-mortem"
       actions={<ButtonLink href={pathsOfIncident(id).postmortem}>Write post-mortem</ButtonLink>}
     >
-      <p class="muted">What happened, why, and what is done about it. None is written yet.</p>
+      <p class="muted">
+        No post-mortem yet. It explains what happened, why, and what will prevent it.
+      </p>
     </Section>
   );
 }

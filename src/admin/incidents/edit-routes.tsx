@@ -19,7 +19,7 @@ import { readIncidentView } from "./incident-view";
 /** Adds the forms that edit an incident and its updates. */
 export function addEditRoutes(area: Area, { ctx }: AdminDependencies): void {
   area.editForm("/:id/edit", {
-    ask: "The form to edit an incident",
+    ask: "Show the form for an incident",
     summary: "Edit an incident",
     form: INCIDENT_FORM,
     load(reader, { params }) {
@@ -34,7 +34,7 @@ export function addEditRoutes(area: Area, { ctx }: AdminDependencies): void {
           <FormScreen
             title="Edit incident"
             crumbs={incidentCrumbs(incident)}
-            intro="Status and components change through updates."
+            intro="To change the status or components, add an update."
             form={INCIDENT_FORM}
             state={state}
             action={pathsOfIncident(incident.id).edit}
@@ -56,7 +56,7 @@ export function addEditRoutes(area: Area, { ctx }: AdminDependencies): void {
   });
 
   area.editForm("/:id/updates/:update_id", {
-    ask: "The form to edit an update",
+    ask: "Show the form for an update",
     summary: "Edit an update",
     form: EDIT_UPDATE_FORM,
     load(reader, { params }) {
@@ -77,7 +77,7 @@ export function addEditRoutes(area: Area, { ctx }: AdminDependencies): void {
             intro={
               incident.draft
                 ? undefined
-                : "The page shows an edit at once. No notifications are sent."
+                : "The page shows the change at once. No notifications are sent."
             }
             form={EDIT_UPDATE_FORM}
             state={state}

@@ -28,7 +28,7 @@ export function IncidentFacts({ view, now }: { view: IncidentView; now: number }
     { label: "Impact", value: <Impact incident={incident} /> },
     ...timeFacts(times, now),
     {
-      label: resolvedAt === null ? "Has lasted" : "Lasted",
+      label: resolvedAt === null ? "Duration so far" : "Duration",
       value: lasting(incident.started_at, resolvedAt ?? toIso(now)),
     },
     ...(components.length > 0
@@ -51,7 +51,7 @@ function Impact({ incident }: { incident: Incident }) {
       ) : (
         <IncidentState incident={incident} />
       )}
-      {override === null ? null : <span class="quiet-text"> (set by hand)</span>}
+      {override === null ? null : <span class="quiet-text"> (set manually)</span>}
     </>
   );
 }

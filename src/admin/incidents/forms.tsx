@@ -30,13 +30,13 @@ const statusField = choiceField({
 const impactField = selectField<Impact>({
   label: "Impact",
   hint: "Impact of the incident as a whole.",
-  empty: "Worst of the components",
+  empty: "From the component statuses",
   options: IMPACTS.map((value) => ({ value, label: IMPACT_WORDS[value] })),
 });
 
 const externalRefField = textField({
   label: "External reference",
-  hint: "Id of this incident in another system. Unique on the page.",
+  hint: "ID of this incident in another system. Must be unique on the page.",
   maxlength: 255,
 });
 
@@ -45,12 +45,12 @@ export const REPORT_FORM = defineForm<CreateIncidentBody, PageContext & PageComp
   {
     page: pageField(),
     name: nameField({
-      hint: "What is happening, in a few words: “Checkout fails for some cards”.",
+      hint: "A short summary, such as “Checkout fails for some cards”.",
     }),
     components: affectedComponentsField(),
     body: templateMessageField({
       label: "First message",
-      hint: "Markdown. What you know now is enough; the next update can say more.",
+      hint: "What is known so far. Markdown.",
       templates: () => REPORT_TEMPLATES,
       action: () => REPORT_PATH,
     }),
@@ -62,7 +62,7 @@ export const REPORT_FORM = defineForm<CreateIncidentBody, PageContext & PageComp
     started_at: optional(
       dateTimeField({
         label: "Started at (UTC)",
-        hint: "Empty means now. The component statuses apply from then on.",
+        hint: "Empty means now. The component statuses apply from this time.",
       }),
     ),
     resolved_at: optional(
@@ -82,7 +82,7 @@ export const REPORT_FORM = defineForm<CreateIncidentBody, PageContext & PageComp
 export const UPDATE_FORM = defineForm<AddUpdateBody, IncidentView>()({
   body: templateMessageField({
     label: "Message",
-    hint: "What people should know now. Markdown.",
+    hint: "What visitors should know now. Markdown.",
     templates: ({ incident }) =>
       UPDATE_TEMPLATES.filter(({ status }) => status !== incident.status),
     action: ({ incident }) => pathsOfIncident(incident.id).updates,
@@ -94,7 +94,7 @@ export const UPDATE_FORM = defineForm<AddUpdateBody, IncidentView>()({
 
 const startedAtField = dateTimeField({
   label: "Started at (UTC)",
-  hint: "Component statuses apply from then on. History and uptime change accordingly.",
+  hint: "The component statuses apply from this time. A change also changes past uptime.",
   isRequired: true,
 });
 const resolvedAtField = dateTimeField({ label: "Resolved at (UTC)" });
@@ -154,7 +154,7 @@ export const EDIT_UPDATE_FORM = defineForm<EditUpdateBody, TimeZoneContext>()({
   body: messageField({ label: "Message", hint: "Markdown.", rows: 6 }),
   display_at: dateTimeField({
     label: "Took effect at (UTC)",
-    hint: "The component statuses of this update move along, and so does their history.",
+    hint: "The component statuses of this update apply from this time. A change also changes past uptime.",
     isRequired: true,
   }),
 });

@@ -106,7 +106,7 @@ export function IncidentList(props: { list: IncidentListing; role: Role; now: nu
       isEmpty={open.length === 0 && rest.length === 0}
       firstUse={{
         title: "No incidents yet",
-        text: "Report an incident when something breaks. Incidents appear on the page, in the feeds and in the API.",
+        text: "An incident tells visitors what is broken and what you do about it. Report one when something breaks.",
       }}
       noMatch="No incidents match these filters"
     >

@@ -13,8 +13,8 @@ import { previewIncident, readIncidentView } from "./incident-view";
 /** Adds the form that writes, publishes and withdraws the post-mortem of an incident. */
 export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): void {
   area.editForm("/:id/postmortem", {
-    ask: "The editor of an incident's post-mortem",
-    summary: "Write an incident's post-mortem",
+    ask: "Show the form for a post-mortem",
+    summary: "Save a post-mortem",
     form: POSTMORTEM_FORM,
     load(reader, { params, sent }) {
       const context = readIncidentView(ctx, reader, params.id);
@@ -44,7 +44,7 @@ export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): voi
     update(tx, changes, actor, { params }, { incident }) {
       const { body = incident.postmortem?.body ?? "", publish } = changes;
       if (publish && body.trim() === OUTLINE.trim()) {
-        const detail = "contains only headings: write something below them";
+        const detail = "contains only headings. Write text below them";
         throw invalidFields([{ pointer: "#/body", detail }]);
       }
       const input = { body, ...(publish === undefined ? {} : { publish }) };
@@ -55,8 +55,8 @@ export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): voi
       text: doneText(publish),
     }),
     preview: {
-      ask: "The post-mortem that was previewed",
-      summary: "Show a post-mortem as the public sees it",
+      ask: "Redirect to the post-mortem",
+      summary: "Preview a post-mortem",
       show(tx, { params: { id }, requestContext }) {
         const actor = actorOf(requestContext);
         const body = getIncident(tx, id, true).row.postmortemBody ?? "";
@@ -99,7 +99,7 @@ function PostmortemButtons({ incident }: { incident: Incident }) {
 
 function describePostmortem(incident: Incident): string {
   if (incident.draft) {
-    return "The incident is a draft. The post-mortem is shown once both are published.";
+    return "The incident is a draft. Visitors see the post-mortem once both are published.";
   }
   return isPublished(incident)
     ? "Published: the page shows saved changes at once."

@@ -25,7 +25,7 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
 
   area.screen(
     "",
-    "The list of incidents",
+    "List incidents",
     ({ query, requestContext }) => {
       const list = readIncidentList(ctx.db, query);
       const { role } = sessionOf(requestContext).user;
@@ -38,7 +38,7 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
   );
 
   area.form("/new", {
-    ask: "The form to report an incident",
+    ask: "Show the form for a new incident",
     summary: "Report an incident",
     form: REPORT_FORM,
     load(reader, at) {
@@ -75,8 +75,8 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
       text: draft === "draft" ? "The draft was saved." : "The incident was published.",
     }),
     preview: {
-      ask: "The form whose incident was previewed",
-      summary: "Show an incident as the public would",
+      ask: "Redirect to the form for a new incident",
+      summary: "Preview a new incident",
       show(tx, id, { requestContext }, { page }) {
         const { status } = getIncident(tx, id, true).row;
         // The status page may not reach back to a resolved incident.

@@ -57,7 +57,7 @@ export const UPDATE_TEMPLATES: readonly MessageTemplate[] = [
   },
   {
     id: "resolved",
-    label: "Works again",
+    label: "Resolved",
     status: "resolved",
     body: "This incident is resolved. Everything works as usual again.",
   },
@@ -120,7 +120,7 @@ function TemplateButtons(props: {
   return (
     <div class="field">
       <p class="label" id="templates">
-        Start the message from
+        Message templates
       </p>
       <div class="presets" role="group" aria-labelledby="templates">
         {props.templates.map(({ id, label, status, body }) => (

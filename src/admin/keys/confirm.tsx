@@ -32,7 +32,7 @@ export function RotateKey(props: {
         ) : (
           ", never used,"
         )}{" "}
-        keeps working for as long as you choose below.
+        keeps working until the time that you select below.
       </p>
       <FormInputs form={ROTATE_FORM} state={state} />
     </DialogForm>

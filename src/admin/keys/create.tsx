@@ -47,17 +47,17 @@ function Presets() {
   );
 }
 
-/** Sentences about the selected scopes: "This key can …". */
+/** Sentences about the selected scopes: "What this key can do". */
 function ScopeSummary({ scopes }: { scopes: readonly string[] }) {
   return (
     <Summary
-      title="This key can"
+      title="What this key can do"
       field="scopes"
       lines={SCOPE_NAMES.filter((scope) => scopes.includes(scope)).map((scope) => SCOPES[scope])}
-      emptyLine="Nothing yet: choose a scope."
+      emptyLine="Nothing yet. Select a scope."
     >
-      The key works for every status page here. Its value is shown once, when you create the key;
-      only a hash is kept.
+      The key works for all status pages. Its value is shown once, after you create the key. The
+      server stores only a hash of it.
     </Summary>
   );
 }

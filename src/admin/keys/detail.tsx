@@ -195,11 +195,11 @@ function EndOldValue({ listing, now }: { listing: KeyListing; now: number }) {
               it.
             </>
           ) : (
-            "Never used, so safe to end now."
+            "It was never used, so you can end it safely."
           )}
         </p>
         <Actions>
-          <Button>End the old value now</Button>
+          <Button>End old value now</Button>
         </Actions>
       </Form>
     </Card>

@@ -26,7 +26,7 @@ interface KeyFormContext {
 
 export const KEY_FORM = defineForm<CreateKeyBody, KeyFormContext>()({
   name: nameField({
-    hint: "The program that will use the key. Look for this name when something goes wrong.",
+    hint: "The program that uses the key, such as “Deploy script”.",
   }),
   scopes: scopesField(),
   rate_limit: integerField({
@@ -48,9 +48,9 @@ export const KEY_EDIT_FORM = defineForm<UpdateKeyBody>()({
 
 export const ROTATE_FORM = defineForm<{ overlap: Overlap }>()({
   overlap: choiceField<Overlap>({
-    label: "The old value ends",
+    label: "Old value ends",
     initial: "24h",
-    invalid: "Choose when the old value ends.",
+    invalid: "Select when the old value ends.",
     options: [
       { value: "now", label: "Now" },
       { value: "1h", label: "In 1 hour" },
@@ -78,7 +78,7 @@ function scopesField(): Field<readonly string[], CreateKeyBody["scopes"], KeyFor
       <CheckboxList
         legend="Scopes"
         name={name}
-        hint="Everything the key may do. No scope includes another, and scopes cannot be changed later."
+        hint="What the key can do. Scopes do not include each other and cannot be changed later."
         error={errors[name]}
         isCode
         options={SCOPE_NAMES.map((scope) => ({
@@ -147,7 +147,7 @@ function expiryField(): Field<{ choice: string; date: string }, string | null, K
           type="date"
           value={value.date}
           min={toIso(context.now).slice(0, 10)}
-          hint="The last day, in UTC, on which the key works."
+          hint="Last day on which the key works, in UTC."
           error={errors[date]}
           isShort
         />

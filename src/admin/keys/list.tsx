@@ -181,15 +181,15 @@ function NoKeys({ counts, search, filter }: KeyListProps) {
         </ButtonLink>
       }
     >
-      A key lets a program read statuses, open incidents or run monitors through the API, with only
-      the scopes that you choose.
+      A key lets a program use the API, for example to read statuses or report incidents. Its scopes
+      limit what the program can do.
     </EmptyState>
   );
 }
 
 function whyNoKeys(search: string, filter: KeyFilter): string {
   if (search === "") {
-    return filter === "all" ? "The list ends before here." : "No live key matches this card.";
+    return filter === "all" ? "The list ends before here." : "No active key matches this card.";
   }
   const where = filter === "all" ? "" : " Only the selected card was searched.";
   return `Nothing found for “${search}”.${where}`;

@@ -21,7 +21,7 @@ export function RevealedValue(props: {
           { href: keyPath(key.id), label: key.name },
         ]}
       />
-      <Notice tone="warning" title="You will see this only once">
+      <Notice tone="warning" title="This key is shown only once">
         Copy it before you leave this page. Allclear keeps only a hash; if you lose it, rotate the
         key.
       </Notice>
@@ -58,13 +58,13 @@ export function ShownBefore({ title, keyId }: { title: string; keyId: string }) 
     <>
       <PageHead title={title} crumbs={[{ href: KEYS_PATH, label: "API Keys" }]} />
       <p>
-        You already sent this form. The value was shown then and cannot be shown again. Nothing
-        changed this time.
+        This form was already submitted. The value was shown then and cannot be shown again. Nothing
+        was changed this time.
       </p>
-      <p>If the value was not copied, rotate the key: it gets a new one.</p>
+      <p>If you did not copy the value, rotate the key to get a new one.</p>
       <Actions>
         <ButtonLink href={keyPath(keyId)} kind="primary">
-          Open the key
+          Open key
         </ButtonLink>
         <ButtonLink href={KEYS_PATH}>API Keys</ButtonLink>
       </Actions>

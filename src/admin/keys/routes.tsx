@@ -65,7 +65,7 @@ export function keyAdminRoutes(deps: AdminDependencies) {
     return { title, isSecret: true, children: <RevealedValue {...page} /> };
   }
 
-  area.screen("", "The list of API keys", ({ query }) => {
+  area.screen("", "List API keys", ({ query }) => {
     const now = ctx.clock.now();
     const search = (query["q"] ?? "").trim();
     const filter = readFilter(query["show"]);
@@ -80,7 +80,7 @@ export function keyAdminRoutes(deps: AdminDependencies) {
   });
 
   area.secretForm("/new", {
-    ask: "The form for a new API key",
+    ask: "Show the form for a new API key",
     summary: "Create an API key",
     form: KEY_FORM,
     initial: ({ query }) => presetValues(query["preset"]),
@@ -94,7 +94,7 @@ export function keyAdminRoutes(deps: AdminDependencies) {
   });
 
   area.editForm("/:id", {
-    ask: "One API key",
+    ask: "Show an API key",
     summary: "Change a key's name and limit",
     form: KEY_EDIT_FORM,
     load(reader, { params }) {
@@ -109,7 +109,7 @@ export function keyAdminRoutes(deps: AdminDependencies) {
   });
 
   area.secretForm("/:id/rotate", {
-    ask: "Asks before a key is rotated",
+    ask: "Show the confirmation for rotating a key",
     summary: "Rotate a key",
     form: ROTATE_FORM,
     load(_, { params, sent }) {
@@ -136,7 +136,7 @@ export function keyAdminRoutes(deps: AdminDependencies) {
   });
 
   area.confirmation("/:id/revoke", {
-    ask: "Asks before a key is revoked",
+    ask: "Show the confirmation for revoking a key",
     summary: "Revoke a key",
     show({ params }) {
       const listing = requireLive(params.id);
@@ -148,7 +148,7 @@ export function keyAdminRoutes(deps: AdminDependencies) {
     run: (tx, { params }, actor) => revokeKey(ctx, tx, params.id, actor),
     done: ({ name }) => ({
       path: KEYS_PATH,
-      text: `“${name}” was revoked. Requests with it are now refused.`,
+      text: `“${name}” was revoked. Requests with this key are now rejected.`,
     }),
   });
 

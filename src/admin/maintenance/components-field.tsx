@@ -31,7 +31,7 @@ export const componentsField: Field<readonly string[], string[], ComponentsConte
       <CheckRows
         legend="Components"
         name={name}
-        hint="They are shown under maintenance from its start to its end."
+        hint="Their status is “Under maintenance” from start to end."
         error={errors[name]}
         parts={[...parts, ...(gone.length > 0 ? [gonePart] : [])].map(({ rows, ...part }) => ({
           ...part,

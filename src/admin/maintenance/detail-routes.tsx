@@ -35,7 +35,7 @@ export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): vo
   }
 
   area.form("/:id", {
-    ask: "One maintenance",
+    ask: "Show a maintenance",
     summary: "Publish an update of a maintenance",
     readRole: "viewer",
     form: UPDATE_FORM,
@@ -45,14 +45,14 @@ export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): vo
       addMaintenanceUpdate(ctx, tx, params.id, body, actor).update.id,
     done: (_, at) => ({ path: home(at), text: "The update was published." }),
     preview: {
-      ask: "The maintenance whose update was previewed",
-      summary: "Show an update as the public would see it",
+      ask: "Redirect to the maintenance",
+      summary: "Preview an update of a maintenance",
       show: (tx, _, { params }) => previewMaintenance(ctx, tx, params.id),
     },
   });
 
   area.editForm("/:id/edit", {
-    ask: "The form to edit a maintenance",
+    ask: "Show the form for a maintenance",
     summary: "Edit a maintenance",
     form: MAINTENANCE_FORM,
     load(reader, at) {
@@ -80,7 +80,7 @@ export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): vo
             intro={
               status === "scheduled"
                 ? undefined
-                : "Planned times and automatic steps cannot be changed after the start."
+                : "The planned times and automatic steps cannot be changed after the start."
             }
             form={MAINTENANCE_FORM}
             state={state}
@@ -99,7 +99,7 @@ export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): vo
   function addStep(name: StepName): void {
     const step = STEPS[name];
     area.form(`/:id/${name}`, {
-      ask: `The form to ${name} a maintenance`,
+      ask: `Show the confirmation for the step “${name}”`,
       summary: step.summary,
       form: STEP_FORM,
       initial: () => ({ body: step.body }),

@@ -14,7 +14,7 @@ export function MaintenanceFacts({ view, now }: { view: MaintenanceView; now: nu
   const times = { Started: maintenance.started_at, Completed: maintenance.completed_at };
   const facts = [
     { label: "Status", value: <MaintenanceState maintenance={maintenance} /> },
-    { label: "Planned", value: <When from={from} until={until} timeZone={page.timeZone} /> },
+    { label: "Planned time", value: <When from={from} until={until} timeZone={page.timeZone} /> },
     { label: "Planned duration", value: lasting(from, until) },
     ...timeFacts(times, now),
     {
@@ -26,7 +26,9 @@ export function MaintenanceFacts({ view, now }: { view: MaintenanceView; now: nu
           <span class="quiet-text">None</span>
         ),
     },
-    ...(isEnded(status) ? [] : [{ label: "Automatic", value: describeAutomation(maintenance) }]),
+    ...(isEnded(status)
+      ? []
+      : [{ label: "Automatic steps", value: describeAutomation(maintenance) }]),
     ...(status === "scheduled"
       ? [{ label: "Reminder", value: describeReminder(maintenance.remind_minutes_before) }]
       : []),
@@ -37,5 +39,5 @@ export function MaintenanceFacts({ view, now }: { view: MaintenanceView; now: nu
 function describeAutomation({ auto_start: starts, auto_complete: completes }: Maintenance): string {
   if (starts && completes) return "Start and completion";
   if (starts) return "Start";
-  return completes ? "Completion" : "Nothing";
+  return completes ? "Completion" : "None";
 }

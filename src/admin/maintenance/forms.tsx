@@ -30,13 +30,13 @@ import {
 export const PLAN_FORM = defineForm<PlanMaintenanceBody, PageContext & PageComponents>()(
   {
     page: pageField(),
-    name: nameField({ hint: "What is planned, in a few words: “Database upgrade”." }),
+    name: nameField({ hint: "A short summary, such as “Database upgrade”." }),
     components: componentsField,
-    scheduled_for: startField("May lie in the past, to record maintenance afterwards."),
+    scheduled_for: startField("Can be in the past, to record maintenance afterwards."),
     scheduled_until: durationField,
     body: messageField({
       label: "Message",
-      hint: "What is done, and what people will notice. Markdown.",
+      hint: "What is planned and what users will notice. Markdown.",
     }),
     auto_start: autoStartField,
     auto_complete: autoCompleteField,
@@ -90,19 +90,19 @@ const statusField: Field<string, MaintenanceStatus, MaintenanceView> = {
 const displayAtField: Field<string, string, TimeZoneContext> = optional(
   dateTimeField({
     label: "Took effect at (UTC)",
-    hint: "Empty means now. Not before the previous update.",
+    hint: "Empty means now. Must not be before the previous update.",
   }),
 );
 
 /** Form for the next update of a maintenance. */
 export const UPDATE_FORM = defineForm<AddMaintenanceUpdateBody, MaintenanceView>()({
-  body: messageField({ label: "Message", hint: "What people should know now. Markdown." }),
+  body: messageField({ label: "Message", hint: "What visitors should know now. Markdown." }),
   status: statusField,
   display_at: {
     ...displayAtField,
     Input: (props) => (
       <Fold
-        title="Took effect earlier"
+        title="Backdate the update"
         isOpen={props.value !== "" || props.errors[props.name] !== undefined}
       >
         {displayAtField.Input(props)}

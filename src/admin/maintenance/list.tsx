@@ -95,11 +95,11 @@ export function MaintenanceList({ list, role }: { list: MaintenanceListing; role
       isEmpty={isEmpty}
       firstUse={{
         title: "No maintenance yet",
-        text: "Planned maintenance appears on the page, in the feeds and in the calendar. It starts and ends automatically, and shows its components under maintenance meanwhile.",
+        text: "Maintenance announces planned work on the page, in the feeds and in the calendar. Its components are under maintenance from start to end.",
       }}
       noMatch="No maintenance matches these filters"
     >
-      <Part title="Under way" records={underWay} {...table} />
+      <Part title="In progress" records={underWay} {...table} />
       {isEmpty || before !== undefined ? null : (
         <Part
           title="Upcoming"
@@ -108,9 +108,7 @@ export function MaintenanceList({ list, role }: { list: MaintenanceListing; role
           emptyLine="No maintenance is planned."
         />
       )}
-      {list.hasMorePending ? (
-        <p class="muted">Maintenance planned for later is not listed.</p>
-      ) : null}
+      {list.hasMorePending ? <p class="muted">Only the next {PENDING_SHOWN} are listed.</p> : null}
       <Part title="Past" records={past} {...table} />
     </ListFrame>
   );

@@ -22,7 +22,7 @@ export function maintenanceAdminRoutes(deps: AdminDependencies) {
 
   area.screen(
     "",
-    "The list of maintenance",
+    "List maintenance",
     ({ query, requestContext }) => {
       const list = readMaintenanceList(ctx.db, query);
       const { role } = sessionOf(requestContext).user;
@@ -32,7 +32,7 @@ export function maintenanceAdminRoutes(deps: AdminDependencies) {
   );
 
   area.form("/new", {
-    ask: "The form to plan maintenance",
+    ask: "Show the form for a new maintenance",
     summary: "Plan maintenance",
     form: PLAN_FORM,
     load(reader, at) {
@@ -59,8 +59,8 @@ export function maintenanceAdminRoutes(deps: AdminDependencies) {
     submit: (tx, body, actor) => planMaintenance(ctx, tx, body, actor).id,
     done: (id) => ({ path: maintenancePath(id), text: "The maintenance was planned." }),
     preview: {
-      ask: "The form whose maintenance was previewed",
-      summary: "Show a maintenance as the public would see it",
+      ask: "Redirect to the form for a new maintenance",
+      summary: "Preview a new maintenance",
       // The status page shows the next 30 days only.
       show: (tx, id) => previewMaintenance(ctx, tx, id),
     },

@@ -82,7 +82,7 @@ export const durationField: Field<TypedDuration, string, TimeZoneContext> = {
       name="lasts"
       options={[
         ...DURATIONS.map((value) => ({ value, label: duration(Number(value)) })),
-        { value: UNTIL, label: "Until …" },
+        { value: UNTIL, label: "Other end time" },
       ]}
       value={lasts}
       error={errors["lasts"]}
@@ -104,13 +104,13 @@ function endAfter(start: string | undefined, minutes: string): string {
 
 export const autoStartField = checkboxField({
   label: "Start automatically",
-  hint: "Otherwise you start the maintenance here.",
+  hint: "If unchecked, you start the maintenance with a button.",
   initial: true,
 });
 
 export const autoCompleteField = checkboxField({
   label: "Complete automatically",
-  hint: "Otherwise the maintenance continues until you finish it here.",
+  hint: "If unchecked, the maintenance continues until you complete it with a button.",
   initial: true,
 });
 
@@ -129,7 +129,7 @@ export const reminderField: Field<string, number | null> = {
     <SelectField
       label="Reminder"
       name={name}
-      hint="Sent once, before the start. A reminder whose time has passed is not sent."
+      hint="Notification before the start. Not sent if its time has already passed."
       options={reminderOptions(value)}
       value={value}
       error={errors[name]}

@@ -21,8 +21,8 @@ export function ReleaseSlug(props: { title: string; page: PageRow; slug: string 
       cancelHref={pageTabPath(page.id, "address")}
     >
       <p>
-        Links to <code>/status/{slug}</code> and API calls that name it get “not found” from then
-        on, and any page may take the slug.
+        Links to <code>/status/{slug}</code> and API requests for this slug will get “not found”,
+        and any page can use the slug.
       </p>
     </DialogForm>
   );
@@ -49,8 +49,8 @@ export function DeletePage(props: {
       cancelHref={pagePath(page.id)}
     >
       <p>
-        Its components, incidents, maintenance, feeds and badges are deleted, and links to them
-        answer “not found”. Other pages can use its slugs. This cannot be undone.
+        The page is deleted with its components, incidents, maintenance, feeds and badges. Links to
+        them will get “not found”. Other pages can use its slugs. This cannot be undone.
       </p>
       {consequences.length === 0 ? null : (
         <>
@@ -66,13 +66,14 @@ export function DeletePage(props: {
         <p>
           This is the default page.{" "}
           {heir
-            ? `“${heir.name}” becomes the default page.${heir.visibility === "public" ? "" : " That page is private, so visitors see no page at /."}`
-            : "There is no other page, so / shows none."}
+            ? `“${heir.name}” becomes the default page.${heir.visibility === "public" ? "" : " It is private, so visitors see no page at /."}`
+            : "There is no other page, so visitors see no page at /."}
         </p>
       ) : null}
       {page.managedBy === "apply" ? (
         <p>
-          <code>allclear apply</code> creates it again while the file holds it.
+          The page is managed by a configuration file. The next <code>allclear apply</code> creates
+          it again unless you remove it from the file.
         </p>
       ) : null}
       <FormFields form={DELETE_FORM} state={state} />

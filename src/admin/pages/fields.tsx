@@ -22,7 +22,7 @@ export function slugField(
     toBody: (typed) => typed.trim().toLowerCase(),
     showError: ({ detail }) => ({
       detail: isPattern(detail)
-        ? "may hold lower-case letters, digits and, inside, hyphens: 63 characters at most"
+        ? "must be at most 63 lower-case letters, digits and hyphens, and must not start or end with a hyphen"
         : detail,
     }),
   };
@@ -32,7 +32,7 @@ export function slugField(
 export function newSlugField(): Field<string, string> {
   return {
     ...slugField({
-      hint: `${SLUG_HINT} If left empty, the slug is made from the name.`,
+      hint: `${SLUG_HINT} If empty, the slug is made from the name.`,
       slugOf: "name",
     }),
     read: (sent, name) => sent.text(name).trim() || toRef(sent.text("name")),
@@ -44,7 +44,7 @@ export function accentField(): Field<string, string> {
   return {
     ...textField({
       label: "Accent colour",
-      hint: "Optional, such as #0b6b53. Links use this colour in the themes in which it is readable.",
+      hint: "Optional. Colour of links, such as #0b6b53. Not used in a theme in which it would be hard to read.",
       isShort: true,
     }),
     toBody(typed) {
@@ -60,8 +60,8 @@ export function accentField(): Field<string, string> {
 /** Field that makes a new page the default one; hidden for the first page, which always is. */
 export function defaultField(): Field<boolean, boolean, NewPageContext> {
   const field = checkboxField({
-    label: "Show at /",
-    hint: "This page becomes the default page instead of the current one.",
+    label: "Default page",
+    hint: "Show this page at / instead of the current default page.",
   });
   return {
     ...field,
@@ -95,7 +95,7 @@ export function domainsField(): Field<string, string[]> {
         label={label}
         name={name}
         value={value}
-        hint="One a line, such as status.example.com; at most 10. Each shows this page at / and nothing else. Point its DNS record at this server. Links are made with the first."
+        hint="One per line, such as status.example.com; at most 10. Each shows only this page, at /. Point its DNS record to this server. Links use the first."
         error={errors[name]}
         rows={3}
       />
@@ -110,7 +110,7 @@ export function logoField(): Field<Uint8Array | undefined, Uint8Array> {
     label,
     initial: undefined,
     read: (sent, name) => sent.file(name)?.bytes,
-    toBody: (bytes) => bytes ?? new InvalidInput("needs a file: choose one, then upload it"),
+    toBody: (bytes) => bytes ?? new InvalidInput("is empty: select a file, then upload it"),
     fromStored: () => undefined,
     Input: ({ name, errors }) => (
       <FileField
@@ -118,7 +118,7 @@ export function logoField(): Field<Uint8Array | undefined, Uint8Array> {
         name={name}
         accept={["image/png", "image/jpeg", "image/webp"]}
         maxBytes={LOGO_MAX_BYTES}
-        hint="PNG, JPEG or WebP: at most 128 KiB, and 2,000 pixels a side."
+        hint="PNG, JPEG or WebP, at most 128 KiB and 2,000 × 2,000 pixels."
         error={errors[name]}
       />
     ),

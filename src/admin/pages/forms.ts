@@ -15,53 +15,53 @@ import {
 } from "./fields";
 
 export const THEME_OPTIONS = [
-  { value: "system", label: "As the reader’s device" },
-  { value: "light", label: "Always light" },
-  { value: "dark", label: "Always dark" },
+  { value: "system", label: "Same as the visitor’s device" },
+  { value: "light", label: "Light" },
+  { value: "dark", label: "Dark" },
 ] as const;
 
 const FIELDS = {
-  name: nameField({ hint: "The heading of the page, such as Acme Status." }),
+  name: nameField({ hint: "The heading of the page, such as “Acme Status”." }),
   description: nullable(
     descriptionField({
-      hint: "Optional. A sentence below the heading, such as the owner and the services covered.",
+      hint: "Optional. A sentence below the heading, such as the services that the page covers.",
       rows: 3,
     }),
   ),
   visibility: choiceField<NonNullable<PageInput["visibility"]>>({
-    label: "Who can see it",
+    label: "Visibility",
     initial: "public",
     options: [
       {
         value: "public",
-        label: "Everybody",
-        hint: "Anyone who knows the address can read the page.",
+        label: "Public",
+        hint: "Everyone who knows the address can see the page.",
       },
       {
         value: "private",
-        label: "Signed-in users",
-        hint: "Everyone else gets “not found”. The page's feeds, badges and custom domains are off.",
+        label: "Private",
+        hint: "Only signed-in users can see the page. Its feeds, badges and custom domains are off.",
       },
     ],
   }),
   time_zone: textField({
     label: "Time zone",
     initial: "UTC",
-    hint: "Such as Europe/Berlin. The page shows times in this zone; days and uptime are counted in UTC.",
+    hint: "Such as Europe/Berlin. The page shows times in this zone. Days and uptime are counted in UTC.",
     suggestions: ["UTC", ...Intl.supportedValuesOf("timeZone")],
     isRequired: true,
   }),
   locale: textField({
     label: "Language",
     initial: "en",
-    hint: "A language tag, such as en or pt-BR: how dates are written, and what screen readers read in.",
+    hint: "Language tag, such as en or pt-BR, for the format of dates and for screen readers.",
     isShort: true,
     isRequired: true,
   }),
   history_days: integerField({
     label: "Days of history",
     initial: 90,
-    hint: "How far back the bars of the components reach: 30 to 365 days.",
+    hint: "Days in the uptime history of components, 30 to 365.",
     isRequired: true,
   }),
   theme: selectField<NonNullable<PageInput["theme"]>>({

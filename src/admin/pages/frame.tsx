@@ -7,7 +7,7 @@ import { componentsOfPagePath, pagePath, PAGES_PATH } from "../paths";
 const TABS = {
   overview: { label: "Overview", path: "" },
   general: { label: "General", path: "/general" },
-  look: { label: "Look", path: "/look" },
+  look: { label: "Appearance", path: "/look" },
   address: { label: "Address", path: "/address" },
   visibility: { label: "Visibility", path: "/visibility" },
 } as const;
@@ -74,16 +74,15 @@ function Origin({ page, isForm }: { page: PageRow; isForm: boolean }) {
   if (page.isSample) {
     return (
       <Notice tone="info" title="This is the sample page">
-        This page shows what a status page looks like. Your first own page removes the sample for
-        good.
+        This page shows an example of a status page. Creating your first page deletes the sample.
       </Notice>
     );
   }
   if (page.managedBy === "apply" && isForm) {
     return (
-      <Notice tone="info" title="This page comes from a file">
-        <code>allclear apply</code> created this page. The next run sets the values in the file
-        again.
+      <Notice tone="info" title="Managed by a configuration file">
+        The next <code>allclear apply</code> resets the settings that the file contains. To keep a
+        change, make it in the file.
       </Notice>
     );
   }

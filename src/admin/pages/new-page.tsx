@@ -16,8 +16,8 @@ export function NewPage({ state, hasSample }: NewPageProps) {
     <>
       <PageHead title="Create page" crumbs={[{ href: PAGES_PATH, label: "Pages" }]} />
       {hasSample ? (
-        <Notice tone="info" title="The sample page will be removed">
-          Creating your first page removes the sample page and everything on it, for good.
+        <Notice tone="info" title="The sample page will be deleted">
+          Creating your first page deletes the sample page with everything on it.
         </Notice>
       ) : null}
       <Form action={`${PAGES_PATH}/new`} hidden={state.hidden}>

@@ -19,7 +19,7 @@ function missingSlugErrors(input: PageInput): FieldError[] {
   const others = validatePageInput(input).filter(({ pointer }) => pointer !== "#/slug");
   // Another name may make a slug.
   if (others.some(({ pointer }) => pointer === "#/name")) return others;
-  const detail = "must be typed, such as status-page: none can be made from this name";
+  const detail = "must be entered, such as status-page, because none can be made from this name";
   return [...others, { pointer: "#/slug", detail }];
 }
 
@@ -31,7 +31,7 @@ export function takenSlugErrors(reader: Reader, slug: string, pageId?: string): 
   const detail =
     holder.slug === slug
       ? `is taken by the page “${holder.name}”`
-      : `was the slug of the page “${holder.name}” and still leads there; release it there first`;
+      : `is an earlier slug of the page “${holder.name}”, which must release it first`;
   return [{ pointer: "#/slug", detail }];
 }
 
@@ -42,7 +42,7 @@ export function takenSlugErrors(reader: Reader, slug: string, pageId?: string): 
 export function ownHostErrors(domains: readonly string[], dashboardUrl: string): FieldError[] {
   const own = hostNameOf(dashboardUrl);
   return domains.flatMap((text, index) => {
-    const detail = "is the host of this dashboard, which a custom domain cannot be";
+    const detail = "is the host of this dashboard, which cannot be a custom domain";
     return toDomain(text) === own ? [{ pointer: `#/custom_domains/${index}`, detail }] : [];
   });
 }

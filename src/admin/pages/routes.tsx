@@ -26,14 +26,14 @@ export function pageAdminRoutes(deps: AdminDependencies) {
   const { ctx } = deps;
   const area = createArea(deps, PAGES_PATH, "viewer");
 
-  area.screen("", "The list of status pages", ({ requestContext }) => {
+  area.screen("", "List status pages", ({ requestContext }) => {
     const { role } = sessionOf(requestContext).user;
     const list = { pages: readPages(ctx.db), role, now: ctx.clock.now() };
     return { title: "Pages", children: <PageList {...list} /> };
   });
 
   area.form("/new", {
-    ask: "The form for a new status page",
+    ask: "Show the form for a new status page",
     summary: "Create a status page",
     role: "admin",
     form: NEW_PAGE_FORM,
@@ -55,14 +55,14 @@ export function pageAdminRoutes(deps: AdminDependencies) {
     },
     done: (id) => ({
       path: componentsOfPagePath(getPage(ctx.db, id).slug),
-      text: "The page was created. Add the components that it shows.",
+      text: "The page was created. Now add its components.",
     }),
   });
 
   addPageSettingRoutes(area, deps);
 
   area.confirmation("/:id/slugs/:slug/release", {
-    ask: "Asks before an earlier slug is released",
+    ask: "Show the confirmation for releasing an earlier slug",
     summary: "Release an earlier slug",
     role: "admin",
     show({ params: { id, slug } }) {
@@ -80,12 +80,12 @@ export function pageAdminRoutes(deps: AdminDependencies) {
     },
     done: (isReleased, { params: { id, slug } }) => ({
       path: pageTabPath(id, "address"),
-      text: isReleased ? `The slug ${slug} was released.` : undefined,
+      text: isReleased ? `The slug “${slug}” was released.` : undefined,
     }),
   });
 
   area.form("/:id/delete", {
-    ask: "Asks before a status page is deleted",
+    ask: "Show the confirmation for deleting a status page",
     summary: "Delete a status page",
     role: "admin",
     form: DELETE_FORM,

@@ -96,7 +96,7 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
     return tabScreen(at, page, "address", <Address {...{ page, oldSlugs, slug, domains }} />);
   }
 
-  area.screen("/:id", "One status page", (at) => {
+  area.screen("/:id", "Show a status page", (at) => {
     const page = getPage(ctx.db, at.params.id);
     const facts = { page, oldSlugs: listOldSlugs(ctx.db, page), now: ctx.clock.now() };
     return tabScreen(at, page, "overview", <PageFacts {...facts} />);
@@ -104,8 +104,8 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
 
   area.editForm("/:id/general", {
     ...edit,
-    ask: "The form for a page's name and times",
-    summary: "Change a page's name and times",
+    ask: "Show the form for a page's general settings",
+    summary: "Change a page's general settings",
     form: GENERAL_FORM,
     show: (state, at) =>
       tabScreen(
@@ -119,16 +119,16 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
 
   area.editForm("/:id/look", {
     ...edit,
-    ask: "The forms for a page's look",
-    summary: "Change a page's look",
+    ask: "Show the forms for a page's appearance",
+    summary: "Change a page's appearance",
     form: LOOK_FORM,
     show: (look, at) => lookScreen(at, look.context.page, { look }),
-    done: (at) => ({ path: backTo("look")(at), text: "The look was changed." }),
+    done: (at) => ({ path: backTo("look")(at), text: "The appearance was changed." }),
   });
 
   area.editForm("/:id/logo", {
-    ask: "The page whose logo was rejected",
-    summary: "Give a page a logo",
+    ask: "Redirect to a page's appearance",
+    summary: "Upload a page's logo",
     role: "admin",
     takesFiles: true,
     form: LOGO_FORM,
@@ -161,8 +161,8 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
 
   area.editForm("/:id/visibility", {
     ...edit,
-    ask: "The form for who sees a page",
-    summary: "Change who sees a page",
+    ask: "Show the form for a page's visibility",
+    summary: "Change a page's visibility",
     form: VISIBILITY_FORM,
     show: (state, at) =>
       tabScreen(
@@ -175,13 +175,13 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
       path: backTo("visibility")(at),
       text:
         visibility === "private"
-          ? "Only signed-in users can see the page now."
-          : "Everyone can see the page now.",
+          ? "The page is now private. Only signed-in users can see it."
+          : "The page is now public. Everyone can see it.",
     }),
   });
 
   area.action("/:id/default", {
-    summary: "Make a page the default one",
+    summary: "Make a page the default page",
     role: "admin",
     run(tx, { params: { id } }, actor) {
       if (getPage(tx, id).isDefault) return false;
@@ -190,13 +190,13 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
     },
     done: (isChanged, at) => ({
       path: backTo("visibility")(at),
-      text: isChanged ? "This is the default page now." : undefined,
+      text: isChanged ? "This page is now the default page." : undefined,
     }),
   });
 
   area.editForm("/:id/address", {
     ...edit,
-    ask: "The forms for a page's address",
+    ask: "Show the forms for a page's address",
     summary: "Change a page's slug",
     form: SLUG_FORM,
     show: (slug, at) => addressScreen(at, slug.context.page, { slug }),
@@ -207,14 +207,14 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
     },
     done: (at) => ({
       path: backTo("address")(at),
-      text: "The slug was changed. The earlier address leads to the new one.",
+      text: "The slug was changed. The earlier address redirects to the new one.",
     }),
   });
 
   area.editForm("/:id/domains", {
     ...edit,
-    ask: "The page whose host names were rejected",
-    summary: "Change a page's own host names",
+    ask: "Redirect to a page's address",
+    summary: "Change a page's custom domains",
     form: DOMAINS_FORM,
     back: backTo("address"),
     conflictField: "custom_domains",

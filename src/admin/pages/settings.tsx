@@ -53,7 +53,7 @@ export function Look(props: {
       <Form action={pageTabPath(page.id, "look")} hidden={look.hidden}>
         <FormFields form={LOOK_FORM} state={look} />
         <Actions>
-          <Button kind="primary">Save look</Button>
+          <Button kind="primary">Save appearance</Button>
         </Actions>
       </Form>
       <Section title="Logo">
@@ -87,8 +87,8 @@ export function Address(props: {
       <Form action={pageTabPath(page.id, "address")} hidden={slug.hidden}>
         <FormFields form={SLUG_FORM} state={slug} />
         <p class="muted">
-          After a change the old address still works: links to <code>/status/{page.slug}</code> lead
-          to the new one, and API calls that name it work as before, until you release it.
+          The current slug stays valid until you release it: <code>/status/{page.slug}</code>{" "}
+          redirects to the new address, and API requests with the slug still work.
         </p>
         <Actions>
           <Button kind="primary">Change slug</Button>
@@ -127,8 +127,8 @@ export function Visibility({
         <p>
           The default page is at <code>/</code> and <code>/api/v2/</code>.{" "}
           {page.isDefault
-            ? "This page is the default. To change that, make another page the default."
-            : "This page is not the default."}
+            ? "This page is the default page. To change that, make another page the default."
+            : "This page is not the default page."}
         </p>
         {page.isDefault ? null : (
           <PostButton action={`${pagePath(page.id)}/default`}>
@@ -149,7 +149,7 @@ const COLUMNS = [
 function EarlierSlugs({ page, oldSlugs }: { page: PageRow; oldSlugs: readonly OldSlug[] }) {
   return (
     <Section title="Earlier addresses">
-      <Table columns={COLUMNS} caption="Slugs that the page had before">
+      <Table columns={COLUMNS} caption="Earlier addresses of the page">
         {oldSlugs.map(({ slug, createdAt }) => (
           <Row key={slug}>
             <Cell>

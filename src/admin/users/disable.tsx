@@ -18,11 +18,12 @@ export function DisableUser(props: {
       cancelHref={userPath(user.id)}
     >
       <p>
-        They are signed out everywhere and can no longer sign in. You can enable them again later.
+        The user is signed out on all devices and can no longer sign in. You can enable the user
+        again.
       </p>
       {keys.length > 0 ? (
         <>
-          <p>These API keys, which they created, keep working until they are revoked:</p>
+          <p>These API keys of the user keep working until they are revoked:</p>
           <ul class="plain-list">
             {keys.map((key) => (
               <li key={key.id}>

@@ -18,15 +18,15 @@ export const INVITE_FORM = defineForm<NewUser>()({
   email: textField({
     label: "Email",
     type: "email",
-    hint: "They sign in with it. Allclear sends no email; pass the link on yourself.",
+    hint: "Used for signing in. Allclear sends no email: you send the invitation link yourself.",
     isRequired: true,
   }),
-  name: nameField({ hint: "They can change it when they join." }),
+  name: nameField({ hint: "The user can change it when joining." }),
   role: roleField,
 });
 
 const LAST_OWNER =
-  "The last owner keeps this role and cannot be disabled. First make another user an owner.";
+  "The last owner cannot get another role or be disabled. First make another user an owner.";
 
 export const ROLE_FORM = defineForm<{ role: Role }, { isLastOwner: boolean }>()({
   role: {

@@ -20,9 +20,9 @@ export function RevealedLink(props: {
           { href: userPath(user.id), label: user.name },
         ]}
       />
-      <Notice tone="warning" title="You will see this only once">
-        Send it to {user.email} privately. It works once, for {lasts}. Creating another link
-        replaces it.
+      <Notice tone="warning" title="This link is shown only once">
+        Send it to {user.email} over a private channel. It works once and expires after {lasts}.
+        Creating another link replaces it.
       </Notice>
       <Card title={user.name}>
         <CodeBlock text={url} copyLabel="Copy link" isSecret />
@@ -46,7 +46,7 @@ export function LinkShownBefore({ title, userId }: { title: string; userId: stri
       </p>
       <Actions>
         <ButtonLink href={userPath(userId)} kind="primary">
-          Open the user
+          Open user
         </ButtonLink>
       </Actions>
     </>

@@ -67,13 +67,13 @@ export function userAdminRoutes(deps: AdminDependencies) {
     return { title, isSecret: true, children: <RevealedLink {...{ title, user, url, lasts }} /> };
   }
 
-  area.screen("", "The list of users", () => ({
+  area.screen("", "List users", () => ({
     title: "Users",
     children: <UserList users={listUsers(ctx.db)} now={ctx.clock.now()} />,
   }));
 
   area.secretForm("/new", {
-    ask: "The form to invite a user",
+    ask: "Show the form for a new user",
     summary: "Invite a user",
     form: INVITE_FORM,
     load: () => undefined,
@@ -85,10 +85,10 @@ export function userAdminRoutes(deps: AdminDependencies) {
     reveal: showLink,
   });
 
-  area.screen("/:id", "One user", (at) => detail(at));
+  area.screen("/:id", "Show a user", (at) => detail(at));
 
   area.editForm("/:id/role", {
-    ask: "The user whose role was changed",
+    ask: "Redirect to the user",
     summary: "Change a user's role",
     form: ROLE_FORM,
     back: ({ params }) => userPath(params.id),
@@ -105,8 +105,8 @@ export function userAdminRoutes(deps: AdminDependencies) {
   });
 
   area.secretAction("/:id/link", {
-    ask: "The user whose link was shown",
-    summary: "Create a link to choose a password",
+    ask: "Redirect to the user",
+    summary: "Create a link for choosing a password",
     back: ({ params }) => userPath(params.id),
     create(tx, actor, { params }) {
       const made = issuePasswordLink(ctx, tx, params.id, actor);
@@ -116,7 +116,7 @@ export function userAdminRoutes(deps: AdminDependencies) {
   });
 
   area.confirmation("/:id/disable", {
-    ask: "Asks before a user is disabled",
+    ask: "Show the confirmation for disabling a user",
     summary: "Disable a user",
     show({ params }) {
       const user = getUser(ctx.db, params.id);
@@ -128,7 +128,7 @@ export function userAdminRoutes(deps: AdminDependencies) {
     run: (tx, { params }, actor) => disableUser(ctx, tx, params.id, actor),
     done: ({ id }) => ({
       path: userPath(id),
-      text: "The user is disabled. All of their sessions have ended.",
+      text: "The user was disabled. All sessions of the user have ended.",
     }),
     showConflict: (notice, at) => detail(at, { notice }),
   });
@@ -139,8 +139,8 @@ export function userAdminRoutes(deps: AdminDependencies) {
     done: ({ id, has_password }) => ({
       path: userPath(id),
       text: has_password
-        ? "The user is enabled and can sign in again."
-        : "The user is enabled. To sign in, they need a link to choose a password.",
+        ? "The user was enabled and can sign in again."
+        : "The user was enabled. To sign in, the user needs an invitation link.",
     }),
   });
 

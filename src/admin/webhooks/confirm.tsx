@@ -23,12 +23,11 @@ export function RotateSecret(props: ConfirmProps & { hidden: Readonly<Record<str
       cancelHref={paths.home}
     >
       <p>
-        The webhook gets a new secret, which is shown once. For 24 hours both the new and the
-        current secret sign every request, so that the receiver can change over without rejecting
-        any.
+        The webhook gets a new secret, which is shown once. For 24 hours, requests are signed with
+        the new and the current secret, so that you can update the receiver in time.
       </p>
       {row.previousSecret === null ? null : (
-        <p>The secret was rotated before. The one that was replaced then stops signing at once.</p>
+        <p>The previous secret, from an earlier rotation, stops signing requests at once.</p>
       )}
     </DialogForm>
   );
@@ -46,8 +45,8 @@ export function DisableWebhook({ title, row }: ConfirmProps) {
       cancelHref={paths.home}
     >
       <p>
-        Nothing more is sent until you enable the webhook again. Waiting deliveries are cancelled;
-        you can redeliver them then.
+        No events are sent until you enable the webhook again. Pending deliveries are cancelled. You
+        can redeliver them later.
       </p>
     </DialogForm>
   );
@@ -65,8 +64,8 @@ export function DeleteWebhook({ title, row }: ConfirmProps) {
       cancelHref={paths.home}
     >
       <p>
-        Nothing more is sent, waiting deliveries are cancelled, and the secret is deleted. This
-        cannot be undone. To stop the webhook for a while, disable it.
+        No more events are sent, pending deliveries are cancelled, and the secret is deleted. This
+        cannot be undone. To pause the webhook, disable it instead.
       </p>
     </DialogForm>
   );
@@ -80,7 +79,7 @@ export function RedeliverFailed(props: ConfirmProps & { state: StateOf<typeof RE
     <DialogForm title={title} action={paths.redeliver} button="Redeliver" cancelHref={paths.home}>
       <FormFields form={REDELIVER_FORM} state={state}>
         <p>
-          Deliveries queued since then that failed or were cancelled are sent again, in order.
+          Failed and cancelled deliveries that were queued since this time are sent again, in order.
           Events keep their ids, so receivers can ignore duplicates.
         </p>
       </FormFields>

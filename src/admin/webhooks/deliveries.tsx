@@ -30,8 +30,8 @@ const STATUS_LOOKS: Readonly<Record<DeliveryStatus, { label: string; tone?: Tone
 const COLUMNS = [
   { label: "Event" },
   { label: "Status" },
-  { label: "Tries" },
-  { label: "Last answer" },
+  { label: "Attempts" },
+  { label: "Last response" },
   { label: "Queued" },
 ];
 
@@ -87,7 +87,7 @@ function DeliveryLine({ delivery, now }: { delivery: DeliveryRecord; now: number
       <Cell label="Status">
         <DeliveryState status={row.status} />
       </Cell>
-      <Cell label="Tries">
+      <Cell label="Attempts">
         {row.tries}
         {row.nextTryAt === null ? null : (
           <CellNote>
@@ -97,7 +97,7 @@ function DeliveryLine({ delivery, now }: { delivery: DeliveryRecord; now: number
           </CellNote>
         )}
       </Cell>
-      <Cell label="Last answer">
+      <Cell label="Last response">
         {lastTry ? (
           <>
             {describeFailure(lastTry)}
@@ -128,9 +128,9 @@ function NoDeliveries({ view: { record, status, isContinued } }: { view: Webhook
   const { home } = pathsOfWebhook(record.row.id);
   if (status === undefined && !isContinued) {
     return (
-      <EmptyState title="Nothing was sent yet">
-        Each event is listed here with the request, the answer and every try, for as long as events
-        are kept.
+      <EmptyState title="No deliveries yet">
+        Each event that is sent to this webhook appears here, with its request, attempts and
+        responses.
       </EmptyState>
     );
   }

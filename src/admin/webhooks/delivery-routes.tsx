@@ -35,7 +35,7 @@ export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
   }
 
   function askSince(row: WebhookRow, state: StateOf<typeof REDELIVER_FORM>): Screen {
-    const title = `Redeliver what failed to “${webhookName(row)}”`;
+    const title = `Redeliver failed deliveries of “${webhookName(row)}”`;
     return { title, children: <RedeliverFailed title={title} row={row} state={state} /> };
   }
 
@@ -59,7 +59,7 @@ export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
     return count;
   }
 
-  area.screen("/:id/redeliver", "Asks since when failed deliveries are sent again", (at) => {
+  area.screen("/:id/redeliver", "Show the form for redelivering failed deliveries", (at) => {
     const row = rowOf(at.params.id);
     if (!row.enabled) return { path: pathsOfWebhook(row.id).home };
     const values = REDELIVER_FORM.stored({ since: toIso(ctx.clock.now() - DAY_MS) });
@@ -83,12 +83,12 @@ export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
         count === 0 ? undefined : `${plural(count, "event")} will be sent again, in order.`;
       return done(requestContext, pathsOfWebhook(id).home, text);
     },
-    { ...formBody(), ...screenOperation("Send failed deliveries again", session("admin")) },
+    { ...formBody(), ...screenOperation("Redeliver failed deliveries", session("admin")) },
   );
 
   area.screen(
     "/:id/deliveries/:delivery_id",
-    "One delivery of a webhook",
+    "Show a delivery",
     ({ params, query, requestContext: { now } }) => {
       const row = rowOf(params.id);
       const delivery = getDelivery(ctx.db, row.id, params.delivery_id);
@@ -103,11 +103,11 @@ export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
   );
 
   area.action("/:id/deliveries/:delivery_id/redeliver", {
-    summary: "Send a delivery again",
+    summary: "Redeliver a delivery",
     run: (tx, { params }, actor) => redeliver(ctx, tx, params.id, params.delivery_id, actor),
     done: ({ row }, { params }) => ({
       path: pathsOfWebhook(params.id).delivery(row.id),
-      text: "The event is sent again.",
+      text: "The event was queued to be sent again.",
     }),
   });
 }

@@ -59,7 +59,7 @@ export function DeliveryDetail(props: DeliveryDetailProps) {
             ) : null}
             {row.enabled ? (
               <PostButton action={paths.sendAgain(delivery.row.id)}>
-                {isWaiting ? "Send now" : "Send again"}
+                {isWaiting ? "Send now" : "Redeliver"}
               </PostButton>
             ) : null}
           </>
@@ -73,22 +73,19 @@ export function DeliveryDetail(props: DeliveryDetailProps) {
           {request ? (
             <CodeBlock text={requestText(request, shown)} copyLabel="Copy" />
           ) : (
-            <p>
-              With its current settings the webhook does not send this event, so there is no request
-              to show.
-            </p>
+            <p>With its current settings, the webhook does not send this event.</p>
           )}
           <p class="muted">
-            Created from the event with the webhook's current settings, formatted for reading. The
-            signature and all secrets are left out.
+            Shown with the current settings of the webhook and formatted for reading. The signature
+            and all secrets are omitted.
           </p>
         </Card>
-        <Card title="Answer">
+        <Card title="Response">
           <Answer shown={shown} now={now} />
         </Card>
       </SideBySide>
       {tries.length > 1 ? (
-        <Section title="Tries">
+        <Section title="Attempts">
           <TryTable tries={tries} shown={shown} webhookId={row.id} now={now} />
         </Section>
       ) : null}
@@ -104,7 +101,7 @@ function DeliveryFacts({ delivery, now }: { delivery: DeliveryRecord; now: numbe
       items={[
         { label: "Status", value: <DeliveryState status={status} /> },
         {
-          label: "Tries",
+          label: "Attempts",
           value: (
             <>
               {tries}
@@ -125,15 +122,15 @@ function DeliveryFacts({ delivery, now }: { delivery: DeliveryRecord; now: numbe
                 value: <RelativeTime at={toIso(finishedAt)} now={now} />,
               },
             ]),
-        { label: "Event", value: <code>{row.eventId}</code>, isWide: true },
-        { label: "Delivery", value: <code>{row.id}</code>, isWide: true },
+        { label: "Event id", value: <code>{row.eventId}</code>, isWide: true },
+        { label: "Delivery id", value: <code>{row.id}</code>, isWide: true },
       ]}
     />
   );
 }
 
 function Answer({ shown, now }: { shown: TryRow | undefined; now: number }) {
-  if (!shown) return <p>Nothing was sent yet.</p>;
+  if (!shown) return <p>No attempt yet.</p>;
   const { number, at, latencyMs, answer } = shown;
   return (
     <>
@@ -142,23 +139,23 @@ function Answer({ shown, now }: { shown: TryRow | undefined; now: number }) {
         ms
       </p>
       {answer === null ? (
-        <p class="muted">The response has no text.</p>
+        <p class="muted">The response has no body.</p>
       ) : (
         <CodeBlock text={answer} copyLabel="Copy" />
       )}
       <p class="muted">
-        Try {number}, <RelativeTime at={toIso(at)} now={now} />. Only the first 20 KB of a response
-        are kept.
+        Attempt {number}, <RelativeTime at={toIso(at)} now={now} />. Only the first 20 KB of a
+        response are kept.
       </p>
     </>
   );
 }
 
 const COLUMNS = [
-  { label: "Try" },
+  { label: "Attempt" },
   { label: "When" },
-  { label: "Answer" },
-  { label: "Took", isNumeric: true },
+  { label: "Response" },
+  { label: "Duration", isNumeric: true },
 ];
 
 interface TryTableProps {
@@ -173,10 +170,10 @@ interface TryTableProps {
 function TryTable({ tries, shown, webhookId, now }: TryTableProps) {
   const { delivery } = pathsOfWebhook(webhookId);
   return (
-    <Table columns={COLUMNS} caption="Tries">
+    <Table columns={COLUMNS} caption="Attempts">
       {tries.toReversed().map((one) => (
         <Row key={one.number}>
-          <Cell label="Try">
+          <Cell label="Attempt">
             {one.number === shown?.number ? (
               `${one.number}, shown above`
             ) : (
@@ -186,8 +183,8 @@ function TryTable({ tries, shown, webhookId, now }: TryTableProps) {
           <Cell label="When">
             <RelativeTime at={toIso(one.at)} now={now} />
           </Cell>
-          <Cell label="Answer">{describeFailure(one)}</Cell>
-          <Cell label="Took" isNumeric>
+          <Cell label="Response">{describeFailure(one)}</Cell>
+          <Cell label="Duration" isNumeric>
             {`${one.latencyMs.toLocaleString("en")} ms`}
           </Cell>
         </Row>

@@ -43,7 +43,7 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
           <>
             {row.enabled ? (
               <PostButton action={paths.test} name="form" value={formToken}>
-                Send a test
+                Send test event
               </PostButton>
             ) : null}
             <ButtonLink href={paths.edit}>Edit</ButtonLink>
@@ -75,7 +75,7 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
         actions={
           row.enabled ? (
             <ButtonLink href={paths.redeliver} dialog>
-              Redeliver failed
+              Redeliver failed deliveries
             </ButtonLink>
           ) : undefined
         }
@@ -89,10 +89,10 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
 function FailingNotice({ since, now }: { since: number | null; now: number }) {
   if (since === null) return null;
   return (
-    <Notice tone="warning" title="Every try fails">
+    <Notice tone="warning" title="All attempts fail">
       No try has succeeded since the first failure <RelativeTime at={toIso(since)} now={now} />.
-      Each waiting delivery is tried again for three days. After five days of failures the webhook
-      is disabled.
+      Each pending delivery is retried for three days. After five days of failures, the webhook is
+      disabled.
     </Notice>
   );
 }
@@ -109,7 +109,7 @@ function WebhookFacts({ view, now }: { view: WebhookView; now: number }) {
       items={[
         { label: "State", value: <WebhookState row={row} /> },
         { label: "Succeeded, last 24 hours", value: <SuccessRate rate={successRate} /> },
-        { label: "Waiting", value: <Waiting backlog={backlog} now={now} /> },
+        { label: "Pending", value: <Waiting backlog={backlog} now={now} /> },
         { label: "Last error", value: <LastError failure={failure} now={now} /> },
         { label: "URL", value: <code>{url}</code>, isWide: true },
         { label: "Format", value: FORMATS[row.format].label },
@@ -117,11 +117,11 @@ function WebhookFacts({ view, now }: { view: WebhookView; now: number }) {
           .filter(({ name }) => settings.has(name) || secrets.includes(name))
           .map(({ name, label, isSecret }) => ({
             label,
-            value: isSecret ? "Set, and not shown" : String(settings.get(name)),
+            value: isSecret ? "Set, not shown" : String(settings.get(name)),
           })),
         {
           label: "Page",
-          value: page === null ? "Every page" : <a href={pagePath(page.id)}>{page.name}</a>,
+          value: page === null ? "All pages" : <a href={pagePath(page.id)}>{page.name}</a>,
         },
         {
           label: "Events",
@@ -132,7 +132,7 @@ function WebhookFacts({ view, now }: { view: WebhookView; now: number }) {
             <EventChips events={row.events} />
           ),
         },
-        { label: "Secret", value: <SecretInForce view={view} now={now} /> },
+        { label: "Signing secret", value: <SecretInForce view={view} now={now} /> },
         { label: "Created", value: <RelativeTime at={toIso(row.createdAt)} now={now} /> },
         { label: "Changed", value: <RelativeTime at={toIso(row.updatedAt)} now={now} /> },
         { label: "Id", value: <code>{row.id}</code>, isWide: true },

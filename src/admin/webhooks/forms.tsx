@@ -44,7 +44,7 @@ export const WEBHOOK_FORM = defineForm<CreateWebhookBody, WebhookFormContext>()(
   description: nullable(
     textField({
       label: "Description",
-      hint: "Purpose of the webhook, to recognise it when something goes wrong.",
+      hint: "Purpose of the webhook, shown in the list.",
       maxlength: DESCRIPTION_MAX,
     }),
   ),
@@ -121,7 +121,7 @@ function formatField(): Field<WebhookFormat, WebhookFormat> {
 }
 
 const URL_IS_SECRET =
-  "Anyone who knows this URL can write to the channel, so its end is hidden after saving.";
+  "Everyone who knows this URL can post to the channel, so its end is hidden after saving.";
 
 function urlField(): Field<string, string, WebhookFormContext> {
   return {
@@ -132,7 +132,9 @@ function urlField(): Field<string, string, WebhookFormContext> {
         name={name}
         value={value}
         hint={
-          FORMATS[format].openPath ? URL_IS_SECRET : "Where requests are sent to: https or http."
+          FORMATS[format].openPath
+            ? URL_IS_SECRET
+            : "The http or https address to which events are sent."
         }
         error={errors[name]}
         autocomplete="off"
@@ -165,7 +167,7 @@ function eventsField(): Field<TypedEvents, EventFilter> {
   return {
     label: "Events",
     initial: { isForAll: true, types: [] },
-    showError: () => ({ detail: "Choose at least one event." }),
+    showError: () => ({ detail: "Select at least one event." }),
     read: (sent, name) => ({ isForAll: sent.text("which") !== "some", types: sent.all(name) }),
     // More than all types hold an unknown or repeated one; thousands would be slow to report.
     toBody: ({ isForAll, types }) =>
@@ -177,11 +179,11 @@ function eventsField(): Field<TypedEvents, EventFilter> {
     }),
     Input: ({ name, value: { isForAll, types }, errors }) => (
       <ChoiceField
-        legend="What is sent"
+        legend="Events to send"
         name="which"
         options={[
-          { value: "all", label: "Everything" },
-          { value: "some", label: "Only some events" },
+          { value: "all", label: "All events" },
+          { value: "some", label: "Selected events" },
         ]}
         value={isForAll ? "all" : "some"}
       >
@@ -221,11 +223,11 @@ function pageFilterField(): Field<string, string, WebhookFormContext> {
         <SelectField
           label="Page"
           name={name}
-          hint="If you select a page, only events of that page are sent."
+          hint="Only events of this page are sent."
           options={[
-            { value: "", label: "Every page" },
+            { value: "", label: "All pages" },
             ...real.map((page) => ({ value: page.id, label: labelAmong(real, page) })),
-            ...(isGone ? [{ value, label: "A page that was deleted" }] : []),
+            ...(isGone ? [{ value, label: "Deleted page" }] : []),
           ]}
           value={value}
           error={errors[name]}

@@ -24,7 +24,7 @@ export function WebhookState({ row }: { row: WebhookRow }) {
  * shows as 100 %.
  */
 export function SuccessRate({ rate }: { rate: number | null }) {
-  if (rate === null) return <span class="quiet-text">Nothing sent</span>;
+  if (rate === null) return <span class="quiet-text">No attempts</span>;
   return <>{formatRate(rate)}</>;
 }
 
@@ -35,7 +35,7 @@ function formatRate(rate: number): string {
 
 /** Number and oldest age of the deliveries waiting for an endpoint. */
 export function Waiting({ backlog, now }: { backlog: Backlog | undefined; now: number }) {
-  if (!backlog) return <span class="quiet-text">Nothing</span>;
+  if (!backlog) return <span class="quiet-text">None</span>;
   return (
     <>
       {backlog.count.toLocaleString("en")}
@@ -61,9 +61,9 @@ export function LastError({ failure, now }: { failure: Failure | undefined; now:
   );
 }
 
-/** Returns a failure as text: "Answered 503", or the reason for a missing response. */
+/** Returns a failure as text: "Status 503", or the reason for a missing response. */
 export function describeFailure({ statusCode, error }: Omit<Failure, "at">): string {
-  return statusCode === null ? (error ?? "Nothing answered") : `Answered ${statusCode}`;
+  return statusCode === null ? (error ?? "No response") : `Status ${statusCode}`;
 }
 
 interface DisabledNoticeProps {
@@ -89,9 +89,7 @@ export function DisabledNotice({ row, now, isLink = false }: DisabledNoticeProps
         : "This webhook was disabled automatically";
   return (
     <Notice tone={reason === null ? "info" : "danger"} title={title}>
-      {reason === null
-        ? "Nothing is sent to it."
-        : `${reason} Nothing has been sent to it since then.`}{" "}
+      {reason === null ? "No events are sent." : `${reason} No events have been sent since then.`}{" "}
       {disabledAt === null ? null : (
         <>
           Disabled <RelativeTime at={toIso(disabledAt)} now={now} />.{" "}

@@ -19,10 +19,10 @@ import { NEW_WEBHOOK_PATH, pathsOfWebhook } from "./webhook-paths";
 
 const COLUMNS = [
   { label: "Webhook" },
-  { label: "Sends" },
+  { label: "Events" },
   { label: "State" },
   { label: "Succeeded, 24 h" },
-  { label: "Waiting" },
+  { label: "Pending" },
   { label: "Last error" },
 ];
 
@@ -33,7 +33,7 @@ export function WebhookList({ list, now }: { list: WebhookListing; now: number }
   return (
     <>
       <PageHead title="Webhooks" actions={isFirstUse ? undefined : <CreateLink />}>
-        Programs and channels that receive notifications of changes.
+        Endpoints that receive events: your programs, or channels such as Slack.
       </PageHead>
       {webhooks
         .filter(({ record: { row } }) => row.disabledReason !== null)
@@ -48,8 +48,8 @@ export function WebhookList({ list, now }: { list: WebhookListing; now: number }
         </Table>
       ) : isFirstUse ? (
         <EmptyState title="No webhooks yet" action={<CreateLink />}>
-          A webhook sends changes of incidents, maintenance, components and monitors to your
-          program, or to a channel in Slack, Discord, Teams or Telegram.
+          A webhook sends events of incidents, maintenance, components and monitors to your program,
+          or to a channel in Slack, Discord, Teams or Telegram.
         </EmptyState>
       ) : (
         <EmptyState
@@ -94,7 +94,7 @@ function WebhookLine({ webhook, list, now }: WebhookLineProps) {
         <RowLink href={pathsOfWebhook(row.id).home}>{webhookName(row)}</RowLink>
         <CellNote>{FORMATS[row.format].label}</CellNote>
       </Cell>
-      <Cell label="Sends">
+      <Cell label="Events">
         <OneLine>{describeEvents(row)}</OneLine>
         {row.pageId === null ? null : <CellNote>{pageNameOf(row.pageId, list)}</CellNote>}
       </Cell>
@@ -104,7 +104,7 @@ function WebhookLine({ webhook, list, now }: WebhookLineProps) {
       <Cell label="24 h success">
         <SuccessRate rate={record.successRate} />
       </Cell>
-      <Cell label="Waiting">
+      <Cell label="Pending">
         <Waiting backlog={backlog} now={now} />
       </Cell>
       <Cell label="Last error">
@@ -114,9 +114,9 @@ function WebhookLine({ webhook, list, now }: WebhookLineProps) {
   );
 }
 
-/** Returns "Everything", or the number of event types. */
+/** Returns "All events", or the number of event types. */
 function describeEvents({ events }: WebhookRow): string {
-  return events.includes(ANY_EVENT) ? "Everything" : plural(events.length, "event");
+  return events.includes(ANY_EVENT) ? "All events" : plural(events.length, "event");
 }
 
 function pageNameOf(id: string, { pages }: WebhookListing): string {

@@ -41,10 +41,10 @@ export function RevealedSecret({ title, row, formToken, now }: RevealedSecretPro
           { href: paths.home, label: name },
         ]}
       />
-      <Notice tone="warning" title="You will see this secret only once">
+      <Notice tone="warning" title="This secret is shown only once">
         {isForPeople
-          ? `Every request is signed with it. ${label} does not ask for it, so you need it only if a program in between verifies requests.`
-          : "Every request is signed with it. Give it to the program that receives them. If you lose it, rotate it."}
+          ? `Every request is signed with this secret. ${label} does not check signatures, so you need it only for a program in between that does.`
+          : "Every request is signed with this secret, so that your program can verify it. If you lose the secret, rotate it."}
       </Notice>
       <Card title={name}>
         <Secret text={secret} copyLabel="Copy secret" />
@@ -57,7 +57,7 @@ export function RevealedSecret({ title, row, formToken, now }: RevealedSecretPro
       </Card>
       <Card title="Verify in a shell">
         <p class="muted">
-          Signatures are those of Standard Webhooks: standardwebhooks.com has libraries for most
+          Signatures follow Standard Webhooks. standardwebhooks.com lists libraries for most
           languages. Also refuse a timestamp that is more than five minutes old; the libraries do.
         </p>
         <CodeBlock text={shellSnippet(secret, now)} copyLabel="Copy" isSecret />
@@ -67,9 +67,9 @@ export function RevealedSecret({ title, row, formToken, now }: RevealedSecretPro
       </Card>
       <Actions>
         <PostButton action={paths.test} kind="primary" name="form" value={formToken}>
-          Send a test
+          Send test event
         </PostButton>
-        <ButtonLink href={paths.home}>Open the webhook</ButtonLink>
+        <ButtonLink href={paths.home}>Open webhook</ButtonLink>
       </Actions>
     </>
   );
@@ -81,13 +81,13 @@ export function SecretShownBefore({ title, id }: { title: string; id: string }) 
     <>
       <PageHead title={title} crumbs={[{ href: WEBHOOKS_PATH, label: "Webhooks" }]} />
       <p>
-        You already sent this form. The secret was shown then and cannot be shown again. Nothing
-        changed this time.
+        This form was already submitted. The secret was shown then and cannot be shown again.
+        Nothing was changed this time.
       </p>
       <p>If you did not copy the secret, rotate it to get a new one.</p>
       <Actions>
         <ButtonLink href={pathsOfWebhook(id).home} kind="primary">
-          Open the webhook
+          Open webhook
         </ButtonLink>
         <ButtonLink href={WEBHOOKS_PATH}>Webhooks</ButtonLink>
       </Actions>

@@ -56,13 +56,13 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
     return { title, isSecret: true, children: <RevealedSecret {...page} /> };
   }
 
-  area.screen("", "The list of webhooks", ({ query, requestContext: { now } }) => {
+  area.screen("", "List webhooks", ({ query, requestContext: { now } }) => {
     const list = readWebhookList(ctx.db, query["before"] || undefined, now);
     return { title: "Webhooks", children: <WebhookList list={list} now={now} /> };
   });
 
   area.secretForm("/new", {
-    ask: "The form for a new webhook",
+    ask: "Show the form for a new webhook",
     summary: "Create a webhook",
     form: WEBHOOK_FORM,
     load: (reader, { query, sent }) =>
@@ -85,14 +85,14 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
     reveal: (reveal) => showSecret(reveal, "Copy the secret now"),
   });
 
-  area.screen("/:id", "One webhook", ({ params, query, requestContext: { now } }) => {
+  area.screen("/:id", "Show a webhook", ({ params, query, requestContext: { now } }) => {
     const view = readWebhookView(ctx.db, params.id, query, now);
     const page = { view, formToken: newFormToken(ctx), now };
     return { title: webhookName(view.record.row), children: <WebhookDetail {...page} /> };
   });
 
   area.editForm("/:id/edit", {
-    ask: "The form that changes a webhook",
+    ask: "Show the form for a webhook",
     summary: "Change a webhook",
     form: WEBHOOK_FORM,
     load(reader, { params, sent }) {
@@ -129,7 +129,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
   });
 
   area.action("/:id/test", {
-    summary: "Try a webhook out",
+    summary: "Send a test event",
     run(tx, { params, requestContext, sent }, actor) {
       const form = { sessionId: sessionOf(requestContext).id, digest: sent.digest };
       return makeOnce(ctx, tx, form, () => {
@@ -139,12 +139,12 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
     },
     done: ({ subjectId }, { params }) => ({
       path: pathsOfWebhook(params.id).delivery(subjectId),
-      text: "The test is on its way.",
+      text: "The test event was queued.",
     }),
   });
 
   area.secretForm("/:id/rotate", {
-    ask: "Asks before a webhook's secret is rotated",
+    ask: "Show the confirmation for rotating a webhook's secret",
     summary: "Rotate a webhook's secret",
     form: CONFIRM_FORM,
     load: (reader, { params }) => rowOf(reader, params.id),
@@ -160,7 +160,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
   });
 
   area.confirmation("/:id/disable", {
-    ask: "Asks before a webhook is disabled",
+    ask: "Show the confirmation for disabling a webhook",
     summary: "Disable a webhook",
     show({ params }) {
       const row = rowOf(ctx.db, params.id);
@@ -171,7 +171,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
     run: (tx, { params }, actor) => updateWebhook(ctx, tx, params.id, { enabled: false }, actor),
     done: (_, { params }) => ({
       path: pathsOfWebhook(params.id).home,
-      text: "The webhook is disabled.",
+      text: "The webhook was disabled.",
     }),
   });
 
@@ -180,12 +180,12 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
     run: (tx, { params }, actor) => updateWebhook(ctx, tx, params.id, { enabled: true }, actor),
     done: (_, { params }) => ({
       path: pathsOfWebhook(params.id).home,
-      text: "The webhook is enabled. Redeliver to send what was cancelled meanwhile.",
+      text: "The webhook was enabled. To send cancelled deliveries, redeliver them.",
     }),
   });
 
   area.deletion("/:id/delete", {
-    ask: "Asks before a webhook is deleted",
+    ask: "Show the confirmation for deleting a webhook",
     summary: "Delete a webhook",
     show({ params }) {
       const row = rowOf(ctx.db, params.id);

@@ -46,7 +46,8 @@ describe("the form for a new group", () => {
     expect(answer.status).toBe(422);
     expect(complaintsOn(answer.text)).toEqual({
       name: "Name is empty.",
-      collapse: "On the page must be one of expanded, collapsed, collapsed_unless_incident.",
+      collapse:
+        "Display on the page must be one of expanded, collapsed, collapsed_unless_incident.",
     });
     expect(await site.state()).toEqual(before);
   });
@@ -116,7 +117,7 @@ describe("the form of a group", () => {
     const answer = await site.app.call(`${path}/delete`, { session, form: {} });
     expect(await outcomeOf(site, answer, session)).toEqual({
       path: `${COMPONENTS}?page=acme`,
-      text: "The group “Core” was deleted. The components are without a group.",
+      text: "The group “Core” was deleted. Its components are now without a group.",
     });
     expect(await site.outline()).toBe("Docs, API, Web | Edge: CDN");
     expect((await site.app.call(path, { session, headers: HTML })).status).toBe(404);

@@ -56,7 +56,7 @@ describe("a submitted order of components", () => {
     const answer = await app.call(ORDER, { session, form: { page: page.id, item } });
     expect(answer.status).toBe(409);
     const shown = readHtml(answer.text);
-    expect(shown.texts('[role="alert"]')[0]).toContain("the order was not saved");
+    expect(shown.texts('[role="alert"]')[0]).toContain("The order was not saved");
     expect(shown.texts(".order-name")).toEqual(["Docs", "New", "API", "Web", "CDN"]);
     expect(await site.state()).toEqual(before);
   });

@@ -39,7 +39,7 @@ describe("setting a component's status on the dashboard", () => {
     const answer = await app.call(formOf(site), { session, form });
     expect(await outcomeOf(site, answer, session)).toEqual({
       path: `${COMPONENTS}?page=acme#${ids["API"]}`,
-      text: "“API” is marked as partial outage.",
+      text: "The status of “API” is now partial outage.",
     });
     const { status, baseline, history } = await read(site);
     expect({ status, baseline }).toEqual({ status: "partial_outage", baseline: "partial_outage" });
@@ -77,7 +77,7 @@ describe("setting a component's status on the dashboard", () => {
     const form = { status: "degraded_performance", reason: "" };
     const answer = await site.app.call(formOf(site), { session, form });
     expect((await outcomeOf(site, answer, session)).text).toBe(
-      "“API” is marked as degraded performance, but still shown as major outage because of the incident “Errors”.",
+      "The status of “API” was set to degraded performance. The page still shows major outage because of the incident “Errors”.",
     );
     const { status, baseline } = await read(site);
     expect({ status, baseline }).toEqual({
@@ -94,7 +94,7 @@ describe("setting a component's status on the dashboard", () => {
     const shown = await site.app.call(formOf(site), { session });
     expect(typedIn(shown.text, "status")).toEqual(["major_outage"]);
     expect(readHtml(shown.text).texts(".dialog-body p")[0]).toBe(
-      "This status is shown unless an incident, maintenance or monitor sets a worse one.",
+      "The page shows this status unless an incident, maintenance or monitor sets a worse one.",
     );
   });
 

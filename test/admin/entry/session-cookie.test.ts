@@ -121,7 +121,7 @@ describe("the session cookie", () => {
 });
 
 describe("the sign-in page", () => {
-  const notice = "You cannot stay signed in here";
+  const notice = "Signing in needs HTTPS";
 
   test("the sign-in page links to the public address if the browser would not keep the session cookie", async () => {
     await using app = await createTestApp({ env: HTTPS });

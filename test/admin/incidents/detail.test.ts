@@ -56,8 +56,8 @@ describe("the screen of an incident", () => {
     );
     expect(facts).toMatchObject({
       Status: "Investigating",
-      Impact: "Minor impact (set by hand)",
-      "Has lasted": "1 h 30 min",
+      Impact: "Minor impact (set manually)",
+      "Duration so far": "1 h 30 min",
       Components: "API Major outage",
       Page: "Acme",
       "Reported by": "The API",
@@ -198,7 +198,7 @@ describe("deleting an incident", () => {
     const asked = readHtml((await dashboard.show(`${screen}/delete`)).text);
     expect(asked.texts("h1")).toEqual(["Delete “Errors”"]);
     expect(asked.texts(".dialog-body p").join(" ")).toContain(
-      "Statuses set by the incident end now",
+      "The component statuses that it set end now",
     );
     expect((await site.shown()).api).toBe("major_outage");
     site.told();

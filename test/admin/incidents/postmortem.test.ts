@@ -43,7 +43,7 @@ describe("a post-mortem", () => {
     const refused = await save({ body: outline, do: "publish" });
     expect(refused.status).toBe(422);
     expect(complaintsOn(refused.text)).toEqual({
-      body: "Post-mortem contains only headings: write something below them.",
+      body: "Post-mortem contains only headings. Write text below them.",
     });
     expect(await site.state()).toEqual(before);
     expect((await save({ body: outline })).status).toBe(303);

@@ -11,7 +11,7 @@ describe("the form to report an incident", () => {
     expect(page.texts("main form .label").slice(0, 5)).toEqual([
       "Name",
       "Components",
-      "Start the message from",
+      "Message templates",
       "First message",
       "Status",
     ]);

@@ -228,7 +228,7 @@ describe("the cards above the list of keys", () => {
     await app.createKey({ name: "Other" });
     const none = await openList(app, session, "?show=limited");
     expect(none.empty).toEqual(["No key matches"]);
-    expect(none.page.texts(".empty .muted")).toEqual(["No live key matches this card."]);
+    expect(none.page.texts(".empty .muted")).toEqual(["No active key matches this card."]);
     expect((await openList(app, session, "?show=nonsense")).names).toEqual(["Other"]);
   });
 

@@ -89,7 +89,7 @@ describe("rotating a key", () => {
       const answer = await app.call(`${path}/rotate`, { session, form: { overlap } });
       expect(answer.status).toBe(422);
       expect(readHtml(answer.text).texts("#field-overlap-error")).toEqual([
-        "Choose when the old value ends.",
+        "Select when the old value ends.",
       ]);
       expect({ keys: keysOf(app), audit: app.audit() }).toEqual(before);
       expect(await statusWith(app, value)).toBe(200);
@@ -103,7 +103,7 @@ describe("the old value of a rotated key", () => {
     const { app, session, path, value, statuses } = installation;
     const fresh = await installation.rotate("7d");
     const page = await app.call(path, { session });
-    expect(page.text).toContain("Never used, so safe to end now.");
+    expect(page.text).toContain("It was never used, so you can end it safely.");
     const answer = await app.call(`${path}/end-old-value`, { session, form: {} });
     expect([answer.status, answer.headers.get("location")]).toEqual([303, path]);
     expect(await statuses(value, fresh)).toEqual([401, 200]);

@@ -38,9 +38,9 @@ describe("the screen of a maintenance", () => {
     };
     expect(await buttons()).toEqual(["View page", "Edit", "Start now", "Cancel maintenance"]);
     await site.update(id, { status: "in_progress", body: "Now." });
-    expect(await buttons()).toEqual(["View page", "Edit", "Finish early", "Cancel maintenance"]);
+    expect(await buttons()).toEqual(["View page", "Edit", "Complete early", "Cancel maintenance"]);
     await site.app.clock.advance(4 * HOUR);
-    expect(await buttons()).toEqual(["View page", "Edit", "Finish now", "Cancel maintenance"]);
+    expect(await buttons()).toEqual(["View page", "Edit", "Complete now", "Cancel maintenance"]);
     await site.update(id, { status: "completed", body: "Done." });
     expect(await buttons()).toEqual(["View page"]);
     expect(readHtml((await dashboard.open(path)).text).texts("main form")).toEqual([]);

@@ -37,7 +37,7 @@ describe("the list of maintenance", () => {
     await site.cancel(await site.plan({ name: "Dropped" }));
     const { text } = await dashboard.open(MAINTENANCE);
     expect(partsOf(text)).toEqual({
-      "Under way": ["Started"],
+      "In progress": ["Started"],
       Upcoming: ["Sooner", "Later"],
       Past: ["Dropped", "Done"],
     });

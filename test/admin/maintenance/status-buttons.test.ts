@@ -15,7 +15,7 @@ const STEPS = [
     from: "scheduled",
     to: "in_progress",
     event: "maintenance.started",
-    says: "The maintenance is under way.",
+    says: "The maintenance has started.",
   },
   {
     name: "finish",

@@ -40,8 +40,8 @@ describe("changing a page's slug", () => {
     for (const [slug, why] of [
       ["northwind", "Slug is taken by the page “Northwind”."],
       ["admin", "Slug is reserved."],
-      ["a b", "Slug may hold lower-case letters"],
-      ["", "Slug may hold lower-case letters"],
+      ["a b", "Slug must be at most 63 lower-case letters"],
+      ["", "Slug must be at most 63 lower-case letters"],
     ] as const) {
       const answer = await site.change("address", { slug });
       expect(answer.status).toBe(422);
@@ -77,7 +77,7 @@ describe("releasing an earlier slug", () => {
     // Read before, so that what is kept in memory must be dropped.
     expect((await site.app.call("/status/acme")).status).toBe(308);
     const answer = await site.send(path);
-    expect(await toldAfter(site, answer, addressOf(site))).toBe("The slug acme was released.");
+    expect(await toldAfter(site, answer, addressOf(site))).toBe("The slug “acme” was released.");
     expect((await site.app.call("/status/acme")).status).toBe(404);
     expect((await site.app.call("/status/new-acme")).status).toBe(200);
     expect(actionsOf(site.app).at(-1)).toBe("page.release_slug");

@@ -99,7 +99,7 @@ describe("creating a page", () => {
     await using site = await createPageDashboard({ isEmpty: true });
     await site.app.ctx.db.write((tx) => createSamplePage(site.app.ctx, tx));
     expect(readHtml((await site.show(NEW)).text).texts("main .notice")[0]).toContain(
-      "removes the sample page",
+      "deletes the sample page",
     );
     expect((await site.create({ slug: "sample" })).status).toBe(303);
     expect(listAllPages(site.app.ctx.db, {}).map(({ name }) => name)).toEqual(["Northwind"]);
@@ -141,9 +141,9 @@ describe("an invalid form for a new page", () => {
     expect(answer.status).toBe(422);
     expect(complaintsOn(answer.text)).toEqual({
       name: "Name holds control characters or bidirectional overrides.",
-      slug: "Slug may hold lower-case letters, digits and, inside, hyphens: 63 characters at most.",
+      slug: "Slug must be at most 63 lower-case letters, digits and hyphens, and must not start or end with a hyphen.",
       description: "Description is 1001 characters long; 1000 is the most.",
-      visibility: "Who can see it must be one of public, private.",
+      visibility: "Visibility must be one of public, private.",
       time_zone: "Time zone must be a time zone, such as Europe/Berlin.",
       locale: "Language must be a language tag, such as en or pt-BR.",
       history_days: "Days of history must be a whole number from 30 to 365.",
@@ -161,8 +161,8 @@ describe("an invalid form for a new page", () => {
 
   test.each([
     { slug: "status", why: "Slug is reserved." },
-    { slug: "-a", why: "Slug may hold lower-case letters" },
-    { slug: "..", why: "Slug may hold lower-case letters" },
+    { slug: "-a", why: "Slug must be at most 63 lower-case letters" },
+    { slug: "..", why: "Slug must be at most 63 lower-case letters" },
     { slug: "a".repeat(64), why: "Slug is 64 characters long; 63 is the most." },
     { slug: "acme", why: "Slug is taken by the page “Acme”." },
   ])("a new page with the slug $slug is rejected: $why", async ({ slug, why }) => {
@@ -182,7 +182,7 @@ describe("an invalid form for a new page", () => {
       const answer = await site.create({ name, slug: "", accent: "green" });
       expect(answer.status).toBe(422);
       expect(complaintsOn(answer.text)).toEqual({
-        slug: "Slug must be typed, such as status-page: none can be made from this name.",
+        slug: "Slug must be entered, such as status-page, because none can be made from this name.",
         accent: "Accent colour must be # and six hexadecimal digits, such as #0b6b53.",
       });
       expect(typedIn(answer.text, "name")).toEqual([name]);
@@ -209,7 +209,7 @@ describe("an invalid form for a new page", () => {
     const { ctx } = site.app;
     await ctx.db.write((tx) => updatePage(ctx, tx, site.id, { slug: "new-acme" }, CLI_ACTOR));
     const answer = await site.create({ slug: "acme" });
-    expect(complaintsOn(answer.text)["slug"]).toContain("release it there first");
+    expect(complaintsOn(answer.text)["slug"]).toContain("which must release it first");
     await ctx.db.write((tx) => releaseSlug(ctx, tx, site.id, "acme", CLI_ACTOR));
     expect((await site.create({ slug: "acme" })).status).toBe(303);
   });

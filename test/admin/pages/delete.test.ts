@@ -84,7 +84,7 @@ describe("deleting a page", () => {
     await site.create({ name: "Inside", slug: "inside", visibility: "private" });
     await site.create({ name: "Staff", slug: "staff", visibility: "private" });
     expect((await site.show(path)).text).toContain(
-      "“Inside” becomes the default page. That page is private, so visitors see no page at /.",
+      "“Inside” becomes the default page. It is private, so visitors see no page at /.",
     );
     const form = await openForm(site.app, path, site.admin);
     await site.send(path, { form, slug: "acme" });

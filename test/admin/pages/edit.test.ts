@@ -36,13 +36,13 @@ describe("a page's forms", () => {
     {
       tab: "look",
       form: { theme: "light", accent: "#C2272D" },
-      told: "The look was changed.",
+      told: "The appearance was changed.",
       stored: { theme: "light", accent: "#c2272d" },
     },
     {
       tab: "visibility",
       form: { visibility: "private" },
-      told: "Only signed-in users can see the page now.",
+      told: "The page is now private. Only signed-in users can see it.",
       stored: { visibility: "private" },
     },
   ])(
@@ -181,7 +181,7 @@ describe("choosing the default page", () => {
     await site.show(path);
     const answer = await site.send(`${path}/default`);
     expect(await toldAfter(site, answer, `${path}/visibility`)).toBe(
-      "This is the default page now.",
+      "This page is now the default page.",
     );
     expect(findDefaultPage(site.app.ctx.db, {})?.slug).toBe("northwind");
     const before = site.state();

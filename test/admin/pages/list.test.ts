@@ -33,7 +33,7 @@ describe("the list of pages", () => {
     const session = await site.app.signedIn("editor");
     const editors = readHtml((await site.show(PAGES, { session })).text);
     expect(editors.texts(".empty a")).toEqual([]);
-    expect(editors.texts(".empty .muted")[0]).toContain("An admin or an owner can create one.");
+    expect(editors.texts(".empty .muted")[0]).toContain("Ask an admin to create one.");
   });
 
   test("the list of pages marks the sample page", async () => {
@@ -57,7 +57,7 @@ describe("the screen of a page", () => {
     expect(admins.texts(".tabs a")).toEqual([
       "Overview",
       "General",
-      "Look",
+      "Appearance",
       "Address",
       "Visibility",
     ]);
@@ -80,7 +80,7 @@ describe("the screen of a page", () => {
     const answer = await site.show(site.screenOf(created));
     const facts = readHtml(answer.text).texts(".facts dd").join("\n");
     const { name: _name, slug: _slug, visibility: _visibility, ...shown } = PAGE_FIELDS;
-    for (const value of Object.values({ ...shown, theme: "Always dark", accent: "#0b6b53" })) {
+    for (const value of Object.values({ ...shown, theme: "Dark", accent: "#0b6b53" })) {
       expect(facts).toContain(String(value));
     }
     expect(readHtml(answer.text).texts("h1")).toEqual(["Northwind"]);

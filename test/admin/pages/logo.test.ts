@@ -113,7 +113,7 @@ describe("a page's logo", () => {
     for (const answer of answers) {
       expect(answer.status).toBe(422);
       expect(complaintsOn(answer.text)).toEqual({
-        logo: "Logo needs a file: choose one, then upload it.",
+        logo: "Logo is empty: select a file, then upload it.",
       });
     }
     expect(site.state()).toEqual(before);

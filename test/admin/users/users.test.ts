@@ -167,7 +167,7 @@ describe("the last owner", () => {
     await app.call(`${USERS}/${grace}/disable`, { session, form: {} });
     const last = await open(id);
     expect(last.texts("main a.danger")).toEqual([]);
-    expect(last.texts("#field-role-hint")[0]).toContain("The last owner keeps this role");
+    expect(last.texts("#field-role-hint")[0]).toContain("The last owner cannot get another role");
     const asked = await app.call(`${USERS}/${id}/disable`, { session });
     expect([asked.status, asked.headers.get("location")]).toEqual([303, `${USERS}/${id}`]);
   });
@@ -286,8 +286,8 @@ describe("disabling a user", () => {
     const joined = await userWithPassword(app, GRACE, "admin");
     const invited = await invite(app, session, "new@example.com");
     for (const { id, told } of [
-      { id: joined.id, told: "The user is enabled and can sign in again." },
-      { id: invited.id, told: "need a link to choose a password" },
+      { id: joined.id, told: "The user was enabled and can sign in again." },
+      { id: invited.id, told: "needs an invitation link" },
     ]) {
       await app.call(`${USERS}/${id}/disable`, { session, form: {} });
       await app.call(`${USERS}/${id}`, { session });

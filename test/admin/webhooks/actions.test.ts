@@ -30,7 +30,7 @@ describe("a test event", () => {
     if (!first) throw new Error("two were sent");
     const { path, text } = await outcomeOf(dashboard, first, dashboard.session);
     expect(path).toStartWith(pathOf(id, "/deliveries/dlv_"));
-    expect(text).toBe("The test is on its way.");
+    expect(text).toBe("The test event was queued.");
     expect(dashboard.app.events().map(({ type }) => type)).toEqual(["webhook.test"]);
     expect(readHtml((await dashboard.open(path)).text).texts("h1")).toEqual(["webhook.test"]);
   });
@@ -42,7 +42,7 @@ describe("a test event", () => {
     const before = dashboard.state();
     expect((await dashboard.send(pathOf(id, "/test"), { form: "1" })).status).toBe(409);
     expect(dashboard.state()).toEqual(before);
-    expect((await dashboard.open(pathOf(id))).text).not.toContain("Send a test");
+    expect((await dashboard.open(pathOf(id))).text).not.toContain("Send test event");
   });
 });
 
@@ -91,13 +91,13 @@ describe("disabling, enabling and deleting a webhook", () => {
     const disabled = await dashboard.send(pathOf(id, "/disable"));
     expect(await outcomeOf(dashboard, disabled, session)).toEqual({
       path: pathOf(id),
-      text: "The webhook is disabled.",
+      text: "The webhook was disabled.",
     });
     expect(dashboard.rows()[0]?.enabled).toBe(false);
     expect((await dashboard.open(pathOf(id, "/disable"))).headers.get("location")).toBe(pathOf(id));
     const enabled = await dashboard.send(pathOf(id, "/enable"));
     expect((await outcomeOf(dashboard, enabled, session)).text).toStartWith(
-      "The webhook is enabled.",
+      "The webhook was enabled.",
     );
     expect(dashboard.rows()[0]?.enabled).toBe(true);
     expect(await ask("delete")).toEqual(["Delete “Relay”"]);

@@ -142,7 +142,7 @@ describe("the form for a new webhook", () => {
     await using dashboard = await createWebhookDashboard();
     const answer = await dashboard.create({ which: "some", ...fields });
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)).toEqual({ events: "Choose at least one event." });
+    expect(complaintsOn(answer.text)).toEqual({ events: "Select at least one event." });
     expect(dashboard.rows()).toEqual([]);
   });
 });

@@ -68,10 +68,10 @@ describe("the screen of a delivery", () => {
     );
     expect(request).toContain('"name": "<b>Down"');
     expect(answer).toBe("thanks");
-    expect(last.texts(".side-by-side .strong")).toEqual(["Answered 200"]);
+    expect(last.texts(".side-by-side .strong")).toEqual(["Status 200"]);
     const before = await read("?try=1");
     expect(before.texts(".side-by-side code")[1]).toBe("come back <later>");
-    expect(before.texts(".side-by-side .strong")).toEqual(["Answered 503"]);
+    expect(before.texts(".side-by-side .strong")).toEqual(["Status 503"]);
     expect(before.attributes("tbody .row-link", "href")).toEqual([`${path}?try=2`]);
   });
 
@@ -155,7 +155,7 @@ describe("redelivery", () => {
     const answer = await dashboard.send(`${path}/redeliver`);
     expect(await outcomeOf(dashboard, answer, dashboard.session)).toEqual({
       path,
-      text: "The event is sent again.",
+      text: "The event was queued to be sent again.",
     });
     await site.idle();
     expect(receiver.received.map((message) => message.id)).toEqual([

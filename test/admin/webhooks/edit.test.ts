@@ -154,7 +154,7 @@ describe("the form that edits a webhook", () => {
       );
     for (const path of ["", "/edit"]) {
       // oxlint-disable-next-line no-await-in-loop
-      expect(await notices(row.id, path)).toEqual(["This comes from a file"]);
+      expect(await notices(row.id, path)).toEqual(["Managed by a configuration file"]);
       // oxlint-disable-next-line no-await-in-loop
       expect(await notices(mine.id, path)).toEqual([]);
     }

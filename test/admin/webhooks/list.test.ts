@@ -38,22 +38,22 @@ describe("the list of webhooks", () => {
     await site.pass(7_000);
     const { text } = await dashboard.open(WEBHOOK_LIST);
     expect(linesOf(text)).toEqual([
-      ["Off, Standard Webhooks", "Everything", "Disabled", "Nothing sent", "Nothing", "None"],
+      ["Off, Standard Webhooks", "All events", "Disabled", "No attempts", "None", "None"],
       [
         "Chat, Standard Webhooks",
         "1 event",
         "Failing",
         "0 %",
         "1, oldest 7 s ago",
-        "Answered 503, a moment ago",
+        "Status 503, a moment ago",
       ],
       [
         "Relay, Standard Webhooks",
-        "Everything, Acme",
+        "All events, Acme",
         "Failing",
         "50 %",
         "1, oldest 7 s ago",
-        "Answered 500, a moment ago",
+        "Status 500, a moment ago",
       ],
     ]);
   });
@@ -88,7 +88,7 @@ describe("the list of webhooks", () => {
       readHtml((await dashboard.open(`${WEBHOOK_LIST}/${id}`)).text).texts(".notice .strong");
     await site.tell("cmp_1");
     await site.idle();
-    expect(await notices()).toEqual(["Every try fails"]);
+    expect(await notices()).toEqual(["All attempts fail"]);
     status = 200;
     await site.pass(DAY / 24);
     expect(await notices()).toEqual([]);

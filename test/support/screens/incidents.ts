@@ -59,7 +59,7 @@ export const INCIDENT_SCREENS: readonly Screen[] = [
     name: "incident-resolving",
     open: inIncident(OPEN, ""),
     async reach(page) {
-      await page.getByRole("button", { name: "Works again" }).click();
+      await page.getByRole("button", { name: "Resolved" }).click();
       await page.getByText("Change components", { exact: true }).click();
     },
   },

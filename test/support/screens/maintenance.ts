@@ -17,7 +17,7 @@ export const MAINTENANCE_SCREENS: readonly Screen[] = [
     open: inDemoData(() => "/admin/maintenance/new"),
     async reach(page) {
       await page.getByLabel("Starts at (UTC)").fill("2026-03-12T22:00");
-      await page.getByRole("radio", { name: "Until …" }).check();
+      await page.getByRole("radio", { name: "Other end time" }).check();
       await page.getByLabel("Ends at (UTC)").fill("2026-03-12T21:00");
       await send(page, "Plan maintenance");
     },
@@ -65,6 +65,6 @@ export const MAINTENANCE_SCREENS: readonly Screen[] = [
     name: "finish-dialog",
     isOverlay: true,
     open: inMaintenance(UNDER_WAY, ""),
-    reach: (page) => openDialog(page, "Finish early"),
+    reach: (page) => openDialog(page, "Complete early"),
   },
 ];

@@ -57,7 +57,7 @@ export const WEBHOOK_SCREENS: readonly Screen[] = [
     name: "webhook-redeliver-dialog",
     isOverlay: true,
     open: inDemoData(of("On-call relay")),
-    reach: (page) => openDialog(page, "Redeliver failed"),
+    reach: (page) => openDialog(page, "Redeliver failed deliveries"),
   },
   {
     name: "webhook-disable-dialog",
