@@ -112,7 +112,7 @@ function firstBrokenLine(bytes: Buffer, decoder: TextDecoder): number {
 
 function unreadable(path: string, { code, message }: NodeJS.ErrnoException): string {
   if (code === "ENOENT") return `There is no file ${path}.`;
-  if (code === "EISDIR") return `${path} is a folder; apply takes one file.`;
+  if (code === "EISDIR") return `${path} is a directory; apply needs a file.`;
   return `${path} cannot be read: ${message}`;
 }
 

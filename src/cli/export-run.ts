@@ -5,14 +5,14 @@ import { openForCommand } from "../installation";
 import type { ExitCode, Invocation } from "./command";
 
 const HEAD = [
-  "Written by `allclear export`; `allclear apply FILE` makes it so, here or elsewhere.",
-  "Each thing is found again by its ref. A field that is left out has its default.",
-  "Not in here: statuses, incidents, maintenance, logos, users and API keys.",
+  "Written by `allclear export`. `allclear apply FILE` restores it, here or on another server.",
+  "Objects are identified by their refs. Omitted fields have their defaults.",
+  "Not included: statuses, incidents, maintenance, logos, users and API keys.",
 ];
 const ofSecrets = (things: string) =>
-  `Nor the secrets and tokens of ${things}: null keeps one that is known; elsewhere give it, as \${NAME}.`;
+  `Secrets and tokens of ${things} are not included either: null keeps a stored one. On another server, set each as \${NAME}.`;
 const NOT_ALL =
-  "This is not all that there is: `allclear apply --prune` with it removes what else apply made.";
+  "This file is not complete: `allclear apply --prune` with it removes all other objects that apply created.";
 
 /** Prints the configuration file of the current state. */
 export async function runExport({ config, value, output }: Invocation): Promise<ExitCode> {
@@ -47,7 +47,9 @@ function findRealPage(reader: Reader, slug: string): PageRow {
   const page = findPageBySlug(reader, { slug });
   if (!page) throw new OperatorError(`There is no page ${slug}.`);
   if (page.isSample) {
-    throw new OperatorError(`${slug} is the example page of a first run; no file holds it.`);
+    throw new OperatorError(
+      `${slug} is the sample page of a first start, which cannot be exported.`,
+    );
   }
   return page;
 }

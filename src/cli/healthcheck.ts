@@ -5,14 +5,14 @@ const TIMEOUT_MS = 3_000;
 
 export const healthcheckCommand: Command = {
   name: "healthcheck",
-  summary: "Exit 0 if the server that listens at --listen is ready, else 1.",
+  summary: "Exit with 0 if the server that listens at --listen is ready, else with 1.",
   options: optionNames("healthcheck"),
   async run({ config, output }) {
     const { host, port } = config.listen;
     const local = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
     const status = await readiness(local, port);
     if (status === 200) return 0;
-    output.err(typeof status === "number" ? `The server answers ${status}.` : status);
+    output.err(typeof status === "number" ? `The server answered with status ${status}.` : status);
     return 1;
   },
 };
@@ -27,7 +27,7 @@ async function readiness(host: string, port: number): Promise<number | string> {
       response.resume();
       resolve(response.statusCode ?? 0);
     });
-    request.on("timeout", () => request.destroy(new Error("it does not answer")));
+    request.on("timeout", () => request.destroy(new Error("no response in time")));
     request.on("error", (error) => resolve(`No server at ${host}:${port}: ${error.message}.`));
   });
 }

@@ -15,7 +15,7 @@ export function programHelp(commands: readonly Command[], version: string): stri
     "",
     "Global options:",
     row("--version", "Print the version."),
-    row("-h, --help", "Print this, or a command's help."),
+    row("-h, --help", "Print this help, or the help of a command."),
     "",
     "allclear COMMAND --help lists a command's options. Each can also be set by the environment.",
   ].join("\n");
@@ -42,7 +42,7 @@ export function commandHelp(command: Command): string {
     "Options:",
     ...flags.map((flag) => row(flagText(flag.name, flag.placeholder), flag.help)),
     ...command.options.flatMap(optionRows),
-    row("-h, --help", "Print this."),
+    row("-h, --help", "Print this help."),
   ].join("\n");
 }
 

@@ -23,16 +23,16 @@ import { type FlagsOfFields, withInstallation, wrongFlags } from "./with-install
 
 const OVERLAP_NAMES = Object.keys(OVERLAPS) as Overlap[];
 
-const NAME_FLAG = { name: "name", placeholder: "N", help: "What the key is for." };
+const NAME_FLAG = { name: "name", placeholder: "N", help: "Purpose of the key." };
 const RATE_LIMIT_FLAG = {
   name: "rate-limit",
   placeholder: "N",
-  help: "Requests a minute, 1 to 1000000; 1000 unless given.",
+  help: "Requests per minute, 1 to 1000000; default 1000.",
 };
 
 const createCommand: Command = {
   name: "key create",
-  summary: "Create an API key and print its value, this once.",
+  summary: "Create an API key and print its value, which is shown only once.",
   flags: [
     { ...NAME_FLAG, isRequired: true },
     {
@@ -40,15 +40,15 @@ const createCommand: Command = {
       placeholder: "S",
       isRequired: true,
       isRepeatable: true,
-      help: `What it may do, once or more: ${SCOPE_NAMES.join(", ")}.`,
+      help: `Scope of the key; can be repeated: ${SCOPE_NAMES.join(", ")}.`,
     },
     RATE_LIMIT_FLAG,
     {
       name: "expires",
       placeholder: "DATE",
-      help: "The last day (UTC) on which it works, such as 2027-01-31; else it never expires.",
+      help: "Last day (UTC) on which the key works, such as 2027-01-31; default: never expires.",
     },
-    { ...JSON_FLAG, help: "Print the key's resource with the value in `value`." },
+    { ...JSON_FLAG, help: "Print the key as JSON, with its value in `value`." },
   ],
   options: optionNames("key"),
   async run(invocation) {
@@ -73,7 +73,7 @@ const createCommand: Command = {
 
 const listCommand: Command = {
   name: "key list",
-  summary: "List all API keys, revoked and expired ones too.",
+  summary: "List all API keys, including revoked and expired ones.",
   flags: [JSON_FLAG],
   options: optionNames("key"),
   run: (invocation) =>
@@ -94,7 +94,7 @@ const updateCommand: Command = {
     const name = invocation.value("name");
     const rateLimit = readRateLimit(invocation);
     if (name === undefined && rateLimit === undefined) {
-      throw new UsageError(["Give --name, --rate-limit or both."]);
+      throw new UsageError(["--name or --rate-limit is required."]);
     }
     const input = {
       ...(name === undefined ? {} : { name }),
@@ -111,15 +111,15 @@ const updateCommand: Command = {
 
 const rotateCommand: Command = {
   name: "key rotate",
-  summary: "Give a key a new value and print it, this once.",
+  summary: "Give a key a new value and print it. It is shown only once.",
   positionals: ["ID"],
   flags: [
     {
       name: "overlap",
       placeholder: "TIME",
-      help: `How long the old value goes on working: ${OVERLAP_NAMES.join(", ")}; 24h unless given.`,
+      help: `Time until the old value ends: ${OVERLAP_NAMES.join(", ")}; default 24h.`,
     },
-    { ...JSON_FLAG, help: "Print the key's resource with the new value in `value`." },
+    { ...JSON_FLAG, help: "Print the key as JSON, with the new value in `value`." },
   ],
   options: optionNames("key"),
   async run(invocation) {
@@ -135,7 +135,7 @@ const rotateCommand: Command = {
 
 const revokeCommand: Command = {
   name: "key revoke",
-  summary: "Revoke a key for good, at once.",
+  summary: "Revoke a key at once. This cannot be undone.",
   positionals: ["ID"],
   flags: [JSON_FLAG],
   options: optionNames("key"),
@@ -203,9 +203,9 @@ function reveal(invocation: Invocation, { key, value }: RevealedKey): void {
     return;
   }
   output.err(
-    `${key.id} (${key.name}): ${key.scopes.join(", ")}; ${key.rate_limit} requests a minute.`,
+    `${key.id} (${key.name}): ${key.scopes.join(", ")}; ${key.rate_limit} requests per minute.`,
   );
-  output.err("This is the key's value. It is shown this once:");
+  output.err("Value of the key, which is shown only once:");
   output.out(value);
 }
 

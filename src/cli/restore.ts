@@ -14,21 +14,21 @@ const KINDS: Record<CredentialKind, { heading: string; remedies(dataDir: string)
     remedies: (dataDir) => [`${PROGRAM} key revoke ID ${dataDir}`],
   },
   user: {
-    heading: "Users, with the passwords from then",
+    heading: "Users, with their passwords at the time of the backup",
     remedies: (dataDir) => [
       `${PROGRAM} user disable EMAIL ${dataDir}`,
       `${PROGRAM} user reset-password EMAIL ${dataDir}`,
     ],
   },
   webhook: {
-    heading: "Webhooks, with the signing secrets from then",
+    heading: "Webhooks, with their signing secrets at the time of the backup",
     remedies: () => [
       "POST /api/v1/webhooks/ID/rotate-secret",
       "Delete the webhook in the dashboard.",
     ],
   },
   monitor: {
-    heading: "Push monitors, with the heartbeat tokens from then",
+    heading: "Push monitors, with their heartbeat tokens at the time of the backup",
     remedies: () => [
       "POST /api/v1/monitors/ID/rotate-token",
       "Delete the monitor in the dashboard.",
@@ -38,7 +38,8 @@ const KINDS: Record<CredentialKind, { heading: string; remedies(dataDir: string)
 
 export const restoreCommand: Command = {
   name: "restore",
-  summary: "Replace the database by a backup and keep its file. The server must be stopped.",
+  summary:
+    "Replace the database with a backup and keep the replaced file. The server must be stopped.",
   positionals: ["FILE"],
   options: optionNames("restore"),
   async run({ config, positionals, output }) {
@@ -51,7 +52,7 @@ export const restoreCommand: Command = {
     } finally {
       lock.release();
     }
-    output.err(`Restored ${file}. Everybody signs in again, and links that were open are void.`);
+    output.err(`Restored ${file}. All sessions have ended, and one-time links no longer work.`);
     if (report.kept) output.err(`The replaced database is kept in ${report.kept}.`);
     describeCredentials(output, report, directory.path);
     return 0;

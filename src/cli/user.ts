@@ -38,17 +38,17 @@ const PASSWORD_FLAG: Flag = {
 
 const createCommand: Command = {
   name: "user create",
-  summary: "Create a user and print a link, this once, at which they choose a password.",
+  summary: "Create a user and print a one-time link for choosing a password.",
   flags: [
-    { name: "email", placeholder: "E", isRequired: true, help: "What they sign in with." },
+    { name: "email", placeholder: "E", isRequired: true, help: "Email address for signing in." },
     { name: "name", placeholder: "N", help: "Display name; default: the email before the @." },
     {
       name: "role",
       placeholder: "R",
-      help: `What they may do: ${ROLES.join(", ")}. The first user is owner; required for every later user.`,
+      help: `Role of the user: ${ROLES.join(", ")}. The first user is owner; required for every later user.`,
     },
     PASSWORD_FLAG,
-    { ...JSON_FLAG, help: "Print the user's resource, with the link in `link`." },
+    { ...JSON_FLAG, help: "Print the user as JSON, with the link in `link`." },
   ],
   options: optionNames("user"),
   async run(invocation) {
@@ -77,7 +77,7 @@ const createCommand: Command = {
 
 const listCommand: Command = {
   name: "user list",
-  summary: "List all users, disabled ones too.",
+  summary: "List all users, including disabled ones.",
   flags: [JSON_FLAG],
   options: optionNames("user"),
   run: (invocation) =>
@@ -90,7 +90,7 @@ const listCommand: Command = {
 
 const disableCommand: Command = {
   name: "user disable",
-  summary: "Disable a user and list the API keys they created that still work.",
+  summary: "Disable a user and list the API keys of the user that still work.",
   positionals: ["ID_OR_EMAIL"],
   flags: [JSON_FLAG],
   options: optionNames("user"),
@@ -105,15 +105,15 @@ const disableCommand: Command = {
       if (invocation.isSet("json")) printJson(output, user);
       else output.err(`Disabled ${nameOf(user)}.`);
       if (keys.length === 0) return;
-      output.err("API keys that this user created still work:");
+      output.err("These API keys of the user still work:");
       for (const { id, name } of keys) output.err(`  ${id} (${name})`);
-      output.err("allclear key revoke ID ends one, at once.");
+      output.err("To revoke one: allclear key revoke ID");
     }),
 };
 
 const resetCommand: Command = {
   name: "user reset-password",
-  summary: "End a user's sessions and print a link, this once, at which they choose a password.",
+  summary: "End the sessions of a user and print a one-time link for choosing a password.",
   positionals: ["ID_OR_EMAIL"],
   flags: [PASSWORD_FLAG],
   options: optionNames("user"),

@@ -7,7 +7,7 @@ export const ERRORS = {
     status: 400,
     title: "Invalid request",
     meaning:
-      "The request cannot be read: malformed JSON, a bad query parameter or cursor, an API key in the query string, a body that does not arrive whole in time, a Content-Length header that is not a whole number or is sent twice, or a Host header that is empty or sent twice. Correct the request; sending it again will not help.",
+      "The request is not valid: malformed JSON, an invalid query parameter or cursor, an API key in the query string, a body that does not arrive completely in time, a Content-Length header that is not a whole number or is sent twice, or a Host header that is empty or sent twice. Correct the request before sending it again.",
     example: "The body is not valid JSON.",
   },
   missing_key: {
@@ -21,7 +21,7 @@ export const ERRORS = {
     status: 401,
     title: "API key not recognised",
     meaning:
-      "The value is not a key of this server. Check that it was copied whole (58 characters, beginning with `allclear_`) and that it belongs to this installation.",
+      "The value is not a key of this server. Check that it is complete (58 characters, starting with `allclear_`) and that it belongs to this installation.",
     example: "The API key is not one of this server's.",
   },
   expired_key: {
@@ -34,21 +34,21 @@ export const ERRORS = {
   revoked_key: {
     status: 401,
     title: "API key revoked",
-    meaning: "The key was revoked, which is final. Create another key.",
+    meaning: "The key was revoked, which cannot be undone. Create another key.",
     example: "The API key was revoked at 2026-01-01T12:00:00.000Z.",
   },
   insufficient_scope: {
     status: 403,
     title: "Insufficient scope",
     meaning:
-      "The key is valid but lacks the scope that the endpoint asks for. No scope implies another; create a key that has it.",
+      "The key is valid but does not have the scope that the endpoint needs. Scopes do not include each other. Create a key that has the scope.",
     example: "This endpoint needs the scope write:components, which the API key does not have.",
   },
   sign_in_required: {
     status: 401,
     title: "Sign-in required",
     meaning:
-      "The dashboard is for users who are signed in, and this request carries no live session: it ended, or there was none. API keys open the API only.",
+      "The dashboard needs a signed-in user, and the request has no session or its session has ended. API keys work for the API only.",
     example: "Sign in to the dashboard. Nothing was changed.",
   },
   insufficient_role: {
@@ -60,35 +60,35 @@ export const ERRORS = {
   },
   cross_site_request: {
     status: 403,
-    title: "Cross-site request refused",
+    title: "Cross-site request rejected",
     meaning:
-      "A form of the dashboard was sent from somewhere else than the dashboard itself, or the browser did not say from where. Behind a reverse proxy that changes the Host header, set the public address.",
+      "A form of the dashboard was submitted from another site, or the browser did not send its origin. Behind a reverse proxy that changes the Host header, set the public address.",
     example: "This form was not sent from a page of this server, so nothing was changed.",
   },
   not_found: {
     status: 404,
     title: "Not found",
-    meaning: "There is no such path, or no such resource, or it was deleted.",
+    meaning: "The path or the resource does not exist, or the resource was deleted.",
     example: "There is no such resource.",
   },
   method_not_allowed: {
     status: 405,
     title: "Method not allowed",
-    meaning: "The path exists, the method does not. The Allow header lists those that do.",
-    example: "DELETE is not a method of this path; it answers GET, HEAD.",
+    meaning: "The path exists, but not with this method. The Allow header lists its methods.",
+    example: "DELETE is not a method of this path. Its methods are GET, HEAD.",
   },
   conflict: {
     status: 409,
     title: "Conflict",
     meaning:
-      "The present state forbids the change, for example a slug that is taken or the rotation of a revoked key. Nothing was changed.",
+      "The change is not possible in the current state, for example because a slug is taken or a key is revoked. Nothing was changed.",
     example: "The slug acme is taken.",
   },
   precondition_failed: {
     status: 412,
     title: "Precondition failed",
     meaning:
-      "The resource has changed since the version named in If-Match. Read it again, apply the change to what it is now, and send the new ETag.",
+      "The resource has changed since the version in If-Match. Read it again, apply the change to the current version, and send its ETag.",
     example: 'The resource is at version "7", not at the version that If-Match names.',
   },
   payload_too_large: {
@@ -101,21 +101,21 @@ export const ERRORS = {
     status: 415,
     title: "Unsupported media type",
     meaning:
-      "The body is not sent as what the endpoint reads: `Content-Type: application/json`, or a form in the dashboard. A body with a `Content-Encoding`, such as gzip, is not read.",
+      "The body does not have the media type that the endpoint reads: `application/json`, or a form in the dashboard. Bodies with a `Content-Encoding`, such as gzip, are not supported.",
     example: "Send the body as application/json.",
   },
   validation_failed: {
     status: 422,
     title: "Validation failed",
     meaning:
-      "The body is JSON but breaks the schema. `errors` lists every broken field by its JSON pointer, unknown fields and unknown references included; after 100 of them, one entry without a pointer counts the rest. Nothing was changed.",
+      "The body is JSON but does not match the schema. `errors` lists every invalid field by its JSON pointer, including unknown fields and references. After 100 of them, one entry without a pointer counts the rest. Nothing was changed.",
     example: "One field is wrong.",
   },
   idempotency_mismatch: {
     status: 422,
     title: "Idempotency-Key used for another body",
     meaning:
-      "Within the last 24 hours the same API key sent this Idempotency-Key to this path with another body, byte by byte. Nothing was changed. Use a new Idempotency-Key for every new request, and send the same bytes when trying one again.",
+      "Within the last 24 hours, the same API key sent this Idempotency-Key to this path with another body. Nothing was changed. Use a new Idempotency-Key for every new request, and send exactly the same bytes when you repeat a request.",
     example:
       "This Idempotency-Key came with another body before. Nothing was changed; use a new key for another request.",
   },
@@ -123,21 +123,21 @@ export const ERRORS = {
     status: 429,
     title: "Too many requests",
     meaning:
-      "The limit named in the detail is used up. Wait for as many seconds as Retry-After says; the next request then gets through.",
+      "The rate limit in the detail is used up. Wait for the number of seconds in Retry-After, then repeat the request.",
     example: "The API key's limit of 1000 requests a minute is used up. Try again in 1 second.",
   },
   internal_error: {
     status: 500,
     title: "Internal error",
     meaning:
-      "Something went wrong on the server. Its log says what, under the request's id from X-Request-Id.",
+      "An unexpected error happened on the server. Its log has the cause under the id from X-Request-Id.",
     example: "Something went wrong. The server's log has the cause under this request's id.",
   },
   unavailable: {
     status: 503,
     title: "Unavailable",
     meaning:
-      "The server cannot take the request now: the database is full or locked, the server is overloaded or shutting down. Nothing was half-written; try again after Retry-After seconds.",
+      "The server cannot handle the request now: the database is full or locked, or the server is overloaded or shutting down. Nothing was changed. Try again after Retry-After seconds.",
     example: "The change could not be stored. Nothing was written; try again.",
   },
 } as const satisfies Record<

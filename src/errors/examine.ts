@@ -87,7 +87,7 @@ function examineObject(schema: TSchema, value: unknown, path: Path, errors: Fiel
 /** Adds an error for too few or too many fields; returns true if it did. */
 function addSizeErrors(schema: TSchema, size: number, path: Path, errors: FieldErrors): boolean {
   const { minProperties = 0, maxProperties = Number.POSITIVE_INFINITY } = schema;
-  if (size < minProperties) errors.add(path, "names nothing to change");
+  if (size < minProperties) errors.add(path, "must contain at least one field");
   if (size > maxProperties) errors.add(path, `has more than ${maxProperties} entries`);
   return size < minProperties || size > maxProperties;
 }
@@ -141,7 +141,7 @@ function examineList(schema: TSchema, value: unknown, path: Path, errors: FieldE
   }
   if (value.length > maxItems) return broken(path, `has more than ${maxItems} entries`, errors);
   if (uniqueItems && new Set(value).size < value.length) {
-    return broken(path, "names something twice", errors);
+    return broken(path, "contains an entry twice", errors);
   }
   const valid: unknown[] = value.map((item, index) =>
     examinePart(items, item, [...path, index], errors),

@@ -63,7 +63,7 @@ export class FieldErrors {
     if (part instanceof FieldErrors) this.#unlisted += part.unlisted;
   }
 
-  /** Adds the errors of fields that have none yet: the first error of a field is the one to act on. */
+  /** Adds the errors of fields that have none yet. Each field keeps its first error. */
   addMissing(further: FieldErrors): void {
     const known = new Set(this.#listed.map((field) => field.pointer));
     this.addAll(

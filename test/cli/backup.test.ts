@@ -25,7 +25,7 @@ describe("allclear backup and restore, while no server runs", () => {
     const { exitCode, err } = await run(["restore", copy]);
     expect([exitCode, err[0]]).toEqual([
       0,
-      `Restored ${copy}. Everybody signs in again, and links that were open are void.`,
+      `Restored ${copy}. All sessions have ended, and one-time links no longer work.`,
     ]);
     expect(await names()).toEqual(["before"]);
 
@@ -71,7 +71,7 @@ describe("allclear backup and restore, while no server runs", () => {
       `  ${id}  CI`,
       "To revoke one:",
       `  ${PROGRAM} key revoke ID --data-dir ${dataDir}`,
-      "Users, with the passwords from then:",
+      "Users, with their passwords at the time of the backup:",
       expect.stringMatching(/^ {2}usr_\w+ {2}ada@acme\.test, owner$/),
       "Ways to revoke one:",
       `  ${PROGRAM} user disable EMAIL --data-dir ${dataDir}`,

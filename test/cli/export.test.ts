@@ -6,9 +6,9 @@ import { testConfig } from "../support/app";
 import { type CommandLine, commandLine, installedCommandLine } from "../support/command-line";
 import { temporaryFolder } from "../support/temporary-folder";
 
-const HEAD = `# Written by \`allclear export\`; \`allclear apply FILE\` makes it so, here or elsewhere.
-# Each thing is found again by its ref. A field that is left out has its default.
-# Not in here: statuses, incidents, maintenance, logos, users and API keys.
+const HEAD = `# Written by \`allclear export\`. \`allclear apply FILE\` restores it, here or on another server.
+# Objects are identified by their refs. Omitted fields have their defaults.
+# Not included: statuses, incidents, maintenance, logos, users and API keys.
 `;
 
 const TWO_PAGES = `${HEAD}
@@ -91,7 +91,7 @@ describe("allclear export", () => {
     const page = await printed(run, "--page", "internal");
     expect(page).toContain("  - slug: inside\n    name: Internal\n    ref: internal\n");
     expect(page).not.toContain("northwind");
-    expect(page).toContain("# This is not all that there is: `allclear apply --prune`");
+    expect(page).toContain("# This file is not complete: `allclear apply --prune`");
     expect(await printed(run, "--page", "inside")).toBe(page);
     expect(await printed(run)).not.toContain("not all that there is");
   });
@@ -120,7 +120,7 @@ describe("allclear export", () => {
     expect(await run(["export", "--page", "sample"])).toEqual({
       exitCode: 1,
       out: [],
-      err: ["sample is the example page of a first run; no file holds it."],
+      err: ["sample is the sample page of a first start, which cannot be exported."],
     });
   });
 

@@ -35,7 +35,7 @@ describe("allclear healthcheck", () => {
     const { exitCode, err } = await commandLine(folder.path)(["healthcheck"], {
       ALLCLEAR_LISTEN: server.listen,
     });
-    expect([exitCode, err]).toEqual([1, ["The server answers 503."]]);
+    expect([exitCode, err]).toEqual([1, ["The server answered with status 503."]]);
   });
 
   test("healthcheck exits with 1 if no server listens", async () => {

@@ -90,7 +90,7 @@ describe("allclear key create", () => {
       expect.stringMatching(/^--scope read:all must be one of /),
       expect.stringMatching(/^--scope write must be one of /),
       expect.stringMatching(/^--rate-limit must be a whole number from 1 to 1,000,000/),
-      expect.stringMatching(/^--expires lies in the past/),
+      expect.stringMatching(/^--expires is in the past/),
       "allclear key create --help lists its options.",
     ]);
     expect(await listKeys(run)).toEqual([]);

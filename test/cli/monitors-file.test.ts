@@ -17,10 +17,10 @@ pages:
               headers: { Authorization: "Bearer \${API_TOKEN}" }
 `;
 
-const EXPORTED = `# Written by \`allclear export\`; \`allclear apply FILE\` makes it so, here or elsewhere.
-# Each thing is found again by its ref. A field that is left out has its default.
-# Not in here: statuses, incidents, maintenance, logos, users and API keys.
-# Nor the secrets and tokens of monitors: null keeps one that is known; elsewhere give it, as \${NAME}.
+const EXPORTED = `# Written by \`allclear export\`. \`allclear apply FILE\` restores it, here or on another server.
+# Objects are identified by their refs. Omitted fields have their defaults.
+# Not included: statuses, incidents, maintenance, logos, users and API keys.
+# Secrets and tokens of monitors are not included either: null keeps a stored one. On another server, set each as \${NAME}.
 
 pages:
   - slug: northwind

@@ -24,7 +24,7 @@ describe("a command that is called wrongly", () => {
     ],
     [["key", "revoke"], "ID is missing."],
     [["key", "revoke", "one", "two"], "Unexpected: two"],
-    [["key", "update", "key_x"], "Give --name, --rate-limit or both."],
+    [["key", "update", "key_x"], "--name or --rate-limit is required."],
     [["key", "rotate", "key_x", "--overlap", "9h"], "--overlap must be one of now, 1h, 24h, 7d."],
     [["backup"], "FILE is missing."],
     [["restore"], "FILE is missing."],
@@ -78,7 +78,7 @@ describe("errors that the operator can correct", () => {
     [["key", "update", "key_nope", "--name", "n"], "There is no such key as key_nope."],
     [["restore", "/nonexistent.db"], "There is no file /nonexistent.db."],
     [["apply", "/nonexistent.yaml"], "There is no file /nonexistent.yaml."],
-    [["apply", "/"], "/ is a folder; apply takes one file."],
+    [["apply", "/"], "/ is a directory; apply needs a file."],
   ])("the failing call %p exits with 1 and a sentence without a stack", async (args, sentence) => {
     using folder = temporaryFolder();
     const { exitCode, out, err } = await installedCommandLine(folder.path)(args);

@@ -260,9 +260,9 @@ describe("allclear user disable", () => {
     expect([exitCode, out]).toEqual([0, []]);
     expect(err).toEqual([
       `Disabled ${bob?.id} (bob, bob@acme.test).`,
-      "API keys that this user created still work:",
+      "These API keys of the user still work:",
       `  ${key.id} (CI bot)`,
-      "allclear key revoke ID ends one, at once.",
+      "To revoke one: allclear key revoke ID",
     ]);
     const [disabled] = await listUsers(run);
     expect(disabled?.disabled_at).not.toBeNull();

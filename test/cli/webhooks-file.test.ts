@@ -16,10 +16,10 @@ webhooks:
     secret: \${SIGNING}
 `;
 
-const EXPORTED = `# Written by \`allclear export\`; \`allclear apply FILE\` makes it so, here or elsewhere.
-# Each thing is found again by its ref. A field that is left out has its default.
-# Not in here: statuses, incidents, maintenance, logos, users and API keys.
-# Nor the secrets and tokens of webhooks: null keeps one that is known; elsewhere give it, as \${NAME}.
+const EXPORTED = `# Written by \`allclear export\`. \`allclear apply FILE\` restores it, here or on another server.
+# Objects are identified by their refs. Omitted fields have their defaults.
+# Not included: statuses, incidents, maintenance, logos, users and API keys.
+# Secrets and tokens of webhooks are not included either: null keeps a stored one. On another server, set each as \${NAME}.
 
 pages:
   - slug: northwind
@@ -115,6 +115,6 @@ describe("webhooks on the command line", () => {
     const text = out.join("\n");
     expect(text).toContain("  - ref: our-chat");
     expect(text).not.toContain("  - ref: deployments");
-    expect(text).toContain("# This is not all that there is: `allclear apply --prune`");
+    expect(text).toContain("# This file is not complete: `allclear apply --prune`");
   });
 });
