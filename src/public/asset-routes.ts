@@ -23,7 +23,7 @@ export function assetRoutes(requestContexts: RequestContexts, assets: Assets) {
       tag: "Documentation",
       access: { kind: "file" },
       onCustomDomain: "shared",
-      summary: "A file that a page needs",
+      summary: "Read a file of a page",
       answers: { 200: { description: "The file." } },
       errors: ["not_found"],
     }),

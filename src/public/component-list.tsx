@@ -74,7 +74,7 @@ function ComponentGroup({ group, components, rows }: ComponentGroupProps) {
 function Method() {
   return (
     <details class="method muted">
-      <summary>How uptime is counted</summary>
+      <summary>How uptime is calculated</summary>
       <p>
         Over the last {UPTIME_DAYS} days, today included, in time: 1 − (major outage + 0.3 × partial
         outage) ÷ (known time − maintenance). Degraded performance counts as up; time of which

@@ -62,7 +62,7 @@ export function docsRoutes(
       },
       operation({
         ...PAGE,
-        summary: "The API, to try",
+        summary: "Show the API documentation",
         answers: { 200: { description: "HTML." } },
       }),
     )
@@ -73,6 +73,10 @@ export function docsRoutes(
           request,
           requestContext,
         ),
-      operation({ ...PAGE, summary: "The errors", answers: { 200: { description: "HTML." } } }),
+      operation({
+        ...PAGE,
+        summary: "Show the errors",
+        answers: { 200: { description: "HTML." } },
+      }),
     );
 }

@@ -19,7 +19,7 @@ export async function renderDocs(assets: Assets): Promise<HtmlDocument> {
     ["docs.css", "docs.js", "docs-start.js"].map((name) => assets.pathOf(name)),
   );
   return {
-    html: `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>API · Allclear</title><link rel="icon" href="data:,"><link rel="stylesheet" href="${style}"></head><body><main id="docs"><noscript>This page needs JavaScript. The same is in <a href="/openapi.json">/openapi.json</a>.</noscript></main><script src="${script}"></script><script src="${start}"></script></body></html>`,
+    html: `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>API · Allclear</title><link rel="icon" href="data:,"><link rel="stylesheet" href="${style}"></head><body><main id="docs"><noscript>This page needs JavaScript. The same content is in <a href="/openapi.json">/openapi.json</a>.</noscript></main><script src="${script}"></script><script src="${start}"></script></body></html>`,
     policy:
       "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   };
@@ -36,7 +36,7 @@ export function renderErrorDocs(): HtmlDocument {
           <p class="muted">
             Every error is <code>application/problem+json</code> (RFC 9457) with one of these codes.
             <br />
-            <a href="/docs">The whole API</a>
+            <a href="/docs">API documentation</a>
           </p>
         </header>
         <dl class="error-list">

@@ -104,7 +104,7 @@ function IncidentRow({ incident, context }: { incident: IncidentSummary; context
           {name}
         </a>
         <p class="muted">
-          {resolvedAt === null ? "Going on" : lasting(toIso(startedAt), toIso(resolvedAt))}
+          {resolvedAt === null ? "Ongoing" : lasting(toIso(startedAt), toIso(resolvedAt))}
           <Affected components={components} isCut={isCut} />
           {postmortemPublishedAt === null ? null : (
             <>

@@ -128,24 +128,24 @@ function renderFailure(props: FailureProps): HtmlDocument {
       >
         <p>{message}</p>
         {code === "not_found" ? (
-          <p>It may have been removed, or the address may have lost a part on its way here.</p>
+          <p>The page may have been removed, or the address may be incomplete.</p>
         ) : null}
         {canBeSentAgain ? (
           <p>
-            To keep what you typed, go back to the form with your browser's back button, and send it
+            To keep your input, go back to the form with your browser's back button and submit it
             again later.
           </p>
         ) : null}
         {mayLeaveForm ? (
           <p>
-            Sign in in another tab, come back here, go back to the form with your browser's back
-            button, and send it again.
+            To keep your input, sign in in another tab, then go back to the form with your browser's
+            back button and submit it again.
           </p>
         ) : null}
         <Actions>
           {mayLeaveForm ? (
             <ButtonLink href={SIGN_IN_PATH} kind="primary" opensTab>
-              Open sign-in in another tab
+              Sign in in another tab
             </ButtonLink>
           ) : (
             <WayBack {...places} />

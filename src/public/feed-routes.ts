@@ -99,7 +99,7 @@ export function feedRoutes(
 
   const routes = new Elysia().use(requestContexts.plugin);
   for (const { name, ending, mediaType, representationOf } of feeds) {
-    const summary = `Follow the default page by ${name}`;
+    const summary = `Read the ${name} feed of the default page`;
     routes.get(
       `/history.${ending}`,
       serveDefault(representationOf),
@@ -109,7 +109,7 @@ export function feedRoutes(
   for (const { idOf, file, suffix, description } of FEED_FILES) {
     for (const { name, ending, mediaType, representationOf } of feeds) {
       const path = `${file}.${ending}` as const;
-      const summary = `Follow a page by ${name}${suffix}`;
+      const summary = `Read the ${name} feed of a page${suffix}`;
       routes.get(
         `/status/:slug/${path}`,
         serve(path, representationOf),
@@ -121,12 +121,12 @@ export function feedRoutes(
     .get(
       "/status/:slug/calendar.ics",
       serve("calendar.ics", calendarOf),
-      document("getCalendar", "Subscribe to a page's maintenance", CALENDAR, PLANNED),
+      document("getCalendar", "Read the maintenance calendar of a page", CALENDAR, PLANNED),
     )
     .get(
       "/status/:slug/badge.svg",
       serve("badge.svg", badgeOf),
-      document("getBadge", "A page's badge", SVG, "The page's name and its headline."),
+      document("getBadge", "Read the badge of a page", SVG, "Name and headline of the page."),
     )
     .get(
       "/status/:slug/badge.json",
@@ -134,8 +134,8 @@ export function feedRoutes(
       operation({
         ...PUBLIC_JSON,
         id: "getEndpointBadge",
-        summary: "A page's badge for shields.io",
-        description: "In the form that shields.io's endpoint badge reads.",
+        summary: "Read the badge of a page for shields.io",
+        description: "In the format of shields.io's endpoint badge.",
         answers: { 200: { description: "The badge.", schema: EndpointBadge }, 308: MOVED },
       }),
     )
@@ -153,7 +153,12 @@ export function feedRoutes(
           ? componentBadgeOf(component).respond(request, requestContext)
           : moved(page.slug, `badge/${component.id}.svg`);
       },
-      document("getComponentBadge", "A component's badge", SVG, "Its name and its status."),
+      document(
+        "getComponentBadge",
+        "Read the badge of a component",
+        SVG,
+        "Name and status of the component.",
+      ),
     );
 }
 
@@ -173,7 +178,7 @@ function respond(
 const NEWEST =
   "The 50 most recently updated incidents and maintenances, each with its updates as content.";
 
-const AS_STATUSPAGE = "The page's feed, under the name that Atlassian Statuspage gives it.";
+const AS_STATUSPAGE = "The same feed at the path of Atlassian Statuspage.";
 
 /** Formats of feeds. */
 const FEEDS = [
@@ -186,7 +191,7 @@ const FEED_FILES = [
   {
     file: "history",
     idOf: (format: string) => `getHistory${format}`,
-    suffix: ", as of Statuspage",
+    suffix: " at the path of Statuspage",
     description: AS_STATUSPAGE,
   },
   { file: "feed", idOf: (format: string) => `get${format}Feed`, suffix: "", description: NEWEST },
@@ -201,7 +206,7 @@ interface Call {
 const PLANNED =
   "Upcoming and recently planned maintenance. UIDs are stable, SEQUENCE counts changes, and cancelled maintenance has that status.";
 
-const MOVED = { description: "The page has another slug now." };
+const MOVED = { description: "The page now has another slug." };
 
 function document(
   id: string,

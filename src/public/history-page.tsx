@@ -47,7 +47,7 @@ export function renderHistoryPage(
           ) : null}
         </nav>
         {entries.length === 0 ? (
-          <p class="card empty">Nothing was reported in {title}.</p>
+          <p class="card empty">No incidents or maintenance in {title}.</p>
         ) : (
           <DaySections sections={groupByDay(entries)} topHeading={2} context={context} />
         )}

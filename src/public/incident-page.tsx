@@ -42,7 +42,7 @@ export function renderIncidentPage(
         <Facts
           items={[
             { label: "Status", value: to === null ? INCIDENT_WORDS[incident.status] : null },
-            { label: "Began", value: <ClockTime at={from} times={times} /> },
+            { label: "Started", value: <ClockTime at={from} times={times} /> },
             {
               label: "Resolved",
               value:

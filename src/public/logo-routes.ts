@@ -52,7 +52,7 @@ export function logoRoutes(
       tag: "Pages",
       access: { kind: "file" },
       onCustomDomain: "page",
-      summary: "A page's logo",
+      summary: "Read the logo of a page",
       answers: { 200: { description: "PNG, JPEG or WebP." } },
       errors: ["not_found"],
     }),

@@ -37,9 +37,9 @@ export function renderMaintenancePage(
         </header>
         <Facts
           items={[
-            { label: "Planned", value: <ClockTime at={from} until={until} times={times} /> },
+            { label: "Planned time", value: <ClockTime at={from} until={until} times={times} /> },
             {
-              label: "Began",
+              label: "Started",
               value: startedAt === null ? null : <ClockTime at={startedAt} times={times} />,
             },
             {
@@ -47,7 +47,7 @@ export function renderMaintenancePage(
               value: completedAt === null ? null : <ClockTime at={completedAt} times={times} />,
             },
             {
-              label: "Affects",
+              label: "Affected components",
               value:
                 components.length === 0 ? null : (
                   <Names

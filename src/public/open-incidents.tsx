@@ -20,7 +20,7 @@ export function OpenIncidents({ incidents, context, budget }: OpenIncidentsProps
   return (
     <section aria-labelledby="now">
       <h2 class="section-title" id="now">
-        Happening now
+        Open incidents
       </h2>
       {incidents.map((incident) => (
         <OpenIncident key={incident.id} incident={incident} context={context} budget={budget} />

@@ -56,7 +56,7 @@ export function Updates({ updates, part, context, budget, pathOf }: UpdatePartPr
       </div>
       {part.before ? (
         <p class="more">
-          <a href={pathOf()}>From the newest update on</a>
+          <a href={pathOf()}>Newest updates</a>
         </p>
       ) : null}
     </section>

@@ -124,7 +124,7 @@ export function publicRoutes(
               );
         return answer;
       },
-      operation({ ...PAGE, summary: "The default page, or the one whose domain it is" }),
+      operation({ ...PAGE, summary: "Show the default page, or the page of a custom domain" }),
     )
     .get(
       "/status/:slug",
@@ -139,7 +139,7 @@ export function publicRoutes(
         );
         return answer;
       },
-      operation({ ...PAGE, summary: "A status page", errors: ["not_found"] }),
+      operation({ ...PAGE, summary: "Show a status page", errors: ["not_found"] }),
     )
     .get(
       "/status/:slug/incidents/:id",
@@ -150,7 +150,7 @@ export function publicRoutes(
         ),
       {
         query: PermalinkQuery,
-        ...operation({ ...PAGE, summary: "An incident", errors: ["not_found"] }),
+        ...operation({ ...PAGE, summary: "Show an incident", errors: ["not_found"] }),
       },
     )
     .get(
@@ -162,7 +162,7 @@ export function publicRoutes(
         ),
       {
         query: PermalinkQuery,
-        ...operation({ ...PAGE, summary: "A maintenance", errors: ["not_found"] }),
+        ...operation({ ...PAGE, summary: "Show a maintenance", errors: ["not_found"] }),
       },
     )
     .get(
@@ -185,7 +185,7 @@ export function publicRoutes(
           },
           { additionalProperties: true },
         ),
-        ...operation({ ...PAGE, summary: "What happened in a month", errors: ["not_found"] }),
+        ...operation({ ...PAGE, summary: "Show the history of a month", errors: ["not_found"] }),
       },
     );
 }

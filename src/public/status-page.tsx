@@ -115,7 +115,7 @@ export function renderEmptyHome(): HtmlDocument {
         </header>
         <p>There is no public status page here yet.</p>
         <p class="muted">
-          Describe one in a file and run <code>allclear apply status.yaml</code>.
+          To create one, describe it in a file and run <code>allclear apply status.yaml</code>.
         </p>
       </main>
     ),
@@ -159,7 +159,7 @@ function Past({ sections, context }: { sections: readonly DaySection[]; context:
       <h2 class="section-title" id="past">
         The last {PAST_DAYS} days
       </h2>
-      {sections.length === 0 ? <p class="muted">Nothing else to report.</p> : null}
+      {sections.length === 0 ? <p class="muted">No other incidents or maintenance.</p> : null}
       <DaySections sections={sections} topHeading={3} context={context} />
       <p class="more">
         <a href={context.paths.history}>Earlier history</a>

@@ -21,7 +21,7 @@ const Summary = Type.Object(
         minimum: 0,
         maximum: 1,
         description:
-          "The share of the last 30 UTC days, today included, in which the components were up, all of them together. Null where nothing is known.",
+          "Uptime of all components together in the last 30 UTC days, including today. Null without known time.",
         examples: [0.999712],
       }),
     ),
@@ -40,8 +40,8 @@ export function summaryRoutes(requestContexts: RequestContexts, snapshots: Snaps
     operation({
       ...PUBLIC_JSON,
       id: "getSummary",
-      summary: "Read a page in six figures",
-      description: "For widgets that can read no more than a flat object.",
+      summary: "Read the summary of a page",
+      description: "Six figures, for widgets that can read only flat objects.",
       answers: { 200: { description: "The figures.", schema: Summary } },
     }),
   );

@@ -108,7 +108,7 @@ export function DayTable({ runs }: { runs: readonly DayRun[] }) {
         <tr>
           <th scope="col">Day</th>
           <th scope="col">Worst status</th>
-          <th scope="col">How long</th>
+          <th scope="col">Duration</th>
         </tr>
       </thead>
       <tbody dangerouslySetInnerHTML={{ __html: runs.toReversed().map(writeRow).join("") }} />

@@ -82,7 +82,7 @@ export function MonitorLabel({ state }: { state: MonitorState }) {
 const OUTCOMES: Record<CheckOutcome, { state: MonitorState; word: string }> = {
   ok: { state: "up", word: "OK" },
   failed: { state: "down", word: "Failed" },
-  unknown: { state: "no_data", word: "Not known" },
+  unknown: { state: "no_data", word: "Unknown" },
 };
 
 /** Shape, colour and name of the outcome of a check. */

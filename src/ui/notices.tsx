@@ -55,7 +55,7 @@ export function ErrorSummary({ errors, autofocus = true }: ErrorSummaryProps) {
     <div class="notice tone-danger" role="alert" tabIndex={-1} autofocus={autofocus}>
       <ToneIcon tone="danger" />
       <div class="notice-text">
-        <p class="strong">Please correct {errors.length === 1 ? "this field" : "these fields"}</p>
+        <p class="strong">Correct {errors.length === 1 ? "this field" : "these fields"}</p>
         <ul class="plain-list">
           {errors.map(({ name, label, detail }) => (
             <li key={name}>

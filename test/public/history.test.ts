@@ -53,7 +53,7 @@ describe("the history of a page", () => {
     await using site = await createPublicSite();
     const page = readHtml((await site.app.call("/status/acme/history")).text);
     expect(page.texts("h1")).toEqual(["History, March 2026"]);
-    expect(page.texts(".empty")).toEqual(["Nothing was reported in March 2026."]);
+    expect(page.texts(".empty")).toEqual(["No incidents or maintenance in March 2026."]);
     // The page was made in it, and nothing is known from before.
     expect(page.attributes(".months a", "rel")).toEqual([]);
     await site.app.clock.advance(22 * DAY_MS);

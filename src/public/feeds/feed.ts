@@ -92,7 +92,7 @@ function createFeed(page: Page, rendered: readonly RenderedEntry[], file: string
   return new (library().Feed)({
     id: urnOf(page.id),
     title: asText(page.name),
-    description: asText(page.description ?? `What happens at ${page.name}`),
+    description: asText(page.description ?? `Incidents and maintenance of ${page.name}`),
     link: page.url,
     feed: `${page.url}/${file}`,
     updated: new Date(changes.reduce((a, b) => (a < b ? b : a), page.created_at)),

@@ -49,7 +49,7 @@ export const V2_DOCUMENTS: readonly V2Document[] = [
   {
     path: "summary.json",
     name: "Summary",
-    summary: "Status, components, unresolved incidents, maintenance to come and under way",
+    summary: "Status, components, unresolved incidents, upcoming and active maintenance",
     schema: V2SummaryDocument,
     make: (source) => ({
       page: pageOf(source.snapshot),
@@ -97,12 +97,12 @@ export const V2_DOCUMENTS: readonly V2Document[] = [
   }),
   maintenanceDocument("scheduled-maintenances/upcoming.json", {
     name: "UpcomingMaintenances",
-    summary: "Maintenance to come",
+    summary: "Upcoming maintenance",
     list: (source) => notEnded(source).filter(({ row }) => !isUnderWay(row.status)),
   }),
   maintenanceDocument("scheduled-maintenances/active.json", {
     name: "ActiveMaintenances",
-    summary: "Maintenance under way",
+    summary: "Active maintenance",
     list: (source) => notEnded(source).filter(({ row }) => isUnderWay(row.status)),
   }),
 ];

@@ -38,10 +38,12 @@ export const V2Component = Type.Object(
     start_date: Nullable(Type.String()),
     group_id: Nullable(Type.String()),
     page_id: Type.String(),
-    group: Type.Boolean({ description: "Whether the row is a group." }),
+    group: Type.Boolean({ description: "True if the entry is a group." }),
     only_show_if_degraded: Type.Boolean(),
     components: Type.Optional(
-      Type.Array(Type.String(), { description: "Of a group alone: the ids of its components." }),
+      Type.Array(Type.String(), {
+        description: "Ids of the components of a group. Only groups have this field.",
+      }),
     ),
   },
   { title: "StatuspageComponent", additionalProperties: false },
@@ -86,7 +88,7 @@ const IncidentFields = {
 export const V2Incident = shape("StatuspageIncident", {
   ...IncidentFields,
   status: OneOf([...INCIDENT_STATUSES, "postmortem"], {
-    description: "postmortem: its post-mortem is published.",
+    description: "postmortem: the post-mortem is published.",
   }),
   impact: OneOf(IMPACTS),
   incident_updates: Type.Array(
