@@ -103,7 +103,7 @@ describe("the documents agree with the code", () => {
       const names = Object.keys((settings as TObject).properties).map((one) => `\`${one}\``);
       return `| \`${name}\` | ${hint} | ${names.join(", ")} |`;
     });
-    const head = "| format | where its URL is found | settings |\n|---|---|---|\n";
+    const head = "| format | URL | settings |\n|---|---|---|\n";
     expect(await read("docs/webhooks.md")).toContain(`${head}${rows.join("\n")}\n\n`);
   });
 

@@ -7,8 +7,8 @@ export type Role = (typeof ROLES)[number];
 export const ROLE_SENTENCES: Readonly<Record<Role, string>> = {
   owner: "Manages users, settings and API keys.",
   admin: "Manages pages, components, monitors, webhooks and API keys.",
-  editor: "Writes incidents and maintenance, and marks components.",
-  viewer: "Reads every status page, private ones too.",
+  editor: "Writes incidents and maintenance, and sets component statuses.",
+  viewer: "Reads every status page, including private ones.",
 };
 
 /** Returns true if a role includes the rights of `needed`. */

@@ -9,7 +9,7 @@ export function shellSnippet(secret: string, now: number): string {
   const body = '{"type":"webhook.test","timestamp":"2026-01-01T12:00:00.000Z","data":{}}';
   const headers = signatureHeaders({ id, at: now, body, secrets: [secret] });
   return `secret='${secret}'
-# An example. Put in its place what arrived: three headers, and the body as it came.
+# An example. Replace it with the three headers and the body that you received.
 id='${id}' timestamp='${headers["webhook-timestamp"]}'
 signature='${headers["webhook-signature"]}'
 body='${body}'
@@ -18,8 +18,8 @@ key=$(printf %s "\${secret#whsec_}" | openssl base64 -d -A | od -An -v -tx1 | tr
 expected=$(printf %s.%s.%s "$id" "$timestamp" "$body" |
   openssl dgst -sha256 -mac HMAC -macopt "hexkey:$key" -binary | openssl base64 -A)
 case " $signature " in
-  *" v1,$expected "*) echo 'The signature is right.' ;;
-  *) echo 'The signature is wrong.'; false ;;
+  *" v1,$expected "*) echo 'The signature is valid.' ;;
+  *) echo 'The signature is not valid.'; false ;;
 esac`;
 }
 

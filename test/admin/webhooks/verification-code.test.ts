@@ -37,7 +37,7 @@ async function run(shell: string): Promise<{ exitCode: number; out: string }> {
 describe.if(Bun.which("openssl") !== null)("the shell program that verifies a signature", () => {
   test("the shell program verifies its own example unchanged", async () => {
     const { shell } = await snippets();
-    expect(await run(shell)).toEqual({ exitCode: 0, out: "The signature is right." });
+    expect(await run(shell)).toEqual({ exitCode: 0, out: "The signature is valid." });
   });
 
   test("the shell program accepts a message signed by the published library and rejects a changed one", async () => {
@@ -49,9 +49,9 @@ describe.if(Bun.which("openssl") !== null)("the shell program that verifies a si
       .replace(/^id=.*$/m, () => `id='evt_1' timestamp='1773144000'`)
       .replace(/^signature=.*$/m, () => `signature='v1,AAAA ${signature}'`)
       .replace(/^body=.*$/m, () => `body='${escaped}'`);
-    expect((await run(arrived)).out).toBe("The signature is right.");
+    expect((await run(arrived)).out).toBe("The signature is valid.");
     const changed = await run(arrived.replace("s down", "s up"));
-    expect(changed).toEqual({ exitCode: 1, out: "The signature is wrong." });
+    expect(changed).toEqual({ exitCode: 1, out: "The signature is not valid." });
   });
 });
 

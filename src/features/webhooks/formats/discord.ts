@@ -33,7 +33,7 @@ export const discord: Format = {
     if (!HOSTS.has(hostname) || PATH.test(pathname)) return [];
     // URLs that end in /slack or /github accept the formats of other services.
     const detail =
-      "must be the URL of a webhook, without anything after it: https://discord.com/api/webhooks/…/…";
+      "must be the URL of a webhook, such as https://discord.com/api/webhooks/…/…, with nothing after it";
     return [{ pointer: pointer("url"), detail }];
   },
   write(event, context) {

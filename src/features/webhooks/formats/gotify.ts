@@ -22,7 +22,7 @@ const Settings = Type.Object(
       minLength: 1,
       maxLength: 255,
       pattern: "^[!-~]+$",
-      description: "The token of an application.",
+      description: "Token of an application.",
       examples: ["AWnhsVvNnMtXp3q"],
     }),
   },
@@ -32,7 +32,7 @@ const Settings = Type.Object(
 export const gotify: Format = {
   name: "gotify",
   label: "Gotify",
-  hint: "The address of your server. The token is that of an application, which you create under Apps.",
+  hint: "The address of your Gotify server, and the token of an application that you create under Apps.",
   settings: Settings,
   secretSettings: ["token"],
   isForPeople: true,

@@ -92,7 +92,7 @@ function styledText(text: string, styles: readonly Style[], dialect: Dialect): s
 // "@name" that is not part of an email address.
 const MENTION = /(?<![\p{L}\p{N}._%+-])@(?=[\p{L}\p{N}_])/gu;
 
-/** Returns a text whose mentions, such as `@everyone`, notify nobody and look the same. */
+/** Returns a text that looks the same, but whose mentions, such as `@everyone`, have no effect. */
 export function withoutMentions(text: string): string {
   return text.replace(MENTION, "@\u200b");
 }

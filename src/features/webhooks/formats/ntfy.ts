@@ -39,7 +39,7 @@ const Settings = Type.Object(
         minLength: 1,
         maxLength: 255,
         pattern: "^[!-~]+$",
-        description: "An access token, where the topic asks for one.",
+        description: "Access token, if the topic needs one.",
         examples: ["tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2"],
       }),
     ),
@@ -53,7 +53,7 @@ const TOPIC_PATH = /^(.*\/)([-_A-Za-z0-9]{1,64})$/;
 export const ntfy: Format = {
   name: "ntfy",
   label: "ntfy",
-  hint: "The URL of a topic, such as https://ntfy.sh/my-secret-topic. Whoever knows a topic can read it.",
+  hint: "The URL of a topic, such as https://ntfy.sh/my-secret-topic. Everyone who knows the topic can read it.",
   settings: Settings,
   secretSettings: ["token"],
   isForPeople: true,

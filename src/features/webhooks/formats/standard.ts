@@ -19,7 +19,7 @@ function envelopeOf({ type, at, data }: RecordedEvent): Envelope {
 export const standard: Format = {
   name: "standard",
   label: "Standard Webhooks",
-  hint: "Any URL of a program of yours. Each request is signed; verify it with a library from standardwebhooks.com.",
+  hint: "A URL of your program. Requests are signed; standardwebhooks.com lists libraries that verify them.",
   settings: Type.Object({}, { additionalProperties: false }),
   secretSettings: [],
   isForPeople: false,

@@ -16,7 +16,7 @@ const DOCUMENTATION = "https://support.atlassian.com/statuspage/docs/enable-webh
 export const statuspage: Format = {
   name: "statuspage",
   label: "Statuspage",
-  hint: "Any URL of a program that takes Atlassian Statuspage's webhook notifications.",
+  hint: "A URL of a program that reads webhook notifications of Atlassian Statuspage.",
   settings: Type.Object({}, { additionalProperties: false }),
   secretSettings: [],
   isForPeople: false,

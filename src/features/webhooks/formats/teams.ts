@@ -28,7 +28,7 @@ const STYLES: Readonly<Record<Tone, string>> = {
 export const teams: Format = {
   name: "teams",
   label: "Microsoft Teams",
-  hint: "In the channel's menu choose Workflows → Send webhook alerts to a channel, and copy the URL that it ends with.",
+  hint: "In the channel's menu choose Workflows → Send webhook alerts to a channel, and copy the URL at the end.",
   settings: Type.Object({}, { additionalProperties: false }),
   secretSettings: [],
   openPath: /^\//,
