@@ -133,7 +133,7 @@ function verifiedTls(
 ): Opened | Fault {
   const certificate = certificateOf(socket, host) ?? null;
   if (!verify) return { socket, address, certificate };
-  if (!certificate) return new Fault("tls", "The server showed no certificate.");
+  if (!certificate) return new Fault("tls", "The server sent no certificate.");
   return certificate.problem === null
     ? { socket, address, certificate }
     : new Fault("tls", certificate.problem, certificate);

@@ -66,7 +66,7 @@ export function createClientAddresses(ctx: Pick<AppContext, "config" | "log">): 
     suspect = peer.ip;
     ctx.log.warn(
       { peer: peer.ip },
-      "requests from this address carry X-Forwarded-For, which is ignored: if it is your reverse proxy, everyone behind it shares one rate limit; name it in ALLCLEAR_TRUSTED_PROXIES",
+      "the header X-Forwarded-For of requests from this address is ignored: if it is your reverse proxy, all clients behind it share one rate limit; add it to ALLCLEAR_TRUSTED_PROXIES",
     );
   }
 

@@ -67,7 +67,7 @@ async function readFormWithFiles(request: Request): Promise<Form> {
     if (!files.has(name)) files.set(name, file);
     content.push([name, file.name, sha256Hex(file.bytes)]);
   }
-  // The bytes as sent would not do: each sending has a boundary of its own.
+  // The fields are hashed instead of the bytes, whose boundary differs each time.
   return toForm(request, fields, files, JSON.stringify(content));
 }
 

@@ -17,7 +17,7 @@ export function noRoute(method: string, allowed: readonly string[]): Problem {
   const list = allowed.join(", ");
   return new Problem(
     "method_not_allowed",
-    `${method} is not a method of this path; it answers ${list}.`,
+    `${method} is not a method of this path. Its methods are ${list}.`,
     { headers: { Allow: list } },
   );
 }
@@ -34,7 +34,7 @@ export function rateLimited({ policy, decision }: Charge): Problem {
 export function tooManyBodies(): Problem {
   return new Problem(
     "rate_limited",
-    "Too many request bodies are on their way. Try again in 1 second.",
+    "The server is receiving too many request bodies. Try again in 1 second.",
     { headers: { "Retry-After": "1" } },
   );
 }

@@ -37,7 +37,7 @@ export const IMMUTABLE = "public, max-age=31536000, immutable";
 
 /**
  * Bytes made once and sent many times: a document, a page, an asset. Keeps a plain and a compressed form,
- * each with its own entity tag, and answers `304` if the caller has the form already.
+ * each with its own entity tag, and answers `304` if the caller already has it.
  */
 export class Representation {
   readonly bytes: Uint8Array<ArrayBuffer>;

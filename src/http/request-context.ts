@@ -32,7 +32,7 @@ export interface RequestContext {
   domain: DomainPage | undefined;
   /** Client address. Reading it costs a system call. */
   readonly address: ClientAddress;
-  /** The one token that the request took; undefined for a file, which takes none. */
+  /** Charge of the request; undefined for static files, which are free. */
   charge: Charge | undefined;
   /**
    * Checks the caller's credential again: a key may have been revoked, or a session ended, while the body

@@ -38,7 +38,7 @@ export function queryProblem(query: string): Problem | undefined {
     if (name === "access_token" || containsKeyShape(value) || containsKeyShape(name)) {
       return new Problem(
         "invalid_request",
-        "An API key does not belong in the query string, where logs keep it. Send it in the Authorization header, and rotate it if it is a real one.",
+        "An API key must not be in the query string, because logs keep it. Send it in the Authorization header, and rotate this key.",
       );
     }
   }

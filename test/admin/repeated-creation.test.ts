@@ -297,7 +297,7 @@ describe("a form with an expiry date", () => {
     const other = { form: await openForm(app, NEW_KEY, session), ...fields };
     const refused = await app.call(NEW_KEY, { session, form: other });
     expect(refused.status).toBe(422);
-    expect(refused.text).toContain("lies in the past");
+    expect(refused.text).toContain("is in the past");
     expect(keysOf(app)).toHaveLength(1);
   });
 });

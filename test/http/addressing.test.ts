@@ -162,23 +162,23 @@ describe("a component's page slug and ref", () => {
         ]);
         const nowhere = await site.get(`/${list}?page=nowhere`);
         expect(expectProblem(nowhere, "invalid_request").errors).toEqual([
-          { pointer: "#/page", detail: "is no page's slug or id" },
+          { pointer: "#/page", detail: "is not the slug or id of a page" },
         ]);
       }
       const map = { components: { [unknown]: "major_outage" } };
-      const inMap = [`#/components/${unknown}`, "is no component"];
+      const inMap = [`#/components/${unknown}`, "is not a component"];
       expect(faultOf(await site.send("PATCH", "/components", map))).toEqual(inMap as never);
       const incident = await site.send("POST", "/incidents", { ...INCIDENT, ...map });
       expect(faultOf(incident)).toEqual(inMap as never);
       const plan = { ...PLAN, components: [unknown] };
       expect(faultOf(await site.send("POST", "/maintenance", plan))).toEqual([
         "#/components/0",
-        "is no component of the page",
+        "is not a component of the page",
       ]);
       const monitor = { ...PUSH, component_ids: [unknown] };
       expect(faultOf(await site.send("POST", "/monitors", monitor))).toEqual([
         "#/component_ids/0",
-        "is no component",
+        "is not a component",
       ]);
     }
     const elsewhere = { ...INCIDENT, components: { "other:shop": "major_outage" } };
@@ -192,7 +192,7 @@ describe("a component's page slug and ref", () => {
   test("a component named by ref and by id is rejected as a duplicate with the second one's pointer", async () => {
     await using site = await createSite();
     const map = { components: { [site.api]: "major_outage", "acme:api": "operational" } };
-    const twice = ["#/components/acme:api", "names a component twice"];
+    const twice = ["#/components/acme:api", "names the same component twice"];
     expect(faultOf(await site.send("PATCH", "/components", map))).toEqual(twice as never);
     const incident = await site.send("POST", "/incidents", { ...INCIDENT, ...map });
     expect(faultOf(incident)).toEqual(twice as never);

@@ -60,12 +60,12 @@ describe("answers that name every invalid field", () => {
       colour: "red",
     });
     expect(errors).toEqual({
-      "#/page": "is no page's slug or id",
+      "#/page": "is not the slug or id of a page",
       "#/name": "is empty",
       "#/body": "is required",
-      "#/components/cmp_none": "is no component",
+      "#/components/cmp_none": "is not a component",
       "#/components/cmp_other": expect.stringContaining("must be one of"),
-      "#/started_at": "lies in the future",
+      "#/started_at": "is in the future",
       "#/colour": "is not a known field",
     });
     expect(site.app.events()).toEqual([]);
@@ -76,7 +76,7 @@ describe("answers that name every invalid field", () => {
     await using site = await createSite();
     const past = new Date(site.app.clock.now() - 60_000).toISOString();
     const body = { ...INCIDENT, status: "investigating", resolved_at: past };
-    const detail = "is for an incident that is resolved, and this is investigating";
+    const detail = "is only for a resolved incident, but the status is investigating";
     expect(await site.refuse("POST", "/incidents", body)).toEqual({ "#/resolved_at": detail });
     expect(await site.refuse("POST", "/incidents", { ...body, colour: 1 })).toEqual({
       "#/colour": expect.any(String),
@@ -91,7 +91,7 @@ describe("answers that name every invalid field", () => {
     const path = `/incidents/${id}`;
     expect(await site.refuse("PATCH", path, { name: "", started_at: FAR })).toEqual({
       "#/name": expect.any(String),
-      "#/started_at": "lies in the future",
+      "#/started_at": "is in the future",
     });
     const early = "2020-01-01T00:00:00Z";
     expect(await site.refuse("PATCH", path, { colour: 1, identified_at: early })).toEqual({
@@ -110,7 +110,7 @@ describe("answers that name every invalid field", () => {
     const path = `/incidents/${id}/updates/${update}`;
     expect(await site.refuse("PATCH", path, { body: "", display_at: FAR })).toEqual({
       "#/body": expect.any(String),
-      "#/display_at": "lies in the future",
+      "#/display_at": "is in the future",
     });
     const early = "2020-01-01T00:00:00Z";
     expect(await site.refuse("PATCH", path, { body: "", display_at: early })).toEqual({
@@ -132,7 +132,7 @@ describe("answers that name every invalid field", () => {
     });
     expect(errors).toEqual({
       "#/body": "is empty",
-      "#/components/cmp_none": "is no component",
+      "#/components/cmp_none": "is not a component",
       "#/display_at": "is before the incident started",
     });
     await site.create(`/incidents/${id}/updates`, {
@@ -158,7 +158,7 @@ describe("answers that name every invalid field", () => {
     await using site = await createSite();
     expect(
       await site.refuse("POST", "/maintenance", { ...MAINTENANCE, page: "nowhere", name: 5 }),
-    ).toEqual({ "#/page": "is no page's slug or id", "#/name": "must be text" });
+    ).toEqual({ "#/page": "is not the slug or id of a page", "#/name": "must be text" });
     expect(
       await site.refuse("POST", "/maintenance", {
         ...MAINTENANCE,
@@ -169,8 +169,8 @@ describe("answers that name every invalid field", () => {
     ).toEqual({
       "#/name": "must be text",
       "#/components/1": "must be text",
-      "#/components/2": "is no component of the page",
-      "#/scheduled_until": "the end must lie after the beginning",
+      "#/components/2": "is not a component of the page",
+      "#/scheduled_until": "the end must be later than the start",
     });
     await site.create("/maintenance", { ...MAINTENANCE, components: [site.api] });
   });
@@ -180,10 +180,10 @@ describe("answers that name every invalid field", () => {
     const id = await site.create("/maintenance", MAINTENANCE);
     expect(
       await site.refuse("PATCH", `/maintenance/${id}`, { components: ["cmp_none"], name: "" }),
-    ).toEqual({ "#/components/0": "is no component of the page", "#/name": "is empty" });
+    ).toEqual({ "#/components/0": "is not a component of the page", "#/name": "is empty" });
     expect(
       await site.refuse("POST", `/maintenance/${id}/updates`, { body: "", display_at: FAR }),
-    ).toEqual({ "#/body": "is empty", "#/display_at": "lies in the future" });
+    ).toEqual({ "#/body": "is empty", "#/display_at": "is in the future" });
   });
 
   test("PATCH /components names every invalid field, unknown references included", async () => {
@@ -193,7 +193,7 @@ describe("answers that name every invalid field", () => {
       reason: 5,
     });
     expect(errors).toEqual({
-      "#/components/cmp_none": "is no component",
+      "#/components/cmp_none": "is not a component",
       [`#/components/${site.api}`]: expect.stringContaining("must be one of"),
       "#/reason": "must be text",
     });
@@ -208,7 +208,7 @@ describe("answers that name every invalid field", () => {
     };
     const errors = {
       "#/name": "is empty",
-      "#/component_ids/1": "is no component",
+      "#/component_ids/1": "is not a component",
       "#/retry_interval_seconds": "must not be longer than the interval of 60 seconds",
     };
     const config = { url: "ftp://example.com" };
@@ -243,7 +243,7 @@ describe("answers that name every invalid field", () => {
     const wrong = { url: "ftp://example.com", page: "nowhere", events: ["bogus"] };
     const errors = {
       "#/url": "must be a URL that begins with https:// or http://",
-      "#/page": "is no page's slug or id",
+      "#/page": "is not the slug or id of a page",
       "#/events/0": expect.stringContaining("must be one of"),
     };
     expect(await site.refuse("POST", "/webhooks", { ...wrong, secret: "short" })).toEqual({

@@ -62,7 +62,7 @@ describe("a list in a body", () => {
         if (most > 0) expect(errors[0]?.detail).toBe(`has more than ${most} entries`);
       }
       const twice = await refuse(app, path, body(["incident.created", "incident.created"]), key);
-      expect(twice[0]).toEqual({ pointer: `#/${field}`, detail: "names something twice" });
+      expect(twice[0]).toEqual({ pointer: `#/${field}`, detail: "contains an entry twice" });
     },
   );
 
@@ -166,7 +166,7 @@ describe("errors of one answer", () => {
     });
     const problem = expectProblem(answer, "validation_failed");
     expect(problem.errors).toHaveLength(101);
-    expect(problem.errors[0].detail).toBe("is no component");
+    expect(problem.errors[0].detail).toBe("is not a component");
     expect(problem.errors[100].detail).toBe("50 more fields are wrong");
   });
 });

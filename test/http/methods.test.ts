@@ -95,7 +95,7 @@ describe("a method that a path does not have", () => {
         const answer = await app.call(target, { key: given, method });
         const { detail } = expectProblem(answer, "method_not_allowed");
         expect([method, target, answer.headers.get("allow")]).toEqual([method, target, allow]);
-        expect(detail).toBe(`${method} is not a method of this path; it answers ${allow}.`);
+        expect(detail).toBe(`${method} is not a method of this path. Its methods are ${allow}.`);
       }
     }
     expect(app.events()).toEqual([]);

@@ -16,7 +16,10 @@ const MONITORS_MAX = 20;
 export function latencyAnswer(reader: Reader, subject: Subject, period: Period): LatencyAnswer {
   const found = monitorsOf(reader, subject);
   if (found.length > MONITORS_MAX) {
-    throw invalidParameter("monitor", `is needed, for there are more than ${MONITORS_MAX}`);
+    throw invalidParameter(
+      "monitor",
+      `is required, because there are more than ${MONITORS_MAX} monitors`,
+    );
   }
   requireLines(found.length, period);
   const { spans } = period;

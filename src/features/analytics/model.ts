@@ -33,7 +33,7 @@ function AnswerOf<Figures extends TProperties, Line extends TProperties>(
       from: Instant,
       to: Type.Unsafe<string>({ ...Instant, description: "Exclusive; never in the future." }),
       interval: Nullable(OneOf(INTERVALS)),
-      method: Type.String({ description: "Sentence about the method of counting." }),
+      method: Type.String({ description: "Calculation method, in a sentence." }),
       total: Type.Object(figures, { description: "Figures of the whole period." }),
       data: Type.Array(Type.Object(line), {
         description: "A line for each subject and interval, subject by subject, oldest first.",
@@ -52,17 +52,17 @@ const uptimeFigures = {
       examples: [0.999712],
     }),
   ),
-  counted_ms: Milliseconds("The time that counts: known, and not under maintenance."),
+  counted_ms: Milliseconds("Known time without maintenance."),
   down_ms: Type.Number({
     minimum: 0,
     description:
       "Time that counts as down: for components major outages, and partial ones times 0.3.",
   }),
-  degraded_ms: Milliseconds("What of it was degraded. It counts as up."),
+  degraded_ms: Milliseconds("Degraded time, which counts as up."),
   partial_outage_ms: Nullable(Milliseconds("Null for a monitor.")),
   major_outage_ms: Nullable(Milliseconds("Null for a monitor.")),
   maintenance_ms: Milliseconds("Under maintenance."),
-  no_data_ms: Milliseconds("The rest: nothing is known of it."),
+  no_data_ms: Milliseconds("Time without data."),
 };
 export const UptimeLine = Type.Object({
   kind: OneOf(["component", "monitor"]),
@@ -77,12 +77,12 @@ export type UptimeAnswer = Static<typeof UptimeAnswer>;
 export type UptimeFigures = UptimeAnswer["total"];
 
 const latencyFigures = {
-  checks: Count("Checks of which the outcome is known."),
-  failures: Count("What of them failed."),
-  count: Count("Checks that were answered: those that the rest is about."),
-  avg_ms: NullableNumber("Null where nothing answered, as all that follow."),
-  min_ms: NullableNumber("The shortest."),
-  max_ms: NullableNumber("The longest."),
+  checks: Count("Checks with a known outcome."),
+  failures: Count("Failed checks."),
+  count: Count("Checks with a response, from which the response times are calculated."),
+  avg_ms: NullableNumber("Mean. Null without a response, like the following figures."),
+  min_ms: NullableNumber("Shortest."),
+  max_ms: NullableNumber("Longest."),
   p50_ms: NullableNumber("The median."),
   p90_ms: NullableNumber("The 90th percentile."),
   p95_ms: NullableNumber("The 95th percentile."),
@@ -98,16 +98,16 @@ export const LatencyAnswer = AnswerOf("LatencyAnalytics", latencyFigures, Latenc
 export type LatencyAnswer = Static<typeof LatencyAnswer>;
 
 const incidentFigures = {
-  count: Count("Incidents that began."),
-  none: Count("Of the impact none."),
-  minor: Count("Of the impact minor."),
-  major: Count("Of the impact major."),
-  critical: Count("Of the impact critical."),
-  identified: Count("Those that were identified."),
-  time_to_identify_ms: NullableNumber("On average; null where none was identified."),
-  resolved: Count("Those that are resolved."),
-  time_to_resolve_ms: NullableNumber("On average; null where none is resolved."),
-  longest_ms: NullableNumber("How long the longest lasted, or has lasted so far."),
+  count: Count("Incidents that started."),
+  none: Count("With the impact none."),
+  minor: Count("With the impact minor."),
+  major: Count("With the impact major."),
+  critical: Count("With the impact critical."),
+  identified: Count("Identified incidents."),
+  time_to_identify_ms: NullableNumber("Mean; null without identified incidents."),
+  resolved: Count("Resolved incidents."),
+  time_to_resolve_ms: NullableNumber("Mean; null without resolved incidents."),
+  longest_ms: NullableNumber("Duration of the longest incident, until now if it is open."),
   longest_id: Nullable(Type.String({ description: "Id of the longest incident." })),
 };
 export const IncidentsLine = Type.Object({ ...LINE, ...incidentFigures });
@@ -120,10 +120,10 @@ export type IncidentsAnswer = Static<typeof IncidentsAnswer>;
 export type IncidentFigures = IncidentsAnswer["total"];
 
 const requestFigures = {
-  total: Count("Answers that were counted."),
+  total: Count("Counted responses."),
   ok: Count("2xx and 3xx."),
-  client_error: Count("4xx but 429."),
-  limited: Count("429: refused for the key's limit."),
+  client_error: Count("4xx except 429."),
+  limited: Count("429: rejected by the key's rate limit."),
 };
 export const RequestsLine = Type.Object({
   id: Type.String({ examples: ["key_01kah2v9w0e0rs6x0h3ye0a1bc"] }),

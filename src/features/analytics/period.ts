@@ -43,7 +43,7 @@ export function readPeriod(input: PeriodInput, now: number): Period {
   if (from >= (instantOf(input.to) ?? Number.POSITIVE_INFINITY)) {
     throw invalidParameter("from", "must be before to");
   }
-  if (from >= to) throw invalidParameter("from", "must lie in the past");
+  if (from >= to) throw invalidParameter("from", "must be in the past");
   const interval = input.interval ?? null;
   if (interval === null) return { from, to, interval, spans: [{ from, to }] };
   const spans: Span[] = [];
@@ -83,7 +83,7 @@ function tooManyLines(): Problem {
   const detail = `must be larger: the answer would have more than ${LINES_MAX} lines`;
   return new Problem(
     "invalid_request",
-    `The answer would have more than ${LINES_MAX} lines. Ask for a shorter time, for longer intervals, or for one page, component, monitor or key.`,
+    `The answer would have more than ${LINES_MAX} lines. Request a shorter period, longer intervals, or one page, component, monitor or key.`,
     { fields: [{ pointer: "#/interval", detail }] },
   );
 }

@@ -61,7 +61,7 @@ const KeyQuery = Type.Object(
   { additionalProperties: false },
 );
 
-const DESCRIPTION = `With \`Accept: text/csv\` the lines are sent as CSV with the method as the last column; cells that a spreadsheet would take for formulas start with an apostrophe. An answer has at most ${LINES_MAX} lines.`;
+const DESCRIPTION = `With \`Accept: text/csv\` the lines are sent as CSV with the method as the last column; cells that a spreadsheet would run as formulas start with an apostrophe. An answer has at most ${LINES_MAX} lines.`;
 
 /** Declares one of the four routes, which answer in JSON and CSV. */
 function declare(id: string, summary: string, more: string, schema: TSchema) {
@@ -127,7 +127,7 @@ export function analyticsRoutes(ctx: AppContext, requestContexts: RequestContext
         ...declare(
           "getIncidentAnalytics",
           "Read figures of incidents",
-          "Figures of published incidents: of a page, of those that ever named a component, or of those that a monitor opened.",
+          "Figures of published incidents: of a page, of all that ever named a component, or of all that a monitor opened.",
           IncidentsAnswer,
         ),
       },

@@ -110,7 +110,7 @@ function setApart({ key, value }: Pair): void {
   for (const item of isList ? value.items.slice(1) : []) if (isMap(item)) item.spaceBefore = true;
 }
 
-/** Quotes texts of white space, whose indentation a reader could not tell. */
+/** Quotes texts of white space only, since a reader cannot see their indentation. */
 function quoteBlank(scalar: Scalar): void {
   const { value } = scalar;
   if (typeof value === "string" && value.trim() === "") scalar.type = Scalar.QUOTE_DOUBLE;

@@ -44,7 +44,7 @@ function pageOf(tx: Tx, { page: slug }: FileWebhook, known?: KnownWebhook): Page
   if (known?.page?.slug === slug) return known.page;
   const page = findPageBySlug(tx, { slug });
   if (page) return page;
-  throw invalidFields([{ pointer: pointer("page"), detail: `is not a page: ${slug}` }]);
+  throw invalidFields([{ pointer: pointer("page"), detail: `is not the slug of a page: ${slug}` }]);
 }
 
 /** Keeps webhooks without an entry, unless an earlier apply created them and this one prunes. */

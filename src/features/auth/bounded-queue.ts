@@ -39,7 +39,7 @@ export function createBoundedQueue(limits: {
   let running = 0;
 
   /**
-   * Resolves when the work may start. Ended work passes its place on, so that no other overtakes.
+   * Resolves when the work may start. Finished work passes its place to the first waiting work.
    */
   async function takePlace(turn: Turn): Promise<void> {
     if (running < limits.atOnce) {

@@ -25,13 +25,13 @@ const LONGEST_NORMALISED = 2 * LONGEST;
 const DUMMY_HASH =
   "$argon2id$v=19$m=19456,t=2,p=1$IHLBl9vb0u90EyknVA3lV33hzZX5SVtu4+jc4MuqnwI$vaZh/YyJUHrNRGIs2tAr1a9bGSrao0azQVCa8SihJgA";
 
-/** Returns true if a password is the one that was hashed. */
+/** Returns true if a password matches a hash. */
 type VerifyHash = (password: string, hash: string) => Promise<boolean>;
 
 /**
  * Hashing and verification in other threads. Two sign-ins are verified at a time, to leave the
  * machine to other work. A hundred sources can wait, each with one verification. Hashing has a
- * place of its own, since its callers have a session or a link.
+ * separate queue, since its callers have a session or a link.
  */
 export interface Passwords {
   /**
@@ -41,7 +41,7 @@ export interface Passwords {
    */
   hash(password: string): Promise<string>;
   /**
-   * Returns true if a password is the one that was hashed, by the cost that the hash itself names.
+   * Returns true if a password matches a hash, with the cost parameters in the hash.
    * Without a hash (no such user, or none chosen yet) it does the same work and returns false. Throws
    * `rate_limited` when the source has a verification waiting, `unavailable` when too many sources wait.
    */

@@ -78,7 +78,7 @@ export function resolveComponents(
     const id = ids.get(reference) ?? reference;
     const row = rows.get(id);
     const problem =
-      problemOf(row, id) ?? (resolved.has(id) ? "names a component twice" : undefined);
+      problemOf(row, id) ?? (resolved.has(id) ? "names the same component twice" : undefined);
     if (problem === undefined) resolved.set(id, { reference, id, row });
     else errors.add(path, problem);
   }
@@ -95,7 +95,7 @@ export function pathInList(field: string) {
 
 /** Returns the error of a reference to an unknown component. */
 export function existenceProblem(row: ComponentRow | undefined): string | undefined {
-  return row ? undefined : "is no component";
+  return row ? undefined : "is not a component";
 }
 
 /** Query parameter that filters by a component. */
@@ -103,7 +103,7 @@ export const ComponentFilter = {
   component: Type.Optional(
     Text({
       maxLength: REFERENCE_MAX,
-      description: "A component's id, or `<page slug>:<ref>`; else all.",
+      description: "A component's id, or `<page slug>:<ref>`. Default: all.",
     }),
   ),
 };

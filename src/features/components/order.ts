@@ -92,7 +92,7 @@ function validateIds(
   const known = new Set(rows.map(({ id }) => id));
   const named = new Set<string>();
   for (const [index, id] of ids.entries()) {
-    if (!known.has(id)) wrong.add([field, index], `is no ${noun} of this page`);
+    if (!known.has(id)) wrong.add([field, index], `is not a ${noun} of this page`);
     else if (named.has(id)) wrong.add([field, index], "is named twice");
     named.add(id);
   }

@@ -181,7 +181,7 @@ export function componentRoutes(ctx: AppContext, requestContexts: RequestContext
 }
 
 /**
- * Throws if the header is sent, since ignoring it would change what its sender wants to protect.
+ * Throws if the header is sent, since ignoring it could overwrite a newer change.
  */
 function requireNoVersion(ifMatch: string | null): void {
   if (ifMatch === null || ifMatch.trim() === "*") return;

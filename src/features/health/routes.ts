@@ -58,7 +58,7 @@ export function healthRoutes({ db }: Pick<AppContext, "db">, readiness: Readines
         id: "getReadiness",
         summary: "Check that the server can serve pages",
         description:
-          "503 while it shuts down and while it cannot read its database. A full disk is no reason for 503: pages are served from it, and `writable` and `reason` say that changes are refused.",
+          "503 while the server shuts down or cannot read its database. With a full disk, pages are still served: the answer is 200, with `writable` and `reason`.",
         tag: "Health",
         access: { kind: "health" },
         answers: { 200: { description: "The server can serve pages.", schema: Ready } },
@@ -77,7 +77,7 @@ export function healthRoutes({ db }: Pick<AppContext, "db">, readiness: Readines
         id: "getWriteReadiness",
         summary: "Check that changes can be stored",
         description:
-          "503 with the reason while a write fails or cannot be made, until one succeeds. Writes once to the disk if no change was stored in the last two seconds. Meant for alerts: a load balancer asks `/readyz`.",
+          "503 with the reason while changes cannot be stored. Writes once to the disk if no change was stored in the last two seconds. For alerts; load balancers use `/readyz`.",
         tag: "Health",
         access: { kind: "health" },
         answers: { 200: { description: "Changes can be stored.", schema: Ready } },

@@ -34,12 +34,13 @@ export const CreateIncidentBody = Type.Object(
       }),
     ),
     resolved_at: Type.Optional(
-      InstantText({ description: "For an incident that is over, whose status is then resolved." }),
+      InstantText({ description: "End of a past incident, whose status is then resolved." }),
     ),
     external_ref: Type.Optional(Nullable(ExternalRef)),
     draft: Type.Optional(
       Type.Boolean({
-        description: "A draft changes no component and notifies nobody until it is published.",
+        description:
+          "A draft changes no component statuses and sends no notifications until it is published.",
       }),
     ),
     notify: Type.Optional(Notify),

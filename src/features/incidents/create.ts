@@ -113,7 +113,7 @@ export function statusOf(
 ): IncidentStatus {
   const status = named ?? (end === undefined ? "investigating" : "resolved");
   if (status !== "resolved" && end !== undefined) {
-    errors.add(["resolved_at"], `is for an incident that is resolved, and this is ${status}`);
+    errors.add(["resolved_at"], `is only for a resolved incident, but the status is ${status}`);
   }
   return status;
 }

@@ -180,7 +180,7 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
         ...jsonBody(PutPostmortemBody),
         ...operation({
           id: "putPostmortem",
-          summary: "Write an incident's post-mortem",
+          summary: "Save an incident's post-mortem",
           tag: "Incidents",
           access: scope("write:incidents"),
           answers: CHANGED,

@@ -127,7 +127,7 @@ export function validateTimes(
   for (const [field, property] of Object.entries(TIMES)) {
     const time = row[property];
     if (time === null) continue;
-    if (isNamed(field) && isInFuture(time, now)) errors.add([field], "lies in the future");
+    if (isNamed(field) && isInFuture(time, now)) errors.add([field], "is in the future");
     else if (time < row.startedAt) {
       if (isNamed(field)) errors.add([field], "is before the incident started");
       else errors.add(["started_at"], `is after ${field}`);
@@ -141,7 +141,7 @@ export function validateTimes(
 }
 
 /**
- * Adds an error for the time of an update that lies in the future or before `startedAt`, which is
+ * Adds an error for the time of an update that is in the future or before `startedAt`, which is
  * undefined for the first update.
  */
 export function validateDisplayAt(
@@ -150,7 +150,7 @@ export function validateDisplayAt(
   startedAt: number | undefined,
   now: number,
 ): void {
-  if (isInFuture(displayAt, now)) errors.add(["display_at"], "lies in the future");
+  if (isInFuture(displayAt, now)) errors.add(["display_at"], "is in the future");
   else if (startedAt !== undefined && displayAt < startedAt) {
     errors.add(["display_at"], "is before the incident started");
   }

@@ -11,7 +11,7 @@ const MAX_RATE_LIMIT = 1_000_000;
 const RateLimit = Type.Integer({
   minimum: 1,
   maximum: MAX_RATE_LIMIT,
-  description: "Requests a minute.",
+  description: "Requests per minute.",
 });
 
 /** Fields of a new key. `expires` is an instant, or the last UTC day on which the key works. */
@@ -50,7 +50,7 @@ export const OwnKey = Type.Object(
     rate_limit: RateLimit,
     remaining: Type.Integer({
       minimum: 0,
-      description: "Requests that the key could make right now, this one counted.",
+      description: "Requests that the key can make now, after this one.",
     }),
     expires_at: Nullable(Instant),
     last_used_at: Nullable(Instant),

@@ -32,8 +32,8 @@ export function keyRoutes(
     },
     operation({
       id: "getOwnKey",
-      summary: "Read the key's own record",
-      description: "The record of the key that sends the request. Allowed for every live key.",
+      summary: "Read the key of the request",
+      description: "The key that sends the request. Needs no scope.",
       tag: "Keys",
       access: ANY_KEY,
       answers: { 200: { description: "The key.", schema: OwnKey } },

@@ -109,9 +109,9 @@ export function decideExpiry(
   if (expiresAt === undefined) {
     return { complaint: "must be a day such as 2027-01-31, or a time with its zone" };
   }
-  if (expiresAt <= now) return { complaint: "lies in the past" };
+  if (expiresAt <= now) return { complaint: "is in the past" };
   if (expiresAt >= YEAR_10000) {
-    return { complaint: "lies too far ahead; leave it out for a key that never expires" };
+    return { complaint: "is too far in the future; omit it for a key that never expires" };
   }
   return { expiresAt };
 }

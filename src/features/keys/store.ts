@@ -101,7 +101,7 @@ function conditions($: KeyFilterTimes): Record<KeyFilter, SQL> {
     never_expires: sql`(${live} AND api_keys.expires_at IS NULL)`,
     unused: sql`(${live} AND api_keys.created_at < ${$.usedSince} AND NOT EXISTS (
       SELECT 1 FROM api_key_values AS v WHERE v.key_id = api_keys.id AND v.last_used_at >= ${$.usedSince}))`,
-    // `limited > 0` stands as a literal, so that an index of only such hours can serve.
+    // `limited > 0` is a literal, so that SQLite can use the partial index of such hours.
     limited: sql`(${live} AND EXISTS (
       SELECT 1 FROM api_key_hours AS h
       WHERE h.key_id = api_keys.id AND h.hour > ${$.limitedSince} AND h.limited > 0))`,
@@ -179,7 +179,7 @@ export const listLimitedKeys = selectMany((orm, $: { keyIds: string; since: numb
     .selectDistinct({ keyId: apiKeyHours.keyId })
     .from(apiKeyHours)
     .where(
-      // `limited > 0` stands as a literal, so that an index of only such hours can serve.
+      // `limited > 0` is a literal, so that SQLite can use the partial index of such hours.
       sql`key_id IN (SELECT value FROM json_each(${$.keyIds})) AND hour > ${$.since} AND limited > 0`,
     ),
 );

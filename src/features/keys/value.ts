@@ -5,8 +5,8 @@ import type { RandomBytes } from "../../kernel/random";
 
 /*
  * A key's value: `allclear_`, 43 base62 characters (32 random bytes), and 6 base62 characters of
- * CRC-32 over all that stands before them. The checksum lets a mistyped value be refused without a
- * look-up, and lets secret scanners tell a real one.
+ * CRC-32 over the characters before them. With the checksum, a mistyped value is rejected without a
+ * look-up, and secret scanners recognise real values.
  */
 /** Prefix of every key value. */
 export const KEY_PREFIX = "allclear_";

@@ -25,8 +25,8 @@ export class BucketMap {
   // Reused at every renewal, so that a decision allocates no object for it.
   readonly #renewal = { ttl: 1 };
   /**
-   * Time of the current decision, which is the cache's clock. Must be set before asking the cache
-   * about times to live.
+   * Time of the current decision, which is the cache's clock. Must be set before the cache computes
+   * times to live.
    */
   #now: number;
   #lastPurgeAt = Number.NEGATIVE_INFINITY;

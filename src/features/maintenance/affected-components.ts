@@ -25,7 +25,7 @@ export function chooseComponents(
     pathInList("components"),
     (row, id) => {
       const isAllowed = row?.pageId === pageId || namesBefore.has(id);
-      return isAllowed ? undefined : "is no component of the page";
+      return isAllowed ? undefined : "is not a component of the page";
     },
   );
   return resolved.map(({ id, row }) => ({ id, name: namesBefore.get(id) ?? row?.name ?? "" }));

@@ -37,7 +37,7 @@ const fields = {
       minimum: 1,
       maximum: REMIND_MINUTES_MAX,
       description:
-        "Minutes before the start at which people are reminded once; null for never. Default: 60. A reminder whose time has passed when the start is set is not sent.",
+        "Minutes before the start at which a reminder is sent; null for never. Default: 60. A reminder whose time has already passed is not sent.",
     }),
   ),
 };
@@ -57,7 +57,7 @@ export const PlanMaintenanceBody = Type.Object(
     notify: Type.Optional(
       Type.Boolean({
         description:
-          "Whether people are notified of it, and later of its automatic changes. Default: true.",
+          "True to send notifications of it, and later of its automatic changes. Default: true.",
       }),
     ),
   },
@@ -117,8 +117,7 @@ export const CancelMaintenanceBody = Type.Object(
     ),
     notify: Type.Optional(
       Type.Boolean({
-        description:
-          "Whether people are notified, by formats made for people. Default: as of the plan.",
+        description: "True to send notifications. Default: as planned.",
       }),
     ),
   },
@@ -161,7 +160,7 @@ export const Maintenance = Type.Object(
     status: Status,
     components: Type.Array(Type.Object({ id: Type.String(), name: Type.String() }), {
       description:
-        "Its components, with their names at the time when they were chosen. They are under maintenance while it is in_progress or verifying.",
+        "Its components, with their names when they were selected. They are under maintenance while it is in_progress or verifying.",
     }),
     scheduled_for: Instant,
     scheduled_until: Instant,

@@ -169,7 +169,7 @@ export function readTimes(
   const scheduledUntil = until === undefined ? known.scheduledUntil : toMs(until);
   if (scheduledUntil <= scheduledFor) {
     const field = until === undefined ? "scheduled_for" : "scheduled_until";
-    errors.add([field], "the end must lie after the beginning");
+    errors.add([field], "the end must be later than the start");
   }
   return { scheduledFor, scheduledUntil };
 }

@@ -127,8 +127,8 @@ export function readDisplayTime(
 ): number {
   const present = Math.max(now, lastAt);
   const at = text === undefined ? present : toMs(text);
-  if (isInFuture(at, present)) errors.add(["display_at"], "lies in the future");
-  if (at < lastAt) errors.add(["display_at"], "lies before the last update");
+  if (isInFuture(at, present)) errors.add(["display_at"], "is in the future");
+  if (at < lastAt) errors.add(["display_at"], "is before the last update");
   return Math.min(at, present);
 }
 

@@ -96,7 +96,7 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
           id: "listMaintenance",
           summary: "List maintenance",
           description:
-            "Of one page or of all, the last planned first. Only maintenance that matches all filters is listed. A page ends before `limit` if its maintenances have more than 10,000 components, or 2.5 MB of texts, in total; `next_cursor` leads to the rest.",
+            "Maintenance of one page or all pages, the last planned first. Only maintenance that matches all filters is listed. A page ends before `limit` if its maintenances have more than 10,000 components, or 2.5 MB of texts, in total; `next_cursor` leads to the rest.",
           tag: "Maintenance",
           access: scope("read:status"),
           answers: { 200: { description: "A page of the list.", schema: ListOf(Maintenance) } },
@@ -217,10 +217,10 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
           id: "cancelMaintenance",
           summary: "Cancel a maintenance",
           description:
-            "Also one that is in progress. The body is optional and becomes the last update.",
+            "Maintenance in progress can be cancelled too. The body is optional and becomes the last update.",
           tag: "Maintenance",
           access: scope("write:maintenance"),
-          answers: { 200: { description: "The maintenance, cancelled.", schema: Maintenance } },
+          answers: { 200: { description: "The cancelled maintenance.", schema: Maintenance } },
           errors: ["not_found", "conflict"],
           conditional: "if-match",
         }),

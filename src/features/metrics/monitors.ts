@@ -12,7 +12,7 @@ export function monitorFamilies(reader: Reader): MetricFamily[] {
     {
       type: "gauge",
       name: "allclear_monitors",
-      help: "Monitors by the state that they are in.",
+      help: "Monitors by state.",
       labelNames: ["state"],
       *read() {
         const counts = new Map(
@@ -32,7 +32,7 @@ export function checkFamilies(figures: () => MonitoringFigures): MetricFamily[] 
     {
       type: "counter",
       name: "allclear_monitor_checks_total",
-      help: "Checks that ended, by the type of the monitor and how they ended.",
+      help: "Finished checks, by monitor type and outcome.",
       labelNames: ["type", "outcome"],
       *read() {
         const { checksByType } = figures();
@@ -43,40 +43,35 @@ export function checkFamilies(figures: () => MonitoringFigures): MetricFamily[] 
         }
       },
     },
-    single(
-      "gauge",
-      "allclear_monitor_checks_running",
-      "Checks that are under way.",
-      () => figures().underWay,
-    ),
+    single("gauge", "allclear_monitor_checks_running", "Running checks.", () => figures().underWay),
     single(
       "counter",
       "allclear_monitor_checks_begun_total",
-      "Checks that were begun because they were due.",
+      "Scheduled checks that were started.",
       () => sum(figures().delays),
     ),
     single(
       "counter",
       "allclear_monitor_checks_late_total",
-      "Those of them that began more than a second late.",
+      "Scheduled checks that started more than a second late.",
       () => sum(figures().delays.slice(DELAY_BOUNDS_MS.indexOf(LATE_MS) + 1)),
     ),
     single(
       "counter",
       "allclear_monitor_check_delay_seconds_total",
-      "How late they began, all together.",
+      "Total delay of scheduled checks.",
       () => figures().delaySumMs / 1_000,
     ),
     single(
       "gauge",
       "allclear_monitor_results_waiting",
-      "Results that are not written yet.",
+      "Results that wait to be written.",
       () => figures().waiting,
     ),
     single(
       "counter",
       "allclear_monitor_results_dropped_total",
-      "Results that were never written, for the database could not be.",
+      "Results that were lost because the database could not be written.",
       () => figures().dropped,
     ),
   ];

@@ -15,14 +15,14 @@ export function metricsRoutes(metrics: Metrics, requestContexts: RequestContexts
     },
     operation({
       id: "getMetrics",
-      summary: "Read the server's own figures",
+      summary: "Read the metrics of the server",
       description:
-        "In Prometheus's text format: monitors, checks, requests, limits, the database and the process. Set the key as the scraper's bearer token.",
+        "Metrics of monitors, checks, requests, rate limits, database and process, in the text format of Prometheus. The scraper sends the key as bearer token.",
       tag: "Metrics",
       access: scope("read:analytics"),
       answers: {
         200: {
-          description: "The figures as they are now.",
+          description: "The current metrics.",
           schema: Type.String(),
           mediaType: "text/plain",
         },

@@ -15,7 +15,7 @@ export function webhookFamilies(reader: Reader, clock: Pick<Clock, "now">): Metr
     {
       type: "gauge",
       name: "allclear_webhook_deliveries_waiting",
-      help: "Deliveries that have not arrived and will be tried, by the webhook's id.",
+      help: "Pending deliveries, by webhook id.",
       labelNames: ["webhook"],
       *read() {
         const backlogs = byWebhook();
@@ -27,7 +27,7 @@ export function webhookFamilies(reader: Reader, clock: Pick<Clock, "now">): Metr
     {
       type: "gauge",
       name: "allclear_webhook_oldest_delivery_age_seconds",
-      help: "For how long the oldest of them has waited, by the webhook's id; 0 where none does.",
+      help: "Age of the oldest pending delivery, by webhook id; 0 without one.",
       labelNames: ["webhook"],
       *read() {
         const backlogs = byWebhook();
@@ -49,7 +49,7 @@ export function deliveryFamilies(reader: Reader, figures: () => DelivererFigures
     {
       type: "counter",
       name: "allclear_webhook_tries_total",
-      help: "Tries to deliver that ended, by the webhook's id and how they ended.",
+      help: "Finished attempts, by webhook id and outcome.",
       labelNames: ["webhook", "outcome"],
       *read() {
         const { tries } = figures();
@@ -63,7 +63,7 @@ export function deliveryFamilies(reader: Reader, figures: () => DelivererFigures
     single(
       "gauge",
       "allclear_webhook_tries_running",
-      "Tries that are under way.",
+      "Running attempts.",
       () => figures().underWay,
     ),
   ];

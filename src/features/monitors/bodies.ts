@@ -33,50 +33,51 @@ const Fields = Type.Object({
   component_ids: Type.Array(ComponentReference, {
     uniqueItems: true,
     maxItems: COMPONENTS_MAX,
-    description: "What it marks while it is down; of any page, or of several.",
+    description:
+      "Components whose status the monitor sets while it is down, of one page or several.",
     examples: [["cmp_01kah2v9w0e0rs6x0h3ye0a1bc", "acme:checkout-api"]],
   }),
   interval_seconds: Type.Integer({
     minimum: 5,
     maximum: DAY_SECONDS,
-    description: "How often it checks, or how often the job calls; 60 if left out.",
+    description: "Time between checks, or between calls of the job. Default: 60.",
   }),
   timeout_ms: Type.Integer({
     minimum: 100,
     maximum: 60_000,
-    description: "How long a check may take, from its first step to its last; 10000 if left out.",
+    description: "Maximum duration of a whole check. Default: 10000.",
   }),
   failure_threshold: Type.Integer({
     minimum: 1,
     maximum: CHECKS_IN_A_ROW_MAX,
-    description: "So many failures in a row and it is down; 3 if left out, 1 for push.",
+    description: "Consecutive failures after which the monitor is down. Default: 3, for push 1.",
   }),
   success_threshold: Type.Integer({
     minimum: 1,
     maximum: CHECKS_IN_A_ROW_MAX,
-    description: "So many successes in a row and it is up again; 1 if left out.",
+    description: "Consecutive successes after which the monitor is up again. Default: 1.",
   }),
   retry_interval_seconds: Type.Integer({
     minimum: 1,
     maximum: DAY_SECONDS,
     description:
-      "How often it checks while a streak has not decided yet; no longer than the interval. 10 if left out, or the interval where that is shorter.",
+      "Time between checks until a threshold is reached, at most the interval. Default: 10, or the interval if that is shorter.",
   }),
   degraded_after_ms: Nullable(
     Type.Integer({
       minimum: 1,
       maximum: 60_000,
-      description: "Answers that take longer degrade it; null where none does.",
+      description: "Response time above which the monitor is degraded; null for never.",
     }),
   ),
   on_down: OneOf(ON_DOWN, {
-    description: "What it marks its components with while it is down; partial_outage if left out.",
+    description: "Status of the components while the monitor is down. Default: partial_outage.",
   }),
   open_incident: OneOf(OPEN_INCIDENT, {
     description:
-      "Whether it opens an incident when it goes down, and resolves it when it is up again; never if left out.",
+      "Selects if the monitor opens an incident when it goes down and resolves it when it is up again. Default: never.",
   }),
-  paused: Type.Boolean({ description: "Whether it begins paused; false if left out." }),
+  paused: Type.Boolean({ description: "True to create it paused. Default: false." }),
 });
 
 const { name: Name, paused: Paused, component_ids: ComponentIds, ...Settings } = Fields.properties;
@@ -157,7 +158,7 @@ export const UpdateMonitorBody = Type.Unsafe<UpdateMonitorBody>(
             anyOf: MONITOR_TYPES.map(changeSchemaOf),
             maxProperties: CONFIG_FIELDS_MAX,
             description:
-              "By the monitor's type, which stays. Fields that are not named keep what they are, secrets too; null clears one that may be left out.",
+              "Fields of the monitor's type, which cannot be changed. Omitted fields keep their values, including secrets; null clears an optional field.",
           },
         ),
       ),

@@ -54,7 +54,7 @@ export function detachMonitorsOfPage(
   return paused;
 }
 
-/** True for a running monitor that watches components of this page alone. */
+/** Returns true for a running monitor that checks only components of this page. */
 export function watchesOnlyPage(pageId: string, { row, components }: MonitorRecord): boolean {
   return !row.paused && components.every((component) => component.pageId === pageId);
 }

@@ -58,10 +58,12 @@ function messageInBody(bytes: Uint8Array): string {
 
 const HeartbeatQuery = Type.Object(
   {
-    status: Type.Optional(OneOf(["up", "down"], { description: "up if left out." })),
+    status: Type.Optional(
+      OneOf(["up", "down"], { description: "Outcome of the run. Default: up." }),
+    ),
     msg: Type.Optional(
       Text({
-        description: `A message of up to ${MESSAGE_MAX.toLocaleString("en")} characters; a longer one is cut. The runtime refuses a request whose URL and headers together exceed 16 KB with 431 and no body.`,
+        description: `A message of up to ${MESSAGE_MAX.toLocaleString("en")} characters; a longer one is cut. A request whose URL and headers together exceed 16 KB is rejected with 431 and no body.`,
         examples: ["disk full"],
       }),
     ),
@@ -95,7 +97,7 @@ const MESSAGE_BODY = beginningOf(BODY_READ_BYTES, { instead: "msg" });
 const DESCRIPTION =
   "A job calls this after each run. Without `status=down` the run counts as successful. Each token has a limit of 60 calls a minute.";
 
-const POST_DESCRIPTION = `${DESCRIPTION} Without \`msg\` the text of the body is the message, whatever its media type. Its first ${BODY_READ_BYTES.toLocaleString("en")} bytes are read; the rest is ignored, as is a body that is not UTF-8. After 10 seconds the part received so far is used. A call whose connection is closed before that is not recorded. A body with a \`Content-Encoding\` is refused.`;
+const POST_DESCRIPTION = `${DESCRIPTION} Without \`msg\` the text of the body is the message, whatever its media type. Its first ${BODY_READ_BYTES.toLocaleString("en")} bytes are read; the rest is ignored, as is a body that is not UTF-8. After 10 seconds the part received so far is used. A call whose connection is closed before that is not recorded. A body with a \`Content-Encoding\` is rejected.`;
 
 /** `/api/v1/heartbeats`: calls of monitored jobs, with the token in the path or as bearer. */
 export function heartbeatRoutes(requestContexts: RequestContexts, monitoring: Monitoring) {
@@ -113,7 +115,7 @@ export function heartbeatRoutes(requestContexts: RequestContexts, monitoring: Mo
       ...operation({
         ...DECLARED,
         id: "sendHeartbeat",
-        summary: "Report that a job has run",
+        summary: "Record a heartbeat",
         description: DESCRIPTION,
       }),
     })
@@ -126,7 +128,7 @@ export function heartbeatRoutes(requestContexts: RequestContexts, monitoring: Mo
         ...operation({
           ...DECLARED,
           id: "postHeartbeat",
-          summary: "Report that a job has run",
+          summary: "Record a heartbeat",
           description: POST_DESCRIPTION,
         }),
       },
@@ -136,7 +138,7 @@ export function heartbeatRoutes(requestContexts: RequestContexts, monitoring: Mo
       ...operation({
         ...DECLARED,
         id: "sendHeartbeatAsBearer",
-        summary: "Report that a job has run, with the token as bearer",
+        summary: "Record a heartbeat, with the token as bearer",
         description: DESCRIPTION,
       }),
     })
@@ -149,7 +151,7 @@ export function heartbeatRoutes(requestContexts: RequestContexts, monitoring: Mo
         ...operation({
           ...DECLARED,
           id: "postHeartbeatAsBearer",
-          summary: "Report that a job has run, with the token as bearer",
+          summary: "Record a heartbeat, with the token as bearer",
           description: POST_DESCRIPTION,
         }),
       },

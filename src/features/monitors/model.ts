@@ -18,17 +18,17 @@ export const MonitorTypeText = OneOf(MONITOR_TYPES, { title: "MonitorType" });
 export const MonitorStateText = OneOf(MONITOR_STATES, {
   title: "MonitorState",
   description:
-    "pending: not checked yet; maintenance: checks go on and count for nothing; no_data: the server could not have known.",
+    "pending: not checked yet; maintenance: checks continue but do not count; no_data: the server could not check it.",
 });
 
 export const Check = Type.Object(
   {
     at: Instant,
     outcome: OneOf(CHECK_OUTCOMES, {
-      description: "unknown: the server could not have known, as while it had no network.",
+      description: "unknown: the server could not check, for example without a network connection.",
     }),
     latency_ms: Nullable(Type.Integer({ description: "Null without a response." })),
-    message: Nullable(Type.String({ description: "What was wrong." })),
+    message: Nullable(Type.String({ description: "Reason for a failure." })),
   },
   { title: "MonitorCheck" },
 );
@@ -71,11 +71,12 @@ interface RevealedMonitor extends Monitor {
 const Secrets = {
   token: Nullable(
     Type.String({
-      description: "What the job calls with. Shown this once; only its hash is kept.",
+      description:
+        "Token with which the job calls. Shown only once; the server stores only its hash.",
     }),
   ),
   heartbeat_url: Nullable(
-    Type.String({ description: "What the job calls, by GET or POST. It holds the token." }),
+    Type.String({ description: "URL that the job calls with GET or POST. It contains the token." }),
   ),
 };
 

@@ -108,7 +108,7 @@ export function monitorRoutes(
           id: "createMonitor",
           summary: "Create a monitor",
           description:
-            "It is checked at once. Header values and bodies are never shown again. Only this answer and that of a rotation show the `token` of a push monitor.",
+            "It is checked at once. Header values and bodies are never returned. Only this answer and that of a rotation show the `token` of a push monitor.",
           answers: { 201: { description: "The monitor.", schema: CreatedMonitor } },
           errors: ["conflict"],
           idempotent: true,
@@ -145,7 +145,7 @@ export function monitorRoutes(
           id: "updateMonitor",
           summary: "Change a monitor",
           description:
-            "Fields that are left out stay, inside `config` too. The type cannot be changed.",
+            "Omitted fields keep their values, also inside `config`. The type cannot be changed.",
           answers: { 200: { description: "The monitor as it is now.", schema: Monitor } },
           errors: ["not_found"],
           conditional: "if-match",
@@ -162,8 +162,9 @@ export function monitorRoutes(
         ...DECLARED,
         id: "deleteMonitor",
         summary: "Delete a monitor",
-        description: "Its components lose the status it gave them; their history stays.",
-        answers: { 204: { description: "It is deleted." } },
+        description:
+          "The component statuses that it set end. The history of the components is kept.",
+        answers: { 204: { description: "The monitor was deleted." } },
         errors: ["not_found"],
         conditional: "if-match",
       }),

@@ -56,7 +56,7 @@ export function verbRoutes(
           id: "pauseMonitor",
           summary: "Pause a monitor",
           description:
-            "It is not checked until it is resumed. Its components lose the status it gave them.",
+            "It is not checked until it is resumed. The component statuses that it set end.",
           answers: CHANGED,
           errors: ["not_found"],
         }),
@@ -92,9 +92,11 @@ export function verbRoutes(
         ...operation({
           ...CHANGE,
           id: "rotateMonitorToken",
-          summary: "Give a push monitor another token",
-          description: "The one before is refused from now on. The new one is shown this once.",
-          answers: { 200: { description: "With the new token.", schema: RotatedMonitor } },
+          summary: "Rotate a push monitor's token",
+          description: "The old token is rejected from now on. Only this answer shows the new one.",
+          answers: {
+            200: { description: "The monitor with its new token.", schema: RotatedMonitor },
+          },
           errors: ["not_found", "conflict"],
         }),
       },
@@ -104,9 +106,9 @@ export function verbRoutes(
       async ({ params }) => {
         const { row } = getMonitorByReference(ctx.db, params.id);
         if (row.type === "push") {
-          throw conflict("A push monitor cannot be checked: its job calls by itself.");
+          throw conflict("A push monitor cannot be checked, because its job sends heartbeats.");
         }
-        if (row.paused) throw conflict("The monitor is paused. Resume it to have it checked.");
+        if (row.paused) throw conflict("The monitor is paused. Resume it first.");
         return sendUntagged(presentCheck(await monitoring.checkNow(row.id)));
       },
       {
@@ -114,9 +116,9 @@ export function verbRoutes(
         ...operation({
           ...DECLARED,
           id: "checkMonitor",
-          summary: "Check now",
+          summary: "Check a monitor now",
           description:
-            "Runs a check, whether it is due or not, and answers with its result, which counts as any other. That may take as long as the monitor's timeout.",
+            "Runs a check at once and returns its result, which counts like any other. This can take as long as the monitor's timeout.",
           answers: { 200: { description: "The result.", schema: Check } },
           errors: ["not_found", "conflict"],
         }),
@@ -137,9 +139,9 @@ export function verbRoutes(
         ...operation({
           ...DECLARED,
           id: "listMonitorChecks",
-          summary: "List what checks found",
+          summary: "List a monitor's results",
           description:
-            "Newest first, as long as single results are kept: 48 hours unless the server is set otherwise.",
+            "Newest first. Results are kept for 48 hours unless the server is configured otherwise.",
           answers: { 200: { description: "A page of the list.", schema: ListOf(Check) } },
           errors: ["not_found"],
           conditional: "etag",

@@ -44,7 +44,7 @@ export function validateDomains(texts: readonly string[]): FieldError[] {
       complain("must be a host name such as status.example.com, without https://, port or path");
     } else if (domain === "localhost" || domain.endsWith(".localhost")) {
       complain("must not be a name of this machine");
-    } else if (seen.has(domain)) complain("is in the list already");
+    } else if (seen.has(domain)) complain("is already in the list");
     else seen.add(domain);
   }
   return fields;

@@ -25,7 +25,7 @@ export function takeDomains(
   for (const other of listPagesWithDomains(tx, {})) {
     const taken =
       other.id === pageId ? undefined : domains.find((d) => other.customDomains.includes(d));
-    if (taken) throw conflict(`The custom domain ${taken} is the page ${other.slug}'s.`);
+    if (taken) throw conflict(`The custom domain ${taken} is used by the page ${other.slug}.`);
   }
   return domains;
 }

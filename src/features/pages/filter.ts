@@ -5,11 +5,13 @@ import { Text } from "../../kernel/schema";
 import { findPageBySlugOrId } from "./service";
 import type { PageRow } from "./store";
 
-const UNKNOWN_PAGE = "is no page's slug or id";
+const UNKNOWN_PAGE = "is not the slug or id of a page";
 
 /** Query parameter that filters by a page. */
 export const PageFilter = {
-  page: Type.Optional(Text({ maxLength: 100, description: "A page's slug or id; else all." })),
+  page: Type.Optional(
+    Text({ maxLength: 100, description: "A page's slug or id. Default: all pages." }),
+  ),
 };
 
 /**

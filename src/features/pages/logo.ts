@@ -89,9 +89,9 @@ function requireLogo(bytes: Uint8Array): Picture {
   const refuse = (detail: string) => invalidFields([{ pointer: "#/logo", detail }]);
   if (bytes.byteLength > LOGO_MAX_BYTES) throw refuse("is larger than 128 KiB");
   const picture = readPicture(bytes);
-  if (!picture) throw refuse("is not a picture in PNG, JPEG or WebP");
+  if (!picture) throw refuse("is not an image in PNG, JPEG or WebP");
   if (Math.max(picture.width, picture.height) > LOGO_MAX_SIDE) {
-    throw refuse(`is ${picture.width} by ${picture.height} pixels; 2,000 a side is the most`);
+    throw refuse(`is ${picture.width} × ${picture.height} pixels; the maximum is 2,000 × 2,000`);
   }
   return picture;
 }

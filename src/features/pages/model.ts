@@ -57,7 +57,7 @@ export const Page = Type.Object(
     visibility: OneOf(VISIBILITIES),
     theme: OneOf(THEMES),
     accent: Nullable(Type.String({ examples: ["#0b6b53"] })),
-    logo: Nullable(Type.String({ description: "The URL of the page's own logo, if it has one." })),
+    logo: Nullable(Type.String({ description: "URL of the page's logo; null without one." })),
     custom_domains: Type.Array(Type.String({ examples: ["status.acme.com"] }), {
       description:
         "Host names that serve only this page. Links are built from the first, unless the page is private.",

@@ -187,7 +187,7 @@ function requireFreeRef(tx: Tx, ref: string): void {
 }
 
 function takeSlug(ctx: Services, tx: Tx, slug: string, pageId: string): void {
-  // An earlier slug of the page is still its own and has a row.
+  // An earlier slug still belongs to the page and has a row.
   if (requireFreeSlug(tx, slug, pageId)) return;
   insertPageSlug(tx, { slug, pageId, createdAt: ctx.clock.now() });
 }

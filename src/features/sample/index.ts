@@ -43,7 +43,7 @@ export function createSamplePage(ctx: AppContext, tx: Tx): void {
         setManualStatuses(ctx, tx, new Map([[row.id, "degraded_performance"]]), {
           source: "manual",
           actor: SYSTEM_ACTOR,
-          reason: "Part of the example",
+          reason: "Part of the sample",
         });
       }
     }

@@ -16,7 +16,7 @@ import type { PageRow } from "../pages";
 /** Number of UTC days of a component's uptime in the document, including today. */
 export const UPTIME_DAYS = 90;
 
-/** Time for which figures are valid although the current day goes on. */
+/** Time for which figures stay valid while the current day continues. */
 const HOLD_MS = 5 * MINUTE_MS;
 
 /** Recent days of a component. */

@@ -20,7 +20,7 @@ export const UpdateText = Text({
 
 // The description states the default: Elysia would fill in a declared one where a PATCH omits the field.
 export const Notify = Type.Boolean({
-  description: "Whether people are notified, by formats made for people. True if left out.",
+  description: "True to send notifications, by the formats for people. Default: true.",
 });
 
 /** Time by which a client's clock can be ahead of the server's. */

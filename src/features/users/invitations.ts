@@ -71,7 +71,7 @@ export function setUpOwner(
   replaced?: LiveSession,
 ): SignedIn {
   takeLink(ctx, tx, token, "setup");
-  if (hasUsers(tx)) throw conflict("Allclear has been set up already.");
+  if (hasUsers(tx)) throw conflict("Allclear is already set up.");
   const { email, name, passwordHash } = input;
   const row = addUser(ctx, tx, { email, name, role: "owner" }, passwordHash);
   const actor = userActor(row, origin.ip);

@@ -190,7 +190,7 @@ export function getUserRow(reader: Reader, id: string): UserRow {
 /** Returns a user's row. Throws `not_found`, or `conflict` for a disabled user. */
 export function getLiveUserRow(reader: Reader, id: string): UserRow {
   const row = getUserRow(reader, id);
-  if (!isLive(row)) throw conflict(`“${row.name}” is disabled. Enable them first.`);
+  if (!isLive(row)) throw conflict(`“${row.name}” is disabled. Enable the user first.`);
   return row;
 }
 

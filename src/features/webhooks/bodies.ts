@@ -47,7 +47,7 @@ const Fields = Type.Object({
     }),
   ),
   format: WebhookFormatText,
-  enabled: Type.Boolean({ description: "False to send nothing; true if left out." }),
+  enabled: Type.Boolean({ description: "False to send no events. Default: true." }),
 });
 
 /** Returns the schema of settings: one of the formats' shapes. The format itself validates them. */
@@ -81,13 +81,13 @@ export const CreateWebhookBody = Type.Object(
     ...Optional,
     settings: SettingsOf(
       SHAPES,
-      "Further settings of the format; most have none. Tokens are never shown again.",
+      "Further settings of the format; most formats have none. Tokens are never returned.",
     ),
     secret: Type.Optional(
       Text({
         maxLength: SECRET_MAX,
         description:
-          "A secret of your own: `whsec_` and the base64 of 24 to 64 bytes. One is generated if it is left out.",
+          "Signing secret: `whsec_` and the base64 of 24 to 64 bytes. Default: a generated one.",
       }),
     ),
   },
@@ -104,7 +104,7 @@ export const UpdateWebhookBody = Type.Object(
     ...Optional,
     settings: SettingsOf(
       SHAPES.map(changeOf),
-      "Settings that are left out stay, including tokens; null clears an optional one. Another format starts without settings.",
+      "Omitted settings keep their values, including tokens; null clears an optional one. Another format starts without settings.",
     ),
   },
   { additionalProperties: false, minProperties: 1, examples: [{ enabled: false }] },

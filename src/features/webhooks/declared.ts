@@ -54,7 +54,7 @@ export function validateDeclaredWebhook(webhook: DeclaredWebhook): readonly Fiel
   const { url, settings = {}, secret, events = [ANY_EVENT] } = webhook;
   const format = formatOf(webhook);
   if (typeof url === "string" && url.includes(CUT)) {
-    errors.add(["url"], "is the shortened URL: give the whole URL, or null to keep it");
+    errors.add(["url"], "is the shortened URL: enter the whole URL, or null to keep it");
   }
   if (typeof url !== "string" && !isUrlSecret(format)) {
     errors.add(["url"], "is required: only a secret URL can be left out to keep it");

@@ -27,7 +27,7 @@ export const Delivery = Type.Object(
   {
     id: Type.String({ examples: ["dlv_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
     event_id: Type.String({
-      description: "The header `webhook-id` of every try.",
+      description: "Header `webhook-id` of every attempt.",
       examples: ["evt_01kah2v9w0e0rs6x0h3ye0a1bc"],
     }),
     event_type: Type.String({ examples: ["incident.created"] }),

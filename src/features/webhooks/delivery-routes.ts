@@ -72,7 +72,7 @@ export function deliveryRoutes(ctx: AppContext, requestContexts: RequestContexts
           id: "listWebhookDeliveries",
           summary: "List a webhook's deliveries",
           description:
-            "Newest first; kept as long as events, 30 days unless the server is set otherwise.",
+            "Newest first. Deliveries are kept for 30 days unless the server is configured otherwise.",
           answers: { 200: { description: "A page of the list.", schema: ListOf(Delivery) } },
           errors: ["not_found"],
           conditional: "etag",
@@ -109,7 +109,7 @@ export function deliveryRoutes(ctx: AppContext, requestContexts: RequestContexts
         ...operation({
           ...DECLARED,
           id: "redeliverWebhookDelivery",
-          summary: "Send a delivery again",
+          summary: "Redeliver a delivery",
           description:
             "Due at once, whatever its status, with the retry delays of a new delivery. The event keeps its id, so receivers can discard duplicates.",
           answers: QUEUED,

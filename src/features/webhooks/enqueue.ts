@@ -47,7 +47,7 @@ export function enqueueDeliveries(ctx: Services): EventSubscriber {
   };
 }
 
-/** Queues a test event for its endpoint, whatever events that subscribes to. */
+/** Queues a test event for its endpoint, even if the endpoint does not subscribe to it. */
 export function queueTestEvent(ctx: Services, tx: Tx, { id, subjectId }: RecordedEvent): void {
   writeDeliveries(ctx, tx, { eventIds: [id], webhookIds: [subjectId] }, 0, 1);
 }

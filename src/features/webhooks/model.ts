@@ -29,7 +29,7 @@ const Fields = Type.Object({
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: "Share of attempts in the last 24 hours that succeeded; null without attempts.",
+      description: "Share of successful attempts in the last 24 hours; null without attempts.",
     }),
   ),
   version: Type.Integer({ minimum: 1 }),

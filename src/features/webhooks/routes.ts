@@ -111,7 +111,7 @@ export function webhookRoutes(ctx: AppContext, requestContexts: RequestContexts)
           id: "updateWebhook",
           summary: "Change a webhook",
           description:
-            "Fields that are left out stay, inside `settings` too. A disabled webhook is sent nothing: pending deliveries are cancelled and can be redelivered. A URL on another server needs its tokens again, and another format needs a secret URL again.",
+            "Omitted fields keep their values, also inside `settings`. A disabled webhook receives no events: pending deliveries are cancelled and can be redelivered. A URL on another server needs its tokens again, and another format needs a secret URL again.",
           answers: { 200: { description: "The webhook as it is now.", schema: Webhook } },
           errors: ["not_found"],
           conditional: "if-match",
@@ -128,8 +128,8 @@ export function webhookRoutes(ctx: AppContext, requestContexts: RequestContexts)
         ...DECLARED,
         id: "deleteWebhook",
         summary: "Delete a webhook",
-        description: "Nothing more is sent to it.",
-        answers: { 204: { description: "It is deleted." } },
+        description: "No more events are sent to it.",
+        answers: { 204: { description: "The webhook was deleted." } },
         errors: ["not_found"],
         conditional: "if-match",
       }),
@@ -147,7 +147,7 @@ export function webhookRoutes(ctx: AppContext, requestContexts: RequestContexts)
           id: "rotateWebhookSecret",
           summary: "Rotate a webhook's secret",
           description:
-            "Only this answer shows the new secret. The earlier secret signs too for 24 hours, so that receivers can change over; a second rotation in that time ends it.",
+            "Only this answer shows the new secret. For 24 hours, requests are also signed with the previous secret, so that receivers can be updated; a second rotation in that time ends it.",
           answers: { 200: { description: "The webhook.", schema: RevealedWebhook } },
           errors: ["not_found"],
           conditional: "if-match",

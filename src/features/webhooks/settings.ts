@@ -17,7 +17,7 @@ const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:"]);
  * attempt.
  */
 export function urlError(text: string, policy: Policy): string | undefined {
-  if (text.includes(CUT)) return "is the shortened URL; give the whole URL";
+  if (text.includes(CUT)) return "is the shortened URL: enter the whole URL";
   // URL parsers drop these characters, so that the URL called would differ from the one shown.
   if (/[\s\\]|\p{Cc}/u.test(text))
     return "must not contain spaces, backslashes or control characters";

@@ -126,7 +126,7 @@ function hiddenUrlError(
 ): string | undefined {
   const isHidden = FORMATS[before.format].openPath !== undefined;
   return isHidden && desired.format !== before.format && !namesUrl(before, input)
-    ? "must be given again for another format, because it is a secret"
+    ? "must be entered again for another format, because it is a secret"
     : undefined;
 }
 
@@ -140,7 +140,7 @@ function validateKeptSecrets(
   if (desired.format !== before.format || !isOtherOrigin(before.url, desired.url)) return;
   for (const setting of FORMATS[before.format].secretSettings) {
     const isKept = setting in desired.settings && input.settings?.[setting] === undefined;
-    if (isKept) errors.add(["settings", setting], "must be given again for another server");
+    if (isKept) errors.add(["settings", setting], "must be entered again for another server");
   }
 }
 

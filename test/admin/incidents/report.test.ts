@@ -168,7 +168,7 @@ describe("an invalid report of an incident", () => {
     const before = await site.state();
     const future = await site.report({ started_at: "2026-03-10T13:00" });
     expect(complaintsOn(future.text)).toEqual({
-      started_at: "Started at (UTC) lies in the future.",
+      started_at: "Started at (UTC) is in the future.",
     });
     const open = await site.report({ resolved_at: "2026-03-10T11:00" });
     expect(complaintsOn(open.text)).toHaveProperty("resolved_at");

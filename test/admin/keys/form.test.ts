@@ -63,7 +63,7 @@ const WRONG: { what: string; fields: Fields; complaint: RegExp | string; at: str
     what: "a day that is over",
     fields: { expires: "date", expires_date: "2026-03-09" },
     at: "expires_date",
-    complaint: "Expiration date lies in the past.",
+    complaint: "Expiration date is in the past.",
   },
   ...["", "tomorrow", "2026-02-30", "2026-03-11T00:00:00Z", "<b>"].map((date) => ({
     what: `the date “${date}”`,

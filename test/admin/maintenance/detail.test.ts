@@ -107,7 +107,7 @@ describe("an update of a maintenance", () => {
       what: "a time to come",
       fields: { display_at: "2026-03-10T12:30" },
       at: "display_at",
-      says: "Took effect at (UTC) lies in the future.",
+      says: "Took effect at (UTC) is in the future.",
     },
   ];
 

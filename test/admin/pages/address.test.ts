@@ -140,11 +140,11 @@ describe("a page's custom domains", () => {
   test.each([
     { typed: "https://status.acme.test", why: "“https://status.acme.test” must be a host name" },
     { typed: "a.test\n127.0.0.1", why: "“127.0.0.1” must be a host name" },
-    { typed: "a.test a.test", why: "“a.test” is in the list already." },
+    { typed: "a.test a.test", why: "“a.test” is already in the list." },
     { typed: "status.test", why: "“status.test” is the host of the public address" },
     {
       typed: "taken.example",
-      why: "The custom domain taken.example is the page northwind's.",
+      why: "The custom domain taken.example is used by the page northwind.",
       status: 409,
     },
     {

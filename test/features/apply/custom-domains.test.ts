@@ -64,7 +64,7 @@ describe("a page's custom domains in a file", () => {
     await using app = await createTestApp();
     await app.page({ slug: "other", name: "Other", custom_domains: ["a.example"] });
     const audited = app.audit().length;
-    await expect(apply(app, fileWith("a.example"))).rejects.toThrow("is the page other's");
+    await expect(apply(app, fileWith("a.example"))).rejects.toThrow("is used by the page other");
     expect(domainsOf(app, "other")).toEqual(["a.example"]);
     expect(app.audit()).toHaveLength(audited);
   });

@@ -25,7 +25,7 @@ test.each([
     at: "events:",
     says: 'webhooks[0].events must be ["*"] alone or a list of types',
   },
-  { right: "page: acme", wrong: "page: nowhere", says: "page is not a page: nowhere" },
+  { right: "page: acme", wrong: "page: nowhere", says: "page is not the slug of a page: nowhere" },
   {
     right: "https://ci.example.com/hooks/allclear",
     wrong: "http://169.254.169.254/",

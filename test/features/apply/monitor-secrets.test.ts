@@ -124,12 +124,12 @@ describe("secrets of a monitor in a file", () => {
     expect((await apply(app, fileWith("headers: {}"))).changes).toEqual([]);
   });
 
-  test("a secret must be given again for another server", async () => {
+  test("a secret must be entered again for another server", async () => {
     await using app = await createSite();
     const elsewhere = "https://elsewhere.example/login";
     const rejection = await rejectionOf(app, fileWith("", elsewhere));
-    expect(rejection).toContain("config.headers is a secret of another server");
-    expect(rejection).toContain("config.body is a secret of another server");
+    expect(rejection).toContain("config.headers is a secret for another server");
+    expect(rejection).toContain("config.body is a secret for another server");
     await apply(app, GIVEN.replace("https://api.acme.example/login", elsewhere), false, ENV);
     expect(kept(app)).toEqual(STORED);
     expect((await apply(app, fileWith("headers: {}\nbody: ''"))).changes).toHaveLength(1);

@@ -170,11 +170,11 @@ describe("secrets of a webhook in a file", () => {
     );
   });
 
-  test("a secret must be given again for another server", async () => {
+  test("a secret must be entered again for another server", async () => {
     await using app = await createSite();
     const elsewhere = (text: string) => text.replace("https://ntfy.sh/", "https://ntfy.example/");
     expect(await rejectionOf(app, elsewhere(LEFT_OUT))).toBe(
-      "line 16: settings.token must be given again for another server",
+      "line 16: settings.token must be entered again for another server",
     );
     await apply(app, elsewhere(FILE), false, ENV);
     expect(kept(app)["phones"]).toMatchObject({
@@ -186,7 +186,7 @@ describe("secrets of a webhook in a file", () => {
   test("a secret URL must be given again for another format", async () => {
     await using app = await createSite();
     expect(await rejectionOf(app, LEFT_OUT.replace("format: slack", "format: discord"))).toBe(
-      "line 9: url must be given again for another format, because it is a secret",
+      "line 9: url must be entered again for another format, because it is a secret",
     );
     expect(await rejectionOf(app, LEFT_OUT.replace("format: slack", "format: standard"))).toContain(
       "webhooks[1].url is required: only a secret URL",

@@ -149,7 +149,7 @@ describe("an incomplete or invalid order of a page's components", () => {
     {
       what: "with a component that is not there",
       parts: (site) => orderIn(site, [[null, "Docs", "cmp_none"], ...AS_IT_IS.slice(1)]),
-      complaints: { "#/components/1": "is no component of this page" },
+      complaints: { "#/components/1": "is not a component of this page" },
     },
     {
       what: "with a component in a group that is not there",
@@ -171,7 +171,7 @@ describe("an incomplete or invalid order of a page's components", () => {
         });
         return orderIn(site, [[null, "Docs", other], ...AS_IT_IS.slice(1)]);
       },
-      complaints: { "#/components/1": "is no component of this page" },
+      complaints: { "#/components/1": "is not a component of this page" },
     },
     {
       what: "with a component that was deleted meanwhile",
@@ -180,7 +180,7 @@ describe("an incomplete or invalid order of a page's components", () => {
         await ctx.db.write((tx) => deleteComponent(ctx, tx, site.ids["Web"] ?? "", CLI_ACTOR));
         return orderIn(site, AS_IT_IS);
       },
-      complaints: { "#/components/2": "is no component of this page" },
+      complaints: { "#/components/2": "is not a component of this page" },
     },
   ];
 

@@ -206,7 +206,7 @@ describe("PATCH /api/v1/components", () => {
       "validation_failed",
     );
     expect(problem.errors).toEqual([
-      { pointer: `#/components/${UNKNOWN}`, detail: "is no component" },
+      { pointer: `#/components/${UNKNOWN}`, detail: "is not a component" },
     ]);
     const unchanged = await app.call(`/api/v1/components/${components.API}`, { key });
     expect(unchanged.body).toMatchObject({ status: "operational", version: 1 });

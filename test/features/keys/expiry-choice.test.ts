@@ -29,8 +29,8 @@ describe("choices of a key's expiry", () => {
     ["31.01.2027", "must be a day such as 2027-01-31"],
     ["2027-02-30", "must be a day such as 2027-01-31"],
     ["2027-01-31T10:00:00Z", "must be a day such as 2027-01-31"],
-    ["2026-03-09", "lies in the past"],
-    ["9999-12-31", "lies too far ahead; leave it out for a key that never expires"],
+    ["2026-03-09", "is in the past"],
+    ["9999-12-31", "is too far in the future; omit it for a key that never expires"],
   ])("the expiry date %p is rejected: it %s", (date, complaint) => {
     expect(expiryOfChoice("date", date, NOON)).toEqual({ complaint });
   });

@@ -136,7 +136,7 @@ describe("POST /api/v1/maintenance", () => {
     const before = await site.state();
     const problem = expectProblem(await site.post({ components }), "validation_failed");
     expect(problem.errors).toEqual([
-      { pointer: "#/components/1", detail: "is no component of the page" },
+      { pointer: "#/components/1", detail: "is not a component of the page" },
     ]);
     expect(await site.state()).toEqual(before);
   });

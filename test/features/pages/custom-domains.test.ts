@@ -83,7 +83,7 @@ describe("the custom domains of a page", () => {
     const taking = { custom_domains: ["two.example", "ONE.example"] };
     const rejection = await rejectionOf(change(app, two.id, taking));
     expect(rejection.code).toBe("conflict");
-    expect(rejection.message).toBe("The custom domain one.example is the page one's.");
+    expect(rejection.message).toBe("The custom domain one.example is used by the page one.");
     const three = { slug: "three", name: "Three", custom_domains: ["one.example"] };
     expect((await rejectionOf(make(app, three))).code).toBe("conflict");
     expect(getPage(app.ctx.db, two.id).customDomains).toEqual([]);

@@ -65,7 +65,7 @@ describe("a custom domain", () => {
 
   test("a repeated custom domain is rejected in any notation", () => {
     expect(validateDomains(["münchen.example", "a.example", "XN--mnchen-3ya.example."])).toEqual([
-      { pointer: "#/custom_domains/2", detail: "is in the list already" },
+      { pointer: "#/custom_domains/2", detail: "is already in the list" },
     ]);
   });
 

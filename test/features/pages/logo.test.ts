@@ -85,11 +85,11 @@ describe("a logo", () => {
   });
 
   test.each([
-    ["nothing", Buffer.alloc(0), "is not a picture in PNG, JPEG or WebP"],
-    ["a GIF", GIF, "is not a picture in PNG, JPEG or WebP"],
-    ["an SVG", Buffer.from("<svg xmlns='…'/>"), "is not a picture in PNG, JPEG or WebP"],
-    ["a PNG of no width", png(0, 3), "is not a picture in PNG, JPEG or WebP"],
-    ["2,001 pixels", png(3, 2_001), "is 3 by 2001 pixels; 2,000 a side is the most"],
+    ["nothing", Buffer.alloc(0), "is not an image in PNG, JPEG or WebP"],
+    ["a GIF", GIF, "is not an image in PNG, JPEG or WebP"],
+    ["an SVG", Buffer.from("<svg xmlns='…'/>"), "is not an image in PNG, JPEG or WebP"],
+    ["a PNG of no width", png(0, 3), "is not an image in PNG, JPEG or WebP"],
+    ["2,001 pixels", png(3, 2_001), "is 3 × 2001 pixels; the maximum is 2,000 × 2,000"],
     ["a byte too many", png(9, 9, 131_073 - png(9, 9).byteLength - 12), "is larger than 128 KiB"],
   ])("a logo that is %s is rejected, and nothing is written", async (_what, bytes, detail) => {
     await using app = await createTestApp();

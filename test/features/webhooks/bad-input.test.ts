@@ -43,7 +43,7 @@ const REFUSED: [string, object, string, string][] = [
   ["an event twice", { events: ["monitor.up", "monitor.up"] }, "#/events", "twice"],
   ["all events and one", { events: ["*", "monitor.up"] }, "#/events", "alone"],
   ["events as text", { events: "*" }, "#/events", "must be a list"],
-  ["a page that does not exist", { page: "nowhere" }, "#/page", "is no page's slug or id"],
+  ["a page that does not exist", { page: "nowhere" }, "#/page", "is not the slug or id of a page"],
   ["a format that does not exist", { format: "pigeon" }, "#/format", "must be one of standard"],
   ["a setting of no format", { settings: { a: 1 } }, "#/settings/a", "is not a known field"],
   ["settings that are none", { settings: [] }, "#/settings", "must be an object"],
@@ -146,7 +146,7 @@ describe("invalid changes of a webhook", () => {
   // What is missing from a change stays as it is.
   const refused = REFUSED.filter(([name]) => name !== "no URL");
 
-  test.each([...refused, ["no field", {}, "#", "names nothing to change"] as const])(
+  test.each([...refused, ["no field", {}, "#", "must contain at least one field"] as const])(
     "a change of a webhook to %s is rejected, and nothing is written",
     async (_, json, pointer, detail) => {
       await using site = await createWebhookSite();

@@ -138,7 +138,7 @@ describe("secret tokens among the settings", () => {
     const elsewhere = { url: "https://collector.example.com" };
     const { errors } = expectProblem(await site.patch(id, elsewhere), "validation_failed");
     expect(errors).toEqual([
-      { pointer: "#/settings/token", detail: "must be given again for another server" },
+      { pointer: "#/settings/token", detail: "must be entered again for another server" },
     ]);
     expect(await site.state()).toEqual(before);
     expect((await site.patch(id, { url: `${url}/below` })).status).toBe(200);

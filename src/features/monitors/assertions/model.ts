@@ -37,22 +37,26 @@ function ofNumber(source: string, op: string, range: { minimum: number; maximum:
 }
 
 const SHAPES: Record<Assertion["source"], TObject> = {
-  status: ofNumber("status", "The status of the answer.", { minimum: 100, maximum: 599 }),
-  latency: ofNumber("latency", "From the first step to the last byte, redirects and all, in ms.", {
-    minimum: 0,
-    maximum: 600_000,
-  }),
+  status: ofNumber("status", "Status code of the response.", { minimum: 100, maximum: 599 }),
+  latency: ofNumber(
+    "latency",
+    "Response time from the first step to the last byte, including redirects, in ms.",
+    {
+      minimum: 0,
+      maximum: 600_000,
+    },
+  ),
   certificate_days: ofNumber(
     "certificate_days",
-    "Whole days until the first certificate on the way expires.",
+    "Whole days until the first certificate, including those of redirects, expires.",
     { minimum: -36_500, maximum: 36_500 },
   ),
   header: Type.Object(
     {
       source: OneOf(["header"], {
-        description: "A header of the answer; several of one name are joined by a comma.",
+        description: "Header of the response; several with one name are joined by a comma.",
       }),
-      property: LineText({ minLength: 1, maxLength: 255, description: "Its name." }),
+      property: LineText({ minLength: 1, maxLength: 255, description: "Name of the header." }),
       op: OneOf(ALL_OPS),
       value: Type.Optional(Type.Union([ExpectedText, Type.Number(), Type.Boolean()])),
     },
@@ -60,7 +64,7 @@ const SHAPES: Record<Assertion["source"], TObject> = {
   ),
   body: Type.Object(
     {
-      source: OneOf(["body"], { description: "The first 256 KiB of the body, as UTF-8." }),
+      source: OneOf(["body"], { description: "First 256 KiB of the body, as UTF-8." }),
       op: OneOf(TEXT_OPS),
       value: ExpectedText,
     },
@@ -68,12 +72,12 @@ const SHAPES: Record<Assertion["source"], TObject> = {
   ),
   json: Type.Object(
     {
-      source: OneOf(["json"], { description: "A value in the body, which must be JSON." }),
+      source: OneOf(["json"], { description: "Value in the body, which must be JSON." }),
       property: LineText({
         minLength: 1,
         maxLength: 255,
         description:
-          "Where it is: a JSONPath (RFC 9535) to one value, of names and indexes alone, such as `$.checks[0].status`.",
+          "JSONPath (RFC 9535) to one value, with names and indexes only, such as `$.checks[0].status`.",
         examples: ["$.status"],
       }),
       op: OneOf(ALL_OPS),
@@ -86,5 +90,5 @@ const SHAPES: Record<Assertion["source"], TObject> = {
 export const AssertionBody = ByTag<Assertion>("source", SHAPES, {
   title: "Assertion",
   description:
-    "`eq` and `ne` compare numbers as numbers and all else as text; `lt`, `lte`, `gt` and `gte` compare numbers. `matches` is a regular expression in RE2's syntax, looked for in the first 65,536 characters. What is not there fails every `op` but `ne`, `not_contains` and `exists: false`.",
+    "`eq` and `ne` compare numbers as numbers and all else as text; `lt`, `lte`, `gt` and `gte` compare numbers. `matches` searches the first 65,536 characters with a regular expression in RE2 syntax. A missing value fails every `op` except `ne`, `not_contains` and `exists: false`.",
 });

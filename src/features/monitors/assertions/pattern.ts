@@ -47,7 +47,7 @@ export function parsePattern(source: string): Pattern | string {
   try {
     compiled = RE2JS.compile(source);
   } catch (error) {
-    return `is not a regular expression that is understood here: ${(error as Error).message}`;
+    return `is not a valid regular expression: ${(error as Error).message}`;
   }
   if (compiled.programSize() > LARGEST_PROGRAM) return "is too large a regular expression";
   return (text) => compiled.test(text.slice(0, PATTERN_LOOKS_AT));

@@ -25,12 +25,12 @@ type Fault = [field: "source" | "property" | "value", detail: string];
 function faultsOf(assertion: Assertion, isHttps: boolean): Fault[] {
   const faults: Fault[] = [];
   if (assertion.source === "certificate_days" && !isHttps) {
-    faults.push(["source", "needs an https:// address"]);
+    faults.push(["source", "needs a URL with https://"]);
   }
   if (assertion.source === "json" && !parseJsonPath(assertion.property)) {
     faults.push([
       "property",
-      "must be a JSONPath to one value, of names and indexes alone, such as $.checks[0].status",
+      "must be a JSONPath to one value, with names and indexes only, such as $.checks[0].status",
     ]);
   }
   if (assertion.source === "header" && !HEADER_NAME.test(assertion.property)) {

@@ -111,7 +111,7 @@ export class Engine implements Monitoring {
     if (!scheduled) throw notFound("monitor");
     if (scheduled.isPaused) throw conflict("The monitor is paused.");
     if (scheduled.type === "push")
-      throw conflict("A push monitor cannot be checked: its job calls by itself.");
+      throw conflict("A push monitor cannot be checked, because its job sends heartbeats.");
     const waiter = this.#waiters.add(scheduled);
     if (!scheduled.isUnderWay) this.#begin(scheduled);
     const check = await waiter.promise;

@@ -69,7 +69,7 @@ export function openIncidents(
 
 /**
  * Resolves the incidents that the monitor opened when it recovers at `at` (unix ms). Incidents that
- * someone else changed and drafts are left alone.
+ * someone else changed and drafts stay unchanged.
  */
 export function resolveIncidents(ctx: Services, tx: Tx, monitor: MonitorRow, at: number): void {
   for (const { incidentId, version } of listUnresolvedIncidentsOf(tx, { monitorId: monitor.id })) {

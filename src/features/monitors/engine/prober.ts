@@ -26,7 +26,7 @@ const OVERDUE_MS = 1_000;
 const NO_HEARTBEAT: ProbeResult = {
   outcome: "failed",
   latencyMs: null,
-  message: "No heartbeat came in time.",
+  message: "No heartbeat arrived in time.",
 };
 
 const UNREACHABLE: ProbeResult = {
@@ -42,7 +42,7 @@ const NO_DESCRIPTOR: ProbeResult = {
   message: NO_DESCRIPTOR_LEFT,
 };
 
-const LOST_NETWORK = "This server had no network.";
+const LOST_NETWORK = "This server had no network connection.";
 
 /** Runs single checks, each within its timeout. */
 export class Prober {
@@ -105,8 +105,15 @@ export class Prober {
       return result.outcome === "failed" ? await this.blame(result, startedAt) : result;
     } catch (error) {
       if (isDescriptorError(error)) return NO_DESCRIPTOR;
-      this.#ctx.log.error({ err: error, monitor: scheduled.id }, "a check went wrong by itself");
-      return { outcome: "unknown", latencyMs: null, message: "The check went wrong by itself." };
+      this.#ctx.log.error(
+        { err: error, monitor: scheduled.id },
+        "a check failed because of an internal error",
+      );
+      return {
+        outcome: "unknown",
+        latencyMs: null,
+        message: "The check failed because of an internal error.",
+      };
     }
   }
 

@@ -10,7 +10,7 @@ import { Recorder } from "./recorder";
 import type { MonitorRegistry } from "./monitor-registry";
 import type { ScheduledMonitor } from "./scheduled-monitor";
 
-/** A caller that waits for a stored result; undefined if there will be none. */
+/** Waiting caller, which receives the stored result, or undefined if there is none. */
 export type Waiter = PromiseWithResolvers<CheckRow | undefined>;
 
 /** Callers that wait for the next result of a monitor. */

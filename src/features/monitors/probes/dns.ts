@@ -21,13 +21,13 @@ const MESSAGE_MAX = 300;
 const DnsConfig = Type.Object(
   {
     name: LineText({ minLength: 1, maxLength: 255, examples: ["example.com"] }),
-    record_type: Type.Optional(OneOf(DNS_RECORD_TYPES, { description: "A if left out." })),
+    record_type: Type.Optional(OneOf(DNS_RECORD_TYPES, { description: "Default: A." })),
     resolver: Type.Optional(
       LineText({
         minLength: 1,
         maxLength: 100,
         description:
-          "The address of the server to ask, with a port where it is not 53; else the system's.",
+          "Address of the DNS server, with a port if it is not 53. Default: that of the system.",
         examples: ["9.9.9.9", "[2620:fe::fe]:53"],
       }),
     ),
@@ -37,7 +37,7 @@ const DnsConfig = Type.Object(
         maxItems: EXPECTED_MAX,
         uniqueItems: true,
         description:
-          "Records that must be among those that come, written as zone files write them; else any will do.",
+          "Records that the answer must contain, written as in zone files. Default: any record.",
       }),
     ),
   },
@@ -85,7 +85,7 @@ function validateDns({ name, resolver }: DnsConfig): FieldError[] {
     const server = parseResolver(resolver);
     const detail = server
       ? hostError(server.address, monitorPolicy)
-      : "must be an IP address, with a port where it is not 53";
+      : "must be an IP address, with a port if it is not 53";
     if (detail !== undefined) errors.push({ pointer: pointer("resolver"), detail });
   }
   return errors;

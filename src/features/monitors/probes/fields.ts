@@ -9,7 +9,7 @@ import type { ProbeContext, ProbeResult } from "../probe";
 export const HostText = LineText({
   minLength: 1,
   maxLength: 255,
-  description: "A host name or an IP address.",
+  description: "Host name or IP address.",
   examples: ["db.example.com"],
 });
 

@@ -28,11 +28,10 @@ export interface HttpConfig {
   certificate_warning_days?: number | null;
 }
 
-const FOLLOW_REDIRECTS =
-  "Whether up to 10 redirects are followed; else they are answers like any other.";
-const VERIFY_TLS = "False takes any certificate.";
+const FOLLOW_REDIRECTS = "True to follow up to 10 redirects.";
+const VERIFY_TLS = "False accepts any certificate.";
 const WARNING_DAYS =
-  "How many days before a certificate expires a check says so, without failing. Default 14; 0 never does.";
+  "Days before the expiry of a certificate from which a check warns, without failing. Default: 14; 0 for never.";
 
 const Url = Text({
   minLength: 1,
@@ -45,32 +44,32 @@ const WarningDays = Type.Integer({ minimum: 0, maximum: 365, description: WARNIN
 export const HttpConfigBody = Type.Object(
   {
     url: Url,
-    method: Type.Optional(OneOf(METHODS, { description: "Default GET." })),
+    method: Type.Optional(OneOf(METHODS, { description: "Default: GET." })),
     headers: Type.Optional(
       Type.Record(Type.String(), Nullable(Text({ maxLength: 4_000 })), {
         maxProperties: MOST_HEADERS,
         description:
-          "Sent with each request, by name. Values are secrets: written, never read back. In a change, a name that is not given keeps its value and null removes it.",
+          "Headers of each request, by name. Values are secrets and are never returned. In a change, an omitted name keeps its value and null removes it.",
       }),
     ),
     body: Type.Optional(
       Text({
         maxLength: 64_000,
-        description: "Sent with each request. A secret: written, never read back.",
+        description: "Body of each request. It is a secret and is never returned.",
       }),
     ),
     follow_redirects: Type.Optional(
-      Type.Boolean({ description: `${FOLLOW_REDIRECTS} Default true.` }),
+      Type.Boolean({ description: `${FOLLOW_REDIRECTS} Default: true.` }),
     ),
     ip_family: Type.Optional(
-      OneOf(IP_FAMILIES, { description: "Address family of the host that is used. Default any." }),
+      OneOf(IP_FAMILIES, { description: "Address family for connections. Default: any." }),
     ),
-    verify_tls: Type.Optional(Type.Boolean({ description: `${VERIFY_TLS} Default true.` })),
+    verify_tls: Type.Optional(Type.Boolean({ description: `${VERIFY_TLS} Default: true.` })),
     assertions: Type.Optional(
       Type.Array(AssertionBody, {
         maxItems: MOST_ASSERTIONS,
         description:
-          "What must be true of the answer, all of it. Unless one is about the status, that must be 2xx too.",
+          "Conditions that the response must all meet. Without one about the status, the status must be 2xx.",
       }),
     ),
     certificate_warning_days: Type.Optional(WarningDays),
@@ -83,9 +82,9 @@ export const HttpConfigShown = Type.Object(
     url: Type.String(),
     method: OneOf(METHODS),
     header_names: Type.Array(Type.String(), {
-      description: "The headers that are sent; their values are never shown.",
+      description: "Names of the headers. Their values are never returned.",
     }),
-    has_body: Type.Boolean({ description: "Whether a body is sent; it is never shown." }),
+    has_body: Type.Boolean({ description: "True if a body is sent. It is never returned." }),
     follow_redirects: Type.Boolean({ description: FOLLOW_REDIRECTS }),
     ip_family: OneOf(IP_FAMILIES),
     verify_tls: Type.Boolean({ description: VERIFY_TLS }),
@@ -151,7 +150,7 @@ function urlProblem(text: string, url: URL | undefined): string | undefined {
     return "must begin with http:// or https://";
   }
   if (url.username !== "" || url.password !== "") {
-    return "holds a user name or a password; send them in an Authorization header instead";
+    return "must not contain a user name or password: send them in an Authorization header";
   }
   const problem = hostError(url.hostname, monitorPolicy);
   return problem?.startsWith("is ") ? `names an address that ${problem}` : problem;
@@ -192,7 +191,7 @@ export function validateHttpChange(before: HttpConfig, change: Partial<HttpConfi
     change.headers === null ||
     Object.keys(before.headers ?? {}).every((name) => given.has(name.toLowerCase()));
   const isBodySettled = change.body !== undefined || before.body == null;
-  const detail = "is a secret of another server: give it again, or null to remove it";
+  const detail = "is a secret for another server: enter it again, or set it to null to remove it";
   return [
     ...(areHeadersSettled ? [] : [{ pointer: "#/headers", detail }]),
     ...(isBodySettled ? [] : [{ pointer: "#/body", detail }]),

@@ -26,7 +26,7 @@ export const pingProbe = {
           {
             pointer: pointer(),
             detail:
-              "needs the program ping, which is not installed where Allclear runs; install it, or use the type tcp",
+              "needs the program ping, which is not installed on the server: install it, or use the type tcp",
           },
         ]
       : []),
@@ -100,7 +100,7 @@ export function roundTripMs(output: string): number | undefined {
 function reasonOf({ exitCode, errors }: PingAnswer, signal: AbortSignal): string {
   if (signal.aborted || (exitCode === 1 && errors === "")) return "The host did not answer.";
   if (/not permitted|permission denied/i.test(errors)) {
-    return "The program ping may not send echo requests here: it needs the capability CAP_NET_RAW.";
+    return "The program ping is not allowed to send echo requests. It needs the capability CAP_NET_RAW.";
   }
   return `The program ping failed (exit status ${exitCode}).`;
 }

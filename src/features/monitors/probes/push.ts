@@ -11,7 +11,7 @@ const PushConfig = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: 86_400,
-        description: `How much later than its interval the job may call; ${DEFAULT_GRACE_SECONDS} if left out.`,
+        description: `Extra time before a missing heartbeat is a failure. Default: ${DEFAULT_GRACE_SECONDS}.`,
       }),
     ),
   },

@@ -12,12 +12,12 @@ const DEFAULT_DAYS = 14;
 const TlsConfig = Type.Object(
   {
     host: HostText,
-    port: Type.Optional({ ...PortNumber, description: `${DEFAULT_PORT} if left out.` }),
+    port: Type.Optional({ ...PortNumber, description: `Default: ${DEFAULT_PORT}.` }),
     days: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: 365,
-        description: `It fails when the certificate ends in fewer days than these; ${DEFAULT_DAYS} if left out.`,
+        description: `Days before the expiry of the certificate from which the check fails. Default: ${DEFAULT_DAYS}.`,
       }),
     ),
   },
@@ -45,7 +45,7 @@ export const tlsProbe = {
     const latencyMs = elapsedMs(context, startedAt);
     const { certificate } = connection;
     if (!certificate) {
-      return { outcome: "failed", latencyMs, message: "The server showed no certificate." };
+      return { outcome: "failed", latencyMs, message: "The server sent no certificate." };
     }
     const { expiresAt } = certificate;
     const leftMs = expiresAt - clock.now();
@@ -53,7 +53,7 @@ export const tlsProbe = {
     return {
       outcome: isEnough ? "ok" : "failed",
       latencyMs,
-      message: isEnough ? null : `The certificate ends in ${plural(wholeDays(leftMs), "day")}.`,
+      message: isEnough ? null : `The certificate expires in ${plural(wholeDays(leftMs), "day")}.`,
       certificateExpiresAt: expiresAt,
     };
   },

@@ -79,7 +79,7 @@ export class Recorder {
     const batch = this.#gathered;
     this.#gathered = [];
     this.#writing += batch.length;
-    // Writes of one turn share a commit; a failing one fails alone.
+    // Writes of one turn share a commit. A failed write does not undo the others.
     const written = [this.#written, ...batch.map((unwritten) => this.#write(unwritten))];
     this.#written = Promise.all(written).then(() => undefined);
     return this.#written;

@@ -221,7 +221,9 @@ describe("checks while the engine runs", () => {
     });
     await watch.clock.advance(2 * SECOND_MS);
     expect(watch.state(id)).toBe("no_data");
-    expect(watch.app.logged.some(({ msg }) => msg === "a check went wrong by itself")).toBe(true);
+    expect(
+      watch.app.logged.some(({ msg }) => msg === "a check failed because of an internal error"),
+    ).toBe(true);
   });
 });
 

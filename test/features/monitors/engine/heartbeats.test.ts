@@ -62,7 +62,7 @@ describe("push monitors", () => {
     expect(watch.state(id)).toBe("down");
     expect(watch.checks(id).at(-1)).toMatchObject({
       at: last + 630 * SECOND_MS,
-      message: "No heartbeat came in time.",
+      message: "No heartbeat arrived in time.",
     });
     await watch.engine.heartbeat(id, OK);
     expect(watch.state(id)).toBe("up");

@@ -286,7 +286,7 @@ describe("monitoring without a network", () => {
     expect(watch.status(api)).toBe("operational");
     expect(watch.checks(id).at(-1)).toMatchObject({
       outcome: "unknown",
-      message: "This server had no network.",
+      message: "This server had no network connection.",
     });
     watch.isOnline = true;
     watch.let("api.test", answers());

@@ -35,13 +35,13 @@ describe("TLS checks", () => {
     });
     const late = await check(expiresAt - 1, { days: 30 });
     expect(late.outcome).toBe("failed");
-    expect(late.message).toBe("The certificate ends in 29 days.");
+    expect(late.message).toBe("The certificate expires in 29 days.");
     expect(late.certificateExpiresAt).toBe(expiresAt - 1);
   });
 
   test("a TLS check requires 14 days by default and none with days: 0", async () => {
     const soon = TEST_START + 13 * DAY_MS;
-    expect((await check(soon, {})).message).toBe("The certificate ends in 13 days.");
+    expect((await check(soon, {})).message).toBe("The certificate expires in 13 days.");
     expect((await check(soon + DAY_MS, {})).outcome).toBe("ok");
     expect((await check(TEST_START, { days: 0 })).outcome).toBe("ok");
   });
