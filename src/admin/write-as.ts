@@ -23,7 +23,7 @@ export type WriteOnceAs = <Made>(
 export function createWriteAs({ db }: Pick<AppContext, "db">): WriteAs {
   return (requestContext, change) =>
     db.write((tx) => {
-      // Reads through the connection of the transaction, so earlier changes of its batch are seen.
+      // The check uses the same connection, so it also sees earlier changes of this batch.
       requestContext.confirm();
       return change(tx);
     });

@@ -97,7 +97,7 @@ function Parts({ listing, role }: { listing: ComponentListing; role: Role }) {
         role={role}
       />
     ));
-  // Where there are groups, it is also where a component is put to be in none.
+  // With groups, this part is also the target for components that leave their group.
   const hasUngrouped = byGroup.has(null) || (mayArrange && groups.length > 0);
   return (
     <>

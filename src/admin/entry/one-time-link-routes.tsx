@@ -99,7 +99,7 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
         const owner = { name, email, passwordHash: await passwords.hash(password) };
         const origin = sessionOriginOf(request, requestContext);
         const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
-        // The session is for the address that is being chosen.
+        // Sessions are valid only while the public address has the scheme that they started with.
         const baseUrl = hasFixedAddress ? ctx.baseUrl : new URL(public_address).origin;
         const session = await ctx.db.write((tx) => {
           // Another request may have used the link while the password was hashed.

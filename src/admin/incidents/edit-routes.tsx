@@ -47,7 +47,7 @@ export function addEditRoutes(area: Area, { ctx }: AdminDependencies): void {
     conflictField: "external_ref",
     update(tx, changes, actor, { params }, { incident }) {
       const input = exactChanges(changes, incident);
-      // The only change may be a time of resolution, which an open incident does not have.
+      // A time of resolution is no change for an open incident, and may have been the only one.
       if (Object.keys(input).length === 0) return false;
       const { row } = updateIncident(ctx, tx, params.id, input, actor);
       return row.version !== incident.version;
@@ -63,7 +63,7 @@ export function addEditRoutes(area: Area, { ctx }: AdminDependencies): void {
       const { update } = getUpdate(reader, params.id, params.update_id, true);
       const resource = presentUpdate(update);
       const context = { ...readIncidentView(ctx, reader, params.id), update: resource };
-      // Its own version, so that newer updates of the incident do not make the form stale.
+      // The update has its own version, so that newer updates do not make the form stale.
       return { resource, version: update.updatedAt, context };
     },
     show(state, { params }) {

@@ -103,7 +103,7 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
     ): void {
       elysia.get(
         path as string,
-        // Elysia reads the names here to learn which parts of a request a handler needs.
+        // Elysia reads the parameter names to find out which parts of a request a handler needs.
         async ({ request, requestContext, params, query }) => {
           const about = { params: params as ParamsOf<Path>, query, sent: undefined };
           const at = { request, requestContext, ...about };
