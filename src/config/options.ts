@@ -85,7 +85,7 @@ export const OPTIONS = {
     parse: parseInteger(1, 1_000_000),
     default: "100",
     placeholder: "N",
-    help: "Requests a minute for one client address without a key.",
+    help: "Requests per minute for one client address without a key.",
     scope: "serve",
   }),
   bucketCapacity: option({
@@ -139,7 +139,7 @@ export const OPTIONS = {
     parse: parseInteger(2, 3_650),
     default: "400",
     placeholder: "N",
-    help: "Days for which the figures of a monitor by hour are kept. Those by day are kept for ever.",
+    help: "Days for which the figures of a monitor by hour are kept. Figures by day are kept without a limit.",
     scope: "serve",
   }),
   keepEventsDays: option({

@@ -1,6 +1,6 @@
 /** Public events by type, as subscribers filter them. */
 export const EVENTS = {
-  "component.status_changed": "A component's effective status changed.",
+  "component.status_changed": "The status of a component changed.",
   "incident.created": "An incident was opened, or a draft published.",
   "incident.updated": "An incident got an update, or was edited.",
   "incident.resolved": "An incident was resolved.",
@@ -9,14 +9,14 @@ export const EVENTS = {
   "incident.deleted": "An incident was deleted.",
   "maintenance.scheduled": "A maintenance was planned.",
   "maintenance.updated": "A maintenance got an update, or was edited.",
-  "maintenance.started": "A maintenance began.",
+  "maintenance.started": "A maintenance started.",
   "maintenance.completed": "A maintenance ended.",
   "maintenance.cancelled": "A maintenance was cancelled.",
-  "maintenance.reminder": "A maintenance begins soon.",
+  "maintenance.reminder": "A maintenance starts soon.",
   "monitor.down": "A monitor went down.",
   "monitor.up": "A monitor that was down or degraded is up.",
-  "monitor.degraded": "A monitor answers, and too slowly.",
-  "webhook.test": "A webhook was tried out.",
+  "monitor.degraded": "A monitor is up but slow.",
+  "webhook.test": "A test was sent to a webhook.",
 } as const;
 
 export type EventType = keyof typeof EVENTS;
