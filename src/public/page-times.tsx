@@ -19,20 +19,15 @@ export interface PageTimes {
   zones: string;
 }
 
-/** Number of cached formatters, and of cached texts of each. */
+/** Number of cached formatters. */
 const FORMATTERS_MAX = 20;
-const TEXTS_MAX = 1_000;
 
 const DAY = { day: "numeric", month: "short", year: "numeric" } as const;
 const CLOCK = { hour: "numeric", minute: "2-digit", timeZoneName: "short" } as const;
 
 const cachedTimes = new LRUCache<string, PageTimes>({ max: FORMATTERS_MAX });
 
-/**
- * Returns the formatters of a page. They are cached with their recent texts, since creating a
- * formatter costs more than using it, and a page that is rendered again shows mostly the same
- * times.
- */
+/** Returns the formatters of a page. They are cached, since creating one costs more than using it. */
 export function pageTimesOf(page: { locale: string; time_zone: string }): PageTimes {
   const key = `${page.locale} ${page.time_zone}`;
   let times = cachedTimes.get(key);
@@ -59,33 +54,22 @@ function createPageTimes(page: { locale: string; time_zone: string }): PageTimes
 
   return {
     locale,
-    moment: remember((iso) => {
+    moment(iso) {
       const date = new Date(iso);
       const utc = full.format(date);
       if (own === undefined) return utc;
       return `${utc} · ${(isSameDay(date) ? ownClock : ownFull).format(date)}`;
-    }),
-    range: remember((fromIso, toIso) => {
+    },
+    range(fromIso, toIso) {
       const [from, to] = [new Date(fromIso), new Date(toIso)];
       const utc = full.formatRange(from, to);
       if (own === undefined) return utc;
       return `${utc} · ${(isSameDay(from, to) ? ownClock : ownFull).formatRange(from, to)}`;
-    }),
-    day: remember((iso) => day.format(new Date(iso))),
-    span: remember((from, to) => day.formatRange(new Date(from), new Date(to))),
-    month: remember((iso) => month.format(new Date(iso.slice(0, 7)))),
+    },
+    day: (iso) => day.format(new Date(iso)),
+    span: (from, to) => day.formatRange(new Date(from), new Date(to)),
+    month: (iso) => month.format(new Date(iso.slice(0, 7))),
     zones: own === undefined ? "Times are UTC." : `Times are UTC and ${own}.`,
-  };
-}
-
-/** Caches the results of a function by its arguments. */
-function remember<Args extends string[]>(make: (...args: Args) => string): typeof make {
-  const known = new LRUCache<string, string>({ max: TEXTS_MAX });
-  return (...args) => {
-    const key = args.join(" ");
-    let text = known.get(key);
-    if (text === undefined) known.set(key, (text = make(...args)));
-    return text;
   };
 }
 
