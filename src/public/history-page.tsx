@@ -2,7 +2,7 @@ import { type Entry, type StatusDocument } from "../features/status";
 import type { HtmlDocument } from "../ui";
 import { DaySections, groupByDay } from "./entries";
 import type { Month } from "./month";
-import { contextOf } from "./page-context";
+import { contextOf, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
 
 /** Part of the entries of a month. */
@@ -19,8 +19,9 @@ export function renderHistoryPage(
   document: StatusDocument,
   month: Month,
   { entries, before, next }: MonthPart,
+  rendering?: Rendering,
 ): HtmlDocument {
-  const context = contextOf(document);
+  const context = contextOf(document, rendering);
   const { paths, times } = context;
   const title = times.month(month.name);
   return renderPage({

@@ -3,9 +3,8 @@ import type { StatusDocument } from "../features/status";
 import { type HtmlDocument, StatusLabel } from "../ui";
 import { ClockTime } from "./page-times";
 import { plainText } from "./markdown";
-import { contextOf } from "./page-context";
+import { contextOf, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
-import type { RenderText } from "./markdown-cache";
 import { createTextBudget } from "./text-budget";
 import { IncidentState } from "./state";
 import { Text } from "./text";
@@ -20,9 +19,9 @@ export function renderIncidentPage(
   document: StatusDocument,
   incident: Incident,
   part: UpdatePart = ALL_UPDATES,
-  renderText?: RenderText,
+  rendering?: Rendering,
 ): HtmlDocument {
-  const context = contextOf(document, { renderText });
+  const context = contextOf(document, rendering);
   const { times } = context;
   const pathOf = (before?: string) => context.paths.incident(incident.id, before);
   const budget = createTextBudget(PERMALINK_BYTES, context.renderText, 3);

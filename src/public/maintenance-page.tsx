@@ -3,9 +3,8 @@ import type { StatusDocument } from "../features/status";
 import type { HtmlDocument } from "../ui";
 import { ClockTime } from "./page-times";
 import { plainText } from "./markdown";
-import { contextOf } from "./page-context";
+import { contextOf, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
-import type { RenderText } from "./markdown-cache";
 import { createTextBudget } from "./text-budget";
 import { MaintenanceState } from "./state";
 import { Names } from "./text";
@@ -16,9 +15,9 @@ export function renderMaintenancePage(
   document: StatusDocument,
   maintenance: Maintenance,
   part: UpdatePart = ALL_UPDATES,
-  renderText?: RenderText,
+  rendering?: Rendering,
 ): HtmlDocument {
-  const context = contextOf(document, { renderText });
+  const context = contextOf(document, rendering);
   const pathOf = (before?: string) => context.paths.maintenance(maintenance.id, before);
   const budget = createTextBudget(PERMALINK_BYTES, context.renderText, 3);
   const { page, paths, times } = context;

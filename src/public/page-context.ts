@@ -1,7 +1,7 @@
 import type { StatusDocument } from "../features/status";
 import { type RenderText, renderText as renderTextUncached } from "./markdown-cache";
 import { type PagePaths, pathsOf } from "./page-paths";
-import { type PageTimes, pageTimesOf } from "./page-times";
+import { createPageTimes, type PageTimes, type TimesOf } from "./page-times";
 import { type RenderPart, renderPart as renderPartUncached } from "./part-cache";
 
 /** Context of every document of a status page: the page, its headline and its paths. */
@@ -19,23 +19,28 @@ export interface PageContext {
   renderPart: RenderPart;
 }
 
-/** Renderers of parts of a page, which may use a cache. */
+/** Functions that render parts of a page, which may use a cache. */
 export interface Rendering {
   renderText?: RenderText;
   renderPart?: RenderPart;
+  timesOf?: TimesOf;
 }
 
-/** Returns the context of a page. Without renderers it renders without caches. */
+/** Returns the context of a page. By default it renders without caches. */
 export function contextOf(
   { page, status }: StatusDocument,
-  { renderText = renderTextUncached, renderPart = renderPartUncached }: Rendering = {},
+  {
+    renderText = renderTextUncached,
+    renderPart = renderPartUncached,
+    timesOf = createPageTimes,
+  }: Rendering = {},
 ): PageContext {
   const pathsAndTimes = [page.slug, page.locale, page.time_zone];
   return {
     page,
     status,
     paths: pathsOf(page.slug),
-    times: pageTimesOf(page),
+    times: timesOf(page),
     renderText,
     renderPart: (id, facts, make) => renderPart(`${page.id} ${id}`, [pathsAndTimes, facts], make),
   };

@@ -30,6 +30,8 @@ import {
 } from "./month";
 import { createPartCache } from "./part-cache";
 import { createMarkdownCache } from "./markdown-cache";
+import type { Rendering } from "./page-context";
+import { createTimesCache } from "./page-times";
 import { createSite } from "./site";
 import { readPageExtras, renderEmptyHome, renderStatusPage, statusPageSteps } from "./status-page";
 import { UPDATES_MAX } from "./permalink-parts";
@@ -59,21 +61,24 @@ export function publicRoutes(
 ) {
   const site = createSite(ctx, snapshots, sessions);
   const emptyHome = htmlRepresentation(renderEmptyHome());
-  const renderText = createMarkdownCache();
   const rows = createRowCache();
-  const renderPart = createPartCache();
+  const rendering: Rendering = {
+    renderText: createMarkdownCache(),
+    renderPart: createPartCache(),
+    timesOf: createTimesCache(),
+  };
 
   function statusPage(snapshot: Snapshot): SentPage {
     const now = ctx.clock.now();
     const extras = readPageExtras(ctx.db, snapshot, now);
     return rows.render((renderRow) =>
-      renderStatusPage(snapshot, extras, now, { renderText, renderPart, renderRow }),
+      renderStatusPage(snapshot, extras, now, { ...rendering, renderRow }),
     );
   }
 
   function statusPageStepsOf(snapshot: Snapshot): Generator<number, void> {
     const latency = readLatency(ctx.db, snapshot.document, ctx.clock.now());
-    return statusPageSteps(snapshot, latency, { renderText, prepareRow: rows.prepare });
+    return statusPageSteps(snapshot, latency, { ...rendering, prepareRow: rows.prepare });
   }
 
   /** Throws `not_found` where the page has no such incident, or only a draft of it. */
@@ -81,14 +86,14 @@ export function publicRoutes(
     const { record, isMore } = getIncidentPart(ctx.db, id, { before, limit: UPDATES_MAX });
     if (record.row.pageId !== document.page.id) throw notFound("incident");
     const incident = presentIncident(record, ctx.baseUrl);
-    return renderIncidentPage(document, incident, { before, isMore }, renderText);
+    return renderIncidentPage(document, incident, { before, isMore }, rendering);
   }
 
   function maintenancePage(id: string, before: string | undefined, { document }: Snapshot) {
     const { record, isMore } = getMaintenancePart(ctx.db, id, { before, limit: UPDATES_MAX });
     if (record.row.pageId !== document.page.id) throw notFound("maintenance");
     const maintenance = presentMaintenance(record, ctx.baseUrl);
-    return renderMaintenancePage(document, maintenance, { before, isMore }, renderText);
+    return renderMaintenancePage(document, maintenance, { before, isMore }, rendering);
   }
 
   function historyPage(month: Month, before: string | undefined, { document }: Snapshot) {
@@ -98,7 +103,7 @@ export function publicRoutes(
     const { entries, next } = readHistory(ctx.db, span, ENTRIES_MAX);
     const previous = month.from > first ? month.previous : undefined;
     const part = { entries, before, next: next && placeText(next) };
-    return renderHistoryPage(document, { ...month, previous }, part);
+    return renderHistoryPage(document, { ...month, previous }, part, rendering);
   }
 
   /** Returns the slug of the page at `/`: the one of the custom domain, or the default page. */

@@ -12,7 +12,6 @@ import {
   renderRow as renderRowUncached,
 } from "./component-row";
 import { type DaySection, DaySections, type EntrySpan, groupByDay } from "./entries";
-import type { RenderText } from "./markdown-cache";
 import { MaintenanceList, textsOf } from "./maintenance-list";
 import { OpenIncidents } from "./open-incidents";
 import { contextOf, type PageContext, type Rendering } from "./page-context";
@@ -85,15 +84,15 @@ export function renderStatusPage(
 export function* statusPageSteps(
   snapshot: Snapshot,
   latency: ReadonlyMap<string, Sparkline>,
-  caches: { renderText: RenderText; prepareRow(row: ComponentRowProps): void },
+  { prepareRow, ...rendering }: Rendering & { prepareRow(row: ComponentRowProps): void },
 ): Generator<number, void> {
   const { document } = snapshot;
-  const { times } = contextOf(document);
+  const { times, renderText } = contextOf(document, rendering);
   for (const component of shownComponents(snapshot)) {
-    caches.prepareRow(rowPropsOf(component, { snapshot, latency, times }));
+    prepareRow(rowPropsOf(component, { snapshot, latency, times }));
     yield 1;
   }
-  const budget = createTextBudget(TEXTS_BYTES, caches.renderText, TOP_HEADING);
+  const budget = createTextBudget(TEXTS_BYTES, renderText, TOP_HEADING);
   for (const incident of document.incidents) {
     newestOf(incident.updates, budget);
     yield WHOLE_TURN;

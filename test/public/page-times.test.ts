@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { pageTimesOf } from "../../src/public/page-times";
+import { createPageTimes } from "../../src/public/page-times";
 
 const AT = "2026-11-21T14:32:05.000Z";
 const LATE = "2026-11-21T23:30:00.000Z";
@@ -7,21 +7,21 @@ const LATE = "2026-11-21T23:30:00.000Z";
 describe("the times of a page", () => {
   test("times of a page without a time zone are in UTC only", () => {
     for (const time_zone of ["UTC", "Etc/UTC", "GMT"]) {
-      const times = pageTimesOf({ locale: "en", time_zone });
+      const times = createPageTimes({ locale: "en", time_zone });
       expect(times.moment(AT)).toBe("21 Nov 2026, 14:32 UTC");
       expect(times.zones).toBe("Times are UTC.");
     }
   });
 
   test("times of a page include its own time zone, with the day if it differs", () => {
-    const times = pageTimesOf({ locale: "en", time_zone: "Europe/Berlin" });
+    const times = createPageTimes({ locale: "en", time_zone: "Europe/Berlin" });
     expect(times.moment(AT)).toBe("21 Nov 2026, 14:32 UTC · 15:32 CET");
     expect(times.moment(LATE)).toBe("21 Nov 2026, 23:30 UTC · 22 Nov 2026, 00:30 CET");
     expect(times.zones).toBe("Times are UTC and Europe/Berlin.");
   });
 
   test("times of a span contain the shared parts of both ends once", () => {
-    const times = pageTimesOf({ locale: "en", time_zone: "Europe/Berlin" });
+    const times = createPageTimes({ locale: "en", time_zone: "Europe/Berlin" });
     const squeeze = (text: string) => text.replace(/\s/g, " ");
     expect(squeeze(times.range(AT, "2026-11-21T15:00:00.000Z"))).toBe(
       "21 Nov 2026, 14:32–15:00 UTC · 15:32–16:00 CET",
@@ -33,14 +33,14 @@ describe("the times of a page", () => {
   });
 
   test("times of a page are formatted in its language", () => {
-    const times = pageTimesOf({ locale: "de", time_zone: "UTC" });
+    const times = createPageTimes({ locale: "de", time_zone: "UTC" });
     expect(times.day(AT)).toBe("21. Nov. 2026");
     expect(times.month("2026-03")).toBe("März 2026");
-    expect(pageTimesOf({ locale: "en-US", time_zone: "UTC" }).day(AT)).toBe("Nov 21, 2026");
+    expect(createPageTimes({ locale: "en-US", time_zone: "UTC" }).day(AT)).toBe("Nov 21, 2026");
   });
 
   test("days of a page are UTC days in any time zone", () => {
-    const times = pageTimesOf({ locale: "en", time_zone: "Pacific/Auckland" });
+    const times = createPageTimes({ locale: "en", time_zone: "Pacific/Auckland" });
     expect(times.day(LATE)).toBe("21 Nov 2026");
     expect(times.month("2026-11")).toBe("November 2026");
   });
