@@ -130,20 +130,14 @@ export function createRequestContexts(): RequestContexts {
 }
 
 function requestContextPlugin(find: (request: Request) => RequestContext | undefined) {
-  return (
-    new Elysia({ name: "request-context" })
-      // Declares the type of the property, which the hook fills. `derive` would make and copy one more
-      // object per request.
-      .decorate("requestContext", undefined as unknown as RequestContext)
-      .onTransform({ as: "scoped" }, (context) => {
-        const requestContext = find(context.request);
-        if (requestContext?.route?.path !== context.route) {
-          throw new Error(`the gateway did not authorise this request to ${context.route}`);
-        }
-        if (requestContext.route.body) requestContext.confirm();
-        context.requestContext = requestContext;
-      })
-  );
+  return new Elysia({ name: "request-context" }).derive({ as: "scoped" }, ({ request, route }) => {
+    const requestContext = find(request);
+    if (requestContext?.route?.path !== route) {
+      throw new Error(`the gateway did not authorise this request to ${route}`);
+    }
+    if (requestContext.route.body) requestContext.confirm();
+    return { requestContext };
+  });
 }
 
 /** Returns the credential that a request to a key-protected route carries. Throws for other routes. */
