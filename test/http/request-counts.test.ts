@@ -1,0 +1,19 @@
+import { expect, test } from "bun:test";
+import { RequestCounts } from "../../src/http/request-counts";
+
+test("requests are counted by route and status, and statuses after the 31st as other", () => {
+  const counts = new RequestCounts();
+  counts.add([{ method: "GET", path: "/a" }]);
+  for (let status = 200; status < 240; status++) counts.record(0, status);
+  counts.record(0, 200);
+  counts.record(undefined, 404);
+  const [family] = counts.families();
+  const values = [...(family?.read() ?? [])].map(
+    ({ labels, value }) => [labels?.["route"], labels?.["status"], value] as const,
+  );
+  expect(values).toHaveLength(33);
+  expect(values).toContainEqual(["/a", "200", 2]);
+  expect(values).toContainEqual(["/a", "230", 1]);
+  expect(values).toContainEqual(["/a", "other", 9]);
+  expect(values).toContainEqual(["none", "other", 1]);
+});
