@@ -132,7 +132,6 @@ function withoutContent(headers: Headers): Headers {
  * it to no encoding.
  */
 export function acceptsGzip(header: string): boolean {
-  if (header === "gzip") return true;
   const weights = new Map(
     header
       .toLowerCase()
@@ -175,7 +174,6 @@ const HASH_OF_TAG = /-[0-9a-f]{16}"$/;
 
 /** Returns true if an If-None-Match header names a tag, by weak comparison (RFC 9110). */
 export function matchesAny(header: string, etag: string): boolean {
-  if (header === etag) return true;
   return tagsIn(header).some((tag) => tag === "*" || tag === etag || tag === `W/${etag}`);
 }
 
