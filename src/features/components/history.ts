@@ -80,8 +80,7 @@ export function foldDays(
 
 /**
  * Folds consecutive spans, oldest first, as far as they lie in `known`, in one pass over spans and
- * causes. Operational spans of equal length share their `time`, so that quiet histories cost
- * little.
+ * causes.
  */
 export function foldSpans(
   causes: readonly CauseInterval[],
@@ -92,7 +91,6 @@ export function foldSpans(
   const from = Math.max(known.from, spans[0]?.from ?? known.from);
   const to = Math.min(known.to, spans.at(-1)?.to ?? known.to);
   const stretches = stretchesOf(causes, { from, to }, unknown);
-  const quiet = new Map<number, Folded>();
   let first = 0;
   return spans.map((span) => {
     while ((stretches[first]?.to ?? Number.POSITIVE_INFINITY) <= span.from) first += 1;
@@ -103,12 +101,7 @@ export function foldSpans(
       const [start, end] = [Math.max(stretch.from, span.from), Math.min(stretch.to, span.to)];
       own.push({ from: start, to: end, status: stretch.status });
     }
-    const [only] = own;
-    if (own.length > 1 || (only && only.status !== "operational")) return add(own);
-    const length = only ? only.to - only.from : 0;
-    const folded = quiet.get(length) ?? add(own);
-    quiet.set(length, folded);
-    return folded;
+    return add(own);
   });
 }
 

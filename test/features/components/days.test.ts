@@ -94,12 +94,4 @@ describe("the days of a component", () => {
     const known = { from: NOON + DAY_MS, to: NOON };
     expect(foldDays([], known, 2).map((day) => day.known)).toEqual([0, 0]);
   });
-
-  test("days without causes share one object of times", () => {
-    const days = foldDays([], { from: 0, to: NOON }, 90);
-    expect(days).toHaveLength(90);
-    expect(new Set(days.map((day) => day.time)).size).toBe(2);
-    expect(days[0]?.time.operational).toBe(DAY_MS);
-    expect(days.at(-1)?.time.operational).toBe(12 * HOUR_MS);
-  });
 });
