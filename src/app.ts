@@ -66,7 +66,9 @@ export interface App {
   openApi(): unknown;
   /**
    * Loads the dashboard and its routes, if not yet loaded. Otherwise the first request loads them.
-   * The dashboard is as large as all other code, and many servers never need it.
+   * The dashboard is as large as all other code, and many servers never need it. If it is loaded at
+   * the start, the server is ready after 94 ms instead of 66 to 79 ms and uses 79 MB of idle memory
+   * instead of 71.5 MB.
    */
   loadDashboard(): Promise<void>;
 }

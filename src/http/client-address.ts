@@ -20,7 +20,10 @@ export interface ClientAddresses {
   suspectedProxy(): string | undefined;
 }
 
-/** Limit of addresses of sockets and forwarding headers that are kept parsed. */
+/**
+ * Limit of addresses of sockets and forwarding headers that are kept parsed. Without these, a public page
+ * takes 1.6 µs more per request (of 13 to 16 µs).
+ */
 const PARSED_ADDRESSES = 1_000;
 /** Longest text that is kept: an IPv6 address without a zone. */
 const KEPT_TEXT_MAX = 45;

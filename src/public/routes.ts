@@ -134,9 +134,9 @@ export function publicRoutes(
     .get(
       "/status/:slug",
       ({ params: { slug }, request, requestContext }) => {
-        // In a constant, since Elysia takes a handler whose text holds "return f(" or "=> f(" for an
-        // asynchronous one, and each reading would cost a promise. It holds in the executable; run
-        // from the sources, Bun puts the constant back into the return.
+        // In a constant: Elysia takes a handler whose text contains "return f(" or "=> f(" for an
+        // asynchronous one, which takes about 0.9 µs more per request (of 13 to 16 µs). Only in the
+        // executable: run from the sources, Bun inlines the constant.
         const answer = site.answer(
           { slug, rest: "", request, requestContext },
           statusPage,

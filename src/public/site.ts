@@ -47,7 +47,10 @@ export interface Site {
   ): Response | Promise<Response>;
 }
 
-/** Creates the answers, with a cache for each snapshot. */
+/**
+ * Creates the answers, with a cache for each snapshot. Without it, an unchanged public page takes 20 to
+ * 100 times the processor time.
+ */
 export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sessions): Site {
   const cache = new WeakMap<Snapshot, Map<string, Representation>>();
 

@@ -4,11 +4,14 @@ import type { ScheduledMonitor } from "./scheduled-monitor";
 
 /** Maximum number of concurrent checks. Others wait in the order of their due times. */
 const UNDER_WAY_MAX = 256;
-/** Greatest share of running checks that slow monitors may have, so hanging targets delay only each other. */
+/** Greatest share of running checks that slow monitors may have. */
 const SLOW_SHARE = 0.75;
 const SLOW_MS = 1_000;
 
-/** Due and running checks. */
+/**
+ * Due and running checks. Slow monitors have a heap of their own for fairness, not for speed: targets that
+ * hang do not delay the checks of others.
+ */
 export class CheckQueue {
   readonly #quick = new DueHeap<ScheduledMonitor>();
   readonly #slow = new DueHeap<ScheduledMonitor>();

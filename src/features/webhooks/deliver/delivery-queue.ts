@@ -11,7 +11,7 @@ export const MOST_IN_ALL = 256;
 /**
  * Divides the concurrent attempts among the endpoints. One half is divided evenly and reserved for
  * each endpoint; the other half is for endpoints with more to send. So endpoints that hang cannot
- * use the reserved share of others.
+ * use the reserved share of others: this is for fairness, not for speed.
  */
 export class FairShare {
   readonly #most: number;
