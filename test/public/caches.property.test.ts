@@ -213,4 +213,4 @@ test("a cached page equals a newly rendered one after any series of changes", as
   );
   // Each act was one that did something.
   expect([...counts.keys()].toSorted()).toEqual(NAMES.toSorted());
-}, 60_000);
+}, 300_000);
