@@ -88,6 +88,8 @@ describe("Accept-Encoding", () => {
     ["GZIP", true],
     ["x-gzip", true],
     ["br, gzip", true],
+    ["gzip, deflate, br, zstd", true],
+    ["br ,GZIP , zstd", true],
     ["gzip;q=1", true],
     ["gzip;q=0.001", true],
     ["gzip ; q=0.5 , br", true],
