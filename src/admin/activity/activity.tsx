@@ -28,7 +28,7 @@ const COLUMNS = [
 /** Labels of the actor kinds other than user, shown with the actor's name. */
 const KIND_WORDS: Readonly<Partial<Record<ActorKind, string>>> = {
   key: "API key",
-  cli: "On the server",
+  cli: "Command line",
   system: "Automatic",
 };
 
@@ -53,7 +53,7 @@ export function ActivityList({ list, links, now }: ActivityListProps) {
           </ButtonLink>
         }
       >
-        All changes and their authors. IP addresses are deleted before the entries.
+        All changes and their authors. IP addresses are deleted earlier than entries.
       </PageHead>
       <ActivityFilters list={list} />
       {entries.length > 0 ? (
@@ -134,7 +134,7 @@ function NoEntries({ list: { filter, isContinued } }: { list: ActivityListing })
   return (
     <EmptyState
       title="No changes found"
-      action={<ButtonLink href={ACTIVITY_PATH}>Show everything</ButtonLink>}
+      action={<ButtonLink href={ACTIVITY_PATH}>Show all changes</ButtonLink>}
     >
       {isContinued ? "There are no older changes." : "No changes match these filters."}
     </EmptyState>

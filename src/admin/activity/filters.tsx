@@ -55,11 +55,7 @@ export function ActivityFilters({ list }: { list: ActivityListing }) {
         <FilterSelect
           label="Object id"
           name="target"
-          options={withSelected(
-            [{ value: "", label: "About anything" }],
-            target,
-            `About ${target}`,
-          )}
+          options={withSelected([{ value: "", label: "Any object" }], target, `Object ${target}`)}
           value={target}
         />
       )}

@@ -28,7 +28,7 @@ export function activityAdminRoutes({ ctx, requestContexts, render }: AdminDepen
           { title: "Activity", children: <ActivityList {...page} /> },
         );
       },
-      screenOperation("The audit log", MAY_READ),
+      screenOperation("List the entries of the audit log", MAY_READ),
     )
     .get(
       ACTIVITY_FILE_PATH,
@@ -43,7 +43,7 @@ export function activityAdminRoutes({ ctx, requestContexts, render }: AdminDepen
         });
       },
       operation({
-        summary: "The audit log as a CSV file",
+        summary: "Download the audit log as CSV",
         tag: "Dashboard",
         access: MAY_READ,
         answers: { 200: { description: "CSV.", mediaType: CSV } },

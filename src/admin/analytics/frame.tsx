@@ -48,7 +48,12 @@ export function AnalyticsFrame(props: AnalyticsFrameProps) {
         <form class="search" method="get" action={path}>
           <PageFilter pages={pages} page={pages.find(({ slug }) => slug === selection.page)} />
           {hasSpan ? (
-            <FilterSelect label="Time" name="span" options={SPAN_OPTIONS} value={selection.span} />
+            <FilterSelect
+              label="Period"
+              name="span"
+              options={SPAN_OPTIONS}
+              value={selection.span}
+            />
           ) : null}
           <Button>Show</Button>
         </form>

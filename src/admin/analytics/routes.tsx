@@ -31,10 +31,10 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
         const view = readUptime(ctx.db, readSelection(ctx.db, query), ctx.clock.now());
         return render.screen(
           { request, requestContext },
-          { title: "Uptime", children: <Uptime view={view} /> },
+          { title: "Uptime analytics", children: <Uptime view={view} /> },
         );
       },
-      screenOperation("Uptime in figures", MAY_READ),
+      screenOperation("Show the uptime of components and monitors", MAY_READ),
     )
     .get(
       "/uptime.csv",
@@ -48,7 +48,7 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
           headers: { "Content-Disposition": `attachment; filename="${name}.csv"` },
         }).respond(request, requestContext);
       },
-      screenOperation("Uptime as a file", MAY_READ),
+      screenOperation("Download the uptime as CSV", MAY_READ),
     )
     .get(
       "/incidents",
@@ -61,10 +61,10 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
         const figures = { selection, pages: readPages(ctx.db), answer };
         return render.screen(
           { request, requestContext },
-          { title: "Incidents in figures", children: <IncidentFigures {...figures} /> },
+          { title: "Incident analytics", children: <IncidentFigures {...figures} /> },
         );
       },
-      screenOperation("Incidents in figures", MAY_READ),
+      screenOperation("Show the figures of incidents", MAY_READ),
     )
     .get(
       "/requests",
@@ -81,9 +81,9 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
         };
         return render.screen(
           { request, requestContext },
-          { title: "Requests in figures", children: <RequestFigures {...figures} /> },
+          { title: "Request analytics", children: <RequestFigures {...figures} /> },
         );
       },
-      screenOperation("Requests in figures", MAY_READ),
+      screenOperation("Show the figures of requests", MAY_READ),
     );
 }

@@ -9,7 +9,7 @@ import type { DeliveryTrouble } from "../webhooks/read";
 
 /** Shown after the remedies of faults that end without a restart. */
 const RECOVERY =
-  "Status pages are still served. Changes are stored again, without a restart, once the cause is gone.";
+  "Status pages are still served. Changes are stored again without a restart when the fault is removed.";
 
 const RESTORE = (
   <>
@@ -24,8 +24,7 @@ const REMEDIES: Record<StorageFault, ComponentChildren> = {
   read_only: `Make the data directory and the files in it writable for the server. ${RECOVERY}`,
   locked: `End the other process that writes to the database. ${RECOVERY}`,
   damaged: RESTORE,
-  moved:
-    "Move the data directory back. If its replacement is intended, restart the server to use it.",
+  moved: "Move the data directory back. If you replaced it on purpose, restart the server.",
   failing: "The log has the errors.",
 };
 
@@ -91,7 +90,7 @@ function Trouble({ trouble, now }: { trouble: DeliveryTrouble; now: number }) {
   if (!waiting) return <>was disabled. {disabledReason}</>;
   return (
     <>
-      has not taken {plural(waiting.count, "event")}, the oldest queued{" "}
+      has {plural(waiting.count, "pending event")}, the oldest queued{" "}
       <RelativeTime at={toIso(waiting.oldestAt)} now={now} />.
     </>
   );

@@ -24,7 +24,7 @@ import { INCIDENTS_PATH, maintenancePath } from "../paths";
 import { type CurrentState, DRAFTS_COUNTED } from "./current-state";
 import { DeliveryNotice, StorageNotice } from "./notices";
 
-const MAINTENANCE_COLUMNS = [{ label: "Maintenance" }, { label: "Status" }, { label: "When" }];
+const MAINTENANCE_COLUMNS = [{ label: "Maintenance" }, { label: "Status" }, { label: "Time" }];
 const PAGE_COLUMNS = [
   { label: "Page" },
   { label: "Status" },
@@ -128,7 +128,7 @@ function MaintenanceTable(props: {
 }) {
   const { maintenance, pageNames, now } = props;
   return (
-    <Table columns={MAINTENANCE_COLUMNS} caption="Maintenance under way and upcoming">
+    <Table columns={MAINTENANCE_COLUMNS} caption="Maintenance in progress and upcoming">
       {maintenance.map(({ row }) => {
         const isUpcoming = row.status === "scheduled";
         const pageName = pageNames?.get(row.pageId);
@@ -141,7 +141,7 @@ function MaintenanceTable(props: {
             <Cell label="Status">
               <MaintenanceState maintenance={row} />
             </Cell>
-            <Cell label="When">
+            <Cell label="Time">
               <OneLine>
                 {isUpcoming ? "Starts " : "Planned to end "}
                 <RelativeTime

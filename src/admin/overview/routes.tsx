@@ -32,6 +32,6 @@ export function overviewAdminRoutes(
         },
       );
     },
-    screenOperation("Open incidents, maintenance and status pages", session("viewer")),
+    screenOperation("Show open incidents, maintenance and status pages", session("viewer")),
   );
 }

@@ -45,7 +45,7 @@ describe("the delivery notice of the overview", () => {
     await site.pass(11 * MINUTE);
     const { texts, links } = await noticesOf(site);
     expect(texts).toEqual([
-      "Events do not reach 1 webhookPager has not taken 2 events, the oldest queued 11 min ago.",
+      "Events do not reach 1 webhookPager has 2 pending events, the oldest queued 11 min ago.",
     ]);
     expect(links).toEqual([`${WEBHOOK_LIST}/${id}`]);
     status = 200;

@@ -93,7 +93,7 @@ describe("the overview", () => {
     expect(page.texts("main h2")).toEqual(["Maintenance", "Pages"]);
     expect(page.texts(".row-link")).toEqual(["Begun", "Next", "Later"]);
     expect(page.attributes(".row-link", "href")[0]).toBe(`/admin/maintenance/${begun}`);
-    expect(page.texts('td[data-label="When"]')).toEqual([
+    expect(page.texts('td[data-label="Time"]')).toEqual([
       "Planned to end in 3 h",
       "Starts in 2 h",
       "Starts in 8 h",

@@ -12,7 +12,7 @@ async function noticesIn(state: StorageState): Promise<string[]> {
 }
 
 const GOES_ON =
-  "Status pages are still served. Changes are stored again, without a restart, once the cause is gone.";
+  "Status pages are still served. Changes are stored again without a restart when the fault is removed.";
 const RESTORE = "Stop the server and restore a backup with allclear restore FILE.";
 
 test.each([
@@ -32,7 +32,7 @@ test.each([
   ["damaged", `The database file is damaged. ${RESTORE}`],
   [
     "moved",
-    "The data directory was moved, deleted or replaced while the server ran. Move the data directory back. If its replacement is intended, restart the server to use it.",
+    "The data directory was moved, deleted or replaced while the server ran. Move the data directory back. If you replaced it on purpose, restart the server.",
   ],
   ["failing", "The database cannot be written. The log has the errors."],
 ] as const)(

@@ -183,7 +183,7 @@ describe("secrets of a webhook in a file", () => {
     });
   });
 
-  test("a secret URL must be given again for another format", async () => {
+  test("a secret URL must be entered again for another format", async () => {
     await using app = await createSite();
     expect(await rejectionOf(app, LEFT_OUT.replace("format: slack", "format: discord"))).toBe(
       "line 9: url must be entered again for another format, because it is a secret",

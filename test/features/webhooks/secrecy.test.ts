@@ -119,7 +119,7 @@ describe("secret URLs", () => {
       expect(errors).toEqual([
         {
           pointer: "#/url",
-          detail: expect.stringContaining("must be given again for another format"),
+          detail: expect.stringContaining("must be entered again for another format"),
         },
       ]);
     }
