@@ -15,6 +15,8 @@ const PATIENCE_MS = 15_000;
  * machine.
  */
 export const HOME_HOST = "nas.test";
+/** Host name of a home network without a dot, which is resolved to this machine too. */
+export const PLAIN_HOST = "nas";
 
 /** Requests and console errors of a page while it was open. */
 export interface Visit {
@@ -31,17 +33,36 @@ export interface VisitOptions extends BrowserContextOptions {
 export interface BrowserSite extends ServedApp {
   /** Opens a page in a new browser context, with the given session if any. */
   visit(path: string, options?: VisitOptions): Promise<Visit>;
-  /**
-   * Returns the violations that axe-core finds on an open page, one per line. Checks only `rules`
-   * if they are given.
-   */
-  axe(page: Page, rules?: readonly string[]): Promise<string[]>;
+  axe: typeof runAxe;
 }
 
 /** Describes the missing browser in a sentence; undefined if it is installed. */
 export function missingBrowser(): string | undefined {
   return existsSync(CHROMIUM) ? undefined : `This needs a browser at ${CHROMIUM}.`;
 }
+
+/**
+ * Features of Chromium that are turned off. The first two load the suggestions of the address bar
+ * in two documents per window, which takes longer than most pages. The others are those that
+ * Playwright turns off, since this list replaces its own.
+ */
+const DISABLED_FEATURES = [
+  "WebUIOmniboxPopup",
+  "WebUIOmniboxAimPopup",
+  "AimEnabled",
+  "AvoidCorsURLLoaderRestartOnRedirect",
+  "AvoidUnnecessaryBeforeUnloadCheckSync",
+  "DestroyProfileOnBrowserClose",
+  "HttpsFirstBalancedModeAutoEnable",
+  "HttpsUpgrades",
+  "LensOverlay",
+  "MediaRouter",
+  "NetworkTimeServiceQuerying",
+  "OptimizationHints",
+  "PaintHolding",
+  "PreconnectToSearch",
+  "ThirdPartyStoragePartitioning",
+];
 
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({
@@ -51,21 +72,34 @@ export function launchBrowser(): Promise<Browser> {
       "--disable-gpu",
       "--disable-quic",
       "--disable-background-networking",
-      `--host-resolver-rules=MAP ${HOME_HOST} 127.0.0.1`,
+      `--disable-features=${DISABLED_FEATURES.join(",")}`,
+      `--host-resolver-rules=MAP ${HOME_HOST} 127.0.0.1, MAP ${PLAIN_HOST} 127.0.0.1`,
     ],
   });
 }
 
-/** A new installation that really listens, and ways to look at it. In real time unless a clock is given. */
+/**
+ * Serves a new installation and opens its pages in a browser, in real time unless a clock is given.
+ * Disposing it closes the pages.
+ */
 export async function openSite(
   browser: Browser,
   options: Partial<ServeOptions> = {},
 ): Promise<BrowserSite> {
   const served = await serveApp({ clock: realClock(), ...options });
+  const visits: Visit[] = [];
   return {
     ...served,
-    visit: (path, visitOptions) => visit(browser, served, path, visitOptions),
+    async visit(path, visitOptions) {
+      const opened = await visit(browser, served, path, visitOptions);
+      visits.push(opened);
+      return opened;
+    },
     axe: runAxe,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(visits.map(({ page }) => page.context().close()));
+      await served[Symbol.asyncDispose]();
+    },
   };
 }
 
@@ -102,19 +136,26 @@ interface AxeViolation {
   nodes: { target: string[] }[];
 }
 
-async function runAxe(page: Page, rules?: readonly string[]): Promise<string[]> {
+/**
+ * Returns the violations that axe-core finds on an open page, one per line. `contrast` limits it to
+ * the contrast of colours or to all other rules.
+ */
+export async function runAxe(page: Page, contrast?: "only" | "none"): Promise<string[]> {
   // Evaluated by the debugger, which a page's Content-Security-Policy does not bind.
   const isThere = await page.evaluate(() => "axe" in globalThis);
   if (!isThere) await page.evaluate(await Bun.file(axePath).text());
-  const violations = await page.evaluate(
-    async (only) => {
-      const { axe } = globalThis as unknown as {
-        axe: { run(options: object): Promise<{ violations: AxeViolation[] }> };
-      };
-      return (await axe.run(only ? { runOnly: only } : {})).violations;
-    },
-    rules && [...rules],
-  );
+  const violations = await page.evaluate(async (part) => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(options: object): Promise<{ violations: AxeViolation[] }> };
+    };
+    const options = {
+      // Without this option it also describes every element that passes.
+      resultTypes: ["violations"],
+      ...(part === "only" && { runOnly: ["color-contrast"] }),
+      ...(part === "none" && { rules: { "color-contrast": { enabled: false } } }),
+    };
+    return (await axe.run(options)).violations;
+  }, contrast);
   return violations.map(
     ({ id, help, nodes }) => `${id}: ${help} (${nodes.map(({ target }) => target).join(", ")})`,
   );

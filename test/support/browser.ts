@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe } from "bun:test";
 import type { Browser } from "playwright-core";
+import { lazy } from "../../src/kernel/lazy";
 import { type BrowserSite, launchBrowser, missingBrowser, openSite } from "./browser-site";
+
+/** The browser of all tests in this process. It ends with the process. */
+const sharedBrowser = lazy(launchBrowser);
 
 /**
  * Describes tests that drive a real browser. Without Chromium they are skipped, loudly; in CI that is
@@ -17,9 +21,8 @@ export function describeWithBrowser(name: string, body: (browser: () => Browser)
   describe(name, () => {
     let browser: Browser;
     beforeAll(async () => {
-      browser = await launchBrowser();
+      browser = await sharedBrowser();
     }, 60_000);
-    afterAll(() => browser?.close());
     body(() => browser);
   });
 }

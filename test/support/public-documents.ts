@@ -4,6 +4,11 @@ import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";
 import { describeInBrowser } from "./browser";
 import type { BrowserSite, VisitOptions } from "./browser-site";
 
+/** Preferences of a reader that change the colours of a document. */
+export type Theme = NonNullable<Parameters<Page["emulateMedia"]>[0]>;
+
+const LIGHT: Theme = { colorScheme: "light", forcedColors: "none", contrast: "no-preference" };
+
 export const PHONE = { width: 390, height: 844 };
 
 /** Time limit of a test that checks all public documents, in milliseconds. */
@@ -77,25 +82,38 @@ export function openAll(page: Page): Promise<void> {
 }
 
 /**
- * Expects a document without axe violations and console errors that fits its window and loads
- * nothing but itself and its script.
+ * Expects documents without axe violations and console errors that fit their window and load nothing
+ * but themselves and their script. In each of the other `themes`, which change colours only, it
+ * checks the contrast.
  */
 export async function expectAccessible(
   { visit, axe, origin }: BrowserSite,
-  path: string,
+  paths: readonly string[],
   look: VisitOptions,
+  themes: readonly Theme[] = [],
 ): Promise<void> {
-  const { page, requests, complaints } = await visit(path, look);
-  await openAll(page);
-  expect(await axe(page)).toEqual([]);
-  expect(complaints).toEqual([]);
-  expect(requests.filter((url) => !url.startsWith("data:"))).toEqual([
-    origin + path,
-    expect.stringMatching(/\/assets\/page\.[0-9a-f]{16}\.js$/),
-  ]);
-  const isWiderThanWindow = await page.evaluate(
-    () => document.documentElement.scrollWidth > innerWidth,
-  );
-  expect(isWiderThanWindow).toBe(false);
+  const { page, requests, complaints } = await visit("/docs/errors", look);
+  for (const path of paths) {
+    requests.length = 0;
+    await page.emulateMedia(LIGHT);
+    await page.goto(origin + path);
+    await openAll(page);
+    expect(await axe(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    expect(requests.filter((url) => !url.startsWith("data:"))).toEqual([
+      origin + path,
+      expect.stringMatching(/\/assets\/page\.[0-9a-f]{16}\.js$/),
+    ]);
+    expect(await isWiderThanWindow(page)).toBe(false);
+    for (const theme of themes) {
+      await page.emulateMedia({ ...LIGHT, ...theme });
+      expect(await axe(page, "only")).toEqual([]);
+      expect(await isWiderThanWindow(page)).toBe(false);
+    }
+  }
   await page.context().close();
+}
+
+function isWiderThanWindow(page: Page): Promise<boolean> {
+  return page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 }
