@@ -115,99 +115,67 @@ function withIds(step: Step, ids: readonly string[]): Step {
   return { ...step, causes };
 }
 
-async function afterAll(steps: readonly Step[], check: (world: World) => Promise<void>) {
-  await using world = await createWorld();
-  for (const step of steps) await world.take(withIds(step, world.ids));
-  await check(world);
+async function expectStatusesAndEvents(world: World): Promise<void> {
+  expect(await statusesOf(world)).toEqual(world.model.statuses());
+  const expected = world.shown.map(({ id, status }) => ({ id, status }));
+  expect(changesTold(world).toSorted(byText)).toEqual(expected.toSorted(byText));
 }
 
-const RUNS = { numRuns: 30 };
-/** A world takes its time to be made, on a busy machine more. */
-const PATIENCE_MS = 60_000;
+async function expectCausesAndDays(world: World): Promise<void> {
+  const { app, ids, incidents } = world;
+  await app.clock.advance(HOUR_MS);
+  const storedCauses = listCauses(app.ctx.db, {});
+  const known = { from: world.start, to: app.clock.now() };
+  for (const id of ids) {
+    const own = storedCauses.filter(({ componentId }) => componentId === id);
+    expect(foldDays(own, known, DAYS)).toEqual(foldDays(causesShown(world, id), known, DAYS));
+  }
+  for (const id of incidents) {
+    const { row, updates } = getIncident(app.ctx.db, id, true);
+    const causes = timelineOf(row, updates)
+      .causes.filter(({ status, from, to }) => status !== "operational" && to !== from)
+      .map(({ componentId, status, from, to }) => ({ componentId, status, from, to }));
+    const stored = storedCauses
+      .filter(({ sourceId }) => sourceId === id)
+      .map(({ componentId, status, startedAt, endedAt }) => ({
+        componentId,
+        status,
+        from: startedAt,
+        to: endedAt,
+      }));
+    expect(stored.toSorted(byText)).toEqual(causes.toSorted(byText));
+  }
+}
 
-test(
-  "components show the worst open status, and each change is recorded once",
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(arbitrarySteps, (steps) =>
-        afterAll(steps, async (world) => {
-          expect(await statusesOf(world)).toEqual(world.model.statuses());
-          const expected = world.shown.map(({ id, status }) => ({ id, status }));
-          expect(changesTold(world).toSorted(byText)).toEqual(expected.toSorted(byText));
-        }),
-      ),
-      RUNS,
-    );
-  },
-  PATIENCE_MS,
-);
+async function expectManualStatusesAfterCauses(world: World): Promise<void> {
+  const { app, ids, key, model } = world;
+  const step = { which: 0, status: "resolved", causes: {}, afterHours: 1 } as const;
+  if (model.isUnderMaintenance) await world.take({ ...step, what: "maintenance" });
+  for (const [which] of world.incidents.entries()) {
+    await world.take({ ...step, what: "update", which });
+  }
+  for (const id of ids) {
+    const { body } = await app.call(`/api/v1/components/${id}`, { key });
+    expect(body.status).toBe(body.baseline_status);
+  }
+  const fine = Object.fromEntries(ids.map((id) => [id, "operational" as const]));
+  await world.take({ ...step, what: "manual", causes: fine });
+  expect(await statusesOf(world)).toEqual(["operational", "operational"]);
+  for (const id of ids) {
+    const { body } = await app.call(`/api/v1/components/${id}`, { key });
+    expect(body.causes).toEqual([]);
+  }
+}
 
-test(
-  "components have their manual status after all causes end, and are operational after that is reset",
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(arbitrarySteps, (steps) =>
-        afterAll(steps, async (world) => {
-          const { app, ids, key, model } = world;
-          const step = { which: 0, status: "resolved", causes: {}, afterHours: 1 } as const;
-          if (model.isUnderMaintenance) await world.take({ ...step, what: "maintenance" });
-          for (const [which] of world.incidents.entries()) {
-            await world.take({ ...step, what: "update", which });
-          }
-          for (const id of ids) {
-            const { body } = await app.call(`/api/v1/components/${id}`, { key });
-            expect(body.status).toBe(body.baseline_status);
-          }
-          const fine = Object.fromEntries(ids.map((id) => [id, "operational" as const]));
-          await world.take({ ...step, what: "manual", causes: fine });
-          expect(await statusesOf(world)).toEqual(["operational", "operational"]);
-          for (const id of ids) {
-            const { body } = await app.call(`/api/v1/components/${id}`, { key });
-            expect(body.causes).toEqual([]);
-          }
-        }),
-      ),
-      RUNS,
-    );
-  },
-  PATIENCE_MS,
-);
-
-test(
-  "the stored causes fold into the recorded days and equal the causes computed from the incidents' updates",
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(arbitrarySteps, (steps) =>
-        afterAll(steps, async (world) => {
-          const { app, ids, incidents } = world;
-          await app.clock.advance(HOUR_MS);
-          const storedCauses = listCauses(app.ctx.db, {});
-          const known = { from: world.start, to: app.clock.now() };
-          for (const id of ids) {
-            const own = storedCauses.filter(({ componentId }) => componentId === id);
-            expect(foldDays(own, known, DAYS)).toEqual(
-              foldDays(causesShown(world, id), known, DAYS),
-            );
-          }
-          for (const id of incidents) {
-            const { row, updates } = getIncident(app.ctx.db, id, true);
-            const causes = timelineOf(row, updates)
-              .causes.filter(({ status, from, to }) => status !== "operational" && to !== from)
-              .map(({ componentId, status, from, to }) => ({ componentId, status, from, to }));
-            const stored = storedCauses
-              .filter(({ sourceId }) => sourceId === id)
-              .map(({ componentId, status, startedAt, endedAt }) => ({
-                componentId,
-                status,
-                from: startedAt,
-                to: endedAt,
-              }));
-            expect(stored.toSorted(byText)).toEqual(causes.toSorted(byText));
-          }
-        }),
-      ),
-      RUNS,
-    );
-  },
-  PATIENCE_MS,
-);
+test("components show the worst open status, changes and causes are recorded once, and manual statuses remain", async () => {
+  await fc.assert(
+    fc.asyncProperty(arbitrarySteps, async (steps) => {
+      await using world = await createWorld();
+      for (const step of steps) await world.take(withIds(step, world.ids));
+      await expectStatusesAndEvents(world);
+      await expectCausesAndDays(world);
+      await expectManualStatusesAfterCauses(world);
+    }),
+    { numRuns: 30 },
+  );
+}, 60_000);

@@ -8,7 +8,7 @@ import { listCausesOfPage } from "../../../support/causes";
 import { recounted, rolledUp } from "../../../support/rollups";
 import { openWatch, type Target, type Watch } from "../../../support/engine-site";
 
-const MONITORS = 1_000;
+const MONITORS = 200;
 const COMPONENTS = 20;
 const INTERVAL_SECONDS = 900;
 const FAILURES = 3;
@@ -59,7 +59,7 @@ function recount(results: readonly CheckRow[]): { from: number; to: number | nul
   return outages;
 }
 
-test("the data of 1,000 monitors over a day equals a recount of all results", async () => {
+test("the data of 200 monitors over a day equals a recount of all results", async () => {
   await using watch = await openWatch({ isStarted: false });
   const { page, components } = await watch.app.page(
     {},
@@ -138,6 +138,6 @@ test("the data of 1,000 monitors over a day equals a recount of all results", as
     );
   }
   expect(total.checks).toBe(watch.asked());
-  expect(total.checks).toBeGreaterThan(96_000);
-  expect(total.outages).toBeGreaterThan(500);
+  expect(total.checks).toBeGreaterThan(19_200);
+  expect(total.outages).toBeGreaterThan(100);
 }, 120_000);
