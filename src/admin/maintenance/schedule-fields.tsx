@@ -8,8 +8,8 @@ import { type Field, InvalidInput, type ShownError } from "../forms/field";
 import type { MaintenanceView } from "./maintenance-view";
 
 /**
- * Field for a planned time. `orderError` is shown if the service rejects a valid time, which it
- * does only if the end is not later than the start.
+ * Field for a planned time. `orderError` replaces the service's error about an end that is not later
+ * than the start.
  */
 function plannedTimeField(
   orderError: string,
@@ -19,9 +19,7 @@ function plannedTimeField(
   return {
     ...field,
     showError: (error: FieldError, typed: string): ShownError =>
-      parseDateTimeInput(typed) === undefined
-        ? field.showError(error, typed)
-        : { detail: orderError },
+      error.detail.startsWith("the end ") ? { detail: orderError } : field.showError(error, typed),
   };
 }
 
