@@ -155,7 +155,7 @@ async function ask(page: Page, link: string, title: string, { hasScripts }: Way)
 
 async function endOldValue(page: Page): Promise<void> {
   await page.getByRole("link", { name: KEY }).click();
-  const button = page.getByRole("button", { name: "End the old value now" });
+  const button = page.getByRole("button", { name: "End old value now" });
   await button.click();
   await button.waitFor({ state: "detached" });
 }

@@ -30,7 +30,7 @@ export const WEBHOOK_SCREENS: readonly Screen[] = [
     async reach(page) {
       await page.getByLabel("URL").fill("https://api.telegram.org");
       await page.getByLabel("Chat id").fill("our group");
-      await page.getByLabel("Only some events").check();
+      await page.getByLabel("Selected events").check();
       await send(page, "Create webhook");
     },
   },
