@@ -27,7 +27,9 @@ export function applyMonitors(run: ApplyRun, homes: readonly MonitorList[]): voi
     monitors.map((item, index) => ({ ...rows.match(item, [...path, index]), componentId })),
   );
   // First, so that the refs of deleted ones are free.
-  leaveTheRest(run, known, entries);
+  run.leaveRest("monitor", known, entries, (id) =>
+    deleteMonitor(run.ctx, run.tx, id, run.options.actor),
+  );
   if (entries.length === 0) return;
   const refs = readComponentRefs(run.tx);
   for (const entry of entries) applyMonitor(run, entry, refs);
@@ -70,17 +72,4 @@ function componentIdsOf({ item, componentId }: MonitorEntry, refs: ComponentRefs
     throw invalidFields([{ pointer: pointer("components", index), detail }]);
   });
   return [...new Set(componentId === null ? named : [componentId, ...named])];
-}
-
-/** Keeps monitors without an entry, unless an earlier apply created them and this one prunes. */
-function leaveTheRest(
-  run: ApplyRun,
-  known: readonly KnownMonitor[],
-  entries: readonly MonitorEntry[],
-): void {
-  const meant = new Set(entries.map(({ row }) => row?.row.id));
-  for (const { row, ref } of known) {
-    if (row.managedBy !== "apply" || meant.has(row.id)) continue;
-    run.leave("monitor", ref, () => deleteMonitor(run.ctx, run.tx, row.id, run.options.actor));
-  }
 }

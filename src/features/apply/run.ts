@@ -46,6 +46,11 @@ interface ObjectPlan<Row extends { id: string }, Fields extends object> {
   update(row: Row, fields: Partial<Fields>): Row;
 }
 
+interface KnownObject {
+  ref: string;
+  row: { id: string; managedBy: string | null };
+}
+
 /** One apply with its input and outcome. */
 export class ApplyRun {
   readonly outcome: ApplyOutcome = { changes: [], objects: [], leftovers: [] };
@@ -89,6 +94,20 @@ export class ApplyRun {
     if (!this.options.prune) return;
     this.note({ kind: "delete", noun, label, fields: [] });
     remove();
+  }
+
+  /** Leaves the objects of an earlier apply that no entry of the file has. */
+  leaveRest(
+    noun: Change["noun"],
+    known: readonly KnownObject[],
+    entries: readonly { row: KnownObject | undefined }[],
+    remove: (id: string) => void,
+  ): void {
+    const kept = new Set(entries.map(({ row }) => row?.row.id));
+    for (const { row, ref } of known) {
+      if (row.managedBy !== "apply" || kept.has(row.id)) continue;
+      this.leave(noun, ref, () => remove(row.id));
+    }
   }
 
   /** Adds a change to the outcome. */

@@ -15,7 +15,9 @@ export function applyWebhooks(run: ApplyRun, webhooks: readonly FileWebhook[]): 
   const rows = new RowsByRef<KnownWebhook>(known);
   const entries = webhooks.map((item, index) => rows.match(item, ["webhooks", index]));
   // First, so that the refs of deleted ones are free.
-  leaveTheRest(run, known, entries);
+  run.leaveRest("webhook", known, entries, (id) =>
+    deleteWebhook(run.ctx, run.tx, id, run.options.actor),
+  );
   for (const entry of entries) applyWebhook(run, entry);
 }
 
@@ -45,17 +47,4 @@ function pageOf(tx: Tx, { page: slug }: FileWebhook, known?: KnownWebhook): Page
   const page = findPageBySlug(tx, { slug });
   if (page) return page;
   throw invalidFields([{ pointer: pointer("page"), detail: `is not the slug of a page: ${slug}` }]);
-}
-
-/** Keeps webhooks without an entry, unless an earlier apply created them and this one prunes. */
-function leaveTheRest(
-  run: ApplyRun,
-  known: readonly KnownWebhook[],
-  entries: readonly WebhookEntry[],
-): void {
-  const meant = new Set(entries.map(({ row }) => row?.row.id));
-  for (const { row, ref } of known) {
-    if (row.managedBy !== "apply" || meant.has(row.id)) continue;
-    run.leave("webhook", ref, () => deleteWebhook(run.ctx, run.tx, row.id, run.options.actor));
-  }
 }
