@@ -3,7 +3,7 @@ import { ClockTime } from "./page-times";
 import type { PageContext } from "./page-context";
 import { MaintenanceState } from "./state";
 import type { TextBudget } from "./text-budget";
-import { Names, Text } from "./text";
+import { Affects, Text } from "./text";
 import { newestOf, type ShownUpdate, UpdateList } from "./update-list";
 
 const NAMES_SHOWN = 8;
@@ -57,16 +57,7 @@ function MaintenanceCard(props: {
       </div>
       <p class="muted">
         <ClockTime at={at} until={until} times={times} />
-        {components.length > 0 ? (
-          <>
-            {" · affects "}
-            <Names
-              names={components.map((component) => component.name)}
-              most={NAMES_SHOWN}
-              isCut={truncated}
-            />
-          </>
-        ) : null}
+        <Affects components={components} most={NAMES_SHOWN} isCut={truncated} />
       </p>
       {isUnderWay(maintenance.status) ? (
         <UpdateList shown={shown} times={times} named={0} href={href} />

@@ -3,7 +3,7 @@ import { ClockTime } from "./page-times";
 import type { PageContext } from "./page-context";
 import { IncidentState } from "./state";
 import type { TextBudget } from "./text-budget";
-import { Names } from "./text";
+import { Affects } from "./text";
 import { factsOfUpdates, newestOf, UpdateList } from "./update-list";
 
 const NAMES_SHOWN = 8;
@@ -49,16 +49,7 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
       </div>
       <p class="muted">
         Since <ClockTime at={started_at} times={times} />
-        {components.length > 0 ? (
-          <>
-            {" · affects "}
-            <Names
-              names={components.map((component) => component.name)}
-              most={NAMES_SHOWN}
-              isCut={truncated}
-            />
-          </>
-        ) : null}
+        <Affects components={components} most={NAMES_SHOWN} isCut={truncated} />
       </p>
       <UpdateList shown={shown} times={times} named={NAMES_SHOWN} isCut={truncated} href={href} />
       {isMore ? (

@@ -44,6 +44,22 @@ export function Names({ names, most, isCut }: NamesProps) {
   );
 }
 
+/** Names of affected components as the end of a line; nothing without components. */
+export function Affects(props: {
+  components: readonly { name: string }[];
+  most: number;
+  isCut: boolean | undefined;
+}) {
+  const { components, most, isCut } = props;
+  if (components.length === 0) return null;
+  return (
+    <>
+      {" · affects "}
+      <Names names={components.map(({ name }) => name)} most={most} isCut={isCut} />
+    </>
+  );
+}
+
 /** Returns " and 12 more" for `count` names of which `most` are shown; " and more" if the list is cut. */
 export function moreThan(count: number, most: number, isCut = false): string {
   if (isCut) return " and more";
