@@ -32,7 +32,7 @@ export function updateIncident(
     throw conflict("The incident is not resolved, so it has no resolved_at yet. Post an update.");
   }
   const desired = desiredRow(before, input);
-  if (isSame(before, desired)) return record;
+  if (Bun.deepEquals(before, desired)) return record;
   requireFreeRef(tx, desired, maySeeDrafts);
   const update = updates[0];
   const isPublishing = before.draft && !desired.draft;
@@ -68,12 +68,6 @@ export function desiredRow(before: IncidentRow, input: UpdateIncidentBody): Inci
     resolvedAt: time(input.resolved_at, before.resolvedAt),
     draft: input.draft ?? before.draft,
   };
-}
-
-function isSame(before: IncidentRow, desired: IncidentRow): boolean {
-  return (Object.keys(before) as (keyof IncidentRow)[]).every(
-    (field) => before[field] === desired[field],
-  );
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Reader } from "../../db";
+import { NEWEST } from "../../domain/ids";
 import { HOUR_MS } from "../../kernel/time";
 import { type KeyResource, type LastUse, presentKey } from "./model";
 import { type KeyFilter, type KeyStateName, stateOfKey, timesOfFilters } from "./rules";
@@ -92,9 +93,6 @@ interface KeyPage {
   nextBefore: string | null;
 }
 
-/** Comes after every id. */
-const AFTER_ALL = "~";
-
 /**
  * Returns one page of keys, newest first. Continuing with `nextBefore` returns every key that
  * existed at the start exactly once, whatever is created meanwhile.
@@ -109,7 +107,7 @@ export function listKeyPage(
     ...readSearch(query.search ?? ""),
     ...timesOfFilters(now),
     filter,
-    before: query.before ?? AFTER_ALL,
+    before: query.before ?? NEWEST,
     limit: limit + 1,
   });
   const shown = rows.slice(0, limit);

@@ -1,4 +1,5 @@
 import type { Reader } from "../../db";
+import { NEWEST } from "../../domain/ids";
 import { notFound } from "../../errors";
 import type { MonitorState, MonitorType } from "../../domain/monitor-state";
 import { type CheckRow, listLastChecks } from "./checks-store";
@@ -57,7 +58,7 @@ export function getMonitorByReference(reader: Reader, reference: string): Monito
 
 /** Lists monitors with their states, newest first, by three statements for any number. */
 export function listMonitors(reader: Reader, query: MonitorQuery): MonitorRecord[] {
-  const { pageId, componentId, state, type, search, before = "~", limit } = query;
+  const { pageId, componentId, state, type, search, before = NEWEST, limit } = query;
   const rows = listMonitorRows(reader, {
     pageId: pageId ?? null,
     componentId: componentId ?? null,
