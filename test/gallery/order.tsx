@@ -6,7 +6,7 @@ export function GalleryOrder({ path }: { path: string }) {
   return (
     <Section title="An order">
       <OrderList action={path}>
-        <OrderPart title="Without a group" emptyText="Every component is in a group.">
+        <OrderPart title="Without a group" emptyText="All components are in groups.">
           <OrderRow
             id="example-website"
             name="Website"

@@ -28,8 +28,8 @@ describe("error pages for rate limits", () => {
     const sent = await app.call("/admin/sign-in", { headers: HTML, form });
     const read = await app.call("/admin/sign-in", { headers: HTML });
     expect([sent.status, read.status]).toEqual([429, 429]);
-    expect(sent.text).toContain("To keep what you typed");
-    expect(read.text).not.toContain("To keep what you typed");
+    expect(sent.text).toContain("To keep your input");
+    expect(read.text).not.toContain("To keep your input");
   });
 
   test("a rate limit page shows the seconds of its Retry-After", async () => {

@@ -86,10 +86,18 @@ describe("a page's logo", () => {
   });
 
   test.each([
-    { what: "no picture", bytes: "<svg onload=alert(1)>", why: "Logo is not a picture" },
-    { what: "too many pixels", bytes: png(2_001, 10), why: "Logo is 2001 by 10 pixels" },
+    {
+      what: "no picture",
+      bytes: "<svg onload=alert(1)>",
+      why: "Logo is not an image in PNG, JPEG or WebP.",
+    },
+    {
+      what: "too many pixels",
+      bytes: png(2_001, 10),
+      why: "Logo is 2001 × 10 pixels; the maximum is",
+    },
     { what: "too many bytes", bytes: png(10, 10, 131_072), why: "Logo is larger than 128 KiB." },
-    { what: "an empty file", bytes: "", why: "Logo is not a picture" },
+    { what: "an empty file", bytes: "", why: "Logo is not an image in PNG, JPEG or WebP." },
   ])(
     "a logo that is $what is rejected with an error, and nothing is written",
     async ({ bytes, why }) => {
