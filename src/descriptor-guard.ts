@@ -10,7 +10,7 @@ const RESERVED_DESCRIPTORS = 600;
 const CRITICAL_DESCRIPTORS = 64;
 /** Time allowed for the closing of idle connections to free descriptors. */
 const GRACE_MS = 500;
-/** A shortage is over once none was seen for this time: it may pass for the moment of one check. */
+/** Time without a shortage after which it is over, in ms. A single check may see one that has passed. */
 const RECOVERY_MS = 2_000;
 /** Time after reopening within which another shortage doubles the pause before the next one. */
 const RECENT_MS = 10_000;

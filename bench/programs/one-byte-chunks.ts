@@ -33,7 +33,7 @@ flood.ms = performance.now() - since;
 process.stdout.write(JSON.stringify(flood));
 process.exit(0);
 
-/** Sends one body and goes on for as long as the server takes it, whatever it has answered. */
+/** Sends one body for as long as the server reads it, also after its answer. */
 async function sendOne(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let answer = "";

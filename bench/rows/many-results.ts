@@ -20,7 +20,7 @@ const REHEARSALS = 100;
 const REACH_MS = 10;
 /** Of a twelfth of the results; what is above it grows with them. */
 const REACH_RATIO = 1.25;
-/** As many as the page has components. The others belong to nobody who is asked for. */
+/** Number of monitors on the page, one for each component. The others are on no page that is read. */
 const SHOWN = 20;
 const DAYS = 100;
 /** One for each page of the dashboard that is asked for. */

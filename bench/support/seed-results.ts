@@ -19,8 +19,8 @@ export interface Results {
 }
 
 /**
- * Gives every monitor of a database results and a past, as checks would have in `days`, in bulk. The
- * monitors are paused since a moment, so that nobody adds to it. Answers how many results there are.
+ * Writes results and history of `days` for every monitor of a database, in bulk. The monitors are
+ * paused, so that no check adds results. Returns the number of results.
  */
 export function seedResults(dataDir: string, { each, shown, days }: Results): number {
   const database = new Database(join(dataDir, "allclear.db"), { strict: true });

@@ -23,7 +23,7 @@ export function FirstPage({ role }: { role: Role }) {
   );
 }
 
-/** Screen that needs a status page, while there is none. */
+/** Replacement for a screen that needs a status page, before the first page exists. */
 export function NoPageYet({ title, role }: { title: string; role: Role }) {
   return (
     <>

@@ -21,7 +21,7 @@ export interface Output {
  * Input of a command for secrets, which must not be arguments, since every process can read those.
  */
 export interface Input {
-  /** Returns the first line, without its end; empty if there is none. */
+  /** Returns the first line, without its end; empty without input. */
   line(): Promise<string>;
 }
 

@@ -9,7 +9,7 @@ export function processInput(): Input {
 }
 
 /**
- * Reads the first line of a stream of UTF-8, without its end; empty if there is none. Throws a UsageError
+ * Reads the first line of a stream of UTF-8, without its end; empty without input. Throws a UsageError
  * for other bytes, and for a line of more than 64 KiB.
  */
 export async function firstLine(stream: AsyncIterable<Uint8Array>): Promise<string> {

@@ -11,7 +11,7 @@ export const ANOTHER_SECRET = "another secret";
 export const MISSING_SECRET =
   "is a secret that is not known here yet: give it, such as ${NAME} of a variable";
 
-/** Describes a stored secret, undefined if there is none, and the secret of a file. */
+/** Describes a stored secret, which may be undefined, and the secret of a file. */
 export function describeSecretChange(
   has: unknown,
   asked: unknown,

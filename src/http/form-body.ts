@@ -10,7 +10,7 @@ export interface Form {
   text(name: string): string;
   /** All values of a field, such as the checked boxes of a list. */
   all(name: string): string[];
-  /** The file that was chosen in a field; undefined if none was, or the form takes no files. */
+  /** The file that was chosen in a field; undefined without a file, or if the form takes no files. */
   file(name: string): SentFile | undefined;
   /** SHA-256 of the URL and the content: equal forms have equal digests. */
   readonly digest: string;

@@ -39,7 +39,7 @@ export function openDescriptors(limit: number): number {
   }
 }
 
-/** Returns the lowest free descriptor, undefined if there is none, or 0 if it is not known. */
+/** Returns the lowest free descriptor, undefined if all are in use, or 0 if the platform does not show it. */
 function lowestFreeDescriptor(): number | undefined {
   try {
     const descriptor = openSync(devNull, "r");

@@ -55,7 +55,7 @@ function FieldHint({ name, hint }: Described) {
   );
 }
 
-/** Error below a control; nothing if there is none. */
+/** Error below a control. Renders nothing without an error. */
 export function FieldError({ name, label, error }: Described & { label: string }) {
   if (!error) return null;
   return (

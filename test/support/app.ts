@@ -286,7 +286,7 @@ export function expectProblem(answer: Answer, code: ErrorCode): Answer["body"] {
   return answer.body;
 }
 
-/** Returns the policy charged for an answer and the rest of its bucket, or "nobody" if none was. */
+/** Returns the policy that an answer was charged to and the remaining tokens; "nobody" without a charge. */
 export function chargeOf({ headers }: Answer): string {
   const state = headers.get("ratelimit");
   const [, policy, left] = /^"(\w+)";r=(\d+);/.exec(state ?? "") ?? [];

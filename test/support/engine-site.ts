@@ -87,7 +87,7 @@ export interface Watch extends AsyncDisposable {
    */
   marks(pageId: string): string[];
   noData(pageId: string): string[];
-  /** Returns the stored time at which the server last ran; undefined if none was stored. */
+  /** Returns the stored time at which the server last ran; undefined before the first time is stored. */
   liveness(): number | undefined;
   /** Returns the number of transactions that the engine has committed. */
   transactions(): number;

@@ -5,7 +5,7 @@ import { type ReadFamily, readExposition } from "./exposition";
 export interface Scrape {
   text: string;
   families: Map<string, ReadFamily>;
-  /** Returns the value of the sample with these labels; 0 if there is none. */
+  /** Returns the value of the sample with these labels; 0 without such a sample. */
   value(name: string, labels?: Record<string, string>): number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Creates a body that arrives in pieces without a declared length, and a function that tells if it
+ * Creates a body that arrives in pieces without a declared length, and a function that returns true if it
  * was read.
  */
 export function streamOf(...pieces: string[]): { stream: ReadableStream; wasRead(): boolean } {

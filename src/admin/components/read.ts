@@ -21,7 +21,7 @@ export function readPage(reader: Reader, asked: string | undefined): PageRow | u
   return page;
 }
 
-/** Reads the page that a new component or group is added to. Leads to the list if there is none. */
+/** Reads the page that a new component or group is added to. Redirects to the list without a page. */
 export function readPageOfNew(
   reader: Reader,
   { sent, query }: Pick<At<string>, "sent" | "query">,

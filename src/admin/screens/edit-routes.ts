@@ -4,7 +4,7 @@ import { invalidFields } from "../../errors";
 import { actorOf } from "../../http";
 import { type ValuesOf, versionInput, withErrors } from "../forms/form";
 import type { Previewed } from "../preview";
-import { addFormScreen, formAt, type FormScreen, runTrial, type Trial } from "./form-screen";
+import { addAreaForm, formAt, type AreaForm, runTrial, type Trial } from "./area-form";
 import { StaleForm } from "./rejection";
 import type { AreaRoutes, At, Done, SentAt } from "./routes";
 
@@ -24,7 +24,7 @@ export interface EditForm<
   Context,
   View extends Context,
   Fields,
-> extends FormScreen<Path, Body, Context, View, Fields> {
+> extends AreaForm<Path, Body, Context, View, Fields> {
   /** Reads the object. Throws `not_found`, or `ShowInstead` if it cannot be edited now. */
   load: (reader: Reader, at: At<Path>) => Loaded<View, Fields>;
   trial?: Trial<Path, Partial<Body>, View>;
@@ -62,19 +62,23 @@ export function addEditForm<Path extends string, Body, Context, View extends Con
     return form.state(form.stored(resource), context, hidden);
   }
 
-  function parseChanges(reader: Reader, at: SentAt<Path>) {
-    const form = formAt(declared, at);
+  function parseChanges(reader: Reader, at: SentAt<Path>, values: ValuesOf<Fields>) {
     const loaded = load(reader, at);
-    return { ...loaded, ...form.changes(form.read(at.sent), loaded.resource, loaded.context) };
+    const { resource, context } = loaded;
+    return { ...loaded, ...formAt(declared, at).changes(values, resource, context) };
   }
 
-  const { addSubmission, addPreview } = addFormScreen(routes, path, declared, stateOf, (at) =>
-    runTrial(trial, at, () => parseChanges(ctx.db, at)),
+  const { addSubmission, addPreview } = addAreaForm(routes, path, declared, stateOf, (at, values) =>
+    runTrial(trial, at, () => parseChanges(ctx.db, at, values)),
   );
 
   /** Returns false if the form changes nothing, which is no conflict even if the form is stale. */
-  function change(tx: Tx, at: SentAt<Path>): { isChanged: boolean; context: View } {
-    const { version, context, body, errors } = parseChanges(tx, at);
+  function change(
+    tx: Tx,
+    at: SentAt<Path>,
+    values: ValuesOf<Fields>,
+  ): { isChanged: boolean; context: View } {
+    const { version, context, body, errors } = parseChanges(tx, at, values);
     const isUnchanged = Object.keys(body).length === 0;
     if (isUnchanged && errors.length === 0) return { isChanged: false, context };
     // Field errors of a stale form may concern outdated values, so the conflict comes first.
@@ -85,10 +89,12 @@ export function addEditForm<Path extends string, Body, Context, View extends Con
     return { isChanged: withErrors(errors, update) !== false, context };
   }
 
-  addSubmission(async (at) => {
-    const { isChanged } = await writeAs(at.requestContext, (tx) => change(tx, at));
-    const done = declared.done(at, formAt(declared, at).read(at.sent));
+  addSubmission(async (at, values) => {
+    const { isChanged } = await writeAs(at.requestContext, (tx) => change(tx, at, values));
+    const done = declared.done(at, values);
     return routes.redirect(at, isChanged ? done : { ...done, text: undefined });
   });
-  if (preview) addPreview(preview, (tx, at) => preview.show(tx, at, change(tx, at).context));
+  if (preview) {
+    addPreview(preview, (tx, at, values) => preview.show(tx, at, change(tx, at, values).context));
+  }
 }

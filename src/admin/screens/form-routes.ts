@@ -6,7 +6,7 @@ import { type ValuesOf, withErrors } from "../forms/form";
 import type { Previewed } from "../preview";
 import type { Screen } from "../render";
 import type { Reveal } from "../reveals";
-import { addFormScreen, formAt, type FormScreen, runTrial, type Trial } from "./form-screen";
+import { addAreaForm, formAt, type AreaForm, runTrial, type Trial } from "./area-form";
 import type { AreaRoutes, At, Done, SentAt } from "./routes";
 
 /** Form with a token, so that one rendering of it takes effect once, however often it is sent. */
@@ -16,7 +16,7 @@ interface TokenForm<
   Context,
   View extends Context,
   Fields,
-> extends FormScreen<Path, Body, Context, View, Fields> {
+> extends AreaForm<Path, Body, Context, View, Fields> {
   /** Values that differ from the declared ones, such as those of a preset. */
   initial?: (at: At<Path>, context: View) => Partial<ValuesOf<Fields>>;
   /** Reads the screen data. Throws `ShowInstead` if the form is not possible now. */
@@ -72,17 +72,17 @@ export function addOnceForm<Path extends string, Body, Context, View extends Con
 ): void {
   const { preview } = declared;
   const { run, addSubmission, addPreview } = addTokenForm(routes, path, declared, declared.submit);
-  addSubmission(async (at) => {
+  addSubmission(async (at, values) => {
     const { requestContext, sent } = at;
     const { subjectId } = await routes.deps.writeOnceAs(requestContext, sent, (tx) => ({
       made: true,
-      subjectId: run(tx, at).result,
+      subjectId: run(tx, at, values).result,
     }));
-    return routes.redirect(at, declared.done(subjectId, at, formAt(declared, at).read(sent)));
+    return routes.redirect(at, declared.done(subjectId, at, values));
   });
   if (!preview) return;
-  addPreview(preview, (tx, at) => {
-    const { result, context } = run(tx, at);
+  addPreview(preview, (tx, at, values) => {
+    const { result, context } = run(tx, at, values);
     return preview.show(tx, result, at, context);
   });
 }
@@ -101,10 +101,10 @@ export function addSecretForm<
   declared: SecretForm<Path, Body, Context, View, Fields, Made>,
 ): void {
   const { run, addSubmission } = addTokenForm(routes, path, declared, declared.create);
-  addSubmission(async (at) => {
+  addSubmission(async (at, values) => {
     const { requestContext, sent } = at;
     const { reveals } = routes.deps;
-    const reveal = await reveals.reveal(requestContext, sent, (tx) => run(tx, at).result);
+    const reveal = await reveals.reveal(requestContext, sent, (tx) => run(tx, at, values).result);
     const shown = declared.reveal(reveal, at);
     return "path" in shown ? routes.redirect(at, shown) : routes.answer(at, shown);
   });
@@ -127,21 +127,20 @@ function addTokenForm<Path extends string, Body, Context, View extends Context, 
     return form.state(values, context, { form: newFormToken(ctx) });
   }
 
-  function parse(reader: Reader, at: SentAt<Path>) {
-    const form = formAt(declared, at);
+  function parse(reader: Reader, at: SentAt<Path>, values: ValuesOf<Fields>) {
     const context = load(reader, at);
-    return { ...form.parse(form.read(at.sent), context), context };
+    return { ...formAt(declared, at).parse(values, context), context };
   }
 
-  const submissions = addFormScreen(routes, path, declared, stateOf, (at) =>
-    runTrial(trial, at, () => parse(ctx.db, at)),
+  const submissions = addAreaForm(routes, path, declared, stateOf, (at, values) =>
+    runTrial(trial, at, () => parse(ctx.db, at, values)),
   );
   return {
     ...submissions,
 
-    /** Reads and parses the form in the transaction, after a repeated submission was found. */
-    run(tx: Tx, at: SentAt<Path>): { result: Result; context: View } {
-      const { body, errors, context } = parse(tx, at);
+    /** Parses the form in the transaction, after a repeated submission was found. */
+    run(tx: Tx, at: SentAt<Path>, values: ValuesOf<Fields>): { result: Result; context: View } {
+      const { body, errors, context } = parse(tx, at, values);
       const change = () => submit(tx, body, actorOf(at.requestContext), at, context);
       return { result: withErrors(errors, change), context };
     },

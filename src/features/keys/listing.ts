@@ -95,7 +95,7 @@ interface KeyPage {
 
 /**
  * Returns one page of keys, newest first. Continuing with `nextBefore` returns every key that
- * existed at the start exactly once, whatever is created meanwhile.
+ * existed at the start exactly once, even if keys are created meanwhile.
  */
 export function listKeyPage(
   reader: Reader,

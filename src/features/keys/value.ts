@@ -30,7 +30,7 @@ export function isKeyValue(text: string): boolean {
   return decodeBase62Number(text, VALUE_LENGTH - CHECKSUM_LENGTH) === crc32(body);
 }
 
-/** Returns the start of the first key value in a text; undefined if there is none. */
+/** Returns the start of the first key value in a text; undefined without a key value. */
 export function startOfValueIn(text: string): string | undefined {
   const shape = findKeyShape(text);
   return shape === undefined ? undefined : keyValueStart(shape);

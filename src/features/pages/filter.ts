@@ -28,7 +28,7 @@ export function readPageFilter(
   return found.id;
 }
 
-/** Returns the page that the field `page` of a body names. Adds an error if there is none. */
+/** Returns the page that the field `page` of a body names. Adds an error if that page does not exist. */
 export function findNamedPage(
   reader: Reader,
   errors: FieldErrors,

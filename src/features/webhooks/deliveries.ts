@@ -64,7 +64,7 @@ export function getTries(reader: Reader, deliveryId: string): TryRow[] {
 }
 
 /**
- * Queues a delivery again, due now, whatever its status. The event keeps its id. Throws
+ * Queues a delivery of any status again, due now. The event keeps its id. Throws
  * `not_found`, or `conflict` if the endpoint is disabled.
  */
 export function redeliver(
@@ -146,7 +146,7 @@ export function trimDeliveries(tx: Tx, before: number): boolean {
 }
 
 /**
- * Sends a test event to one endpoint, whatever events it subscribes to, and returns its delivery.
+ * Sends a test event to one endpoint, even if it does not subscribe to it, and returns the delivery.
  * Throws `not_found`, or `conflict` if the endpoint is disabled.
  */
 export function sendTestEvent(ctx: Services, tx: Tx, id: string, actor: Actor): DeliveryRecord {

@@ -21,7 +21,7 @@ const listResults = selectMany((orm, $: { num: number }) =>
     .where(eq(monitorChecks.monitorNum, $.num))
     .orderBy(asc(monitorChecks.at)),
 );
-/** Latencies that differ, some failures, some of them answered, and some that nobody could know. */
+/** Checks with different latencies: successes, failures with and without a response, and unknown results. */
 function results(num: number, from: number, to: number, everyMs: number): CheckRow[] {
   const rows: CheckRow[] = [];
   for (let at = from; at < to; at += everyMs) {

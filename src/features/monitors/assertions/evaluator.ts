@@ -29,7 +29,7 @@ interface Task extends Job {
   startedAt: number;
   /** Start of the slice that runs, on the monotonic clock. */
   sliceStartedAt: number | undefined;
-  /** Thread time of this check or of the monitor's last one, whichever is longer; lower goes first. */
+  /** Longer of the thread times of this check and of the monitor's last one; lower goes first. */
   priorityMs: number;
   /** Thread time of this check, in ms. */
   usedMs: number;

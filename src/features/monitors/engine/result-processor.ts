@@ -10,7 +10,7 @@ import { Recorder } from "./recorder";
 import type { MonitorRegistry } from "./monitor-registry";
 import type { ScheduledMonitor } from "./scheduled-monitor";
 
-/** Waiting caller, which receives the stored result, or undefined if there is none. */
+/** Waiting caller, which receives the stored result, or undefined if nothing was stored. */
 export type Waiter = PromiseWithResolvers<CheckRow | undefined>;
 
 /** Callers that wait for the next result of a monitor. */

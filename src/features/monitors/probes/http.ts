@@ -148,7 +148,7 @@ function redirectOf({ status, headers }: HttpAnswer): string | undefined {
   return REDIRECTS.has(status) ? headers.get("location") : undefined;
 }
 
-/** Returns true if a redirect is followed by a GET, whatever the original method was. */
+/** Returns true if a redirect is followed by a GET for every original method. */
 function becomesGet(status: number, method: string): boolean {
   return status === 303 || ((status === 301 || status === 302) && method === "POST");
 }

@@ -33,7 +33,7 @@ export class FairShare {
     }
   }
 
-  /** Takes a place for an endpoint with `underWay` running attempts; false if there is none. */
+  /** Takes a place for an endpoint with `underWay` running attempts; false if all are taken. */
   take(underWay: number): boolean {
     if (underWay >= MOST_FOR_ONE || this.#inAll >= this.#most) return false;
     const isBeyond = underWay >= this.#share;

@@ -40,8 +40,8 @@ export async function runTrial<Path extends string, Body, View>(
   return { context: await trial.run(body, at, context) };
 }
 
-/** Form of an area, and its screen. */
-export interface FormScreen<
+/** Form of an area: its screen, and the routes to which it is submitted. */
+export interface AreaForm<
   Path extends string,
   Body,
   Context,
@@ -76,12 +76,12 @@ interface PreviewSummaries {
  * Adds the screen of a form. `stateOf` returns the state of a form that was not submitted yet;
  * `tryOut` runs its trial. Returns functions that add the routes to which the form is submitted.
  */
-export function addFormScreen<Path extends string, Body, Context, View extends Context, Fields>(
+export function addAreaForm<Path extends string, Body, Context, View extends Context, Fields>(
   routes: AreaRoutes,
   path: Path,
-  declared: FormScreen<Path, Body, Context, View, Fields>,
+  declared: AreaForm<Path, Body, Context, View, Fields>,
   stateOf: (at: At<Path>) => FormState<ValuesOf<Fields>, View>,
-  tryOut: (at: SentAt<Path>) => Promise<{ context: View } | undefined>,
+  tryOut: (at: SentAt<Path>, values: ValuesOf<Fields>) => Promise<{ context: View } | undefined>,
 ) {
   const { back, role, readRole = role } = declared;
 
@@ -96,14 +96,17 @@ export function addFormScreen<Path extends string, Body, Context, View extends C
   }
 
   /** Runs the action of a submitted form. A rejected form is shown again with the typed values. */
-  async function respond(at: SentAt<Path>, act: () => Promise<Response>): Promise<Response> {
+  async function respond(
+    at: SentAt<Path>,
+    act: (values: ValuesOf<Fields>) => Promise<Response>,
+  ): Promise<Response> {
     const form = formAt(declared, at);
     const values = form.read(at.sent);
     const other = declared.redisplay?.(values, at.sent);
     if (other !== undefined) return routes.answer(at, showAgain(at, { values: other }));
     const tryOrAct = async () => {
-      const tried = await tryOut(at);
-      return tried ? routes.answer(at, showAgain(at, { values, ...tried })) : act();
+      const tried = await tryOut(at, values);
+      return tried ? routes.answer(at, showAgain(at, { values, ...tried })) : act(values);
     };
     return routes.attempt(at, tryOrAct, (error) => {
       const rejection = rejectionOf(error, form, values, declared.conflictField);
@@ -119,15 +122,19 @@ export function addFormScreen<Path extends string, Body, Context, View extends C
 
   return {
     /** Adds the route that runs the form's action. */
-    addSubmission(act: (at: SentAt<Path>) => Promise<Response>): void {
-      routes.post(path, declared.summary, (at) => respond(at, () => act(at)), declared);
+    addSubmission(act: (at: SentAt<Path>, values: ValuesOf<Fields>) => Promise<Response>): void {
+      const submit = (at: SentAt<Path>) => respond(at, (values) => act(at, values));
+      routes.post(path, declared.summary, submit, declared);
     },
 
     /**
      * Adds the preview of the form, at `preview` below the form's path. A GET request for it, such
      * as after "Back", redirects to the form.
      */
-    addPreview(summaries: PreviewSummaries, change: (tx: Tx, at: SentAt<Path>) => Previewed): void {
+    addPreview(
+      summaries: PreviewSummaries,
+      change: (tx: Tx, at: SentAt<Path>, values: ValuesOf<Fields>) => Previewed,
+    ): void {
       const showPreview = createPreview(routes.deps);
       const previewPath = `${path}/preview` as Path;
       routes.get(previewPath, summaries.ask, (at) => ({ path: (back ?? pathOfForm)(at) }), {
@@ -136,7 +143,7 @@ export function addFormScreen<Path extends string, Body, Context, View extends C
       routes.post(
         previewPath,
         summaries.summary,
-        (at) => respond(at, () => showPreview(at, (tx) => change(tx, at))),
+        (at) => respond(at, (values) => showPreview(at, (tx) => change(tx, at, values))),
         { role },
       );
     },
