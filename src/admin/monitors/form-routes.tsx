@@ -54,7 +54,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
   }
 
   area.secretForm("/new", {
-    ask: "The form for a new monitor",
+    ask: "Show the form for a new monitor",
     summary: "Create a monitor, or try it out",
     role: "admin",
     form: (at) => monitorForm(typeOf(at)),
@@ -93,7 +93,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
   });
 
   area.editForm("/:id/edit", {
-    ask: "The form that edits a monitor",
+    ask: "Show the form for a monitor",
     summary: "Edit a monitor, or try it out",
     role: "admin",
     form: ({ params }) => monitorForm(getMonitorRecord(ctx.db, params.id).row.type),

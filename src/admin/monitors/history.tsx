@@ -20,7 +20,7 @@ import { incidentPath } from "../paths";
 import type { MonitorView, Range } from "./monitor-view";
 import { latencyInWords, timeInWords } from "./words";
 
-const OUTAGE_COLUMNS = [{ label: "Began" }, { label: "Lasted" }, { label: "First failure" }];
+const OUTAGE_COLUMNS = [{ label: "Started" }, { label: "Lasted" }, { label: "First failure" }];
 
 /** Outages of a monitor, newest first. */
 export function Outages({ view, now }: { view: MonitorView; now: number }) {
@@ -49,7 +49,7 @@ function OutageRow({ outage, now }: { outage: Outage; now: number }) {
   const { startedAt, endedAt, durationMs, message } = outage;
   return (
     <Row>
-      <Cell label="Began">
+      <Cell label="Started">
         <RelativeTime at={toIso(startedAt)} now={now} />
       </Cell>
       <Cell label="Lasted">

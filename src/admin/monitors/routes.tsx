@@ -26,7 +26,7 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
   const { ctx, flashes, monitoring } = deps;
   const area = createArea(deps, MONITORS_PATH, "viewer");
 
-  area.screen("", "The list of monitors", ({ query, requestContext }) => {
+  area.screen("", "List the monitors", ({ query, requestContext }) => {
     const now = ctx.clock.now();
     const list = readMonitorList(ctx.db, query, now);
     const { role } = sessionOf(requestContext).user;
@@ -35,7 +35,7 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
 
   addMonitorForms(area, deps);
 
-  area.screen("/:id", "One monitor", ({ params, query, requestContext }) => {
+  area.screen("/:id", "Show a monitor", ({ params, query, requestContext }) => {
     const now = ctx.clock.now();
     const view = readMonitorView(ctx.db, params.id, readRange(query["range"], now), now);
     const { role } = sessionOf(requestContext).user;
@@ -74,7 +74,7 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
   });
 
   area.deletion("/:id/delete", {
-    ask: "Asks before a monitor is deleted",
+    ask: "Show the confirmation for deleting a monitor",
     summary: "Delete a monitor",
     role: "admin",
     show({ params }) {
@@ -91,8 +91,8 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
   });
 
   area.secretForm("/:id/rotate", {
-    ask: "Asks before a push monitor gets another token",
-    summary: "Give a push monitor another token",
+    ask: "Show the confirmation for rotating a push monitor's token",
+    summary: "Rotate a push monitor's token",
     role: "admin",
     form: ROTATE_FORM,
     load(reader, { params, sent }) {
@@ -131,6 +131,6 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
       flashes.put(sessionOf(requestContext).id, { tone, text });
       return seeOther(monitorPath(row.id));
     },
-    { ...formBody(), ...screenOperation("Have a monitor checked", session("admin")) },
+    { ...formBody(), ...screenOperation("Check a monitor now", session("admin")) },
   );
 }
