@@ -7,7 +7,7 @@ import type { ProbeResult } from "../probe";
 import type { MonitorConfig } from "../probes";
 import { CheckScheduler, WakeTimer } from "./check-scheduler";
 import type { MonitoringFigures } from "./figures";
-import { ResultProcessor, type Waiter, Waiters } from "./result-processor";
+import { type Begin, ResultProcessor, type Waiter, Waiters } from "./result-processor";
 import { CheckQueue } from "./check-queue";
 import { Liveness } from "./liveness";
 import type { Prober } from "./prober";
@@ -124,11 +124,10 @@ export class Engine implements Monitoring {
     this.#refresh();
     const scheduled = this.#registry.find(id);
     if (!scheduled || scheduled.isPaused) return;
-    const at = this.#ctx.clock.now();
-    scheduled.heartbeatAt = at;
+    const begin = this.#results.begin(scheduled);
+    scheduled.heartbeatAt = begin.at;
     const waiter: Waiter = Promise.withResolvers();
-    const startedAt = this.#ctx.clock.monotonic();
-    this.#results.take("heartbeat", scheduled, { at, startedAt }, beat, [waiter]);
+    this.#results.take("heartbeat", scheduled, begin, beat, [waiter]);
     this.#wakeForRecorder();
     this.#scheduler.after(scheduled, scheduled.intervalMs + scheduled.graceMs);
     await waiter.promise;
@@ -182,8 +181,8 @@ export class Engine implements Monitoring {
   async #check(scheduled: ScheduledMonitor): Promise<void> {
     const { version, heartbeatAt } = scheduled;
     const epoch = this.#epoch;
-    const at = this.#ctx.clock.now();
-    const startedAt = this.#ctx.clock.monotonic();
+    const begin = this.#results.begin(scheduled);
+    const { startedAt } = begin;
     const found = await (scheduled.type === "push"
       ? this.#prober.missHeartbeat(heartbeatExpectedSince(scheduled, startedAt))
       : this.#prober.find(scheduled, startedAt));
@@ -198,18 +197,14 @@ export class Engine implements Monitoring {
     else if (isOutdated && scheduled.type !== "push") this.#scheduler.after(scheduled, 0);
     // The job may have called while the server checked its network.
     else if (isOutdated || scheduled.heartbeatAt !== heartbeatAt) this.#scheduler.first(scheduled);
-    else this.#take(scheduled, { at, startedAt }, found);
+    else this.#take(scheduled, begin, found);
     this.#beginDue();
   }
 
   /** Processes a result and schedules the next check. */
-  #take(
-    scheduled: ScheduledMonitor,
-    began: { at: number; startedAt: number },
-    found: ProbeResult,
-  ): void {
+  #take(scheduled: ScheduledMonitor, begin: Begin, found: ProbeResult): void {
     const waiters = this.#waiters.take(scheduled);
-    const needsRecheck = this.#results.take("check", scheduled, began, found, waiters);
+    const needsRecheck = this.#results.take("check", scheduled, begin, found, waiters);
     this.#wakeForRecorder();
     this.#scheduler.next(scheduled, needsRecheck);
   }

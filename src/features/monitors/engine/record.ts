@@ -18,6 +18,11 @@ export interface Entry {
   at: number;
   /** Monotonic time since the previous result, in ms; 0 if unknown. */
   elapsedMs?: number | undefined;
+  /**
+   * True for a result of a check that began during maintenance. It does not count, even if the
+   * maintenance has ended since.
+   */
+  hasBegunInMaintenance?: boolean;
   outcome: CheckOutcome;
   latencyMs: number | null;
   message: string | null;
@@ -85,9 +90,10 @@ function recordOne(
     outcome: entry.outcome,
     latencyMs: entry.latencyMs,
   };
-  // The time in which the server was offline is without data, even during maintenance.
-  const isMaintenanceApplied = isInMaintenance && entry.kind !== "away";
   const before = monitor.evaluation;
+  const isFromMaintenance = entry.hasBegunInMaintenance === true && before.state === "maintenance";
+  // The time in which the server was offline is without data, even during maintenance.
+  const isMaintenanceApplied = (isInMaintenance || isFromMaintenance) && entry.kind !== "away";
   const { evaluation, transition } = evaluateCheck(
     before,
     observation,

@@ -41,6 +41,16 @@ export class Waiters {
   }
 }
 
+/** Start of a check, or arrival of a heartbeat. */
+export interface Begin {
+  /** Unix ms. */
+  at: number;
+  /** Time on the monotonic clock, in ms. */
+  startedAt: number;
+  /** True if the monitor was in maintenance. */
+  isInMaintenance: boolean;
+}
+
 /**
  * Passes results to the recorder. Each is evaluated here to schedule the next check, and again in
  * the transaction that writes it, which is authoritative.
@@ -63,14 +73,18 @@ export class ResultProcessor {
     this.#isMaintenanceStale = true;
   }
 
-  /**
-   * Passes on a result. Returns true if the next check should come sooner. `at` is the start of the
-   * check by the wall clock, `startedAt` by the monotonic clock.
-   */
+  /** Returns the start of a check that begins now. */
+  begin(scheduled: ScheduledMonitor): Begin {
+    const { clock } = this.#ctx;
+    const isInMaintenance = this.#inMaintenance.has(scheduled.num);
+    return { at: clock.now(), startedAt: clock.monotonic(), isInMaintenance };
+  }
+
+  /** Passes on a result. Returns true if the next check should come sooner. */
   take(
     kind: "check" | "heartbeat",
     scheduled: ScheduledMonitor,
-    { at, startedAt }: { at: number; startedAt: number },
+    { at, startedAt, isInMaintenance: hasBegunInMaintenance }: Begin,
     found: ProbeResult,
     waiters: Waiter[] | undefined,
   ): boolean {
@@ -79,10 +93,20 @@ export class ResultProcessor {
     const result = { outcome, latencyMs, message, publicMessage, certificateExpiresAt };
     const elapsedMs = startedAt - (scheduled.lastStartedAt ?? startedAt);
     scheduled.lastStartedAt = startedAt;
-    const entry: Entry = { kind, scheduled, at, elapsedMs, ...result, waiters };
-    const { isChange, needsRecheck } = evaluateEntry(entry, this.#inMaintenance.has(scheduled.num));
+    const entry: Entry = {
+      kind,
+      scheduled,
+      at,
+      elapsedMs,
+      hasBegunInMaintenance,
+      ...result,
+      waiters,
+    };
+    const isInMaintenance = this.#inMaintenance.has(scheduled.num);
+    const isIgnored = isInMaintenance || hasBegunInMaintenance;
+    const { isChange, needsRecheck } = evaluateEntry(entry, isIgnored);
     this.recorder.add(entry, isChange || waiters !== undefined);
-    return needsRecheck;
+    return needsRecheck || (isIgnored && !isInMaintenance);
   }
 
   /** Passes on that this server was offline: no data since `since` (unix ms). */

@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { advanceMaintenance, planMaintenance } from "../../../../src/features/maintenance";
+import {
+  addMaintenanceUpdate,
+  advanceMaintenance,
+  planMaintenance,
+} from "../../../../src/features/maintenance";
 import { removePage } from "../../../../src/features/pages";
+import type { ProbeResult } from "../../../../src/features/monitors/probe";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../../src/kernel/time";
 import { answers, fails, openWatch, type Watch } from "../../../support/engine-site";
@@ -19,7 +24,7 @@ async function openSite() {
   return { watch, page, api, id };
 }
 
-async function plan({ app, clock }: Watch, api: string): Promise<void> {
+async function plan({ app, clock }: Watch, api: string): Promise<string> {
   const now = clock.now();
   const input = {
     page: "acme",
@@ -29,7 +34,14 @@ async function plan({ app, clock }: Watch, api: string): Promise<void> {
     scheduled_for: toIso(now + MINUTE_MS),
     scheduled_until: toIso(now + 11 * MINUTE_MS),
   };
-  await app.ctx.db.write((tx) => planMaintenance(app.ctx, tx, input, CLI_ACTOR));
+  const write = app.ctx.db.write((tx) => planMaintenance(app.ctx, tx, input, CLI_ACTOR));
+  return (await write).id;
+}
+
+/** Completes a maintenance now. */
+async function complete({ app }: Watch, id: string): Promise<void> {
+  const input = { status: "completed", body: "Done." } as const;
+  await app.ctx.db.write((tx) => addMaintenanceUpdate(app.ctx, tx, id, input, CLI_ACTOR));
 }
 
 /** Lets time pass, with the clock of maintenance. */
@@ -122,5 +134,43 @@ describe("monitors after maintenance", () => {
     expect(watch.begin + since * 1000).toBeGreaterThanOrEqual(Date.parse(ended));
     expect(watch.marks(page.id)).toHaveLength(1);
     expect(watch.told()).toEqual(["monitor.down"]);
+  });
+
+  test("a failure that was found in maintenance does not count if it is written after the end", async () => {
+    const { watch, page, api, id } = await openSite();
+    await using _ = watch;
+    const maintenance = await plan(watch, api);
+    await pass(watch, 1);
+    watch.let("api.test", fails());
+    const before = watch.asked();
+    const written = watch.checks(id).length;
+    while (watch.asked() === before) await watch.clock.advance(10);
+    watch.let("api.test", answers());
+    await complete(watch, maintenance);
+    expect(watch.checks(id)).toHaveLength(written);
+    await pass(watch, 1);
+    expect(watch.checks(id)[written]?.outcome).toBe("failed");
+    expect(watch.state(id)).toBe("up");
+    expect(watch.marks(page.id)).toEqual([]);
+    expect(watch.told()).toEqual([]);
+  });
+
+  test("a check that began in maintenance does not count if it fails after the end", async () => {
+    const { watch, page, api, id } = await openSite();
+    await using _ = watch;
+    const maintenance = await plan(watch, api);
+    await pass(watch, 1);
+    const { promise, resolve } = Promise.withResolvers<ProbeResult>();
+    watch.let("api.test", () => promise);
+    const before = watch.asked();
+    while (watch.asked() === before) await watch.clock.advance(10);
+    watch.let("api.test", answers());
+    await complete(watch, maintenance);
+    await watch.clock.advance(SECOND_MS);
+    resolve({ outcome: "failed", latencyMs: null, message: "The connection was refused." });
+    await pass(watch, 1);
+    expect(watch.state(id)).toBe("up");
+    expect(watch.marks(page.id)).toEqual([]);
+    expect(watch.told()).toEqual([]);
   });
 });
