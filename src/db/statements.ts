@@ -135,43 +135,51 @@ export function mutate<Params>(build: Build<Params>): (tx: Tx, params: Params) =
   };
 }
 
+/** Number of rows that one statement of `insertAllInto` inserts. */
+const ROWS_AT_ONCE = 50;
+
 /** Declares a statement that inserts one whole row: `const insertPage = insertInto(pages)`. */
 export function insertInto<Table extends SQLiteTable>(
   table: Table,
 ): (tx: Tx, row: Table["$inferInsert"]) => void {
-  const columns = Object.keys(getTableColumns(table));
-  const insert = mutate((orm, $: Record<string, unknown>) =>
-    orm
-      .insert(table)
-      .values(Object.fromEntries(columns.map((name) => [name, $[name]])) as Table["$inferInsert"]),
-  );
-  const blank = Object.fromEntries(columns.map((name) => [name, null]));
-  return (tx, row) => void insert(tx, { ...blank, ...row });
+  const insert = insertRows(table, 1);
+  return (tx, row) => insert(tx, [row]);
 }
 
 /**
- * Declares a statement that inserts any number of whole rows, in order. For narrow tables without BLOBs,
- * since each column parses the JSON of its row, which is slow for long texts.
+ * Declares a statement that inserts any number of whole rows, in order. Fifty rows at once take a
+ * quarter of the time that SQLite needs to read them from one JSON text.
  */
 export function insertAllInto<Table extends SQLiteTable>(
   table: Table,
 ): (tx: Tx, rows: readonly Table["$inferInsert"][]) => void {
-  const columns = Object.entries(getTableColumns(table));
-  const values = columns.map((_, index) => sql.raw(`value ->> ${index}`));
-  const insert = mutate((orm, $: { rows: string }) =>
-    orm
-      .insert(table)
-      .select(sql`SELECT ${sql.join(values, sql`, `)} FROM json_each(${$.rows}) ORDER BY key`),
-  );
+  const insertOne = insertRows(table, 1);
+  const insertMany = insertRows(table, ROWS_AT_ONCE);
   return (tx, rows) => {
-    if (rows.length === 0) return;
-    const encoded = rows.map((row: Record<string, unknown>) =>
-      columns.map(([name, column]) => {
-        const value = row[name] ?? null;
-        return value === null ? null : column.mapToDriverValue(value);
-      }),
-    );
-    insert(tx, { rows: JSON.stringify(encoded) });
+    const last = rows.length - (rows.length % ROWS_AT_ONCE);
+    for (let from = 0; from < last; from += ROWS_AT_ONCE) {
+      insertMany(tx, rows.slice(from, from + ROWS_AT_ONCE));
+    }
+    for (const row of rows.slice(last)) insertOne(tx, [row]);
+  };
+}
+
+/** Declares a statement that inserts exactly `count` whole rows. Its parameters are numbered. */
+function insertRows<Table extends SQLiteTable>(
+  table: Table,
+  count: number,
+): (tx: Tx, rows: readonly Table["$inferInsert"][]) => void {
+  const columns = Object.keys(getTableColumns(table));
+  const insert = mutate((orm, $: readonly unknown[]) => {
+    const rowOf = (_: unknown, row: number) =>
+      Object.fromEntries(columns.map((name, index) => [name, $[row * columns.length + index]]));
+    return orm
+      .insert(table)
+      .values(Array.from({ length: count }, rowOf) as Table["$inferInsert"][]);
+  });
+  return (tx, rows) => {
+    const values = (row: Record<string, unknown>) => columns.map((name) => row[name] ?? null);
+    insert(tx, rows.flatMap(values));
   };
 }
 

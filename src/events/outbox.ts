@@ -1,4 +1,4 @@
-import { insertInto, type Tx } from "../db";
+import { insertAllInto, type Tx } from "../db";
 import { events } from "../db/tables/events";
 import type { Clock } from "../kernel/clock";
 import type { NewId } from "../domain/ids";
@@ -31,6 +31,8 @@ export type EventSubscriber = (tx: Tx, groups: readonly EventGroup[]) => void;
 export interface Outbox {
   /** Writes the event in the transaction of its change, and returns it as written. */
   record(tx: Tx, event: OutboxEvent): RecordedEvent;
+  /** Writes events like `record`, in order. */
+  recordAll(tx: Tx, events: readonly OutboxEvent[]): RecordedEvent[];
   /**
    * Groups the events that `work` records: people get one message for a group. Nested calls join the outer
    * group; events outside any call form groups of their own.
@@ -47,7 +49,7 @@ interface Unpublished {
   depth: number;
 }
 
-const insertEvent = insertInto(events);
+const insertEvents = insertAllInto(events);
 
 export function createOutbox(clock: Clock, newId: NewId): Outbox {
   const subscribers: EventSubscriber[] = [];
@@ -69,13 +71,18 @@ export function createOutbox(clock: Clock, newId: NewId): Outbox {
     for (const subscriber of subscribers) subscriber(tx, written);
   }
 
+  function recordAll(tx: Tx, added: readonly OutboxEvent[]): RecordedEvent[] {
+    const recorded = added.map((event) => ({ ...event, id: newId("evt"), at: clock.now() }));
+    insertEvents(tx, recorded);
+    unpublishedOf(tx)
+      .groups.at(-1)
+      ?.push(...recorded);
+    return recorded;
+  }
+
   return {
-    record(tx, event) {
-      const recorded = { ...event, id: newId("evt"), at: clock.now() };
-      insertEvent(tx, recorded);
-      unpublishedOf(tx).groups.at(-1)?.push(recorded);
-      return recorded;
-    },
+    record: (tx, event) => recordAll(tx, [event])[0] as RecordedEvent,
+    recordAll,
     group(tx, work) {
       const own = unpublishedOf(tx);
       if (own.depth === 0) own.groups.push([]);

@@ -30,32 +30,35 @@ export function showNow(
   tx: Tx,
   rows: readonly ComponentRow[],
   why: ChangeReason,
-): void {
-  refreshStatuses(ctx, tx, rows, why);
+): Component[] {
   for (const pageId of new Set(rows.map((row) => row.pageId))) touchPage(ctx, tx, pageId);
+  return refreshStatuses(ctx, tx, rows, why);
 }
 
 /**
  * Computes the statuses of components from their manual statuses and open causes, and records each
  * change with an event. The rows carry the desired manual statuses. All rows get a new version,
- * which invalidates cached histories. The caller touches the pages.
+ * which invalidates cached histories. Returns the components as they are now, in the order of the rows.
+ * The caller touches the pages.
  */
 export function refreshStatuses(
   ctx: Services,
   tx: Tx,
   rows: readonly ComponentRow[],
   why: ChangeReason,
-): void {
-  if (rows.length === 0) return;
+): Component[] {
+  if (rows.length === 0) return [];
   const now = ctx.clock.now();
   const causes = listCausesByComponent(
     tx,
     rows.map(({ id }) => id),
   );
-  const refreshed = rows.map((row) => {
-    const status = effectiveStatus(row.baselineStatus, causes.get(row.id) ?? []);
-    const after = { ...row, status, version: row.version + 1, updatedAt: now };
-    return { before: row, after };
+  const slugOf = createSlugLookup(tx);
+  const refreshed = rows.map((before) => {
+    const open = causes.get(before.id) ?? [];
+    const status = effectiveStatus(before.baselineStatus, open);
+    const after = { ...before, status, version: before.version + 1, updatedAt: now };
+    return { before, after, component: presentComponent(after, slugOf(after.pageId), open) };
   });
   updateShownStatuses(
     tx,
@@ -76,16 +79,16 @@ export function refreshStatuses(
       at: now,
     })),
   );
-  const slugOf = createSlugLookup(tx);
-  for (const { before, after } of changed) {
-    const component = presentComponent(after, slugOf(after.pageId), causes.get(after.id) ?? []);
-    ctx.outbox.record(tx, {
+  ctx.outbox.recordAll(
+    tx,
+    changed.map(({ before, after, component }) => ({
       type: "component.status_changed",
       pageId: after.pageId,
       subjectId: after.id,
       data: eventData(component, before.status, why.notify),
-    });
-  }
+    })),
+  );
+  return refreshed.map(({ component }) => component);
 }
 
 /**

@@ -31,7 +31,7 @@ import {
   UpdateComponentBody,
   UpdateComponentsBody,
 } from "./model";
-import { getComponent, listComponentsByIds } from "./read";
+import { getComponent } from "./read";
 import { getComponentRow } from "./service";
 import type { ChangeReason } from "./refresh-statuses";
 import { resolveStatusKeys, setManualStatuses } from "./set-status";
@@ -88,10 +88,9 @@ export function componentRoutes(ctx: AppContext, requestContexts: RequestContext
       async ({ body, request, requestContext }) => {
         requireNoVersion(request.headers.get("if-match"));
         const statuses = new Map(Object.entries(body.components));
-        const data = await ctx.db.write((tx) => {
-          const ids = setManualStatuses(ctx, tx, statuses, reasonOf(requestContext, body.reason));
-          return listComponentsByIds(tx, ids);
-        });
+        const data = await ctx.db.write((tx) =>
+          setManualStatuses(ctx, tx, statuses, reasonOf(requestContext, body.reason)),
+        );
         return sendUntagged({ data });
       },
       {

@@ -7,6 +7,8 @@ import type { ComponentStatus } from "../../domain/component-status";
 import { spaced } from "../../kernel/text";
 import { replaceManualCauses } from "./causes";
 import { type ResolvedComponent, resolveComponents } from "./component-reference";
+import type { Component } from "./model";
+import { listComponentsByIds } from "./read";
 import { type ChangeReason, showNow } from "./refresh-statuses";
 import type { ComponentRow } from "./store";
 
@@ -14,8 +16,8 @@ type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
 
 /**
  * Sets the manual statuses of components, all or none. A component that already has the status is
- * unchanged; each other one gets an audit row. Returns the components' ids in the order of
- * `statuses`, whose keys are references.
+ * unchanged; each other one gets an audit row. Returns the components in the order of `statuses`,
+ * whose keys are references.
  *
  * Throws `validation_failed` with the errors of `resolveStatusKeys`.
  */
@@ -24,7 +26,7 @@ export function setManualStatuses(
   tx: Tx,
   statuses: ReadonlyMap<string, ComponentStatus>,
   why: ChangeReason,
-): string[] {
+): Component[] {
   const errors = new FieldErrors();
   const named = resolveStatusKeys(tx, [...statuses.keys()], errors);
   errors.throwIfAny();
@@ -38,8 +40,17 @@ export function setManualStatuses(
   const { source, actor } = why;
   replaceManualCauses(tx, changed, { source, actor, at: ctx.clock.now() });
   auditStatuses(ctx, tx, changed, before, actor);
-  showNow(ctx, tx, changed, why);
-  return named.map(({ id }) => id);
+  const shown = new Map(
+    showNow(ctx, tx, changed, why).map((component) => [component.id, component]),
+  );
+  const others = named.filter(({ id }) => !shown.has(id));
+  for (const component of listComponentsByIds(
+    tx,
+    others.map(({ id }) => id),
+  )) {
+    shown.set(component.id, component);
+  }
+  return named.flatMap(({ id }) => shown.get(id) ?? []);
 }
 
 /**
