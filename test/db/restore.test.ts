@@ -180,7 +180,7 @@ describe("restoring", () => {
       mkdirSync(at.directory.path);
       for (const { file, bytes } of old) writeFileSync(file, bytes);
       await using restoring = startChild(
-        "killed-restore.ts",
+        "restore-steps.ts",
         at.directory.path,
         at.backup,
         `${change}`,

@@ -1,6 +1,6 @@
 /**
  * Restores a backup and kills itself before one of its changes to the file system:
- * `bun killed-restore.ts DIRECTORY BACKUP NUMBER`. Prints "restored" if there are fewer changes.
+ * `bun restore-steps.ts DIRECTORY BACKUP NUMBER`. Prints "restored" if there are fewer changes.
  */
 import { createRequire } from "node:module";
 
