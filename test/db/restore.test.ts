@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -22,6 +23,7 @@ import { runCommandLine } from "../../src/cli/run";
 import { OperatorError } from "../../src/db";
 import { copyDatabase } from "../../src/db/backup";
 import { type DataDirectory, lockOrExplain, openDataDirectory } from "../../src/db/data-directory";
+import { copyDatabaseFiles, walOf } from "../../src/db/database-files";
 import { migrate } from "../../src/db/migrate";
 import { SCHEMA_VERSION } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
@@ -29,7 +31,7 @@ import { removeUnfinishedRestore, restoreDatabase } from "../../src/db/restore";
 import { openForCommand, openForServer } from "../../src/installation";
 import { testConfig } from "../support/app";
 import { startChild } from "../support/child";
-import { committedNotes, makeDatabase, outcomesOf } from "../support/database";
+import { committedNotes, makeDatabase } from "../support/database";
 import { temporaryFolder } from "../support/temporary-folder";
 
 interface Place extends Disposable {
@@ -65,6 +67,75 @@ function place(): Place {
 function alter(file: string, ...statements: string[]): void {
   using sqlite = new Database(file, { readwrite: true, create: false });
   for (const statement of statements) sqlite.run(statement);
+}
+
+/** SQLite does not write a log into a file that lacks 64 KiB more than the size of the log. */
+const TOO_MANY_LOST_BYTES = 300_000;
+
+const CRASHED = [
+  { name: "an undamaged database", lostBytes: 0 },
+  { name: "a damaged database with a log that can be written into it", lostBytes: 50_000 },
+  {
+    name: "a damaged database with a log that cannot be written into it",
+    lostBytes: TOO_MANY_LOST_BYTES,
+  },
+];
+
+/** Adds a note to a database, in its log, leaves both as after a crash and cuts off the database's end. */
+function crash({ database }: DataDirectory, lostBytes: number): void {
+  let files: [string, Buffer][];
+  {
+    using sqlite = openSqlite(database, 0);
+    sqlite.run("INSERT INTO notes VALUES ('in the log')");
+    // Before closing, which writes the log into the database.
+    files = [database, walOf(database)].map((file) => [file, readFileSync(file)]);
+  }
+  for (const [file, bytes] of files) writeFileSync(file, bytes);
+  truncateSync(database, statSync(database).size - lostBytes);
+}
+
+/** Describes a database and its log as an opening and closing leaves them. Uses a copy. */
+function describeClosed(database: string): string[] {
+  using temporary = temporaryFolder();
+  const copy = join(temporary.path, "copy.db");
+  copyDatabaseFiles(database, copy);
+  try {
+    openSqlite(copy, 0).close(true);
+  } catch (error) {
+    expect((error as Error).message).toContain("it is damaged");
+  }
+  return ["", "-wal"].map((suffix) => {
+    if (!existsSync(copy + suffix)) return `no ${suffix}`;
+    const bytes = readFileSync(copy + suffix);
+    return `${suffix} of ${bytes.length} bytes with the hash ${Bun.hash(bytes)}`;
+  });
+}
+
+/**
+ * Restores the backup, or without one removes an unfinished restore. Returns the data directories that a kill
+ * before each change would leave, in their order, and at last the one without a kill. See `restore-steps.ts`.
+ */
+async function directoriesOfSteps(at: Place, backup?: string): Promise<string[]> {
+  const copies = join(at.folder, "copies");
+  mkdirSync(copies);
+  const args = [at.directory.path, copies, ...(backup === undefined ? [] : [backup])];
+  await using child = startChild("restore-steps.ts", ...args);
+  expect(await child.line()).toBe("done");
+  const names = readdirSync(copies).toSorted();
+  return [...names.map((name) => join(copies, name)), at.directory.path];
+}
+
+/** Removes an unfinished restore as a start does. Returns the database and the kept one, if there is one. */
+function start(path: string): { database: string; kept: string | undefined; names: string[] } {
+  const directory = openDataDirectory(path);
+  expect(existsSync(directory.database)).toBe(true);
+  const lock = lockOrExplain(directory, "serve");
+  removeUnfinishedRestore(directory);
+  lock.release();
+  const names = readdirSync(path);
+  expect(names.filter((name) => name.includes("restoring"))).toEqual([]);
+  const kept = names.find((name) => /before-restore-.*Z$/.test(name));
+  return { database: directory.database, kept: kept && join(path, kept), names };
 }
 
 describe("restoring", () => {
@@ -156,52 +227,43 @@ describe("restoring", () => {
     expect(committedNotes(at.directory.database)).toEqual(["present"]);
   });
 
-  test("a restore killed at any time leaves either the old database with its log or the restored one", async () => {
-    using at = place();
-    const { database } = at.directory;
-    {
-      await using writer = startChild("store-notes.ts", database);
-      await writer.line();
-      await writer.kill();
-    }
-    // So damaged that its log cannot be written back into it.
-    truncateSync(database, 100_000);
-    const files = ["", "-wal"].map((suffix) => ({ file: database + suffix, suffix }));
-    const old = files.map(({ file, suffix }) => ({ file, suffix, bytes: readFileSync(file) }));
-    const isOld = (name: string) =>
-      old.every(
-        ({ suffix, bytes }) =>
-          existsSync(name + suffix) && bytes.equals(readFileSync(name + suffix)),
-      );
-    const ends = new Set<string>();
-    let isDone = false;
-    for (let change = 1; !isDone; change++) {
-      rmSync(at.directory.path, { recursive: true });
-      mkdirSync(at.directory.path);
-      for (const { file, bytes } of old) writeFileSync(file, bytes);
-      await using restoring = startChild(
-        "restore-steps.ts",
-        at.directory.path,
-        at.backup,
-        `${change}`,
-      );
-      isDone = (await outcomesOf(restoring.line()))[0] === "stored";
-      expect(existsSync(database)).toBe(true);
-      // As the next start does.
-      removeUnfinishedRestore(at.directory);
-      const names = readdirSync(at.directory.path);
-      expect(names.filter((name) => /restoring/.test(name))).toEqual([]);
-      if (isOld(database)) {
-        expect(names.filter((name) => name.includes("before-restore"))).toEqual([]);
-        ends.add("old");
-      } else {
-        expect([change, committedNotes(database)]).toEqual([change, ["past"]]);
-        const kept = names.find((name) => /before-restore-.*Z$/.test(name)) ?? "";
-        expect(isOld(join(at.directory.path, kept))).toBe(true);
-        ends.add("restored");
+  test.each(CRASHED)(
+    "a restore over $name, killed before any change, leaves either the old database with its log or the restored one",
+    async ({ lostBytes }) => {
+      using at = place();
+      crash(at.directory, lostBytes);
+      const old = describeClosed(at.directory.database);
+      const outcomes: string[] = [];
+      for (const path of await directoriesOfSteps(at, at.backup)) {
+        const { database, kept, names } = start(path);
+        if (kept !== undefined) expect(committedNotes(database)).toEqual(["past"]);
+        const closed = describeClosed(kept ?? database);
+        expect({ path, names, closed }).toEqual({ path, names, closed: old });
+        outcomes.push(kept === undefined ? "old" : "restored");
       }
+      expect(outcomes.length).toBeGreaterThan(10);
+      expect(new Set(outcomes)).toEqual(new Set(["old", "restored"]));
+    },
+  );
+
+  test("the removal of an unfinished restore, killed before any change, is completed by the next start", async () => {
+    using at = place();
+    crash(at.directory, TOO_MANY_LOST_BYTES);
+    const old = describeClosed(at.directory.database);
+    const directories = await directoriesOfSteps(at, at.backup);
+    const beforeLastRename = directories.findLast((path) => path.endsWith(" renameSync")) ?? "";
+    using again = place();
+    rmSync(again.directory.path, { recursive: true });
+    renameSync(beforeLastRename, again.directory.path);
+    for (const path of await directoriesOfSteps(again)) {
+      const { database, names } = start(path);
+      expect(names.filter((name) => name.includes("before-restore"))).toEqual([]);
+      expect({ path, names, closed: describeClosed(database) }).toEqual({
+        path,
+        names,
+        closed: old,
+      });
     }
-    expect(ends).toEqual(new Set(["old", "restored"]));
   });
 
   test("no command can use the database that a restore replaces", async () => {

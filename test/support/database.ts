@@ -56,13 +56,9 @@ export function makeDatabase(path: string, ...texts: string[]): void {
 
 /** Reads the committed notes through another connection. */
 export function committedNotes(path: string): string[] {
-  const reader = new Database(path, { readonly: true });
-  try {
-    const rows = reader.query<{ text: string }, []>("SELECT text FROM notes ORDER BY text").all();
-    return rows.map((row) => row.text);
-  } finally {
-    reader.close();
-  }
+  using reader = new Database(path, { readonly: true });
+  const rows = reader.query<{ text: string }, []>("SELECT text FROM notes ORDER BY text").all();
+  return rows.map((row) => row.text);
 }
 
 /**
