@@ -10,6 +10,7 @@ import {
   rmSync,
   writeSync,
 } from "node:fs";
+import { dirname } from "node:path";
 import { OperatorError } from "./errors";
 import { closeSqlite, isSound, pragma } from "./open";
 import { isAllclearDatabase } from "./schema-history";
@@ -85,11 +86,12 @@ export function removeDatabase(file: string): void {
   for (const suffix of ["", ...COMPANION_SUFFIXES]) rmSync(file + suffix, { force: true });
 }
 
-/** Renames the existing logs of a database. */
+/** Renames the existing logs of a database, and writes all changes of its directory to the disk. */
 export function moveCompanions(from: string, to: string): void {
   for (const suffix of COMPANION_SUFFIXES) {
     if (existsSync(from + suffix)) renameSync(from + suffix, to + suffix);
   }
+  syncFile(dirname(to));
 }
 
 /** Throws an OperatorError unless the file is an undamaged Allclear database. `name` begins the message. */

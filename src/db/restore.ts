@@ -71,7 +71,8 @@ export function restoreDatabase(
       checkpointLog(database, busyTimeoutMs);
       linkOrCopy(database, kept);
     }
-    // SQLite would replay an old log over the restored database.
+    // SQLite would replay an old log over the restored database. After a power cut, too, the old database
+    // and its log must have their new names before the next rename.
     moveCompanions(database, kept);
     renameSync(unfinished, database);
     syncFile(dirname(database));

@@ -266,6 +266,16 @@ describe("restoring", () => {
     }
   });
 
+  test("the second name of the replaced database and its log are on the disk before the first is reused", async () => {
+    using at = place();
+    crash(at.directory, TOO_MANY_LOST_BYTES);
+    const directories = await directoriesOfSteps(at, at.backup);
+    const changes = directories.map((path) => path.split(" ").at(-1)).join(" ");
+    expect(changes).toMatch(
+      /linkSync( renameSync)+ openSync fsyncSync renameSync openSync fsyncSync/,
+    );
+  });
+
   test("no command can use the database that a restore replaces", async () => {
     using at = place();
     const pipe = join(at.folder, "backup.pipe");
