@@ -5,7 +5,7 @@ import { invalidFields } from "../../errors";
 import type { FormDefinition, FormState, Parsed, ValuesOf } from "../forms/form";
 import { createPreview, type Previewed } from "../preview";
 import type { Screen } from "../render";
-import { rejectionOf } from "./rejection";
+import { rejectionOf, StaleForm } from "./rejection";
 import type { AreaRoutes, At, RouteOptions, SentAt } from "./routes";
 
 /** Form of a route, or a function for one that depends on the request. */
@@ -89,7 +89,7 @@ export function addAreaForm<Path extends string, Body, Context, View extends Con
     return declared.show({ ...stateOf(at), ...typed }, at);
   }
 
-  /** Shows a form again that was not rejected. A stale one stays stale, since it keeps its version. */
+  /** Shows a submitted form again. A form for an outdated version stays outdated. */
   function showAgain(at: SentAt<Path>, typed: Partial<FormState<ValuesOf<Fields>, View>>): Screen {
     const version = at.sent.text("version");
     return show(at, version === "" ? typed : { ...typed, hidden: { version } });
@@ -112,7 +112,9 @@ export function addAreaForm<Path extends string, Body, Context, View extends Con
       const rejection = rejectionOf(error, form, values, declared.conflictField);
       if (!rejection) return undefined;
       const { status, ...shown } = rejection;
-      return { ...show(at, { values, ...shown }), status };
+      // Only after the message about another change does the form get the current version.
+      const showRejected = error instanceof StaleForm ? show : showAgain;
+      return { ...showRejected(at, { values, ...shown }), status };
     });
   }
 

@@ -158,6 +158,20 @@ for (const { what, paths, field, values, invalid } of FORMS) {
       expect((await site.send(form, { ...fields, [field]: invalid })).status).toBe(409);
     });
 
+    test(`a form of ${what} that is rejected while another edit is saved keeps its version`, async () => {
+      await using site = await createFormSite();
+      const form = pathsIn(site);
+      const fields = await site.open(form);
+      await site.app.clock.advance(1_000);
+      const send = (value: string) =>
+        site.app.call(form.action, { ...site, form: { ...fields, [field]: value } });
+      const [rejected, saved] = await Promise.all([send(invalid), send(values[0])]);
+      expect([rejected.status, saved.status]).toEqual([422, 303]);
+      const shown = fieldsOf(rejected, form.action);
+      expect(shown["version"]).toEqual(fields["version"] ?? []);
+      expect((await site.send(form, { ...shown, [field]: values[1] })).status).toBe(409);
+    });
+
     test(`a form of ${what} with an invalid field is redisplayed with an error at that field, and nothing is written`, async () => {
       await using site = await createFormSite();
       const form = pathsIn(site);

@@ -101,4 +101,12 @@ describe("“Check now” before a monitor is saved", () => {
     expect(typedIn(answer.text, "config_url")).toEqual([`${url}new`]);
     expect(dashboard.written()).toEqual(before);
   });
+
+  test("trying an outdated monitor form with an invalid field keeps it outdated", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const id = await dashboard.make();
+    expect((await dashboard.edit(id, { name: "Theirs" })).status).toBe(303);
+    const tried = await dashboard.edit(id, { version: "1", intent: "check", config_url: "shop" });
+    expect([tried.status, typedIn(tried.text, "version")]).toEqual([422, ["1"]]);
+  });
 });
