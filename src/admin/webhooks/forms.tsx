@@ -84,37 +84,45 @@ export function isChoosingFormat(sent: SentForm): boolean {
   return formatNamed(sent.text(CHOOSE_FORMAT)) !== undefined;
 }
 
-/** Returns the format that a submitted form selects; the default one for an unknown format. */
-export function sentFormat(sent: SentForm): WebhookFormat {
-  return formatNamed(sent.text(CHOOSE_FORMAT)) ?? formatNamed(sent.text("format")) ?? "standard";
+/** Returns the format of a submitted form, as selected by a button or else as shown. */
+function sentFormat(sent: SentForm): string {
+  return sent.text(CHOOSE_FORMAT) || sent.text("format");
+}
+
+/** Returns the format whose fields a submitted form shows; `fallback` for an unknown format. */
+export function shownFormat(sent: SentForm, fallback: WebhookFormat): WebhookFormat {
+  return formatNamed(sentFormat(sent)) ?? fallback;
 }
 
 export function formatNamed(name: string | undefined): WebhookFormat | undefined {
   return WEBHOOK_FORMATS.find((format) => format === name);
 }
 
-/** Field for the format: buttons that show the form again with the fields of another format. */
-function formatField(): Field<WebhookFormat, WebhookFormat> {
+/**
+ * Field for the format: buttons that show the form again with the fields of another format. The
+ * service rejects a missing or unknown format, so that no stored settings are dropped by mistake.
+ */
+function formatField(): Field<string, WebhookFormat, WebhookFormContext> {
   return {
     label: "Send to",
     initial: "standard",
     read: sentFormat,
-    toBody: (typed) => typed,
+    toBody: (typed) => typed as WebhookFormat,
     fromStored: (format) => format,
-    Input: ({ name, value }) => (
+    Input: ({ name, context: { format: shown } }) => (
       <div class="field">
-        <HiddenFields values={{ [name]: value }} />
-        <p class="label" id="formats">
+        <HiddenFields values={{ [name]: shown }} />
+        <p class="label" id="field-format">
           Send to
         </p>
-        <div class="presets is-many" role="group" aria-labelledby="formats">
+        <div class="presets is-many" role="group" aria-labelledby="field-format">
           {WEBHOOK_FORMATS.map((format) => (
-            <Button key={format} name={CHOOSE_FORMAT} value={format} isCurrent={format === value}>
+            <Button key={format} name={CHOOSE_FORMAT} value={format} isCurrent={format === shown}>
               {FORMATS[format].label}
             </Button>
           ))}
         </div>
-        <p class="hint">{FORMATS[value].hint}</p>
+        <p class="hint">{FORMATS[shown].hint}</p>
       </div>
     ),
   };

@@ -28,7 +28,7 @@ import {
   formatNamed,
   isChoosingFormat,
   readFormContext,
-  sentFormat,
+  shownFormat,
   WEBHOOK_FORM,
 } from "./forms";
 import { WebhookList } from "./list";
@@ -68,7 +68,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
     load: (reader, { query, sent }) =>
       readFormContext(
         reader,
-        sent ? sentFormat(sent) : (formatNamed(query["format"]) ?? "standard"),
+        sent ? shownFormat(sent, "standard") : (formatNamed(query["format"]) ?? "standard"),
       ),
     initial: (_, { format }) => ({ format }),
     redisplay: (values, sent) => (isChoosingFormat(sent) ? values : undefined),
@@ -99,7 +99,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
       const record = getWebhookRecord(reader, params.id, ctx.clock.now());
       const { row } = record;
       const webhook = presentWebhook(record);
-      const format = sent ? sentFormat(sent) : row.format;
+      const format = sent ? shownFormat(sent, row.format) : row.format;
       // Another format starts without settings.
       const settings = format === row.format ? webhook.settings : {};
       return {

@@ -130,6 +130,23 @@ describe("the form that edits a webhook", () => {
     expect(dashboard.rows()[0]?.settings).toEqual({});
   });
 
+  test("a missing or unknown format is rejected and keeps the format and its settings", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { id } = await dashboard.made(NTFY);
+    const before = dashboard.state();
+    for (const [name, value] of [
+      ["format", ""],
+      ["format", "fax"],
+      ["choose_format", "fax"],
+    ] as const) {
+      const answer = await dashboard.edit(id, { [name]: value });
+      expect(answer.status).toBe(422);
+      expect(readHtml(answer.text).texts(".notice a")).toEqual(["Send to"]);
+      expect(typedIn(answer.text, "format")).toEqual(["ntfy"]);
+    }
+    expect(dashboard.state()).toEqual(before);
+  });
+
   test("an unedited form changes nothing if the events are stored in another order", async () => {
     await using dashboard = await createWebhookDashboard();
     const { id } = await dashboard.made();
