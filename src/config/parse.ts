@@ -69,7 +69,8 @@ export function listenUrl({ host, port }: ListenAddress): string {
   return `http://${isEverywhere ? "localhost" : formatHost(host)}:${port}`;
 }
 
-const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
+// Names in the DNS have at most 253 characters.
+const HOST = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]+\])$/;
 
 /** Parses an http or https origin. Returns it without a slash at its end. */
 export function parseBaseUrl(value: string): string {

@@ -45,6 +45,7 @@ describe("the public address", () => {
       "http://nas/path",
       "http://u:p@nas",
       "javascript:x",
+      `http://${"a.".repeat(127)}b`,
     ]) {
       const answer = await app.call(GENERAL, { session, form: { public_address: text } });
       expect([text, answer.status]).toEqual([text, 422]);
