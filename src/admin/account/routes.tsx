@@ -92,6 +92,8 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     done: () => ({ path: ACCOUNT_PATH, text: "Your name was changed." }),
   });
 
+  area.screen("/password", "Redirect to the account", () => ({ path: ACCOUNT_PATH }));
+
   // The password is hashed between reading the form and the transaction, which no helper does.
   area.routes.post(
     "/password",

@@ -88,6 +88,13 @@ describe("changing one's own password", () => {
     });
   }
 
+  test("reloading the address of a rejected password form leads to the account screen", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("viewer");
+    const { status, headers } = await app.call(`${ACCOUNT}/password`, { session });
+    expect([status, headers.get("location")]).toEqual([303, ACCOUNT]);
+  });
+
   test("guessing the current password on the account screen is throttled like signing in", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
