@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { seeOther } from "../http";
 
 /** Confirmation of the last action, shown once at the top of the next screen. */
 interface FlashMessage {
@@ -11,6 +12,11 @@ export interface Flashes {
   put(sessionId: number, message: FlashMessage): void;
   /** Returns and removes the pending message, if any. */
   take(sessionId: number): FlashMessage | undefined;
+  /**
+   * Redirects to a screen after a form succeeded, with a confirmation. Without a text the
+   * confirmation says that nothing changed.
+   */
+  redirect(sessionId: number, path: string, text: string | undefined): Response;
 }
 
 const WAITING_MAX = 1_000;
@@ -23,6 +29,15 @@ export function createFlashes(): Flashes {
       const message = waiting.get(sessionId);
       waiting.delete(sessionId);
       return message;
+    },
+    redirect(sessionId, path, text) {
+      waiting.set(
+        sessionId,
+        text === undefined
+          ? { tone: "info", text: "Nothing was changed." }
+          : { tone: "success", text },
+      );
+      return seeOther(path);
     },
   };
 }

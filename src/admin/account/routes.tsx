@@ -10,7 +10,6 @@ import {
 } from "../../features/users";
 import { actorOf, formBody, type RequestContext, session, sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
-import { createDone } from "../done";
 import { waitText } from "../entry/sign-in";
 import type { StateOf } from "../forms/form";
 import { ACCOUNT_PATH } from "../paths";
@@ -27,9 +26,8 @@ interface States {
 
 /** Settings → Account. */
 export function accountAdminRoutes(deps: AdminDependencies) {
-  const { ctx, render, passwords, throttle, writeAs } = deps;
+  const { ctx, flashes, render, passwords, throttle, writeAs } = deps;
   const area = createArea(deps, ACCOUNT_PATH, "viewer");
-  const done = createDone(deps.flashes);
 
   function account({ requestContext }: ScreenRequest, states: States = {}): Screen {
     const { id, user } = sessionOf(requestContext);
@@ -112,7 +110,7 @@ export function accountAdminRoutes(deps: AdminDependencies) {
         changePassword(ctx, tx, change, actorOf(requestContext)),
       );
       const text = "Your password was changed. All your other sessions have ended.";
-      return done(requestContext, ACCOUNT_PATH, text);
+      return flashes.redirect(id, ACCOUNT_PATH, text);
     },
     { ...formBody(), ...screenOperation("Change the password of the user", session("viewer")) },
   );

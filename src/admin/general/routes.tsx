@@ -8,7 +8,6 @@ import {
 } from "../../features/settings";
 import { actorOf, formBody, session, sessionCookie, sessionOf } from "../../http";
 import { sessionOriginOf } from "../browser";
-import { createDone } from "../done";
 import type { AdminDependencies } from "../dependencies";
 import { GENERAL_PATH } from "../paths";
 import type { ScreenRequest } from "../render";
@@ -23,7 +22,6 @@ export function generalAdminRoutes({
   flashes,
   writeAs,
 }: AdminDependencies) {
-  const done = createDone(flashes);
   const MAY_MANAGE = session("owner");
   const isFixed = ctx.config.baseUrl !== undefined;
 
@@ -63,7 +61,7 @@ export function generalAdminRoutes({
           return { isChanged, cookie: sessionCookie({ baseUrl }, token) };
         });
         const text = isChanged ? "The public address was changed." : undefined;
-        const answer = done(requestContext, GENERAL_PATH, text);
+        const answer = flashes.redirect(sessionOf(requestContext).id, GENERAL_PATH, text);
         if (cookie !== undefined) answer.headers.set("Set-Cookie", cookie);
         return answer;
       },

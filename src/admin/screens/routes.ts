@@ -1,8 +1,7 @@
 import { Elysia } from "elysia";
 import type { Role } from "../../domain/role";
-import { type Form as SentForm, formBody, seeOther, session } from "../../http";
+import { type Form as SentForm, formBody, seeOther, session, sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
-import { createDone } from "../done";
 import type { Screen, ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
 
@@ -57,8 +56,7 @@ export type AreaRoutes = ReturnType<typeof createAreaRoutes>;
 
 /** Creates the routes of an area, open to `role` and higher roles, with their answers. */
 export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: Role) {
-  const { render } = deps;
-  const redirect = createDone(deps.flashes);
+  const { render, flashes } = deps;
   const elysia = new Elysia({ prefix }).use(deps.requestContexts.plugin);
   const declare = (summary: string, options: RouteOptions) =>
     screenOperation(summary, session(options.role ?? role));
@@ -93,7 +91,7 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
 
     /** Redirects after an action. */
     redirect: ({ requestContext }: ScreenRequest, { path, text }: Done): Response =>
-      redirect(requestContext, path, text),
+      flashes.redirect(sessionOf(requestContext).id, path, text),
 
     get<Path extends string>(
       path: Path,

@@ -9,11 +9,10 @@ import {
   webhookName,
   type WebhookRow,
 } from "../../features/webhooks";
-import { type RequestContext, actorOf, formBody, session } from "../../http";
+import { type RequestContext, actorOf, formBody, session, sessionOf } from "../../http";
 import { plural } from "../../kernel/text";
 import { DAY_MS, toIso } from "../../kernel/time";
 import type { AdminDependencies } from "../dependencies";
-import { createDone } from "../done";
 import type { StateOf } from "../forms/form";
 import type { Screen } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -27,8 +26,7 @@ const IN_UTC = { page: { timeZone: "UTC" } };
 
 /** Adds the screen of a delivery, and the actions that send deliveries again. */
 export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
-  const { ctx, render, writeAs } = deps;
-  const done = createDone(deps.flashes);
+  const { ctx, flashes, render, writeAs } = deps;
 
   function rowOf(id: string): WebhookRow {
     return getWebhookRecord(ctx.db, id, ctx.clock.now()).row;
@@ -81,7 +79,7 @@ export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
       const count = await redeliverSince(requestContext, id, Date.parse(body.since));
       const text =
         count === 0 ? undefined : `${plural(count, "event")} will be sent again, in order.`;
-      return done(requestContext, pathsOfWebhook(id).home, text);
+      return flashes.redirect(sessionOf(requestContext).id, pathsOfWebhook(id).home, text);
     },
     { ...formBody(), ...screenOperation("Redeliver failed deliveries", session("admin")) },
   );
