@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { conflict, type FieldError } from "../../errors";
-import { isSecure, startSession } from "../../features/auth";
+import { endSession, isSecure, startSession } from "../../features/auth";
 import {
   readPublicAddress,
   setPublicAddress,
@@ -20,6 +20,7 @@ export function generalAdminRoutes({
   requestContexts,
   render,
   flashes,
+  sessions,
   writeAs,
 }: AdminDependencies) {
   const MAY_MANAGE = session("owner");
@@ -49,20 +50,22 @@ export function generalAdminRoutes({
         const address = form.text("public_address").trim();
         const errors = validatePublicAddress(address);
         if (errors.length > 0) return show({ request, requestContext }, address, errors);
-        const { cookie, isChanged } = await writeAs(requestContext, (tx) => {
+        const { id, user } = sessionOf(requestContext);
+        const { isChanged, token } = await writeAs(requestContext, (tx) => {
           const before = readPublicAddress(tx);
           const baseUrl = setPublicAddress(ctx, tx, address, actorOf(requestContext));
           const isChanged = baseUrl !== before;
           if (isSecure(baseUrl) === isSecure(ctx.baseUrl)) return { isChanged };
-          // The change ends all sessions. Its author stays signed in by a new cookie.
-          const { user } = sessionOf(requestContext);
+          // The change ends all sessions. Its author gets a new one; reverting the change does not
+          // restore the old one.
+          endSession(tx, user.id, id);
           const origin = sessionOriginOf(request, requestContext);
-          const token = startSession({ ...ctx, baseUrl }, tx, user.id, origin);
-          return { isChanged, cookie: sessionCookie({ baseUrl }, token) };
+          return { isChanged, token: startSession({ ...ctx, baseUrl }, tx, user.id, origin) };
         });
+        const current = token === undefined ? undefined : sessions.find(token, ctx.clock.now());
         const text = isChanged ? "The public address was changed." : undefined;
-        const answer = flashes.redirect(sessionOf(requestContext).id, GENERAL_PATH, text);
-        if (cookie !== undefined) answer.headers.set("Set-Cookie", cookie);
+        const answer = flashes.redirect(current?.id ?? id, GENERAL_PATH, text);
+        if (token !== undefined) answer.headers.set("Set-Cookie", sessionCookie(ctx, token));
         return answer;
       },
       { ...formBody(), ...screenOperation("Change the public address", MAY_MANAGE) },

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createTestApp, expectProblem } from "../../support/app";
-import { NO_BASE_URL } from "../../support/dashboard";
+import { ACCOUNT, NO_BASE_URL } from "../../support/dashboard";
+import { readHtml } from "../../support/html";
 
 const GENERAL = "/admin/settings/general";
 
@@ -21,6 +22,24 @@ describe("changing the public address", () => {
         expectProblem(await app.call("/admin", { headers }), "sign_in_required");
       }
     }
+  });
+
+  test("the user who changed the public address to HTTPS has one session and sees the confirmation", async () => {
+    await using app = await createTestApp({ env: NO_BASE_URL });
+    const session = await app.signedIn("owner");
+    const change = async (address: string, headers: Record<string, string>) => {
+      const answer = await app.call(GENERAL, { headers, form: { public_address: address } });
+      return { cookie: (answer.headers.get("set-cookie") ?? "").split(";", 1)[0] ?? "" };
+    };
+    const before = { cookie: `allclear_session=${session}` };
+    const headers = await change("https://status.acme.test", before);
+    const next = readHtml((await app.call(GENERAL, { headers })).text);
+    expect(next.texts(".flash")).toEqual(["The public address was changed."]);
+    const account = readHtml((await app.call(ACCOUNT, { headers })).text);
+    expect(account.attributes('button[name="session"]', "value")).toEqual([]);
+    // The first token stays invalid if the change is reverted.
+    await change("http://nas.acme.test", headers);
+    expectProblem(await app.call("/admin", { headers: before }), "sign_in_required");
   });
 
   test("changing the public address without changing its scheme ends no session", async () => {
