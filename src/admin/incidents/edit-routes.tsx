@@ -11,7 +11,7 @@ import { Button } from "../../ui";
 import type { AdminDependencies } from "../dependencies";
 import { incidentPath } from "../paths";
 import type { Area } from "../screens/area";
-import { FormScreen } from "../timeline/form-screen";
+import { FormScreen } from "../screens/form-screen";
 import { EDIT_UPDATE_FORM, INCIDENT_FORM } from "./forms";
 import { incidentCrumbs, pathsOfIncident } from "./incident-paths";
 import { readIncidentView } from "./incident-view";

@@ -5,7 +5,7 @@ import { Button } from "../../ui";
 import type { AdminDependencies } from "../dependencies";
 import { incidentPath } from "../paths";
 import type { Area } from "../screens/area";
-import { FormScreen } from "../timeline/form-screen";
+import { FormScreen } from "../screens/form-screen";
 import { OUTLINE, POSTMORTEM_FORM } from "./forms";
 import { incidentCrumbs, pathsOfIncident } from "./incident-paths";
 import { previewIncident, readIncidentView } from "./incident-view";

@@ -5,7 +5,7 @@ import type { AdminDependencies } from "../dependencies";
 import { isChoosingPage, readPageContext } from "../forms/page-field";
 import { INCIDENTS_PATH, incidentPath } from "../paths";
 import { createArea } from "../screens/area";
-import { FormScreen } from "../timeline/form-screen";
+import { FormScreen } from "../screens/form-screen";
 import { readPageComponents } from "../timeline/timeline-view";
 import { addIncidentRoutes } from "./detail-routes";
 import { addEditRoutes } from "./edit-routes";

@@ -10,7 +10,7 @@ import { MAINTENANCE_PATH, maintenancePath } from "../paths";
 import type { Screen } from "../render";
 import type { Area } from "../screens/area";
 import { type At, ShowInstead } from "../screens/routes";
-import { FormScreen } from "../timeline/form-screen";
+import { FormScreen } from "../screens/form-screen";
 import { MaintenanceDetail } from "./detail";
 import { MAINTENANCE_FORM, STEP_FORM, UPDATE_FORM } from "./forms";
 import { pathsOfMaintenance } from "./maintenance-paths";

@@ -5,7 +5,7 @@ import type { AdminDependencies } from "../dependencies";
 import { isChoosingPage, readPageContext } from "../forms/page-field";
 import { MAINTENANCE_PATH, maintenancePath } from "../paths";
 import { createArea } from "../screens/area";
-import { FormScreen } from "../timeline/form-screen";
+import { FormScreen } from "../screens/form-screen";
 import { readPageComponents } from "../timeline/timeline-view";
 import { addMaintenanceRoutes } from "./detail-routes";
 import { PLAN_FORM } from "./forms";
