@@ -1,3 +1,4 @@
+import type { PageRow } from "../../features/pages";
 import { COMPONENTS_PATH, componentsOfPagePath } from "../paths";
 
 export const ORDER_PATH = `${COMPONENTS_PATH}/order`;
@@ -8,6 +9,11 @@ export function newComponentPath(slug: string): string {
 
 export function newGroupPath(slug: string): string {
   return `${COMPONENTS_PATH}/groups/new?page=${encodeURIComponent(slug)}`;
+}
+
+/** Returns the breadcrumbs of a screen about the components of a page. */
+export function componentCrumbs({ slug, name }: Pick<PageRow, "slug" | "name">) {
+  return [{ href: componentsOfPagePath(slug), label: "Components" }, { label: name }];
 }
 
 /** Returns the link to a component or group within the list of its page. */

@@ -15,14 +15,15 @@ import {
 import { validate } from "../../errors";
 import { getPage } from "../../features/pages";
 import { sessionOf } from "../../http";
-import { STATUS_WORDS } from "../../ui";
+import { Button, STATUS_WORDS } from "../../ui";
 import type { AdminDependencies } from "../dependencies";
-import { componentPath, componentsOfPagePath } from "../paths";
+import { componentPath, COMPONENTS_PATH, componentsOfPagePath } from "../paths";
 import { deletedText } from "../screens/action-routes";
 import type { Area } from "../screens/area";
+import { FormScreen } from "../screens/form-screen";
 import { effectiveCauses, type NamedCause, whyInWords } from "./cause-list";
-import { placeInList } from "./component-paths";
-import { DeleteComponent, NewComponent, SetStatus } from "./component-screens";
+import { componentCrumbs, placeInList } from "./component-paths";
+import { DeleteComponent, SetStatus } from "./component-screens";
 import { ComponentDetail } from "./detail";
 import { COMPONENT_FORM, componentResource, STATUS_FORM } from "./forms";
 import { readCauses, readPageOfNew } from "./read";
@@ -44,10 +45,23 @@ export function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void
       const { page } = readPageOfNew(reader, at);
       return { page, groups: listGroups(reader, { pageId: page.id }) };
     },
-    show: (state) => ({
-      title: "Add component",
-      children: <NewComponent page={state.context.page} state={state} />,
-    }),
+    show(state) {
+      const { page } = state.context;
+      return {
+        title: "Add component",
+        children: (
+          <FormScreen
+            title="Add component"
+            crumbs={componentCrumbs(page)}
+            form={COMPONENT_FORM}
+            state={{ ...state, hidden: { ...state.hidden, page: page.id } }}
+            action={`${COMPONENTS_PATH}/new`}
+          >
+            <Button kind="primary">Add component</Button>
+          </FormScreen>
+        ),
+      };
+    },
     submit(tx, { group_id: groupId = null, ...input }, actor, _, { page }) {
       const position = nextPosition(listComponentsOfPage(tx, { pageId: page.id }));
       const placement = { position, groupId, managedBy: null };

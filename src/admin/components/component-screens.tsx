@@ -1,38 +1,12 @@
-import type { ComponentRow } from "../../features/components";
+import type { ComponentRow, GroupRow } from "../../features/components";
 import type { PageRow } from "../../features/pages";
-import { Actions, Button, ButtonLink, DialogForm, Form, PageHead, StatusLabel } from "../../ui";
+import { DialogForm, StatusLabel } from "../../ui";
 import type { StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
-import { COMPONENTS_PATH, componentPath, componentsOfPagePath } from "../paths";
+import { componentPath, groupPath } from "../paths";
 import { CauseList, type NamedCause, otherCauses } from "./cause-list";
 import { placeInList } from "./component-paths";
-import { COMPONENT_FORM, STATUS_FORM } from "./forms";
-
-/** Components → Add component. */
-export function NewComponent({
-  page,
-  state,
-}: {
-  page: PageRow;
-  state: StateOf<typeof COMPONENT_FORM>;
-}) {
-  const back = componentsOfPagePath(page.slug);
-  return (
-    <>
-      <PageHead
-        title="Add component"
-        crumbs={[{ href: back, label: "Components" }, { label: page.name }]}
-      />
-      <Form action={`${COMPONENTS_PATH}/new`} hidden={{ ...state.hidden, page: page.id }}>
-        <FormFields form={COMPONENT_FORM} state={state} />
-        <Actions>
-          <Button kind="primary">Add component</Button>
-          <ButtonLink href={back}>Cancel</ButtonLink>
-        </Actions>
-      </Form>
-    </>
-  );
-}
+import { STATUS_FORM } from "./forms";
 
 /** Form for the manual status of a component, with the other causes of its status. */
 export function SetStatus(props: {
@@ -93,6 +67,22 @@ export function DeleteComponent({ component: { id, name } }: { component: Compon
         The component and its uptime history are removed from the page and the API at once. Past
         incidents still name the component. This cannot be undone.
       </p>
+    </DialogForm>
+  );
+}
+
+/** Asks before a group is deleted. Its components are kept. */
+export function DeleteGroup({ group: { id, name } }: { group: GroupRow }) {
+  const path = groupPath(id);
+  return (
+    <DialogForm
+      title={`Delete “${name}”`}
+      action={`${path}/delete`}
+      button="Delete group"
+      isDanger
+      cancelHref={path}
+    >
+      <p>The group's components stay on the page, without a group. This cannot be undone.</p>
     </DialogForm>
   );
 }

@@ -7,12 +7,15 @@ import {
   updateGroup,
 } from "../../features/components";
 import { getPage } from "../../features/pages";
+import { Button, ButtonLink } from "../../ui";
 import type { AdminDependencies } from "../dependencies";
-import { componentsOfPagePath } from "../paths";
+import { COMPONENTS_PATH, componentsOfPagePath, groupPath } from "../paths";
 import { createArea } from "../screens/area";
-import { placeInList } from "./component-paths";
+import { FormScreen } from "../screens/form-screen";
+import { componentCrumbs, placeInList } from "./component-paths";
+import { DeleteGroup } from "./component-screens";
 import { GROUP_FORM } from "./forms";
-import { DeleteGroup, GroupEdit, NewGroup } from "./group-screens";
+import { ManagedByFile } from "./managed";
 import { readPageOfNew } from "./read";
 
 /** Routes of groups of components, for admins. */
@@ -27,10 +30,23 @@ export function groupAdminRoutes(deps: AdminDependencies) {
     summary: "Add a group",
     form: GROUP_FORM,
     load: readPageOfNew,
-    show: (state) => ({
-      title: "Add group",
-      children: <NewGroup page={state.context.page} state={state} />,
-    }),
+    show(state) {
+      const { page } = state.context;
+      return {
+        title: "Add group",
+        children: (
+          <FormScreen
+            title="Add group"
+            crumbs={componentCrumbs(page)}
+            form={GROUP_FORM}
+            state={{ ...state, hidden: { ...state.hidden, page: page.id } }}
+            action={`${COMPONENTS_PATH}/groups/new`}
+          >
+            <Button kind="primary">Add group</Button>
+          </FormScreen>
+        ),
+      };
+    },
     submit(tx, body, actor, _, { page }) {
       const position = nextPosition(listGroups(tx, { pageId: page.id }));
       return createGroup(ctx, tx, page, body, { position, managedBy: null }, actor).id;
@@ -50,10 +66,29 @@ export function groupAdminRoutes(deps: AdminDependencies) {
       const context = { group, page: getPage(reader, group.pageId) };
       return { resource: group, version: group.version, context };
     },
-    show: (state) => ({
-      title: state.context.group.name,
-      children: <GroupEdit {...state.context} state={state} />,
-    }),
+    show(state) {
+      const { group, page } = state.context;
+      return {
+        title: group.name,
+        children: (
+          <FormScreen
+            title={group.name}
+            crumbs={componentCrumbs(page)}
+            actions={
+              <ButtonLink href={`${groupPath(group.id)}/delete`} kind="danger" dialog>
+                Delete
+              </ButtonLink>
+            }
+            above={group.managedBy === "apply" ? <ManagedByFile what="group" /> : null}
+            form={GROUP_FORM}
+            state={state}
+            action={groupPath(group.id)}
+          >
+            <Button kind="primary">Save changes</Button>
+          </FormScreen>
+        ),
+      };
+    },
     update(tx, changes, actor, { params }) {
       updateGroup(ctx, tx, params.id, changes, actor);
     },

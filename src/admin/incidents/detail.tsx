@@ -17,7 +17,7 @@ import {
 } from "../../ui";
 import type { StateOf } from "../forms/form";
 import { INCIDENTS_PATH } from "../paths";
-import { UpdateForm } from "../screens/form-screen";
+import { UpdateForm } from "../timeline/update-form";
 import { UpdateTimeline } from "../timeline/update-timeline";
 import { IncidentFacts } from "./facts";
 import { UPDATE_FORM } from "./forms";

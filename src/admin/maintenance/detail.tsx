@@ -5,7 +5,7 @@ import { MAINTENANCE_WORDS } from "../../public/words";
 import { ButtonLink, Card, CodeBlock, Columns, FormNotice, Notice, PageHead } from "../../ui";
 import type { StateOf } from "../forms/form";
 import { MAINTENANCE_PATH } from "../paths";
-import { UpdateForm } from "../screens/form-screen";
+import { UpdateForm } from "../timeline/update-form";
 import { UpdateTimeline } from "../timeline/update-timeline";
 import { MaintenanceFacts } from "./facts";
 import { UPDATE_FORM } from "./forms";

@@ -8,16 +8,17 @@ import {
   releaseSlug,
 } from "../../features/pages";
 import { sessionOf } from "../../http";
+import { Button, Notice } from "../../ui";
 import type { AdminDependencies } from "../dependencies";
 import { componentsOfPagePath, PAGES_PATH } from "../paths";
 import { readPages } from "../read-pages";
 import { createArea } from "../screens/area";
+import { FormScreen } from "../screens/form-screen";
 import { ShowInstead } from "../screens/routes";
 import { DeletePage, ReleaseSlug } from "./confirm";
 import { DELETE_FORM, NEW_PAGE_FORM } from "./forms";
 import { pageTabPath } from "./frame";
 import { PageList } from "./list";
-import { NewPage } from "./new-page";
 import { newPageErrors } from "./page-slugs";
 import { addPageSettingRoutes } from "./setting-routes";
 
@@ -46,7 +47,24 @@ export function pageAdminRoutes(deps: AdminDependencies) {
     },
     show: (state) => ({
       title: "Create page",
-      children: <NewPage state={state} hasSample={state.context.hasSample} />,
+      children: (
+        <FormScreen
+          title="Create page"
+          crumbs={[{ href: PAGES_PATH, label: "Pages" }]}
+          above={
+            state.context.hasSample ? (
+              <Notice tone="info" title="The sample page will be deleted">
+                Creating your first page deletes the sample page with everything on it.
+              </Notice>
+            ) : null
+          }
+          form={NEW_PAGE_FORM}
+          state={state}
+          action={`${PAGES_PATH}/new`}
+        >
+          <Button kind="primary">Create page</Button>
+        </FormScreen>
+      ),
     }),
     submit(tx, body, actor) {
       const errors = newPageErrors(tx, body);

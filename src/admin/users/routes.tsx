@@ -14,6 +14,7 @@ import {
 import type { Reader } from "../../db";
 import { sessionOf } from "../../http";
 import { describeDuration } from "../../kernel/time";
+import { Button } from "../../ui";
 import type { AdminDependencies } from "../dependencies";
 import { newFormToken } from "../form-token";
 import { type StateOf, versionInput } from "../forms/form";
@@ -21,10 +22,10 @@ import { HOME_PATH, userPath, USERS_PATH } from "../paths";
 import type { Screen, ScreenRequest } from "../render";
 import type { Reveal } from "../reveals";
 import { createArea } from "../screens/area";
+import { FormScreen } from "../screens/form-screen";
 import { UserDetail } from "./detail";
 import { DisableUser } from "./disable";
 import { INVITE_FORM, ROLE_FORM } from "./forms";
-import { InviteUser } from "./invite";
 import { LinkShownBefore, RevealedLink } from "./link";
 import { UserList } from "./list";
 
@@ -77,7 +78,20 @@ export function userAdminRoutes(deps: AdminDependencies) {
     summary: "Invite a user",
     form: INVITE_FORM,
     load: () => undefined,
-    show: (state) => ({ title: "Invite user", children: <InviteUser state={state} /> }),
+    show: (state) => ({
+      title: "Invite user",
+      children: (
+        <FormScreen
+          title="Invite user"
+          crumbs={[{ href: USERS_PATH, label: "Users" }]}
+          form={INVITE_FORM}
+          state={state}
+          action={`${USERS_PATH}/new`}
+        >
+          <Button kind="primary">Create invitation link</Button>
+        </FormScreen>
+      ),
+    }),
     create(tx, body, actor) {
       const made = inviteUser(ctx, tx, body, actor);
       return { made, subjectId: made.user.id };

@@ -12,6 +12,8 @@ import {
 } from "../../features/webhooks";
 import type { Reader } from "../../db";
 import { sessionOf } from "../../http";
+import { Button } from "../../ui";
+import { ManagedByFile } from "../components/managed";
 import type { AdminDependencies } from "../dependencies";
 import { newFormToken } from "../form-token";
 import { WEBHOOKS_PATH } from "../paths";
@@ -19,10 +21,10 @@ import type { Screen } from "../render";
 import type { Reveal } from "../reveals";
 import { deletedText } from "../screens/action-routes";
 import { createArea } from "../screens/area";
+import { FormScreen } from "../screens/form-screen";
 import { DeleteWebhook, DisableWebhook, RotateSecret } from "./confirm";
 import { addDeliveryRoutes } from "./delivery-routes";
 import { WebhookDetail } from "./detail";
-import { WebhookFormScreen } from "./form-screen";
 import {
   CONFIRM_FORM,
   formatNamed,
@@ -34,7 +36,9 @@ import {
 import { WebhookList } from "./list";
 import { readWebhookList, readWebhookView } from "./read";
 import { RevealedSecret, SecretShownBefore } from "./reveal";
-import { pathsOfWebhook } from "./webhook-paths";
+import { NEW_WEBHOOK_PATH, pathsOfWebhook } from "./webhook-paths";
+
+const WEBHOOKS_CRUMB = { href: WEBHOOKS_PATH, label: "Webhooks" };
 
 /** Settings → Webhooks: for admins and owners. */
 export function webhookAdminRoutes(deps: AdminDependencies) {
@@ -76,7 +80,18 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
       title: "Create webhook",
       // The typed URL may be a secret.
       isSecret: true,
-      children: <WebhookFormScreen state={state} />,
+      children: (
+        <FormScreen
+          title="Create webhook"
+          crumbs={[WEBHOOKS_CRUMB]}
+          form={WEBHOOK_FORM}
+          state={state}
+          action={NEW_WEBHOOK_PATH}
+          enter={{}}
+        >
+          <Button kind="primary">Create webhook</Button>
+        </FormScreen>
+      ),
     }),
     create(tx, body, actor) {
       const { row } = createWebhook(ctx, tx, body, actor);
@@ -111,11 +126,24 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
     redisplay: (values, sent) => (isChoosingFormat(sent) ? values : undefined),
     show(state) {
       const { row } = state.context;
+      const { home, edit } = pathsOfWebhook(row.id);
       return {
         title: `Edit “${webhookName(row)}”`,
         // The typed URL may be a secret.
         isSecret: true,
-        children: <WebhookFormScreen row={row} state={state} />,
+        children: (
+          <FormScreen
+            title="Edit webhook"
+            crumbs={[WEBHOOKS_CRUMB, { href: home, label: webhookName(row) }]}
+            above={row.managedBy === null ? null : <ManagedByFile what="webhook" />}
+            form={WEBHOOK_FORM}
+            state={state}
+            action={edit}
+            enter={{}}
+          >
+            <Button kind="primary">Save changes</Button>
+          </FormScreen>
+        ),
       };
     },
     update(tx, changes, actor, { params }, { row }) {
