@@ -42,7 +42,6 @@ interface DeclaredRoute {
   hooks: unknown;
 }
 
-const RECENT_READS_MAX = 1_000;
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /**
@@ -54,20 +53,6 @@ export function createRouteTable(): RouteTable {
   const router = new Memoirist<{ route: Route }>();
   const routes: Route[] = [];
   const counts = new RequestCounts();
-  // Paths that are read often, such as those of status pages.
-  const recentReads = new Map<string, Match>();
-
-  function find(method: string, path: string): Match | undefined {
-    if (method !== "GET") return router.find(method, path)?.store;
-    const recent = recentReads.get(path);
-    if (recent) return recent;
-    const found = router.find(method, path)?.store;
-    if (found) {
-      if (recentReads.size >= RECENT_READS_MAX) recentReads.clear();
-      recentReads.set(path, found);
-    }
-    return found;
-  }
 
   return {
     routes,
@@ -87,7 +72,7 @@ export function createRouteTable(): RouteTable {
     match(method, path) {
       // Elysia would pass a parameter that cannot be decoded to the handler as null.
       if (path.includes("%") && !isDecodable(path)) return NO_MATCH;
-      const found = find(method === "HEAD" ? "GET" : method, path);
+      const found = router.find(method === "HEAD" ? "GET" : method, path)?.store;
       if (found) return found;
       const matches = METHODS.map((candidate) => router.find(candidate, path)?.store.route).filter(
         (route) => route !== undefined,
