@@ -1,3 +1,5 @@
+import { sum } from "./numbers";
+
 /*
  * Histograms of latency, after DDSketch (Masson, Rim and Lee, 2019). The bounds of buckets have a fixed
  * ratio, so that quantiles are accurate to 2 %, and sketches can be added up.
@@ -33,7 +35,7 @@ export function mergeSketches(sketches: Iterable<Sketch>): Sketch {
 
 /** Returns the number of values in a sketch. */
 export function countOf(sketch: Sketch): number {
-  return sketch.reduce((sum, count) => sum + count, 0);
+  return sum(sketch);
 }
 
 /** Returns the value below which a part of all values lies: 0.95 for p95. Null for an empty sketch. */

@@ -3,6 +3,7 @@ import { COMPONENT_STATUSES } from "../domain/component-status";
 import type { DayOf } from "../features/components";
 import type { Sparkline as Latency } from "../features/monitors";
 import type { StatusDocument } from "../features/status";
+import { sum } from "../kernel/numbers";
 import { plural } from "../kernel/text";
 import { MINUTE_MS, toIso } from "../kernel/time";
 import {
@@ -118,7 +119,7 @@ function LatencyLine({ line }: { line: Latency }) {
   const measured = line.values.filter((value) => value !== null);
   if (measured.length === 0) return null;
   const [least, most] = [Math.min(...measured), Math.max(...measured)].map(latencyText);
-  const average = latencyText(measured.reduce((sum, value) => sum + value, 0) / measured.length);
+  const average = latencyText(sum(measured) / measured.length);
   const each = line.of === "hours" ? "hour" : "check";
   return (
     <p class="latency muted">

@@ -1,4 +1,5 @@
 import type { Impact, IncidentStatus, MaintenanceStatus } from "../domain/incident-status";
+import { percent } from "../kernel/numbers";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../kernel/time";
 import { plural } from "../kernel/text";
 import { duration } from "../ui";
@@ -42,6 +43,5 @@ export function latencyText(ms: number): string {
 
 /** "99.97 % uptime" for 0.999789: rounded down, so that no outage reads as 100 %. */
 export function uptimeText(uptime: number): string {
-  const percent = (Math.floor(uptime * 10_000) / 100).toFixed(2);
-  return `${uptime === 1 ? "100" : percent} % uptime`;
+  return `${percent(uptime, 2)} uptime`;
 }

@@ -1,4 +1,5 @@
 import type { ComponentStatus } from "../domain/component-status";
+import { sum } from "../kernel/numbers";
 import { ChartFrame, ChartPlace, HEIGHT, STEP, ticksFor } from "./chart-frame";
 
 interface BarChartProps {
@@ -64,8 +65,4 @@ function textOf(
     return count === 0 ? [] : [`${count.toLocaleString("en")} ${label.toLowerCase()}`];
   });
   return `${name}: ${texts.length === 0 ? "none" : texts.join(", ")}`;
-}
-
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0);
 }

@@ -1,4 +1,5 @@
 import { METHODS } from "../../features/analytics";
+import { percent } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
 import {
   ButtonLink,
@@ -13,7 +14,6 @@ import {
 } from "../../ui";
 import { timeInWords } from "../monitors/words";
 import { ANALYTICS_PATH, componentPath, monitorPath } from "../paths";
-import { percent } from "../percent";
 import { AnalyticsFrame } from "./frame";
 import { selectionPath, UPTIME_CSV_PATH } from "./selection";
 import { MONITORS_MAX, type PageUptime, type UptimeView } from "./uptime-view";
@@ -88,7 +88,7 @@ function OfPage({ uptime: { page, total, components } }: { uptime: PageUptime })
   if (components.length === 0) return null;
   return (
     <Section title={page.name}>
-      <p class="muted">Whole page: {percent(total.uptime)}</p>
+      <p class="muted">Whole page: {percent(total.uptime, 3)}</p>
       <Table columns={COLUMNS} caption={`Uptime of ${page.name}`}>
         {components.flatMap(({ line, monitors }) => [
           <LineRow key={line.id} line={line} />,
@@ -116,7 +116,7 @@ function LineRow({ line, isBelow = false }: { line: Line; isBelow?: boolean }) {
         )}
       </Cell>
       <Cell label="Uptime" isNumeric>
-        <span class={isBelow ? "quiet-text" : "strong"}>{percent(line.uptime)}</span>
+        <span class={isBelow ? "quiet-text" : "strong"}>{percent(line.uptime, 3)}</span>
       </Cell>
       <Time label="Down" ms={line.down_ms} />
       <Time label="Degraded" ms={line.degraded_ms} />

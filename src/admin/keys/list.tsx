@@ -1,4 +1,5 @@
 import type { KeyCounts, KeyFilter, KeyListing } from "../../features/keys";
+import { sum } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
 import {
   ButtonLink,
@@ -157,7 +158,7 @@ function OldValue({ old, now }: { old: NonNullable<KeyListing["old_value"]>; now
 }
 
 function describeDay({ requests_24h }: KeyListing): string {
-  const total = requests_24h.reduce((sum, count) => sum + count, 0);
+  const total = sum(requests_24h);
   return `${plural(total, "request")} in the last 24 hours`;
 }
 

@@ -1,5 +1,6 @@
 import { uptimeOf } from "../../features/monitors";
 import { type Role, roleAllows } from "../../domain/role";
+import { percent } from "../../kernel/numbers";
 import { DAY_MS, toIso } from "../../kernel/time";
 import {
   ButtonLink,
@@ -14,7 +15,6 @@ import {
   Tabs,
 } from "../../ui";
 import { MONITORS_PATH } from "../paths";
-import { percent } from "../percent";
 import { MonitorFacts } from "./facts";
 import { LastChecks, LatencyChart, Outages, OwnIncidents } from "./history";
 import { pathsOfMonitor } from "./monitor-paths";
@@ -140,7 +140,7 @@ function RangeFigures({ view: { times, total, outageCount } }: { view: MonitorVi
   return (
     <Facts
       items={[
-        { label: "Uptime", value: percent(uptimeOf(times)) },
+        { label: "Uptime", value: percent(uptimeOf(times), 3) },
         { label: "Down", value: times.down === 0 ? "Never" : timeInWords(times.down) },
         { label: "Outages", value: outageCount.toLocaleString("en") },
         { label: "Median", value: latency(total.p50Ms) },

@@ -1,4 +1,5 @@
 import { type Backlog, type Failure, webhookName, type WebhookRow } from "../../features/webhooks";
+import { percent } from "../../kernel/numbers";
 import { toIso } from "../../kernel/time";
 import { CellNote, Chip, Notice, OneLine, PostButton, RelativeTime } from "../../ui";
 import { pathsOfWebhook } from "./webhook-paths";
@@ -19,18 +20,10 @@ export function WebhookState({ row }: { row: WebhookRow }) {
   );
 }
 
-/**
- * Share of the last day's attempts that succeeded: "98.2 %", rounded down so that a failure never
- * shows as 100 %.
- */
+/** Share of the last day's attempts that succeeded, such as "98.2 %". */
 export function SuccessRate({ rate }: { rate: number | null }) {
   if (rate === null) return <span class="quiet-text">No attempts</span>;
-  return <>{formatRate(rate)}</>;
-}
-
-function formatRate(rate: number): string {
-  const percent = Math.floor(rate * 1_000) / 10;
-  return `${percent.toLocaleString("en")} %`;
+  return <>{percent(rate, 1)}</>;
 }
 
 /** Number and oldest age of the deliveries waiting for an endpoint. */

@@ -1,5 +1,6 @@
 import type { Reader } from "../../db";
 import { CHECK_OUTCOMES, MONITOR_STATES, MONITOR_TYPES } from "../../domain/monitor-state";
+import { sum } from "../../kernel/numbers";
 import { countMonitorsByState, DELAY_BOUNDS_MS, type MonitoringFigures } from "../monitors";
 import { type MetricFamily, single } from "./metrics";
 
@@ -75,8 +76,4 @@ export function checkFamilies(figures: () => MonitoringFigures): MetricFamily[] 
       () => figures().dropped,
     ),
   ];
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

@@ -3,6 +3,7 @@
  * Pure.
  */
 import type { CheckOutcome } from "../../domain/monitor-state";
+import { sum } from "../../kernel/numbers";
 import {
   mergeSketches,
   type Sketch,
@@ -82,10 +83,6 @@ function boundsOf(sums: readonly number[], lows: readonly number[], highs: reado
     latencyMin: lows.reduce((low, value) => Math.min(low, value)),
     latencyMax: highs.reduce((high, value) => Math.max(high, value)),
   };
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }
 
 function known(values: readonly (number | null)[]): number[] {
