@@ -5,6 +5,7 @@
 export { createDb, type Db } from "./database";
 export { OperatorError, STORAGE_FAULTS, type StorageFault } from "./errors";
 export {
+  changedRow,
   insertAllInto,
   insertInto,
   mutate,

@@ -1,6 +1,7 @@
 import { eq, getTableColumns, is, Param, Placeholder, sql } from "drizzle-orm";
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { Clock } from "../kernel/clock";
 
 export type Orm = BunSQLiteDatabase<Record<string, never>>;
 
@@ -200,4 +201,12 @@ export function updateById<Table extends SQLiteTable & { $inferSelect: { id: unk
   return (tx, row) => {
     if (update(tx, row) !== 1) throw new Error("the row to update is not there");
   };
+}
+
+/** Returns a row with the next version, changed now. */
+export function changedRow<Row extends { version: number; updatedAt: number }>(
+  { clock }: { clock: Clock },
+  row: Row,
+): Row {
+  return { ...row, version: row.version + 1, updatedAt: clock.now() };
 }

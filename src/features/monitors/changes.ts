@@ -43,8 +43,3 @@ export function touchPagesOf(
     touchPage(ctx, tx, pageId);
   }
 }
-
-/** Returns the row with the next version, changed now. */
-export function changedRow(ctx: Services, row: MonitorRow): MonitorRow {
-  return { ...row, version: row.version + 1, updatedAt: ctx.clock.now() };
-}

@@ -1,7 +1,7 @@
-import type { Tx } from "../../db";
+import { changedRow, type Tx } from "../../db";
 import { recordAudits } from "../../events";
 import type { Actor } from "../../domain/actor";
-import { changedRow, type Services } from "./changes";
+import type { Services } from "./changes";
 import { endNoDataOfPage } from "./checks-store";
 import { pauseUnwatching } from "./engine/manual-transitions";
 import type { MonitorRecord } from "./records";

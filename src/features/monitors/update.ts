@@ -1,9 +1,9 @@
-import type { Reader, Tx } from "../../db";
+import { changedRow, type Reader, type Tx } from "../../db";
 import { FieldErrors, validate, conflict } from "../../errors";
 import type { Actor } from "../../domain/actor";
 import type { ApplyMetadata } from "../../domain/refs";
 import { UpdateMonitorBody } from "./bodies";
-import { changedRow, type Services, recordMonitorChange, touchPagesOf } from "./changes";
+import { type Services, recordMonitorChange, touchPagesOf } from "./changes";
 import { refreshAfterChange, applyManualTransition } from "./engine/manual-transitions";
 import { requireFreeRef, type NewMonitor } from "./create";
 import type { MonitorConfig } from "./probes";

@@ -1,5 +1,5 @@
 import type { AppContext } from "../../context";
-import type { Reader, Tx } from "../../db";
+import { changedRow, type Reader, type Tx } from "../../db";
 import {
   conflict,
   type FieldError,
@@ -201,8 +201,7 @@ export function changeUser(
   before: UserRow,
   change: Partial<UserRow>,
 ): UserRow {
-  const version = before.version + 1;
-  const after = { ...before, ...change, version, updatedAt: ctx.clock.now() };
+  const after = { ...changedRow(ctx, before), ...change };
   updateUserRow(tx, after);
   return after;
 }

@@ -20,11 +20,6 @@ export function nameInWords(row: Pick<WebhookRow, "description" | "ref">): strin
   return `the webhook “${webhookName(row)}”`;
 }
 
-/** Returns the row with the next version, changed now. */
-export function changedRow(ctx: Pick<AppContext, "clock">, row: WebhookRow): WebhookRow {
-  return { ...row, version: row.version + 1, updatedAt: ctx.clock.now() };
-}
-
 /** Wakes the deliverer after the commit, since an endpoint may accept deliveries again or none. */
 export function wakeDeliverer(ctx: Pick<AppContext, "signals">, tx: Tx, id: string): void {
   tx.afterCommit(() => ctx.signals.deliveriesQueued.emit(id));

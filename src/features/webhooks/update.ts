@@ -1,10 +1,10 @@
-import type { Tx } from "../../db";
+import { changedRow, type Tx } from "../../db";
 import { FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
 import type { ApplyMetadata } from "../../domain/refs";
 import { UpdateWebhookBody } from "./bodies";
-import { changedRow, nameInWords, type Services, wakeDeliverer } from "./changes";
+import { nameInWords, type Services, wakeDeliverer } from "./changes";
 import { requireFreeRef } from "./create";
 import { FORMATS, shownUrl } from "./formats";
 import { getWebhookRecord, type WebhookRecord, getWebhookRow } from "./records";
