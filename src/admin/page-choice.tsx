@@ -1,8 +1,19 @@
-import type { PageRow } from "../features/pages";
+import type { Reader } from "../db";
+import { listAllPages, type PageRow } from "../features/pages";
 import { FilterSelect } from "../ui";
 
 /** Columns of a page that a choice of pages needs. */
 export type Page = Pick<PageRow, "id" | "slug" | "name" | "isDefault">;
+
+/** Reads all status pages in the order of the dashboard: the default page, then by name. */
+export function readPages(reader: Reader): PageRow[] {
+  return listAllPages(reader, {}).toSorted(
+    (a, b) =>
+      Number(b.isDefault) - Number(a.isDefault) ||
+      a.name.localeCompare(b.name, "en") ||
+      a.slug.localeCompare(b.slug, "en"),
+  );
+}
 
 /**
  * Returns the page with a slug or id, else the default page, else the first. Undefined if there are

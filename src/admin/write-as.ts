@@ -2,6 +2,7 @@ import type { AppContext } from "../context";
 import type { Tx } from "../db";
 import { type MadeOnce, makeOnce } from "../features/submissions";
 import { type RequestContext, type Form, sessionOf } from "../http";
+import { encodeBase62 } from "../kernel/base62";
 
 /**
  * Runs a change for the user of a request in a transaction. Checks session, user and role again
@@ -34,4 +35,15 @@ export function createWriteOnceAs(ctx: Pick<AppContext, "clock">, writeAs: Write
     writeAs(requestContext, (tx) =>
       makeOnce(ctx, tx, { sessionId: sessionOf(requestContext).id, digest }, () => make(tx)),
     );
+}
+
+const FORM_TOKEN_BYTES = 16;
+const FORM_TOKEN_LENGTH = 22;
+
+/**
+ * Returns a random value that identifies one rendering of a form, so that a repeated submission is
+ * recognised.
+ */
+export function newFormToken({ random }: Pick<AppContext, "random">): string {
+  return encodeBase62(random(FORM_TOKEN_BYTES), FORM_TOKEN_LENGTH);
 }

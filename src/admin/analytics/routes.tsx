@@ -11,7 +11,7 @@ import { NO_STORE, Representation, session, sessionOf } from "../../http";
 import { roleAllows } from "../../domain/role";
 import type { AdminDependencies } from "../dependencies";
 import { ANALYTICS_PATH } from "../paths";
-import { readPages } from "../read-pages";
+import { readPages } from "../page-choice";
 import { screenOperation } from "../screen-operation";
 import { IncidentFigures } from "./incidents";
 import { RequestFigures } from "./requests";

@@ -2,7 +2,7 @@ import type { Reader } from "../../db";
 import type { PeriodInput } from "../../features/analytics";
 import { DAY_MS, startOfDay, toIso } from "../../kernel/time";
 import { ANALYTICS_PATH } from "../paths";
-import { readPages } from "../read-pages";
+import { readPages } from "../page-choice";
 
 export const INCIDENT_FIGURES_PATH = `${ANALYTICS_PATH}/incidents`;
 export const REQUEST_FIGURES_PATH = `${ANALYTICS_PATH}/requests`;

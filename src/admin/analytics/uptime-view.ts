@@ -11,7 +11,7 @@ import {
 import { listComponentsOfPage } from "../../features/components";
 import { listMonitors, listMonitorsOfPage } from "../../features/monitors";
 import type { PageRow } from "../../features/pages";
-import { readPages } from "../read-pages";
+import { readPages } from "../page-choice";
 import { periodInput, type Selection } from "./selection";
 
 type Line = Static<typeof UptimeLine>;

@@ -7,7 +7,7 @@ import type { Actor } from "../../domain/actor";
 import type { AdminDependencies } from "../dependencies";
 import { NoPageYet } from "../no-page";
 import { COMPONENTS_PATH, componentsOfPagePath } from "../paths";
-import { readPages } from "../read-pages";
+import { readPages } from "../page-choice";
 import type { Screen, ScreenRequest } from "../render";
 import { createArea } from "../screens/area";
 import { placeInList } from "./component-paths";

@@ -3,8 +3,7 @@ import type { PageRow } from "../../features/pages";
 import { sessionOf, type Form as SentForm } from "../../http";
 import { Button, HiddenFields, SelectField } from "../../ui";
 import { NoPageYet } from "../no-page";
-import { choosePage, labelAmong, type Page } from "../page-choice";
-import { readPages } from "../read-pages";
+import { choosePage, labelAmong, type Page, readPages } from "../page-choice";
 import { type At, ShowInstead } from "../screens/routes";
 import { type Field, InvalidInput } from "./field";
 

@@ -10,7 +10,7 @@ import {
 import { actorOf, formBody, session, sessionOf } from "../../http";
 import { INCIDENT_WORDS } from "../../public/words";
 import type { AdminDependencies } from "../dependencies";
-import { newFormToken } from "../form-token";
+import { newFormToken } from "../write-as";
 import type { StateOf } from "../forms/form";
 import { INCIDENTS_PATH, incidentPath } from "../paths";
 import { createPreview } from "../preview";

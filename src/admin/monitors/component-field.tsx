@@ -2,7 +2,7 @@ import type { Reader } from "../../db";
 import { listComponentsOfPage, listGroups } from "../../features/components";
 import { CheckRows } from "../../ui";
 import type { Field } from "../forms/field";
-import { readPages } from "../read-pages";
+import { readPages } from "../page-choice";
 
 /** Components above which parts start folded. */
 const SHOWN_AT_ONCE = 12;

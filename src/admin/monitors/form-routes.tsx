@@ -12,7 +12,7 @@ import { conflict } from "../../errors";
 import { type Form as SentForm, sessionOf } from "../../http";
 import { MONITOR_TYPES, type MonitorType } from "../../domain/monitor-state";
 import type { AdminDependencies } from "../dependencies";
-import { newFormToken } from "../form-token";
+import { newFormToken } from "../write-as";
 import { monitorPath } from "../paths";
 import type { Area } from "../screens/area";
 import type { At, SentAt } from "../screens/routes";

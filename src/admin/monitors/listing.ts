@@ -13,7 +13,7 @@ import {
   type MonitorState,
   type MonitorType,
 } from "../../domain/monitor-state";
-import { readPages } from "../read-pages";
+import { readPages } from "../page-choice";
 
 const PAGE_SIZE = 50;
 

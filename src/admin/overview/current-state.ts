@@ -3,7 +3,7 @@ import { type IncidentRecord, listIncidents } from "../../features/incidents";
 import { isUnderWay, type MaintenanceRecord } from "../../features/maintenance";
 import type { PageRow } from "../../features/pages";
 import type { Snapshot, Snapshots } from "../../features/status";
-import { readPages } from "../read-pages";
+import { readPages } from "../page-choice";
 import { type DeliveryTrouble, readDeliveryTroubles } from "../webhooks/read";
 
 /** Open incidents shown on the overview; the list shows all. */

@@ -11,7 +11,7 @@ import { sessionOf } from "../../http";
 import { Button, Notice } from "../../ui";
 import type { AdminDependencies } from "../dependencies";
 import { componentsOfPagePath, PAGES_PATH } from "../paths";
-import { readPages } from "../read-pages";
+import { readPages } from "../page-choice";
 import { createArea } from "../screens/area";
 import { FormScreen } from "../screens/form-screen";
 import { ShowInstead } from "../screens/routes";

@@ -1,7 +1,7 @@
 import type { Actor } from "../../domain/actor";
 import type { Reader, Tx } from "../../db";
 import { actorOf } from "../../http";
-import { newFormToken } from "../form-token";
+import { newFormToken } from "../write-as";
 import { type ValuesOf, withErrors } from "../forms/form";
 import type { Previewed } from "../preview";
 import type { Screen } from "../render";

@@ -4,7 +4,7 @@ import type { PageRow } from "../../features/pages";
 import { type Role, roleAllows } from "../../domain/role";
 import { ButtonLink, EmptyState, PageHead, Pagination } from "../../ui";
 import { FirstPage } from "../no-page";
-import { readPages } from "../read-pages";
+import { readPages } from "../page-choice";
 
 /** Query of a list. Invalid parameters are ignored. */
 export interface ListQuery {

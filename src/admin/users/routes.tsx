@@ -16,7 +16,7 @@ import { sessionOf } from "../../http";
 import { describeDuration } from "../../kernel/time";
 import { Button } from "../../ui";
 import type { AdminDependencies } from "../dependencies";
-import { newFormToken } from "../form-token";
+import { newFormToken } from "../write-as";
 import { type StateOf, versionInput } from "../forms/form";
 import { HOME_PATH, userPath, USERS_PATH } from "../paths";
 import type { Screen, ScreenRequest } from "../render";

@@ -20,8 +20,7 @@ import {
 import { type Field, InvalidInput, nullable } from "../forms/field";
 import { defineForm } from "../forms/form";
 import { textField } from "../forms/text-fields";
-import { labelAmong } from "../page-choice";
-import { readPages } from "../read-pages";
+import { labelAmong, readPages } from "../page-choice";
 import { settingsField } from "./setting-fields";
 
 /** Screen data of a form for an endpoint. */

@@ -17,7 +17,7 @@ import { findPage, type PageRow } from "../../features/pages";
 import { NEWEST } from "../../domain/ids";
 import { DELIVERY_STATUSES, type DeliveryStatus } from "../../domain/webhook";
 import { MINUTE_MS } from "../../kernel/time";
-import { readPages } from "../read-pages";
+import { readPages } from "../page-choice";
 
 /** Number of endpoints on one screen, and of deliveries of one endpoint. */
 const WEBHOOKS_PER_SCREEN = 50;

@@ -15,7 +15,7 @@ import { sessionOf } from "../../http";
 import { Button } from "../../ui";
 import { ManagedByFile } from "../components/managed";
 import type { AdminDependencies } from "../dependencies";
-import { newFormToken } from "../form-token";
+import { newFormToken } from "../write-as";
 import { WEBHOOKS_PATH } from "../paths";
 import type { Screen } from "../render";
 import type { Reveal } from "../reveals";
