@@ -51,23 +51,3 @@ export function RevealedValue(props: {
     </>
   );
 }
-
-/** Response to a repeated form after a minute, when the value is no longer available. */
-export function ShownBefore({ title, keyId }: { title: string; keyId: string }) {
-  return (
-    <>
-      <PageHead title={title} crumbs={[{ href: KEYS_PATH, label: "API Keys" }]} />
-      <p>
-        This form was already submitted. The value was shown then and cannot be shown again. Nothing
-        was changed this time.
-      </p>
-      <p>If you did not copy the value, rotate the key to get a new one.</p>
-      <Actions>
-        <ButtonLink href={keyPath(keyId)} kind="primary">
-          Open key
-        </ButtonLink>
-        <ButtonLink href={KEYS_PATH}>API Keys</ButtonLink>
-      </Actions>
-    </>
-  );
-}

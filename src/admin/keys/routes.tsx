@@ -23,12 +23,13 @@ import type { Screen } from "../render";
 import type { Reveal } from "../reveals";
 import { createArea } from "../screens/area";
 import { ShowInstead } from "../screens/routes";
+import { shownBefore } from "../screens/shown-before";
 import { RevokeKey, RotateKey } from "./confirm";
 import { CreateKey } from "./create";
 import { KeyDetail } from "./detail";
 import { KEY_EDIT_FORM, KEY_FORM, presetValues, ROTATE_FORM } from "./forms";
 import { KeyList } from "./list";
-import { RevealedValue, ShownBefore } from "./reveal";
+import { RevealedValue } from "./reveal";
 
 const PAGE_SIZE = 50;
 
@@ -57,8 +58,12 @@ export function keyAdminRoutes(deps: AdminDependencies) {
 
   function showValue(reveal: Reveal<RevealedKey>, title: string): Screen {
     if ("shownBefore" in reveal) {
-      const page = { title: "This value was already shown", keyId: reveal.shownBefore };
-      return { title: page.title, children: <ShownBefore {...page} /> };
+      return shownBefore({
+        secret: "value",
+        ifLost: "rotate the key to get a new one",
+        object: { href: keyPath(reveal.shownBefore), label: "Open key" },
+        list: { href: KEYS_PATH, label: "API Keys" },
+      });
     }
     const { baseUrl, clock } = ctx;
     const page = { title, revealed: reveal.revealed, baseUrl, now: clock.now() };

@@ -5,6 +5,7 @@ import { Actions, ButtonLink, Card, CodeBlock, Notice, PageHead, Secret } from "
 import { MONITORS_PATH, monitorPath } from "../paths";
 import type { Screen } from "../render";
 import type { Reveal } from "../reveals";
+import { shownBefore } from "../screens/shown-before";
 import { timeInWords } from "./words";
 
 /** Returns a screen with the token of a push monitor, or one that says it was already shown. */
@@ -14,8 +15,12 @@ export function showToken(
   title: string,
 ): Screen {
   if ("shownBefore" in reveal) {
-    const page = { title: "This address was already shown", monitorId: reveal.shownBefore };
-    return { title: page.title, children: <ShownBefore {...page} /> };
+    return shownBefore({
+      secret: "address",
+      ifLost: "rotate the token to get a new one",
+      object: { href: monitorPath(reveal.shownBefore), label: "Open monitor" },
+      list: { href: MONITORS_PATH, label: "Monitors" },
+    });
   }
   const { record, token = "" } = reveal.revealed;
   const page = { title, record, token, baseUrl };
@@ -74,26 +79,6 @@ function RevealedToken(props: {
         <ButtonLink href={monitorPath(id)} kind="primary">
           Open the monitor
         </ButtonLink>
-      </Actions>
-    </>
-  );
-}
-
-/** Response to a repeated form after a minute, when the token is no longer available. */
-function ShownBefore({ title, monitorId }: { title: string; monitorId: string }) {
-  return (
-    <>
-      <PageHead title={title} crumbs={[{ href: MONITORS_PATH, label: "Monitors" }]} />
-      <p>
-        You already sent this form. The address was shown then and cannot be shown again. Nothing
-        changed this time.
-      </p>
-      <p>If you did not copy the address, rotate the token to get a new one.</p>
-      <Actions>
-        <ButtonLink href={monitorPath(monitorId)} kind="primary">
-          Open the monitor
-        </ButtonLink>
-        <ButtonLink href={MONITORS_PATH}>Monitors</ButtonLink>
       </Actions>
     </>
   );

@@ -35,20 +35,3 @@ export function RevealedLink(props: {
     </>
   );
 }
-
-/** Response to a repeated form after a minute, when the link is no longer available. */
-export function LinkShownBefore({ title, userId }: { title: string; userId: string }) {
-  return (
-    <>
-      <PageHead title={title} crumbs={[{ href: USERS_PATH, label: "Users" }]} />
-      <p>
-        You already sent this form. The link cannot be shown again; create a new one if it was lost.
-      </p>
-      <Actions>
-        <ButtonLink href={userPath(userId)} kind="primary">
-          Open user
-        </ButtonLink>
-      </Actions>
-    </>
-  );
-}

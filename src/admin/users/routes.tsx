@@ -23,10 +23,11 @@ import type { Screen, ScreenRequest } from "../render";
 import type { Reveal } from "../reveals";
 import { createArea } from "../screens/area";
 import { FormScreen } from "../screens/form-screen";
+import { shownBefore } from "../screens/shown-before";
 import { UserDetail } from "./detail";
 import { DisableUser } from "./disable";
 import { INVITE_FORM, ROLE_FORM } from "./forms";
-import { LinkShownBefore, RevealedLink } from "./link";
+import { RevealedLink } from "./link";
 import { UserList } from "./list";
 
 interface AtUser extends ScreenRequest {
@@ -58,8 +59,12 @@ export function userAdminRoutes(deps: AdminDependencies) {
 
   function showLink(reveal: Reveal<PasswordLink>): Screen {
     if ("shownBefore" in reveal) {
-      const page = { title: "This link was already shown", userId: reveal.shownBefore };
-      return { title: page.title, children: <LinkShownBefore {...page} /> };
+      return shownBefore({
+        secret: "link",
+        ifLost: "create a new one",
+        object: { href: userPath(reveal.shownBefore), label: "Open user" },
+        list: { href: USERS_PATH, label: "Users" },
+      });
     }
     const { user, purpose, token, expiresAt } = reveal.revealed;
     const title = purpose === "reset" ? "Copy the password reset link" : "Copy the invitation link";

@@ -74,23 +74,3 @@ export function RevealedSecret({ title, row, formToken, now }: RevealedSecretPro
     </>
   );
 }
-
-/** Response to a repeated form after a minute, when the secret is no longer shown. */
-export function SecretShownBefore({ title, id }: { title: string; id: string }) {
-  return (
-    <>
-      <PageHead title={title} crumbs={[{ href: WEBHOOKS_PATH, label: "Webhooks" }]} />
-      <p>
-        This form was already submitted. The secret was shown then and cannot be shown again.
-        Nothing was changed this time.
-      </p>
-      <p>If you did not copy the secret, rotate it to get a new one.</p>
-      <Actions>
-        <ButtonLink href={pathsOfWebhook(id).home} kind="primary">
-          Open webhook
-        </ButtonLink>
-        <ButtonLink href={WEBHOOKS_PATH}>Webhooks</ButtonLink>
-      </Actions>
-    </>
-  );
-}

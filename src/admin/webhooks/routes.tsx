@@ -22,6 +22,7 @@ import type { Reveal } from "../reveals";
 import { deletedText } from "../screens/action-routes";
 import { createArea } from "../screens/area";
 import { FormScreen } from "../screens/form-screen";
+import { shownBefore } from "../screens/shown-before";
 import { DeleteWebhook, DisableWebhook, RotateSecret } from "./confirm";
 import { addDeliveryRoutes } from "./delivery-routes";
 import { WebhookDetail } from "./detail";
@@ -35,7 +36,7 @@ import {
 } from "./forms";
 import { WebhookList } from "./list";
 import { readWebhookList, readWebhookView } from "./read";
-import { RevealedSecret, SecretShownBefore } from "./reveal";
+import { RevealedSecret } from "./reveal";
 import { NEW_WEBHOOK_PATH, pathsOfWebhook } from "./webhook-paths";
 
 const WEBHOOKS_CRUMB = { href: WEBHOOKS_PATH, label: "Webhooks" };
@@ -52,8 +53,12 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
   /** Shows a new secret under `title`, or says that it was already shown. */
   function showSecret(reveal: Reveal<WebhookRow>, title: string): Screen {
     if ("shownBefore" in reveal) {
-      const page = { title: "This secret was already shown", id: reveal.shownBefore };
-      return { title: page.title, children: <SecretShownBefore {...page} /> };
+      return shownBefore({
+        secret: "secret",
+        ifLost: "rotate it to get a new one",
+        object: { href: pathsOfWebhook(reveal.shownBefore).home, label: "Open webhook" },
+        list: WEBHOOKS_CRUMB,
+      });
     }
     const row = reveal.revealed;
     const page = { title, row, formToken: newFormToken(ctx), now: ctx.clock.now() };
