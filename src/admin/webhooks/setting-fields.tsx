@@ -125,12 +125,14 @@ function SettingInput({ setting, text, isKept, isCleared, error }: SettingInputP
   const { input, clearInput, label, hint, isSecret, isOptional, isNumber } = setting;
   const optional = isOptional && !isKept ? "Optional." : "";
   const keeping = isKept ? "A value is set; leave this field empty to keep that value." : "";
+  // Stored secrets are never loaded, so this one was typed in a form that is shown again.
+  const again = isSecret && text ? "Enter the new value again, because secrets are not shown." : "";
   return (
     <>
       <TextField
         label={label}
         name={input}
-        hint={[hint, optional, keeping].filter(Boolean).join(" ")}
+        hint={[hint, optional, keeping, again].filter(Boolean).join(" ")}
         type={isSecret ? "password" : "text"}
         value={text}
         error={error}

@@ -76,6 +76,25 @@ describe("the form that edits a webhook", () => {
     expect((await dashboard.edit(id, { url, setting_token: "tk_two" })).status).toBe(303);
   });
 
+  test("a rejected or outdated form asks to type a typed token again, since it is not shown", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { id } = await dashboard.made(NTFY);
+    const typed = { setting_token: "tk_two" };
+    const again = "Enter the new value again, because secrets are not shown.";
+    for (const [fields, status] of [
+      [{ url: "ntfy" }, 422],
+      [{ version: "0" }, 409],
+      [{ choose_format: "ntfy" }, 200],
+    ] as const) {
+      const answer = await dashboard.edit(id, { ...typed, ...fields });
+      expect(answer.status).toBe(status);
+      expect(readHtml(answer.text).texts("#field-setting_token-hint")[0]).toEndWith(again);
+      expect(answer.text).not.toContain("tk_two");
+    }
+    const screen = await dashboard.open(`${WEBHOOK_LIST}/${id}/edit`);
+    expect(screen.text).not.toContain(again);
+  });
+
   test("a secret URL must be typed again for another format", async () => {
     await using dashboard = await createWebhookDashboard();
     const { id } = await dashboard.made({ format: "slack", url: SLACK });
