@@ -11,7 +11,7 @@ import { adminRoutes } from "./routes";
 import { createWriteAs, createWriteOnceAs } from "./write-as";
 
 /** Dependencies that the dashboard shares with the rest of the application. */
-export interface DashboardDependencies {
+interface DashboardDependencies {
   ctx: AppContext;
   requestContexts: RequestContexts;
   addresses: ClientAddresses;

@@ -15,7 +15,7 @@ export function conflictMessage(error: unknown): string | undefined {
 }
 
 /** Message of a form whose object changed after the form was rendered. */
-export const STALE_MESSAGE =
+const STALE_MESSAGE =
   "Someone changed this while you were editing, so nothing was saved. Your input is kept below. Save again to overwrite the other change.";
 
 export class StaleForm extends Problem {

@@ -136,7 +136,7 @@ function NoDeliveries({ view: { record, status, isContinued } }: { view: Webhook
   }
   return (
     <EmptyState
-      title="No delivery matches"
+      title="No deliveries match"
       action={<ButtonLink href={home}>Show all deliveries</ButtonLink>}
     >
       {isContinued ? "There are no older deliveries." : "No delivery has this status."}

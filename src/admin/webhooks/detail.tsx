@@ -90,7 +90,7 @@ function FailingNotice({ since, now }: { since: number | null; now: number }) {
   if (since === null) return null;
   return (
     <Notice tone="warning" title="All attempts fail">
-      No try has succeeded since the first failure <RelativeTime at={toIso(since)} now={now} />.
+      No attempt has succeeded since the first failure <RelativeTime at={toIso(since)} now={now} />.
       Each pending delivery is retried for three days. After five days of failures, the webhook is
       disabled.
     </Notice>

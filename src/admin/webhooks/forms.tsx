@@ -24,7 +24,7 @@ import { labelAmong, readPages } from "../page-choice";
 import { settingsField } from "./setting-fields";
 
 /** Screen data of a form for an endpoint. */
-export interface WebhookFormContext {
+interface WebhookFormContext {
   /** Format whose fields the form shows. */
   format: WebhookFormat;
   /** Names of the settings that are stored for this format, including secrets. */

@@ -101,7 +101,7 @@ function WebhookLine({ webhook, list, now }: WebhookLineProps) {
       <Cell label="State">
         <WebhookState row={row} />
       </Cell>
-      <Cell label="24 h success">
+      <Cell label="Succeeded, 24 h">
         <SuccessRate rate={record.successRate} />
       </Cell>
       <Cell label="Pending">
