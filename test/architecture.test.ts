@@ -55,6 +55,8 @@ const CATCHING = [
   "admin/forms/form.ts",
   // Rolls back a preview.
   "admin/preview.ts",
+  // Finds out if a stale form would change anything.
+  "admin/screens/edit-routes.ts",
   // Answers errors with a screen.
   "admin/screens/routes.ts",
   // Shows code for receivers of webhooks.

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Answer, TestApp } from "../support/app";
 import { createIncidentDashboard, hiddenIn, incidentScreen } from "../support/incident-dashboard";
 import { createMaintenanceDashboard, idIn } from "../support/maintenance-dashboard";
+import { createMonitorDashboard, formOf, MONITORS } from "../support/monitor-dashboard";
 import type { Fields } from "../support/dashboard";
 
 interface Form {
@@ -107,5 +108,36 @@ describe("a form that edits", () => {
     const others = { ...sent, name: "Moved again" };
     expect((await dashboard.send(screen, others)).status).toBe(409);
     expect(written(dashboard)).toEqual(after);
+  });
+
+  for (const { what, fields } of [
+    { what: "a header value", fields: { header_0_name: "X-Key", header_0_value: "s3cr3t" } },
+    {
+      what: "an emptied setting that has a default",
+      fields: { name: "Shop window", config_certificate_warning_days: "" },
+    },
+  ]) {
+    test(`an edit of a monitor with ${what} submitted twice is applied once and is no conflict`, async () => {
+      await using dashboard = await createMonitorDashboard();
+      const screen = `${MONITORS}/${await dashboard.make()}/edit`;
+      const sent = { ...formOf((await dashboard.open(screen)).text), ...fields };
+      expect((await dashboard.send(screen, sent)).status).toBe(303);
+      const after = dashboard.written();
+      expect((await dashboard.send(screen, sent)).status).toBe(303);
+      expect(dashboard.written()).toEqual(after);
+      const others = { ...sent, config_url: "shop" };
+      expect((await dashboard.send(screen, others)).status).toBe(409);
+    });
+  }
+
+  test("components of a monitor submitted in another order are no conflict, even if the form is stale", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const ids = Object.values(dashboard.site.components);
+    const id = await dashboard.make({ component_ids: ids });
+    const before = dashboard.written();
+    for (const component_ids of [ids, ids.toReversed()]) {
+      expect((await dashboard.edit(id, { component_ids, version: "0" })).status).toBe(303);
+    }
+    expect(dashboard.written()).toEqual(before);
   });
 });

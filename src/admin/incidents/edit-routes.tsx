@@ -6,6 +6,7 @@ import {
   updateIncident,
   type UpdateIncidentBody,
 } from "../../features/incidents";
+import { conflict } from "../../errors";
 import { INCIDENT_WORDS } from "../../public/words";
 import { Button } from "../../ui";
 import type { AdminDependencies } from "../dependencies";
@@ -47,8 +48,8 @@ export function addEditRoutes(area: Area, { ctx }: AdminDependencies): void {
     conflictField: "external_ref",
     update(tx, changes, actor, { params }, { incident }) {
       const input = exactChanges(changes, incident);
-      // A time of resolution is no change for an open incident, and may have been the only one.
-      if (Object.keys(input).length === 0) return false;
+      // The only change is the time of resolution, typed before the incident was reopened.
+      if (Object.keys(input).length === 0) throw conflict("The incident is not resolved.");
       const { row } = updateIncident(ctx, tx, params.id, input, actor);
       return row.version !== incident.version;
     },

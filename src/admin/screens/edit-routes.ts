@@ -1,6 +1,6 @@
 import type { Actor } from "../../domain/actor";
 import type { Reader, Tx } from "../../db";
-import { invalidFields } from "../../errors";
+import { invalidFields, Problem } from "../../errors";
 import { actorOf } from "../../http";
 import { type ValuesOf, versionInput, withErrors } from "../forms/form";
 import type { Previewed } from "../preview";
@@ -72,7 +72,10 @@ export function addEditForm<Path extends string, Body, Context, View extends Con
     runTrial(trial, at, () => parseChanges(ctx.db, at, values)),
   );
 
-  /** Returns false if the form changes nothing, which is no conflict even if the form is stale. */
+  /**
+   * Changes the object. A form with the stored values changes nothing, which is no conflict even if
+   * the form is stale: the same form may have been submitted before.
+   */
   function change(
     tx: Tx,
     at: SentAt<Path>,
@@ -81,12 +84,16 @@ export function addEditForm<Path extends string, Body, Context, View extends Con
     const { version, context, body, errors } = parseChanges(tx, at, values);
     const isUnchanged = Object.keys(body).length === 0;
     if (isUnchanged && errors.length === 0) return { isChanged: false, context };
-    // Field errors of a stale form may concern outdated values, so the conflict comes first.
-    if (version !== null && at.sent.text("version") !== String(version)) throw new StaleForm();
+    const update = () =>
+      declared.update(tx, body, actorOf(at.requestContext), at, context) !== false;
+    if (version !== null && at.sent.text("version") !== String(version)) {
+      // Field errors of a stale form may concern outdated values, so the conflict comes first.
+      if (errors.length > 0 || hasEffect(update)) throw new StaleForm();
+      return { isChanged: false, context };
+    }
     // All changed inputs are invalid, so the service has nothing to validate.
     if (isUnchanged) throw invalidFields([...errors]);
-    const update = () => declared.update(tx, body, actorOf(at.requestContext), at, context);
-    return { isChanged: withErrors(errors, update) !== false, context };
+    return { isChanged: withErrors(errors, update), context };
   }
 
   addSubmission(async (at, values) => {
@@ -96,5 +103,15 @@ export function addEditForm<Path extends string, Body, Context, View extends Con
   });
   if (preview) {
     addPreview(preview, (tx, at, values) => preview.show(tx, at, change(tx, at, values).context));
+  }
+}
+
+/** Returns true if an update changes something or is rejected. The caller rolls it back. */
+function hasEffect(update: () => boolean): boolean {
+  try {
+    return update();
+  } catch (error) {
+    if (error instanceof Problem) return true;
+    throw error;
   }
 }
