@@ -115,8 +115,9 @@ export function bodyField(): Field<TypedBody, string | null, SecretsContext> {
     initial,
     read: readBody,
     toBody({ text, isSet, isRemoved }, { stored, secrets }) {
-      if (text === undefined) return undefined;
       if (isRemoved) return stored.hasBody ? null : undefined;
+      // The form was not submitted, or no body was typed.
+      if (text === undefined || (text === "" && !isSet)) return undefined;
       if (secrets.body !== "") return secrets.body;
       return isSet && !stored.hasBody
         ? new InvalidInput(

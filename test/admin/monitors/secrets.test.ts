@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { MINUTE_MS } from "../../../src/kernel/time";
+import type { Fields } from "../../support/dashboard";
 import { readHtml, typedIn } from "../../support/html";
 import {
   createMonitorDashboard,
@@ -119,6 +120,31 @@ describe("the form that edits a monitor with secrets", () => {
       headers: { Authorization: "Bearer new", "X-Kept": "kept", "X-New": "new" },
       body: BODY,
     });
+  });
+
+  test("a body and headers can be added to a monitor without any, also after an error or a trial", async () => {
+    const firsts: Fields[] = [{}, { name: "" }, { intent: "check" }, { intent: "rows" }];
+    for (const first of firsts) {
+      await using dashboard = await createMonitorDashboard();
+      const id = await dashboard.make();
+      const path = `${MONITORS}/${id}/edit`;
+      const shown = await dashboard.edit(id, { ...SECRET_FIELDS, ...first });
+      if (Object.keys(first).length > 0) {
+        const again = { ...formOf(shown.text), name: "Shop" };
+        expect((await dashboard.send(path, again)).status).toBe(303);
+      }
+      expect(config(dashboard.stored(id))).toMatchObject({
+        headers: { Authorization: VALUE },
+        body: BODY,
+      });
+    }
+  });
+
+  test("trying a monitor sends the body that was added in the edit form", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const id = await dashboard.make();
+    await dashboard.edit(id, { ...SECRET_FIELDS, intent: "check" });
+    expect(dashboard.triedOut.map((tried) => tried.config)).toMatchObject([{ body: BODY }]);
   });
 
   test("the edit form removes the body if that is ticked", async () => {
