@@ -169,20 +169,23 @@ export function toCreation(type: MonitorType, input: MonitorInput): CreateMonito
 }
 
 /**
- * Returns the body for a change of a monitor. An empty retry interval becomes the default, or the
- * check interval if that is shorter.
+ * Returns the body for a change of a monitor. An empty retry interval becomes the default. A type
+ * without this input keeps the stored one. Both are lowered to the check interval.
  */
 export function toChange(input: Partial<MonitorInput>, monitor: Monitor): UpdateMonitorBody {
   const { config, settings } = split(input);
   const { retry_interval_seconds: retry = retryInterval(monitor), ...rest } = settings;
   const { interval_seconds: interval = monitor.interval_seconds } = rest;
+  const longest = TYPE_FORMS[monitor.type].isPush
+    ? monitor.retry_interval_seconds
+    : defaultRetry(monitor.type);
   return {
     ...rest,
     ...(Object.keys(config).length === 0 ? {} : { config }),
     // An invalid interval is reported alone.
     ...(retry === null && !(interval >= 1)
       ? {}
-      : { retry_interval_seconds: retry ?? Math.min(interval, defaultRetry(monitor.type)) }),
+      : { retry_interval_seconds: retry ?? Math.min(interval, longest) }),
   };
 }
 

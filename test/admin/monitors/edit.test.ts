@@ -110,6 +110,13 @@ describe("the form that edits a monitor", () => {
     expect(dashboard.stored(id).row).toMatchObject({ intervalSeconds: 5, retryIntervalSeconds: 5 });
   });
 
+  test("editing a push monitor keeps its retry interval, which the form does not show", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const id = await dashboard.make({ type: "push", config: {}, retry_interval_seconds: 30 });
+    expect((await dashboard.edit(id, { name: "Backup" })).status).toBe(303);
+    expect(dashboard.stored(id).row).toMatchObject({ name: "Backup", retryIntervalSeconds: 30 });
+  });
+
   test("an empty retry interval stands for 10 seconds, or for the check interval if that is shorter", async () => {
     await using dashboard = await createMonitorDashboard();
     const id = await dashboard.make({ ...EDITED, retry_interval_seconds: 20 });
