@@ -15,6 +15,11 @@ interface AssertionRow {
 
 type Assertion = Readonly<Record<string, unknown>>;
 
+/** Screen data of the field for assertions. */
+export interface AssertionsContext extends RowsContext {
+  stored: { assertions: readonly Assertion[] };
+}
+
 /**
  * Assertions that a monitor may have. One more row is read, so that the service rejects too many.
  */
@@ -57,15 +62,18 @@ const EMPTY: AssertionRow = { source: "", property: "", op: "eq", value: "" };
 export function assertionsField(): Field<
   readonly AssertionRow[],
   readonly Assertion[] | null,
-  RowsContext
+  AssertionsContext
 > {
   const label = "Conditions";
   return {
     label,
     initial: [],
     read: readRows,
-    toBody(rows) {
-      const assertions = usedRows(rows).map(toAssertion);
+    toBody(rows, { stored }) {
+      // A row cannot tell the text "5" from the number 5, so an unedited assertion is kept.
+      const storedOf = (row: AssertionRow) =>
+        stored.assertions.find((assertion) => Bun.deepEquals(toRow(assertion), row));
+      const assertions = usedRows(rows).map((row) => storedOf(row) ?? toAssertion(row));
       return assertions.length === 0 ? null : assertions;
     },
     fromStored: (assertions) => (assertions ?? []).map(toRow),
@@ -146,13 +154,13 @@ function controlsOf({ source, property, op, value }: AssertionRow, index: number
   ];
 }
 
-/** Converts a stored assertion to a row. */
-function toRow({ source, property, op, value }: Assertion): AssertionRow {
+/** Converts a stored assertion to a row. Its value has no line breaks, which browsers drop. */
+function toRow({ source, property = "", op, value = "" }: Assertion): AssertionRow {
   return {
     source: String(source),
-    property: typeof property === "string" ? property : "",
+    property: String(property).trim(),
     op: String(op),
-    value: value === undefined ? "" : String(value),
+    value: String(value).replaceAll(/[\r\n]/g, ""),
   };
 }
 

@@ -18,7 +18,7 @@ import type { Area } from "../screens/area";
 import type { At, SentAt } from "../screens/routes";
 import { readComponentParts } from "./component-field";
 import { CHECK_NOW, EditMonitor, type MonitorFormContext, NewMonitor } from "./form-screens";
-import { monitorForm, monitorResource, storedSecrets, toChange, toCreation } from "./forms";
+import { monitorForm, monitorResource, storedRequest, toChange, toCreation } from "./forms";
 import { EMPTY_ROWS, MORE_EMPTY_ROWS, MORE_ROWS } from "./rows";
 import { secretsIn } from "./secret-fields";
 import { showToken } from "./token";
@@ -37,7 +37,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     const secrets = sent ? secretsIn(sent, held.find(id, draft)) : NO_SECRETS;
     return {
       parts: readComponentParts(reader),
-      stored: storedSecrets(monitor?.config),
+      stored: storedRequest(monitor?.config),
       secrets,
       emptyRows: sent && asksForRows(sent) ? MORE_EMPTY_ROWS : EMPTY_ROWS,
       draft,

@@ -15,8 +15,8 @@ import { choiceField, selectField } from "../forms/choice-fields";
 import { nullable } from "../forms/field";
 import { type AnyField, defineForm, type FormDefinition } from "../forms/form";
 import { integerField, nameField } from "../forms/text-fields";
+import type { AssertionsContext } from "./assertion-field";
 import { type ComponentsContext, componentsField } from "./component-field";
-import type { RowsContext } from "./rows";
 import type { SecretsContext } from "./secret-fields";
 import { TYPE_FORMS } from "./types";
 
@@ -27,7 +27,14 @@ export type MonitorInput = Omit<CreateMonitorBody, "type" | "config" | "retry_in
   [name: `config_${string}`]: unknown;
 };
 
-export type MonitorContext = ComponentsContext & SecretsContext & RowsContext;
+export type MonitorContext = ComponentsContext & AssertionsContext & SecretsContext;
+
+/** Part of the configuration of an HTTP monitor, as the API shows it. */
+interface HttpConfigShown {
+  header_names: readonly string[];
+  has_body: boolean;
+  assertions: AssertionsContext["stored"]["assertions"];
+}
 
 export type MonitorFields = Readonly<Record<string, AnyField>>;
 
@@ -131,7 +138,7 @@ export function monitorForm(
 export function monitorResource(monitor: Monitor): Readonly<Record<string, unknown>> {
   const { type, config } = monitor;
   const { fields, advanced } = TYPE_FORMS[type];
-  const { headers, hasBody } = storedSecrets(config);
+  const { headers, hasBody } = storedRequest(config);
   const shown: Readonly<Record<string, unknown>> = {
     ...config,
     headers: Object.fromEntries(headers.map((name) => [name, ""])),
@@ -145,13 +152,14 @@ export function monitorResource(monitor: Monitor): Readonly<Record<string, unkno
   };
 }
 
-/** Returns the stored secrets of a presented configuration, without their values. */
-export function storedSecrets(config: object = {}): SecretsContext["stored"] {
-  const { header_names: headers = [], has_body: hasBody = false } = config as {
-    header_names?: readonly string[];
-    has_body?: boolean;
-  };
-  return { headers, hasBody };
+/** Returns the assertions of a presented configuration, and its secrets without their values. */
+export function storedRequest(config: object = {}): MonitorContext["stored"] {
+  const {
+    header_names: headers = [],
+    has_body: hasBody = false,
+    assertions = [],
+  } = config as Partial<HttpConfigShown>;
+  return { headers, hasBody, assertions };
 }
 
 /** Returns the body for a new monitor of a type. */

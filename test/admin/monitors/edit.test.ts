@@ -71,6 +71,27 @@ describe("the form that edits a monitor", () => {
     expect(config["assertions"]).toEqual(EDITED.config.assertions.slice(1));
   });
 
+  test("conditions that were not edited keep values that the form cannot show exactly", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const kept = [
+      { source: "json" as const, property: "$.version", op: "eq" as const, value: "5" },
+      { source: "body" as const, op: "contains" as const, value: "two\r\nlines" },
+    ];
+    const assertions = [...EDITED.config.assertions, ...kept];
+    const id = await dashboard.make({ config: { ...EDITED.config, assertions } });
+    // Browsers drop the line breaks of the value.
+    const shown = { assertion_3_value: "twolines" };
+    const before = dashboard.written();
+    expect((await dashboard.edit(id, shown)).status).toBe(303);
+    expect(dashboard.written()).toEqual(before);
+    const edited = { ...shown, assertion_0_source: "", assertion_1_value: "false" };
+    expect((await dashboard.edit(id, edited)).status).toBe(303);
+    expect(dashboard.stored(id).row.config["assertions"]).toEqual([
+      { ...EDITED.config.assertions[1], value: false },
+      ...kept,
+    ]);
+  });
+
   test("an invalid monitor is redisplayed with its errors and typed values, and nothing is changed", async () => {
     await using dashboard = await createMonitorDashboard();
     const id = await dashboard.make(EDITED);
