@@ -170,7 +170,7 @@ describe("answers that name every invalid field", () => {
       "#/name": "must be text",
       "#/components/1": "must be text",
       "#/components/2": "is not a component of the page",
-      "#/scheduled_until": "the end must be later than the start",
+      "#/scheduled_until": "must be later than the start",
     });
     await site.create("/maintenance", { ...MAINTENANCE, components: [site.api] });
   });

@@ -1,41 +1,22 @@
-import type { FieldError } from "../../errors";
 import { plural } from "../../kernel/text";
 import { DAY_MS, MINUTE_MS } from "../../kernel/time";
 import { ChoiceField, duration, SelectField } from "../../ui";
 import { checkboxField } from "../forms/choice-fields";
 import { dateTimeField, parseDateTimeInput, type TimeZoneContext } from "../forms/date-time-field";
-import { type Field, InvalidInput, type ShownError } from "../forms/field";
+import { type Field, InvalidInput } from "../forms/field";
 import type { MaintenanceView } from "./maintenance-view";
-
-/**
- * Field for a planned time. `orderError` replaces the service's error about an end that is not later
- * than the start.
- */
-function plannedTimeField(
-  orderError: string,
-  options: { label: string; hint?: string; isRequired?: boolean },
-) {
-  const field = dateTimeField(options);
-  return {
-    ...field,
-    showError: (error: FieldError, typed: string): ShownError =>
-      error.detail.startsWith("the end ") ? { detail: orderError } : field.showError(error, typed),
-  };
-}
 
 /** Field for the planned start. */
 export function startField(hint?: string) {
-  return plannedTimeField("must be earlier than the end", {
+  return dateTimeField({
     label: "Starts at (UTC)",
     isRequired: true,
     ...(hint === undefined ? {} : { hint }),
   });
 }
 
-const NOT_LATER = "must be later than the start";
-
 /** Field for the planned end. */
-export const endField = plannedTimeField(NOT_LATER, { label: "Ends at (UTC)" });
+export const endField = dateTimeField({ label: "Ends at (UTC)" });
 
 /** Selectable durations in minutes, and the option to type the end. */
 const DURATIONS = ["30", "60", "120", "240", "480"];
@@ -71,7 +52,9 @@ export const durationField: Field<TypedDuration, string, TimeZoneContext> = {
     const until = parseDateTimeInput(end);
     // The service compares the times only if all other fields are valid.
     const isEarly = from !== undefined && until !== undefined && until <= from;
-    return isEarly ? new InvalidInput(NOT_LATER) : endField.toBody(end, context);
+    return isEarly
+      ? new InvalidInput("must be later than the start")
+      : endField.toBody(end, context);
   },
   fromStored: (iso) => ({ lasts: UNTIL, end: endField.fromStored(iso), start: "" }),
   Input: ({ name, value: { lasts, end }, errors, context }) => (

@@ -157,7 +157,7 @@ interface Times {
 
 /**
  * Returns the times that a body names, and the known ones instead of omitted ones. Adds an error if the
- * end is not after the start.
+ * end is not later than the start.
  */
 export function readTimes(
   input: { scheduled_for?: string; scheduled_until?: string },
@@ -168,8 +168,8 @@ export function readTimes(
   const scheduledFor = from === undefined ? known.scheduledFor : toMs(from);
   const scheduledUntil = until === undefined ? known.scheduledUntil : toMs(until);
   if (scheduledUntil <= scheduledFor) {
-    const field = until === undefined ? "scheduled_for" : "scheduled_until";
-    errors.add([field], "the end must be later than the start");
+    if (until === undefined) errors.add(["scheduled_for"], "must be earlier than the end");
+    else errors.add(["scheduled_until"], "must be later than the start");
   }
   return { scheduledFor, scheduledUntil };
 }
