@@ -1,9 +1,9 @@
 import type { ComponentStatus } from "../../domain/component-status";
 import type { PageRow } from "../../features/pages";
 import { Fold, SelectRows, STATUS_WORDS, StatusLabel } from "../../ui";
+import { type PageComponents, rowsByGroup } from "../forms/components-field";
 import type { Field } from "../forms/field";
 import { componentsOfPagePath } from "../paths";
-import { type PageComponents, rowsByGroup } from "../timeline/timeline-view";
 
 /** Statuses that an incident can set. `under_maintenance` is set by maintenance only. */
 const SELECTABLE = [

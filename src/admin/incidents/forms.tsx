@@ -8,12 +8,12 @@ import { type Impact, IMPACTS, INCIDENT_STATUSES } from "../../domain/incident-s
 import type { Form as SentForm } from "../../http";
 import { IMPACT_WORDS, INCIDENT_WORDS } from "../../public/words";
 import { buttonField, choiceField, notifyField, selectField } from "../forms/choice-fields";
+import type { PageComponents } from "../forms/components-field";
 import { dateTimeField, type TimeZoneContext } from "../forms/date-time-field";
 import { InvalidInput, nullable, optional } from "../forms/field";
 import { defineForm } from "../forms/form";
 import { type PageContext, pageField } from "../forms/page-field";
 import { messageField, nameField, textAreaField, textField } from "../forms/text-fields";
-import type { PageComponents } from "../timeline/timeline-view";
 import { affectedComponentsField, changedComponentsField } from "./component-statuses";
 import { pathsOfIncident, REPORT_PATH } from "./incident-paths";
 import type { IncidentView } from "./incident-view";

@@ -8,13 +8,12 @@ import {
 import { MAINTENANCE_WORDS } from "../../public/words";
 import { ChoiceField, Fold } from "../../ui";
 import { notifyField } from "../forms/choice-fields";
+import { componentsField, type PageComponents, rowsByGroup } from "../forms/components-field";
 import { dateTimeField, type TimeZoneContext } from "../forms/date-time-field";
 import { type Field, optional } from "../forms/field";
 import { defineForm } from "../forms/form";
 import { type PageContext, pageField } from "../forms/page-field";
 import { messageField, nameField } from "../forms/text-fields";
-import type { PageComponents } from "../timeline/timeline-view";
-import { componentsField } from "./components-field";
 import type { MaintenanceView } from "./maintenance-view";
 import {
   autoCompleteField,
@@ -26,12 +25,23 @@ import {
   whileScheduled,
 } from "./schedule-fields";
 
+const affectedField = componentsField<PageComponents & Partial<Pick<MaintenanceView, "gone">>>({
+  hint: "Their status is “Under maintenance” from start to end.",
+  unknown: "Select components of the page.",
+  partsOf({ gone = [], ...page }) {
+    const { parts } = rowsByGroup(page, (component) => component);
+    return gone.length === 0
+      ? parts
+      : [...parts, { key: "gone", title: "No longer on the page", rows: gone }];
+  },
+});
+
 /** Form for a new maintenance. */
 export const PLAN_FORM = defineForm<PlanMaintenanceBody, PageContext & PageComponents>()(
   {
     page: pageField(),
     name: nameField({ hint: "A short summary, such as “Database upgrade”." }),
-    components: componentsField,
+    components: affectedField,
     scheduled_for: startField("Can be in the past, to record maintenance afterwards."),
     scheduled_until: durationField,
     body: messageField({
@@ -49,7 +59,7 @@ export const PLAN_FORM = defineForm<PlanMaintenanceBody, PageContext & PageCompo
 /** Form that edits a maintenance. */
 export const MAINTENANCE_FORM = defineForm<UpdateMaintenanceBody, MaintenanceView>()({
   name: nameField(),
-  components: componentsField,
+  components: affectedField,
   scheduled_for: whileScheduled(startField()),
   scheduled_until: whileScheduled(endField),
   auto_start: whileScheduled(autoStartField),

@@ -12,11 +12,12 @@ import { conflict } from "../../errors";
 import { type Form as SentForm, sessionOf } from "../../http";
 import { MONITOR_TYPES, type MonitorType } from "../../domain/monitor-state";
 import type { AdminDependencies } from "../dependencies";
-import { newFormToken } from "../write-as";
+import { readPageComponents } from "../forms/components-field";
 import { monitorPath } from "../paths";
+import { readPages } from "../page-choice";
 import type { Area } from "../screens/area";
 import type { At, SentAt } from "../screens/routes";
-import { readComponentParts } from "./component-field";
+import { newFormToken } from "../write-as";
 import { CHECK_NOW, EditMonitor, type MonitorFormContext, NewMonitor } from "./form-screens";
 import { monitorForm, monitorResource, storedRequest, toChange, toCreation } from "./forms";
 import { EMPTY_ROWS, MORE_EMPTY_ROWS, MORE_ROWS } from "./rows";
@@ -36,7 +37,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     const draft = sent?.text("draft") ?? newFormToken(ctx);
     const secrets = sent ? secretsIn(sent, held.find(id, draft)) : NO_SECRETS;
     return {
-      parts: readComponentParts(reader),
+      pages: readPages(reader).map((page) => ({ ...page, ...readPageComponents(reader, page.id) })),
       stored: storedRequest(monitor?.config),
       secrets,
       emptyRows: sent && asksForRows(sent) ? MORE_EMPTY_ROWS : EMPTY_ROWS,

@@ -12,11 +12,11 @@ import {
 } from "../../domain/monitor-state";
 import { STATUS_WORDS } from "../../ui";
 import { choiceField, selectField } from "../forms/choice-fields";
+import { componentsField, type PageComponents, rowsByGroup } from "../forms/components-field";
 import { nullable } from "../forms/field";
 import { type AnyField, defineForm, type FormDefinition } from "../forms/form";
 import { integerField, nameField } from "../forms/text-fields";
 import type { AssertionsContext } from "./assertion-field";
-import { type ComponentsContext, componentsField } from "./component-field";
 import type { SecretsContext } from "./secret-fields";
 import { TYPE_FORMS } from "./types";
 
@@ -26,6 +26,11 @@ export type MonitorInput = Omit<CreateMonitorBody, "type" | "config" | "retry_in
   retry_interval_seconds?: number | null;
   [name: `config_${string}`]: unknown;
 };
+
+/** Screen data of the field for components: the components of each page. */
+interface ComponentsContext {
+  pages: readonly (PageComponents & { id: string; name: string })[];
+}
 
 export type MonitorContext = ComponentsContext & AssertionsContext & SecretsContext;
 
@@ -51,6 +56,19 @@ const INCIDENTS = [
     hint: "Published at once. Resolved when the monitor is up again, unless someone has posted an update.",
   },
 ] as const;
+
+const affectedField = componentsField<ComponentsContext>({
+  hint: "Components whose status changes while the monitor is down. Without any, no status changes.",
+  unknown: "Select components that exist.",
+  partsOf: ({ pages }) =>
+    pages.flatMap((page) =>
+      rowsByGroup(page, (component) => component).parts.map(({ key, title, rows }) => {
+        const titles = [...(pages.length > 1 ? [page.name] : []), ...(title ? [title] : [])];
+        const part = { key: `${page.id} ${key}`, rows };
+        return titles.length === 0 ? part : { ...part, title: titles.join(" · ") };
+      }),
+    ),
+});
 
 /** Returns the form of a monitor type. */
 export function monitorForm(
@@ -110,7 +128,7 @@ export function monitorForm(
       initial: defaults.intervalSeconds,
       isRequired: true,
     }),
-    component_ids: componentsField(),
+    component_ids: affectedField,
     on_down: selectField<OnDown>({
       label: "Component status while down",
       initial: defaults.onDown,

@@ -170,7 +170,7 @@ describe("the form for a new monitor", () => {
       what: "a component of nothing",
       fields: { component_ids: ["cmp_none"] },
       at: "component_ids",
-      says: "Choose components that are still there.",
+      says: "Select components that exist.",
     },
     {
       what: "a status that it cannot mark with",
