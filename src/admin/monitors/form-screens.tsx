@@ -1,11 +1,11 @@
 import type { Monitor } from "../../features/monitors";
 import { type CheckOutcome, MONITOR_TYPES, type MonitorType } from "../../domain/monitor-state";
 import { toIso } from "../../kernel/time";
-import { Actions, Button, ButtonLink, Form, longDay, Notice, PageHead, Tabs } from "../../ui";
+import { Button, longDay, Notice, Tabs } from "../../ui";
 import { ManagedByFile } from "../components/managed";
 import type { FormState, ValuesOf } from "../forms/form";
-import { FormFields } from "../forms/form-fields";
 import { MONITORS_PATH } from "../paths";
+import { FormScreen } from "../screens/form-screen";
 import { type MonitorContext, type MonitorFields, monitorForm } from "./forms";
 import { NEW_MONITOR_PATH, newMonitorPath, pathsOfMonitor } from "./monitor-paths";
 import { TYPE_FORMS } from "./types";
@@ -15,7 +15,7 @@ import { latencyInWords, typeLabel } from "./words";
 export const CHECK_NOW = "check";
 
 /** Result of a check that was run without saving. */
-export interface TrialResult {
+interface TrialResult {
   outcome: CheckOutcome;
   latencyMs: number | null;
   message: string | null;
@@ -34,85 +34,75 @@ interface EditContext extends MonitorFormContext {
   isFromFile: boolean;
 }
 
+const LIST = { href: MONITORS_PATH, label: "Monitors" };
+
 type StateWith<Context> = FormState<ValuesOf<MonitorFields>, Context>;
 
 /** "Create monitor": a form for each type. */
 export function NewMonitor(props: { type: MonitorType; state: StateWith<MonitorFormContext> }) {
   const { type, state } = props;
-  const hidden = { type, draft: state.context.draft };
+  const { draft, trial } = state.context;
   return (
-    <>
-      <PageHead title="Create monitor" crumbs={[{ href: MONITORS_PATH, label: "Monitors" }]} />
-      <Tabs
-        label="Type of the monitor"
-        items={MONITOR_TYPES.map((each) => ({
-          href: newMonitorPath(each),
-          label: typeLabel(each),
-          isCurrent: each === type,
-        }))}
-      />
-      <p class="muted">{TYPE_FORMS[type].sentence}</p>
-      <MonitorForm
-        type={type}
-        state={{ ...state, hidden: { ...hidden, ...state.hidden } }}
-        action={NEW_MONITOR_PATH}
-        button="Create monitor"
-        cancelHref={MONITORS_PATH}
-      />
-    </>
+    <FormScreen
+      title="Create monitor"
+      crumbs={[LIST]}
+      above={
+        <>
+          <Tabs
+            label="Type of the monitor"
+            items={MONITOR_TYPES.map((each) => ({
+              href: newMonitorPath(each),
+              label: typeLabel(each),
+              isCurrent: each === type,
+            }))}
+          />
+          <p class="muted">{TYPE_FORMS[type].sentence}</p>
+          {trial ? <TrialNotice trial={trial} /> : null}
+        </>
+      }
+      form={monitorForm(type)}
+      state={{ ...state, hidden: { type, draft, ...state.hidden } }}
+      action={NEW_MONITOR_PATH}
+      enter={{}}
+    >
+      <Button kind="primary">Create monitor</Button>
+      <CheckButton type={type} />
+    </FormScreen>
   );
 }
 
 /** Edit form of a monitor. The type cannot be changed. */
 export function EditMonitor({ state }: { state: StateWith<EditContext> }) {
-  const { monitor, isFromFile, draft } = state.context;
+  const { monitor, isFromFile, draft, trial } = state.context;
   const paths = pathsOfMonitor(monitor.id);
   return (
-    <>
-      <PageHead
-        title="Edit monitor"
-        crumbs={[
-          { href: MONITORS_PATH, label: "Monitors" },
-          { href: paths.home, label: monitor.name },
-        ]}
-      />
-      {isFromFile ? <ManagedByFile what="monitor" /> : null}
-      <MonitorForm
-        type={monitor.type}
-        state={{ ...state, hidden: { draft, ...state.hidden } }}
-        action={paths.edit}
-        button="Save changes"
-        cancelHref={paths.home}
-      />
-    </>
+    <FormScreen
+      title="Edit monitor"
+      crumbs={[LIST, { href: paths.home, label: monitor.name }]}
+      above={
+        <>
+          {isFromFile ? <ManagedByFile what="monitor" /> : null}
+          {trial ? <TrialNotice trial={trial} /> : null}
+        </>
+      }
+      form={monitorForm(monitor.type)}
+      state={{ ...state, hidden: { draft, ...state.hidden } }}
+      action={paths.edit}
+      enter={{}}
+    >
+      <Button kind="primary">Save changes</Button>
+      <CheckButton type={monitor.type} />
+    </FormScreen>
   );
 }
 
-function MonitorForm(props: {
-  type: MonitorType;
-  state: StateWith<MonitorFormContext>;
-  action: string;
-  button: string;
-  cancelHref: string;
-}) {
-  const { type, state, action, button, cancelHref } = props;
-  const { trial } = state.context;
+/** Button that checks the typed configuration once; nothing for push monitors. */
+function CheckButton({ type }: { type: MonitorType }) {
+  if (TYPE_FORMS[type].isPush) return null;
   return (
-    <>
-      {trial ? <TrialNotice trial={trial} /> : null}
-      <Form action={action} hidden={state.hidden} enter={{}}>
-        <FormFields form={monitorForm(type)} state={state} />
-        <Actions>
-          <Button kind="primary">{button}</Button>
-          {TYPE_FORMS[type].isPush ? null : (
-            <Button name="intent" value={CHECK_NOW}>
-              Check now
-            </Button>
-          )}
-          <ButtonLink href={cancelHref}>Cancel</ButtonLink>
-        </Actions>
-      </Form>
-    </>
+    <Button name="intent" value={CHECK_NOW}>
+      Check now
+    </Button>
   );
 }
 
