@@ -20,9 +20,11 @@ import {
   StatCards,
   Table,
 } from "../../ui";
+import { PageFilter } from "../page-choice";
 import { MONITORS_PATH, monitorPath } from "../paths";
+import { listPath } from "../timeline/list-frame";
 import type { MonitorListing } from "./listing";
-import { monitorListPath, NEW_MONITOR_PATH } from "./monitor-paths";
+import { NEW_MONITOR_PATH } from "./monitor-paths";
 import { LastResult, Since } from "./state";
 import { latencyInWords, targetOf, typeLabel } from "./words";
 
@@ -66,8 +68,8 @@ export function MonitorList(props: { list: MonitorListing; role: Role; now: numb
       {records.length === 0 && hasAny ? <NoMatch /> : null}
       {hasAny ? null : <NoMonitors mayCreate={mayCreate} />}
       <Pagination
-        newestHref={list.isContinued ? listPath(list) : undefined}
-        olderHref={list.nextBefore ? listPath(list, { before: list.nextBefore }) : undefined}
+        newestHref={list.before === undefined ? undefined : filteredPath(list)}
+        olderHref={list.nextBefore ? filteredPath(list, { before: list.nextBefore }) : undefined}
       />
     </>
   );
@@ -89,7 +91,7 @@ function Cards({ list }: { list: MonitorListing }) {
           key={state}
           label={MONITOR_WORDS[state]}
           value={list.counts.get(state) ?? 0}
-          href={listPath(list, { state: list.state === state ? undefined : state })}
+          href={filteredPath(list, { state: list.state === state ? undefined : state })}
           isCurrent={list.state === state}
         />
       ))}
@@ -125,17 +127,7 @@ function Filters({ list }: { list: MonitorListing }) {
         ]}
         value={type ?? ""}
       />
-      {pages.length > 1 ? (
-        <FilterSelect
-          label="Page"
-          name="page"
-          options={[
-            { value: "", label: "All pages" },
-            ...pages.map(({ slug, name }) => ({ value: slug, label: name })),
-          ]}
-          value={page?.slug ?? ""}
-        />
-      ) : null}
+      <PageFilter pages={pages} page={page} />
     </SearchForm>
   );
 }
@@ -213,13 +205,12 @@ function NoMatch() {
 }
 
 /**
- * Returns the path of the list with the same filters. Without `before` it starts with the first
- * monitor.
+ * Returns the path of the list with the same filters, except changed ones. Without `before` it
+ * starts with the first monitor.
  */
-function listPath(
-  list: MonitorListing,
-  change: Partial<Parameters<typeof monitorListPath>[0]> = {},
+function filteredPath(
+  { search, page, state, type }: MonitorListing,
+  changed: Parameters<typeof listPath>[1] = {},
 ): string {
-  const { search, page, state, type } = list;
-  return monitorListPath({ search, page: page?.slug, state, type, ...change });
+  return listPath(MONITORS_PATH, { q: search, page: page?.slug, state, type, ...changed });
 }

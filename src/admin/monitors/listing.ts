@@ -6,22 +6,18 @@ import {
   type Sparkline,
   sparklinesOf,
 } from "../../features/monitors";
-import type { PageRow } from "../../features/pages";
 import {
   MONITOR_STATES,
   MONITOR_TYPES,
   type MonitorState,
   type MonitorType,
 } from "../../domain/monitor-state";
-import { readPages } from "../page-choice";
+import { type ListQuery, readListQuery } from "../timeline/list-frame";
 
 const PAGE_SIZE = 50;
 
 /** Content of one screen of the list of monitors. */
-export interface MonitorListing {
-  pages: readonly PageRow[];
-  /** Filters of the list. */
-  page: PageRow | undefined;
+export interface MonitorListing extends ListQuery {
   state: MonitorState | undefined;
   type: MonitorType | undefined;
   search: string;
@@ -30,11 +26,8 @@ export interface MonitorListing {
   sparklines: ReadonlyMap<number, Sparkline>;
   /** Number of monitors in each state, regardless of filters. */
   counts: ReadonlyMap<MonitorState, number>;
-  /**
-   * Last id of this screen if more follow. `isContinued` is true for every screen but the first.
-   */
+  /** Id of the last monitor if more follow. */
   nextBefore: string | undefined;
-  isContinued: boolean;
 }
 
 /** Reads the monitors for a query. Invalid parameters are ignored. */
@@ -43,12 +36,11 @@ export function readMonitorList(
   query: Readonly<Record<string, string | undefined>>,
   now: number,
 ): MonitorListing {
-  const pages = readPages(reader);
-  const page = pages.find(({ slug, id }) => slug === query["page"] || id === query["page"]);
+  const list = readListQuery(reader, query);
+  const { page, before } = list;
   const state = MONITOR_STATES.find((name) => name === query["state"]);
   const type = MONITOR_TYPES.find((name) => name === query["type"]);
   const search = (query["q"] ?? "").trim();
-  const before = query["before"] || undefined;
   const rows = listMonitors(reader, {
     pageId: page?.id,
     state,
@@ -60,8 +52,7 @@ export function readMonitorList(
   const records = rows.slice(0, PAGE_SIZE);
   const nums = records.map(({ row }) => row.num);
   return {
-    pages,
-    page,
+    ...list,
     state,
     type,
     search,
@@ -71,6 +62,5 @@ export function readMonitorList(
       countMonitorsByState(reader, {}).map(({ state: each, monitors }) => [each, monitors]),
     ),
     nextBefore: rows.length > PAGE_SIZE ? records.at(-1)?.row.id : undefined,
-    isContinued: before !== undefined,
   };
 }

@@ -29,7 +29,7 @@ const RANGES = {
   "90d": { label: "90 days", lengthMs: 90 * DAY_MS, stepMs: DAY_MS },
 } as const;
 
-export type RangeName = keyof typeof RANGES;
+type RangeName = keyof typeof RANGES;
 export const RANGE_NAMES = Object.keys(RANGES) as RangeName[];
 
 export interface Range {
@@ -62,7 +62,6 @@ export function readRange(text: string | undefined, now: number): Range {
 export interface MonitoredComponent {
   id: string;
   name: string;
-  pageSlug: string;
   /** Current status of the component. */
   status: ComponentStatus;
   /** Status that the monitor gives the component now. */
@@ -129,10 +128,8 @@ function readMonitoredComponents(
       cause.status,
     ]),
   );
-  return components.flatMap(({ id, name, pageSlug }) => {
+  return components.flatMap(({ id, name }) => {
     const component = findComponent(reader, { id });
-    return component
-      ? [{ id, name, pageSlug, status: component.status, ownStatus: statuses.get(id) }]
-      : [];
+    return component ? [{ id, name, status: component.status, ownStatus: statuses.get(id) }] : [];
   });
 }
