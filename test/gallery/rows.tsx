@@ -43,7 +43,7 @@ export function GalleryRows({ path }: { path: string }) {
                   name: "header_1_value",
                   label: "Value",
                   value: "",
-                  placeholder: "Set, leave empty to keep",
+                  placeholder: "Set. Leave empty to keep it",
                 },
                 { kind: "check", name: "header_1_remove", label: "Remove", isChecked: false },
               ],

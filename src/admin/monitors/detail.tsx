@@ -102,7 +102,7 @@ function Now({ view, now }: { view: MonitorView; now: number }) {
             ? []
             : [
                 {
-                  label: end <= now ? "Certificate ended" : "Certificate ends",
+                  label: end <= now ? "Certificate expired" : "Certificate expires",
                   value:
                     end - now < SOON_MS ? (
                       <RelativeTime
@@ -141,7 +141,7 @@ function RangeFigures({ view: { times, total, outageCount } }: { view: MonitorVi
     <Facts
       items={[
         { label: "Uptime", value: percent(uptimeOf(times), 3) },
-        { label: "Down", value: times.down === 0 ? "Never" : timeInWords(times.down) },
+        { label: "Downtime", value: times.down === 0 ? "None" : timeInWords(times.down) },
         { label: "Outages", value: outageCount.toLocaleString("en") },
         { label: "Median", value: latency(total.p50Ms) },
         { label: "95th percentile", value: latency(total.p95Ms) },

@@ -28,7 +28,7 @@ export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) 
             ...(isPush
               ? [
                   {
-                    label: "Last call",
+                    label: "Last heartbeat",
                     value:
                       state.heartbeatAt === null ? (
                         <span class="quiet-text">None yet</span>

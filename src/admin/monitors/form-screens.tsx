@@ -118,9 +118,9 @@ function TrialNotice({ trial }: { trial: TrialResult }) {
     <div role="status">
       <Notice {...OUTCOMES[outcome]}>
         {message === null ? null : <p>{message}</p>}
-        {latencyMs === null ? null : <p>Answered in {latencyInWords(latencyMs)}.</p>}
+        {latencyMs === null ? null : <p>The response took {latencyInWords(latencyMs)}.</p>}
         {certificateExpiresAt === undefined ? null : (
-          <p>The certificate ends on {longDay(toIso(certificateExpiresAt))}.</p>
+          <p>The certificate expires on {longDay(toIso(certificateExpiresAt))}.</p>
         )}
         <p>Nothing was saved yet.</p>
       </Notice>

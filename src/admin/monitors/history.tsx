@@ -20,7 +20,7 @@ import { incidentPath } from "../paths";
 import type { MonitorView, Range } from "./monitor-view";
 import { latencyInWords, timeInWords } from "./words";
 
-const OUTAGE_COLUMNS = [{ label: "Started" }, { label: "Lasted" }, { label: "First failure" }];
+const OUTAGE_COLUMNS = [{ label: "Started" }, { label: "Duration" }, { label: "First failure" }];
 
 /** Outages of a monitor, newest first. */
 export function Outages({ view, now }: { view: MonitorView; now: number }) {
@@ -52,7 +52,7 @@ function OutageRow({ outage, now }: { outage: Outage; now: number }) {
       <Cell label="Started">
         <RelativeTime at={toIso(startedAt)} now={now} />
       </Cell>
-      <Cell label="Lasted">
+      <Cell label="Duration">
         {timeInWords(durationMs)}
         {endedAt === null ? " so far" : null}
       </Cell>
@@ -62,9 +62,9 @@ function OutageRow({ outage, now }: { outage: Outage; now: number }) {
 }
 
 const CHECK_COLUMNS = [
-  { label: "When (UTC)" },
+  { label: "Time (UTC)" },
   { label: "Result" },
-  { label: "Took", isNumeric: true },
+  { label: "Duration", isNumeric: true },
   { label: "Message" },
 ];
 
@@ -78,13 +78,13 @@ export function LastChecks({ checks, now }: { checks: readonly CheckRow[]; now: 
         <Table columns={CHECK_COLUMNS} caption="Last results">
           {checks.map(({ at, outcome, latencyMs, message }) => (
             <Row key={at}>
-              <Cell label="When">
+              <Cell label="Time">
                 {toIso(at).slice(11, 19)} · <RelativeTime at={toIso(at)} now={now} />
               </Cell>
               <Cell label="Result">
                 <CheckLabel outcome={outcome} />
               </Cell>
-              <Cell label="Took" isNumeric>
+              <Cell label="Duration" isNumeric>
                 {latencyMs === null ? null : latencyInWords(latencyMs)}
               </Cell>
               <Cell label="Message">{message}</Cell>

@@ -35,7 +35,7 @@ interface TypedBody {
   isRemoved: boolean;
 }
 
-const KEPT = "Set, leave empty to keep";
+const KEPT = "Set. Leave empty to keep it";
 const NEW_HEADER: HeaderRow = { name: "", value: undefined, isSet: false, isRemoved: false };
 
 /** Rows read: one more than the limit of 30 headers, so that the service rejects too many. */
@@ -83,7 +83,7 @@ export function headersField(): Field<
       if (name !== undefined) return { detail: `“${name}” ${detail}.` };
       return {
         detail: isOfOtherServer(detail)
-          ? "Their values were given for another server. Type them again, or remove them."
+          ? "The stored values belong to another server. Type them again, or remove the headers."
           : detail,
       };
     },
@@ -128,7 +128,7 @@ export function bodyField(): Field<TypedBody, string | null, SecretsContext> {
     fromStored: (body) => (body === null ? initial : { ...initial, text: undefined, isSet: true }),
     showError: ({ detail }) => ({
       detail: isOfOtherServer(detail)
-        ? "This value was given for another server. Type it again, or remove it."
+        ? "The stored body belongs to another server. Type it again, or remove it."
         : detail,
     }),
     Input({ name, value, errors, context: { stored, secrets } }) {

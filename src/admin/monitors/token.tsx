@@ -48,7 +48,7 @@ function RevealedToken(props: {
           { href: monitorPath(id), label: name },
         ]}
       />
-      <Notice tone="warning" title="You will see this only once">
+      <Notice tone="warning" title="This address is shown only once">
         Copy it before you leave this page. Allclear keeps only a hash; if you lose it, rotate the
         token.
       </Notice>
@@ -60,14 +60,14 @@ function RevealedToken(props: {
           job has run.
         </p>
       </Card>
-      <Card title="At the end of a script">
+      <Card title="Command for a script">
         <CodeBlock text={curl} copyLabel="Copy command" isSecret />
         <p class="muted">
           With <code>?status=down&amp;msg=…</code> the job reports a failure.
         </p>
       </Card>
       {times === undefined ? null : (
-        <Card title="A line for cron">
+        <Card title="Crontab line">
           <CodeBlock text={`${times} ${curl}`} copyLabel="Copy line" isSecret />
           <p class="muted">
             This line reports that the machine is up. To report that a job succeeded, write the job

@@ -47,7 +47,7 @@ describe("the screen of a monitor", () => {
     expect(facts["State"]).toBe("Up for 9 h 24 min");
     // 36 minutes of 24 hours.
     expect(facts["Uptime"]).toBe("97.500 %");
-    expect(facts["Down"]).toBe("36 min");
+    expect(facts["Downtime"]).toBe("36 min");
     expect(facts["Outages"]).toBe("1");
     expect(page.texts("table caption")).toContain("Outages in the last 24 hours");
     const outage = page.texts("tbody tr").find((row) => row.includes("Refused."));
@@ -117,7 +117,7 @@ describe("the screen of a monitor", () => {
     const { text } = await dashboard.open(`${MONITORS}/${id}`);
     const rows = readHtml(text).texts(".table tbody tr");
     expect(rows).toEqual(["12:00:00 · just nowFailedRefused.", "11:59:00 · 1 min agoOK41 ms"]);
-    expect(factsOn(text)["Certificate ends"]).toBe("in 9 days");
+    expect(factsOn(text)["Certificate expires"]).toBe("in 9 days");
     expect(readHtml(text).texts("time.tone-warning")).toEqual(["in 9 days"]);
   });
 

@@ -55,7 +55,7 @@ describe("header values and body of an HTTP monitor", () => {
     for (const secret of SECRETS) expect(refused.text).not.toContain(secret);
     expect(typedIn(refused.text, "header_0_name")).toEqual(["Authorization"]);
     expect(readHtml(refused.text).attributes("[name=header_0_value]", "placeholder")).toEqual([
-      "Set, leave empty to keep",
+      "Set. Leave empty to keep it",
     ]);
     const answer = await dashboard.send(NEW_MONITOR, { ...formOf(refused.text), name: "Shop" });
     expect(config(dashboard.stored(monitorIdIn(answer)))).toMatchObject({
@@ -164,7 +164,7 @@ describe("the form that edits a monitor with secrets", () => {
     const refused = await dashboard.edit(id, moved);
     expect(refused.status).toBe(422);
     expect(readHtml(refused.text).texts(".field-error")).toEqual([
-      "Their values were given for another server. Type them again, or remove them.",
+      "The stored values belong to another server. Type them again, or remove the headers.",
     ]);
     expect(dashboard.written()).toEqual(before);
     const trial = await dashboard.edit(id, { ...moved, intent: "check" });

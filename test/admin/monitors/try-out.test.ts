@@ -33,7 +33,7 @@ describe("“Check now” before a monitor is saved", () => {
       },
     ]);
     expect(resultOn(answer.text)).toEqual([
-      "The check succeededAnswered in 12 ms.Nothing was saved yet.",
+      "The check succeededThe response took 12 ms.Nothing was saved yet.",
     ]);
     expect(typedIn(answer.text, "config_url")).toEqual(["https://shop.example.com/up"]);
     expect(answer.text).not.toContain("s3cr3t");
@@ -50,7 +50,7 @@ describe("“Check now” before a monitor is saved", () => {
     };
     const { text } = await dashboard.create({ intent: "check" });
     expect(resultOn(text)).toEqual([
-      "The check failedThe status is 503; <b>it</b> should be 200.The certificate ends on 1 May 2026.Nothing was saved yet.",
+      "The check failedThe status is 503; <b>it</b> should be 200.The certificate expires on 1 May 2026.Nothing was saved yet.",
     ]);
   });
 

@@ -30,7 +30,7 @@ function recordsField(): Field<string, readonly string[]> {
   return {
     ...textAreaField({
       label: "Expected records",
-      hint: "Optional. One a line in zone file format, such as 10 mail.example.com. All of them must be in the answer; further records are allowed.",
+      hint: "Optional. One per line, in zone file format, such as 10 mail.example.com. All of them must be in the answer; further records are allowed.",
       rows: 3,
     }),
     toBody: (typed) =>

@@ -28,16 +28,16 @@ export const httpForm: TypeForm = {
   advanced: {
     follow_redirects: checkboxField({
       label: "Follow redirects",
-      hint: "Unchecked, a redirect counts as the response.",
+      hint: "If unchecked, a redirect counts as the response.",
       initial: true,
     }),
     verify_tls: checkboxField({
       label: "Verify the certificate",
-      hint: "Unchecked, any certificate is accepted, even an expired one.",
+      hint: "If unchecked, any certificate is accepted, even an expired one.",
       initial: true,
     }),
     ip_family: selectField({
-      label: "Addresses",
+      label: "IP version",
       initial: "any",
       options: [
         { value: "any", label: "Any" },

@@ -9,7 +9,7 @@ export const pushForm: TypeForm = {
   fields: {
     grace_seconds: nullable(
       integerField({
-        label: "Grace (seconds)",
+        label: "Grace period (seconds)",
         hint: "Extra time for a call before the check fails.",
         initial: 60,
       }),

@@ -9,7 +9,7 @@ export const tlsForm: TypeForm = {
     port: nullable(integerField({ label: "Port", initial: 443 })),
     days: nullable(
       integerField({
-        label: "Days left",
+        label: "Minimum validity (days)",
         hint: "The check fails if the certificate expires in fewer days.",
         initial: 14,
       }),
