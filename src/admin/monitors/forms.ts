@@ -21,7 +21,7 @@ import type { SecretsContext } from "./secret-fields";
 import { TYPE_FORMS } from "./types";
 
 /** Fields of a monitor. Those of its configuration have the prefix `config_`. */
-export type MonitorInput = Omit<CreateMonitorBody, "type" | "config" | "retry_interval_seconds"> & {
+type MonitorInput = Omit<CreateMonitorBody, "type" | "config" | "retry_interval_seconds"> & {
   /** Null for the default, or the check interval if that is shorter. */
   retry_interval_seconds?: number | null;
   [name: `config_${string}`]: unknown;

@@ -16,7 +16,7 @@ export const NO_SECRETS: Secrets = { headers: new Map(), body: "" };
  * Holds typed secrets while a form is shown again with errors or a check result. In memory, per
  * session, for half an hour.
  */
-export interface TypedSecrets {
+interface TypedSecrets {
   /** `draft` identifies one filling in of a form. */
   hold(sessionId: number, draft: string, secrets: Secrets): void;
   find(sessionId: number, draft: string): Secrets;
