@@ -122,8 +122,14 @@ describe("the form that edits a monitor with secrets", () => {
     });
   });
 
-  test("a body and headers can be added to a monitor without any, also after an error or a trial", async () => {
-    const firsts: Fields[] = [{}, { name: "" }, { intent: "check" }, { intent: "rows" }];
+  test("a body and headers can be added to a monitor without any, also after an error, a trial or a conflict", async () => {
+    const firsts: Fields[] = [
+      {},
+      { name: "" },
+      { intent: "check" },
+      { intent: "rows" },
+      { version: "0" },
+    ];
     for (const first of firsts) {
       await using dashboard = await createMonitorDashboard();
       const id = await dashboard.make();
