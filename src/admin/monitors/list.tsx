@@ -22,7 +22,7 @@ import {
 } from "../../ui";
 import { PageFilter } from "../page-choice";
 import { MONITORS_PATH, monitorPath } from "../paths";
-import { listPath } from "../timeline/list-frame";
+import { listPath, NoMatch } from "../timeline/list-frame";
 import type { MonitorListing } from "./listing";
 import { NEW_MONITOR_PATH } from "./monitor-paths";
 import { LastResult, Since } from "./state";
@@ -65,7 +65,9 @@ export function MonitorList(props: { list: MonitorListing; role: Role; now: numb
           ))}
         </Table>
       ) : null}
-      {records.length === 0 && hasAny ? <NoMatch /> : null}
+      {records.length === 0 && hasAny ? (
+        <NoMatch title="No monitors match these filters" home={MONITORS_PATH} />
+      ) : null}
       {hasAny ? null : <NoMonitors mayCreate={mayCreate} />}
       <Pagination
         newestHref={list.before === undefined ? undefined : filteredPath(list)}
@@ -189,17 +191,6 @@ function NoMonitors({ mayCreate }: { mayCreate: boolean }) {
       A monitor checks a website, a port, a certificate, a DNS record or a host, or waits for a job
       to call. A failing monitor changes the status of its components, and opens an incident if you
       want.
-    </EmptyState>
-  );
-}
-
-function NoMatch() {
-  return (
-    <EmptyState
-      title="No monitor matches"
-      action={<ButtonLink href={MONITORS_PATH}>Show all monitors</ButtonLink>}
-    >
-      No monitors match these filters.
     </EmptyState>
   );
 }

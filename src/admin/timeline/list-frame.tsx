@@ -75,15 +75,20 @@ export function ListFrame(props: ListFrameProps) {
           {firstUse.text}
         </EmptyState>
       )}
-      {isEmpty && !isFirstUse ? (
-        <EmptyState title={props.noMatch} action={<ButtonLink href={home}>Show all</ButtonLink>}>
-          Change the filters, or show the whole list.
-        </EmptyState>
-      ) : null}
+      {isEmpty && !isFirstUse ? <NoMatch title={props.noMatch} home={home} /> : null}
       <Pagination
         newestHref={before === undefined ? undefined : listPath(home, filters)}
         olderHref={nextBefore ? listPath(home, { ...filters, before: nextBefore }) : undefined}
       />
     </>
+  );
+}
+
+/** Message of a list whose filters match nothing, with a link to the whole list. */
+export function NoMatch({ title, home }: { title: string; home: string }) {
+  return (
+    <EmptyState title={title} action={<ButtonLink href={home}>Show all</ButtonLink>}>
+      Change the filters, or show the whole list.
+    </EmptyState>
   );
 }

@@ -53,7 +53,7 @@ describe("the list of monitors", () => {
     expect(await asked("q=shop&state=pending&type=http&page=acme")).toEqual(["Shop"]);
     expect(await asked("state=nonsense&type=nonsense&page=nonsense")).toHaveLength(3);
     const nothing = readHtml((await dashboard.open(`${MONITORS}?q=mainframe`)).text);
-    expect(nothing.texts(".empty h2")).toEqual(["No monitor matches"]);
+    expect(nothing.texts(".empty h2")).toEqual(["No monitors match these filters"]);
   });
 
   test("the counts by state include all monitors, and each links to its state with the search kept", async () => {
