@@ -184,12 +184,12 @@ export function storedRequest(config: object = {}): MonitorContext["stored"] {
 export function toCreation(type: MonitorType, input: MonitorInput): CreateMonitorBody {
   const { config, settings } = split(input);
   const { retry_interval_seconds: retry, name = "", ...rest } = settings;
-  const given = Object.entries(config).filter(([, value]) => value !== null);
+  const entries = Object.entries(config).filter(([, value]) => value !== null);
   return {
     ...rest,
     type,
     name,
-    config: Object.fromEntries(given),
+    config: Object.fromEntries(entries),
     ...(retry == null ? {} : { retry_interval_seconds: retry }),
   };
 }
