@@ -30,7 +30,7 @@ export interface Signals {
   databaseChangedElsewhere: Signal<void>;
 }
 
-/** Dependencies of services besides their arguments. */
+/** Dependencies of services in addition to their arguments. */
 export interface AppContext {
   config: Config;
   /** Public address from which links are built, without a trailing slash. */

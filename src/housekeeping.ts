@@ -1,6 +1,6 @@
 import type { AppContext } from "./context";
 import type { Db } from "./db";
-import { blankAuditAddresses, trimAudit } from "./events";
+import { deleteAuditAddresses, deleteOldAudits } from "./events";
 import { sweepAuth } from "./features/auth";
 import { sweepAnswers } from "./features/idempotency";
 import { trimKeyUse } from "./features/keys";
@@ -30,9 +30,9 @@ async function sweep({ clock, config, db }: AppContext): Promise<void> {
   while (await db.write((tx) => sweepAnswers(tx, now)));
   const eventsUntil = now - config.keepEventsDays * DAY_MS;
   while (await db.write((tx) => trimDeliveries(tx, eventsUntil)));
-  while (await db.write((tx) => trimAudit(tx, now - config.keepAuditDays * DAY_MS)));
+  while (await db.write((tx) => deleteOldAudits(tx, now - config.keepAuditDays * DAY_MS)));
   const addressesUntil = now - config.keepAddressesDays * DAY_MS;
-  while (await db.write((tx) => blankAuditAddresses(tx, addressesUntil)));
+  while (await db.write((tx) => deleteAuditAddresses(tx, addressesUntil)));
   const kept = {
     now,
     hoursDays: config.keepKeyHoursDays,

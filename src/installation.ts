@@ -63,15 +63,15 @@ function lockWhenCommandEnds(directory: DataDirectory): DirectoryLock | undefine
 
 /**
  * Opens the installation for a command, also while another process uses it. A command that gets the
- * lock migrates; otherwise the schema must match this build. Without `mayCreate` a missing database
+ * lock migrates; otherwise the schema must match this build. Without `canCreate` a missing database
  * is an error, since most likely the path is wrong.
  */
 export function openForCommand(
   config: Config,
   command: string,
-  { mayCreate }: { mayCreate: boolean },
+  { canCreate }: { canCreate: boolean },
 ): Installation {
-  if (!mayCreate) requireInstallation(config.dataDir);
+  if (!canCreate) requireInstallation(config.dataDir);
   const directory = openDataDirectory(config.dataDir);
   const lock = tryLock(directory, command);
   // A change would go to the database that the restore sets aside.

@@ -34,8 +34,8 @@ interface RunningServer {
  * Opens the installation, migrates, and listens. Throws an OperatorError for problems that the
  * operator can solve.
  */
-export async function startServer(given: Config): Promise<RunningServer> {
-  const installation = openForServer(given);
+export async function startServer(configAtStart: Config): Promise<RunningServer> {
+  const installation = openForServer(configAtStart);
   const { ctx, migration, directory } = installation;
   const { log } = ctx;
   // Watched before the first request, so that no cached value misses a change by another process.
@@ -46,13 +46,13 @@ export async function startServer(given: Config): Promise<RunningServer> {
     }
     let app: App | undefined;
     let requests = 0;
-    const listener = listen(given, (request, peer) => {
+    const listener = listen(configAtStart, (request, peer) => {
       requests += 1;
       return (app as App).handle(request, peer);
     });
     const guard = guardDescriptors(listener, ctx);
     // With port 0 the port is known only now. Nothing was awaited since, so no request was handled.
-    const bound = { ...given, listen: { ...given.listen, port: listener.port } };
+    const bound = { ...configAtStart, listen: { ...configAtStart.listen, port: listener.port } };
     const url = listenUrl(bound.listen);
     ctx.config = bound;
     followPublicAddress(ctx);
@@ -146,13 +146,13 @@ function nextTurn(): Promise<void> {
 
 /** Signals commits by other processes, such as commands, within half a second. */
 function watchForeignChanges(ctx: AppContext): Timer {
-  let known = ctx.db.foreignVersion();
+  let version = ctx.db.foreignVersion();
   return ctx.clock.every(FOREIGN_CHANGES_POLL_MS, () => {
     const current = ctx.db.foreignVersion();
-    if (current === known) return;
+    if (current === version) return;
     try {
       ctx.signals.databaseChangedElsewhere.emit();
-      known = current;
+      version = current;
     } catch (error) {
       ctx.log.error({ err: error }, "a change by another process was not taken in; trying again");
     }

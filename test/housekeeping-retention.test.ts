@@ -3,7 +3,7 @@ import { asc } from "drizzle-orm";
 import { selectMany } from "../src/db";
 import { apiKeyValues } from "../src/db/tables/keys";
 import { auditLog, events } from "../src/db/tables/events";
-import { blankAuditAddresses, recordAudits, trimAudit } from "../src/events";
+import { deleteAuditAddresses, recordAudits, deleteOldAudits } from "../src/events";
 import { createKey } from "../src/features/keys";
 import { addToHour, listKeyHoursSince, touchKeyValue } from "../src/features/keys/store";
 import { startHousekeeping } from "../src/housekeeping";
@@ -140,8 +140,8 @@ describe("housekeeping", () => {
     using store = openMonitorStore();
     const statements = await store.ctx.db.write((tx) =>
       statementsOf(tx, (tx) => {
-        trimAudit(tx, 0);
-        blankAuditAddresses(tx, 0);
+        deleteOldAudits(tx, 0);
+        deleteAuditAddresses(tx, 0);
       }),
     );
     const indexes = ["audit_log_by_time", "audit_log_with_address"];

@@ -21,7 +21,7 @@ const REHEARSALS = 100;
 const STATUSES = ["major_outage", "operational"] as const;
 const ORIGIN = "http://127.0.0.1:8080";
 
-const installation = openData(process.argv[2] ?? "", { mayCreate: true });
+const installation = openData(process.argv[2] ?? "", { canCreate: true });
 const { ctx } = installation;
 const { slug, componentIds, incidentIds } = await seedHistory(ctx, HISTORY);
 const key = await ctx.db.write((tx) => {

@@ -17,7 +17,7 @@ const PAGE_SIZE = 50;
 
 const loaded = loadConfig({ dataDir: process.argv[2] ?? "", logLevel: "warn" }, {});
 if ("problems" in loaded) throw new Error(loaded.problems.join("\n"));
-const installation = openForCommand(loaded.config, "bench", { mayCreate: false });
+const installation = openForCommand(loaded.config, "bench", { canCreate: false });
 const { db } = installation.ctx;
 
 const now = Date.now();

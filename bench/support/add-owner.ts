@@ -11,7 +11,7 @@ export const OWNER = { email: "ada@acme.example", password: "what nobody guesses
 export async function addOwner(dataDir: string): Promise<void> {
   const loaded = loadConfig({ dataDir, logLevel: "warn" }, {});
   if ("problems" in loaded) throw new Error(loaded.problems.join("\n"));
-  const { ctx, close } = openForCommand(loaded.config, "bench", { mayCreate: false });
+  const { ctx, close } = openForCommand(loaded.config, "bench", { canCreate: false });
   try {
     const passwordHash = await createPasswords().hash(OWNER.password);
     const user = { email: OWNER.email, name: "Ada", role: "owner" as const, passwordHash };

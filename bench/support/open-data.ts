@@ -7,10 +7,10 @@ import { type Installation, openForCommand } from "../../src/installation";
  */
 export function openData(
   dataDir: string,
-  { mayCreate = false }: { mayCreate?: boolean } = {},
+  { canCreate = false }: { canCreate?: boolean } = {},
 ): Installation {
   const flags = { dataDir, logLevel: "warn", publicRateLimit: "1000000" };
   const loaded = loadConfig(flags, {});
   if ("problems" in loaded) throw new Error(loaded.problems.join("\n"));
-  return openForCommand(loaded.config, "bench", { mayCreate });
+  return openForCommand(loaded.config, "bench", { canCreate });
 }

@@ -55,7 +55,7 @@ export async function seed(
   given: { keys?: number; scopes?: Scope[] } = {},
 ): Promise<Seed> {
   const { keys: keyCount = 0, scopes = ["read:status"] } = given;
-  const installation = openData(dataDir, { mayCreate: true });
+  const installation = openData(dataDir, { canCreate: true });
   const { ctx } = installation;
   try {
     const componentIds = await ctx.db.write((tx) => {

@@ -4,19 +4,19 @@ import { PAGES_PATH } from "./paths";
 
 /** Empty state without a status page, with the first step for roles that may create one. */
 export function FirstPage({ role }: { role: Role }) {
-  const mayCreate = roleAllows(role, "admin");
+  const canCreate = roleAllows(role, "admin");
   return (
     <EmptyState
       title="No status page yet"
       action={
-        mayCreate ? (
+        canCreate ? (
           <ButtonLink href={`${PAGES_PATH}/new`} kind="primary">
             Create page
           </ButtonLink>
         ) : undefined
       }
     >
-      {mayCreate
+      {canCreate
         ? "A status page shows the status of your components, incidents and maintenance."
         : "Incidents and maintenance belong to a status page. Ask an admin to create one."}
     </EmptyState>

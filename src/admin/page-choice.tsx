@@ -21,10 +21,10 @@ export function readPages(reader: Reader): PageRow[] {
  */
 export function choosePage<P extends Page>(
   pages: readonly P[],
-  asked: string | undefined,
+  slugOrId: string | undefined,
 ): P | undefined {
   return (
-    pages.find(({ id, slug }) => id === asked || slug === asked) ??
+    pages.find(({ id, slug }) => id === slugOrId || slug === slugOrId) ??
     pages.find((page) => page.isDefault) ??
     pages[0]
   );

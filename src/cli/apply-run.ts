@@ -21,7 +21,7 @@ export async function runApply(invocation: Invocation): Promise<ExitCode> {
   const bytes = readBytes(path);
   try {
     const file = readApplyFile(decodeUtf8(bytes), env);
-    const installation = openForCommand(config, "apply", { mayCreate: true });
+    const installation = openForCommand(config, "apply", { canCreate: true });
     try {
       // Its host is not allowed as a custom domain, and links in events contain it.
       followPublicAddress(installation.ctx);
@@ -92,12 +92,12 @@ function decodeUtf8(bytes: Buffer): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    throw new ApplyFileError([{ line: firstBrokenLine(bytes, decoder), detail: "is not UTF-8" }]);
+    throw new ApplyFileError([{ line: firstInvalidLine(bytes, decoder), detail: "is not UTF-8" }]);
   }
 }
 
 /** Returns the number of the first line that cannot be decoded, from 1. No multi-byte character contains 0x0a. */
-function firstBrokenLine(bytes: Buffer, decoder: TextDecoder): number {
+function firstInvalidLine(bytes: Buffer, decoder: TextDecoder): number {
   let line = 1;
   for (let start = 0, end = 0; end !== -1; start = end + 1, line += 1) {
     end = bytes.indexOf(0x0a, start);
@@ -119,7 +119,7 @@ function unreadable(path: string, { code, message }: NodeJS.ErrnoException): str
 function report(
   output: Output,
   { changes, leftovers }: ApplyOutcome,
-  how: { isDryRun: boolean; isPruned: boolean },
+  mode: { isDryRun: boolean; isPruned: boolean },
 ): void {
   for (const change of changes) output.out(describeChange(change));
   const counts = (["create", "update", "delete"] as const).map(
@@ -127,10 +127,10 @@ function report(
   );
   const [created, changed, removed] = counts;
   if (changes.length === 0) output.err("Nothing to change.");
-  else if (how.isDryRun) {
+  else if (mode.isDryRun) {
     output.err(`A dry run: would create ${created}, change ${changed}, remove ${removed}.`);
   } else output.err(`Created ${created}, changed ${changed}, removed ${removed}.`);
-  if (leftovers.length > 0 && !how.isPruned) {
+  if (leftovers.length > 0 && !mode.isPruned) {
     output.err(`No longer in the file, and kept: ${leftovers.join(", ")}. --prune removes them.`);
   }
 }

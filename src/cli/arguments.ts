@@ -28,12 +28,12 @@ export function readInvocation(
     if (flag.isRequired && !flags.has(flag.name)) problems.push(`--${flag.name} is missing.`);
   }
 
-  const given: GivenFlags = {};
+  const configFlags: GivenFlags = {};
   for (const name of command.options) {
     const value = flags.get(OPTIONS[name].flag)?.at(-1);
-    if (typeof value === "string") given[name] = value;
+    if (typeof value === "string") configFlags[name] = value;
   }
-  const loaded = loadConfig(given, env);
+  const loaded = loadConfig(configFlags, env);
   if ("problems" in loaded) problems.push(...loaded.problems);
   if (problems.length > 0) throw new UsageError(problems);
 
@@ -78,27 +78,27 @@ function tokenize(command: Command, args: readonly string[], problems: string[])
   for (const token of tokens) {
     if (token.kind === "positional") positionals.push(token.value);
     if (token.kind !== "option") continue;
-    const known = takesValue.get(token.name);
-    if (!known) {
+    const option = takesValue.get(token.name);
+    if (!option) {
       problems.push(`${token.rawName} is not an option of allclear ${command.name}.`);
       continue;
     }
-    if (known.value && token.value === undefined) {
+    if (option.value && token.value === undefined) {
       problems.push(`--${token.name} needs a value.`);
       continue;
     }
-    if (known.value && token.inlineValue === false && token.value?.startsWith("--")) {
+    if (option.value && token.inlineValue === false && token.value?.startsWith("--")) {
       // Probably a forgotten value; otherwise a key could be created with the name "--json".
       const joined = `--${token.name}=${token.value}`;
       problems.push(`--${token.name} needs a value; if ${token.value} is meant, write ${joined}.`);
       continue;
     }
-    if (!known.value && token.value !== undefined) {
+    if (!option.value && token.value !== undefined) {
       problems.push(`--${token.name} takes no value.`);
       continue;
     }
     const before = flags.get(token.name) ?? [];
-    if (before.length > 0 && !known.repeatable) {
+    if (before.length > 0 && !option.repeatable) {
       problems.push(`--${token.name} is given more than once.`);
     }
     flags.set(token.name, [...before, token.value ?? true]);

@@ -9,7 +9,7 @@ export const backupCommand: Command = {
   options: optionNames("backup"),
   async run({ config, positionals, output }) {
     const [file = ""] = positionals;
-    const installation = openForCommand(config, "backup", { mayCreate: false });
+    const installation = openForCommand(config, "backup", { canCreate: false });
     try {
       installation.ctx.db.copyTo(file);
     } finally {

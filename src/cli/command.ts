@@ -1,6 +1,6 @@
 import type { Config, OptionName } from "../config";
 
-/** A flag of one command, besides the shared options. */
+/** A flag of one command, in addition to the shared options. */
 export interface Flag {
   name: string;
   /** Placeholder of its value in the help; undefined for a switch. */

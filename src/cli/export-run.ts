@@ -17,7 +17,7 @@ const NOT_ALL =
 /** Prints the configuration file of the current state. */
 export async function runExport({ config, value, output }: Invocation): Promise<ExitCode> {
   const slug = value("page");
-  const { ctx, close } = openForCommand(config, "export", { mayCreate: false });
+  const { ctx, close } = openForCommand(config, "export", { canCreate: false });
   try {
     // A transaction, so that everything is read in the same state.
     const text = await ctx.db.write((tx) => {

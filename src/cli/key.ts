@@ -64,8 +64,8 @@ const createCommand: Command = {
     // Checked before the data directory is opened, which may create it.
     const fields = validateCreateKey(input, Date.now());
     if (fields.length > 0) throw wrongFlags(fields, flagsOf(invocation));
-    const how = { mayCreate: true, fields: flagsOf(invocation) };
-    return withInstallation(createCommand, invocation, how, async ({ ctx }) => {
+    const access = { canCreate: true, fields: flagsOf(invocation) };
+    return withInstallation(createCommand, invocation, access, async ({ ctx }) => {
       reveal(invocation, await ctx.db.write((tx) => createKey(ctx, tx, input, CLI_ACTOR)));
     });
   },
@@ -170,8 +170,8 @@ function withExisting(
   invocation: Invocation,
   work: (installation: Installation) => Promise<void>,
 ): Promise<0> {
-  const how = { mayCreate: false, fields: flagsOf(invocation) };
-  return withInstallation(command, invocation, how, work);
+  const access = { canCreate: false, fields: flagsOf(invocation) };
+  return withInstallation(command, invocation, access, work);
 }
 
 function scopesOf(invocation: Invocation): string[] {
@@ -191,9 +191,9 @@ function readRateLimit(invocation: Invocation): number | undefined {
 
 function readOverlap(invocation: Invocation): Overlap {
   const text = invocation.value("overlap") ?? "24h";
-  const known = OVERLAP_NAMES.find((name) => name === text);
-  if (!known) throw new UsageError([`--overlap must be one of ${OVERLAP_NAMES.join(", ")}.`]);
-  return known;
+  const overlap = OVERLAP_NAMES.find((name) => name === text);
+  if (!overlap) throw new UsageError([`--overlap must be one of ${OVERLAP_NAMES.join(", ")}.`]);
+  return overlap;
 }
 
 function reveal(invocation: Invocation, { key, value }: RevealedKey): void {

@@ -24,8 +24,8 @@ export async function runCommandLine(
     output.out(programHelp(commands, VERSION));
     return 0;
   }
-  const found = findCommand(commands, args);
-  if (!found) {
+  const match = findCommand(commands, args);
+  if (!match) {
     const near = commands.filter((command) => command.name.startsWith(`${args[0]} `));
     if (near.length > 0 && args.some(isHelp)) {
       output.out(groupHelp(near));
@@ -39,7 +39,7 @@ export async function runCommandLine(
     output.err("allclear --help lists the commands.");
     return 2;
   }
-  const { command, rest } = found;
+  const { command, rest } = match;
   if (rest.some(isHelp)) {
     output.out(commandHelp(command));
     return 0;

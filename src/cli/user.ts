@@ -57,9 +57,9 @@ const createCommand: Command = {
     if (password !== undefined) problems.push(...passwordProblems(password, input.email));
     if (problems.length > 0) throw new UsageError(problems);
     // With another role, users must exist already: an empty data directory is then probably a wrong path.
-    const mayCreate = input.role === undefined || input.role === "owner";
-    const how = { mayCreate, fields: FIELDS };
-    return withInstallation(createCommand, invocation, how, async ({ ctx }) => {
+    const canCreate = input.role === undefined || input.role === "owner";
+    const access = { canCreate, fields: FIELDS };
+    return withInstallation(createCommand, invocation, access, async ({ ctx }) => {
       if (password === undefined) {
         const link = await ctx.db.write((tx) => inviteUser(ctx, tx, input, CLI_ACTOR));
         printInvited(ctx, invocation, link);
@@ -150,8 +150,8 @@ function withExisting(
   invocation: Invocation,
   work: (ctx: AppContext) => Promise<void>,
 ): Promise<0> {
-  const how = { mayCreate: false, fields: FIELDS };
-  return withInstallation(command, invocation, how, ({ ctx }) => work(ctx));
+  const access = { canCreate: false, fields: FIELDS };
+  return withInstallation(command, invocation, access, ({ ctx }) => work(ctx));
 }
 
 /** Returns the user described by the flags, with the errors that are known without the database. */

@@ -9,16 +9,16 @@ import { type Command, type Invocation, UsageError } from "./command";
 export async function withInstallation(
   command: Pick<Command, "name">,
   invocation: Invocation,
-  how: { mayCreate: boolean; fields: FlagsOfFields },
+  access: { canCreate: boolean; fields: FlagsOfFields },
   work: (installation: Installation) => Promise<void>,
 ): Promise<0> {
-  const installation = openForCommand(invocation.config, command.name, how);
+  const installation = openForCommand(invocation.config, command.name, access);
   try {
     await work(installation);
     return 0;
   } catch (error) {
     const isInvalid = error instanceof Problem && error.code === "validation_failed";
-    throw isInvalid ? wrongFlags(error.fields, how.fields) : error;
+    throw isInvalid ? wrongFlags(error.fields, access.fields) : error;
   } finally {
     installation.close();
   }
@@ -40,8 +40,8 @@ export function wrongFlags(
   return new UsageError(
     fields.map(({ pointer, detail }) => {
       const [, field = "", index] = pointer.split("/");
-      const given = index === undefined ? "" : ` ${listed[field]?.[Number(index)] || '""'}`;
-      return `${flags[field] ?? field}${given} ${detail}.`;
+      const value = index === undefined ? "" : ` ${listed[field]?.[Number(index)] || '""'}`;
+      return `${flags[field] ?? field}${value} ${detail}.`;
     }),
   );
 }

@@ -215,13 +215,13 @@ export function loadConfig(
   const config: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(OPTIONS)) {
     const flag = flags[name as OptionName];
-    const given = flag ?? env[option.env] ?? option.default;
-    if (given === undefined) continue;
+    const value = flag ?? env[option.env] ?? option.default;
+    if (value === undefined) continue;
     try {
-      config[name] = option.parse(given);
+      config[name] = option.parse(value);
     } catch (error) {
       const where = flag === undefined ? option.env : `--${option.flag}`;
-      problems.push(`${where} ${(error as Error).message}; it is "${given}".`);
+      problems.push(`${where} ${(error as Error).message}; it is "${value}".`);
     }
   }
   return problems.length > 0 ? { problems } : { config: config as unknown as Config };

@@ -26,9 +26,9 @@ export function parseInteger(min: number, max: number): (value: string) => numbe
 
 export function parseOneOf<const T extends string>(values: readonly T[]): (value: string) => T {
   return (value) => {
-    const known = values.find((candidate) => candidate === value);
-    if (known === undefined) throw new Error(`must be one of ${values.join(", ")}`);
-    return known;
+    const match = values.find((candidate) => candidate === value);
+    if (match === undefined) throw new Error(`must be one of ${values.join(", ")}`);
+    return match;
   };
 }
 

@@ -51,11 +51,11 @@ export function connect(
  * data directory was moved, deleted or replaced. Paths without a file are ignored.
  */
 export function createMoveCheck(...paths: string[]): () => boolean {
-  const known = paths.flatMap((path) => {
+  const identities = paths.flatMap((path) => {
     const identity = identityOf(path);
     return identity === undefined ? [] : [{ path, identity }];
   });
-  return () => known.some(({ path, identity }) => isAnother(path, identity));
+  return () => identities.some(({ path, identity }) => isAnother(path, identity));
 }
 
 function isAnother(path: string, identity: string): boolean {
@@ -68,6 +68,6 @@ function isAnother(path: string, identity: string): boolean {
 }
 
 function identityOf(path: string): string | undefined {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found && `${found.dev}:${found.ino}`;
+  const file = statSync(path, { throwIfNoEntry: false });
+  return file && `${file.dev}:${file.ino}`;
 }

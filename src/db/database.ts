@@ -111,7 +111,7 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
   function openAgain(): void {
     try {
       if (isReplaced()) throw new MovedError();
-      const options = { mayCreate: false, openingWaitMs: REOPEN_WAIT_MS };
+      const options = { canCreate: false, openingWaitMs: REOPEN_WAIT_MS };
       connection = connect(openSqlite(path, busyTimeoutMs, options), log, watch.onStatementError);
       openingError = undefined;
       dataVersion = undefined;

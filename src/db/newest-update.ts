@@ -17,8 +17,8 @@ const ofMaintenance = selectOne((orm, _$: None) =>
  * with equal times.
  */
 export function newestUpdateId(reader: Reader): string | undefined {
-  const found = [ofIncidents(reader, {})?.id, ofMaintenance(reader, {})?.id];
-  return found
+  const ids = [ofIncidents(reader, {})?.id, ofMaintenance(reader, {})?.id];
+  return ids
     .filter((id) => typeof id === "string")
     .toSorted()
     .at(-1);

@@ -12,7 +12,7 @@ export const APPLICATION_ID = 0x416c636c;
 /** Options for opening a database. The defaults are those of a start. */
 interface OpenOptions {
   /** False if a missing file is an error. */
-  mayCreate?: boolean;
+  canCreate?: boolean;
   /** Longest wait for other processes while the database is opened, in ms. It blocks the thread. */
   openingWaitMs?: number;
 }
@@ -83,12 +83,12 @@ function openInMode(
   path: string,
   busyTimeoutMs: number,
   mode: "shared" | "exclusive",
-  { mayCreate = true, openingWaitMs = COMMAND_BUSY_TIMEOUT_MS }: OpenOptions,
+  { canCreate = true, openingWaitMs = COMMAND_BUSY_TIMEOUT_MS }: OpenOptions,
 ): Database {
   let sqlite: Database | undefined;
   try {
-    if (mayCreate) createFile(path);
-    sqlite = new Database(path, { create: mayCreate, readwrite: true, strict: true });
+    if (canCreate) createFile(path);
+    sqlite = new Database(path, { create: canCreate, readwrite: true, strict: true });
     // Must be set before the first read, so that SQLite keeps the index of the log in its own memory.
     if (mode === "exclusive") sqlite.run("PRAGMA locking_mode = EXCLUSIVE");
     sqlite.run(`PRAGMA busy_timeout = ${mode === "exclusive" ? 0 : openingWaitMs}`);

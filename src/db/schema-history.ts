@@ -47,8 +47,11 @@ export function requireKnownHistory(
     );
   }
   for (const [index, row] of applied.entries()) {
-    const known = migrations[index];
-    if (known && (row.number !== known.number || row.checksum !== sha256Hex(known.sql))) {
+    const migration = migrations[index];
+    if (
+      migration &&
+      (row.number !== migration.number || row.checksum !== sha256Hex(migration.sql))
+    ) {
       throw new OperatorError(
         `${what} was made with another migration ${row.number} (${row.name}) than this Allclear's. Use the build that made it.`,
       );

@@ -49,8 +49,8 @@ export class StatementCache {
   }
 
   prepared<Params>(build: Build<Params>): PreparedStatement {
-    const known = this.#prepared.get(build);
-    if (known) return known;
+    const cached = this.#prepared.get(build);
+    if (cached) return cached;
     const made = build(this.#orm, placeholders as Params).prepare();
     keepNulls(made.getQuery().params);
     this.#prepared.set(build, made);
@@ -73,8 +73,8 @@ function keepNulls(params: unknown[]): void {
     if (!is(param, Param) || !is(param.value, Placeholder)) continue;
     const { value, encoder } = param;
     params[index] = new Param(value, {
-      mapToDriverValue: (given: unknown) =>
-        given === null || given === undefined ? null : encoder.mapToDriverValue(given),
+      mapToDriverValue: (argument: unknown) =>
+        argument === null || argument === undefined ? null : encoder.mapToDriverValue(argument),
     });
   }
 }

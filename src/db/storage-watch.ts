@@ -72,14 +72,14 @@ export function createStorageWatch(
     onStatementError,
     writeFailed(error) {
       onStatementError(error);
-      const found = storageFaultOf(error);
-      if (fault !== found) {
+      const newFault = storageFaultOf(error);
+      if (fault !== newFault) {
         log.error(
-          { reason: STORAGE_FAULTS[found] },
+          { reason: STORAGE_FAULTS[newFault] },
           "changes cannot be stored; status pages are served read-only",
         );
       }
-      fault = found;
+      fault = newFault;
       retryUntilDone();
     },
     stored() {

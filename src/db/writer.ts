@@ -38,7 +38,7 @@ export interface WriterFigures {
   /** Changes in committed transactions. */
   changes: number;
   /** Changes that could not be stored, without those that a callback rejected. */
-  refused: number;
+  rejected: number;
   /** Length of the queue. */
   waiting: number;
 }
@@ -73,7 +73,7 @@ export function createWriter(
   let retry: Timer | undefined;
   let batches = 0;
   let changes = 0;
-  let refused = 0;
+  let rejected = 0;
 
   function schedule(): void {
     if (isScheduled || retry) return;
@@ -205,7 +205,7 @@ export function createWriter(
   function refuse(jobs: Job[], cause: unknown): void {
     if (jobs.length === 0) return;
     const callbacks = jobs.filter(({ isProbe }) => !isProbe).length;
-    refused += callbacks;
+    rejected += callbacks;
     if (callbacks > 0) log.error({ err: cause, callbacks }, "changes could not be stored");
     for (const job of jobs) job.reject(notStored(cause));
   }
@@ -229,7 +229,7 @@ export function createWriter(
   }
 
   return {
-    figures: () => ({ batches, changes, refused, waiting: queue.length }),
+    figures: () => ({ batches, changes, rejected, waiting: queue.length }),
     write: (change) => enqueue(change, false),
     // The watch already has the error.
     probe: () => enqueue(() => connection().touch(), true).catch(() => {}),

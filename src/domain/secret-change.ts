@@ -13,11 +13,12 @@ export const MISSING_SECRET =
 
 /** Describes a stored secret, which may be undefined, and the secret of a file. */
 export function describeSecretChange(
-  has: unknown,
-  asked: unknown,
-): { present: string | null; desired: string | null } {
-  const present = has === undefined ? null : SECRET;
-  if (asked === undefined || asked === null || asked === has) return { present, desired: present };
-  if (asked === "") return { present, desired: null };
-  return { present, desired: present === null ? SECRET : ANOTHER_SECRET };
+  stored: unknown,
+  declared: unknown,
+): { current: string | null; desired: string | null } {
+  const current = stored === undefined ? null : SECRET;
+  if (declared === undefined || declared === null || declared === stored)
+    return { current, desired: current };
+  if (declared === "") return { current, desired: null };
+  return { current, desired: current === null ? SECRET : ANOTHER_SECRET };
 }

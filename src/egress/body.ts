@@ -1,22 +1,22 @@
 import { Fault } from "./fault";
-import { type HttpAnswer, MOST_BODY_BYTES } from "./model";
+import { type HttpAnswer, DEFAULT_BODY_MAX_BYTES } from "./model";
 
 /** A decompressed body. */
 interface Body {
   bytes: Uint8Array;
   /** True if the body is longer. */
-  isCut: boolean;
+  isTruncated: boolean;
 }
 
-/** Decompresses the received part of a body, up to `most` bytes of the result. */
+/** Decompresses the received part of a body, up to `maxBytes` bytes of the result. */
 export async function readBody(
   answer: HttpAnswer,
-  most: number = MOST_BODY_BYTES,
+  maxBytes: number = DEFAULT_BODY_MAX_BYTES,
 ): Promise<Body | Fault> {
   const coding = (answer.headers.get("content-encoding") ?? "").trim().toLowerCase();
   if (coding === "" || coding === "identity" || answer.sentBody.length === 0) {
-    const isCut = answer.isCut || answer.sentBody.length > most;
-    return { bytes: answer.sentBody.subarray(0, most), isCut };
+    const isTruncated = answer.isTruncated || answer.sentBody.length > maxBytes;
+    return { bytes: answer.sentBody.subarray(0, maxBytes), isTruncated };
   }
   const decoder = await createDecoder(coding);
   if (!decoder) return new Fault("protocol", "The body is compressed in a way that is not read.");
@@ -30,9 +30,11 @@ export async function readBody(
     decoder.on("data", (chunk: Buffer) => {
       chunks.push(chunk);
       length += chunk.length;
-      if (length > most) settle({ bytes: Buffer.concat(chunks, most), isCut: true });
+      if (length > maxBytes) settle({ bytes: Buffer.concat(chunks, maxBytes), isTruncated: true });
     });
-    decoder.on("end", () => settle({ bytes: Buffer.concat(chunks, length), isCut: answer.isCut }));
+    decoder.on("end", () =>
+      settle({ bytes: Buffer.concat(chunks, length), isTruncated: answer.isTruncated }),
+    );
     decoder.on("error", () =>
       settle(new Fault("protocol", "The body is not compressed as its header says.")),
     );

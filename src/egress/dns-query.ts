@@ -29,9 +29,9 @@ export async function queryDns(query: DnsQuery, policy: Policy): Promise<DnsAnsw
     resolver.setServers([`${formatHost(server.address)}:${server.port}`]);
   }
   try {
-    const found = await untilAborted(ask(resolver, name, type), signal);
-    if (found === ABORTED) return timedOut("asking the resolver");
-    return { records: found };
+    const answer = await untilAborted(ask(resolver, name, type), signal);
+    if (answer === ABORTED) return timedOut("asking the resolver");
+    return { records: answer };
   } catch (error) {
     const code = codeOf(error).replace(/^DNS_/, "");
     return new Fault("dns", FAULTS[code] ?? `The resolver failed (${code || "no reason given"}).`);

@@ -14,7 +14,7 @@ export {
   type HttpAnswer,
   type HttpRequest,
   type IpFamily,
-  MOST_BODY_BYTES,
+  DEFAULT_BODY_MAX_BYTES,
 } from "./model";
 export { monitorPolicy, type Policy, webhookPolicy } from "./policy";
 export { headerError } from "./request-headers";

@@ -25,7 +25,7 @@ export type BoundedLookup = (
  * Limits the number of simultaneous look-ups, since none can be interrupted. A waiting one can: it is
  * dropped when the signals of all its callers have aborted. Callers with the same question share the result.
  */
-export function boundedLookup(lookup: Lookup, atOnce: number): BoundedLookup {
+export function boundedLookup(lookup: Lookup, concurrency: number): BoundedLookup {
   const pending = new Map<string, PendingLookup>();
   const waiting = new Set<PendingLookup>();
   let underWay = 0;
@@ -49,7 +49,7 @@ export function boundedLookup(lookup: Lookup, atOnce: number): BoundedLookup {
 
   function startNext(): void {
     for (const next of waiting) {
-      if (underWay >= atOnce) return;
+      if (underWay >= concurrency) return;
       waiting.delete(next);
       void next.start();
     }
@@ -83,32 +83,32 @@ interface SystemResolvers {
   thorough: Lookup;
 }
 
-const QUICK_AT_ONCE = 256;
+const QUICK_CONCURRENCY = 256;
 
 /**
  * Limit of thorough look-ups. There are as many threads as cores, shared with the hashing of passwords, and
  * a resolver that does not answer blocks one for ten seconds.
  */
-const THOROUGH_AT_ONCE = 1;
+const THOROUGH_CONCURRENCY = 1;
 
 /** Time for which the quick resolver is not used after it was found to be outdated. */
 const OUTDATED_MS = 60_000;
 
 const MACHINE: SystemResolvers = {
   async quick(name, family) {
-    const found = await bunDns.lookup(name, { backend: "c-ares", family: family ?? 0 });
-    return found.map(({ address }) => address);
+    const addresses = await bunDns.lookup(name, { backend: "c-ares", family: family ?? 0 });
+    return addresses.map(({ address }) => address);
   },
   async thorough(name, family) {
-    const found = await dns.lookup(name, { all: true, family: family ?? 0, verbatim: true });
-    return found.map(({ address }) => address);
+    const addresses = await dns.lookup(name, { all: true, family: family ?? 0, verbatim: true });
+    return addresses.map(({ address }) => address);
   },
 };
 
 /** Creates the look-up of this machine: quick first, and thorough for names that are not found. */
 export function systemLookup(clock: Clock, { quick, thorough } = MACHINE): BoundedLookup {
-  const lookupQuickly = boundedLookup(quick, QUICK_AT_ONCE);
-  const lookupThoroughly = boundedLookup(thorough, THOROUGH_AT_ONCE);
+  const lookupQuickly = boundedLookup(quick, QUICK_CONCURRENCY);
+  const lookupThoroughly = boundedLookup(thorough, THOROUGH_CONCURRENCY);
   let outdatedUntil = Number.NEGATIVE_INFINITY;
 
   return async (name, family, signal) => {

@@ -39,7 +39,7 @@ export interface Connection {
 }
 
 /** Default limit of a body that is read, in bytes. */
-export const MOST_BODY_BYTES = 256 * 1024;
+export const DEFAULT_BODY_MAX_BYTES = 256 * 1024;
 
 export interface HttpRequest {
   /** http or https, without user info. */
@@ -64,7 +64,7 @@ export interface HttpAnswer {
   /** Received part of the body as sent. `readBody` decompresses it. */
   sentBody: Uint8Array;
   /** True if the body was longer than what was read. */
-  isCut: boolean;
+  isTruncated: boolean;
   certificate: Certificate | null;
   /** Connected address. */
   address: string;

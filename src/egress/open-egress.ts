@@ -10,7 +10,7 @@ import { policiesOf } from "./policy";
 import { sendRequest } from "./request";
 import { createResolve } from "./resolve";
 
-const LOOKUPS_AT_ONCE = 256;
+const LOOKUP_CONCURRENCY = 256;
 
 /** Creates the outgoing connections with their libraries; `createEgress` loads this file on demand. */
 export function openEgress({
@@ -23,7 +23,7 @@ export function openEgress({
   const checked = createLocalFaultDetector(clock, hasFreeDescriptor);
   const policies = policiesOf(config.outboundAllow);
   const resolve = createResolve(
-    lookup ? boundedLookup(lookup, LOOKUPS_AT_ONCE) : systemLookup(clock),
+    lookup ? boundedLookup(lookup, LOOKUP_CONCURRENCY) : systemLookup(clock),
     policies,
   );
   const connector = new Connector(

@@ -14,7 +14,7 @@ export interface Policy {
 }
 
 /**
- * Addresses at which clouds give metadata and credentials to their machines, besides link-local ones: AWS,
+ * Addresses at which clouds give metadata and credentials to their machines, in addition to link-local ones: AWS,
  * Google, Oracle and Scaleway over IPv6, Alibaba, Oracle, Azure.
  */
 const METADATA: ReadonlySet<string> = new Set([

@@ -2,12 +2,12 @@ import { type IncomingMessage, request as startRequest } from "node:http";
 import { VERSION } from "../version";
 import type { Connector, Opened } from "./connect";
 import { codeOf, Fault, socketFault, timedOut } from "./fault";
-import { type HttpAnswer, type HttpRequest, MOST_BODY_BYTES } from "./model";
+import { type HttpAnswer, type HttpRequest, DEFAULT_BODY_MAX_BYTES } from "./model";
 import { headerError } from "./request-headers";
 import type { Resolve } from "./resolve";
 
 /** Maximum number of interim responses (1xx). */
-const MOST_INTERIM_ANSWERS = 10;
+const INTERIM_ANSWERS_MAX = 10;
 
 const ALPN = ["http/1.1"];
 
@@ -46,7 +46,7 @@ function requestError({ url, headers = {} }: HttpRequest): string | undefined {
 
 /** Sends the request, reads the answer and closes the connection in any case. */
 function exchange(request: HttpRequest, opened: Opened): Promise<HttpAnswer | Fault> {
-  const { url, method, headers, body, signal, maxBodyBytes = MOST_BODY_BYTES } = request;
+  const { url, method, headers, body, signal, maxBodyBytes = DEFAULT_BODY_MAX_BYTES } = request;
   const { socket } = opened;
   return new Promise((resolve) => {
     let answer: IncomingMessage | undefined;
@@ -78,7 +78,7 @@ function exchange(request: HttpRequest, opened: Opened): Promise<HttpAnswer | Fa
     sent.on("error", (error) => settle(exchangeFault(error, answer !== undefined)));
     sent.on("information", () => {
       interimAnswers += 1;
-      if (interimAnswers > MOST_INTERIM_ANSWERS) {
+      if (interimAnswers > INTERIM_ANSWERS_MAX) {
         settle(new Fault("protocol", "The server sent interim answers without end."));
       }
     });
@@ -88,8 +88,8 @@ function exchange(request: HttpRequest, opened: Opened): Promise<HttpAnswer | Fa
     sent.on("response", (received) => {
       answer = received;
       received.on("error", (error) => settle(exchangeFault(error, true)));
-      collect(received, maxBodyBytes, (bytes, isCut) =>
-        settle(toAnswer(received, bytes, isCut, opened)),
+      collect(received, maxBodyBytes, (bytes, isTruncated) =>
+        settle(toAnswer(received, bytes, isTruncated, opened)),
       );
     });
     sent.end(body);
@@ -98,17 +98,17 @@ function exchange(request: HttpRequest, opened: Opened): Promise<HttpAnswer | Fa
 
 function collect(
   received: IncomingMessage,
-  most: number,
-  done: (bytes: Uint8Array, isCut: boolean) => void,
+  maxBytes: number,
+  done: (bytes: Uint8Array, isTruncated: boolean) => void,
 ): void {
   const chunks: Buffer[] = [];
   let length = 0;
   received.on("data", (chunk: Buffer) => {
     // Buffered chunks are still emitted after the limit, up to a hundred thousand of one byte.
-    if (length > most) return;
+    if (length > maxBytes) return;
     chunks.push(chunk);
     length += chunk.length;
-    if (length > most) done(Buffer.concat(chunks, most), true);
+    if (length > maxBytes) done(Buffer.concat(chunks, maxBytes), true);
   });
   received.on("end", () => {
     if (received.complete) done(Buffer.concat(chunks, length), false);
@@ -118,14 +118,14 @@ function collect(
 function toAnswer(
   received: IncomingMessage,
   sentBody: Uint8Array,
-  isCut: boolean,
+  isTruncated: boolean,
   { address, certificate }: Opened,
 ): HttpAnswer {
   const headers = new Map<string, string>();
   for (const [name, value] of Object.entries(received.headersDistinct)) {
     if (value) headers.set(name, value.join(", "));
   }
-  return { status: received.statusCode ?? 0, headers, sentBody, isCut, address, certificate };
+  return { status: received.statusCode ?? 0, headers, sentBody, isTruncated, address, certificate };
 }
 
 function exchangeFault(error: unknown, hasAnswered: boolean): Fault {

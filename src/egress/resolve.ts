@@ -21,9 +21,9 @@ export function createResolve(
   return async ({ host: text, family, policy, signal }) => {
     const host = parseHost(text);
     if (!host) return new Fault("refused", "The host is neither a name nor an IP address.");
-    const found = host.isAddress ? [host.name] : await namedAddresses(host.name);
-    if (found instanceof Fault) return found;
-    const addresses = found.filter(
+    const candidates = host.isAddress ? [host.name] : await namedAddresses(host.name);
+    if (candidates instanceof Fault) return candidates;
+    const addresses = candidates.filter(
       (address) => family === undefined || (address.includes(":") ? 6 : 4) === family,
     );
     if (addresses.length === 0) {

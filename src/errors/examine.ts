@@ -9,15 +9,15 @@ import type { FieldError } from "./problem";
 type Path = readonly (string | number)[];
 type Fields = Record<string, unknown>;
 
-/** Marks a part of a value that breaks its schema. */
-const BROKEN = Symbol("broken");
+/** Stands for a part of a value that violates its schema. */
+const INVALID = Symbol("invalid");
 
 /** Result of comparing a value with its schema. */
 interface Examined {
-  /** Broken fields, each once. */
+  /** Invalid fields, each once. */
   errors: FieldErrors;
   /**
-   * Copy of the valid fields. A broken text in a list becomes empty, which keeps indexes unchanged.
+   * Copy of the valid fields. A invalid text in a list becomes empty, which keeps indexes unchanged.
    */
   valid: unknown;
 }
@@ -29,7 +29,7 @@ interface Examined {
 export function examine(schema: TSchema, value: unknown, limit?: number): Examined {
   const errors = new FieldErrors(limit);
   const valid = examinePart(schema, value, [], errors);
-  return { errors, valid: valid === BROKEN ? undefined : valid };
+  return { errors, valid: valid === INVALID ? undefined : valid };
 }
 
 /** Returns the errors of a value, one per field, without a limit. */
@@ -37,7 +37,7 @@ export function schemaErrors(schema: TSchema, value: unknown): FieldError[] {
   return [...examine(schema, value, Number.POSITIVE_INFINITY).errors.all];
 }
 
-/** Returns the value, typed by its schema. Throws `validation_failed` with every broken field. */
+/** Returns the value, typed by its schema. Throws `validation_failed` with every invalid field. */
 export function validate<Schema extends TSchema>(schema: Schema, value: unknown): Static<Schema> {
   examine(schema, value).errors.throwIfAny();
   return value as Static<Schema>;
@@ -57,17 +57,17 @@ function examinePart(schema: TSchema, value: unknown, path: Path, errors: FieldE
       return examineUnion(schema, value, path, errors);
     default: {
       const fault = findFault(schema, value);
-      return fault === undefined ? value : broken(path, fault, errors);
+      return fault === undefined ? value : invalid(path, fault, errors);
     }
   }
 }
 
 function examineObject(schema: TSchema, value: unknown, path: Path, errors: FieldErrors): unknown {
-  if (!isObject(value)) return broken(path, "must be an object", errors);
+  if (!isObject(value)) return invalid(path, "must be an object", errors);
   const properties: Record<string, TSchema> = schema["properties"];
   const required = new Set<string>(schema["required"]);
   const names = Object.getOwnPropertyNames(value);
-  if (addSizeErrors(schema, names.length, path, errors)) return BROKEN;
+  if (addSizeErrors(schema, names.length, path, errors)) return INVALID;
   const valid: Fields = {};
   let unknown = names.length;
   for (const [name, property] of Object.entries(properties)) {
@@ -114,11 +114,11 @@ function addUnknown(
 }
 
 function examineMap(schema: TSchema, value: unknown, path: Path, errors: FieldErrors): unknown {
-  if (!isObject(value)) return broken(path, "must be an object", errors);
+  if (!isObject(value)) return invalid(path, "must be an object", errors);
   const [[pattern, item] = []] = Object.entries<TSchema>(schema["patternProperties"]);
   if (pattern === undefined || item === undefined) throw new Error("a map without a value schema");
   const names = Object.getOwnPropertyNames(value);
-  if (addSizeErrors(schema, names.length, path, errors)) return BROKEN;
+  if (addSizeErrors(schema, names.length, path, errors)) return INVALID;
   const valid: Fields = {};
   const isName = new RegExp(pattern);
   for (const name of names) {
@@ -134,20 +134,20 @@ function examineMap(schema: TSchema, value: unknown, path: Path, errors: FieldEr
  * are not read.
  */
 function examineList(schema: TSchema, value: unknown, path: Path, errors: FieldErrors): unknown {
-  if (!Array.isArray(value)) return broken(path, "must be a list", errors);
+  if (!Array.isArray(value)) return invalid(path, "must be a list", errors);
   const { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY, uniqueItems } = schema;
   if (value.length < minItems) {
-    return broken(path, minItems === 1 ? "needs at least one" : `needs ${minItems}`, errors);
+    return invalid(path, minItems === 1 ? "needs at least one" : `needs ${minItems}`, errors);
   }
-  if (value.length > maxItems) return broken(path, `has more than ${maxItems} entries`, errors);
+  if (value.length > maxItems) return invalid(path, `has more than ${maxItems} entries`, errors);
   if (uniqueItems && new Set(value).size < value.length) {
-    return broken(path, "contains an entry twice", errors);
+    return invalid(path, "contains an entry twice", errors);
   }
   const valid: unknown[] = value.map((item, index) =>
     examinePart(items, item, [...path, index], errors),
   );
-  if (!valid.includes(BROKEN)) return valid;
-  return items.type === "string" ? valid.map((item) => (item === BROKEN ? "" : item)) : BROKEN;
+  if (!valid.includes(INVALID)) return valid;
+  return items.type === "string" ? valid.map((item) => (item === INVALID ? "" : item)) : INVALID;
 }
 
 /**
@@ -160,17 +160,17 @@ function examineUnion(schema: TSchema, value: unknown, path: Path, errors: Field
   const [only, ...more] = others;
   if (only && more.length === 0) return examinePart(only, value, path, errors);
   const fault = findFault(schema, value);
-  return fault === undefined ? value : broken(path, fault, errors);
+  return fault === undefined ? value : invalid(path, fault, errors);
 }
 
-function broken(path: Path, detail: string, errors: FieldErrors): typeof BROKEN {
+function invalid(path: Path, detail: string, errors: FieldErrors): typeof INVALID {
   errors.add(path, detail);
-  return BROKEN;
+  return INVALID;
 }
 
 /** Adds a valid field. `__proto__` becomes an ordinary field. */
 function keep(valid: Fields, name: string, value: unknown): void {
-  if (value === BROKEN) return;
+  if (value === INVALID) return;
   Object.defineProperty(valid, name, {
     value,
     enumerable: true,

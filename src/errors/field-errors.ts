@@ -1,13 +1,13 @@
 import { type FieldError, invalidFields, pointer } from "./problem";
 
-/** Broken fields listed in one response. */
+/** Maximum number of invalid fields that one response lists. */
 const LISTED_MAX = 100;
 
-/** Returns true for a top-level field of a body that has an error in it. */
-export type IsBroken = (field: string) => boolean;
+/** Returns true if a top-level field of a body, or a part of it, is invalid. */
+export type IsInvalidField = (field: string) => boolean;
 
 /**
- * Collects broken fields, so that one response reports all. Lists the first ones and counts the
+ * Collects invalid fields, so that one response reports all. Lists the first ones and counts the
  * rest.
  */
 export class FieldErrors {
@@ -65,10 +65,10 @@ export class FieldErrors {
 
   /** Adds the errors of fields that have none yet. Each field keeps its first error. */
   addMissing(further: FieldErrors): void {
-    const known = new Set(this.#listed.map((field) => field.pointer));
+    const listed = new Set(this.#listed.map((field) => field.pointer));
     this.addAll(
       [],
-      further.all.filter((field) => !known.has(field.pointer)),
+      further.all.filter((field) => !listed.has(field.pointer)),
     );
     this.#unlisted += further.unlisted;
   }

@@ -1,6 +1,6 @@
 /**
- * Error codes, the exception that carries one, and the validation that lists every broken field.
- * Independent of HTTP responses.
+ * Error codes, the exception `Problem`, which has one, and validation that lists all invalid fields.
+ * HTTP responses are in `http/`.
  */
 export { ERROR_CODES, ERRORS, type ErrorCode } from "./catalog";
 export {
@@ -14,4 +14,4 @@ export {
   unavailable,
 } from "./problem";
 export { examine, schemaErrors, validate } from "./examine";
-export { FieldErrors, type IsBroken } from "./field-errors";
+export { FieldErrors, type IsInvalidField } from "./field-errors";

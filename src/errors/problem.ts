@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from "./catalog";
 
-/** One broken field: a JSON pointer as a URI fragment, and the error. */
+/** One invalid field: a JSON pointer as a URI fragment, and the error. */
 export interface FieldError {
   pointer: string;
   detail: string;
@@ -13,7 +13,7 @@ export interface FieldError {
 export class Problem extends Error {
   readonly code: ErrorCode;
   readonly fields: readonly FieldError[];
-  /** Number of further broken fields, which `fields` does not name. */
+  /** Number of further invalid fields, which `fields` does not name. */
   readonly unlisted: number;
   /** Headers of the response, such as `Allow` or `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ export class Problem extends Error {
   }
 }
 
-/** Returns `validation_failed` with every broken field; `unlisted` more are only counted. */
+/** Returns `validation_failed` with every invalid field; `unlisted` more are only counted. */
 export function invalidFields(fields: readonly FieldError[], unlisted = 0): Problem {
   const count = fields.length + unlisted;
   const detail = count === 1 ? "One field is wrong." : `${count} fields are wrong.`;

@@ -6,7 +6,7 @@ import { auditLog } from "../db/tables/events";
 export type AuditRow = typeof auditLog.$inferSelect;
 
 /** Position of an entry in the log. */
-export type AuditPlace = Pick<AuditRow, "at" | "id">;
+export type AuditCursor = Pick<AuditRow, "at" | "id">;
 
 /** Filters of the log. An omitted filter matches everything. */
 export interface AuditQuery {
@@ -23,7 +23,7 @@ export interface AuditQuery {
   /** Unix ms, exclusive. */
   until?: number | undefined;
   /** Only entries that were written before this one. */
-  before?: AuditPlace | undefined;
+  before?: AuditCursor | undefined;
   limit: number;
 }
 

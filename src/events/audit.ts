@@ -45,7 +45,7 @@ export function audit(
 }
 
 /** Limit of rows per transaction, which keeps it short. */
-const ROWS_AT_ONCE = 500;
+const ROWS_PER_BATCH = 500;
 
 const deleteEntriesBefore = mutate((orm, $: { before: number; limit: number }) =>
   orm
@@ -60,7 +60,7 @@ const deleteEntriesBefore = mutate((orm, $: { before: number; limit: number }) =
     ),
 );
 
-const blankAddressesBefore = mutate((orm, $: { before: number; limit: number }) =>
+const deleteAddressesBefore = mutate((orm, $: { before: number; limit: number }) =>
   orm
     .update(auditLog)
     .set({ ip: null })
@@ -75,11 +75,11 @@ const blankAddressesBefore = mutate((orm, $: { before: number; limit: number }) 
 );
 
 /** Deletes at most 500 entries from before a time in unix ms. Returns true if there may be more. */
-export function trimAudit(tx: Tx, before: number): boolean {
-  return deleteEntriesBefore(tx, { before, limit: ROWS_AT_ONCE }) === ROWS_AT_ONCE;
+export function deleteOldAudits(tx: Tx, before: number): boolean {
+  return deleteEntriesBefore(tx, { before, limit: ROWS_PER_BATCH }) === ROWS_PER_BATCH;
 }
 
-/** Deletes the addresses in at most 500 entries, like `trimAudit`. */
-export function blankAuditAddresses(tx: Tx, before: number): boolean {
-  return blankAddressesBefore(tx, { before, limit: ROWS_AT_ONCE }) === ROWS_AT_ONCE;
+/** Deletes the addresses in at most 500 entries, like `deleteOldAudits`. */
+export function deleteAuditAddresses(tx: Tx, before: number): boolean {
+  return deleteAddressesBefore(tx, { before, limit: ROWS_PER_BATCH }) === ROWS_PER_BATCH;
 }

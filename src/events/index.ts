@@ -1,9 +1,9 @@
 /**
- * Records of changes: the outbox, from which deliveries are made, and the audit log. Both write in
- * the transaction of the change.
+ * Records of changes: the outbox, whose events become deliveries, and the audit log. Both are
+ * written in the transaction of the change.
  */
-export { audit, blankAuditAddresses, recordAudits, trimAudit } from "./audit";
-export { type AuditPlace, type AuditQuery, type AuditRow, searchAudit } from "./audit-search";
+export { audit, deleteAuditAddresses, recordAudits, deleteOldAudits } from "./audit";
+export { type AuditCursor, type AuditQuery, type AuditRow, searchAudit } from "./audit-search";
 export { type Author, authorsOf } from "./authors";
 export { EVENTS, type EventType } from "./catalog";
 export {

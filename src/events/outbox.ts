@@ -56,8 +56,8 @@ export function createOutbox(clock: Clock, newId: NewId): Outbox {
   const unpublished = new WeakMap<Tx, Unpublished>();
 
   function unpublishedOf(tx: Tx): Unpublished {
-    const known = unpublished.get(tx);
-    if (known) return known;
+    const existing = unpublished.get(tx);
+    if (existing) return existing;
     const made: Unpublished = { groups: [[]], depth: 0 };
     unpublished.set(tx, made);
     tx.atEnd(() => publish(tx, made));

@@ -1,14 +1,12 @@
-import type { Page } from "./pagination";
 import {
-  acceptsGzip,
   contentTag,
-  matchesAny,
-  NO_STORE,
-  Representation,
+  matchesIfNoneMatch,
   type TagKind,
   type VersionedResource,
   versionTag,
-} from "./representation";
+} from "./entity-tags";
+import type { Page } from "./pagination";
+import { acceptsGzip, NO_STORE, Representation } from "./representation";
 import type { RequestContext } from "./request-context";
 
 const JSON_TYPE = "application/json";
@@ -28,8 +26,8 @@ export function sendWithVersionTag(request: Request, resource: VersionedResource
 
 function sendTagged(request: Request, resource: VersionedResource, etag: string): Response {
   const headers = { "Content-Type": JSON_TYPE, "Cache-Control": NO_STORE, ETag: etag };
-  const known = request.method === "GET" ? request.headers.get("if-none-match") : null;
-  if (known !== null && matchesAny(known, etag)) {
+  const ifNoneMatch = request.method === "GET" ? request.headers.get("if-none-match") : null;
+  if (ifNoneMatch !== null && matchesIfNoneMatch(ifNoneMatch, etag)) {
     return new Response(null, { status: 304, headers: { "Cache-Control": NO_STORE, ETag: etag } });
   }
   return Response.json(resource, { headers });
@@ -103,8 +101,8 @@ export function sendHtml(
   const status = more.status ?? 200;
   // The length of a compressed page could reveal its secrets if it also contains text of an attacker.
   // Errors under load are not compressed, since that would cost more than the rest of the answer.
-  const isWorthIt = status < 429 && !more.isSecret;
-  const isCompressed = isWorthIt && acceptsGzip(request.headers.get("accept-encoding") ?? "");
+  const isCompressible = status < 429 && !more.isSecret;
+  const isCompressed = isCompressible && acceptsGzip(request.headers.get("accept-encoding") ?? "");
   if (!isCompressed) return new Response(document.html, { status, headers });
   headers["Content-Encoding"] = "gzip";
   return new Response(Bun.gzipSync(document.html), { status, headers });

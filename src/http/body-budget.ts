@@ -106,7 +106,7 @@ function createRoom(siteBytes: number) {
 
 /**
  * Returns the bytes for which room is reserved; 0 without a body. Without a declared length, a body counts
- * as the most that the runtime reads of one. A body of which only the beginning is read is small.
+ * as the most that the runtime reads of one. A body that is read only in part is small.
  */
 function countedBytes(headers: Headers, { beginningBytes }: DeclaredBody): number {
   const max = beginningBytes === undefined ? RUNTIME_BODY_MAX_BYTES : SMALL_BODY_BYTES;

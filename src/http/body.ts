@@ -45,7 +45,7 @@ function incomingBodyOf(request: WithBody): IncomingBody | undefined {
   return request[INCOMING_BODY];
 }
 
-/** A body of which only a part arrived: its sender closed the connection, or took too long. */
+/** A body that arrived only in part: its sender closed the connection, or took too long. */
 export class UnfinishedBody extends Problem {
   constructor() {
     super("invalid_request", "The whole body did not arrive in time.");

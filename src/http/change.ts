@@ -2,7 +2,8 @@ import type { AppContext } from "../context";
 import type { Tx } from "../db";
 import type { Actor } from "../domain/actor";
 import { sendResource, sendWithVersionTag } from "./answers";
-import { NO_STORE, requireMatch, type TagKind, type VersionedResource } from "./representation";
+import { requireIfMatch, type TagKind, type VersionedResource } from "./entity-tags";
+import { NO_STORE } from "./representation";
 import { actorOf, type RequestContext } from "./request-context";
 
 /** Request for a change of the object with the id of the path. */
@@ -29,7 +30,7 @@ export function createChanges<Current extends { version: number }>(
   ): Promise<Result> =>
     db.write((tx) => {
       const current = find(tx, params.id, requestContext);
-      requireMatch(request.headers.get("if-match"), current.version);
+      requireIfMatch(request.headers.get("if-match"), current.version);
       return apply(tx, current, actorOf(requestContext));
     });
 

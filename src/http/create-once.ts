@@ -6,7 +6,7 @@ import { sha256 } from "../kernel/hash";
 import { type RequestContext, bearerOf } from "./request-context";
 import { sendCreated } from "./answers";
 import { bodyHashOf, IDEMPOTENCY_KEY } from "./json-body";
-import type { TagKind } from "./representation";
+import type { TagKind } from "./entity-tags";
 import { splitUrl } from "./request-url";
 
 const KEY_SHAPE = /^[\x20-\x7e]{1,128}$/;

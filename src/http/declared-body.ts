@@ -56,7 +56,7 @@ export function isChunked(headers: Headers): boolean {
 /**
  * Returns the problem of a body by its headers alone: 400 for a length that is not a whole number, 413
  * for a declared length over the limit, 415 for a body that is compressed or of a media type that the
- * route does not read. A body of which only the beginning is read may be of any length and media type.
+ * route does not read. A body that is read only in part may be of any length and media type.
  * A missing body is left to the schema.
  */
 export function bodyHeadersProblem(headers: Headers, body: DeclaredBody): Problem | undefined {
@@ -91,7 +91,7 @@ export function mediaTypeProblem(headers: Headers): Problem | undefined {
 }
 
 /** Returns true if a form's headers allow files. */
-export function maySendFiles(headers: Headers): boolean {
+export function canSendFiles(headers: Headers): boolean {
   return mediaTypeOf(headers) === FORM_WITH_FILES;
 }
 

@@ -2,7 +2,7 @@ import { Kind, Type, TypeRegistry } from "@sinclair/typebox";
 import { Problem } from "../errors";
 import { sha256Hex } from "../kernel/hash";
 import { readBytes, readText } from "./body";
-import { FORM_KIND, maySendFiles } from "./declared-body";
+import { FORM_KIND, canSendFiles } from "./declared-body";
 
 /** A form as a browser sent it. */
 export interface Form {
@@ -38,7 +38,7 @@ export function formBody({ files = false }: { files?: boolean } = {}) {
   return {
     body: files ? FormWithFiles : PlainForm,
     parse: ({ request }: { request: Request }) =>
-      files && maySendFiles(request.headers) ? readFormWithFiles(request) : readForm(request),
+      files && canSendFiles(request.headers) ? readFormWithFiles(request) : readForm(request),
   };
 }
 

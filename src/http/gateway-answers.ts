@@ -26,7 +26,7 @@ export function rateLimited({ policy, decision }: Charge): Problem {
   const seconds = decision.retryAfterSeconds;
   return new Problem(
     "rate_limited",
-    `The limit of ${decision.limit} requests a minute for ${POLICIES[policy].whose} is used up. Try again in ${plural(seconds, "second")}.`,
+    `The limit of ${decision.limit} requests a minute for ${POLICIES[policy].subject} is used up. Try again in ${plural(seconds, "second")}.`,
     { headers: { "Retry-After": String(seconds) } },
   );
 }

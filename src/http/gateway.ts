@@ -134,7 +134,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
 
   /**
    * Answers without the body. A chunked one may have no end, so the connection is closed with the
-   * answer: the runtime would go on parsing chunks, of which a sender may make millions.
+   * answer: the runtime would continue parsing chunks, and a sender may send millions.
    */
   function finishUnread(
     context: GatewayContext,

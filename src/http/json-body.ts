@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { examine, type FieldErrors, invalidFields, type IsBroken, Problem } from "../errors";
+import { examine, type FieldErrors, invalidFields, type IsInvalidField, Problem } from "../errors";
 import { sha256 } from "../kernel/hash";
 import { decodeText, readBytes } from "./body";
 import { hideSchema, mediaTypeProblem } from "./declared-body";
@@ -12,13 +12,13 @@ const DEPTH_MAX = 32;
 const FIELDS_MAX = 24_000;
 
 /** A request whose body violates its schema. */
-interface RefusedRequest {
+interface InvalidRequest {
   /** The id or reference in the path; empty without one. */
   id: string;
   /** All parameters of the path. */
   params: Readonly<Record<string, string>>;
   requestContext: RequestContext;
-  isBroken: IsBroken;
+  isInvalid: IsInvalidField;
 }
 
 /**
@@ -27,7 +27,7 @@ interface RefusedRequest {
  */
 type FurtherErrors<Schema extends TSchema> = (
   valid: Partial<Static<Schema>>,
-  request: RefusedRequest,
+  request: InvalidRequest,
 ) => FieldErrors;
 
 /**
@@ -65,11 +65,11 @@ function declareBody<Schema extends TSchema>(
       const { errors, valid } = examine(schema, body);
       if (errors.isEmpty) return;
       if (furtherErrors) {
-        const isBroken: IsBroken = (field) =>
+        const isInvalid: IsInvalidField = (field) =>
           errors.all.some(({ pointer }) => pointer.split("/", 2)[1] === field);
         const fields = (valid ?? {}) as Partial<Static<Schema>>;
         errors.addMissing(
-          furtherErrors(fields, { id: params["id"] ?? "", params, requestContext, isBroken }),
+          furtherErrors(fields, { id: params["id"] ?? "", params, requestContext, isInvalid }),
         );
       }
       errors.throwIfAny();

@@ -43,7 +43,7 @@ interface Answer {
 }
 
 /**
- * Declaration of a route besides its schemas. The gateway authorises by it and the OpenAPI document
+ * Declaration of a route in addition to its schemas. The gateway authorises by it and the OpenAPI document
  * is made from it. The server does not start with a route that has none.
  */
 export interface Operation {
@@ -54,7 +54,7 @@ export interface Operation {
   tag: string;
   access: Access;
   answers: Record<number, Answer>;
-  /** Errors besides those that follow from its access and its schemas. */
+  /** Errors in addition to those that follow from its access and its schemas. */
   errors?: readonly ErrorCode[];
   /** `etag`: answers have one, and If-None-Match is supported. `if-match`: changes support If-Match too. */
   conditional?: "etag" | "if-match";

@@ -45,7 +45,7 @@ interface DeclaredRoute {
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /**
- * A table of declared routes, in the same router that Elysia uses, so that both read a path alike.
+ * A table of declared routes, in the same router that Elysia uses, so that both read a path in the same way.
  * HEAD is answered wherever GET is.
  */
 export function createRouteTable(): RouteTable {
@@ -58,12 +58,12 @@ export function createRouteTable(): RouteTable {
     routes,
     counts,
     add(declared, handle) {
-      const added = declared.map(({ method, path, hooks }, place): Route => {
+      const added = declared.map(({ method, path, hooks }, offset): Route => {
         const operation = operationOf({ hooks });
         if (!operation) throw new Error(`the route ${method} ${path} declares no operation`);
         const { query } = hooks as { query?: TSchema };
         const body = declaredBodyOf(hooks as { body?: TSchema });
-        return { index: routes.length + place, method, path, operation, body, query, handle };
+        return { index: routes.length + offset, method, path, operation, body, query, handle };
       });
       for (const route of added) router.add(route.method, route.path, { route });
       routes.push(...added);

@@ -1,5 +1,5 @@
 import type { AppContext } from "../context";
-import { isSecure, type LiveSession, SESSION_LIFETIME_MS, type Sessions } from "../features/auth";
+import { isHttps, type LiveSession, SESSION_LIFETIME_MS, type Sessions } from "../features/auth";
 import { SECOND_MS } from "../kernel/time";
 
 /** Age of cookies: the longest lifetime of a session. The server decides when a session ends. */
@@ -15,7 +15,7 @@ type PublicAddress = Pick<AppContext, "baseUrl">;
  * and no plain connection can set it. Without HTTPS, browsers do not accept the prefix.
  */
 function cookieName({ baseUrl }: PublicAddress): string {
-  return isSecure(baseUrl) ? "__Host-allclear" : "allclear_session";
+  return isHttps(baseUrl) ? "__Host-allclear" : "allclear_session";
 }
 
 /**
@@ -62,5 +62,5 @@ export function endedSessionCookie(address: PublicAddress): string {
 }
 
 function attributes({ baseUrl }: PublicAddress): string {
-  return `Path=/; HttpOnly; SameSite=Lax${isSecure(baseUrl) ? "; Secure" : ""}`;
+  return `Path=/; HttpOnly; SameSite=Lax${isHttps(baseUrl) ? "; Secure" : ""}`;
 }

@@ -69,9 +69,9 @@ export function isDescriptorError(error: unknown): boolean {
 }
 
 /**
- * Returns the limit of simultaneous outgoing connections for one kind of work: `most`, but at most a
+ * Returns the limit of simultaneous outgoing connections for one kind of work: `max`, but at most a
  * quarter of all descriptors, so that incoming connections and files have room.
  */
-export function outgoingShare(most: number, limit = descriptorLimit()): number {
-  return limit === undefined ? most : Math.max(1, Math.min(most, Math.floor(limit / 4)));
+export function outgoingShare(max: number, limit = descriptorLimit()): number {
+  return limit === undefined ? max : Math.max(1, Math.min(max, Math.floor(limit / 4)));
 }

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 
 /** Units of work in one turn of the event loop: about 20 ms before code is optimised. */
-const WORK_AT_ONCE = 50;
+const WORK_PER_TURN = 50;
 /** Cost of a step after which the turn ends. */
-export const WHOLE_TURN = WORK_AT_ONCE;
+export const WHOLE_TURN = WORK_PER_TURN;
 
 /**
  * Runs a generator and lets other work of the process run after every 50 units. Each step yields its cost:
@@ -15,7 +15,7 @@ export async function runInSlices<Result>(steps: Generator<number, Result>): Pro
     const step = steps.next();
     if (step.done) return step.value;
     work += step.value;
-    if (work < WORK_AT_ONCE) continue;
+    if (work < WORK_PER_TURN) continue;
     work = 0;
     await setImmediate();
   }
@@ -42,8 +42,8 @@ export function makeInSlices<Source extends object, Made>(
   }
 
   return (source) => {
-    const known = made.get(source);
-    if (known) return known.value;
+    const cached = made.get(source);
+    if (cached) return cached.value;
     let running = pending.get(source);
     if (!running) pending.set(source, (running = run(source)));
     return running;

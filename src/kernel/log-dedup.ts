@@ -55,14 +55,14 @@ export function deduplicateLog(log: Log, clock: Clock, redact: Redact): Log {
     summarise(line);
   }
 
-  function write(level: Level, given: Line): void {
-    const { key, message, error } = parseLine(level, given, redact);
-    const known = counted.get(key);
-    if (known) {
-      known.repeated += 1;
+  function write(level: Level, entry: Line): void {
+    const { key, message, error } = parseLine(level, entry, redact);
+    const earlier = counted.get(key);
+    if (earlier) {
+      earlier.repeated += 1;
       return;
     }
-    log[level](...given);
+    log[level](...entry);
     if (counted.size >= COUNTED_MAX) forgetOldest();
     const line: Counted = { level, message, error, repeated: 0, timer: { cancel() {} } };
     line.timer = clock.after(MINUTE_MS, () => endMinute(key, line));
@@ -72,8 +72,8 @@ export function deduplicateLog(log: Log, clock: Clock, redact: Redact): Log {
   return {
     debug: log.debug.bind(log),
     info: log.info.bind(log),
-    warn: ((...given: Line) => write("warn", given)) as Log["warn"],
-    error: ((...given: Line) => write("error", given)) as Log["error"],
+    warn: ((...entry: Line) => write("warn", entry)) as Log["warn"],
+    error: ((...entry: Line) => write("error", entry)) as Log["error"],
     isLevelEnabled: (level) => log.isLevelEnabled(level),
     flush() {
       for (const line of counted.values()) summarise(line);
@@ -110,6 +110,6 @@ function rootOf(error: unknown): unknown {
 function describe(error: unknown): string[] {
   if (!(error instanceof Error)) return [typeof error, String(error)];
   const { code } = error as NodeJS.ErrnoException;
-  const place = error.stack?.split("\n").find((line) => line.startsWith("    at ")) ?? "";
-  return [typeof code === "string" ? code : error.name, error.message, place];
+  const location = error.stack?.split("\n").find((line) => line.startsWith("    at ")) ?? "";
+  return [typeof code === "string" ? code : error.name, error.message, location];
 }

@@ -25,11 +25,11 @@ export type Redact = (text: string) => string;
  */
 export function createLog(level: LogLevel, redact: Redact): Log {
   const logger = lazy(() => openLogger(level, redact));
-  const isLevelEnabled = (asked: LogLevel) =>
-    asked !== "silent" && LOG_LEVELS.indexOf(asked) >= LOG_LEVELS.indexOf(level);
+  const isLevelEnabled = (lineLevel: LogLevel) =>
+    lineLevel !== "silent" && LOG_LEVELS.indexOf(lineLevel) >= LOG_LEVELS.indexOf(level);
   const line = (at: "debug" | "info" | "warn" | "error"): LogFn =>
-    ((...given: Parameters<LogFn>) => {
-      if (isLevelEnabled(at)) logger()[at](...given);
+    ((...args: Parameters<LogFn>) => {
+      if (isLevelEnabled(at)) logger()[at](...args);
     }) as LogFn;
   return {
     debug: line("debug"),

@@ -150,9 +150,9 @@ function shapeFor({ [Tag]: tag, [Shapes]: shapes }: ByTagSchema, value: unknown)
     typeof value === "object" && value !== null
       ? (value as Record<string, unknown>)[tag]
       : undefined;
-  const meant =
+  const variant =
     typeof named === "string" && Object.hasOwn(shapes, named) ? shapes[named] : undefined;
-  return meant ?? Type.Object({ [tag]: OneOf(Object.keys(shapes)) });
+  return variant ?? Type.Object({ [tag]: OneOf(Object.keys(shapes)) });
 }
 
 defineKind("AllclearDay", (_schema: unknown, value) => {

@@ -40,7 +40,7 @@ function luminance(colour: string): number {
 
 /** Returns the value of a token in a theme: 0 is light, 1 is dark, as in the order of `tokens.css`. */
 function colourOf(token: string, theme: number): string {
-  const found = [...tokens.matchAll(new RegExp(`--${token}: (#[0-9a-f]{6});`, "g"))][theme]?.[1];
-  if (found === undefined) throw new Error(`the tokens have no ${token}`);
-  return found;
+  const color = [...tokens.matchAll(new RegExp(`--${token}: (#[0-9a-f]{6});`, "g"))][theme]?.[1];
+  if (color === undefined) throw new Error(`the tokens have no ${token}`);
+  return color;
 }

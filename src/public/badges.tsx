@@ -62,7 +62,7 @@ export function componentBadge(component: { name: string; status: ComponentStatu
   return { label: name, message: STATUS_WORDS[status], status };
 }
 
-/** Renders a badge as an SVG document, 20 pixels high, with a shape and a text besides the colour. */
+/** Renders a badge as an SVG document, 20 pixels high, with a shape and a text in addition to the colour. */
 export function renderBadge({ label, message, status }: Badge): string {
   const title = printable(`${label}: ${message}`);
   const name = shorten(printable(label));

@@ -1,6 +1,6 @@
 import type { IncidentSummary } from "../features/incidents";
 import type { MaintenanceSummary } from "../features/maintenance";
-import type { Entry } from "../features/status";
+import type { HistoryEntry } from "../features/status";
 import { DAY_MS, startOfDay, toIso } from "../kernel/time";
 import type { PageContext } from "./page-context";
 import { IncidentState, MaintenanceState } from "./state";
@@ -10,7 +10,7 @@ import { lasting } from "./words";
 const NAMES_SHOWN = 4;
 
 /** Start and end of an incident or a maintenance, in unix ms. The end is null while it continues. */
-export type EntrySpan = Pick<Entry, "from" | "to">;
+export type EntrySpan = Pick<HistoryEntry, "from" | "to">;
 
 /** Consecutive UTC days without entries: start of the first and of the last day, in unix ms. */
 interface QuietDays {
@@ -19,14 +19,14 @@ interface QuietDays {
 }
 
 /** Entries of one day, or a period of days without any. */
-export type DaySection = { day: number; entries: Entry[] } | QuietDays;
+export type DaySection = { day: number; entries: HistoryEntry[] } | QuietDays;
 
 /**
  * Groups entries by the UTC day of their start, newest first. If a span (unix ms) is given, its days
  * without entries and without `others` are included as quiet days.
  */
 export function groupByDay(
-  entries: readonly Entry[],
+  entries: readonly HistoryEntry[],
   span?: { from: number; to: number; others: readonly EntrySpan[] },
 ): DaySection[] {
   const byDay = Map.groupBy(entries, (entry) => startOfDay(entry.from));
@@ -86,16 +86,17 @@ export function DaySections(props: {
   );
 }
 
-function EntryRow({ entry: { thing }, context }: { entry: Entry; context: PageContext }) {
-  return thing.kind === "incident" ? (
-    <IncidentRow incident={thing.incident} context={context} />
+function EntryRow({ entry: { subject }, context }: { entry: HistoryEntry; context: PageContext }) {
+  return subject.kind === "incident" ? (
+    <IncidentRow incident={subject.incident} context={context} />
   ) : (
-    <MaintenanceRow maintenance={thing.maintenance} context={context} />
+    <MaintenanceRow maintenance={subject.maintenance} context={context} />
   );
 }
 
 function IncidentRow({ incident, context }: { incident: IncidentSummary; context: PageContext }) {
-  const { id, name, components, isCut, startedAt, resolvedAt, postmortemPublishedAt } = incident;
+  const { id, name, components, isTruncated, startedAt, resolvedAt, postmortemPublishedAt } =
+    incident;
   const href = context.paths.incident(id);
   return (
     <li class="row">
@@ -105,7 +106,7 @@ function IncidentRow({ incident, context }: { incident: IncidentSummary; context
         </a>
         <p class="muted">
           {resolvedAt === null ? "Ongoing" : lasting(toIso(startedAt), toIso(resolvedAt))}
-          <Affected components={components} isCut={isCut} />
+          <Affected components={components} isTruncated={isTruncated} />
           {postmortemPublishedAt === null ? null : (
             <>
               {" · "}
@@ -121,7 +122,7 @@ function IncidentRow({ incident, context }: { incident: IncidentSummary; context
 
 function MaintenanceRow(props: { maintenance: MaintenanceSummary; context: PageContext }) {
   const { maintenance, context } = props;
-  const { id, name, status, components, isCut, startedAt, endedAt } = maintenance;
+  const { id, name, status, components, isTruncated, startedAt, endedAt } = maintenance;
   return (
     <li class="row">
       <div class="row-text">
@@ -133,7 +134,7 @@ function MaintenanceRow(props: { maintenance: MaintenanceSummary; context: PageC
           {endedAt === null || status === "cancelled"
             ? ""
             : ` · ${lasting(toIso(startedAt), toIso(endedAt))}`}
-          <Affected components={components} isCut={isCut} />
+          <Affected components={components} isTruncated={isTruncated} />
         </p>
       </div>
       <MaintenanceState maintenance={maintenance} />
@@ -141,13 +142,13 @@ function MaintenanceRow(props: { maintenance: MaintenanceSummary; context: PageC
   );
 }
 
-function Affected(props: { components: readonly string[]; isCut: boolean }) {
-  const { components, isCut } = props;
+function Affected(props: { components: readonly string[]; isTruncated: boolean }) {
+  const { components, isTruncated } = props;
   if (components.length === 0) return null;
   return (
     <>
       {" · "}
-      <Names names={components} most={NAMES_SHOWN} isCut={isCut} />
+      <Names names={components} max={NAMES_SHOWN} isTruncated={isTruncated} />
     </>
   );
 }

@@ -11,12 +11,12 @@ import {
   renderLinkedDocument,
 } from "../ui";
 
-/** Placeholder of the request id in a cached page. */
-const ID_PLACE = "{request}";
+/** Placeholder of the request id in a cached page, since each answer has another one. */
+const REQUEST_ID_PLACEHOLDER = "{request}";
 
 /**
- * Returns a function that answers failures with an HTML page if a browser requested a path outside the
- * API, else with undefined. It redirects to sign-in where that is required, with a link back. Pages for
+ * Creates a function that returns an HTML page for a failure, or undefined if the client is not a browser or
+ * the path belongs to the API. If sign-in is required, it redirects there with a link back. Pages for
  * `rate_limited` and `unavailable` are cached, since thousands may be needed in one second.
  */
 export function createFailurePage(): (
@@ -24,9 +24,10 @@ export function createFailurePage(): (
   context: GatewayContext,
 ) => Response | undefined {
   const loadPages = createPageCache(renderFailure);
-  /** True for routes that answer JSON. Cached, since answers under load must stay cheap. */
+  /** Results of `answersJson`, cached since answers under load must stay cheap. */
   const jsonRoutes = new Map<Route, boolean>();
 
+  /** Returns true if a route has an answer in JSON. */
   function answersJson(route: Route): boolean {
     let isJson = jsonRoutes.get(route);
     if (isJson === undefined) {
@@ -36,27 +37,33 @@ export function createFailurePage(): (
     return isJson;
   }
 
-  /** Returns true for a browser on a path that people visit. */
-  function isForPerson({ request, route }: GatewayContext, path: string): boolean {
+  /** Returns true if a browser requested a path that is not for programs. */
+  function needsHtml({ request, route }: GatewayContext, path: string): boolean {
     const accept = request.headers.get("accept") ?? "";
     if (!accept.includes("text/html") || path.startsWith("/api/")) return false;
     return !route || (route.operation.access.kind !== "health" && !answersJson(route));
   }
 
   function render({ code, message }: Problem, context: GatewayContext, path: string): HtmlDocument {
-    const places = placesOf(context, path);
-    const isForLoad = code === "rate_limited" || code === "unavailable";
-    const isForm = !isRead(context.request);
+    const targets = targetsOf(context, path);
+    const isCached = code === "rate_limited" || code === "unavailable";
+    const isSubmission = !isRead(context.request);
     const { requestId } = context;
-    if (!isForLoad) return renderFailure({ code, message, places, isForm, requestId });
-    const page = loadPages({ code, message, places, isForm, requestId: ID_PLACE });
-    return { ...page, html: page.html.replace(ID_PLACE, requestId) };
+    if (!isCached) return renderFailure({ code, message, targets, isSubmission, requestId });
+    const page = loadPages({
+      code,
+      message,
+      targets,
+      isSubmission,
+      requestId: REQUEST_ID_PLACEHOLDER,
+    });
+    return { ...page, html: page.html.replace(REQUEST_ID_PLACEHOLDER, requestId) };
   }
 
   return (failure, context) => {
     const { request } = context;
     const path = pathOf(request.url);
-    if (!isForPerson(context, path)) return undefined;
+    if (!needsHtml(context, path)) return undefined;
     if (failure.code === "sign_in_required" && isRead(request)) {
       return seeOther(signInPath(path));
     }
@@ -76,23 +83,25 @@ function signInPath(next: string): string {
   return containsKeyShape(next) ? SIGN_IN_PATH : `${SIGN_IN_PATH}?next=${encodeURIComponent(next)}`;
 }
 
-/** Returns path and query. The host may be invalid, so the URL is not parsed. */
+/** Returns path and query of a URL, without parsing it, since its host may be invalid. */
 function pathOf(url: string): string {
   return url.replace(/^[a-z]+:\/\/[^/]*/i, "") || "/";
 }
 
-/** Returns the status page that a path belongs to, whether it exists or not; else "/". */
+/** Returns the path of the status page that a path is part of, whether it exists or not; else "/". */
 function statusPagePath(path: string): string {
   return /^\/status\/[a-z0-9-]+(?=\/)/.exec(path)?.[0] ?? "/";
 }
 
 /** Targets of the links of a failure page. */
-interface Places {
+interface LinkTargets {
+  /** True for a path of the dashboard. */
   isDashboard: boolean;
+  /** Path of the status page to link to. */
   statusPage: string;
 }
 
-function placesOf({ domain }: GatewayContext, path: string): Places {
+function targetsOf({ domain }: GatewayContext, path: string): LinkTargets {
   // A custom domain has only its status page, not the dashboard.
   return {
     isDashboard: !domain && /^\/admin(?:[/?]|$)/.test(path),
@@ -103,17 +112,17 @@ function placesOf({ domain }: GatewayContext, path: string): Places {
 interface FailureProps {
   code: ErrorCode;
   message: string;
-  places: Places;
-  /** True if a form was sent. */
-  isForm: boolean;
+  targets: LinkTargets;
+  /** True if the request submitted a form. */
+  isSubmission: boolean;
   requestId: string;
 }
 
 function renderFailure(props: FailureProps): HtmlDocument {
-  const { code, message, places, isForm, requestId } = props;
+  const { code, message, targets, isSubmission, requestId } = props;
   const { status, title } = ERRORS[code];
-  const mayLeaveForm = code === "sign_in_required";
-  const canBeSentAgain = isForm && (code === "rate_limited" || code === "unavailable");
+  const isSignInRequired = code === "sign_in_required";
+  const canResubmit = isSubmission && (code === "rate_limited" || code === "unavailable");
   return renderLinkedDocument({
     title: `${title} · Allclear`,
     assets: linkedAssets(),
@@ -130,25 +139,25 @@ function renderFailure(props: FailureProps): HtmlDocument {
         {code === "not_found" ? (
           <p>The page may have been removed, or the address may be incomplete.</p>
         ) : null}
-        {canBeSentAgain ? (
+        {canResubmit ? (
           <p>
             To keep your input, go back to the form with your browser's back button and submit it
             again later.
           </p>
         ) : null}
-        {mayLeaveForm ? (
+        {isSignInRequired ? (
           <p>
             To keep your input, sign in in another tab, then go back to the form with your browser's
             back button and submit it again.
           </p>
         ) : null}
         <Actions>
-          {mayLeaveForm ? (
+          {isSignInRequired ? (
             <ButtonLink href={SIGN_IN_PATH} kind="primary" opensTab>
               Sign in in another tab
             </ButtonLink>
           ) : (
-            <WayBack {...places} />
+            <BackLinks {...targets} />
           )}
         </Actions>
       </PlainPage>
@@ -156,7 +165,7 @@ function renderFailure(props: FailureProps): HtmlDocument {
   });
 }
 
-function WayBack({ isDashboard, statusPage }: Places) {
+function BackLinks({ isDashboard, statusPage }: LinkTargets) {
   if (!isDashboard) {
     return (
       <ButtonLink href={statusPage} kind="primary">

@@ -1,4 +1,4 @@
-import { type Entry, type StatusDocument } from "../features/status";
+import { type HistoryEntry, type StatusDocument } from "../features/status";
 import type { HtmlDocument } from "../ui";
 import { DaySections, groupByDay } from "./entries";
 import type { Month } from "./month";
@@ -7,7 +7,7 @@ import { renderPage } from "./page-document";
 
 /** Part of the entries of a month. */
 interface MonthPart {
-  entries: readonly Entry[];
+  entries: readonly HistoryEntry[];
   /** Cursor that the entries follow; undefined for the newest entries. */
   before: string | undefined;
   /** Cursor of the next part; undefined for the last part. */

@@ -57,7 +57,7 @@ function MaintenanceCard(props: {
       </div>
       <p class="muted">
         <ClockTime at={at} until={until} times={times} />
-        <Affects components={components} most={NAMES_SHOWN} isCut={truncated} />
+        <Affects components={components} max={NAMES_SHOWN} isTruncated={truncated} />
       </p>
       {isUnderWay(maintenance.status) ? (
         <UpdateList shown={shown} times={times} named={0} href={href} />

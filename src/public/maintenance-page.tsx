@@ -51,7 +51,7 @@ export function renderMaintenancePage(
                 components.length === 0 ? null : (
                   <Names
                     names={components.map(({ name }) => name)}
-                    most={Number.POSITIVE_INFINITY}
+                    max={Number.POSITIVE_INFINITY}
                   />
                 ),
             },

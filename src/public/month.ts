@@ -36,15 +36,15 @@ export function monthNameOf(ms: number): string {
 }
 
 /** Cursor in the history of a month: start in unix ms and id of an entry. */
-export const PLACE_PATTERN = "^[0-9]{1,15}-(?:inc|mnt)_[0-9a-z]+$";
+export const CURSOR_PATTERN = "^[0-9]{1,15}-(?:inc|mnt)_[0-9a-z]+$";
 
 /** Returns a cursor as the text used in links. */
-export function placeText({ at, id }: SummaryCursor): string {
+export function formatCursor({ at, id }: SummaryCursor): string {
   return `${at}-${id}`;
 }
 
 /** Reads a cursor that matches the pattern. */
-export function placeOf(text: string | undefined): SummaryCursor | undefined {
+export function parseCursor(text: string | undefined): SummaryCursor | undefined {
   if (text === undefined) return undefined;
   const hyphen = text.indexOf("-");
   return { at: Number(text.slice(0, hyphen)), id: text.slice(hyphen + 1) };

@@ -49,9 +49,15 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
       </div>
       <p class="muted">
         Since <ClockTime at={started_at} times={times} />
-        <Affects components={components} most={NAMES_SHOWN} isCut={truncated} />
+        <Affects components={components} max={NAMES_SHOWN} isTruncated={truncated} />
       </p>
-      <UpdateList shown={shown} times={times} named={NAMES_SHOWN} isCut={truncated} href={href} />
+      <UpdateList
+        shown={shown}
+        times={times}
+        named={NAMES_SHOWN}
+        isTruncated={truncated}
+        href={href}
+      />
       {isMore ? (
         <p class="more">
           <a href={href}>Earlier updates</a>

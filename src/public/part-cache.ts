@@ -25,8 +25,8 @@ export function createPartCache(): RenderPart {
   });
   return (id, factsOfPart, make) => {
     const facts = JSON.stringify(factsOfPart);
-    const known = cache.get(id);
-    if (known?.facts === facts) return known.html;
+    const cached = cache.get(id);
+    if (cached?.facts === facts) return cached.html;
     const html = renderPart(id, factsOfPart, make);
     cache.set(id, { facts, html });
     return html;

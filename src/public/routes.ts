@@ -6,7 +6,7 @@ import type { Sessions } from "../features/auth";
 import { getIncidentPart, presentIncident } from "../features/incidents";
 import { getMaintenancePart, presentMaintenance } from "../features/maintenance";
 import {
-  firstDayStart,
+  historyStartOf,
   readHistory,
   readLatency,
   type Snapshot,
@@ -24,9 +24,9 @@ import {
   MONTH_PATTERN,
   monthNameOf,
   monthOf,
-  PLACE_PATTERN,
-  placeOf,
-  placeText,
+  CURSOR_PATTERN,
+  parseCursor,
+  formatCursor,
 } from "./month";
 import { createPartCache } from "./part-cache";
 import { createMarkdownCache } from "./markdown-cache";
@@ -98,11 +98,11 @@ export function publicRoutes(
 
   function historyPage(month: Month, before: string | undefined, { document }: Snapshot) {
     const { id, created_at: createdAt } = document.page;
-    const first = firstDayStart(ctx.db, { id, createdAt: Date.parse(createdAt) });
-    const span = { pageId: id, from: month.from, to: month.to, before: placeOf(before) };
+    const first = historyStartOf(ctx.db, { id, createdAt: Date.parse(createdAt) });
+    const span = { pageId: id, from: month.from, to: month.to, before: parseCursor(before) };
     const { entries, next } = readHistory(ctx.db, span, ENTRIES_MAX);
     const previous = month.from > first ? month.previous : undefined;
-    const part = { entries, before, next: next && placeText(next) };
+    const part = { entries, before, next: next && formatCursor(next) };
     return renderHistoryPage(document, { ...month, previous }, part, rendering);
   }
 
@@ -186,7 +186,7 @@ export function publicRoutes(
         query: Type.Object(
           {
             month: Type.Optional(Text({ maxLength: 7, pattern: MONTH_PATTERN })),
-            before: Type.Optional(Text({ maxLength: 100, pattern: PLACE_PATTERN })),
+            before: Type.Optional(Text({ maxLength: 100, pattern: CURSOR_PATTERN })),
           },
           { additionalProperties: true },
         ),

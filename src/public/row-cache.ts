@@ -12,7 +12,7 @@ interface RowCache {
 }
 
 /** Placeholder of a row. Pages have no other comments, since "<" in texts is escaped. */
-const PLACE = /<!--(\d+)-->/g;
+const PLACEHOLDER = /<!--(\d+)-->/g;
 
 /**
  * Caches rows by the identity of their days and by all other facts that they show. Most components stay
@@ -28,8 +28,8 @@ export function createRowCache(): RowCache {
 
   function bytesOf(row: ComponentRowProps): Uint8Array {
     const facts = factsOf(row);
-    const known = cache.get(row.days);
-    if (known?.facts === facts) return known.bytes;
+    const cached = cache.get(row.days);
+    if (cached?.facts === facts) return cached.bytes;
     const bytes = encoder.encode(renderRow(row));
     cache.set(row.days, { facts, bytes });
     return bytes;
@@ -42,11 +42,11 @@ export function createRowCache(): RowCache {
       const { html, policy } = render((row) => `<!--${rows.push(bytesOf(row)) - 1}-->`);
       const pieces: Uint8Array[] = [];
       let from = 0;
-      for (const place of html.matchAll(PLACE)) {
-        const row = rows[Number(place[1])];
+      for (const match of html.matchAll(PLACEHOLDER)) {
+        const row = rows[Number(match[1])];
         if (!row) throw new Error("a placeholder has no row");
-        pieces.push(encoder.encode(html.slice(from, place.index)), row);
-        from = place.index + place[0].length;
+        pieces.push(encoder.encode(html.slice(from, match.index)), row);
+        from = match.index + match[0].length;
       }
       pieces.push(encoder.encode(html.slice(from)));
       return { html: Buffer.concat(pieces), policy };

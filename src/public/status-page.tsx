@@ -1,7 +1,13 @@
 import { WHOLE_TURN } from "../kernel/in-slices";
 import type { Reader } from "../db";
 import type { Sparkline } from "../features/monitors";
-import { type Entry, PAST_DAYS, readLatency, readPast, type Snapshot } from "../features/status";
+import {
+  type HistoryEntry,
+  PAST_DAYS,
+  readLatency,
+  readPastEntries,
+  type Snapshot,
+} from "../features/status";
 import { DAY_MS, startOfDay, toIso } from "../kernel/time";
 import { type HtmlDocument, IndicatorShape, renderDocument } from "../ui";
 import { ClockTime } from "./page-times";
@@ -26,14 +32,14 @@ const TOP_HEADING = 4;
 
 /** Content of the page that the status document lacks. */
 export interface PageExtras {
-  past: readonly Entry[];
+  past: readonly HistoryEntry[];
   latency: ReadonlyMap<string, Sparkline>;
 }
 
 /** Reads the extras. Rendering reads nothing else from the database. `now` is in unix ms. */
 export function readPageExtras(reader: Reader, { document }: Snapshot, now: number): PageExtras {
   return {
-    past: readPast(reader, document.page.id, now),
+    past: readPastEntries(reader, document.page.id, now),
     latency: readLatency(reader, document, now),
   };
 }

@@ -3,7 +3,7 @@ import type { RenderText } from "./markdown-cache";
 
 /** Length of the excerpt of a text that does not fit, in code points. */
 const FIRST_WORDS = 280;
-/** Size of a named component besides its name, in bytes. */
+/** Size of a named component without its name, in bytes. */
 const NAMED_BYTES = 150;
 /** Work of rendering all texts of one document, in units of `renderingWork`: about 65 ms. */
 const DOCUMENT_WORK_MAX = 16_000;

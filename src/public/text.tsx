@@ -24,22 +24,22 @@ function Html({ html }: { html: string }) {
 interface NamesProps {
   names: readonly string[];
   /** Maximum number of names shown. */
-  most: number;
+  max: number;
   /** True if there are more names than these. */
-  isCut?: boolean | undefined;
+  isTruncated?: boolean | undefined;
 }
 
-/** Names separated by commas, each in its own writing direction. Names beyond `most` are counted. */
-export function Names({ names, most, isCut }: NamesProps) {
+/** Names separated by commas, each in its own writing direction. Names beyond `max` are counted. */
+export function Names({ names, max, isTruncated }: NamesProps) {
   return (
     <>
-      {names.slice(0, most).map((name, index) => (
+      {names.slice(0, max).map((name, index) => (
         <>
           {index > 0 ? ", " : ""}
           <bdi>{name}</bdi>
         </>
       ))}
-      {moreThan(names.length, most, isCut)}
+      {moreThan(names.length, max, isTruncated)}
     </>
   );
 }
@@ -47,21 +47,21 @@ export function Names({ names, most, isCut }: NamesProps) {
 /** Names of affected components as the end of a line; nothing without components. */
 export function Affects(props: {
   components: readonly { name: string }[];
-  most: number;
-  isCut: boolean | undefined;
+  max: number;
+  isTruncated: boolean | undefined;
 }) {
-  const { components, most, isCut } = props;
+  const { components, max, isTruncated } = props;
   if (components.length === 0) return null;
   return (
     <>
       {" · affects "}
-      <Names names={components.map(({ name }) => name)} most={most} isCut={isCut} />
+      <Names names={components.map(({ name }) => name)} max={max} isTruncated={isTruncated} />
     </>
   );
 }
 
-/** Returns " and 12 more" for `count` names of which `most` are shown; " and more" if the list is cut. */
-export function moreThan(count: number, most: number, isCut = false): string {
-  if (isCut) return " and more";
-  return count > most ? ` and ${count - most} more` : "";
+/** Returns " and 12 more" for `count` names if `max` are shown; " and more" if the list is truncated. */
+export function moreThan(count: number, max: number, isTruncated = false): string {
+  if (isTruncated) return " and more";
+  return count > max ? ` and ${count - max} more` : "";
 }

@@ -48,13 +48,13 @@ interface UpdateListProps {
   /** Maximum number of components shown of an update; the others are counted. */
   named: number;
   /** True if the components of the updates may be incomplete. */
-  isCut?: boolean | undefined;
+  isTruncated?: boolean | undefined;
   /** Path of the page with all updates. */
   href: string;
 }
 
 /** Updates, newest first. */
-export function UpdateList({ shown, times, named, isCut, href }: UpdateListProps) {
+export function UpdateList({ shown, times, named, isTruncated, href }: UpdateListProps) {
   return (
     <ol class="timeline">
       {shown.map(({ update, text }) => (
@@ -67,7 +67,7 @@ export function UpdateList({ shown, times, named, isCut, href }: UpdateListProps
           </p>
           <Text text={text} href={`${href}#${update.id}`} />
           {"components" in update ? (
-            <Named components={update.components} most={named} isCut={isCut} />
+            <Named components={update.components} max={named} isTruncated={isTruncated} />
           ) : null}
         </li>
       ))}
@@ -81,15 +81,15 @@ function isOver({ status }: Update): boolean {
 
 function Named(props: {
   components: Incident["updates"][number]["components"];
-  most: number;
-  isCut: boolean | undefined;
+  max: number;
+  isTruncated: boolean | undefined;
 }) {
-  const { components, most, isCut } = props;
+  const { components, max, isTruncated } = props;
   if (components.length === 0) return null;
-  const more = moreThan(components.length, most, isCut).trim();
+  const more = moreThan(components.length, max, isTruncated).trim();
   return (
     <ul class="named">
-      {components.slice(0, most).map(({ id, name, new_status: status }) => (
+      {components.slice(0, max).map(({ id, name, new_status: status }) => (
         <li key={id}>
           <bdi>{name}</bdi> <StatusLabel status={status} />
         </li>

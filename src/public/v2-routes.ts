@@ -48,10 +48,10 @@ export function v2Routes(
   return routes;
 }
 
-function declare({ name, summary, schema }: V2Document, whose: string, page: string) {
+function declare({ name, summary, schema }: V2Document, scope: string, page: string) {
   return operation({
     ...PUBLIC_JSON,
-    id: `getV2${whose}${name}`,
+    id: `getV2${scope}${name}`,
     summary: `${summary}, ${page}`,
     description: "In the shape of Atlassian Statuspage's public API, version 2.",
     answers: { 200: { description: `${summary}.`, schema } },

@@ -1,6 +1,6 @@
 import type { ComponentStatus } from "../domain/component-status";
 import { sum } from "../kernel/numbers";
-import { ChartFrame, ChartPlace, HEIGHT, STEP, ticksFor } from "./chart-frame";
+import { ChartFrame, ChartSlot, HEIGHT, STEP, ticksFor } from "./chart-frame";
 
 interface BarChartProps {
   /** Accessible name of the chart. */
@@ -37,7 +37,7 @@ export function BarChart({ name, parts, bars }: BarChartProps) {
         ends={[bars[0]?.name, bars.at(-1)?.name]}
       >
         {bars.map((bar, index) => (
-          <ChartPlace key={bar.name} index={index} count={bars.length} title={textOf(bar, parts)}>
+          <ChartSlot key={bar.name} index={index} count={bars.length} title={textOf(bar, parts)}>
             {parts.map(({ label, status }, part) => (
               <rect
                 key={label}
@@ -48,7 +48,7 @@ export function BarChart({ name, parts, bars }: BarChartProps) {
                 height={scale(bar.counts[part] ?? 0)}
               />
             ))}
-          </ChartPlace>
+          </ChartSlot>
         ))}
       </ChartFrame>
     </div>

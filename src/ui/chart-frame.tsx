@@ -70,7 +70,7 @@ export function ChartFrame(props: ChartFrameProps) {
   );
 }
 
-interface ChartPlaceProps {
+interface ChartSlotProps {
   index: number;
   /** Number of points or bars. */
   count: number;
@@ -80,9 +80,9 @@ interface ChartPlaceProps {
 }
 
 /** Area of one point or bar. Only the last can be reached by Tab; a script adds the arrow keys. */
-export function ChartPlace({ index, count, title, children }: ChartPlaceProps) {
+export function ChartSlot({ index, count, title, children }: ChartSlotProps) {
   return (
-    <g class="chart-place" role="img" tabIndex={index === count - 1 ? 0 : -1} data-day>
+    <g class="chart-slot" role="img" tabIndex={index === count - 1 ? 0 : -1} data-day>
       <title>{title}</title>
       <rect x={index * STEP} width={STEP} height={HEIGHT} />
       {children}

@@ -49,20 +49,20 @@ const PLAIN_DAYS: DayWords = {
  */
 export function runsOf(days: readonly StatusDay[], words: DayWords = PLAIN_DAYS): DayRun[] {
   const runs: DayRun[] = [];
-  let index = 0;
-  for (const [place, day] of days.entries()) {
-    const next = days[place + 1];
+  let first = 0;
+  for (const [index, day] of days.entries()) {
+    const next = days[index + 1];
     if (next && isUneventful(day) && isUneventful(next) && day.status === next.status) continue;
-    const first = days[index] ?? day;
+    const firstDay = days[first] ?? day;
     runs.push({
-      index,
-      length: place + 1 - index,
-      day: first,
-      name: first === day ? words.day(day.day) : words.span(first.day, day.day),
+      index: first,
+      length: index + 1 - first,
+      day: firstDay,
+      name: firstDay === day ? words.day(day.day) : words.span(firstDay.day, day.day),
       word: day.status === null ? "No data" : STATUS_WORDS[day.status],
       minutes: minutesOf(day),
     });
-    index = place + 1;
+    first = index + 1;
   }
   return runs;
 }

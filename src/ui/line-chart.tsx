@@ -1,4 +1,4 @@
-import { ChartFrame, ChartPlace, HEIGHT, heightOf, STEP, ticksFor } from "./chart-frame";
+import { ChartFrame, ChartSlot, HEIGHT, heightOf, STEP, ticksFor } from "./chart-frame";
 
 /** Values of a chart at a time, or in a span of time. */
 export interface ChartPoint {
@@ -63,7 +63,7 @@ export function LineChart(props: LineChartProps) {
           .toReversed()}
         <path class="chart-mark" d={pathOfMarks(points)} />
         {points.map((point, index) => (
-          <ChartPlace
+          <ChartSlot
             key={point.name}
             index={index}
             count={points.length}

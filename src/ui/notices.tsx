@@ -42,13 +42,13 @@ export function FormNotice({ children }: { children: ComponentChildren }) {
 }
 
 interface ErrorSummaryProps {
-  /** Name and label of each invalid field, with its error as in `FieldProps`. */
+  /** Invalid fields. `detail` is a sentence, or the continuation of the label (`is required`). */
   errors: readonly { name: string; label: string; detail: string }[];
-  /** True if the summary takes the focus when the page loads, which is the default. */
+  /** False to leave the focus where it is when the page loads. Default: true. */
   autofocus?: boolean;
 }
 
-/** Errors of a form, listed above its fields. Each line links to its field. Nothing without errors. */
+/** Errors of a form, listed above its fields with links to these. Renders nothing without errors. */
 export function ErrorSummary({ errors, autofocus = true }: ErrorSummaryProps) {
   if (errors.length === 0) return null;
   return (

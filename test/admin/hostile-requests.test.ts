@@ -61,8 +61,8 @@ describe("an API key value in a wrong field", () => {
     const invitation = { email: `${value}@x.test`, name: value, role: "viewer" };
     expect((await app.call(`${USERS}/new`, { session, form: invitation })).status).toBe(422);
     const key = { name: `Key ${value}`, scopes: "read:status", expires: "never" };
-    const refused = await app.call("/admin/settings/keys/new", { session, form: key });
-    expect(refused.status).toBe(422);
+    const rejected = await app.call("/admin/settings/keys/new", { session, form: key });
+    expect(rejected.status).toBe(422);
     expect(keysOf(app)).toHaveLength(1);
     expect(app.audit()).toEqual(audit);
     expect(JSON.stringify(app.logged)).not.toContain(value);

@@ -12,36 +12,36 @@ const LONG = 10_000;
 const UPDATES = 24;
 
 /** Returns a text of the greatest length of an update, with a unique first word. */
-const bodyOf = (index: number) => `told-${index} `.padEnd(LONG, "and so on ");
+const bodyOf = (index: number) => `text-${index} `.padEnd(LONG, "and so on ");
 
 /** Returns the updates on a screen, its link to older ones and all pagination links. */
-function toldOn({ status, text }: Answer) {
+function textsOn({ status, text }: Answer) {
   expect(status).toBe(200);
   const page = readHtml(text);
-  const told = page.texts(".text").flatMap((it) => /told-\d+/.exec(it)?.[0] ?? []);
+  const texts = page.texts(".text").flatMap((it) => /text-\d+/.exec(it)?.[0] ?? []);
   const links = page.attributes(".pagination a", "href");
-  return { told, older: links.find((it) => it.includes("before=")), links };
+  return { texts, older: links.find((it) => it.includes("before=")), links };
 }
 
 /** Returns the updates of all pages, from the newest to the oldest. */
 async function walk(screen: string, show: (path: string) => Promise<Answer>) {
   const parts: string[][] = [];
   for (let path: string | undefined = screen; path !== undefined;) {
-    const { told, older, links } = toldOn(await show(path));
+    const { texts, older, links } = textsOn(await show(path));
     if (path !== screen) expect(links).toContain(screen);
-    parts.push(told);
+    parts.push(texts);
     path = older;
   }
   return parts;
 }
 
-const NEWEST_FIRST = Array.from({ length: UPDATES }, (_, index) => `told-${UPDATES - 1 - index}`);
+const NEWEST_FIRST = Array.from({ length: UPDATES }, (_, index) => `text-${UPDATES - 1 - index}`);
 
 /** Adds the updates, a second apart. */
-async function writeLongTexts({ ctx, clock }: TestApp, tell: (tx: Tx, body: string) => unknown) {
+async function writeLongTexts({ ctx, clock }: TestApp, write: (tx: Tx, body: string) => unknown) {
   for (let index = 0; index < UPDATES; index++) {
     clock.advance(1_000);
-    await ctx.db.write((tx) => void tell(tx, bodyOf(index)));
+    await ctx.db.write((tx) => void write(tx, bodyOf(index)));
   }
 }
 
@@ -57,8 +57,8 @@ describe("a timeline of many long updates", () => {
     for (const part of parts) expect(part.length).toBeLessThanOrEqual(10);
     expect(parts.flat()).toEqual(NEWEST_FIRST);
     // An address that was mistyped begins at the newest.
-    const mistyped = toldOn(await dashboard.show(`${screen}?before=upd_none`));
-    expect(mistyped.told).toEqual(parts[0] ?? []);
+    const mistyped = textsOn(await dashboard.show(`${screen}?before=upd_none`));
+    expect(mistyped.texts).toEqual(parts[0] ?? []);
     expect(mistyped.links).not.toContain(screen);
   });
 
@@ -76,9 +76,9 @@ describe("a timeline of many long updates", () => {
 
   test("a short timeline has no pagination links", async () => {
     await using dashboard = await createIncidentDashboard();
-    const { id } = await dashboard.site.open({ body: "told-1" });
-    expect(toldOn(await dashboard.show(incidentScreen(id)))).toEqual({
-      told: ["told-1"],
+    const { id } = await dashboard.site.open({ body: "text-1" });
+    expect(textsOn(await dashboard.show(incidentScreen(id)))).toEqual({
+      texts: ["text-1"],
       older: undefined,
       links: [],
     });

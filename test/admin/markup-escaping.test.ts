@@ -127,7 +127,7 @@ const PLACES: {
     },
   },
   {
-    where: "an incident's name, its message and what else is asked of it",
+    where: "the inputs of an incident form",
     async show(app, session, text) {
       const { page } = await app.page({}, [`${text} API`]);
       const shown = { page: page.id, shown_page: page.id };
@@ -144,7 +144,7 @@ const PLACES: {
     },
   },
   {
-    where: "what is told of an incident",
+    where: "the text of an incident",
     async show(app, session, text) {
       const { page } = await app.page({}, [`${text} API`]);
       const draft = { page: page.id, shown_page: page.id, status: "identified" };
@@ -206,7 +206,7 @@ const PLACES: {
     },
   },
   {
-    where: "what is said of a webhook, and what is asked of its form",
+    where: "the text of a webhook and the inputs of its form",
     async show(app, session, text) {
       const { page } = await app.page();
       const right = { format: "standard", url: "https://a.example.com", which: "all" };
@@ -217,11 +217,11 @@ const PLACES: {
       });
       const home = /\/admin\/settings\/webhooks\/whk_\w+/.exec(made.text)?.[0] ?? "";
       const test = await app.call(`${home}/test`, { session, form: {} });
-      const asked = ["", "/edit", "/rotate", "/disable", "/redeliver", "/delete"];
+      const subpaths = ["", "/edit", "/rotate", "/disable", "/redeliver", "/delete"];
       const term = encodeURIComponent(text);
       const paths = [
         path,
-        ...asked.map((rest) => home + rest),
+        ...subpaths.map((rest) => home + rest),
         test.headers.get("location") ?? "",
         `${path}?before=${term}`,
         `${path}/new?format=${term}`,

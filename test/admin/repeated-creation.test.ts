@@ -264,8 +264,8 @@ describe("a rejected form for a new key", () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     const form = { form: await openForm(app, NEW_KEY, session), ...KEY_FIELDS };
-    const refused = await app.call(NEW_KEY, { session, form: { ...form, name: "" } });
-    expect(refused.status).toBe(422);
+    const rejected = await app.call(NEW_KEY, { session, form: { ...form, name: "" } });
+    expect(rejected.status).toBe(422);
     revealedValue(await app.call(NEW_KEY, { session, form }));
     expect(keysOf(app)).toHaveLength(1);
   });
@@ -295,9 +295,9 @@ describe("a form with an expiry date", () => {
     await app.clock.advance(13 * 60 * MINUTE);
     expectShownBefore(await app.call(NEW_KEY, { session, form }));
     const other = { form: await openForm(app, NEW_KEY, session), ...fields };
-    const refused = await app.call(NEW_KEY, { session, form: other });
-    expect(refused.status).toBe(422);
-    expect(refused.text).toContain("is in the past");
+    const rejected = await app.call(NEW_KEY, { session, form: other });
+    expect(rejected.status).toBe(422);
+    expect(rejected.text).toContain("is in the past");
     expect(keysOf(app)).toHaveLength(1);
   });
 });

@@ -47,9 +47,9 @@ describe("backup and restore by command", () => {
     await site.output("backup", site.path("copy.db"));
     const server = await site.serve();
     const files = readdirSync(site.dataDir);
-    const refused = await site.run(["restore", site.path("copy.db")]);
-    expect(refused.exitCode).toBe(1);
-    expect(refused.stderr).toContain(`in use by process ${server.pid} (allclear serve)`);
+    const rejected = await site.run(["restore", site.path("copy.db")]);
+    expect(rejected.exitCode).toBe(1);
+    expect(rejected.stderr).toContain(`in use by process ${server.pid} (allclear serve)`);
     expect(readdirSync(site.dataDir)).toEqual(files);
     expect((await server.fetch("/api/v1/status/acme", { key })).status).toBe(200);
 

@@ -104,9 +104,9 @@ test.skipIf(!hasTinyDisks())(
     expect((await site.run(["backup", copy], { env })).exitCode).toBe(0);
     expect(existsSync(copy)).toBe(true);
     expect((await site.run(["key", "list"], { env })).stdout).toContain("first");
-    const refused = await site.run(create, { env });
-    expect([refused.exitCode, refused.stdout]).toEqual([1, ""]);
-    expect(refused.stderr).toContain("The change could not be stored.");
+    const rejected = await site.run(create, { env });
+    expect([rejected.exitCode, rejected.stdout]).toEqual([1, ""]);
+    expect(rejected.stderr).toContain("The change could not be stored.");
   },
 );
 

@@ -122,20 +122,20 @@ describe("request lines", () => {
   });
 
   test("a known method without a route is 405 with Allow, and an unknown method ends the connection", async () => {
-    const ask = (method: string) =>
+    const request = (method: string) =>
       rawRequest(server.port, [`${method} /docs HTTP/1.1`, "Host: x"]);
-    const propfind = await ask("PROPFIND");
+    const propfind = await request("PROPFIND");
     expect([propfind?.status, codeOf(propfind)]).toEqual([405, "method_not_allowed"]);
     expect(propfind?.headers.allow).toBe("GET, HEAD");
-    expect((await ask("INVENTED"))?.status ?? "closed").toBe("closed");
-    expect((await ask("GET"))?.status).toBe(200);
+    expect((await request("INVENTED"))?.status ?? "closed").toBe("closed");
+    expect((await request("GET"))?.status).toBe(200);
   });
 
   test("HEAD has the headers of GET and no body", async () => {
-    const ask = (method: string, path: string) =>
+    const request = (method: string, path: string) =>
       rawRequest(server.port, [`${method} ${path} HTTP/1.1`, "Host: x"]);
     for (const path of ["/docs/errors", "/healthz", "/nothing", "/api/v1/status"]) {
-      const [head, get] = [await ask("HEAD", path), await ask("GET", path)];
+      const [head, get] = [await request("HEAD", path), await request("GET", path)];
       expect([path, head?.status, head?.body]).toEqual([path, get?.status, ""]);
       expect(head?.headers["content-type"]).toBe(get?.headers["content-type"]);
       expect(head?.headers["content-length"]).toBe(get?.headers["content-length"]);

@@ -39,11 +39,11 @@ test("kill -9 after each of a hundred acknowledged updates loses none and delive
   const server = await site.serve();
   const answer = await server.fetch(`/api/v1/incidents/${incident}`, { key });
   const { updates } = (await answer.json()) as { updates: { id: string; body: string }[] };
-  const told = updates.toReversed();
-  expect(told.map(({ body }) => body)).toEqual(
+  const shown = updates.toReversed();
+  expect(shown.map(({ body }) => body)).toEqual(
     Array.from({ length: UPDATES + 1 }, (_, n) => `Update ${n}`),
   );
-  expect(told.slice(1).map(({ id }) => id)).toEqual(acknowledged);
+  expect(shown.slice(1).map(({ id }) => id)).toEqual(acknowledged);
   expect(await server.stop()).toBe(0);
 
   using sqlite = new Database(join(site.dataDir, "allclear.db"), { readonly: true });

@@ -14,9 +14,9 @@ describe("a key's limit over real connections", () => {
     const answers: Response[] = [];
     for (let count = 0; count < 6; count++) answers.push(await server.fetch(STATUS, { key }));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
-    const refused = answers[5];
-    expect(refused?.headers.get("ratelimit-policy")).toBe('"key";q=5;w=60');
-    const wait = Number(refused?.headers.get("retry-after"));
+    const rejected = answers[5];
+    expect(rejected?.headers.get("ratelimit-policy")).toBe('"key";q=5;w=60');
+    const wait = Number(rejected?.headers.get("retry-after"));
     expect(wait).toBeGreaterThanOrEqual(1);
     expect(wait).toBeLessThanOrEqual(12);
   });

@@ -70,12 +70,12 @@ test("kill -9 and a restart lose no start or end of maintenance, and each event 
   expect(await second.stop()).toBe(0);
 
   const sqlite = new Database(join(site.dataDir, "allclear.db"), { readonly: true });
-  const told = sqlite.query<{ type: string }, [string]>(
+  const eventTypes = sqlite.query<{ type: string }, [string]>(
     "SELECT type FROM events WHERE subject_id = ? ORDER BY id",
   );
   const once = ["maintenance.scheduled", "maintenance.started", "maintenance.completed"];
   for (const id of [interrupted, missed]) {
-    expect(told.all(id).map(({ type }) => type)).toEqual(once);
+    expect(eventTypes.all(id).map(({ type }) => type)).toEqual(once);
   }
   expect(sqlite.query("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
   sqlite.close();

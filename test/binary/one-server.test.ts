@@ -62,8 +62,8 @@ describe("one server per port and data directory", () => {
     const first = await site.serve();
     await first.kill();
     const second = await site.serve();
-    const refused = await site.run(["serve"]);
-    expect(refused.stderr).toContain(`in use by process ${second.pid} (allclear serve)`);
+    const rejected = await site.run(["serve"]);
+    expect(rejected.stderr).toContain(`in use by process ${second.pid} (allclear serve)`);
   });
 
   test("two servers on two data directories are independent", async () => {
@@ -75,14 +75,14 @@ describe("one server per port and data directory", () => {
     const twoKey = await two.createKey(["read:status"]);
     const [oneServer, twoServer] = await Promise.all([one.serve(), two.serve()]);
 
-    const ask = async (server: typeof oneServer, slug: string, key: string) =>
+    const statusOf = async (server: typeof oneServer, slug: string, key: string) =>
       (await server.fetch(`/api/v1/status/${slug}`, { key })).status;
-    expect(await ask(oneServer, "first", oneKey.value)).toBe(200);
-    expect(await ask(oneServer, "first", oneKey.value)).toBe(429);
-    expect(await ask(twoServer, "second", twoKey.value)).toBe(200);
-    expect(await ask(twoServer, "first", twoKey.value)).toBe(404);
-    expect(await ask(twoServer, "second", oneKey.value)).toBe(401);
+    expect(await statusOf(oneServer, "first", oneKey.value)).toBe(200);
+    expect(await statusOf(oneServer, "first", oneKey.value)).toBe(429);
+    expect(await statusOf(twoServer, "second", twoKey.value)).toBe(200);
+    expect(await statusOf(twoServer, "first", twoKey.value)).toBe(404);
+    expect(await statusOf(twoServer, "second", oneKey.value)).toBe(401);
     expect(await oneServer.stop()).toBe(0);
-    expect(await ask(twoServer, "second", twoKey.value)).toBe(200);
+    expect(await statusOf(twoServer, "second", twoKey.value)).toBe(200);
   });
 });

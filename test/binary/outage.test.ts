@@ -48,7 +48,7 @@ test("the executable detects an outage in real time, dates and announces it, and
   expect(await isNow("down")).toBe(true);
   expect(await page()).toContain("Shop is down");
   const [incident] = (await read("/incidents?page=acme")).data;
-  const from = target.asked.find(({ isWell }) => !isWell)?.at ?? Number.NaN;
+  const from = target.requests.find(({ isWell }) => !isWell)?.at ?? Number.NaN;
   expect(Math.abs(Date.parse(incident.started_at) - from)).toBeLessThan(WITHIN_MS);
 
   target.isWell = true;

@@ -42,10 +42,10 @@ webhooks:
   await Promise.all([program.until(2), chat.until(2)]);
   expect(await server.stop()).toBe(0);
 
-  const told = program.received.map(({ body, headers }) =>
+  const messages = program.received.map(({ body, headers }) =>
     new Webhook(SIGNING).verify(body, headers),
   );
-  expect(told).toMatchObject([
+  expect(messages).toMatchObject([
     { type: "incident.created", data: { id, status: "investigating" } },
     { type: "incident.resolved", data: { id, status: "resolved" } },
   ]);

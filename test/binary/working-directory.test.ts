@@ -51,12 +51,12 @@ describe("files in the working directory", () => {
 describe("allclear healthcheck", () => {
   test("healthcheck exits with 0 if the server is ready and with 1 without one, and uses no proxy", async () => {
     await using site = await createInstallation();
-    let asked = 0;
+    let requests = 0;
     using proxy = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,
       fetch() {
-        asked += 1;
+        requests += 1;
         return new Response("a proxy", { status: 200 });
       },
     });
@@ -69,7 +69,7 @@ describe("allclear healthcheck", () => {
     const down = await check();
     expect(down.exitCode).toBe(1);
     expect(down.stderr).toContain(`No server at 127.0.0.1:${server.port}`);
-    expect(asked).toBe(0);
+    expect(requests).toBe(0);
   });
 
   test("healthcheck finds a server that listens on every address", async () => {

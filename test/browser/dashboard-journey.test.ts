@@ -25,7 +25,11 @@ describeWithBrowser("from the first start to a revoked key", (browser) => {
       await using site = await openSite(browser(), { host: way.host });
       const { ctx } = site.app;
       const token = await ctx.db.write((tx) => issueSetUpLink(ctx, tx));
-      const { page, requests, complaints } = await site.visit(`/admin/setup/${token}`, {
+      const {
+        page,
+        requests,
+        errors: pageErrors,
+      } = await site.visit(`/admin/setup/${token}`, {
         javaScriptEnabled: way.hasScripts,
         permissions: ["clipboard-read", "clipboard-write"],
       });
@@ -56,7 +60,7 @@ describeWithBrowser("from the first start to a revoked key", (browser) => {
       expect(await page.content()).not.toContain(KEY);
 
       expect(requests.filter((url) => !url.startsWith(`${site.origin}/`))).toEqual([]);
-      expect(complaints.filter((line) => !CACHE_NOT_CLEARED.test(line))).toEqual([]);
+      expect(pageErrors.filter((line) => !CACHE_NOT_CLEARED.test(line))).toEqual([]);
       await page.context().close();
     },
     60_000,
@@ -135,14 +139,14 @@ async function seeLastUse(page: Page, { app }: BrowserSite): Promise<void> {
 /** Rotates the key with an hour's overlap and answers the new value. */
 async function rotate(page: Page, way: Way): Promise<string> {
   await page.getByRole("link", { name: KEY }).click();
-  const question = await ask(page, "Rotate", `Rotate “${KEY}”`, way);
+  const question = await openConfirmation(page, "Rotate", `Rotate “${KEY}”`, way);
   await question.getByLabel("In 1 hour").check();
   await question.getByRole("button", { name: "Rotate key" }).click();
   return shownKeyValue(page);
 }
 
 /** Follows a link that asks before something is done: in a dialog with scripts, else on a page. */
-async function ask(page: Page, link: string, title: string, { hasScripts }: Way) {
+async function openConfirmation(page: Page, link: string, title: string, { hasScripts }: Way) {
   const before = page.url();
   await page.getByRole("link", { name: link, exact: true }).click();
   const question = hasScripts
@@ -161,7 +165,7 @@ async function endOldValue(page: Page): Promise<void> {
 }
 
 async function revoke(page: Page, way: Way): Promise<void> {
-  const question = await ask(page, "Revoke", `Revoke “${KEY}”`, way);
+  const question = await openConfirmation(page, "Revoke", `Revoke “${KEY}”`, way);
   await question.getByRole("button", { name: "Revoke key" }).click();
   await page.getByRole("heading", { name: "API Keys", level: 1 }).waitFor();
 }

@@ -7,7 +7,7 @@ describeWithBrowser("pages on the dashboard", (browser) => {
   test("the form for a new page proposes a slug from the name until one is typed", async () => {
     await using site = await openSite(browser());
     const session = await site.app.signedIn("admin");
-    const { page, complaints } = await site.visit("/admin/pages/new", { session });
+    const { page, errors } = await site.visit("/admin/pages/new", { session });
     const name = page.getByLabel("Name", { exact: true });
     const slug = page.getByLabel("Slug");
     await name.pressSequentially("Über uns & Co.");
@@ -21,7 +21,7 @@ describeWithBrowser("pages on the dashboard", (browser) => {
     await page.getByRole("button", { name: "Create page" }).click();
     await page.getByText("The page was created.").waitFor();
     expect(listAllPages(site.app.ctx.db, {})[0]?.slug).toBe("uber-uns-co-kg");
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
   }, 60_000);
 
   test.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
@@ -29,7 +29,7 @@ describeWithBrowser("pages on the dashboard", (browser) => {
     async (options) => {
       await using site = await openSite(browser());
       const session = await site.app.signedIn("admin");
-      const { page, complaints } = await site.visit("/admin/pages", { session, ...options });
+      const { page, errors } = await site.visit("/admin/pages", { session, ...options });
       await page.getByRole("link", { name: "Create page" }).first().click();
       await page.getByLabel("Name", { exact: true }).fill("Acme Status");
       await page.getByRole("button", { name: "Create page" }).click();
@@ -53,7 +53,7 @@ describeWithBrowser("pages on the dashboard", (browser) => {
       await page.getByRole("button", { name: "Delete page" }).click();
       await page.getByText("The page was deleted.").waitFor();
       expect(listAllPages(site.app.ctx.db, {})).toEqual([]);
-      expect(complaints).toEqual([]);
+      expect(errors).toEqual([]);
     },
     60_000,
   );
@@ -64,14 +64,14 @@ describeWithBrowser("pages on the dashboard", (browser) => {
     const { page: made } = await site.app.page();
     const { page } = await site.visit(`/admin/pages/${made.id}/look`, { session });
     const field = page.getByLabel("Logo", { exact: true });
-    const told = page.getByRole("alert");
+    const alert = page.getByRole("alert");
     const choose = (size: number) =>
       field.setInputFiles({ name: "l.png", mimeType: "image/png", buffer: Buffer.alloc(size) });
     await choose(131_073);
-    await told.waitFor();
+    await alert.waitFor();
     expect(await field.inputValue()).toBe("");
     await choose(131_072);
-    await told.waitFor({ state: "hidden" });
+    await alert.waitFor({ state: "hidden" });
     expect(await field.inputValue()).toEndWith("l.png");
   }, 60_000);
 });

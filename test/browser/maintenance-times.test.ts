@@ -13,13 +13,13 @@ describeInBrowser("planning maintenance in a browser", (site) => {
       timezoneId: "America/New_York",
     });
     const begins = page.getByLabel("Starts at (UTC)");
-    const told = page.locator("#field-scheduled_for-zones");
+    const zones = page.locator("#field-scheduled_for-zones");
     await begins.fill("2027-03-28T02:00");
-    expect(await told.textContent()).toBe(
+    expect(await zones.textContent()).toBe(
       "Europe/Berlin: Sun, 28 Mar 2027, 04:00 CEST · America/New_York: Sat, 27 Mar 2027, 22:00 GMT-4",
     );
     await begins.fill("");
-    expect(await told.textContent()).toBe("");
+    expect(await zones.textContent()).toBe("");
     await page.context().close();
   }, 60_000);
 
@@ -42,7 +42,7 @@ describeInBrowser("planning maintenance in a browser", (site) => {
       ),
     );
     const session = await app.signedIn("editor");
-    const { page, complaints } = await visit(`/admin/maintenance/${planned.id}`, { session });
+    const { page, errors } = await visit(`/admin/maintenance/${planned.id}`, { session });
     await page.getByRole("link", { name: "Cancel maintenance" }).click();
     const dialog = page.getByRole("dialog");
     const ids = await page.locator("[id]").evaluateAll((found) => found.map(({ id }) => id));
@@ -54,7 +54,7 @@ describeInBrowser("planning maintenance in a browser", (site) => {
     await dialog.getByRole("button", { name: "Cancel maintenance" }).click();
     await page.getByText("The maintenance is cancelled.").waitFor();
     expect(await page.locator(".timeline").textContent()).toContain("No longer needed.");
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
     await page.context().close();
   }, 60_000);
 });

@@ -84,13 +84,13 @@ describeWithBrowser("the order of components", (browser) => {
         await using list = await open();
         const { page } = list;
         await dragTo(page, name, itemOf(page, to), at);
-        await told(page, /Saved\.$/);
+        await expectAnnouncement(page, /Saved\.$/);
         expect(await list.outline()).toBe(outline);
         expect(list.sent()).toBe(1);
         const shown = await namesOn(page);
         await page.reload();
         expect(await namesOn(page)).toEqual(shown);
-        expect(list.complaints).toEqual([]);
+        expect(list.errors).toEqual([]);
       }, 60_000);
     }
 
@@ -98,9 +98,9 @@ describeWithBrowser("the order of components", (browser) => {
       await using list = await open();
       const { page } = list;
       await dragTo(page, "Docs", itemOf(page, "CDN"), 0.8);
-      await told(page, /Saved\.$/);
+      await expectAnnouncement(page, /Saved\.$/);
       await dragTo(page, "Web", page.getByText("All components are in groups."), 0.5);
-      await told(page, /^Web: 1 of 1. Saved\.$/);
+      await expectAnnouncement(page, /^Web: 1 of 1. Saved\.$/);
       expect(await list.outline()).toBe("Web | Core: API | Edge: CDN, Docs");
     }, 60_000);
 
@@ -117,7 +117,7 @@ describeWithBrowser("the order of components", (browser) => {
       expect(await namesOn(page)).toEqual(["Docs", "Core", "API", "Web", "Edge", "CDN"]);
       // What would have been sent comes before this.
       await press(page, "Web", "Alt+ArrowUp");
-      await told(page, /Saved\.$/);
+      await expectAnnouncement(page, /Saved\.$/);
       expect(list.sent()).toBe(1);
       expect(await list.outline()).toBe("Docs | Core: Web, API | Edge: CDN");
     }, 60_000);
@@ -132,7 +132,7 @@ describeWithBrowser("the order of components", (browser) => {
         () => scrollY > 100 && scrollY + innerHeight >= document.documentElement.scrollHeight - 1,
       );
       await dragOn(page, itemOf(page, "CDN"), 0.8);
-      await told(page, /Saved\.$/);
+      await expectAnnouncement(page, /Saved\.$/);
       expect(await list.outline()).toBe(" | Core: API, Web | Edge: CDN, Docs");
     }, 60_000);
 
@@ -151,7 +151,7 @@ describeWithBrowser("the order of components", (browser) => {
       await page.locator(".order-mark").waitFor();
       expect(await page.evaluate(() => scrollY)).toBe(0);
       await touch("touchEnd", []);
-      await told(page, /Saved\.$/);
+      await expectAnnouncement(page, /Saved\.$/);
       expect(await list.outline()).toBe("Docs | Core: Web, API | Edge: CDN");
     }, 60_000);
   });
@@ -161,17 +161,17 @@ describeWithBrowser("the order of components", (browser) => {
       await using list = await open();
       const { page } = list;
       await press(page, "API", "Alt+ArrowDown");
-      await told(page, "API: 2 of 2 in Core. Saved.");
+      await expectAnnouncement(page, "API: 2 of 2 in Core. Saved.");
       expect(await list.outline()).toBe("Docs | Core: Web, API | Edge: CDN");
       await isFocused(handleOf(page, "API"));
       await page.keyboard.press("Alt+ArrowDown");
-      await told(page, "API: 1 of 2 in Edge. Saved.");
+      await expectAnnouncement(page, "API: 1 of 2 in Edge. Saved.");
       expect(await list.outline()).toBe("Docs | Core: Web | Edge: API, CDN");
       await press(page, "Core", "Alt+ArrowDown");
-      await told(page, "Core: 2 of 2. Saved.");
+      await expectAnnouncement(page, "Core: 2 of 2. Saved.");
       expect(await list.outline()).toBe("Docs | Edge: API, CDN | Core: Web");
       await isFocused(handleOf(page, "Core"));
-      expect(list.complaints).toEqual([]);
+      expect(list.errors).toEqual([]);
     }, 60_000);
 
     test("several key presses in a row are sent together, and the shown order is stored", async () => {
@@ -184,7 +184,7 @@ describeWithBrowser("the order of components", (browser) => {
       expect(list.sent()).toBe(2);
       expect(await list.outline()).toBe("CDN, Docs | Core: API, Web | Edge:");
       await page.keyboard.press("Alt+ArrowUp");
-      await told(page, "CDN is first already.");
+      await expectAnnouncement(page, "CDN is first already.");
     }, 60_000);
 
     test("an order that was not sent yet is sent when the page is left", async () => {
@@ -209,9 +209,9 @@ describeWithBrowser("the order of components", (browser) => {
       const { page } = list;
       await press(page, "API", "ArrowDown");
       await press(page, "Docs", "Alt+ArrowUp");
-      await told(page, "Docs is first already.");
+      await expectAnnouncement(page, "Docs is first already.");
       await press(page, "API", "Enter");
-      await told(page, /^Drag a handle to change the order, or press Alt/);
+      await expectAnnouncement(page, /^Drag a handle to change the order, or press Alt/);
       expect(await namesOn(page)).toEqual(["Docs", "Core", "API", "Web", "Edge", "CDN"]);
       expect(list.sent()).toBe(0);
     }, 60_000);
@@ -223,7 +223,7 @@ describeWithBrowser("the order of components", (browser) => {
     const button = page.getByRole("button", { name: "Move Web up", exact: true });
     await page.evaluate(() => (document.title = "still this page"));
     await button.click();
-    await told(page, "Web: 1 of 2 in Core. Saved.");
+    await expectAnnouncement(page, "Web: 1 of 2 in Core. Saved.");
     await isFocused(button);
     expect(await page.title()).toBe("still this page");
     expect(await list.outline()).toBe("Docs | Core: Web, API | Edge: CDN");
@@ -245,11 +245,14 @@ describeWithBrowser("the order of components", (browser) => {
     const { ctx } = site.app;
     await ctx.db.write((tx) => deleteComponent(ctx, tx, list.ids["CDN"] ?? "", CLI_ACTOR));
     await press(page, "API", "Alt+ArrowDown");
-    await told(page, "The order was not saved. Reload the page to see what is stored.");
+    await expectAnnouncement(
+      page,
+      "The order was not saved. Reload the page to see what is stored.",
+    );
     expect(await list.outline()).toBe("Docs | Core: API, Web | Edge:");
     await page.reload();
     await press(page, "API", "Alt+ArrowDown");
-    await told(page, "API: 2 of 2 in Core. Saved.");
+    await expectAnnouncement(page, "API: 2 of 2 in Core. Saved.");
     expect(await list.outline()).toBe("Docs | Core: Web, API | Edge:");
   }, 60_000);
 
@@ -285,7 +288,7 @@ function namesOn(page: Page): Promise<string[]> {
 }
 
 /** Waits until the list says so. */
-async function told(page: Page, text: string | RegExp): Promise<void> {
+async function expectAnnouncement(page: Page, text: string | RegExp): Promise<void> {
   await page.locator("[data-order-status]").filter({ hasText: text }).waitFor();
 }
 

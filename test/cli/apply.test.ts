@@ -142,14 +142,14 @@ webhooks:
     await Bun.write(file, FILE.replace("    groups:", `${domain}    groups:`));
     const env = { ALLCLEAR_BASE_URL: undefined, ALLCLEAR_DATA_DIR: data };
     const config = testConfig({ ...env, ALLCLEAR_LOG_LEVEL: "silent" });
-    const { ctx, close } = openForCommand(config, "test", { mayCreate: true });
+    const { ctx, close } = openForCommand(config, "test", { canCreate: true });
     const address = "https://status.northwind.example:8443";
     await ctx.db.write((tx) => setPublicAddress(ctx, tx, address, CLI_ACTOR));
     close();
     const run = commandLine(data);
-    const refused = await run(["apply", file]);
-    expect([refused.exitCode, refused.out]).toEqual([2, []]);
-    expect(refused.err.join()).toContain("is the host of the public address");
+    const rejected = await run(["apply", file]);
+    expect([rejected.exitCode, rejected.out]).toEqual([2, []]);
+    expect(rejected.err.join()).toContain("is the host of the public address");
     await Bun.write(file, FILE);
     expect((await run(["apply", file])).exitCode).toBe(0);
   });

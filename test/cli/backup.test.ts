@@ -35,7 +35,7 @@ describe("allclear backup and restore, while no server runs", () => {
     expect(await names()).toEqual(["after", "before"]);
   });
 
-  test("restore keeps a key revoked that was revoked after the backup, and says so", async () => {
+  test("restore keeps a key revoked that was revoked after the backup, and reports it", async () => {
     using folder = temporaryFolder();
     const copy = join(folder.path, "copy.db");
     const run = commandLine(join(folder.path, "data"));

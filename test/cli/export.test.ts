@@ -112,7 +112,7 @@ describe("allclear export", () => {
     const dataDir = join(folder.path, "data");
     const run = installedCommandLine(dataDir);
     const config = testConfig({ ALLCLEAR_DATA_DIR: dataDir, ALLCLEAR_LOG_LEVEL: "silent" });
-    const { ctx, close } = openForCommand(config, "test", { mayCreate: false });
+    const { ctx, close } = openForCommand(config, "test", { canCreate: false });
     await ctx.db.write((tx) => createSamplePage(ctx, tx));
     close();
 

@@ -4,17 +4,17 @@ import { temporaryFolder } from "../support/temporary-folder";
 
 /** Starts a server that answers every request with this status and records requested paths. */
 function answering(status: number) {
-  const asked: string[] = [];
+  const urls: string[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch(request) {
-      asked.push(`${request.method} ${new URL(request.url).pathname}`);
+      urls.push(`${request.method} ${new URL(request.url).pathname}`);
       return new Response(null, { status });
     },
   });
   return {
-    asked,
+    urls,
     listen: `127.0.0.1:${server.port}`,
     [Symbol.dispose]: () => void server.stop(true),
   };
@@ -26,7 +26,7 @@ describe("allclear healthcheck", () => {
     using server = answering(200);
     const outcome = await commandLine(folder.path)(["healthcheck", "--listen", server.listen]);
     expect(outcome).toEqual({ exitCode: 0, out: [], err: [] });
-    expect(server.asked).toEqual(["GET /readyz"]);
+    expect(server.urls).toEqual(["GET /readyz"]);
   });
 
   test("healthcheck exits with 1 if the server is not ready", async () => {

@@ -155,8 +155,8 @@ describe("allclear key update, rotate and revoke", () => {
       "--json",
     ]);
     expect(jsonOf<Key>(changed)).toMatchObject({ id, name: "Deploys", rate_limit: 7 });
-    const refused = await run(["key", "update", id, "--rate-limit", "0"]);
-    expect(refused.exitCode).toBe(2);
+    const rejected = await run(["key", "update", id, "--rate-limit", "0"]);
+    expect(rejected.exitCode).toBe(2);
     expect(await listKeys(run)).toMatchObject([{ id, name: "Deploys", rate_limit: 7 }]);
   });
 

@@ -29,11 +29,11 @@ describe("a command that is called wrongly", () => {
     [["backup"], "FILE is missing."],
     [["restore"], "FILE is missing."],
     [["apply"], "FILE is missing."],
-  ])("the wrong call %p exits with 2 and says why", async (args, complaint) => {
+  ])("the wrong call %p exits with 2 and prints the reason", async (args, error) => {
     using folder = temporaryFolder();
     const { exitCode, out, err } = await installedCommandLine(folder.path)(args);
     expect([exitCode, out]).toEqual([2, []]);
-    expect(err[0]).toBe(complaint);
+    expect(err[0]).toBe(error);
     expect(err.at(-1)).toMatch(/^allclear .*--help lists /);
   });
 
@@ -87,7 +87,7 @@ describe("errors that the operator can correct", () => {
     expect(err[0]).toStartWith(sentence);
   });
 
-  test("a data directory that is a file exits with 1 and says so", async () => {
+  test("a command whose data directory is a file exits with 1 and prints the reason", async () => {
     using folder = temporaryFolder();
     const file = `${folder.path}/file`;
     await Bun.write(file, "not a directory");

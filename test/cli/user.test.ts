@@ -34,13 +34,13 @@ const LINK = /^http:\/\/127\.0\.0\.1:8080\/admin\/join\/([0-9A-Za-z]{43})$/;
 const CREATE_ADA = ["user", "create", "--email", "ada@acme.test"];
 const CREATE_BOB = ["user", "create", "--email", "bob@acme.test", "--role", "editor"];
 
-/** Works on a data directory between two commands, like a server. */
-async function beside<T>(
+/** Runs `work` with the context of a data directory, between two commands. */
+async function withContext<T>(
   folder: { path: string },
   work: (ctx: Installation["ctx"]) => T | Promise<T>,
 ): Promise<T> {
   const env = { ALLCLEAR_DATA_DIR: folder.path, ALLCLEAR_LOG_LEVEL: "silent" };
-  const installation = openForCommand(testConfig(env), "test", { mayCreate: false });
+  const installation = openForCommand(testConfig(env), "test", { canCreate: false });
   try {
     return await work(installation.ctx);
   } finally {
@@ -52,10 +52,11 @@ async function listUsers(run: CommandLine): Promise<UserResource[]> {
   return jsonOf(await run(["user", "list", "--json"]));
 }
 
-async function mayEnter(folder: { path: string }, email: string, password: string) {
-  return beside(folder, async (ctx) => {
-    const parts = { passwords: createPasswords(), throttle: createLoginThrottle(ctx) };
-    return "user" in (await authenticate(ctx, parts, { email, password }, client(FROM.ip)));
+/** Returns true if a user can sign in with a password. */
+async function canSignIn(folder: { path: string }, email: string, password: string) {
+  return withContext(folder, async (ctx) => {
+    const deps = { passwords: createPasswords(), throttle: createLoginThrottle(ctx) };
+    return "user" in (await authenticate(ctx, deps, { email, password }, client(FROM.ip)));
   });
 }
 
@@ -65,7 +66,7 @@ function tokenOf(link: string | undefined): string {
 
 /** Returns the purpose of a one-time link; undefined if the link is not valid. */
 function purposeOf(folder: { path: string }, link: string | undefined) {
-  return beside(folder, (ctx) => findLink(ctx.db, tokenOf(link), ctx.clock.now())?.purpose);
+  return withContext(folder, (ctx) => findLink(ctx.db, tokenOf(link), ctx.clock.now())?.purpose);
 }
 
 describe("allclear user create", () => {
@@ -80,7 +81,7 @@ describe("allclear user create", () => {
       `Created ${user?.id} (Ada Lovelace, ada@acme.test), owner.`,
       "Send this link to the user to choose a password. It works once, for 7 days:",
     ]);
-    await beside(folder, (ctx) =>
+    await withContext(folder, (ctx) =>
       ctx.db.write((tx) => acceptLink(ctx, tx, tokenOf(out[0]), { passwordHash: HASH }, FROM)),
     );
     expect(await listUsers(run)).toMatchObject([{ id: user?.id, has_password: true }]);
@@ -105,8 +106,8 @@ describe("allclear user create", () => {
     expect(err).toEqual([
       expect.stringMatching(/^Created usr_\w+ \(ada, ada@acme.test\), owner\.$/),
     ]);
-    expect(await mayEnter(folder, "ada@acme.test", PASSWORD)).toBe(true);
-    expect(await mayEnter(folder, "ada@acme.test", `${PASSWORD} `)).toBe(false);
+    expect(await canSignIn(folder, "ada@acme.test", PASSWORD)).toBe(true);
+    expect(await canSignIn(folder, "ada@acme.test", `${PASSWORD} `)).toBe(false);
   });
 
   test("user create --json with a password prints the resource without a link", async () => {
@@ -118,7 +119,7 @@ describe("allclear user create", () => {
     expect(user.has_password).toBe(true);
   });
 
-  test("there is no flag for the password, which other processes could read", async () => {
+  test("user create has no flag for the password, since other processes could read it", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     const { exitCode, err } = await run([...CREATE_ADA, "--password", PASSWORD]);
@@ -134,7 +135,7 @@ describe("allclear user create", () => {
 
     using other = temporaryFolder();
     const run = installedCommandLine(other.path);
-    const setUp = await beside(other, (ctx) => ctx.db.write((tx) => issueSetUpLink(ctx, tx)));
+    const setUp = await withContext(other, (ctx) => ctx.db.write((tx) => issueSetUpLink(ctx, tx)));
     expect(await purposeOf(other, setUp)).toBe("setup");
     await run(CREATE_ADA);
     expect(await purposeOf(other, setUp)).toBeUndefined();
@@ -177,14 +178,17 @@ describe("allclear user create", () => {
       [],
       "--role must be owner: this is the first user.",
     ],
-  ])("the call %p exits with 2, says why and creates no user", async (flags, input, complaint) => {
-    using folder = temporaryFolder();
-    const run = installedCommandLine(folder.path);
-    const { exitCode, out, err } = await run(["user", "create", ...flags], {}, input);
-    expect([exitCode, out]).toEqual([2, []]);
-    expect(err).toEqual([complaint, "allclear user create --help lists its options."]);
-    expect(await listUsers(run)).toEqual([]);
-  });
+  ])(
+    "user create with %p exits with 2, prints the reason and creates no user",
+    async (flags, input, error) => {
+      using folder = temporaryFolder();
+      const run = installedCommandLine(folder.path);
+      const { exitCode, out, err } = await run(["user", "create", ...flags], {}, input);
+      expect([exitCode, out]).toEqual([2, []]);
+      expect(err).toEqual([error, "allclear user create --help lists its options."]);
+      expect(await listUsers(run)).toEqual([]);
+    },
+  );
 
   test("user create requires a role from the second user on and rejects a used email", async () => {
     using folder = temporaryFolder();
@@ -210,11 +214,11 @@ describe("allclear user create", () => {
     expect(existsSync(dataDir)).toBe(false);
   });
 
-  test("the link starts with --base-url, or with the stored public address", async () => {
+  test("links of user commands start with --base-url, else with the stored public address", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
     await run(CREATE_ADA);
-    await beside(folder, (ctx) =>
+    await withContext(folder, (ctx) =>
       ctx.db.write((tx) => setPublicAddress(ctx, tx, "https://set.test", CLI_ACTOR)),
     );
     const set = await run(CREATE_BOB);
@@ -250,7 +254,7 @@ describe("allclear user disable", () => {
     await run(CREATE_ADA);
     await run(CREATE_BOB);
     const [bob] = await listUsers(run);
-    const key = await beside(folder, (ctx) =>
+    const key = await withContext(folder, (ctx) =>
       ctx.db.write((tx) => {
         const actor = userActor({ id: bob?.id ?? "", name: "bob" });
         return createKey(ctx, tx, { name: "CI bot", scopes: ["read:status"] }, actor).key;
@@ -303,11 +307,11 @@ describe("allclear user reset-password", () => {
     await run([...CREATE_ADA, "--password-stdin"], {}, [PASSWORD]);
     const [ada] = await listUsers(run);
     const id = ada?.id ?? "";
-    const token = await beside(folder, (ctx) =>
+    const token = await withContext(folder, (ctx) =>
       ctx.db.write((tx) => startSession(ctx, tx, id, FROM)),
     );
     const isOpen = () =>
-      beside(folder, (ctx) => createSessions(ctx).find(token, ctx.clock.now()) !== undefined);
+      withContext(folder, (ctx) => createSessions(ctx).find(token, ctx.clock.now()) !== undefined);
     expect(await isOpen()).toBe(true);
     return { run, id, isOpen };
   }
@@ -335,8 +339,8 @@ describe("allclear user reset-password", () => {
     expect(err).toEqual([expect.stringMatching(/^Changed the password of usr_\w+ \(ada, /)]);
     expect(await isOpen()).toBe(false);
     expect(await purposeOf(folder, link)).toBeUndefined();
-    expect(await mayEnter(folder, "ada@acme.test", `${PASSWORD} of another kind`)).toBe(true);
-    expect(await mayEnter(folder, "ada@acme.test", PASSWORD)).toBe(false);
+    expect(await canSignIn(folder, "ada@acme.test", `${PASSWORD} of another kind`)).toBe(true);
+    expect(await canSignIn(folder, "ada@acme.test", PASSWORD)).toBe(false);
   });
 
   test.each([
@@ -344,13 +348,13 @@ describe("allclear user reset-password", () => {
     ["ADA@acme.test", "is the email address"],
   ])(
     "user reset-password rejects the password %p with exit code 2 and ends nothing",
-    async (password, complaint) => {
+    async (password, error) => {
       using folder = temporaryFolder();
       const { run, id, isOpen } = await withSession(folder);
       const outcome = await run(["user", "reset-password", id, "--password-stdin"], {}, [password]);
-      expect([outcome.exitCode, outcome.err[0]]).toEqual([2, `The password ${complaint}.`]);
+      expect([outcome.exitCode, outcome.err[0]]).toEqual([2, `The password ${error}.`]);
       expect(await isOpen()).toBe(true);
-      expect(await mayEnter(folder, "ada@acme.test", PASSWORD)).toBe(true);
+      expect(await canSignIn(folder, "ada@acme.test", PASSWORD)).toBe(true);
     },
   );
 

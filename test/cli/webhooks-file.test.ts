@@ -74,8 +74,8 @@ describe("webhooks on the command line", () => {
     expect((await run(["apply", exported, "--prune"])).err).toEqual(["Nothing to change."]);
 
     const elsewhere = commandLine(join(folder.path, "elsewhere"));
-    const refused = await elsewhere(["apply", exported]);
-    expect([refused.exitCode, refused.err]).toEqual([
+    const rejected = await elsewhere(["apply", exported]);
+    expect([rejected.exitCode, rejected.err]).toEqual([
       2,
       [
         `${exported}:13: url is a secret that is not known here yet: give it, such as \${NAME} of a variable`,
@@ -98,14 +98,14 @@ describe("webhooks on the command line", () => {
     const file = join(folder.path, "status.yaml");
     await Bun.write(file, FILE.replace("https://ci.northwind.example", "http://10.1.2.3"));
     const run = commandLine(join(folder.path, "data"));
-    const refused = await run(["apply", file], ENV);
-    expect(refused.exitCode).toBe(2);
-    expect(refused.err.join("\n")).toContain(`${file}:10: url has a host that `);
+    const rejected = await run(["apply", file], ENV);
+    expect(rejected.exitCode).toBe(2);
+    expect(rejected.err.join("\n")).toContain(`${file}:10: url has a host that `);
     const made = await run(["apply", file, "--outbound-allow", "10.0.0.0/8"], ENV);
     expect([made.exitCode, made.err]).toEqual([0, ["Created 3, changed 0, removed 0."]]);
   });
 
-  test("export --page omits webhooks for every page and says so", async () => {
+  test("export --page omits webhooks for every page and reports it", async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "status.yaml");
     await Bun.write(file, FILE);

@@ -61,7 +61,7 @@ describe("a data directory", () => {
 
 /** Makes a child process open the directory and returns the message that it prints. */
 async function tryAs(child: Child): Promise<string> {
-  child.tell("try");
+  child.send("try");
   return JSON.parse(await child.line()) as string;
 }
 

@@ -73,7 +73,7 @@ describe("the lock of a data directory", () => {
     const directory = openDataDirectory(folder.path);
     await using child = startChild("hold-directory.ts", folder.path, "serve");
     expect(await child.line()).toBe("held");
-    child.tell("collect");
+    child.send("collect");
     expect(await child.line()).toBe("collected");
     expect(tryLock(directory, "serve")).toBeUndefined();
   });

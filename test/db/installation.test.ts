@@ -78,7 +78,7 @@ describe("a server", () => {
 describe("a command", () => {
   test("a command without a server migrates and locks the directory", () => {
     using folder = temporaryFolder();
-    const command = openForCommand(configFor(folder), "key list", { mayCreate: true });
+    const command = openForCommand(configFor(folder), "key list", { canCreate: true });
     expect(command.migration).toMatchObject({ from: 0, to: SCHEMA_VERSION });
     expect(tryLock(command.directory, "serve")).toBeUndefined();
     command.close();
@@ -90,7 +90,7 @@ describe("a command", () => {
     makeDatabase(folder.path);
     await using child = startChild("hold-directory.ts", folder.path, "serve");
     expect(await child.line()).toBe("held");
-    const command = openForCommand(configFor(folder), "key list", { mayCreate: true });
+    const command = openForCommand(configFor(folder), "key list", { canCreate: true });
     expect(command.migration).toBeUndefined();
     expect(command.ctx.db.foreignVersion()).toBeGreaterThan(0);
     command.close();
@@ -102,7 +102,7 @@ describe("a command", () => {
     makeDatabase(folder.path, 1);
     await using child = startChild("hold-directory.ts", folder.path, "serve");
     expect(await child.line()).toBe("held");
-    const run = () => openForCommand(configFor(folder), "key list", { mayCreate: true });
+    const run = () => openForCommand(configFor(folder), "key list", { canCreate: true });
     expect(run).toThrow(OperatorError);
     expect(run).toThrow(
       `in use by process ${child.pid} (allclear serve) with schema version ${SCHEMA_VERSION + 1}; this Allclear has version ${SCHEMA_VERSION}.`,

@@ -109,7 +109,7 @@ describe("while another process is writing", () => {
     clearInterval(timer);
     expect(change.state).toBe("waiting");
 
-    child.tell("let go");
+    child.send("let go");
     expect(await child.line()).toBe("released");
     await change.end;
     expect(change.state).toBe("stored");

@@ -11,7 +11,7 @@ describe("the metrics of a database", () => {
     using notes = openNotes(path);
     const { db } = notes;
     const before = db.figures();
-    expect(before).toMatchObject({ batches: 0, changes: 0, refused: 0, waiting: 0 });
+    expect(before).toMatchObject({ batches: 0, changes: 0, rejected: 0, waiting: 0 });
     const writes = ["a", "b", "c"].map((text) => db.write((tx) => addNote(tx, text)));
     expect(db.figures().waiting).toBe(3);
     await Promise.all(writes);
@@ -21,7 +21,7 @@ describe("the metrics of a database", () => {
     });
     await expect(rejection).rejects.toThrow("no");
     const after = db.figures();
-    expect(after).toMatchObject({ batches: 3, changes: 4, refused: 0, waiting: 0 });
+    expect(after).toMatchObject({ batches: 3, changes: 4, rejected: 0, waiting: 0 });
     expect(after.walBytes).toBe(statSync(`${path}-wal`).size);
     expect(after.walBytes).toBeGreaterThan(0);
     notes.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -38,6 +38,6 @@ describe("the metrics of a database", () => {
     const writes = ["a", "b"].map((text) => db.write((tx) => addNote(tx, text.repeat(100_000))));
     const outcomes = await Promise.allSettled(writes);
     expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-    expect(db.figures()).toMatchObject({ batches: 0, changes: 0, refused: 2 });
+    expect(db.figures()).toMatchObject({ batches: 0, changes: 0, rejected: 2 });
   });
 });

@@ -56,7 +56,7 @@ describe("a database that was opened", () => {
 });
 
 describe("a file that is no database of Allclear's", () => {
-  function expectRefused(path: string, message: string): void {
+  function expectRejected(path: string, message: string): void {
     const before = readFileSync(path);
     expect(() => openSqlite(path, 0)).toThrow(OperatorError);
     expect(() => openSqlite(path, 0)).toThrow(message);
@@ -67,7 +67,7 @@ describe("a file that is no database of Allclear's", () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "allclear.db");
     writeFileSync(path, "This is not a database. ".repeat(200));
-    expectRefused(path, `${path} is not a database, or it is damaged.`);
+    expectRejected(path, `${path} is not a database, or it is damaged.`);
   });
 
   test("a database of another program is rejected and not changed", () => {
@@ -76,7 +76,7 @@ describe("a file that is no database of Allclear's", () => {
     const other = new Database(path);
     other.run("CREATE TABLE theirs (id INTEGER PRIMARY KEY)");
     closeSqlite(other);
-    expectRefused(path, `${path} is another program's database.`);
+    expectRejected(path, `${path} is another program's database.`);
   });
 
   test("a folder is rejected as a database with a sentence", () => {

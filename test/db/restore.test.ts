@@ -283,7 +283,7 @@ describe("restoring", () => {
     await using restoring = startChild("restore.ts", at.directory.path, pipe);
     const sending = await open(pipe, "w");
     const env = { ALLCLEAR_DATA_DIR: at.directory.path, ALLCLEAR_LOG_LEVEL: "silent" };
-    const revoke = () => openForCommand(testConfig(env), "key revoke", { mayCreate: false });
+    const revoke = () => openForCommand(testConfig(env), "key revoke", { canCreate: false });
     expect(revoke).toThrow(`in use by process ${restoring.pid} (allclear restore)`);
     await sending.writeFile(readFileSync(at.backup));
     await sending.close();
@@ -511,9 +511,9 @@ describe("the commands backup and restore", () => {
     expect(await server.line()).toBe("held");
     const before = readFileSync(at.directory.database);
 
-    const refused = await run("restore", at.backup, "--data-dir", at.directory.path);
-    expect(refused.code).toBe(1);
-    expect(refused.text).toContain(`in use by process ${server.pid} (allclear serve)`);
+    const rejected = await run("restore", at.backup, "--data-dir", at.directory.path);
+    expect(rejected.code).toBe(1);
+    expect(rejected.text).toContain(`in use by process ${server.pid} (allclear serve)`);
     expect(readFileSync(at.directory.database).equals(before)).toBe(true);
 
     const file = join(at.folder, "now.db");

@@ -48,10 +48,10 @@ describe.skipIf(!hasTinyDisks())("a server whose disk is full", () => {
     await using _ = app;
     disk.fill();
 
-    const refused = await setStatus("major_outage");
-    expectProblem(refused, "unavailable");
-    expect(refused.headers.get("retry-after")).toBe("5");
-    expect(refused.text).not.toMatch(/sqlite|disk|full/i);
+    const rejected = await setStatus("major_outage");
+    expectProblem(rejected, "unavailable");
+    expect(rejected.headers.get("retry-after")).toBe("5");
+    expect(rejected.text).not.toMatch(/sqlite|disk|full/i);
     await expectReadsGoOn(app, component, key);
     expectNothingWritten(app);
 
@@ -96,13 +96,13 @@ describe("a server whose database another process has locked", () => {
     await settle();
     await expectReadsGoOn(app, component, key);
     await app.clock.advance(2_000);
-    const refused = await waiting;
-    expectProblem(refused, "unavailable");
-    expect(refused.headers.get("retry-after")).toBe("5");
-    expect(refused.text).not.toMatch(/sqlite|lock/i);
+    const rejected = await waiting;
+    expectProblem(rejected, "unavailable");
+    expect(rejected.headers.get("retry-after")).toBe("5");
+    expect(rejected.text).not.toMatch(/sqlite|lock/i);
     expectNothingWritten(app);
 
-    child.tell("let go");
+    child.send("let go");
     expect(await child.line()).toBe("released");
     const again = setStatus("major_outage");
     await app.clock.advance(25);

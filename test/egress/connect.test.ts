@@ -71,9 +71,9 @@ describe("a TCP connection", () => {
 
 describe("the certificate of a TLS connection", () => {
   test("a certificate is verified for the name without a trailing dot", async () => {
-    const told = Promise.withResolvers<unknown>();
+    const serverName = Promise.withResolvers<unknown>();
     await using server = await startTlsServer("good", (socket) => {
-      told.resolve((socket as TLSSocket).servername);
+      serverName.resolve((socket as TLSSocket).servername);
     });
     const { egress } = await createTestEgress({ "shop.test.": [["127.0.0.1"]] });
     const connection = successOf(
@@ -86,7 +86,7 @@ describe("the certificate of a TLS connection", () => {
       }),
     );
     expect(connection.certificate?.problem).toBeNull();
-    expect(await told.promise).toBe("shop.test");
+    expect(await serverName.promise).toBe("shop.test");
     connection.close();
   });
 

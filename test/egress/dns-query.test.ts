@@ -12,7 +12,7 @@ import { createTestEgress, faultOf, patience, successOf } from "../support/egres
 
 const { egress } = await createTestEgress();
 
-function ask(resolver: string, type: DnsRecordType = "A", signal = patience()) {
+function resolveRecords(resolver: string, type: DnsRecordType = "A", signal = patience()) {
   return egress.query({ name: "shop.test", type, resolver, policy: "monitor", signal });
 }
 
@@ -52,7 +52,7 @@ describe("a DNS query", () => {
     ],
   ])("%s is answered as zone files write it", async (type, records, expected) => {
     await using server = await startDnsServer(() => ({ records }));
-    const { records: found } = successOf(await ask(server.address, type));
+    const { records: found } = successOf(await resolveRecords(server.address, type));
     expect(found.toSorted()).toEqual(expected.toSorted());
   });
 
@@ -60,11 +60,11 @@ describe("a DNS query", () => {
     const there = { records: [Buffer.from([192, 0, 2, 1])] };
     let reply: DnsReply = there;
     await using server = await startDnsServer(() => reply);
-    expect(successOf(await ask(server.address)).records).toEqual(["192.0.2.1"]);
+    expect(successOf(await resolveRecords(server.address)).records).toEqual(["192.0.2.1"]);
     reply = NXDOMAIN;
-    expect(faultOf(await ask(server.address)).kind).toBe("dns");
+    expect(faultOf(await resolveRecords(server.address)).kind).toBe("dns");
     reply = there;
-    expect(successOf(await ask(server.address)).records).toEqual(["192.0.2.1"]);
+    expect(successOf(await resolveRecords(server.address)).records).toEqual(["192.0.2.1"]);
     expect(server.questions()).toBe(3);
   });
 
@@ -75,7 +75,7 @@ describe("a DNS query", () => {
     ["that it refuses", REFUSED, "The resolver refused to answer."],
   ])("a DNS query answered %s is a fault", async (_what, reply, message) => {
     await using server = await startDnsServer(() => reply);
-    expect(faultOf(await ask(server.address))).toMatchObject({ kind: "dns", message });
+    expect(faultOf(await resolveRecords(server.address))).toMatchObject({ kind: "dns", message });
   });
 
   test("a DNS query without an answer ends with the deadline", async () => {
@@ -84,14 +84,14 @@ describe("a DNS query", () => {
       deadline.abort();
       return null;
     });
-    const fault = faultOf(await ask(server.address, "A", deadline.signal));
+    const fault = faultOf(await resolveRecords(server.address, "A", deadline.signal));
     expect(fault).toMatchObject({ kind: "timeout", message: "Timed out asking the resolver." });
   });
 
   test("a DNS query to a forbidden address or a name is rejected", async () => {
-    expect(faultOf(await ask("169.254.169.254"))).toMatchObject({ kind: "refused" });
-    expect(faultOf(await ask("[fe80::1]:53"))).toMatchObject({ kind: "refused" });
-    expect(faultOf(await ask("dns.example.com"))).toMatchObject({ kind: "refused" });
+    expect(faultOf(await resolveRecords("169.254.169.254"))).toMatchObject({ kind: "refused" });
+    expect(faultOf(await resolveRecords("[fe80::1]:53"))).toMatchObject({ kind: "refused" });
+    expect(faultOf(await resolveRecords("dns.example.com"))).toMatchObject({ kind: "refused" });
   });
 });
 

@@ -81,29 +81,29 @@ describe("while this server has no free file descriptor", () => {
       status: 200,
       headers: new Map<string, string>(),
       sentBody: new Uint8Array(),
-      isCut: false,
+      isTruncated: false,
       certificate: null,
       address: "127.0.0.1",
     };
     let isShort = true;
-    const askedAt: number[] = [];
+    const requestedAt: number[] = [];
     const { egress } = createShortEgress();
     await using site = await createDeliverySite({
       egress: {
         ...egress,
         async request() {
-          askedAt.push(site.app.clock.now());
+          requestedAt.push(site.app.clock.now());
           return isShort ? new Fault("local", "This server has too many open files.") : answer;
         },
       },
     });
     await site.endpoint("https://hooks.test/");
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
     for (let second = 0; second < 120; second++) await site.app.clock.advance(1_000);
     expect(site.tries()).toEqual([]);
     expect(site.deliveries()).toMatchObject([{ status: "pending" }]);
-    const waits = askedAt.slice(1).map((at, index) => at - (askedAt[index] ?? 0));
+    const waits = requestedAt.slice(1).map((at, index) => at - (requestedAt[index] ?? 0));
     expect(waits.slice(0, 6)).toEqual([2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
     isShort = false;
     for (let second = 0; second < 31; second++) await site.app.clock.advance(1_000);

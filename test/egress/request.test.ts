@@ -1,6 +1,6 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
-import { MOST_BODY_BYTES, readBody } from "../../src/egress";
+import { DEFAULT_BODY_MAX_BYTES, readBody } from "../../src/egress";
 import { createTestEgress, faultOf, successOf } from "../support/egress";
 import {
   answering,
@@ -30,7 +30,7 @@ function withoutEnd(first: string, again: string): OnConnection {
     });
 }
 
-async function ask(
+async function send(
   onConnection: OnConnection,
   more: Parameters<Awaited<ReturnType<typeof createTestEgress>>["request"]>[1] = {},
 ) {
@@ -45,8 +45,8 @@ async function ask(
 describe("an HTTP response", () => {
   test("a response is read with status, headers and body", async () => {
     const sent = "HTTP/1.1 404 Nope\r\nX-A: 1\r\nx-a: 2\r\nContent-Length: 5\r\n\r\nhello";
-    const answer = successOf(await ask(answering(sent)));
-    expect(answer).toMatchObject({ status: 404, isCut: false, address: "127.0.0.1" });
+    const answer = successOf(await send(answering(sent)));
+    expect(answer).toMatchObject({ status: 404, isTruncated: false, address: "127.0.0.1" });
     expect(answer.headers.get("x-a")).toBe("1, 2");
     expect(text(answer.sentBody)).toBe("hello");
   });
@@ -63,7 +63,7 @@ describe("an HTTP response", () => {
       `HTTP/1.1 100 -\r\n\r\nHTTP/1.1 103 -\r\n\r\n${httpAnswer(200, "hello")}`,
     ],
   ])("a response %s is read completely", async (_how, sent) => {
-    expect(text(successOf(await ask(answering(sent))).sentBody)).toBe("hello");
+    expect(text(successOf(await send(answering(sent))).sentBody)).toBe("hello");
   });
 
   test("a response over TLS includes the certificate", async () => {
@@ -76,7 +76,7 @@ describe("an HTTP response", () => {
 
   test("a response to HEAD has no body, even with a Content-Length", async () => {
     const head = "HTTP/1.1 200 -\r\nContent-Length: 5000\r\n\r\n";
-    expect(successOf(await ask(answering(head), { method: "HEAD" })).sentBody.length).toBe(0);
+    expect(successOf(await send(answering(head), { method: "HEAD" })).sentBody.length).toBe(0);
   });
 });
 
@@ -88,7 +88,7 @@ describe("an HTTP request", () => {
       return httpAnswer(200);
     });
     const headers = { "X-Token": "s3cret", "user-agent": "mine" };
-    successOf(await ask(onConnection, { method: "POST", headers, body: "{}" }));
+    successOf(await send(onConnection, { method: "POST", headers, body: "{}" }));
     expect(sent).toStartWith("POST / HTTP/1.1\r\n");
     expect(sent).toContain("X-Token: s3cret\r\n");
     expect(sent).toMatch(/user-agent: mine\r\n/i);
@@ -105,11 +105,11 @@ describe("an HTTP request", () => {
     ["http://user:secret@127.0.0.1/"],
     ["http://user@127.0.0.1/"],
   ])("a request to %s is rejected", async (url) => {
-    const { request, asked } = await createTestEgress();
+    const { request, lookedUp } = await createTestEgress();
     const fault = faultOf(await request(url));
     expect(fault.kind).toBe("refused");
     expect(fault.message).not.toContain("secret");
-    expect(asked).toEqual([]);
+    expect(lookedUp).toEqual([]);
   });
 
   test.each([
@@ -203,16 +203,16 @@ describe("a hostile server", () => {
       "switched",
     ],
   ])("that %s is a fault", async (_what, onConnection, kind, message) => {
-    const fault = faultOf(await ask(onConnection));
+    const fault = faultOf(await send(onConnection));
     expect(fault.message).toContain(message);
     expect(fault.kind).toBe(kind as typeof fault.kind);
   });
 
   test("a server that never ends its body is read up to 256 KiB", async () => {
     const endless = withoutEnd("HTTP/1.1 200 -\r\n\r\n", "b".repeat(10_000));
-    const answer = successOf(await ask(endless));
-    expect(answer).toMatchObject({ status: 200, isCut: true });
-    expect(answer.sentBody.length).toBe(MOST_BODY_BYTES);
+    const answer = successOf(await send(endless));
+    expect(answer).toMatchObject({ status: 200, isTruncated: true });
+    expect(answer.sentBody.length).toBe(DEFAULT_BODY_MAX_BYTES);
   });
 
   test("a server that sends endless pieces of one byte does not cost more with each", async () => {
@@ -220,8 +220,8 @@ describe("a hostile server", () => {
     const endless = withoutEnd("HTTP/1.1 200 -\r\nTransfer-Encoding: chunked\r\n\r\n", pieces);
     const joined = spyOn(Buffer, "concat");
     try {
-      const answer = successOf(await ask(endless, { maxBodyBytes: 1_000 }));
-      expect(answer).toMatchObject({ status: 200, isCut: true });
+      const answer = successOf(await send(endless, { maxBodyBytes: 1_000 }));
+      expect(answer).toMatchObject({ status: 200, isTruncated: true });
       expect(answer.sentBody.length).toBe(1_000);
       expect(joined.mock.calls.filter(([, length]) => length === 1_000)).toHaveLength(1);
     } finally {
@@ -242,14 +242,14 @@ describe("a hostile server", () => {
         }, 1);
         socket.on("close", () => clearInterval(drip));
       });
-    const fault = faultOf(await ask(dripping, { signal: deadline.signal }));
+    const fault = faultOf(await send(dripping, { signal: deadline.signal }));
     expect(fault).toMatchObject({ kind: "timeout", message: "Timed out reading the answer." });
   });
 
   test("a server that sends nothing is waited for until the deadline", async () => {
     const deadline = new AbortController();
     const silent: OnConnection = (socket) => socket.on("data", () => deadline.abort());
-    const fault = faultOf(await ask(silent, { signal: deadline.signal }));
+    const fault = faultOf(await send(silent, { signal: deadline.signal }));
     expect(fault).toMatchObject({ kind: "timeout", message: "Timed out waiting for the answer." });
   });
 });
@@ -264,10 +264,10 @@ describe("a compressed response body", () => {
     ["br", brotliCompressSync("hello")],
     ["identity", Buffer.from("hello")],
   ])("a compressed body is decompressed: %s", async (coding, body) => {
-    const answer = successOf(await ask(compressed(coding, body)));
-    const { bytes, isCut } = successOf(await readBody(answer));
+    const answer = successOf(await send(compressed(coding, body)));
+    const { bytes, isTruncated } = successOf(await readBody(answer));
     expect(text(bytes)).toBe("hello");
-    expect(isCut).toBe(false);
+    expect(isTruncated).toBe(false);
   });
 
   test.each([
@@ -277,19 +277,19 @@ describe("a compressed response body", () => {
     "a body of 64 MB sent in a few KB is decompressed up to 256 KiB: %s",
     async (coding, compress) => {
       const bomb = compress(Buffer.alloc(64 << 20));
-      const answer = successOf(await ask(compressed(coding, bomb)));
-      const { bytes, isCut } = successOf(await readBody(answer));
-      expect(bytes.length).toBe(MOST_BODY_BYTES);
-      expect(isCut).toBe(true);
+      const answer = successOf(await send(compressed(coding, bomb)));
+      const { bytes, isTruncated } = successOf(await readBody(answer));
+      expect(bytes.length).toBe(DEFAULT_BODY_MAX_BYTES);
+      expect(isTruncated).toBe(true);
     },
   );
 
   test("a truncated compressed body is decompressed as far as possible", async () => {
     // Random, so that it stays longer than what is read.
     const body = gzipSync(crypto.getRandomValues(Buffer.alloc(60_000)).toString("hex").repeat(6));
-    const answer = successOf(await ask(compressed("gzip", body), { maxBodyBytes: 1_000 }));
-    const { bytes, isCut } = successOf(await readBody(answer));
-    expect(isCut).toBe(true);
+    const answer = successOf(await send(compressed("gzip", body), { maxBodyBytes: 1_000 }));
+    const { bytes, isTruncated } = successOf(await readBody(answer));
+    expect(isTruncated).toBe(true);
     expect(bytes.length).toBeGreaterThan(100);
   });
 
@@ -298,7 +298,7 @@ describe("a compressed response body", () => {
     ["zip-of-my-own", "abc", "compressed in a way that is not read"],
     ["gzip, gzip", "abc", "compressed in a way that is not read"],
   ])("an invalid compressed body is a fault: %s", async (coding, body, message) => {
-    const answer = successOf(await ask(compressed(coding, Buffer.from(body))));
+    const answer = successOf(await send(compressed(coding, Buffer.from(body))));
     const fault = faultOf(await readBody(answer));
     expect(fault.kind).toBe("protocol");
     expect(fault.message).toContain(message);

@@ -10,13 +10,13 @@ const monitored = () => ({ policy: "monitor" as const, signal: patience() });
 describe("name resolution of a request", () => {
   test("a name is resolved once per request, so a second answer cannot redirect it", async () => {
     await using server = await startRawServer(answering(httpAnswer(200, "hi")));
-    const { request, asked } = await createTestEgress({
+    const { request, lookedUp } = await createTestEgress({
       "rebinding.test": [["127.0.0.1"], ["169.254.169.254"]],
     });
     const url = `http://rebinding.test:${server.port}/`;
     const answer = successOf(await request(url));
     expect(answer.address).toBe("127.0.0.1");
-    expect(asked).toEqual(["rebinding.test"]);
+    expect(lookedUp).toEqual(["rebinding.test"]);
     expect(faultOf(await request(url)).kind).toBe("refused");
     expect(server.connections()).toBe(1);
   });
@@ -53,13 +53,13 @@ describe("name resolution of a request", () => {
   });
 
   test("an address is used without a look-up, in any notation", async () => {
-    const { egress, asked } = await createTestEgress();
+    const { egress, lookedUp } = await createTestEgress();
     expect(await egress.resolve({ host: "0x7f.1", ...monitored() })).toEqual(["127.0.0.1"]);
     expect(await egress.resolve({ host: "[::1]", ...monitored() })).toEqual(["::1"]);
     expect(faultOf(await egress.resolve({ host: "2852039166", ...monitored() })).kind).toBe(
       "refused",
     );
-    expect(asked).toEqual([]);
+    expect(lookedUp).toEqual([]);
   });
 
   test("private addresses are allowed for monitors, and for webhooks only if configured", async () => {
@@ -77,22 +77,23 @@ describe("name resolution of a request", () => {
       "both.test": [["::1", "127.0.0.1"]],
       "four.test": [["127.0.0.1"]],
     });
-    const ask = (host: string, family?: 4 | 6) => egress.resolve({ host, family, ...monitored() });
-    expect(await ask("both.test")).toEqual(["::1", "127.0.0.1"]);
-    expect(await ask("both.test", 4)).toEqual(["127.0.0.1"]);
-    expect(faultOf(await ask("four.test", 6)).message).toBe("The host has no IPv6 address.");
-    expect(faultOf(await ask("127.0.0.1", 6)).kind).toBe("dns");
+    const lookup = (host: string, family?: 4 | 6) =>
+      egress.resolve({ host, family, ...monitored() });
+    expect(await lookup("both.test")).toEqual(["::1", "127.0.0.1"]);
+    expect(await lookup("both.test", 4)).toEqual(["127.0.0.1"]);
+    expect(faultOf(await lookup("four.test", 6)).message).toBe("The host has no IPv6 address.");
+    expect(faultOf(await lookup("127.0.0.1", 6)).kind).toBe("dns");
   });
 
   test("a name without an address is a fault with that message", async () => {
     const { egress } = await createTestEgress({ "empty.test": [[]] });
-    const ask = (host: string) => egress.resolve({ host, ...monitored() });
-    expect(faultOf(await ask("nowhere.test"))).toMatchObject({
+    const lookup = (host: string) => egress.resolve({ host, ...monitored() });
+    expect(faultOf(await lookup("nowhere.test"))).toMatchObject({
       kind: "dns",
       message: "The name has no address.",
     });
-    expect(faultOf(await ask("empty.test")).kind).toBe("dns");
-    expect(faultOf(await ask("not a host")).kind).toBe("refused");
+    expect(faultOf(await lookup("empty.test")).kind).toBe("dns");
+    expect(faultOf(await lookup("not a host")).kind).toBe("refused");
   });
 });
 
@@ -100,31 +101,31 @@ describe("limits of name resolution", () => {
   const never = () => new Promise<string[]>(() => {});
 
   test("a look-up without an answer ends with the deadline", async () => {
-    const ask = boundedLookup(never, 9);
+    const lookup = boundedLookup(never, 9);
     const deadline = new AbortController();
-    const answer = ask("slow.test", undefined, deadline.signal);
+    const answer = lookup("slow.test", undefined, deadline.signal);
     deadline.abort();
     expect(typeof (await answer)).toBe("symbol");
   });
 
   test("the number of concurrent look-ups is limited, and an aborted one is never started", async () => {
-    const asked: string[] = [];
+    const names: string[] = [];
     const answers = new Map<string, (addresses: string[]) => void>();
-    const ask = boundedLookup((name) => {
-      asked.push(name);
+    const lookup = boundedLookup((name) => {
+      names.push(name);
       return new Promise((resolve) => answers.set(name, resolve));
     }, 2);
     const impatient = new AbortController();
-    const [a, b] = ["a", "b"].map((name) => ask(name, undefined, patience()));
-    const c = ask("c", undefined, impatient.signal);
-    const d = ask("d", undefined, patience());
-    expect(asked).toEqual(["a", "b"]);
+    const [a, b] = ["a", "b"].map((name) => lookup(name, undefined, patience()));
+    const c = lookup("c", undefined, impatient.signal);
+    const d = lookup("d", undefined, patience());
+    expect(names).toEqual(["a", "b"]);
     impatient.abort();
     await c;
     answers.get("a")?.(["1.1.1.1"]);
     expect(await a).toEqual(["1.1.1.1"]);
     await settle();
-    expect(asked).toEqual(["a", "b", "d"]);
+    expect(names).toEqual(["a", "b", "d"]);
     answers.get("b")?.(["2.2.2.2"]);
     answers.get("d")?.(["4.4.4.4"]);
     expect(await b).toEqual(["2.2.2.2"]);
@@ -132,24 +133,24 @@ describe("limits of name resolution", () => {
   });
 
   test("concurrent look-ups of one name share one answer, which is not kept", async () => {
-    let asked = 0;
-    const ask = boundedLookup(async () => [`10.0.0.${++asked}`], 9);
-    const both = await Promise.all([1, 2].map(() => ask("a", undefined, patience())));
+    let calls = 0;
+    const lookup = boundedLookup(async () => [`10.0.0.${++calls}`], 9);
+    const both = await Promise.all([1, 2].map(() => lookup("a", undefined, patience())));
     expect(both).toEqual([["10.0.0.1"], ["10.0.0.1"]]);
     await settle();
-    expect(await ask("a", undefined, patience())).toEqual(["10.0.0.2"]);
+    expect(await lookup("a", undefined, patience())).toEqual(["10.0.0.2"]);
   });
 
   test("a failed look-up rejects its callers and is not kept", async () => {
-    let asked = 0;
-    const ask = boundedLookup(async () => {
-      asked += 1;
-      if (asked === 1) throw new Error("down");
+    let calls = 0;
+    const lookup = boundedLookup(async () => {
+      calls += 1;
+      if (calls === 1) throw new Error("down");
       return ["10.0.0.1"];
     }, 9);
-    await expect(ask("a", undefined, patience())).rejects.toThrow("down");
+    await expect(lookup("a", undefined, patience())).rejects.toThrow("down");
     await settle();
-    expect(await ask("a", undefined, patience())).toEqual(["10.0.0.1"]);
+    expect(await lookup("a", undefined, patience())).toEqual(["10.0.0.1"]);
   });
 });
 
@@ -161,7 +162,7 @@ describe("name resolution of the system", () => {
   function machine(quick: Lookup) {
     const clock = createTestClock();
     let thorough = 0;
-    const ask = systemLookup(clock, {
+    const lookup = systemLookup(clock, {
       quick,
       async thorough(name) {
         thorough += 1;
@@ -171,42 +172,42 @@ describe("name resolution of the system", () => {
     });
     return {
       clock,
-      ask: (name: string) => ask(name, undefined, patience()),
+      lookup: (name: string) => lookup(name, undefined, patience()),
       thorough: () => thorough,
     };
   }
 
   test("a name is resolved by the quick resolver if that finds it", async () => {
-    const { ask, thorough } = machine(async () => ["10.0.0.1"]);
-    expect(await ask("shop.test")).toEqual(["10.0.0.1"]);
+    const { lookup, thorough } = machine(async () => ["10.0.0.1"]);
+    expect(await lookup("shop.test")).toEqual(["10.0.0.1"]);
     expect(thorough()).toBe(0);
   });
 
   test("a name that the quick resolver does not find is resolved by the thorough one, each time", async () => {
-    const { ask, thorough } = machine(failing("DNS_ENOTFOUND"));
-    expect(await ask("nas.local")).toEqual(["10.0.0.2"]);
-    expect(await ask("nas.local")).toEqual(["10.0.0.2"]);
+    const { lookup, thorough } = machine(failing("DNS_ENOTFOUND"));
+    expect(await lookup("nas.local")).toEqual(["10.0.0.2"]);
+    expect(await lookup("nas.local")).toEqual(["10.0.0.2"]);
     expect(thorough()).toBe(2);
-    await expect(ask("nowhere.test")).rejects.toThrow();
+    await expect(lookup("nowhere.test")).rejects.toThrow();
   });
 
   test("the thorough resolver is used for a minute after the quick one timed out", async () => {
     let quick = 0;
-    const { ask, clock } = machine(async () => {
+    const { lookup, clock } = machine(async () => {
       quick += 1;
       return failing("DNS_ETIMEOUT")();
     });
-    expect(await ask("shop.test")).toEqual(["10.0.0.2"]);
-    expect(await ask("shop.test")).toEqual(["10.0.0.2"]);
+    expect(await lookup("shop.test")).toEqual(["10.0.0.2"]);
+    expect(await lookup("shop.test")).toEqual(["10.0.0.2"]);
     expect(quick).toBe(1);
     await clock.advance(60_000);
-    expect(await ask("shop.test")).toEqual(["10.0.0.2"]);
+    expect(await lookup("shop.test")).toEqual(["10.0.0.2"]);
     expect(quick).toBe(2);
   });
 
   test("the system resolves localhost", async () => {
-    const ask = systemLookup(systemClock());
-    const addresses = await ask("localhost", undefined, patience());
+    const lookup = systemLookup(systemClock());
+    const addresses = await lookup("localhost", undefined, patience());
     expect(addresses).not.toBeEmpty();
     for (const address of addresses as string[]) expect(["127.0.0.1", "::1"]).toContain(address);
   });

@@ -46,17 +46,17 @@ async function pageWithKey(app: TestApp) {
 describe("an event", () => {
   test("an event is committed with its change and with what its subscriber writes", async () => {
     await using app = await createTestApp();
-    const told: RecordedEvent[] = [];
+    const delivered: RecordedEvent[] = [];
     app.ctx.outbox.subscribe((tx, groups) => {
-      told.push(...groups.flat());
+      delivered.push(...groups.flat());
       writeDeliveries(tx, groups);
     });
     await app.ctx.db.write((tx) => app.ctx.outbox.record(tx, EVENT));
     expect(app.events()).toMatchObject([
       { type: EVENT.type, subjectId: EVENT.subjectId, data: EVENT.data },
     ]);
-    expect(told).toMatchObject([{ ...EVENT, at: app.clock.now() }]);
-    expect(told[0]?.id).toMatch(/^evt_[0-9a-z]{26}$/);
+    expect(delivered).toMatchObject([{ ...EVENT, at: app.clock.now() }]);
+    expect(delivered[0]?.id).toMatch(/^evt_[0-9a-z]{26}$/);
     expect(deliveries(app)).toEqual(["Delivery of cmp_1"]);
   });
 
@@ -121,12 +121,12 @@ describe("an event", () => {
   test("an event reaches every subscriber of its own application only", async () => {
     await using one = await createTestApp();
     await using two = await createTestApp();
-    const heard: string[] = [];
-    one.ctx.outbox.subscribe(() => heard.push("first of one"));
-    one.ctx.outbox.subscribe(() => heard.push("second of one"));
-    two.ctx.outbox.subscribe(() => heard.push("of two"));
+    const names: string[] = [];
+    one.ctx.outbox.subscribe(() => names.push("first of one"));
+    one.ctx.outbox.subscribe(() => names.push("second of one"));
+    two.ctx.outbox.subscribe(() => names.push("of two"));
     await one.ctx.db.write((tx) => one.ctx.outbox.record(tx, EVENT));
-    expect(heard).toEqual(["first of one", "second of one"]);
+    expect(names).toEqual(["first of one", "second of one"]);
     expect(two.events()).toEqual([]);
   });
 });

@@ -16,7 +16,7 @@ export interface Gallery extends Pick<GalleryServer, "requests" | "answers"> {
   open(look?: Look): Promise<Page>;
   axe: typeof runAxe;
   /** Errors of pages since the last `open`, and violations of their content security policy. */
-  complaints: string[];
+  errors: string[];
 }
 
 /** Describes tests of the gallery in a browser. Warns and skips them if Chromium is missing. */
@@ -34,19 +34,19 @@ export function describeGallery(name: string, body: (gallery: () => Gallery) => 
 }
 
 function createGallery(browser: Browser, { server, requests, answers }: GalleryServer): Gallery {
-  const complaints: string[] = [];
+  const errors: string[] = [];
   return {
     requests,
     answers,
-    complaints,
+    errors,
     async open({ isPlainHost = false, path = GALLERY_PATH, ...options } = {}) {
       const context = await browser.newContext(options);
       const page = await context.newPage();
       requests.length = 0;
-      complaints.length = 0;
-      page.on("pageerror", (error) => complaints.push(String(error)));
+      errors.length = 0;
+      page.on("pageerror", (error) => errors.push(String(error)));
       page.on("console", (message) => {
-        if (message.type() === "error") complaints.push(message.text());
+        if (message.type() === "error") errors.push(message.text());
       });
       await page.goto(`http://${isPlainHost ? PLAIN_HOST : "127.0.0.1"}:${server.port}${path}`);
       return page;

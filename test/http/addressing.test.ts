@@ -153,8 +153,8 @@ describe("a component's page slug and ref", () => {
       const status = { status: "major_outage" };
       expectProblem(await site.send("PATCH", `/components/${unknown}`, status), "not_found");
       for (const list of ["incidents", "maintenance", "monitors", "analytics/uptime"]) {
-        const refused = await site.get(`/${list}?component=${unknown}`);
-        expect(expectProblem(refused, "invalid_request").errors).toEqual([
+        const rejected = await site.get(`/${list}?component=${unknown}`);
+        expect(expectProblem(rejected, "invalid_request").errors).toEqual([
           {
             pointer: "#/component",
             detail: "must be the id of a component, or its page slug and ref, such as acme:api",

@@ -4,7 +4,7 @@ import { createCredentials } from "../../src/http/credentials";
 import { createTestApp, expectProblem } from "../support/app";
 
 /** `Authorization` as sent, with KEY for the value of a live key, and the result of the gateway. */
-const HEADERS: [header: string, verdict: "accepted" | "missing_key" | "invalid_key"][] = [
+const HEADERS: [header: string, expected: "accepted" | "missing_key" | "invalid_key"][] = [
   ["Bearer KEY", "accepted"],
   ["bearer KEY", "accepted"],
   ["BEARER KEY", "accepted"],
@@ -37,13 +37,13 @@ const HEADERS: [header: string, verdict: "accepted" | "missing_key" | "invalid_k
 ];
 
 describe("Authorization", () => {
-  test.each(HEADERS)("the Authorization header %j is %s", async (header, verdict) => {
+  test.each(HEADERS)("the Authorization header %j is %s", async (header, expected) => {
     await using app = await createTestApp();
     const value = await app.keyWith("read:status");
     const authorization = header.replaceAll("KEY", value);
     const answer = await app.call("/api/v1/key", { headers: { authorization } });
-    if (verdict === "accepted") expect(answer.status).toBe(200);
-    else expectProblem(answer, verdict);
+    if (expected === "accepted") expect(answer.status).toBe(200);
+    else expectProblem(answer, expected);
   });
 
   test("two Authorization headers are invalid_key, even with the same key", async () => {

@@ -110,8 +110,8 @@ describe("the order of checks", () => {
     await using site = await createSite();
     const { app, component } = site;
     const { value: key } = await app.createKey({ rate_limit: 1 });
-    const refused = await app.call(component, { key, method: "PATCH", json: {} });
-    expectProblem(refused, "insufficient_scope");
+    const rejected = await app.call(component, { key, method: "PATCH", json: {} });
+    expectProblem(rejected, "insufficient_scope");
     for (const body of BODIES) {
       expectProblem(await app.call(component, { key, method: "PATCH", ...body }), "rate_limited");
     }

@@ -49,9 +49,9 @@ describe("bodies of unknown length", () => {
   test("an address can send eight bodies of unknown length at once, and the ninth is rate_limited", async () => {
     await using site = await openSite();
     const underWay = Array.from({ length: AT_ONCE }, () => site.begin());
-    const refused = await site.begin();
-    expectProblem(refused, "rate_limited");
-    expect(refused.headers.get("retry-after")).toBe("1");
+    const rejected = await site.begin();
+    expectProblem(rejected, "rate_limited");
+    expect(rejected.headers.get("retry-after")).toBe("1");
     expect(site.app.events()).toEqual([]);
     site.arrive();
     const answers = await Promise.all(underWay);

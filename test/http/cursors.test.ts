@@ -131,18 +131,18 @@ describe("invalid cursors", () => {
     const key = await app.keyWith("read:status");
     const list = await app.call("/api/v1/components?limit=5", { key });
     const cursor: string = list.body.next_cursor;
-    const asked = (given: string, path = "/api/v1/components") =>
-      app.call(`${path}?limit=5&cursor=${given}`, { key });
-    expect((await asked(cursor)).status).toBe(200);
+    const listAt = (text: string, path = "/api/v1/components") =>
+      app.call(`${path}?limit=5&cursor=${text}`, { key });
+    expect((await listAt(cursor)).status).toBe(200);
     const flipped = `${cursor[0] === "A" ? "B" : "A"}${cursor.slice(1)}`;
     for (const bad of ["", "0", "null", "5", flipped, cursor.slice(0, -1), `${cursor}=`, "%00"]) {
-      const { errors } = expectProblem(await asked(bad), "invalid_request");
+      const { errors } = expectProblem(await listAt(bad), "invalid_request");
       expect(errors[0].pointer).toBe("#/cursor");
     }
     // Of the right make, but of a list of another kind.
     const history = `/api/v1/components/${components["component 0"]}/history`;
-    expectProblem(await asked(cursor, history), "invalid_request");
-    expectProblem(await asked(encodeCursor(5)), "invalid_request");
+    expectProblem(await listAt(cursor, history), "invalid_request");
+    expectProblem(await listAt(encodeCursor(5)), "invalid_request");
   });
 
   test("a cursor that is too long is rejected", async () => {

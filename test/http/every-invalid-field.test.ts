@@ -8,7 +8,7 @@ interface Site extends AsyncDisposable {
   key: string;
   api: string;
   /** Sends a body and answers what is wrong with it, by the JSON pointer. */
-  refuse(method: string, path: string, json: unknown): Promise<Record<string, string>>;
+  errorsFor(method: string, path: string, json: unknown): Promise<Record<string, string>>;
   create(path: string, json: unknown): Promise<string>;
 }
 
@@ -22,7 +22,7 @@ async function createSite(): Promise<Site> {
     app,
     key,
     api: components["API"] ?? "",
-    async refuse(method, path, json) {
+    async errorsFor(method, path, json) {
       const problem = expectProblem(await call(method, path, json), "validation_failed");
       const errors = problem.errors as { pointer: string; detail: string }[];
       const byPointer = Object.fromEntries(errors.map(({ pointer, detail }) => [pointer, detail]));
@@ -52,7 +52,7 @@ const FAR = "2090-01-01T00:00:00Z";
 describe("answers that name every invalid field", () => {
   test("POST /incidents names every invalid field, unknown references included", async () => {
     await using site = await createSite();
-    const errors = await site.refuse("POST", "/incidents", {
+    const errors = await site.errorsFor("POST", "/incidents", {
       page: "nowhere",
       name: "",
       components: { cmp_none: "operational", cmp_other: "broken", [site.api]: "major_outage" },
@@ -77,8 +77,8 @@ describe("answers that name every invalid field", () => {
     const past = new Date(site.app.clock.now() - 60_000).toISOString();
     const body = { ...INCIDENT, status: "investigating", resolved_at: past };
     const detail = "is only for a resolved incident, but the status is investigating";
-    expect(await site.refuse("POST", "/incidents", body)).toEqual({ "#/resolved_at": detail });
-    expect(await site.refuse("POST", "/incidents", { ...body, colour: 1 })).toEqual({
+    expect(await site.errorsFor("POST", "/incidents", body)).toEqual({ "#/resolved_at": detail });
+    expect(await site.errorsFor("POST", "/incidents", { ...body, colour: 1 })).toEqual({
       "#/colour": expect.any(String),
       "#/resolved_at": detail,
     });
@@ -89,12 +89,12 @@ describe("answers that name every invalid field", () => {
     await using site = await createSite();
     const id = await site.create("/incidents", INCIDENT);
     const path = `/incidents/${id}`;
-    expect(await site.refuse("PATCH", path, { name: "", started_at: FAR })).toEqual({
+    expect(await site.errorsFor("PATCH", path, { name: "", started_at: FAR })).toEqual({
       "#/name": expect.any(String),
       "#/started_at": "is in the future",
     });
     const early = "2020-01-01T00:00:00Z";
-    expect(await site.refuse("PATCH", path, { colour: 1, identified_at: early })).toEqual({
+    expect(await site.errorsFor("PATCH", path, { colour: 1, identified_at: early })).toEqual({
       "#/colour": expect.any(String),
       "#/identified_at": "is before the incident started",
     });
@@ -108,12 +108,12 @@ describe("answers that name every invalid field", () => {
     const id = await site.create("/incidents", INCIDENT);
     const update = await site.create(`/incidents/${id}/updates`, { body: "More." });
     const path = `/incidents/${id}/updates/${update}`;
-    expect(await site.refuse("PATCH", path, { body: "", display_at: FAR })).toEqual({
+    expect(await site.errorsFor("PATCH", path, { body: "", display_at: FAR })).toEqual({
       "#/body": expect.any(String),
       "#/display_at": "is in the future",
     });
     const early = "2020-01-01T00:00:00Z";
-    expect(await site.refuse("PATCH", path, { body: "", display_at: early })).toEqual({
+    expect(await site.errorsFor("PATCH", path, { body: "", display_at: early })).toEqual({
       "#/body": expect.any(String),
       "#/display_at": "is before the incident started",
     });
@@ -125,7 +125,7 @@ describe("answers that name every invalid field", () => {
   test("POST /incidents/{id}/updates names every invalid field, unknown references included", async () => {
     await using site = await createSite();
     const id = await site.create("/incidents", INCIDENT);
-    const errors = await site.refuse("POST", `/incidents/${id}/updates`, {
+    const errors = await site.errorsFor("POST", `/incidents/${id}/updates`, {
       body: "",
       components: { cmp_none: "operational" },
       display_at: "2001-01-01T00:00:00Z",
@@ -157,10 +157,10 @@ describe("answers that name every invalid field", () => {
   test("POST /maintenance names every invalid field, unknown references included", async () => {
     await using site = await createSite();
     expect(
-      await site.refuse("POST", "/maintenance", { ...MAINTENANCE, page: "nowhere", name: 5 }),
+      await site.errorsFor("POST", "/maintenance", { ...MAINTENANCE, page: "nowhere", name: 5 }),
     ).toEqual({ "#/page": "is not the slug or id of a page", "#/name": "must be text" });
     expect(
-      await site.refuse("POST", "/maintenance", {
+      await site.errorsFor("POST", "/maintenance", {
         ...MAINTENANCE,
         name: 5,
         components: [site.api, 7, "cmp_none"],
@@ -179,16 +179,16 @@ describe("answers that name every invalid field", () => {
     await using site = await createSite();
     const id = await site.create("/maintenance", MAINTENANCE);
     expect(
-      await site.refuse("PATCH", `/maintenance/${id}`, { components: ["cmp_none"], name: "" }),
+      await site.errorsFor("PATCH", `/maintenance/${id}`, { components: ["cmp_none"], name: "" }),
     ).toEqual({ "#/components/0": "is not a component of the page", "#/name": "is empty" });
     expect(
-      await site.refuse("POST", `/maintenance/${id}/updates`, { body: "", display_at: FAR }),
+      await site.errorsFor("POST", `/maintenance/${id}/updates`, { body: "", display_at: FAR }),
     ).toEqual({ "#/body": "is empty", "#/display_at": "is in the future" });
   });
 
   test("PATCH /components names every invalid field, unknown references included", async () => {
     await using site = await createSite();
-    const errors = await site.refuse("PATCH", "/components", {
+    const errors = await site.errorsFor("PATCH", "/components", {
       components: { cmp_none: "operational", [site.api]: "broken" },
       reason: 5,
     });
@@ -213,7 +213,7 @@ describe("answers that name every invalid field", () => {
     };
     const config = { url: "ftp://example.com" };
     const scheme = { "#/config/url": "must begin with http:// or https://" };
-    expect(await site.refuse("POST", "/monitors", { type: "http", ...wrong, config })).toEqual({
+    expect(await site.errorsFor("POST", "/monitors", { type: "http", ...wrong, config })).toEqual({
       ...errors,
       ...scheme,
     });
@@ -223,13 +223,13 @@ describe("answers that name every invalid field", () => {
       config: { url: "https://example.com" },
       paused: true,
     });
-    expect(await site.refuse("PATCH", `/monitors/${id}`, { ...wrong, config })).toEqual({
+    expect(await site.errorsFor("PATCH", `/monitors/${id}`, { ...wrong, config })).toEqual({
       ...errors,
       ...scheme,
     });
     // Without a valid interval, nothing is said of what must not exceed it.
     const { retry_interval_seconds: _, ...others } = await site
-      .refuse("POST", "/monitors", { type: "push", ...wrong, interval_seconds: 1 })
+      .errorsFor("POST", "/monitors", { type: "push", ...wrong, interval_seconds: 1 })
       .then((all) => ({ retry_interval_seconds: all["#/retry_interval_seconds"], ...all }));
     expect(Object.keys(others).sort()).toEqual([
       "#/component_ids/1",
@@ -246,24 +246,24 @@ describe("answers that name every invalid field", () => {
       "#/page": "is not the slug or id of a page",
       "#/events/0": expect.stringContaining("must be one of"),
     };
-    expect(await site.refuse("POST", "/webhooks", { ...wrong, secret: "short" })).toEqual({
+    expect(await site.errorsFor("POST", "/webhooks", { ...wrong, secret: "short" })).toEqual({
       ...errors,
       "#/secret": expect.any(String),
     });
     const id = await site.create("/webhooks", { url: "https://example.com" });
-    expect(await site.refuse("PATCH", `/webhooks/${id}`, wrong)).toEqual(errors);
+    expect(await site.errorsFor("PATCH", `/webhooks/${id}`, wrong)).toEqual(errors);
   });
 });
 
 test("a body that violates its schema is rejected before its resource is looked up", async () => {
   await using site = await createSite();
   for (const path of ["/incidents/inc_none/updates", "/maintenance/mnt_none/updates"]) {
-    expect(await site.refuse("POST", path, { body: "", display_at: FAR })).toEqual({
+    expect(await site.errorsFor("POST", path, { body: "", display_at: FAR })).toEqual({
       "#/body": "is empty",
     });
   }
   for (const path of ["/monitors/mon_none", "/webhooks/whk_none", "/maintenance/mnt_none"]) {
-    expect(await site.refuse("PATCH", path, { colour: "red" })).toEqual({
+    expect(await site.errorsFor("PATCH", path, { colour: "red" })).toEqual({
       "#/colour": "is not a known field",
     });
   }
@@ -277,7 +277,7 @@ describe("a time whose year is out of range", () => {
     async (started_at) => {
       await using site = await createSite();
       const body = { ...INCIDENT, started_at };
-      expect(await site.refuse("POST", "/incidents", body)).toEqual({ "#/started_at": RANGE });
+      expect(await site.errorsFor("POST", "/incidents", body)).toEqual({ "#/started_at": RANGE });
     },
   );
 
@@ -285,7 +285,7 @@ describe("a time whose year is out of range", () => {
     "an invalid time is rejected as such and not for its year: %s",
     async (started_at) => {
       await using site = await createSite();
-      const errors = await site.refuse("POST", "/incidents", { ...INCIDENT, started_at });
+      const errors = await site.errorsFor("POST", "/incidents", { ...INCIDENT, started_at });
       expect(errors["#/started_at"]).toStartWith("must be an instant with its zone");
     },
   );

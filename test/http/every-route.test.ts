@@ -65,7 +65,7 @@ describe("every protected route", () => {
     await using site = await createSite();
     const { app, protectedRoutes } = site;
     const audit = app.audit().length;
-    let refused = 0;
+    let rejected = 0;
     for (const { route, scopes, path } of protectedRoutes) {
       const others = SCOPE_NAMES.filter((scope) => !scopes.includes(scope));
       if (scopes.length === 0) continue;
@@ -76,12 +76,12 @@ describe("every protected route", () => {
         const { detail } = expectProblem(answer, "insufficient_scope");
         expect(detail).toContain(scopes[0]);
         expect(answer.headers.get("www-authenticate")).toContain(`scope="${scopes[0]}"`);
-        refused += 1;
+        rejected += 1;
       }
     }
     expect(app.events()).toEqual([]);
     // The keys that the test made, and nothing else.
-    expect(app.audit()).toHaveLength(audit + refused);
+    expect(app.audit()).toHaveLength(audit + rejected);
   });
 
   test("every protected route accepts a key with its scope only", async () => {

@@ -59,8 +59,10 @@ describe("the readiness of a healthy server", () => {
     for (let i = 0; i < 20; i++) expect((await app.call("/readyz/write")).status).toBe(200);
     expect(committed() - atStart).toBe(0);
     await app.clock.advance(2_000);
-    const asked = Array.from({ length: 20 }, () => app.call("/readyz/write"));
-    expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([200]));
+    const concurrent = Array.from({ length: 20 }, () => app.call("/readyz/write"));
+    expect(new Set((await Promise.all(concurrent)).map(({ status }) => status))).toEqual(
+      new Set([200]),
+    );
     expect(committed() - atStart).toBe(1);
     await app.clock.advance(2_000);
     expect((await setStatus("degraded_performance")).status).toBe(200);
@@ -134,12 +136,12 @@ describe("the readiness of a server whose database another process has locked", 
     using other = new Database(databasePath);
     other.run("BEGIN IMMEDIATE");
     const answers: Promise<{ second: number; status: number; detail: unknown }>[] = [];
-    const ask = async (second: number) => {
+    const answersAt = async (second: number) => {
       const { status, body } = await app.call("/readyz/write");
       return { second, status, detail: body.detail };
     };
     for (let second = 0; second <= 5; second++) {
-      answers.push(ask(second));
+      answers.push(answersAt(second));
       if (second < 5) await app.clock.advance(1_000);
     }
     const locked = { status: 503, detail: "Another process holds the database." };
@@ -151,7 +153,7 @@ describe("the readiness of a server whose database another process has locked", 
     // The clock does not move while these are answered, so none waits for a timer.
     for (let second = 6; second <= 20; second++) {
       await app.clock.advance(1_000);
-      expect(await ask(second)).toEqual({ second, ...locked });
+      expect(await answersAt(second)).toEqual({ second, ...locked });
     }
     other.run("COMMIT");
     await app.clock.advance(1_025);
@@ -186,9 +188,9 @@ describe("a server whose data directory was moved away", () => {
     const { app, setStatus, notices } = await createSite(here);
     await using _ = app;
     renameSync(here, away);
-    const refused = await setStatus("major_outage");
-    expect(expectProblem(refused, "unavailable").detail).toBe(NOT_STORED);
-    expect(refused.text).not.toContain(MOVED);
+    const rejected = await setStatus("major_outage");
+    expect(expectProblem(rejected, "unavailable").detail).toBe(NOT_STORED);
+    expect(rejected.text).not.toContain(MOVED);
     const rejections = app.logged.filter(({ msg }) => msg === "changes could not be stored");
     expect(rejections).toMatchObject([{ err: { message: MOVED } }]);
     const ready = { status: "ok", writable: false, reason: MOVED };

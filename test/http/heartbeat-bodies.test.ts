@@ -47,9 +47,9 @@ describe("the body of a heartbeat", () => {
     await using site = await openSite();
     using zipped = await site.begin(["Content-Encoding: gzip", "Content-Length: 4"]);
     zipped.send("abcd");
-    const refused = parseAnswer(await zipped.until(/"instance"/));
-    expect(refused?.status).toBe(415);
-    expect(refused?.headers["accept-encoding"]).toBe("identity");
+    const rejected = parseAnswer(await zipped.until(/"instance"/));
+    expect(rejected?.status).toBe(415);
+    expect(rejected?.headers["accept-encoding"]).toBe("identity");
     expect(site.heartbeats).toEqual([]);
 
     using plain = await site.begin(["Content-Encoding: identity", "Content-Length: 4"]);

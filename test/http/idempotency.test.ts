@@ -146,11 +146,11 @@ describe("the same Idempotency-Key", () => {
     const last = await api.post({ idempotencyKey: "a" });
     expect(last.body.id).toBe(first.body.id);
     await api.app.clock.advance(1);
-    const anew = await api.post({ idempotencyKey: "a", name: "Anew" });
-    expect(anew.status).toBe(201);
-    expect(anew.headers.get("idempotency-replayed")).toBeNull();
+    const repeated = await api.post({ idempotencyKey: "a", name: "Anew" });
+    expect(repeated.status).toBe(201);
+    expect(repeated.headers.get("idempotency-replayed")).toBeNull();
     const again = await api.post({ idempotencyKey: "a", name: "Anew" });
-    expect(again.body.id).toBe(anew.body.id);
+    expect(again.body.id).toBe(repeated.body.id);
     expect(api.made()).toEqual(["Thing", "Anew"]);
   });
 });
@@ -173,9 +173,9 @@ describe("rejected requests with an Idempotency-Key", () => {
   test("a rejected request is rejected again with the same Idempotency-Key", async () => {
     await using api = await createCreatingApi();
     for (let time = 0; time < 2; time++) {
-      const refused = await api.post({ idempotencyKey: "a", name: TAKEN });
-      expectProblem(refused, "conflict");
-      expect(refused.headers.get("idempotency-replayed")).toBeNull();
+      const rejected = await api.post({ idempotencyKey: "a", name: TAKEN });
+      expectProblem(rejected, "conflict");
+      expect(rejected.headers.get("idempotency-replayed")).toBeNull();
     }
     expect(api.made()).toEqual([]);
   });
@@ -245,8 +245,8 @@ describe("routes and Idempotency-Key", () => {
     expect(Object.keys(headers ?? {})).toEqual(
       expect.arrayContaining(["Location", "ETag", "Idempotency-Replayed"]),
     );
-    const refused = thing.responses["422"]?.content["application/problem+json"]?.examples ?? {};
-    expect(Object.keys(refused)).toContain("idempotency_mismatch");
+    const rejected = thing.responses["422"]?.content["application/problem+json"]?.examples ?? {};
+    expect(Object.keys(rejected)).toContain("idempotency_mismatch");
     const part = paths["/api/v1/things/{id}/parts"]?.post as never as typeof thing;
     expect(Object.keys(part.responses["201"]?.headers ?? {})).not.toContain("ETag");
   });

@@ -10,8 +10,15 @@ describe("loading of the dashboard", () => {
   test("the dashboard is not loaded before its first request", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "acme" });
-    const asked = ["/", "/status/acme", "/api/v1/status", "/administrator", "/assets/x", "/readyz"];
-    for (const path of asked) await app.call(path, { headers: HTML });
+    const withoutDashboard = [
+      "/",
+      "/status/acme",
+      "/api/v1/status",
+      "/administrator",
+      "/assets/x",
+      "/readyz",
+    ];
+    for (const path of withoutDashboard) await app.call(path, { headers: HTML });
     expect(pathsOf(app).filter(isOfDashboard)).toEqual([]);
   });
 
@@ -65,10 +72,10 @@ test("a failure to load routes is internal_error, and the next request loads the
   await using api = await createCreatingApi({
     loadRoutes: () => (isBroken ? Promise.reject(new Error("not to be read")) : undefined),
   });
-  const refused = await api.post({ name: "First" });
-  expectProblem(refused, "internal_error");
-  expect(refused.headers.get("x-request-id")).toStartWith("req_");
-  expect(refused.text).not.toContain("not to be read");
+  const rejected = await api.post({ name: "First" });
+  expectProblem(rejected, "internal_error");
+  expect(rejected.headers.get("x-request-id")).toStartWith("req_");
+  expect(rejected.text).not.toContain("not to be read");
   expect(api.app.logged.some(({ msg }) => msg === "a request failed")).toBe(true);
   isBroken = false;
   expect((await api.post({ name: "Second" })).status).toBe(201);

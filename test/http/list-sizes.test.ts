@@ -6,7 +6,7 @@ import {
   listMaintenance,
   planMaintenance,
 } from "../../src/features/maintenance";
-import { buildSnapshot, readPast } from "../../src/features/status";
+import { buildSnapshot, readPastEntries } from "../../src/features/status";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { HOUR_MS, toIso } from "../../src/kernel/time";
 import { counted } from "../support/counted-transaction";
@@ -166,6 +166,6 @@ test("past incidents of 1,000 components each cost the history at most 24 rows b
     const path = `/api/v1/incidents/${id}/updates`;
     expect((await app.call(path, { method: "POST", key, json })).status).toBe(201);
   }
-  const rows = await rowsOf(large, (reader) => readPast(reader, page.id, app.clock.now()));
+  const rows = await rowsOf(large, (reader) => readPastEntries(reader, page.id, app.clock.now()));
   expect(rows).toBeLessThanOrEqual(5_000 + 12 * 30);
 });

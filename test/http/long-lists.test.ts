@@ -15,7 +15,7 @@ const texts = (count: number) => Array.from({ length: count }, (_, index) => `x$
 /** Unknown fields that differ. */
 const fields = (count: number) => Object.fromEntries(texts(count).map((name) => [name, 1]));
 
-async function refuse(app: TestApp, path: string, json: unknown, key: string): Promise<Listed[]> {
+async function errorsOf(app: TestApp, path: string, json: unknown, key: string): Promise<Listed[]> {
   const answer = await app.call(`/api/v1${path}`, { method: "POST", key, json });
   return expectProblem(answer, "validation_failed").errors;
 }
@@ -56,12 +56,12 @@ describe("a list in a body", () => {
       await app.page();
       const key = await app.keyWith("manage:webhooks", "manage:monitors", "write:maintenance");
       for (const list of [texts(20_000), Array.from({ length: 60_000 }, () => "x")]) {
-        const errors = await refuse(app, path, body(list), key);
+        const errors = await errorsOf(app, path, body(list), key);
         expect(errors.map(({ pointer }) => pointer)).toEqual([`#/${field}`]);
         expect(errors[0]?.detail).toMatch(/^has more than \d+ entries$/);
         if (most > 0) expect(errors[0]?.detail).toBe(`has more than ${most} entries`);
       }
-      const twice = await refuse(app, path, body(["incident.created", "incident.created"]), key);
+      const twice = await errorsOf(app, path, body(["incident.created", "incident.created"]), key);
       expect(twice[0]).toEqual({ pointer: `#/${field}`, detail: "contains an entry twice" });
     },
   );
@@ -101,7 +101,7 @@ describe("errors of one answer", () => {
     await app.page();
     const key = await app.keyWith("write:incidents");
     const incident = { page: "acme", name: "Down", body: "It is down." };
-    const some = await refuse(app, "/incidents", { ...incident, ...fields(100) }, key);
+    const some = await errorsOf(app, "/incidents", { ...incident, ...fields(100) }, key);
     expect(some).toHaveLength(100);
     expect(some.every(({ pointer }) => pointer !== undefined)).toBe(true);
     const many = await app.call("/api/v1/incidents", {
@@ -113,7 +113,7 @@ describe("errors of one answer", () => {
     expect(problem.detail).toBe("20000 fields are wrong.");
     expect(problem.errors).toHaveLength(101);
     expect(problem.errors[100]).toEqual({ detail: "19,900 more fields are wrong" });
-    const one = await refuse(app, "/incidents", { ...incident, ...fields(101) }, key);
+    const one = await errorsOf(app, "/incidents", { ...incident, ...fields(101) }, key);
     expect(one[100]).toEqual({ detail: "1 more field is wrong" });
     expect(app.events()).toEqual([]);
   });
@@ -123,12 +123,12 @@ describe("errors of one answer", () => {
     const key = await app.keyWith("write:incidents");
     const nested = { page: "acme", name: "Down", body: "::::", components: fields(24_001) };
     for (const json of [fields(24_001), nested]) {
-      const errors = await refuse(app, "/incidents", json, key);
+      const errors = await errorsOf(app, "/incidents", json, key);
       expect(errors).toEqual([{ pointer: "#", detail: "has more than 24,000 fields in all" }]);
     }
-    expect(await refuse(app, "/incidents", fields(24_000), key)).toHaveLength(101);
+    expect(await errorsOf(app, "/incidents", fields(24_000), key)).toHaveLength(101);
     const colons = { page: "acme", name: "", body: ":".repeat(200_000) };
-    const errors = await refuse(app, "/incidents", colons, key);
+    const errors = await errorsOf(app, "/incidents", colons, key);
     expect(errors.map(({ pointer }) => pointer).sort()).toEqual(["#/body", "#/name", "#/page"]);
   });
 
@@ -144,10 +144,10 @@ describe("errors of one answer", () => {
     };
     const added = spyOn(FieldErrors.prototype, "add");
     try {
-      const refused = expectProblem(await change(fields(23_900)), "validation_failed");
-      expect(refused.detail).toBe("23900 fields are wrong.");
-      expect(refused.errors).toHaveLength(101);
-      expect(refused.errors[100]).toEqual({ detail: "23,800 more fields are wrong" });
+      const rejected = expectProblem(await change(fields(23_900)), "validation_failed");
+      expect(rejected.detail).toBe("23900 fields are wrong.");
+      expect(rejected.errors).toHaveLength(101);
+      expect(rejected.errors[100]).toEqual({ detail: "23,800 more fields are wrong" });
       expect(added.mock.calls.length).toBeLessThanOrEqual(200);
     } finally {
       added.mockRestore();
@@ -172,7 +172,7 @@ describe("errors of one answer", () => {
 });
 
 describe("a query with unknown parameters", () => {
-  const refuseQuery = async (count: number): Promise<Listed[]> => {
+  const queryErrors = async (count: number): Promise<Listed[]> => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:status");
     const query = texts(count).join("&");
@@ -181,14 +181,14 @@ describe("a query with unknown parameters", () => {
   };
 
   test("a query with unknown parameters has at most 100 errors and the number of the others", async () => {
-    const errors = await refuseQuery(4_000);
+    const errors = await queryErrors(4_000);
     expect(errors).toHaveLength(101);
     expect(errors[0]).toEqual({ pointer: "#/x0", detail: "is not a known field" });
     expect(errors.at(-1)).toEqual({ detail: "3,900 more fields are wrong" });
   });
 
   test("a query with 100 unknown parameters has an error for each", async () => {
-    const errors = await refuseQuery(100);
+    const errors = await queryErrors(100);
     expect(errors).toHaveLength(100);
     expect(errors.at(-1)?.pointer).toBe("#/x99");
   });

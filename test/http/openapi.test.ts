@@ -10,26 +10,28 @@ describe("GET /openapi.json", () => {
     expect(body.openapi).toBe("3.1.0");
     expect(headers.get("access-control-allow-origin")).toBe("*");
     for (const { method, path, operation, body: declared } of app.app.routes.routes) {
-      const told = body.paths[path.replace(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
+      const described = body.paths[path.replace(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
       if (operation.id === undefined) {
-        expect(told).toBeUndefined();
+        expect(described).toBeUndefined();
         continue;
       }
-      expect(told.operationId).toBe(operation.id);
-      expect(told.requestBody !== undefined).toBe(declared !== undefined);
+      expect(described.operationId).toBe(operation.id);
+      expect(described.requestBody !== undefined).toBe(declared !== undefined);
       const scopes = operation.access.kind === "key" ? operation.access.scopes : undefined;
       const byToken = operation.access.kind === "heartbeat" && !path.endsWith("/:token");
       const bearer = scopes ? [{ apiKey: scopes }] : byToken ? [{ heartbeatToken: [] }] : [];
-      expect(told.security).toEqual(bearer);
-      expect(Object.keys(told.responses)).toContain("429");
-      if (scopes) expect(Object.keys(told.responses)).toContain("401");
-      if (scopes?.length) expect(Object.keys(told.responses)).toContain("403");
+      expect(described.security).toEqual(bearer);
+      expect(Object.keys(described.responses)).toContain("429");
+      if (scopes) expect(Object.keys(described.responses)).toContain("401");
+      if (scopes?.length) expect(Object.keys(described.responses)).toContain("403");
       if (!declared) continue;
-      expect(Object.keys(told.responses)).toContain("415");
+      expect(Object.keys(described.responses)).toContain("415");
       // A body of which only the beginning is read has no schema that it could break.
       const isWhole = declared.beginningBytes === undefined;
-      expect("422" in told.responses).toBe(isWhole);
-      expect(Object.keys(told.requestBody.content)).toEqual([isWhole ? "application/json" : "*/*"]);
+      expect("422" in described.responses).toBe(isWhole);
+      expect(Object.keys(described.requestBody.content)).toEqual([
+        isWhole ? "application/json" : "*/*",
+      ]);
     }
   });
 

@@ -119,9 +119,9 @@ describe("the tokens per request", () => {
       200, 304, 400, 404, 400, 412, 413, 415, 422, 200, 200,
     ]);
     expect(answers.map(chargeOf)).toEqual(answers.map((_, index) => `key ${998 - index}`));
-    const refused = await app.call(component, { ...patch, key: reader, json: {} });
-    expectProblem(refused, "insufficient_scope");
-    expect(chargeOf(refused)).toBe("key 999");
+    const rejected = await app.call(component, { ...patch, key: reader, json: {} });
+    expectProblem(rejected, "insufficient_scope");
+    expect(chargeOf(rejected)).toBe("key 999");
     expect(chargeOf(await app.call("/"))).toBe("public 99");
   });
 
@@ -209,7 +209,7 @@ describe("a file under its hashed name", () => {
     for (const path of assets) {
       const answer = await app.call(path);
       expect(answer.status).toBe(200);
-      expect(chargeOf(answer)).toBe("nobody");
+      expect(chargeOf(answer)).toBe("none");
       expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
     }
     expect(chargeOf(await app.call("/"))).toBe("public 98");

@@ -24,10 +24,10 @@ describe("sessions at the gateway", () => {
     const paidByAddress = await app.call("/admin", { session });
     expect(paidByAddress.status).toBe(200);
     for (let i = 0; i < 599; i++) await app.call("/admin", { session });
-    const refused = await app.call("/admin", { session });
-    const { detail } = expectProblem(refused, "rate_limited");
+    const rejected = await app.call("/admin", { session });
+    const { detail } = expectProblem(rejected, "rate_limited");
     expect(detail).toContain("this session");
-    await app.clock.advance(Number(refused.headers.get("retry-after")) * 1_000);
+    await app.clock.advance(Number(rejected.headers.get("retry-after")) * 1_000);
     expect((await app.call("/admin", { session })).status).toBe(200);
   });
 

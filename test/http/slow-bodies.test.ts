@@ -143,8 +143,8 @@ test("a sign-in rejected by the limit of bodies counts as no attempt", async () 
   using _first = await holdSignOut(site);
   using _second = await holdSignOut(site);
   for (let count = 0; count < 20; count++) {
-    using refused = await beginRequest(site, "POST /admin/sign-in", CHUNKED_FORM);
-    expect(await refused.untilClosed()).toStartWith("HTTP/1.1 429");
+    using rejected = await beginRequest(site, "POST /admin/sign-in", CHUNKED_FORM);
+    expect(await rejected.untilClosed()).toStartWith("HTTP/1.1 429");
   }
   expect(await signIn(site)).toBe(422);
 });

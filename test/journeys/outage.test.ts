@@ -23,7 +23,7 @@ test("an outage is detected, dated, announced, resolved and counted in uptime to
   const begin = clock.now();
   const key = await app.keyWith("manage:monitors", "read:status", "read:analytics");
   const read = async (path: string) => (await app.call(`/api/v1${path}`, { key })).body;
-  const told = () =>
+  const eventTypes = () =>
     app
       .events()
       .map(({ type }) => type)
@@ -36,9 +36,9 @@ test("an outage is detected, dated, announced, resolved and counted in uptime to
   /**
    * The target is requested a moment later than the check starts, since this clock keeps running.
    */
-  const expectSame = (told: number, asked: number) => {
-    expect(asked - told).toBeGreaterThanOrEqual(0);
-    expect(asked - told).toBeLessThanOrEqual(SECOND_MS);
+  const expectSame = (eventTypes: number, requests: number) => {
+    expect(requests - eventTypes).toBeGreaterThanOrEqual(0);
+    expect(requests - eventTypes).toBeLessThanOrEqual(SECOND_MS);
   };
   /** Lets time pass in which checks are made over the network, a second at a time. */
   const pass = async (ms: number) => {
@@ -63,17 +63,17 @@ test("an outage is detected, dated, announced, resolved and counted in uptime to
   await pass(10 * MINUTE_MS);
   expect((await read(`/monitors/${id}`)).state).toBe("up");
   expect((await app.call("/status/acme")).text).toContain("All Systems Operational");
-  expect(told()).toEqual([]);
+  expect(eventTypes()).toEqual([]);
 
   target.isWell = false;
-  const failures = () => target.asked.filter(({ isWell }) => !isWell).length;
+  const failures = () => target.requests.filter(({ isWell }) => !isWell).length;
   while (failures() < FAILURES) {
     expect((await read("/status/acme")).incidents).toEqual([]);
     await pass(SECOND_MS);
   }
   await pass(2 * SECOND_MS);
   const from = (await results()).find(({ outcome }) => outcome === "failed")?.at ?? Number.NaN;
-  expectSame(from, target.asked.find(({ isWell }) => !isWell)?.at ?? Number.NaN);
+  expectSame(from, target.requests.find(({ isWell }) => !isWell)?.at ?? Number.NaN);
   expect(clock.now() - from).toBeLessThan(2 * RETRY_MS + 5 * SECOND_MS);
   const startedAt = new Date(from).toISOString();
   const during = await read("/status/acme");
@@ -85,7 +85,7 @@ test("an outage is detected, dated, announced, resolved and counted in uptime to
   expect(page).toContain("Shop is down");
   expect(page).toContain("Major System Outage");
   expect((await app.call("/status/acme/feed.atom")).text).toContain("Shop is down");
-  expect(told()).toEqual(["incident.created", "monitor.down"]);
+  expect(eventTypes()).toEqual(["incident.created", "monitor.down"]);
   expect(app.events().find(({ type }) => type === "monitor.down")?.data).toMatchObject({
     id,
     state: "down",
@@ -112,7 +112,12 @@ test("an outage is detected, dated, announced, resolved and counted in uptime to
       resolved_at: new Date(outage.to).toISOString(),
     },
   ]);
-  expect(told()).toEqual(["incident.created", "monitor.down", "incident.resolved", "monitor.up"]);
+  expect(eventTypes()).toEqual([
+    "incident.created",
+    "monitor.down",
+    "incident.resolved",
+    "monitor.up",
+  ]);
   expect(app.events().find(({ type }) => type === "monitor.up")?.data).toMatchObject({
     outage: { ended_at: new Date(outage.to).toISOString(), duration_ms: lastedMs },
   });

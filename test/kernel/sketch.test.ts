@@ -25,8 +25,8 @@ describe("a sketch", () => {
     fc.assert(
       fc.property(latencies, fc.constantFrom(0, 0.5, 0.9, 0.95, 0.99, 1), (values, part) => {
         const exact = exactQuantile(values, part);
-        const told = quantileOf(sketchOf(values), part) ?? Number.NaN;
-        expect(Math.abs(told - exact)).toBeLessThanOrEqual(exact * RELATIVE_ERROR * 1.0001);
+        const estimate = quantileOf(sketchOf(values), part) ?? Number.NaN;
+        expect(Math.abs(estimate - exact)).toBeLessThanOrEqual(exact * RELATIVE_ERROR * 1.0001);
       }),
     );
   });

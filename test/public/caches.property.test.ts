@@ -90,7 +90,7 @@ const ACTS = {
       scheduled_for: toIso(site.app.clock.now() + step.minutes * MINUTE_MS),
       scheduled_until: toIso(site.app.clock.now() + (step.minutes + 30) * MINUTE_MS),
     }),
-  tell: async (site, step) =>
+  updateMaintenance: async (site, step) =>
     done(site, "POST", `/maintenance/${await anyOf("maintenance", site, step)}/updates`, {
       body: "On.",
       status: ["in_progress", "completed", "cancelled"][step.which % 3],
@@ -199,13 +199,13 @@ test("a cached page equals a newly rendered one after any series of changes", as
         const now = app.clock.now();
         const page = findPageBySlug(app.ctx.db, { slug: "acme" });
         if (!page) throw new Error("the page is gone");
-        const anew = buildSnapshot(app.ctx.db, page, app.ctx.baseUrl, now);
+        const rebuilt = buildSnapshot(app.ctx.db, page, app.ctx.baseUrl, now);
         const kept = site.snapshot();
-        expect(kept.document).toEqual(anew.document);
-        expect([...kept.days]).toEqual([...anew.days]);
-        const { html } = renderStatusPage(anew, readPageExtras(app.ctx.db, anew, now), now);
+        expect(kept.document).toEqual(rebuilt.document);
+        expect([...kept.days]).toEqual([...rebuilt.days]);
+        const { html } = renderStatusPage(rebuilt, readPageExtras(app.ctx.db, rebuilt, now), now);
         expect((await app.call("/status/acme")).text).toBe(html);
-        const v2 = incidentsOf({ snapshot: anew, reader: app.ctx.db, now });
+        const v2 = incidentsOf({ snapshot: rebuilt, reader: app.ctx.db, now });
         expect((await app.call("/status/acme/api/v2/incidents.json")).body).toEqual(v2);
       }
     }),

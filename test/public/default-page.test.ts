@@ -32,7 +32,7 @@ describe("the default page", () => {
     await using pages = await createPages();
     expect(await pages.names()).toEqual(["One", "One"]);
     pages.app.ctx.db.statements.prepared = () => {
-      throw new Error("the database was asked");
+      throw new Error("the database was read");
     };
     expect(await pages.names()).toEqual(["One", "One"]);
   });

@@ -36,7 +36,7 @@ describe("the absolute URLs of a page with a custom domain", () => {
     expect(incident.url).toBe(`${OWN}/incidents/${incident.id}`);
     expect(maintenance.url).toBe(`${OWN}/maintenance/${maintenance.id}`);
     await site.update(incident.id, { status: "resolved" });
-    await site.tell(maintenance.id, { status: "in_progress" });
+    await site.updateMaintenance(maintenance.id, { status: "in_progress" });
     for (const path of [
       "/status",
       "/incidents",
@@ -48,8 +48,8 @@ describe("the absolute URLs of a page with a custom domain", () => {
       expect(urlsIn(text).length, path).toBeGreaterThan(0);
       for (const url of urlsIn(text)) expect(url, path).toStartWith(OWN);
     }
-    const told = app.events().filter(({ data }) => "url" in data);
-    expect(new Set(told.map(({ type }) => type))).toEqual(
+    const events = app.events().filter(({ data }) => "url" in data);
+    expect(new Set(events.map(({ type }) => type))).toEqual(
       new Set([
         "incident.created",
         "incident.resolved",
@@ -57,7 +57,7 @@ describe("the absolute URLs of a page with a custom domain", () => {
         "maintenance.started",
       ]),
     );
-    for (const { type, data } of told) expect(String(data["url"]), type).toStartWith(OWN);
+    for (const { type, data } of events) expect(String(data["url"]), type).toStartWith(OWN);
   });
 
   test("URLs in feeds, calendar, Statuspage documents and canonical links start with the custom domain", async () => {
@@ -112,8 +112,8 @@ describe("the absolute URLs of pages that are not served on a custom domain", ()
     const urls = urlsIn(JSON.stringify(await site.document()));
     expect(urls).toHaveLength(4);
     for (const url of urls) expect(url).toStartWith(PUBLIC);
-    const told = site.app.events().filter(({ data }) => "url" in data);
-    expect(told).toHaveLength(2);
-    for (const { data } of told) expect(String(data["url"])).toStartWith(PUBLIC);
+    const events = site.app.events().filter(({ data }) => "url" in data);
+    expect(events).toHaveLength(2);
+    for (const { data } of events) expect(String(data["url"])).toStartWith(PUBLIC);
   });
 });

@@ -37,11 +37,11 @@ describe("the history of a page", () => {
     await site.plan("2026-03-20T13:00:00Z", "2026-03-20T14:00:00Z", { name: "To come" });
     const second = await site.plan("2026-03-10T15:00:00Z", "2026-03-10T16:00:00Z", { name: "Two" });
     await app.clock.advance(HOUR_MS);
-    await site.tell(first.id, { status: "in_progress" });
+    await site.updateMaintenance(first.id, { status: "in_progress" });
     await app.clock.advance(HOUR_MS);
-    await site.tell(first.id, { status: "completed" });
+    await site.updateMaintenance(first.id, { status: "completed" });
     await app.clock.advance(HOUR_MS);
-    await site.tell(second.id, { status: "in_progress" });
+    await site.updateMaintenance(second.id, { status: "in_progress" });
     const page = readHtml((await app.call("/status/acme/history")).text);
     expect(page.texts(".row")).toEqual([
       "TwoMaintenanceIn progress",

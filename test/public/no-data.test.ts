@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import { readHtml } from "../support/html";
-import { fails, openWatch } from "../support/engine-site";
+import { fails, openEngineSite } from "../support/engine-site";
 
 test("time in which the server was down is shown as no data and excluded from uptime", async () => {
-  await using watch = await openWatch({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000" } });
-  const { app, clock } = watch;
+  await using site = await openEngineSite({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000" } });
+  const { app, clock } = site;
   const { components } = await app.page({}, ["Watched", "By hand"]);
-  await watch.monitor({ component_ids: [components["Watched"] ?? ""], failure_threshold: 1 });
+  await site.monitor({ component_ids: [components["Watched"] ?? ""], failure_threshold: 1 });
   const shown = async () => {
     const page = readHtml((await app.call("/status/acme")).text);
     const rows = page.texts(".component").map((row) => row.replaceAll(/\s+/g, " "));
@@ -17,9 +17,9 @@ test("time in which the server was down is shown as no data and excluded from up
 
   // From noon: two hours up, then a day and a half without data.
   await clock.advance(2 * HOUR_MS);
-  watch.kill();
+  site.kill();
   await clock.advance(DAY_MS + 12 * HOUR_MS);
-  await watch.start();
+  await site.start();
   await clock.advance(10 * MINUTE_MS);
   const after = await shown();
   expect(after.watched).toContain("Operational");
@@ -36,7 +36,7 @@ test("time in which the server was down is shown as no data and excluded from up
   expect(after.byHand).not.toContain("no data");
 
   // Of what is known, 2 h 30 min but for the seconds around the gap, 20 min were down.
-  watch.let("api.test", fails());
+  site.let("api.test", fails());
   await clock.advance(20 * MINUTE_MS);
   const key = await app.keyWith("read:status");
   const { body } = await app.call("/api/v1/status/acme", { key });

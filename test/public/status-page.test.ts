@@ -62,21 +62,21 @@ describe("an open incident on the public page", () => {
   test("a draft is not on the page", async () => {
     await using site = await createPublicSite();
     await site.open({ name: "Not yet", draft: true });
-    await site.open({ name: "Told" });
+    await site.open({ name: "Errors" });
     const { text } = await site.app.call("/status/acme");
-    expect(readHtml(text).texts("article h3")).toEqual(["Told"]);
+    expect(readHtml(text).texts("article h3")).toEqual(["Errors"]);
     expect(text).not.toContain("Not yet");
   });
 });
 
 describe("maintenance on the public page", () => {
-  test("the page shows maintenance in progress, then upcoming maintenance, with a calendar link", async () => {
+  test("the status page shows maintenance in progress, then upcoming maintenance, with a calendar link", async () => {
     await using site = await createPublicSite();
     const components = [site.ids["Web"]];
     await site.plan(`${TODAY}T20:00:00Z`, `${TODAY}T21:00:00Z`, { name: "Later", components });
     const now = await site.plan(`${TODAY}T13:00:00Z`, `${TODAY}T14:00:00Z`, { name: "Now" });
     await site.app.clock.advance(HOUR_MS);
-    await site.tell(now.id, { status: "in_progress", body: "It runs." });
+    await site.updateMaintenance(now.id, { status: "in_progress", body: "It runs." });
     await site.plan("2026-08-01T00:00:00Z", "2026-08-01T01:00:00Z", { name: "Far away" });
     const { text } = await site.app.call("/status/acme");
     const page = readHtml(text);
@@ -89,7 +89,7 @@ describe("maintenance on the public page", () => {
 });
 
 describe("components on the public page", () => {
-  test("the page shows components without a group first, and groups open by their setting", async () => {
+  test("the status page shows components without a group first, and groups open by their setting", async () => {
     await using site = await createPublicSite();
     const page = readHtml((await site.app.call("/status/acme")).text);
     expect(page.texts(".component strong")).toEqual(["Docs", "API", "Web"]);
@@ -97,7 +97,7 @@ describe("components on the public page", () => {
     expect(page.attributes(".group", "open")).toEqual([""]);
   });
 
-  test("the page shows a bar per day, the same data in a table, and uptime with its formula", async () => {
+  test("the status page shows a bar per day, the same data in a table, and uptime with its formula", async () => {
     await using site = await createPublicSite();
     const docs = site.ids["Docs"] ?? "";
     await site.open({

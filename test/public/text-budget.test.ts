@@ -29,8 +29,8 @@ describe("a status page with 50 open incidents of 20 long updates each", () => {
     await using site = await createPublicSite();
     await writeLongTexts(site.app, { incidents: 50, updates: 5 });
     let rendered = 0;
-    const beside = { past: [], latency: new Map() };
-    renderStatusPage(site.snapshot(), beside, site.app.clock.now(), {
+    const extras = { past: [], latency: new Map() };
+    renderStatusPage(site.snapshot(), extras, site.app.clock.now(), {
       renderText: (source, topHeading) => {
         rendered += 1;
         return renderText(source, topHeading);
@@ -111,8 +111,8 @@ describe("a permalink", () => {
     const [id = ""] = await writeLongTexts(site.app, { incidents: 1, updates: 120 });
     const pages = await readParts(site, `/status/acme/incidents/${id}`);
     expect(pages.length).toBeGreaterThan(1);
-    const told = pages.flatMap((page) => page.texts(".timeline .text").map(firstWordOf));
-    expect(told).toEqual(Array.from({ length: 120 }, (_, m) => `word-0-${119 - m}`));
+    const words = pages.flatMap((page) => page.texts(".timeline .text").map(firstWordOf));
+    expect(words).toEqual(Array.from({ length: 120 }, (_, m) => `word-0-${119 - m}`));
     expect(pages[1]?.texts("h1")).toEqual(["Trouble 0"]);
     expect(pages[1]?.attributes("section > .more a", "href")).toEqual([
       `/status/acme/incidents/${id}`,
@@ -129,8 +129,11 @@ describe("a permalink", () => {
     });
     const pages = await readParts(site, `/status/acme/maintenance/${id}`);
     expect(pages.length).toBeGreaterThan(1);
-    const told = pages.flatMap((page) => page.texts(".timeline .text").map(firstWordOf));
-    expect(told).toEqual([...Array.from({ length: 120 }, (_, m) => `word-${119 - m}`), "Planned."]);
+    const words = pages.flatMap((page) => page.texts(".timeline .text").map(firstWordOf));
+    expect(words).toEqual([
+      ...Array.from({ length: 120 }, (_, m) => `word-${119 - m}`),
+      "Planned.",
+    ]);
   });
 
   test("a permalink is not_found for a cursor of another object and rejects an invalid cursor", async () => {

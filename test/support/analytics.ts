@@ -20,7 +20,7 @@ export interface AnalyticsSite extends AsyncDisposable {
   /** Reads analytics as CSV: header and rows, as a parser returns them. */
   csv(path: string): Promise<{ header: string[]; lines: string[][]; answer: Answer }>;
   /** Expects a rejection that names the parameter. */
-  refused(path: string, parameter: string): Promise<void>;
+  expectRejected(path: string, parameter: string): Promise<void>;
 }
 
 export async function createAnalyticsSite(): Promise<AnalyticsSite> {
@@ -40,7 +40,7 @@ export async function createAnalyticsSite(): Promise<AnalyticsSite> {
       const [header = [], ...lines] = parse(answer.text, { recordDelimiter: "\r\n" });
       return { header, lines, answer };
     },
-    async refused(path, parameter) {
+    async expectRejected(path, parameter) {
       const { errors } = expectProblem(await read(path), "invalid_request");
       if (errors?.[0]?.pointer !== `#/${parameter}`) throw new Error(JSON.stringify(errors));
     },

@@ -286,9 +286,9 @@ export function expectProblem(answer: Answer, code: ErrorCode): Answer["body"] {
   return answer.body;
 }
 
-/** Returns the policy that an answer was charged to and the remaining tokens; "nobody" without a charge. */
+/** Returns the policy that an answer was charged to and the remaining tokens; "none" without a charge. */
 export function chargeOf({ headers }: Answer): string {
   const state = headers.get("ratelimit");
   const [, policy, left] = /^"(\w+)";r=(\d+);/.exec(state ?? "") ?? [];
-  return state === null ? "nobody" : `${policy} ${left}`;
+  return state === null ? "none" : `${policy} ${left}`;
 }

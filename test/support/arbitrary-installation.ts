@@ -88,7 +88,7 @@ const ACTS = [
   "edit component",
   "delete component",
   "turn the order round",
-  "mark component",
+  "set component status",
   "add monitor",
   "add monitor",
   "add monitor",
@@ -202,7 +202,7 @@ function perform(app: TestApp, tx: Tx, one: Act): void {
     updateComponent(ctx, tx, component.id, fields, CLI_ACTOR);
   }
   if (component && what === "delete component") deleteComponent(ctx, tx, component.id, CLI_ACTOR);
-  if (component && what === "mark component") {
+  if (component && what === "set component status") {
     const how = { source: "manual" as const, actor: CLI_ACTOR, reason: null };
     setManualStatuses(ctx, tx, new Map([[component.id, "major_outage"]]), how);
   }

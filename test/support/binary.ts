@@ -26,8 +26,8 @@ async function build(): Promise<string> {
     stdout: "ignore",
     stderr: "pipe",
   });
-  const complaints = await textOf(builder.stderr);
-  if ((await builder.exited) !== 0) throw new Error(`the build failed:\n${complaints}`);
+  const errors = await textOf(builder.stderr);
+  if ((await builder.exited) !== 0) throw new Error(`the build failed:\n${errors}`);
   // A rename does not disturb processes that still run an earlier build.
   const finished = join(folder, "allclear");
   renameSync(unfinished, finished);

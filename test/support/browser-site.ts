@@ -22,7 +22,7 @@ export const PLAIN_HOST = "nas";
 export interface Visit {
   page: Page;
   requests: string[];
-  complaints: string[];
+  errors: string[];
 }
 
 export interface VisitOptions extends BrowserContextOptions {
@@ -120,14 +120,14 @@ async function visit(
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const requests: string[] = [];
-  const complaints: string[] = [];
+  const errors: string[] = [];
   page.on("request", (request) => requests.push(request.url()));
-  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("pageerror", (error) => errors.push(String(error)));
   page.on("console", (message) => {
-    if (message.type() === "error") complaints.push(message.text());
+    if (message.type() === "error") errors.push(message.text());
   });
   await page.goto(origin + path);
-  return { page, requests, complaints };
+  return { page, requests, errors };
 }
 
 interface AxeViolation {

@@ -6,7 +6,7 @@ export interface Child extends AsyncDisposable {
   /** Returns the next printed line. Throws if the process ends. */
   line(): Promise<string>;
   /** Sends a line to the process. */
-  tell(text: string): void;
+  send(text: string): void;
   /** Sends SIGKILL and waits until the process has ended. */
   kill(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export function startChild(script: string, ...args: string[]): Child {
       if (next.done) throw new Error(`${script} ended, with code ${await child.exited}`);
       return next.value;
     },
-    tell(text) {
+    send(text) {
       child.stdin.write(`${text}\n`);
       void child.stdin.flush();
     },

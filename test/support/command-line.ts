@@ -37,7 +37,7 @@ export function commandLine(dataDir: string): CommandLine {
 /** Returns a command line on a data directory that already has a database. */
 export function installedCommandLine(dataDir: string): CommandLine {
   const config = testConfig({ ALLCLEAR_DATA_DIR: dataDir, ALLCLEAR_LOG_LEVEL: "silent" });
-  openForCommand(config, "test", { mayCreate: true }).close();
+  openForCommand(config, "test", { canCreate: true }).close();
   return commandLine(dataDir);
 }
 

@@ -37,7 +37,7 @@ export interface DeliverySite extends AsyncDisposable {
   /** Creates an endpoint for every event. */
   endpoint(url: string, input?: Partial<CreateWebhookBody>): Promise<WebhookRow>;
   /** Records one event per subject in one transaction, by default of a component. */
-  tell(...subjects: (string | Partial<OutboxEvent>)[]): Promise<void>;
+  recordEvents(...subjects: (string | Partial<OutboxEvent>)[]): Promise<void>;
   /** Resolves when no delivery is due, running or unrecorded. */
   idle(): Promise<void>;
   /** Advances the clock, with each retry at its own time, then waits like `idle`. */
@@ -85,7 +85,7 @@ export async function createDeliverySite(
     },
     endpoint: (url, input = {}) =>
       ctx.db.write((tx) => createWebhook(ctx, tx, { url, ...input }, CLI_ACTOR).row),
-    tell: (...subjects) =>
+    recordEvents: (...subjects) =>
       ctx.db.write((tx) => {
         for (const [index, subject] of subjects.entries()) {
           const given = typeof subject === "string" ? { subjectId: subject } : subject;

@@ -12,7 +12,7 @@ import type { TestApp } from "./app";
 import type { Entry } from "./demo-data-entry";
 import type { DemoPage } from "./demo-data-pages";
 
-type Told = Omit<AddUpdateBody, "components"> & {
+type StoryUpdate = Omit<AddUpdateBody, "components"> & {
   by: Actor;
   /** Time after the incident's start, in milliseconds. */
   after: number;
@@ -21,7 +21,7 @@ type Told = Omit<AddUpdateBody, "components"> & {
 };
 
 /** An incident from its beginning to its end. */
-export interface Story {
+export interface DemoIncident {
   page: DemoPage;
   name: string;
   /** Time since its start, in ms. */
@@ -30,14 +30,14 @@ export interface Story {
   /** Other fields of the incident. */
   more?: Partial<CreateIncidentBody>;
   /** The updates; the first one is its report. */
-  told: readonly [Told, ...Told[]];
+  updates: readonly [StoryUpdate, ...StoryUpdate[]];
   postmortem?: { by: Actor; after: number; body: string; publish: boolean };
 }
 
 /** Returns the actions of a story with their times. */
-export function incidentEntries({ ctx }: TestApp, story: Story): Entry[] {
-  const { page, name, ago, more, source = "dashboard", postmortem } = story;
-  const [first, ...later] = story.told;
+export function incidentEntries({ ctx }: TestApp, incident: DemoIncident): Entry[] {
+  const { page, name, ago, more, source = "dashboard", postmortem } = incident;
+  const [first, ...later] = incident.updates;
   let id = "";
   const report: Entry = {
     ago: ago - first.after,
@@ -53,9 +53,9 @@ export function incidentEntries({ ctx }: TestApp, story: Story): Entry[] {
       id = createIncident(ctx, tx, input, source, first.by).row.id;
     },
   };
-  const updates = later.map((told): Entry => {
-    const { by, after, components, ...input } = told;
-    const named = components ? { components: namesToIds(page, told) } : {};
+  const updates = later.map((update): Entry => {
+    const { by, after, components, ...input } = update;
+    const named = components ? { components: namesToIds(page, update) } : {};
     return {
       ago: ago - after,
       act: (tx) => void addUpdate(ctx, tx, id, { ...input, ...named }, by),
@@ -68,7 +68,7 @@ export function incidentEntries({ ctx }: TestApp, story: Story): Entry[] {
   return [report, ...updates];
 }
 
-function namesToIds(page: DemoPage, { components = {} }: Told) {
+function namesToIds(page: DemoPage, { components = {} }: StoryUpdate) {
   return Object.fromEntries(
     Object.entries(components).map(([name, status]) => [page.component(name), status]),
   );

@@ -25,7 +25,7 @@ interface Plan {
   endsAgo: number;
   remindMinutesBefore?: number;
   /** An update while it was in progress. */
-  told?: { ago: number; body: string };
+  update?: { ago: number; body: string };
   cancelledAgo?: number;
 }
 
@@ -70,7 +70,7 @@ export function maintenanceDiary(
       plannedAgo: 2 * DAY_MS,
       beginsAgo: at(0, 13),
       endsAgo: at(0, 16),
-      told: { ago: 35 * MINUTE_MS, body: "Half of the machines are exchanged." },
+      update: { ago: 35 * MINUTE_MS, body: "Half of the machines are exchanged." },
     },
     {
       page: shop,
@@ -103,7 +103,7 @@ export function maintenanceDiary(
 }
 
 function entriesOf(ctx: TestApp["ctx"], now: number, plan: Plan, by: Actor): Entry[] {
-  const { page, told, cancelledAgo, remindMinutesBefore } = plan;
+  const { page, update, cancelledAgo, remindMinutesBefore } = plan;
   let id = "";
   const input = {
     page: page.row.id,
@@ -117,8 +117,8 @@ function entriesOf(ctx: TestApp["ctx"], now: number, plan: Plan, by: Actor): Ent
   const entries: Entry[] = [
     { ago: plan.plannedAgo, act: (tx) => void (id = planMaintenance(ctx, tx, input, by).id) },
   ];
-  if (told) {
-    const { ago, body } = told;
+  if (update) {
+    const { ago, body } = update;
     entries.push({ ago, act: (tx) => void addMaintenanceUpdate(ctx, tx, id, { body }, by) });
   }
   if (cancelledAgo !== undefined) {

@@ -86,13 +86,13 @@ export async function signEverybodyIn(
   now: number,
 ): Promise<Sessions> {
   const passwords = { hash: async () => HASH, verify: async () => true };
-  const means = { passwords, throttle: createLoginThrottle(ctx) };
+  const deps = { passwords, throttle: createLoginThrottle(ctx) };
   const ago = (ms: number) => clock.setWallClock(now - ms);
 
   async function enter(name: string, from: typeof LAPTOP): Promise<string> {
     const credentials = { email: `${name}@northwind.example`, password: "" };
     const address = { ip: from.ip, network: from.ip };
-    const outcome = await authenticate(ctx, means, credentials, address);
+    const outcome = await authenticate(ctx, deps, credentials, address);
     if ("rejection" in outcome) throw new Error(`${name} could not sign in`);
     return ctx.db.write((tx) => signIn(ctx, tx, outcome.user, from));
   }

@@ -1,6 +1,6 @@
 import type { Actor } from "../../src/domain/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
-import type { Story } from "./demo-data-incidents";
+import type { DemoIncident } from "./demo-data-incidents";
 import type { DemoPage } from "./demo-data-pages";
 
 const CARDS_POSTMORTEM = `## What happened
@@ -28,13 +28,13 @@ export interface Tellers {
 export function incidentStories(
   { shop, inside }: { shop: DemoPage; inside: DemoPage },
   { noor, jonas, bot }: Tellers,
-): readonly Story[] {
+): readonly DemoIncident[] {
   return [
     {
       page: shop,
       name: "Order emails arrive late",
       ago: 49 * MINUTE_MS,
-      told: [
+      updates: [
         {
           by: noor,
           after: 0,
@@ -55,7 +55,7 @@ export function incidentStories(
       ago: 3 * HOUR_MS + 8 * MINUTE_MS,
       source: "api",
       more: { external_ref: "OPS-1187" },
-      told: [
+      updates: [
         {
           by: bot,
           after: 0,
@@ -75,7 +75,7 @@ export function incidentStories(
       name: "Some product images are missing",
       ago: 12 * MINUTE_MS,
       more: { draft: true },
-      told: [
+      updates: [
         {
           by: noor,
           after: 0,
@@ -88,7 +88,7 @@ export function incidentStories(
       page: shop,
       name: "Payments by card fail for some customers",
       ago: 6 * DAY_MS + 3 * HOUR_MS,
-      told: [
+      updates: [
         {
           by: jonas,
           after: 4 * MINUTE_MS,
@@ -114,7 +114,7 @@ export function incidentStories(
       page: inside,
       name: "VPN drops connections",
       ago: 15 * DAY_MS,
-      told: [
+      updates: [
         { by: noor, after: 0, body: "We look into it.", components: { VPN: "major_outage" } },
         { by: noor, after: 90 * MINUTE_MS, status: "resolved", body: "The gateway was restarted." },
       ],
@@ -124,7 +124,7 @@ export function incidentStories(
       name: "Storefront, checkout and search cannot be reached",
       ago: 34 * DAY_MS,
       source: "api",
-      told: [
+      updates: [
         {
           by: bot,
           after: 0,
@@ -148,7 +148,7 @@ export function incidentStories(
       page: shop,
       name: "Some orders were confirmed twice",
       ago: 81 * DAY_MS,
-      told: [
+      updates: [
         { by: noor, after: 0, body: "Some customers got two emails for one order." },
         {
           by: noor,

@@ -61,8 +61,8 @@ export async function fillDemoData(installation: TestApp): Promise<DemoData> {
   const [noor, jonas] = [asActor(people.noor), asActor(people.jonas)];
   const bot = { kind: "key", id: keys.get("On-call bot")?.id ?? "", label: "On-call bot" } as const;
   await live(installation, NOW, [
-    ...incidentStories(pages, { noor, jonas, bot }).flatMap((story) =>
-      incidentEntries(installation, story),
+    ...incidentStories(pages, { noor, jonas, bot }).flatMap((incident) =>
+      incidentEntries(installation, incident),
     ),
     ...maintenanceDiary(installation, NOW, pages, jonas),
     ...webhookEntries(installation, pages, jonas),

@@ -17,15 +17,15 @@ export async function createTestEgress(
     outboundAllow = "",
   }: { clock?: TestClock; outboundAllow?: string } = {},
 ) {
-  const asked: string[] = [];
+  const lookedUp: string[] = [];
   const egress = createEgress({
     clock,
     config: { outboundAllow: parseNetworks(outboundAllow) },
     trust: [await certificateText("root")],
     async lookup(name) {
       const answers = names[name];
-      const nth = asked.filter((earlier) => earlier === name).length;
-      asked.push(name);
+      const nth = lookedUp.filter((earlier) => earlier === name).length;
+      lookedUp.push(name);
       const answer = answers?.[Math.min(nth, answers.length - 1)];
       if (!answer) throw Object.assign(new Error("not there"), { code: "ENOTFOUND" });
       return answer;
@@ -35,7 +35,7 @@ export async function createTestEgress(
     egress,
     clock,
     /** Names that were resolved, in order. */
-    asked,
+    lookedUp,
     request: (url: string, more: Partial<HttpRequest> = {}): Promise<HttpAnswer | Fault> =>
       egress.request({
         url: new URL(url),

@@ -23,7 +23,7 @@ import { listCausesOfPage } from "./causes";
 import { settle, type TestClock } from "./clock";
 
 /** Answers a check as the target of a test. */
-export type Target = (means: ProbeContext) => ProbeResult | Promise<ProbeResult>;
+export type Target = (context: ProbeContext) => ProbeResult | Promise<ProbeResult>;
 
 export const answers =
   (latencyMs = 20): Target =>
@@ -53,7 +53,7 @@ interface Process {
 }
 
 /** An app whose monitors are checked against targets that the test makes up. */
-export interface Watch extends AsyncDisposable {
+export interface EngineSite extends AsyncDisposable {
   app: TestApp;
   clock: TestClock;
   /** Start of the test in unix ms. */
@@ -66,7 +66,7 @@ export interface Watch extends AsyncDisposable {
   /** State of the database's disk: `full` accepts changes, but fails every commit. */
   disk: "fine" | "full";
   /** Returns the number of checks of one target, or of all. */
-  asked(host?: string): number;
+  checkCount(host?: string): number;
   /** Sets the further answers of a host. By default all hosts answer successfully. */
   let(host: string, target: Target): void;
   /** Makes a monitor of the host `<name>.test`, every minute and down after three failures. */
@@ -85,19 +85,19 @@ export interface Watch extends AsyncDisposable {
    * Returns the causes that monitors wrote for a page, as `<status> <from> → <to>`, in seconds
    * since the start of the test.
    */
-  marks(pageId: string): string[];
+  causes(pageId: string): string[];
   noData(pageId: string): string[];
   /** Returns the stored time at which the server last ran; undefined before the first time is stored. */
   liveness(): number | undefined;
   /** Returns the number of transactions that the engine has committed. */
   transactions(): number;
   /** The types of events of monitors, in their order. */
-  told(): string[];
+  eventTypes(): string[];
 }
 
-export async function openWatch(
+export async function openEngineSite(
   options: { env?: Record<string, string>; isStarted?: boolean } = {},
-): Promise<Watch> {
+): Promise<EngineSite> {
   const app = await createTestApp(options.env ? { env: options.env } : {});
   const { clock } = app;
   const begin = clock.now();
@@ -107,8 +107,8 @@ export async function openWatch(
   const interval = (from: number, to: number | null) => `${seconds(from)} → ${seconds(to)}`.trim();
   const egress = {
     connect: async () => {
-      await watch.reaching;
-      return watch.isOnline
+      await site.reaching;
+      return site.isOnline
         ? { address: "", certificate: null, close: () => {} }
         : { kind: "connect" };
     },
@@ -127,7 +127,7 @@ export async function openWatch(
         return app.ctx.db.write((tx: Tx) => {
           if (!isAlive) throw new Error("the process has ended");
           const value = change(tx);
-          if (watch.disk === "full") throw diskFull();
+          if (site.disk === "full") throw diskFull();
           transactions += 1;
           return value;
         });
@@ -149,13 +149,13 @@ export async function openWatch(
     };
   }
 
-  async function run(config: Readonly<Record<string, unknown>>, means: ProbeContext) {
+  async function run(config: Readonly<Record<string, unknown>>, context: ProbeContext) {
     const host = new URL(String(config["url"])).hostname;
     counts.set(host, (counts.get(host) ?? 0) + 1);
-    return (targets.get(host) ?? answers())(means);
+    return (targets.get(host) ?? answers())(context);
   }
 
-  const watch: Watch = {
+  const site: EngineSite = {
     app,
     clock,
     begin,
@@ -165,7 +165,7 @@ export async function openWatch(
     get engine() {
       return process.engine;
     },
-    asked: (host) =>
+    checkCount: (host) =>
       host === undefined
         ? counts.values().reduce((sum, count) => sum + count, 0)
         : (counts.get(host) ?? 0),
@@ -202,7 +202,7 @@ export async function openWatch(
       return listChecksBefore(app.ctx.db, { monitorNum, before, limit: 100_000 }).reverse();
     },
     status: (id) => findComponent(app.ctx.db, { id })?.status ?? "",
-    marks: (pageId) =>
+    causes: (pageId) =>
       listCausesOfPage(app.ctx.db, { pageId, since: 0 })
         .map(({ cause }): CauseRow => cause)
         .filter(({ source }) => source === "monitor")
@@ -213,7 +213,7 @@ export async function openWatch(
         .map((row) => interval(row.startedAt, row.endedAt)),
     liveness: () => findLiveness(app.ctx.db, {})?.at,
     transactions: () => transactions,
-    told: () =>
+    eventTypes: () =>
       app
         .events()
         .map(({ type }) => type)
@@ -227,7 +227,7 @@ export async function openWatch(
     process.engine.start();
     await settle();
   }
-  return watch;
+  return site;
 }
 
 function spansOf(app: TestApp, id: string): SpanRow[] {

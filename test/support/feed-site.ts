@@ -78,8 +78,8 @@ export async function createFollowedPage(
 
 /** Parses an XML document. Throws if it is not well-formed. */
 export function parseXml(text: string): Answer["body"] {
-  const judgement = XMLValidator.validate(text);
-  if (judgement !== true) throw new Error(JSON.stringify(judgement.err));
+  const validation = XMLValidator.validate(text);
+  if (validation !== true) throw new Error(JSON.stringify(validation.err));
   if (text.replace(/<!\[CDATA\[[\s\S]*?\]\]>/g, "").includes("]]>")) {
     throw new Error("the end of a CDATA section that has no beginning");
   }

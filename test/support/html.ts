@@ -58,33 +58,33 @@ export function typedIn(html: string, name: string): string[] {
  * Returns the error of each field of a form by name. Throws unless the summary has the same errors,
  * each linked to an element of the page.
  */
-export function complaintsOn(html: string): Record<string, string> {
+export function fieldErrorsOn(html: string): Record<string, string> {
   const page = readHtml(html);
   const ids = new Set(page.attributes("[id]", "id"));
-  const complaints = Object.fromEntries(
+  const fieldErrors = Object.fromEntries(
     page.attributes(".field-error", "id").map((id) => {
       const name = /^field-(.+)-error$/.exec(id)?.[1] ?? id;
       return [name, page.texts(`#${id}`)[0] ?? ""];
     }),
   );
   const linked = page.attributes('[role="alert"] li a', "href");
-  const told = Object.fromEntries(
+  const summary = Object.fromEntries(
     page.texts('[role="alert"] li').map((text, index) => [linked[index] ?? "", text]),
   );
   const desired = Object.fromEntries(
-    Object.entries(complaints).map(([name, text]) => [`#field-${name}`, text]),
+    Object.entries(fieldErrors).map(([name, text]) => [`#field-${name}`, text]),
   );
   // An error that is a sentence is repeated unchanged in the summary, after the field's name.
   const saysSame = (href: string, text: string) =>
-    told[href] === text || told[href]?.endsWith(`: ${text}`);
-  const isTold = Object.entries(desired).every(([href, text]) => saysSame(href, text));
-  if (!isTold || linked.length !== Object.keys(desired).length) {
-    throw new Error(`The summary says ${JSON.stringify(told)}, not ${JSON.stringify(desired)}.`);
+    summary[href] === text || summary[href]?.endsWith(`: ${text}`);
+  const isComplete = Object.entries(desired).every(([href, text]) => saysSame(href, text));
+  if (!isComplete || linked.length !== Object.keys(desired).length) {
+    throw new Error(`The summary says ${JSON.stringify(summary)}, not ${JSON.stringify(desired)}.`);
   }
   for (const href of linked) {
     if (!ids.has(href.slice(1))) throw new Error(`${href} leads nowhere.`);
   }
-  return complaints;
+  return fieldErrors;
 }
 
 type Handlers = HTMLRewriterTypes.HTMLRewriterElementContentHandlers;

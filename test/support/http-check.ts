@@ -18,12 +18,12 @@ export async function checkHttp(
 ) {
   const problems = httpProbe.validate(config);
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
-  const means = await createTestEgress(names, clock ? { clock } : {});
-  const evaluator = new AssertionEvaluator(means.clock);
+  const testEgress = await createTestEgress(names, clock ? { clock } : {});
+  const evaluator = new AssertionEvaluator(testEgress.clock);
   try {
     return await httpProbe.run(config, {
-      egress: means.egress,
-      clock: means.clock,
+      egress: testEgress.egress,
+      clock: testEgress.clock,
       evaluator,
       signal,
     });

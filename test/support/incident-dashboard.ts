@@ -18,7 +18,7 @@ export interface IncidentDashboard extends AsyncDisposable {
   /**
    * Adds an update by the form of the incident's screen, with default values for omitted fields.
    */
-  tell(id: string, form?: Fields): Promise<Answer>;
+  addUpdate(id: string, form?: Fields): Promise<Answer>;
 }
 
 export const ADMIN_INCIDENTS = "/admin/incidents";
@@ -43,7 +43,7 @@ export async function createIncidentDashboard(): Promise<IncidentDashboard> {
     show,
     fill,
     send: (path, form = {}, options) => site.app.call(path, { session: editor, form, ...options }),
-    async tell(id, form = {}) {
+    async addUpdate(id, form = {}) {
       const screen = incidentScreen(id);
       const [status = ""] = typedIn((await show(screen)).text, "status");
       const usual = { status, body: "More.", notify: "yes" };

@@ -20,7 +20,7 @@ export interface IncidentSite extends AsyncDisposable {
   /** State that a rejected change must leave unchanged. */
   state(): Promise<unknown>;
   /** Returns the types of the events since the last call. */
-  told(): string[];
+  newEventTypes(): string[];
 }
 
 export const INCIDENTS = "/api/v1/incidents";
@@ -69,7 +69,7 @@ export async function createIncidentSite(): Promise<IncidentSite> {
       events: app.events(),
       audit: app.audit(),
     }),
-    told() {
+    newEventTypes() {
       const types = app.events().map((event) => event.type);
       const fresh = types.slice(seen);
       seen = types.length;

@@ -22,7 +22,7 @@ export const PLAN = {
 };
 
 /** Cause that maintenance gave a component, with ISO times. */
-export interface Marked {
+export interface CauseOf {
   component: string;
   from: string;
   to: string | null;
@@ -54,9 +54,9 @@ export interface MaintenanceSite extends AsyncDisposable {
   /** Returns the status of a component. */
   statusOf(name: string): Promise<string>;
   /** Returns the causes that maintenance wrote for the page, in the order of writing. */
-  causes(): Marked[];
+  causes(): CauseOf[];
   /** Returns the types of all maintenance events, in order. */
-  told(): string[];
+  eventTypes(): string[];
   /** State that a rejected change must leave unchanged. */
   state(): Promise<unknown>;
 }
@@ -100,8 +100,8 @@ export async function createMaintenanceSite(
     cancel: (id) => send("POST", `/${id}/cancel`),
     statusOf: async (name) =>
       (await app.call(`/api/v1/components/${ids[name]}`, { key })).body.status,
-    causes: () => marksOf(app, ids),
-    told: () =>
+    causes: () => causesOf(app, ids),
+    eventTypes: () =>
       app
         .events()
         .map(({ type }) => type)
@@ -127,7 +127,7 @@ const listCauses = selectMany((orm, _$: Record<string, never>) =>
     .orderBy(asc(componentCauses.id)),
 );
 
-function marksOf(app: TestApp, ids: Record<string, string>): Marked[] {
+function causesOf(app: TestApp, ids: Record<string, string>): CauseOf[] {
   const names = new Map(Object.entries(ids).map(([name, id]) => [id, name]));
   return listCauses(app.ctx.db, {}).map(({ componentId, startedAt, endedAt }) => ({
     component: names.get(componentId) ?? componentId,

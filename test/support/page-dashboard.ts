@@ -82,7 +82,7 @@ export async function createPageDashboard({
 }
 
 /** Expects a redirect to this screen and returns the confirmation there. */
-export async function toldAfter(
+export async function flashAfter(
   site: PageDashboard,
   answer: Answer,
   path: string,

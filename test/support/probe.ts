@@ -8,14 +8,14 @@ import { createTestEgress, patience } from "./egress";
 export async function probe(
   type: MonitorType,
   config: MonitorConfig,
-  more: { names?: Record<string, string[][]>; means?: Partial<ProbeContext> } = {},
+  more: { names?: Record<string, string[][]>; context?: Partial<ProbeContext> } = {},
 ): Promise<ProbeResult> {
   const { validate, run } = probeOf(type);
   const faults = validate(config);
   if (faults.length > 0) throw new Error(`the config is refused: ${JSON.stringify(faults)}`);
-  if (!run) throw new Error(`${type} is not asked`);
+  if (!run) throw new Error(`${type} is not an active check`);
   const names = { localhost: [["127.0.0.1"]], ...more.names };
   const { egress, clock } = await createTestEgress(names);
   const evaluator = new AssertionEvaluator(clock);
-  return run(config, { egress, clock, evaluator, signal: patience(), ...more.means });
+  return run(config, { egress, clock, evaluator, signal: patience(), ...more.context });
 }

@@ -92,14 +92,14 @@ export async function expectAccessible(
   look: VisitOptions,
   themes: readonly Theme[] = [],
 ): Promise<void> {
-  const { page, requests, complaints } = await visit("/docs/errors", look);
+  const { page, requests, errors } = await visit("/docs/errors", look);
   for (const path of paths) {
     requests.length = 0;
     await page.emulateMedia(LIGHT);
     await page.goto(origin + path);
     await openAll(page);
     expect(await axe(page)).toEqual([]);
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
     expect(requests.filter((url) => !url.startsWith("data:"))).toEqual([
       origin + path,
       expect.stringMatching(/\/assets\/page\.[0-9a-f]{16}\.js$/),

@@ -1,6 +1,11 @@
 import { createComponent } from "../../src/features/components";
 import type { PageInput } from "../../src/features/pages";
-import { createSnapshots, type Entry, readPast, type Snapshot } from "../../src/features/status";
+import {
+  createSnapshots,
+  type HistoryEntry,
+  readPastEntries,
+  type Snapshot,
+} from "../../src/features/status";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
 
@@ -22,13 +27,13 @@ export interface PublicSite extends AsyncDisposable {
   /** Plans a maintenance on the page between these times. */
   plan(from: string, until: string, json?: Record<string, unknown>): Promise<Answer["body"]>;
   /** Adds an update to a maintenance. */
-  tell(id: string, json: Record<string, unknown>): Promise<Answer["body"]>;
+  updateMaintenance(id: string, json: Record<string, unknown>): Promise<Answer["body"]>;
   /** Reads the status document with the key. */
   document(): Promise<Answer["body"]>;
   /** Returns the current snapshot of the page. */
   snapshot(): Snapshot;
   /** Returns the past entries that the page shows now. */
-  past(): Entry[];
+  past(): HistoryEntry[];
 }
 
 export async function createPublicSite(input: Partial<PageInput> = {}): Promise<PublicSite> {
@@ -73,14 +78,15 @@ export async function createPublicSite(input: Partial<PageInput> = {}): Promise<
         scheduled_until: until,
         ...json,
       }),
-    tell: (id, json) => post(`/maintenance/${id}/updates`, { body: "On we go.", ...json }),
+    updateMaintenance: (id, json) =>
+      post(`/maintenance/${id}/updates`, { body: "On we go.", ...json }),
     document: async () => (await app.call("/api/v1/status/acme", { key })).body,
     snapshot() {
       const snapshot = snapshots.read("acme", app.clock.now());
       if (!snapshot) throw new Error("there is no page");
       return snapshot;
     },
-    past: () => readPast(app.ctx.db, page.id, app.clock.now()),
+    past: () => readPastEntries(app.ctx.db, page.id, app.clock.now()),
     [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
   };
 }

@@ -22,7 +22,7 @@ export function startTour(demoSites: DemoSites): Tour {
       let visit = visits.get(who);
       if (visit) {
         visit.requests.length = 0;
-        visit.complaints.length = 0;
+        visit.errors.length = 0;
         await visit.page.setViewportSize(look.viewport);
         await visit.page.emulateMedia({ colorScheme: look.colorScheme });
         await visit.page.goto(site.origin + path);

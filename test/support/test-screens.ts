@@ -35,7 +35,7 @@ export function testScreens(screens: readonly Screen[]): void {
       "the screen has no axe violations, fits a phone and loads nothing from other hosts: %s",
       async (_name, screen) => {
         const { origin, axe } = screen.open(demoSites()).site;
-        const { page, requests, complaints } = await tour().show(screen);
+        const { page, requests, errors } = await tour().show(screen);
         const headings = await page.locator("h1").count();
         expect(headings).toBe(screen.isOverlay && !screen.isSmallOnly ? 2 : 1);
         expect(await axe(page)).toEqual([]);
@@ -47,7 +47,7 @@ export function testScreens(screens: readonly Screen[]): void {
         expect(await axe(page, "none")).toEqual([]);
         expect(await overflow(page)).toBe(0);
         expect(requests.filter((url) => !isOwn(url, origin))).toEqual([]);
-        expect(complaints.map(withoutReason)).toEqual(expectedComplaints(screen));
+        expect(errors.map(withoutReason)).toEqual(expectedErrors(screen));
       },
       60_000,
     );
@@ -68,7 +68,7 @@ function withoutReason(line: string): string {
 }
 
 /** Returns the console messages that a browser writes for a document with an error status. */
-function expectedComplaints({ status = 200 }: Screen): string[] {
+function expectedErrors({ status = 200 }: Screen): string[] {
   if (status < 400) return [];
   return [`Failed to load resource: the server responded with a status of ${status}`];
 }

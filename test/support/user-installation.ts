@@ -29,7 +29,7 @@ export interface PeopleInstallation extends AuthInstallation {
   /** Returns the audit log, oldest entry first. */
   audit(): AuditRow[];
   /** Expects a change to be rejected with nothing written, and returns the Problem. */
-  refused(change: (tx: Tx) => unknown): Promise<Problem>;
+  rejectionFrom(change: (tx: Tx) => unknown): Promise<Problem>;
 }
 
 const TABLES = ["users", "sessions", "one_time_links", "settings", "audit_log", "events"];
@@ -52,7 +52,7 @@ export function openPeopleInstallation(path?: string): PeopleInstallation {
         return createUser(ctx, tx, { ...plain, ...input }, CLI_ACTOR);
       }),
     audit: () => sqlite.query<AuditRow, []>("SELECT * FROM audit_log ORDER BY id").all(),
-    async refused(change) {
+    async rejectionFrom(change) {
       const before = contents();
       const rejection = await rejectionOf(ctx.db.write(change));
       expect(contents()).toEqual(before);
@@ -62,7 +62,7 @@ export function openPeopleInstallation(path?: string): PeopleInstallation {
 }
 
 /** Returns the errors of a Problem by pointer. */
-export function complaintsOf(rejection: Problem): Record<string, string> {
+export function fieldErrorsOf(rejection: Problem): Record<string, string> {
   expect(rejection.code).toBe("validation_failed");
   return Object.fromEntries(rejection.fields.map(({ pointer, detail }) => [pointer, detail]));
 }

@@ -43,7 +43,7 @@ export function writeFor(
 // oxlint-disable-next-line typescript/no-explicit-any
 export function bodyFor(name: WebhookFormat, event: RecordedEvent): any {
   const message = writeFor(name, event);
-  if (!message) throw new Error(`${name} does not tell of ${event.type}`);
+  if (!message) throw new Error(`${name} has no message for ${event.type}`);
   return JSON.parse(message.body);
 }
 

@@ -22,7 +22,7 @@ describeGallery("every component in a browser", (gallery) => {
     async ({ look, contrast }) => {
       const page = await gallery().open(look);
       expect(await gallery().axe(page, contrast)).toEqual([]);
-      expect(gallery().complaints).toEqual([]);
+      expect(gallery().errors).toEqual([]);
       const isTooWide = await page.evaluate(
         () => document.documentElement.scrollWidth > innerWidth,
       );

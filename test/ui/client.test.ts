@@ -12,7 +12,7 @@ async function onPage(
   const page = await gallery.open(look);
   try {
     await body(page);
-    expect(gallery.complaints).toEqual([]);
+    expect(gallery.errors).toEqual([]);
   } finally {
     gallery.answers.clear();
     await page.context().close();

@@ -74,7 +74,7 @@ export function accountAdminRoutes(deps: AdminDependencies) {
   area.screen("", "Show the account of the user", (at) => account(at));
 
   area.editForm("/name", {
-    ask: "Redirect to the account",
+    showSummary: "Redirect to the account",
     summary: "Change the name of the user",
     form: NAME_FORM,
     back: () => ACCOUNT_PATH,

@@ -16,7 +16,7 @@ import {
 } from "../../ui";
 import { ACTIVITY_PATH } from "../paths";
 import { ActivityFilters } from "./filters";
-import { ACTIVITY_FILE_PATH, type ActivityListing, activityPath, isNarrowing } from "./listing";
+import { ACTIVITY_FILE_PATH, type ActivityListing, activityPath, hasFilter } from "./listing";
 
 const COLUMNS = [
   { label: "Time" },
@@ -123,7 +123,7 @@ function NoAddress({ kind }: { kind: ActorKind }) {
 }
 
 function NoEntries({ list: { filter, isContinued } }: { list: ActivityListing }) {
-  if (!isNarrowing(filter) && !isContinued) {
+  if (!hasFilter(filter) && !isContinued) {
     return (
       <EmptyState title="No changes yet">
         Changes of users, keys, settings, pages, monitors, webhooks, incidents and maintenance

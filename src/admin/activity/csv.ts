@@ -1,10 +1,10 @@
 import type { Reader } from "../../db";
-import { type AuditPlace, type AuditQuery, type AuditRow, searchAudit } from "../../events";
+import { type AuditCursor, type AuditQuery, type AuditRow, searchAudit } from "../../events";
 import { toCsv, toCsvLine } from "../../features/analytics";
 import { toIso } from "../../kernel/time";
 
-/** Entries per read, which bounds memory. */
-const ROWS_AT_ONCE = 500;
+/** Number of entries read at a time, which limits memory. */
+const ROWS_PER_BATCH = 500;
 
 const COLUMNS = [
   "at",
@@ -26,16 +26,16 @@ export function auditCsv(
   query: Omit<AuditQuery, "before" | "limit">,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  let before: AuditPlace | undefined;
-  let head = toCsv(COLUMNS, []);
+  let before: AuditCursor | undefined;
+  let header = toCsv(COLUMNS, []);
   return new ReadableStream({
     pull(controller) {
-      const rows = searchAudit(reader, { ...query, before, limit: ROWS_AT_ONCE });
+      const rows = searchAudit(reader, { ...query, before, limit: ROWS_PER_BATCH });
       before = rows.at(-1);
-      const text = head + rows.map((row) => toCsvLine(cellsOf(row))).join("");
-      head = "";
+      const text = header + rows.map((row) => toCsvLine(cellsOf(row))).join("");
+      header = "";
       if (text !== "") controller.enqueue(encoder.encode(text));
-      if (rows.length < ROWS_AT_ONCE) controller.close();
+      if (rows.length < ROWS_PER_BATCH) controller.close();
     },
   });
 }

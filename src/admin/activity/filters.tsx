@@ -1,6 +1,6 @@
 import { FilterDate, FilterSelect, SearchForm } from "../../ui";
 import { ACTIVITY_PATH } from "../paths";
-import { type ActivityFilter, type ActivityListing, isNarrowing } from "./listing";
+import { type ActivityFilter, type ActivityListing, hasFilter } from "./listing";
 
 const ACTORS = [
   { value: "", label: "Anyone" },
@@ -10,7 +10,7 @@ const ACTORS = [
   { value: "system", label: "Automatic changes" },
 ];
 
-/** Options of the filter by changed object, which is the prefix of an action. */
+/** Options of the filter by changed object: first parts of actions such as `incident.create`. */
 const ACTIONS = [
   { value: "", label: "Anything" },
   { value: "incident", label: "Incidents" },
@@ -30,19 +30,21 @@ const ACTIONS = [
 export function ActivityFilters({ list }: { list: ActivityListing }) {
   const { filter, entries } = list;
   const { search, actor, action, target, from, to } = filter;
+  // The name of a filtered actor, whose id is in the address, is known from the entries.
   const [newest] = entries;
+  const actorLabel = newest?.actorId === actor ? newest.actorLabel : actor;
   return (
     <SearchForm
       action={ACTIVITY_PATH}
       value={search}
       label="Search by summary, actor, action, id or address"
       placeholder="Search activity"
-      isFiltered={isNarrowing(filter)}
+      isFiltered={hasFilter(filter)}
     >
       <FilterSelect
         label="Actor"
         name="actor"
-        options={withSelected(ACTORS, actor, newest?.actorId === actor ? newest.actorLabel : actor)}
+        options={withSelected(ACTORS, actor, actorLabel)}
         value={actor}
       />
       <FilterSelect
@@ -70,7 +72,7 @@ interface Option {
   label: string;
 }
 
-/** Returns the options, and one for a selected value that is not among them. */
+/** Returns the options, with an additional one if the selected value is not among them. */
 function withSelected(
   options: readonly Option[],
   selected: ActivityFilter[keyof ActivityFilter],

@@ -1,5 +1,5 @@
 import type { Reader } from "../../db";
-import { type AuditPlace, type AuditQuery, type AuditRow, searchAudit } from "../../events";
+import { type AuditCursor, type AuditQuery, type AuditRow, searchAudit } from "../../events";
 import { DAY_MS, parseDay } from "../../kernel/time";
 import { ACTIVITY_PATH } from "../paths";
 
@@ -25,7 +25,7 @@ export interface ActivityListing {
   /**
    * Last entry of this screen if more follow. `isContinued` is true for every screen but the first.
    */
-  nextBefore: AuditPlace | undefined;
+  nextBefore: AuditCursor | undefined;
   isContinued: boolean;
 }
 
@@ -61,7 +61,7 @@ export function readFilter(query: Query): ActivityFilter {
  */
 export function activityPath(
   filter: Partial<ActivityFilter>,
-  { before, path = ACTIVITY_PATH }: { before?: AuditPlace; path?: string } = {},
+  { before, path = ACTIVITY_PATH }: { before?: AuditCursor; path?: string } = {},
 ): string {
   const query = new URLSearchParams();
   for (const [part, name] of Object.entries(NAMES)) {
@@ -74,7 +74,7 @@ export function activityPath(
 }
 
 /** Returns true if any filter is set. */
-export function isNarrowing(filter: ActivityFilter): boolean {
+export function hasFilter(filter: ActivityFilter): boolean {
   return Object.values(filter).some((value) => value !== "");
 }
 
@@ -95,7 +95,7 @@ export function toAuditQuery(filter: ActivityFilter): Omit<AuditQuery, "before" 
 /** Reads the entries of one screen. */
 export function readActivity(reader: Reader, query: Query): ActivityListing {
   const filter = readFilter(query);
-  const before = readPlace(query["before"] ?? "");
+  const before = readCursor(query["before"] ?? "");
   const rows = searchAudit(reader, { ...toAuditQuery(filter), before, limit: PAGE_SIZE + 1 });
   const entries = rows.slice(0, PAGE_SIZE);
   return {
@@ -106,10 +106,10 @@ export function readActivity(reader: Reader, query: Query): ActivityListing {
   };
 }
 
-const PLACE = /^(\d{1,15})-(\d{1,15})$/;
+const CURSOR_PATTERN = /^(\d{1,15})-(\d{1,15})$/;
 
 /** Reads the position in the log from the query parameter `before`. */
-function readPlace(text: string): AuditPlace | undefined {
-  const [, at, id] = PLACE.exec(text) ?? [];
+function readCursor(text: string): AuditCursor | undefined {
+  const [, at, id] = CURSOR_PATTERN.exec(text) ?? [];
   return at === undefined ? undefined : { at: Number(at), id: Number(id) };
 }

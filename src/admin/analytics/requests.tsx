@@ -18,12 +18,12 @@ interface RequestFiguresProps {
   /** Figures by key; undefined if there are too many keys to show. */
   answer: ReturnType<typeof requestsAnswer> | undefined;
   /** True if the user may open API keys. */
-  mayOpenKeys: boolean;
+  canOpenKeys: boolean;
   now: number;
 }
 
 /** `/admin/analytics/requests`: responses to the requests of each API key. */
-export function RequestFigures({ selection, answer, mayOpenKeys, now }: RequestFiguresProps) {
+export function RequestFigures({ selection, answer, canOpenKeys, now }: RequestFiguresProps) {
   const data = answer?.data.toSorted((a, b) => b.total - a.total) ?? [];
   return (
     <AnalyticsFrame
@@ -47,7 +47,7 @@ export function RequestFigures({ selection, answer, mayOpenKeys, now }: RequestF
           {data.map((line) => (
             <Row key={line.id}>
               <Cell>
-                {mayOpenKeys ? (
+                {canOpenKeys ? (
                   <RowLink href={keyPath(line.id)}>{line.name}</RowLink>
                 ) : (
                   <span class="strong">{line.name}</span>

@@ -76,7 +76,7 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
         const figures = {
           selection,
           answer: hasTooManyKeys ? undefined : requestsAnswer(ctx.db, input, now),
-          mayOpenKeys: roleAllows(sessionOf(requestContext).user.role, "admin"),
+          canOpenKeys: roleAllows(sessionOf(requestContext).user.role, "admin"),
           now,
         };
         return render.screen(

@@ -41,7 +41,7 @@ export interface UptimeView {
   /** Uptime of monitors without components; empty if a page is selected. */
   others: readonly Line[];
   /** True if monitors were left out because of `MONITORS_MAX`. */
-  isCut: boolean;
+  isTruncated: boolean;
   from: string;
   to: string;
   /** Source data, for the CSV file. */
@@ -55,17 +55,17 @@ export function readUptime(reader: Reader, selection: Selection, now: number): U
   const shown = pages.filter(({ slug }) => selection.page === undefined || slug === selection.page);
   const answers = new Map<string, Answer>();
   const monitorUptime = (id: string) => {
-    const known = answers.get(id);
-    if (!known && answers.size >= MONITORS_MAX) return undefined;
-    const answer = known ?? uptimeAnswer(reader, findSubject(reader, { monitor: id }), period);
+    const cached = answers.get(id);
+    if (!cached && answers.size >= MONITORS_MAX) return undefined;
+    const answer = cached ?? uptimeAnswer(reader, findSubject(reader, { monitor: id }), period);
     answers.set(id, answer);
     return answer.data[0];
   };
-  let isCut = false;
+  let isTruncated = false;
   const linesOf = (ids: readonly string[]) =>
     ids.flatMap((id) => {
       const line = monitorUptime(id);
-      isCut ||= line === undefined;
+      isTruncated ||= line === undefined;
       return line ? [line] : [];
     });
   const isTooLong = shown.some(
@@ -95,7 +95,7 @@ export function readUptime(reader: Reader, selection: Selection, now: number): U
     pages,
     uptimes,
     others,
-    isCut,
+    isTruncated,
     from: new Date(period.from).toISOString(),
     to: new Date(period.to).toISOString(),
     answers: all,

@@ -31,7 +31,7 @@ const COLUMNS = [
 
 /** `/admin/analytics`: uptime of components and monitors in a period. */
 export function Uptime({ view }: { view: UptimeView }) {
-  const { selection, pages, uptimes, others, isCut } = view;
+  const { selection, pages, uptimes, others, isTruncated } = view;
   const isEmpty =
     uptimes?.every(({ components }) => components.length === 0) && others.length === 0;
   return (
@@ -58,7 +58,7 @@ export function Uptime({ view }: { view: UptimeView }) {
           Select a page. The API returns the uptime of a single component.
         </Notice>
       ) : null}
-      {isCut ? (
+      {isTruncated ? (
         <Notice tone="info" title={`Only ${plural(MONITORS_MAX, "monitor")} are shown`}>
           Select a page. The API returns the uptime of a single monitor.
         </Notice>

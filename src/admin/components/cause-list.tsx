@@ -8,10 +8,10 @@ export interface NamedCause {
   name: string | null;
 }
 
-/** Causes listed by name; further ones are counted. */
-const REASONS_MAX = 3;
+/** Number of causes listed by name. Further ones are only counted. */
+const LISTED_CAUSES_MAX = 3;
 
-/** Returns the causes that determine a component's status: those with the same status. */
+/** Returns the causes that have the component's status, which is the worst of all. */
 export function effectiveCauses(
   { status }: Pick<ComponentRow, "status">,
   causes: readonly NamedCause[],
@@ -24,16 +24,16 @@ export function otherCauses(causes: readonly NamedCause[]): NamedCause[] {
   return causes.filter(({ cause }) => !["manual", "api"].includes(cause.source));
 }
 
-/** Names and links the causes after a status: "because of the incident “Errors”". */
+/** Causes with links, to follow a status: "because of the incident “Errors” and 2 more". */
 export function CauseList({ causes }: { causes: readonly NamedCause[] }) {
-  const shown = causes.slice(0, REASONS_MAX);
+  const shown = causes.slice(0, LISTED_CAUSES_MAX);
   const more = causes.length - shown.length;
   return (
     <>
       {shown.map((each, index) => (
         <span key={each.cause.id}>
           {index > 0 ? ", " : ""}
-          <Reason of={each} />
+          <LinkedCause of={each} />
         </span>
       ))}
       {more > 0 ? ` and ${more} more` : ""}
@@ -41,7 +41,7 @@ export function CauseList({ causes }: { causes: readonly NamedCause[] }) {
   );
 }
 
-function Reason({ of: { cause, name } }: { of: NamedCause }): ComponentChildren {
+function LinkedCause({ of: { cause, name } }: { of: NamedCause }): ComponentChildren {
   switch (cause.source) {
     case "incident":
       return (
@@ -65,20 +65,20 @@ function Reason({ of: { cause, name } }: { of: NamedCause }): ComponentChildren 
         </>
       );
     default:
-      return PLAIN_REASONS[cause.source];
+      return UNLINKED_CAUSES[cause.source];
   }
 }
 
-const PLAIN_REASONS = {
+const UNLINKED_CAUSES = {
   manual: "set manually",
   api: "set by the API",
   import: "imported",
 } as const;
 
-/** Names a cause as the end of a sentence, without a link. */
-export function whyInWords({ cause, name }: NamedCause): string {
+/** Returns a cause as the end of a sentence: "because of the incident “Errors”". */
+export function describeCause({ cause, name }: NamedCause): string {
   const { source } = cause;
   return source === "incident" || source === "maintenance" || source === "monitor"
     ? `because of the ${source} “${name ?? "without a name"}”`
-    : PLAIN_REASONS[source];
+    : UNLINKED_CAUSES[source];
 }

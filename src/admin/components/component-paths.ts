@@ -1,6 +1,7 @@
 import type { PageRow } from "../../features/pages";
 import { COMPONENTS_PATH, componentsOfPagePath } from "../paths";
 
+/** Screen that changes the order of components and groups. */
 export const ORDER_PATH = `${COMPONENTS_PATH}/order`;
 
 export function newComponentPath(slug: string): string {
@@ -16,7 +17,7 @@ export function componentCrumbs({ slug, name }: Pick<PageRow, "slug" | "name">) 
   return [{ href: componentsOfPagePath(slug), label: "Components" }, { label: name }];
 }
 
-/** Returns the link to a component or group within the list of its page. */
-export function placeInList(slug: string, id: string): string {
+/** Returns the path of the list of a page's components, with the row of a component or group as anchor. */
+export function listPathOf(slug: string, id: string): string {
   return `${componentsOfPagePath(slug)}#${encodeURIComponent(id)}`;
 }

@@ -21,8 +21,8 @@ import { componentPath, COMPONENTS_PATH, componentsOfPagePath } from "../paths";
 import { deletedText } from "../screens/action-routes";
 import type { Area } from "../screens/area";
 import { FormScreen } from "../screens/form-screen";
-import { effectiveCauses, type NamedCause, whyInWords } from "./cause-list";
-import { componentCrumbs, placeInList } from "./component-paths";
+import { effectiveCauses, type NamedCause, describeCause } from "./cause-list";
+import { componentCrumbs, listPathOf } from "./component-paths";
 import { DeleteComponent, SetStatus } from "./component-screens";
 import { ComponentDetail } from "./detail";
 import { COMPONENT_FORM, componentResource, STATUS_FORM } from "./forms";
@@ -36,7 +36,7 @@ export function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void
     getPage(ctx.db, getComponentRow(ctx.db, componentId).pageId).slug;
 
   area.form("/new", {
-    ask: "Show the form for a new component",
+    showSummary: "Show the form for a new component",
     summary: "Add a component",
     role: "admin",
     form: COMPONENT_FORM,
@@ -68,13 +68,13 @@ export function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void
       return createComponent(ctx, tx, page, input, placement, actor).id;
     },
     done: (id, at, { name }) => ({
-      path: placeInList(readPageOfNew(ctx.db, at).page.slug, id),
+      path: listPathOf(readPageOfNew(ctx.db, at).page.slug, id),
       text: `“${name.trim()}” was added.`,
     }),
   });
 
   area.editForm("/:id", {
-    ask: "Show a component",
+    showSummary: "Show a component",
     summary: "Change a component",
     role: "admin",
     readRole: "viewer",
@@ -110,7 +110,7 @@ export function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void
   });
 
   area.editForm("/:id/status", {
-    ask: "Show the form for a component's status",
+    showSummary: "Show the form for a component's status",
     summary: "Set a component's status",
     role: "editor",
     form: STATUS_FORM,
@@ -137,18 +137,18 @@ export function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void
         status: before,
         ...changes,
       });
-      const why = { source: "manual" as const, actor, reason };
-      setManualStatuses(ctx, tx, new Map([[params.id, status]]), why);
+      const changeReason = { source: "manual" as const, actor, reason };
+      setManualStatuses(ctx, tx, new Map([[params.id, status]]), changeReason);
       return status !== before;
     },
     done({ params: { id } }) {
       const after = getComponentRow(ctx.db, id);
-      return { path: placeInList(slugOf(id), id), text: textOf(after, readCauses(ctx.db, after)) };
+      return { path: listPathOf(slugOf(id), id), text: textOf(after, readCauses(ctx.db, after)) };
     },
   });
 
   area.deletion("/:id/delete", {
-    ask: "Show the confirmation for deleting a component",
+    showSummary: "Show the confirmation for deleting a component",
     summary: "Delete a component",
     role: "admin",
     show({ params }) {
@@ -174,9 +174,9 @@ function textOf(row: ComponentRow, causes: readonly NamedCause[]): string {
   const set = inSentence(STATUS_WORDS[row.baselineStatus]);
   if (row.status === row.baselineStatus) return `The status of “${row.name}” is now ${set}.`;
   const [effective] = effectiveCauses(row, causes);
-  const why = effective ? ` ${whyInWords(effective)}` : "";
+  const causeText = effective ? ` ${describeCause(effective)}` : "";
   const shown = inSentence(STATUS_WORDS[row.status]);
-  return `The status of “${row.name}” was set to ${set}. The page still shows ${shown}${why}.`;
+  return `The status of “${row.name}” was set to ${set}. The page still shows ${shown}${causeText}.`;
 }
 
 function inSentence(word: string): string {

@@ -5,7 +5,7 @@ import type { StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { componentPath, groupPath } from "../paths";
 import { CauseList, type NamedCause, otherCauses } from "./cause-list";
-import { placeInList } from "./component-paths";
+import { listPathOf } from "./component-paths";
 import { STATUS_FORM } from "./forms";
 
 /** Form for the manual status of a component, with the other causes of its status. */
@@ -23,7 +23,7 @@ export function SetStatus(props: {
       action={`${componentPath(component.id)}/status`}
       hidden={state.hidden}
       button="Set status"
-      cancelHref={placeInList(page.slug, component.id)}
+      cancelHref={listPathOf(page.slug, component.id)}
     >
       <FormFields form={STATUS_FORM} state={state}>
         <OtherCauses causes={otherCauses(causes)} />

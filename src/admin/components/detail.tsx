@@ -49,7 +49,7 @@ interface ComponentDetailProps {
 export function ComponentDetail(props: ComponentDetailProps) {
   const { component, page, state, role, now } = props;
   const { id, name, groupId, status } = component;
-  const why = status === "operational" ? [] : effectiveCauses(component, props.causes);
+  const causes = status === "operational" ? [] : effectiveCauses(component, props.causes);
   return (
     <>
       <PageHead
@@ -68,7 +68,7 @@ export function ComponentDetail(props: ComponentDetailProps) {
               isWide: true,
               value: (
                 <span class="order-note">
-                  <StatusLabel status={status} /> <CauseList causes={why} />
+                  <StatusLabel status={status} /> <CauseList causes={causes} />
                 </span>
               ),
             },

@@ -12,7 +12,7 @@ import type { AdminDependencies } from "../dependencies";
 import { COMPONENTS_PATH, componentsOfPagePath, groupPath } from "../paths";
 import { createArea } from "../screens/area";
 import { FormScreen } from "../screens/form-screen";
-import { componentCrumbs, placeInList } from "./component-paths";
+import { componentCrumbs, listPathOf } from "./component-paths";
 import { DeleteGroup } from "./component-screens";
 import { GROUP_FORM } from "./forms";
 import { ManagedByFile } from "./managed";
@@ -26,7 +26,7 @@ export function groupAdminRoutes(deps: AdminDependencies) {
   const slugOf = (groupId: string) => getPage(ctx.db, getGroupRow(ctx.db, groupId).pageId).slug;
 
   area.form("/new", {
-    ask: "Show the form for a new group",
+    showSummary: "Show the form for a new group",
     summary: "Add a group",
     form: GROUP_FORM,
     load: readPageOfNew,
@@ -52,13 +52,13 @@ export function groupAdminRoutes(deps: AdminDependencies) {
       return createGroup(ctx, tx, page, body, { position, managedBy: null }, actor).id;
     },
     done: (id, at, { name }) => ({
-      path: placeInList(readPageOfNew(ctx.db, at).page.slug, id),
+      path: listPathOf(readPageOfNew(ctx.db, at).page.slug, id),
       text: `The group “${name.trim()}” was added.`,
     }),
   });
 
   area.editForm("/:id", {
-    ask: "Show a group",
+    showSummary: "Show a group",
     summary: "Change a group",
     form: GROUP_FORM,
     load(reader, { params }) {
@@ -93,13 +93,13 @@ export function groupAdminRoutes(deps: AdminDependencies) {
       updateGroup(ctx, tx, params.id, changes, actor);
     },
     done: ({ params }) => ({
-      path: placeInList(slugOf(params.id), params.id),
+      path: listPathOf(slugOf(params.id), params.id),
       text: "The group was changed.",
     }),
   });
 
   area.deletion("/:id/delete", {
-    ask: "Show the confirmation for deleting a group",
+    showSummary: "Show the confirmation for deleting a group",
     summary: "Delete a group",
     show({ params }) {
       const group = getGroupRow(ctx.db, params.id);

@@ -38,22 +38,22 @@ interface ComponentListProps {
 /** List of the components of one page. */
 export function ComponentList({ pages, page, listing, role, rejection }: ComponentListProps) {
   const { groups, components } = listing;
-  const mayArrange = roleAllows(role, "admin");
+  const canArrange = roleAllows(role, "admin");
   const isEmpty = groups.length + components.length === 0;
   return (
     <>
       <PageHead
         title="Components"
-        actions={mayArrange && !isEmpty ? <Creation slug={page.slug} /> : undefined}
+        actions={canArrange && !isEmpty ? <Creation slug={page.slug} /> : undefined}
       >
         Components of <a href={`/status/${page.slug}`}>{page.name}</a>, in the order of the page.
       </PageHead>
       {rejection === undefined ? null : <FormNotice>{rejection}</FormNotice>}
       <PageSwitch pages={pages} slug={page.slug} />
       {isEmpty ? (
-        <NoComponents slug={page.slug} mayArrange={mayArrange} />
+        <NoComponents slug={page.slug} canArrange={canArrange} />
       ) : (
-        <OrderList action={mayArrange ? ORDER_PATH : undefined} fields={{ page: page.id }}>
+        <OrderList action={canArrange ? ORDER_PATH : undefined} fields={{ page: page.id }}>
           <Parts listing={listing} role={role} />
         </OrderList>
       )}
@@ -72,21 +72,21 @@ function Creation({ slug }: { slug: string }) {
   );
 }
 
-function NoComponents({ slug, mayArrange }: { slug: string; mayArrange: boolean }) {
+function NoComponents({ slug, canArrange }: { slug: string; canArrange: boolean }) {
   return (
     <EmptyState
       title="No components yet"
-      action={mayArrange ? <Creation slug={slug} /> : undefined}
+      action={canArrange ? <Creation slug={slug} /> : undefined}
     >
       A component is a part of your service that users notice, such as a website or an API. The page
-      shows the status of each component.{mayArrange ? "" : " Ask an admin to add the first."}
+      shows the status of each component.{canArrange ? "" : " Ask an admin to add the first."}
     </EmptyState>
   );
 }
 
 function Parts({ listing, role }: { listing: ComponentListing; role: Role }) {
   const { groups, components } = listing;
-  const mayArrange = roleAllows(role, "admin");
+  const canArrange = roleAllows(role, "admin");
   const byGroup = Map.groupBy(components, ({ groupId }) => groupId);
   const rowsOf = (groupId: string | null) =>
     (byGroup.get(groupId) ?? []).map((component) => (
@@ -98,7 +98,7 @@ function Parts({ listing, role }: { listing: ComponentListing; role: Role }) {
       />
     ));
   // With groups, this part is also the target for components that leave their group.
-  const hasUngrouped = byGroup.has(null) || (mayArrange && groups.length > 0);
+  const hasUngrouped = byGroup.has(null) || (canArrange && groups.length > 0);
   return (
     <>
       {hasUngrouped ? (
@@ -114,9 +114,9 @@ function Parts({ listing, role }: { listing: ComponentListing; role: Role }) {
           key={id}
           id={id}
           title={name}
-          moveAction={mayArrange ? `${groupPath(id)}/move` : undefined}
+          moveAction={canArrange ? `${groupPath(id)}/move` : undefined}
           actions={
-            mayArrange ? (
+            canArrange ? (
               <ButtonLink href={groupPath(id)}>
                 Edit<span class="visually-hidden"> {name}</span>
               </ButtonLink>

@@ -13,9 +13,9 @@ import type { NamedCause } from "./cause-list";
  * Returns the page with a slug, or the default page without one; undefined if no page exists.
  * Throws `not_found` for an unknown slug.
  */
-export function readPage(reader: Reader, asked: string | undefined): PageRow | undefined {
-  if (asked === undefined) return choosePage(readPages(reader), undefined);
-  const page = findPageBySlugOrId(reader, asked);
+export function readPage(reader: Reader, slugOrId: string | undefined): PageRow | undefined {
+  if (slugOrId === undefined) return choosePage(readPages(reader), undefined);
+  const page = findPageBySlugOrId(reader, slugOrId);
   if (!page) throw notFound("page");
   return page;
 }

@@ -10,7 +10,7 @@ import { COMPONENTS_PATH, componentsOfPagePath } from "../paths";
 import { readPages } from "../page-choice";
 import type { Screen, ScreenRequest } from "../render";
 import { createArea } from "../screens/area";
-import { placeInList } from "./component-paths";
+import { listPathOf } from "./component-paths";
 import { addComponentRoutes } from "./component-routes";
 import { groupAdminRoutes } from "./group-routes";
 import { ComponentList } from "./list";
@@ -44,7 +44,7 @@ export function componentAdminRoutes(deps: AdminDependencies) {
   }
 
   function movedTo({ row, direction, isChanged }: Moved) {
-    const path = placeInList(getPage(ctx.db, row.pageId).slug, row.id);
+    const path = listPathOf(getPage(ctx.db, row.pageId).slug, row.id);
     return { path, text: isChanged ? `“${row.name}” was moved ${direction}.` : undefined };
   }
 

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { isSecure } from "../../features/auth";
+import { isHttps } from "../../features/auth";
 import { authenticate, endOneSession, hasUsers, signIn } from "../../features/users";
 import {
   endedSessionCookie,
@@ -122,7 +122,7 @@ export function signInAdminRoutes({
         return seeOther(SIGN_IN_PATH, {
           "Set-Cookie": endedSessionCookie(ctx),
           // Browsers accept this header over HTTPS only, and log a warning otherwise.
-          ...(isSecure(ctx.baseUrl) ? { "Clear-Site-Data": '"cache"' } : {}),
+          ...(isHttps(ctx.baseUrl) ? { "Clear-Site-Data": '"cache"' } : {}),
         });
       },
       // Public, since signing out of a session that has ended must succeed.
@@ -140,7 +140,7 @@ function waitResponseOptions(seconds: number) {
  * cookie is `Secure`, which browsers store over HTTPS or from localhost only.
  */
 function keepsCookies(baseUrl: string, request: Request): boolean {
-  if (!isSecure(baseUrl)) return true;
+  if (!isHttps(baseUrl)) return true;
   const { protocol, hostname } = browserOrigin(request) ?? {};
   const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(hostname ?? "");
   // A proxy may omit X-Forwarded-Proto, but browsers send this header over HTTPS only.

@@ -2,20 +2,20 @@ import { parseInstant } from "../../kernel/time";
 import { DateTimeField } from "../../ui";
 import type { Field } from "./field";
 
-// Values that browsers send for `datetime-local`, and text typed in browsers without such a field.
-const TYPED = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)Z?$/;
+// Values of `datetime-local` inputs, and text typed in browsers without such inputs.
+const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)Z?$/;
 
 /** Error of a date and time field, as the continuation of its label. */
 export const DATE_TIME_ERROR = "must be a date and a time such as 2027-01-31 14:00";
 
-/** Screen data of a form with times: the page in whose time zone they are shown as well. */
+/** Screen data that a form with times needs. The times are also shown in the page's time zone. */
 export interface TimeZoneContext {
   page: { timeZone: string };
 }
 
 /**
- * Field for a date and a time in UTC, to the minute. Stored times have milliseconds; an unedited
- * field equals the stored value, so that it changes nothing.
+ * Field for a date and a time in UTC, to the minute. Stored times have milliseconds. An unedited
+ * field has the same text as the stored time, so that it changes nothing.
  */
 export function dateTimeField(options: {
   label: string;
@@ -27,7 +27,7 @@ export function dateTimeField(options: {
     label,
     initial: "",
     read: (sent, name) => sent.text(name),
-    // Unreadable text is passed on, so that the service does not compare other times with a stored one.
+    // Invalid text is passed on, since the service would use the stored time for an omitted field.
     toBody: (typed) => parseDateTimeInput(typed) ?? typed,
     showError({ detail }, typed) {
       if (typed.trim() === "") return { detail: "is empty" };
@@ -53,7 +53,7 @@ export function dateTimeField(options: {
  * zone. Undefined for invalid text such as 30 February.
  */
 export function parseDateTimeInput(typed: string): string | undefined {
-  const match = TYPED.exec(typed.trim());
+  const match = DATE_TIME.exec(typed.trim());
   if (!match) return undefined;
   const ms = parseInstant(`${match[1]}T${match[2]}Z`);
   return ms === undefined ? undefined : new Date(ms).toISOString();

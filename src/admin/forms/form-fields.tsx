@@ -84,8 +84,8 @@ function summaryOf(entries: readonly [string, AnyField][], errors: FormErrors) {
   const labels: Record<string, string> = {};
   for (const [name, { label, inputs }] of entries) Object.assign(labels, { [name]: label }, inputs);
   const order = Object.keys(labels);
-  const placeOf = (name: string) => (name in labels ? order.indexOf(name) : order.length);
+  const positionOf = (name: string) => (name in labels ? order.indexOf(name) : order.length);
   return Object.entries(errors)
     .map(([name, detail]) => ({ name, label: labels[name] ?? name, detail }))
-    .sort((a, b) => placeOf(a.name) - placeOf(b.name));
+    .sort((a, b) => positionOf(a.name) - positionOf(b.name));
 }

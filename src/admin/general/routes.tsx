@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { conflict, type FieldError } from "../../errors";
-import { endSession, isSecure, startSession } from "../../features/auth";
+import { endSession, isHttps, startSession } from "../../features/auth";
 import {
   readPublicAddress,
   setPublicAddress,
@@ -55,7 +55,7 @@ export function generalAdminRoutes({
           const before = readPublicAddress(tx);
           const baseUrl = setPublicAddress(ctx, tx, address, actorOf(requestContext));
           const isChanged = baseUrl !== before;
-          if (isSecure(baseUrl) === isSecure(ctx.baseUrl)) return { isChanged };
+          if (isHttps(baseUrl) === isHttps(ctx.baseUrl)) return { isChanged };
           // The change ends all sessions. Its author gets a new one; reverting the change does not
           // restore the old one.
           endSession(tx, user.id, id);

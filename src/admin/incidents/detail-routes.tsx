@@ -52,7 +52,7 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
   );
 
   area.form("/:id/updates", {
-    ask: "Redirect to the incident",
+    showSummary: "Redirect to the incident",
     summary: "Add an update to an incident",
     form: UPDATE_FORM,
     back: home,
@@ -83,7 +83,7 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
       };
     },
     preview: {
-      ask: "Redirect to the incident",
+      showSummary: "Redirect to the incident",
       summary: "Preview an update to an incident",
       show: (tx, _, { params, requestContext }) =>
         previewIncident(ctx, tx, params.id, actorOf(requestContext)),
@@ -118,7 +118,7 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
   );
 
   area.deletion("/:id/delete", {
-    ask: "Show the confirmation for deleting an incident",
+    showSummary: "Show the confirmation for deleting an incident",
     summary: "Delete an incident",
     show({ params }) {
       const { incident } = readIncidentView(ctx, ctx.db, params.id);

@@ -38,17 +38,17 @@ export function IncidentDetail({ nextUpdate, role, before, now }: IncidentDetail
   const view = nextUpdate.context;
   const { incident, authors } = view;
   const paths = pathsOfIncident(incident.id);
-  const mayWrite = roleAllows(role, "editor");
+  const canWrite = roleAllows(role, "editor");
   return (
     <>
       <PageHead
         title={incident.name}
         crumbs={[{ href: INCIDENTS_PATH, label: "Incidents" }]}
-        actions={<DetailActions view={view} mayWrite={mayWrite} />}
+        actions={<DetailActions view={view} canWrite={canWrite} />}
       />
-      {incident.draft ? <DraftNotice id={incident.id} mayWrite={mayWrite} /> : null}
+      {incident.draft ? <DraftNotice id={incident.id} canWrite={canWrite} /> : null}
       <Columns aside={<IncidentFacts view={view} now={now} />}>
-        {mayWrite ? <NextUpdate state={nextUpdate} /> : null}
+        {canWrite ? <NextUpdate state={nextUpdate} /> : null}
         <UpdateTimeline
           updates={incident.updates}
           words={INCIDENT_WORDS}
@@ -56,10 +56,10 @@ export function IncidentDetail({ nextUpdate, role, before, now }: IncidentDetail
           authors={authors}
           home={paths.home}
           before={before}
-          editPath={mayWrite ? paths.update : undefined}
+          editPath={canWrite ? paths.update : undefined}
           now={now}
         />
-        <Postmortem view={view} mayWrite={mayWrite} now={now} />
+        <Postmortem view={view} canWrite={canWrite} now={now} />
       </Columns>
     </>
   );
@@ -91,7 +91,7 @@ function NextUpdate({ state }: { state: StateOf<typeof UPDATE_FORM> }) {
   );
 }
 
-function DetailActions({ view, mayWrite }: { view: IncidentView; mayWrite: boolean }) {
+function DetailActions({ view, canWrite }: { view: IncidentView; canWrite: boolean }) {
   const { incident, page } = view;
   const paths = pathsOfIncident(incident.id);
   return (
@@ -101,7 +101,7 @@ function DetailActions({ view, mayWrite }: { view: IncidentView; mayWrite: boole
           View page
         </ButtonLink>
       )}
-      {mayWrite ? (
+      {canWrite ? (
         <>
           <ButtonLink href={paths.edit}>Edit</ButtonLink>
           <ButtonLink href={paths.delete} kind="danger" dialog>
@@ -113,7 +113,7 @@ function DetailActions({ view, mayWrite }: { view: IncidentView; mayWrite: boole
   );
 }
 
-function DraftNotice({ id, mayWrite }: { id: string; mayWrite: boolean }) {
+function DraftNotice({ id, canWrite }: { id: string; canWrite: boolean }) {
   const paths = pathsOfIncident(id);
   return (
     <Notice tone="warning" title="This is a draft">
@@ -121,7 +121,7 @@ function DraftNotice({ id, mayWrite }: { id: string; mayWrite: boolean }) {
         Only signed-in users see this draft. Publishing it changes component statuses and sends
         notifications.
       </p>
-      {mayWrite ? (
+      {canWrite ? (
         <Form action={paths.publish}>
           <Actions>
             <Button kind="primary">Publish incident</Button>
@@ -135,21 +135,21 @@ function DraftNotice({ id, mayWrite }: { id: string; mayWrite: boolean }) {
 
 function Postmortem({
   view,
-  mayWrite,
+  canWrite,
   now,
 }: {
   view: IncidentView;
-  mayWrite: boolean;
+  canWrite: boolean;
   now: number;
 }) {
   const { postmortem, id } = view.incident;
-  if (!postmortem) return mayWrite ? <NoPostmortem id={id} /> : null;
+  if (!postmortem) return canWrite ? <NoPostmortem id={id} /> : null;
   const { body, published_at: publishedAt } = postmortem;
   return (
     <Section
       title="Post-mortem"
       actions={
-        mayWrite ? (
+        canWrite ? (
           <ButtonLink href={pathsOfIncident(id).postmortem}>Edit post-mortem</ButtonLink>
         ) : undefined
       }

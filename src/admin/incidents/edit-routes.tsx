@@ -20,7 +20,7 @@ import { readIncidentView } from "./incident-view";
 /** Adds the forms that edit an incident and its updates. */
 export function addEditRoutes(area: Area, { ctx }: AdminDependencies): void {
   area.editForm("/:id/edit", {
-    ask: "Show the form for an incident",
+    showSummary: "Show the form for an incident",
     summary: "Edit an incident",
     form: INCIDENT_FORM,
     load(reader, { params }) {
@@ -57,7 +57,7 @@ export function addEditRoutes(area: Area, { ctx }: AdminDependencies): void {
   });
 
   area.editForm("/:id/updates/:update_id", {
-    ask: "Show the form for an update",
+    showSummary: "Show the form for an update",
     summary: "Edit an update",
     form: EDIT_UPDATE_FORM,
     load(reader, { params }) {

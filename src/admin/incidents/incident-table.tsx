@@ -114,7 +114,7 @@ function ImpactLabel(props: { impact: IncidentRecord["row"]["impact"]; isOver: b
   );
 }
 
-function affected({ components, isCut }: IncidentRecord): string {
+function affected({ components, isTruncated }: IncidentRecord): string {
   const names = components.map(({ name }) => name);
-  return names.slice(0, NAMES_SHOWN).join(", ") + moreThan(names.length, NAMES_SHOWN, isCut);
+  return names.slice(0, NAMES_SHOWN).join(", ") + moreThan(names.length, NAMES_SHOWN, isTruncated);
 }

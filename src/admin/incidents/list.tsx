@@ -57,7 +57,7 @@ export function readIncidentList(
   const view = LIST_VIEWS.find((name) => name === query["show"]) ?? "all";
   const search = (query["q"] ?? "").trim();
   const filter = { pageId: page?.id, name: search };
-  const found = listIncidents(reader, {
+  const matches = listIncidents(reader, {
     ...filter,
     ...VIEW_QUERIES[view],
     before,
@@ -67,7 +67,7 @@ export function readIncidentList(
     view === "all" && before === undefined
       ? listIncidents(reader, { ...filter, isOpen: true, limit: OPEN_SHOWN + 1 })
       : [];
-  const rest = found.slice(0, PAGE_SIZE);
+  const rest = matches.slice(0, PAGE_SIZE);
   return {
     pages,
     page,
@@ -77,7 +77,7 @@ export function readIncidentList(
     open: open.slice(0, OPEN_SHOWN),
     hasMoreOpen: open.length > OPEN_SHOWN,
     rest,
-    nextBefore: found.length > PAGE_SIZE ? rest.at(-1)?.row.id : undefined,
+    nextBefore: matches.length > PAGE_SIZE ? rest.at(-1)?.row.id : undefined,
   };
 }
 

@@ -13,7 +13,7 @@ import { previewIncident, readIncidentView } from "./incident-view";
 /** Adds the form that writes, publishes and withdraws the post-mortem of an incident. */
 export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): void {
   area.editForm("/:id/postmortem", {
-    ask: "Show the form for a post-mortem",
+    showSummary: "Show the form for a post-mortem",
     summary: "Save a post-mortem",
     form: POSTMORTEM_FORM,
     load(reader, { params, sent }) {
@@ -55,7 +55,7 @@ export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): voi
       text: doneText(publish),
     }),
     preview: {
-      ask: "Redirect to the post-mortem",
+      showSummary: "Redirect to the post-mortem",
       summary: "Preview a post-mortem",
       show(tx, { params: { id }, requestContext }) {
         const actor = actorOf(requestContext);

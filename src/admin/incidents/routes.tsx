@@ -38,7 +38,7 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
   );
 
   area.form("/new", {
-    ask: "Show the form for a new incident",
+    showSummary: "Show the form for a new incident",
     summary: "Report an incident",
     form: REPORT_FORM,
     load(reader, at) {
@@ -75,7 +75,7 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
       text: draft === "draft" ? "The draft was saved." : "The incident was published.",
     }),
     preview: {
-      ask: "Redirect to the form for a new incident",
+      showSummary: "Redirect to the form for a new incident",
       summary: "Preview a new incident",
       show(tx, id, { requestContext }, { page }) {
         const { status } = getIncident(tx, id, true).row;

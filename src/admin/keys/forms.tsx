@@ -130,7 +130,7 @@ function expiryField(): Field<{ choice: string; date: string }, string | null, K
     toBody(typed, { now }) {
       const expiry = expiryOfChoice(typed.choice, typed.date, now);
       if (expiry === null || typeof expiry === "string") return expiry;
-      return new InvalidInput(expiry.complaint, typed.choice === "date" ? date : undefined);
+      return new InvalidInput(expiry.error, typed.choice === "date" ? date : undefined);
     },
     fromStored: (day) => ({ choice: day === null ? "never" : "date", date: day ?? "" }),
     Input: ({ name, value, errors, context }) => (

@@ -85,7 +85,7 @@ export function keyAdminRoutes(deps: AdminDependencies) {
   });
 
   area.secretForm("/new", {
-    ask: "Show the form for a new API key",
+    showSummary: "Show the form for a new API key",
     summary: "Create an API key",
     form: KEY_FORM,
     initial: ({ query }) => presetValues(query["preset"]),
@@ -99,7 +99,7 @@ export function keyAdminRoutes(deps: AdminDependencies) {
   });
 
   area.editForm("/:id", {
-    ask: "Show an API key",
+    showSummary: "Show an API key",
     summary: "Change a key's name and limit",
     form: KEY_EDIT_FORM,
     load(reader, { params }) {
@@ -114,7 +114,7 @@ export function keyAdminRoutes(deps: AdminDependencies) {
   });
 
   area.secretForm("/:id/rotate", {
-    ask: "Show the confirmation for rotating a key",
+    showSummary: "Show the confirmation for rotating a key",
     summary: "Rotate a key",
     form: ROTATE_FORM,
     load(_, { params, sent }) {
@@ -141,7 +141,7 @@ export function keyAdminRoutes(deps: AdminDependencies) {
   });
 
   area.confirmation("/:id/revoke", {
-    ask: "Show the confirmation for revoking a key",
+    showSummary: "Show the confirmation for revoking a key",
     summary: "Revoke a key",
     show({ params }) {
       const listing = requireLive(params.id);

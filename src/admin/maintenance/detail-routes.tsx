@@ -35,7 +35,7 @@ export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): vo
   }
 
   area.form("/:id", {
-    ask: "Show a maintenance",
+    showSummary: "Show a maintenance",
     summary: "Publish an update of a maintenance",
     readRole: "viewer",
     form: UPDATE_FORM,
@@ -45,14 +45,14 @@ export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): vo
       addMaintenanceUpdate(ctx, tx, params.id, body, actor).update.id,
     done: (_, at) => ({ path: home(at), text: "The update was published." }),
     preview: {
-      ask: "Redirect to the maintenance",
+      showSummary: "Redirect to the maintenance",
       summary: "Preview an update of a maintenance",
       show: (tx, _, { params }) => previewMaintenance(ctx, tx, params.id),
     },
   });
 
   area.editForm("/:id/edit", {
-    ask: "Show the form for a maintenance",
+    showSummary: "Show the form for a maintenance",
     summary: "Edit a maintenance",
     form: MAINTENANCE_FORM,
     load(reader, at) {
@@ -99,7 +99,7 @@ export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): vo
   function addStep(name: StepName): void {
     const step = STEPS[name];
     area.form(`/:id/${name}`, {
-      ask: `Show the confirmation for the step “${name}”`,
+      showSummary: `Show the confirmation for the step “${name}”`,
       summary: step.summary,
       form: STEP_FORM,
       initial: () => ({ body: step.body }),

@@ -27,7 +27,7 @@ export function MaintenanceDetail({ nextUpdate, role, before, now }: Maintenance
   const view = nextUpdate.context;
   const { maintenance, page, authors } = view;
   const { home } = pathsOfMaintenance(maintenance.id);
-  const mayChange = roleAllows(role, "editor") && !isEnded(maintenance.status);
+  const canChange = roleAllows(role, "editor") && !isEnded(maintenance.status);
   return (
     <>
       <PageHead
@@ -38,12 +38,12 @@ export function MaintenanceDetail({ nextUpdate, role, before, now }: Maintenance
             <ButtonLink href={pathsOf(page.slug).maintenance(maintenance.id)} opensTab>
               View page
             </ButtonLink>
-            {mayChange ? <Steps view={view} now={now} /> : null}
+            {canChange ? <Steps view={view} now={now} /> : null}
           </>
         }
       />
       <Columns aside={<MaintenanceFacts view={view} now={now} />}>
-        {mayChange ? (
+        {canChange ? (
           <Card title="Next update">
             <UpdateForm form={UPDATE_FORM} state={nextUpdate} action={home} />
           </Card>

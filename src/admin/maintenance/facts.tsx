@@ -21,7 +21,7 @@ export function MaintenanceFacts({ view, now }: { view: MaintenanceView; now: nu
       label: "Components",
       value:
         components.length > 0 ? (
-          <Names names={components.map(({ name }) => name)} most={100} />
+          <Names names={components.map(({ name }) => name)} max={100} />
         ) : (
           <span class="quiet-text">None</span>
         ),

@@ -25,14 +25,16 @@ import {
   whileScheduled,
 } from "./schedule-fields";
 
-const affectedField = componentsField<PageComponents & Partial<Pick<MaintenanceView, "gone">>>({
+const affectedField = componentsField<
+  PageComponents & Partial<Pick<MaintenanceView, "missingComponents">>
+>({
   hint: "Their status is “Under maintenance” from start to end.",
   unknown: "Select components of the page.",
-  partsOf({ gone = [], ...page }) {
+  partsOf({ missingComponents = [], ...page }) {
     const { parts } = rowsByGroup(page, (component) => component);
-    return gone.length === 0
+    return missingComponents.length === 0
       ? parts
-      : [...parts, { key: "gone", title: "No longer on the page", rows: gone }];
+      : [...parts, { key: "gone", title: "No longer on the page", rows: missingComponents }];
   },
 });
 

@@ -161,7 +161,7 @@ interface RowProps {
 }
 
 function MaintenanceRow({ record, page, isPageShown }: RowProps) {
-  const { row, components, isCut } = record;
+  const { row, components, isTruncated } = record;
   return (
     <Row isOver={row.status === "cancelled"}>
       <Cell>
@@ -180,7 +180,11 @@ function MaintenanceRow({ record, page, isPageShown }: RowProps) {
       </Cell>
       <Cell label="Components">
         {components.length > 0 ? (
-          <Names names={components.map(({ name }) => name)} most={NAMES_SHOWN} isCut={isCut} />
+          <Names
+            names={components.map(({ name }) => name)}
+            max={NAMES_SHOWN}
+            isTruncated={isTruncated}
+          />
         ) : (
           <span class="quiet-text">None</span>
         )}

@@ -13,7 +13,7 @@ import { readTimelineView, type TimelineView } from "../timeline/timeline-view";
 export interface MaintenanceView extends TimelineView {
   maintenance: Maintenance;
   /** Components of the maintenance that are no longer on the page. */
-  gone: Maintenance["components"];
+  missingComponents: Maintenance["components"];
 }
 
 /** Audit log actions that write an update. */
@@ -31,8 +31,8 @@ export function readMaintenanceView(
   const maintenance = presentMaintenance(record, baseUrl);
   const view = readTimelineView(reader, record, WRITING);
   const onPage = new Set(view.components.map((component) => component.id));
-  const gone = maintenance.components.filter((component) => !onPage.has(component.id));
-  return { maintenance, gone, ...view };
+  const missingComponents = maintenance.components.filter((component) => !onPage.has(component.id));
+  return { maintenance, missingComponents, ...view };
 }
 
 /** Prepares the preview of a maintenance's page, from a transaction that is rolled back. */

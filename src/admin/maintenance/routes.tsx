@@ -32,7 +32,7 @@ export function maintenanceAdminRoutes(deps: AdminDependencies) {
   );
 
   area.form("/new", {
-    ask: "Show the form for a new maintenance",
+    showSummary: "Show the form for a new maintenance",
     summary: "Plan maintenance",
     form: PLAN_FORM,
     load(reader, at) {
@@ -59,7 +59,7 @@ export function maintenanceAdminRoutes(deps: AdminDependencies) {
     submit: (tx, body, actor) => planMaintenance(ctx, tx, body, actor).id,
     done: (id) => ({ path: maintenancePath(id), text: "The maintenance was planned." }),
     preview: {
-      ask: "Redirect to the form for a new maintenance",
+      showSummary: "Redirect to the form for a new maintenance",
       summary: "Preview a new maintenance",
       // The status page shows the next 30 days only.
       show: (tx, id) => previewMaintenance(ctx, tx, id),

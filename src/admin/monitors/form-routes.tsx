@@ -55,7 +55,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
   }
 
   area.secretForm("/new", {
-    ask: "Show the form for a new monitor",
+    showSummary: "Show the form for a new monitor",
     summary: "Create a monitor, or try it out",
     role: "admin",
     form: (at) => monitorForm(typeOf(at)),
@@ -94,7 +94,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
   });
 
   area.editForm("/:id/edit", {
-    ask: "Show the form for a monitor",
+    showSummary: "Show the form for a monitor",
     summary: "Edit a monitor, or try it out",
     role: "admin",
     form: ({ params }) => monitorForm(getMonitorRecord(ctx.db, params.id).row.type),

@@ -42,11 +42,11 @@ const CARDS = ["down", "degraded", "no_data", "up"] as const;
 export function MonitorList(props: { list: MonitorListing; role: Role; now: number }) {
   const { list, role, now } = props;
   const { records, sparklines } = list;
-  const mayCreate = roleAllows(role, "admin");
+  const canCreate = roleAllows(role, "admin");
   const hasAny = list.counts.size > 0;
   return (
     <>
-      <PageHead title="Monitors" actions={mayCreate && hasAny ? <CreateLink /> : undefined} />
+      <PageHead title="Monitors" actions={canCreate && hasAny ? <CreateLink /> : undefined} />
       {hasAny ? (
         <>
           <Cards list={list} />
@@ -68,7 +68,7 @@ export function MonitorList(props: { list: MonitorListing; role: Role; now: numb
       {records.length === 0 && hasAny ? (
         <NoMatch title="No monitors match these filters" home={MONITORS_PATH} />
       ) : null}
-      {hasAny ? null : <NoMonitors mayCreate={mayCreate} />}
+      {hasAny ? null : <NoMonitors canCreate={canCreate} />}
       <Pagination
         newestHref={list.before === undefined ? undefined : filteredPath(list)}
         olderHref={list.nextBefore ? filteredPath(list, { before: list.nextBefore }) : undefined}
@@ -185,9 +185,9 @@ function describe({ of, values }: SparklineValues): string {
   return `Response times of ${when}: ${low === high ? low : `${low} to ${high}`}`;
 }
 
-function NoMonitors({ mayCreate }: { mayCreate: boolean }) {
+function NoMonitors({ canCreate }: { canCreate: boolean }) {
   return (
-    <EmptyState title="No monitors yet" action={mayCreate ? <CreateLink /> : undefined}>
+    <EmptyState title="No monitors yet" action={canCreate ? <CreateLink /> : undefined}>
       A monitor checks a website, a port, a certificate, a DNS record or a host, or waits for a job
       to call. A failing monitor changes the status of its components, and opens an incident if you
       want.

@@ -74,7 +74,7 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
   });
 
   area.deletion("/:id/delete", {
-    ask: "Show the confirmation for deleting a monitor",
+    showSummary: "Show the confirmation for deleting a monitor",
     summary: "Delete a monitor",
     role: "admin",
     show({ params }) {
@@ -91,7 +91,7 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
   });
 
   area.secretForm("/:id/rotate", {
-    ask: "Show the confirmation for rotating a push monitor's token",
+    showSummary: "Show the confirmation for rotating a push monitor's token",
     summary: "Rotate a push monitor's token",
     role: "admin",
     form: ROTATE_FORM,

@@ -58,13 +58,13 @@ interface DeliveryNoticeProps {
 export function DeliveryNotice({ troubles, role, now }: DeliveryNoticeProps) {
   if (troubles.length === 0) return null;
   const hasDisabled = troubles.some(({ disabledReason }) => disabledReason !== undefined);
-  const mayRepair = roleAllows(role, "admin");
+  const canRepair = roleAllows(role, "admin");
   return (
     <Notice
       tone={hasDisabled ? "danger" : "warning"}
       title={`Events do not reach ${plural(troubles.length, "webhook")}`}
     >
-      {mayRepair ? (
+      {canRepair ? (
         <ul class="plain-list">
           {troubles.slice(0, NAMED_MAX).map((trouble) => (
             <li key={trouble.id}>

@@ -28,12 +28,12 @@ interface FrameProps {
   page: PageRow;
   tab: PageTab;
   /** True if the user may change pages. */
-  mayManage: boolean;
+  canManage: boolean;
   children: ComponentChildren;
 }
 
 /** Heading, actions and tabs shared by the screens of one page. */
-export function PageFrame({ page, tab, mayManage, children }: FrameProps) {
+export function PageFrame({ page, tab, canManage, children }: FrameProps) {
   return (
     <>
       <PageHead
@@ -45,7 +45,7 @@ export function PageFrame({ page, tab, mayManage, children }: FrameProps) {
               View page
             </ButtonLink>
             <ButtonLink href={componentsOfPagePath(page.slug)}>Components</ButtonLink>
-            {mayManage ? (
+            {canManage ? (
               <ButtonLink href={`${pagePath(page.id)}/delete`} kind="danger" dialog>
                 Delete
               </ButtonLink>
@@ -53,7 +53,7 @@ export function PageFrame({ page, tab, mayManage, children }: FrameProps) {
           </>
         }
       />
-      {mayManage ? (
+      {canManage ? (
         <Tabs
           label="This page"
           items={Object.entries(TABS).map(([name, { label, path }]) => ({

@@ -34,7 +34,7 @@ export function pageAdminRoutes(deps: AdminDependencies) {
   });
 
   area.form("/new", {
-    ask: "Show the form for a new status page",
+    showSummary: "Show the form for a new status page",
     summary: "Create a status page",
     role: "admin",
     form: NEW_PAGE_FORM,
@@ -80,7 +80,7 @@ export function pageAdminRoutes(deps: AdminDependencies) {
   addPageSettingRoutes(area, deps);
 
   area.confirmation("/:id/slugs/:slug/release", {
-    ask: "Show the confirmation for releasing an earlier slug",
+    showSummary: "Show the confirmation for releasing an earlier slug",
     summary: "Release an earlier slug",
     role: "admin",
     show({ params: { id, slug } }) {
@@ -103,7 +103,7 @@ export function pageAdminRoutes(deps: AdminDependencies) {
   });
 
   area.form("/:id/delete", {
-    ask: "Show the confirmation for deleting a status page",
+    showSummary: "Show the confirmation for deleting a status page",
     summary: "Delete a status page",
     role: "admin",
     form: DELETE_FORM,

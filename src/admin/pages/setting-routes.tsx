@@ -69,11 +69,11 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
     tab: PageTab,
     children: Screen["children"],
   ): Screen {
-    const mayManage = roleAllows(sessionOf(at.requestContext).user.role, "admin");
+    const canManage = roleAllows(sessionOf(at.requestContext).user.role, "admin");
     return {
       title: pageTabTitle(page, tab),
       children: (
-        <PageFrame page={page} tab={tab} mayManage={mayManage}>
+        <PageFrame page={page} tab={tab} canManage={canManage}>
           {children}
         </PageFrame>
       ),
@@ -104,7 +104,7 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
 
   area.editForm("/:id/general", {
     ...edit,
-    ask: "Show the form for a page's general settings",
+    showSummary: "Show the form for a page's general settings",
     summary: "Change a page's general settings",
     form: GENERAL_FORM,
     show: (state, at) =>
@@ -119,7 +119,7 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
 
   area.editForm("/:id/look", {
     ...edit,
-    ask: "Show the forms for a page's appearance",
+    showSummary: "Show the forms for a page's appearance",
     summary: "Change a page's appearance",
     form: LOOK_FORM,
     show: (look, at) => lookScreen(at, look.context.page, { look }),
@@ -127,7 +127,7 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
   });
 
   area.editForm("/:id/logo", {
-    ask: "Redirect to a page's appearance",
+    showSummary: "Redirect to a page's appearance",
     summary: "Upload a page's logo",
     role: "admin",
     takesFiles: true,
@@ -161,7 +161,7 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
 
   area.editForm("/:id/visibility", {
     ...edit,
-    ask: "Show the form for a page's visibility",
+    showSummary: "Show the form for a page's visibility",
     summary: "Change a page's visibility",
     form: VISIBILITY_FORM,
     show: (state, at) =>
@@ -196,7 +196,7 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
 
   area.editForm("/:id/address", {
     ...edit,
-    ask: "Show the forms for a page's address",
+    showSummary: "Show the forms for a page's address",
     summary: "Change a page's slug",
     form: SLUG_FORM,
     show: (slug, at) => addressScreen(at, slug.context.page, { slug }),
@@ -213,7 +213,7 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
 
   area.editForm("/:id/domains", {
     ...edit,
-    ask: "Redirect to a page's address",
+    showSummary: "Redirect to a page's address",
     summary: "Change a page's custom domains",
     form: DOMAINS_FORM,
     back: backTo("address"),

@@ -17,15 +17,16 @@ export interface Action<Path extends string, Result> extends RouteOptions {
 
 /** Action with a screen that asks before it, shown as a dialog where scripts run. */
 export interface Confirmation<Path extends string, Result> extends Action<Path, Result> {
-  /** Summary of the screen. */
-  ask: string;
+  /** Summary of the route that shows the screen (GET); `summary` is that of the submission. */
+  showSummary: string;
   show: (at: At<Path>) => ScreenOrPath;
 }
 
 /** Deletion of an object, with a screen that asks before it. */
 export interface Deletion<Path extends string> extends RouteOptions {
-  /** Summaries of the two routes. */
-  ask: string;
+  /** Summary of the route that shows the screen (GET). */
+  showSummary: string;
+  /** Summary of the route that submits it (POST). */
   summary: string;
   show: (at: At<Path>) => ScreenOrPath;
   /** Deletes the object, in the transaction. Returns its name, and an id for `done`. */
@@ -36,8 +37,9 @@ export interface Deletion<Path extends string> extends RouteOptions {
 
 /** Button that creates a secret. */
 export interface SecretAction<Path extends string, Made> extends RouteOptions {
-  /** Summaries of the two routes. */
-  ask: string;
+  /** Summary of the route that shows the screen (GET). */
+  showSummary: string;
+  /** Summary of the route that submits it (POST). */
   summary: string;
   /** Path to which a GET request redirects. */
   back: (at: At<Path>) => string;
@@ -78,7 +80,7 @@ export function addConfirmation<Path extends string, Result>(
   path: Path,
   declared: Confirmation<Path, Result>,
 ): void {
-  routes.get(path, declared.ask, declared.show, declared);
+  routes.get(path, declared.showSummary, declared.show, declared);
   addAction(routes, path, declared);
 }
 
@@ -91,7 +93,7 @@ export function addDeletion<Path extends string>(
   path: Path,
   declared: Deletion<Path>,
 ): void {
-  routes.get(path, declared.ask, declared.show, declared);
+  routes.get(path, declared.showSummary, declared.show, declared);
   routes.post(
     path,
     declared.summary,
@@ -116,7 +118,7 @@ export function addSecretAction<Path extends string, Made>(
   path: Path,
   declared: SecretAction<Path, Made>,
 ): void {
-  routes.get(path, declared.ask, (at) => ({ path: declared.back(at) }), declared);
+  routes.get(path, declared.showSummary, (at) => ({ path: declared.back(at) }), declared);
   routes.post(
     path,
     declared.summary,

@@ -48,8 +48,9 @@ export interface AreaForm<
   View extends Context,
   Fields,
 > extends RouteOptions {
-  /** Summaries of the two routes. */
-  ask: string;
+  /** Summary of the route that shows the screen (GET). */
+  showSummary: string;
+  /** Summary of the route that submits it (POST). */
   summary: string;
   /** Role that the screen requires, if it is open to lower roles than the action. */
   readRole?: Role | undefined;
@@ -66,9 +67,9 @@ export interface AreaForm<
   conflictField?: string | undefined;
 }
 
-/** Summaries of the two routes of a preview. */
-interface PreviewSummaries {
-  ask: string;
+/** Summaries of the two routes of a preview: GET redirects to the form, POST shows the preview. */
+export interface PreviewSummaries {
+  showSummary: string;
   summary: string;
 }
 
@@ -118,7 +119,7 @@ export function addAreaForm<Path extends string, Body, Context, View extends Con
     });
   }
 
-  routes.get(path, declared.ask, (at) => (back ? { path: back(at) } : show(at)), {
+  routes.get(path, declared.showSummary, (at) => (back ? { path: back(at) } : show(at)), {
     role: readRole,
   });
 
@@ -139,7 +140,7 @@ export function addAreaForm<Path extends string, Body, Context, View extends Con
     ): void {
       const showPreview = createPreview(routes.deps);
       const previewPath = `${path}/preview` as Path;
-      routes.get(previewPath, summaries.ask, (at) => ({ path: (back ?? pathOfForm)(at) }), {
+      routes.get(previewPath, summaries.showSummary, (at) => ({ path: (back ?? pathOfForm)(at) }), {
         role,
       });
       routes.post(

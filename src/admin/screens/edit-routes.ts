@@ -4,7 +4,14 @@ import { invalidFields, Problem } from "../../errors";
 import { actorOf } from "../../http";
 import { type ValuesOf, versionInput, withErrors } from "../forms/form";
 import type { Previewed } from "../preview";
-import { addAreaForm, formAt, type AreaForm, runTrial, type Trial } from "./area-form";
+import {
+  addAreaForm,
+  type AreaForm,
+  formAt,
+  type PreviewSummaries,
+  runTrial,
+  type Trial,
+} from "./area-form";
 import { StaleForm } from "./rejection";
 import type { AreaRoutes, At, Done, SentAt } from "./routes";
 
@@ -39,9 +46,7 @@ export interface EditForm<
   ) => boolean | void;
   done: (at: SentAt<Path>, values: ValuesOf<Fields>) => Done;
   /** Shows the public page as it would be after the change, which is rolled back. */
-  preview?: {
-    ask: string;
-    summary: string;
+  preview?: PreviewSummaries & {
     show: (tx: Tx, at: SentAt<Path>, context: View) => Previewed;
   };
 }

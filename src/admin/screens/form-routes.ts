@@ -6,7 +6,14 @@ import { type ValuesOf, withErrors } from "../forms/form";
 import type { Previewed } from "../preview";
 import type { Screen } from "../render";
 import type { Reveal } from "../reveals";
-import { addAreaForm, formAt, type AreaForm, runTrial, type Trial } from "./area-form";
+import {
+  addAreaForm,
+  type AreaForm,
+  formAt,
+  type PreviewSummaries,
+  runTrial,
+  type Trial,
+} from "./area-form";
 import type { AreaRoutes, At, Done, SentAt } from "./routes";
 
 /** Form with a token, so that one rendering of it takes effect once, however often it is sent. */
@@ -36,9 +43,7 @@ export interface OnceForm<
   submit: (tx: Tx, body: Body, actor: Actor, at: SentAt<Path>, context: View) => string;
   done: (subjectId: string, at: SentAt<Path>, values: ValuesOf<Fields>) => Done;
   /** Shows the public page as it would be after the action, which is rolled back. */
-  preview?: {
-    ask: string;
-    summary: string;
+  preview?: PreviewSummaries & {
     show: (tx: Tx, subjectId: string, at: SentAt<Path>, context: View) => Previewed;
   };
 }

@@ -79,7 +79,7 @@ export function userAdminRoutes(deps: AdminDependencies) {
   }));
 
   area.secretForm("/new", {
-    ask: "Show the form for a new user",
+    showSummary: "Show the form for a new user",
     summary: "Invite a user",
     form: INVITE_FORM,
     load: () => undefined,
@@ -107,7 +107,7 @@ export function userAdminRoutes(deps: AdminDependencies) {
   area.screen("/:id", "Show a user", (at) => detail(at));
 
   area.editForm("/:id/role", {
-    ask: "Redirect to the user",
+    showSummary: "Redirect to the user",
     summary: "Change a user's role",
     form: ROLE_FORM,
     back: ({ params }) => userPath(params.id),
@@ -124,7 +124,7 @@ export function userAdminRoutes(deps: AdminDependencies) {
   });
 
   area.secretAction("/:id/link", {
-    ask: "Redirect to the user",
+    showSummary: "Redirect to the user",
     summary: "Create a link for choosing a password",
     back: ({ params }) => userPath(params.id),
     create(tx, actor, { params }) {
@@ -135,7 +135,7 @@ export function userAdminRoutes(deps: AdminDependencies) {
   });
 
   area.confirmation("/:id/disable", {
-    ask: "Show the confirmation for disabling a user",
+    showSummary: "Show the confirmation for disabling a user",
     summary: "Disable a user",
     show({ params }) {
       const user = getUser(ctx.db, params.id);

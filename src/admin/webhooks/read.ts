@@ -85,19 +85,19 @@ export function readWebhookView(
   const { pageId } = record.row;
   const status = DELIVERY_STATUSES.find((one) => one === query["show"]);
   const before = query["before"] || undefined;
-  const found = listDeliveries(reader, {
+  const rows = listDeliveries(reader, {
     webhookId: id,
     status: status ?? null,
     before: before ?? NEWEST,
     limit: DELIVERIES_PER_SCREEN + 1,
   });
-  const deliveries = found.slice(0, DELIVERIES_PER_SCREEN);
+  const deliveries = rows.slice(0, DELIVERIES_PER_SCREEN);
   return {
     ...withHealth(reader, record, deliveryHealth(reader, now).backlogs),
     page: (pageId !== null && findPage(reader, { id: pageId })) || null,
     deliveries,
     status,
-    nextBefore: found.length > DELIVERIES_PER_SCREEN ? deliveries.at(-1)?.row.id : undefined,
+    nextBefore: rows.length > DELIVERIES_PER_SCREEN ? deliveries.at(-1)?.row.id : undefined,
     isContinued: before !== undefined,
   };
 }

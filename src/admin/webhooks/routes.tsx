@@ -71,7 +71,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
   });
 
   area.secretForm("/new", {
-    ask: "Show the form for a new webhook",
+    showSummary: "Show the form for a new webhook",
     summary: "Create a webhook",
     form: WEBHOOK_FORM,
     load: (reader, { query, sent }) =>
@@ -112,7 +112,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
   });
 
   area.editForm("/:id/edit", {
-    ask: "Show the form for a webhook",
+    showSummary: "Show the form for a webhook",
     summary: "Change a webhook",
     form: WEBHOOK_FORM,
     load(reader, { params, sent }) {
@@ -177,7 +177,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
   });
 
   area.secretForm("/:id/rotate", {
-    ask: "Show the confirmation for rotating a webhook's secret",
+    showSummary: "Show the confirmation for rotating a webhook's secret",
     summary: "Rotate a webhook's secret",
     form: CONFIRM_FORM,
     load: (reader, { params }) => rowOf(reader, params.id),
@@ -193,7 +193,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
   });
 
   area.confirmation("/:id/disable", {
-    ask: "Show the confirmation for disabling a webhook",
+    showSummary: "Show the confirmation for disabling a webhook",
     summary: "Disable a webhook",
     show({ params }) {
       const row = rowOf(ctx.db, params.id);
@@ -218,7 +218,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
   });
 
   area.deletion("/:id/delete", {
-    ask: "Show the confirmation for deleting a webhook",
+    showSummary: "Show the confirmation for deleting a webhook",
     summary: "Delete a webhook",
     show({ params }) {
       const row = rowOf(ctx.db, params.id);

@@ -5,7 +5,7 @@ import { WEBHOOK_FORMATS, type WebhookFormat } from "../../domain/webhook";
 import { Checkbox, TextField } from "../../ui";
 import type { Field } from "../forms/field";
 
-/** Setting of a format besides the URL, as a form field. */
+/** Setting of a format in addition to the URL, as a form field. */
 interface Setting {
   name: string;
   /** Names of the input, and of the checkbox that removes the stored value. */

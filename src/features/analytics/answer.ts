@@ -83,8 +83,8 @@ export function prefersCsv(accept: string | null): boolean {
   const weightOf = (type: string) => {
     const [family] = type.split("/");
     for (const desired of [type, `${family}/*`, "*/*"]) {
-      const found = ranges.find(({ range }) => range === desired);
-      if (found) return found.weight;
+      const entry = ranges.find(({ range }) => range === desired);
+      if (entry) return entry.weight;
     }
     return 0;
   };

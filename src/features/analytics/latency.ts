@@ -14,18 +14,18 @@ const MONITORS_MAX = 20;
  * `invalid_request` for more lines than an answer may have, and for more than 20 monitors.
  */
 export function latencyAnswer(reader: Reader, subject: Subject, period: Period): LatencyAnswer {
-  const found = monitorsOf(reader, subject);
-  if (found.length > MONITORS_MAX) {
+  const monitors = monitorsOf(reader, subject);
+  if (monitors.length > MONITORS_MAX) {
     throw invalidParameter(
       "monitor",
       `is required, because there are more than ${MONITORS_MAX} monitors`,
     );
   }
-  requireLines(found.length, period);
+  requireLines(monitors.length, period);
   const { spans } = period;
-  const nums = found.map(({ num }) => num);
+  const nums = monitors.map(({ num }) => num);
   const { each, total } = latencyOfEach(reader, nums, spans);
-  const data = found.flatMap(({ id, name }, i) =>
+  const data = monitors.flatMap(({ id, name }, i) =>
     (each[i] ?? []).map((figures, j) => ({
       id,
       name,

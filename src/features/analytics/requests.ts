@@ -32,14 +32,14 @@ export function requestsAnswer(reader: Reader, input: RequestsInput, now: number
   const { interval, spans } = hours;
   const keyIds = JSON.stringify(keys.map(({ id }) => id));
   const counted = countRequests(reader, { keyIds, from, to, unit: unitOf(interval) });
-  const placeOf = (keyId: string, at: number) => `${keyId} ${numberOf(at, interval)}`;
-  const byPlace = Map.groupBy(counted, ({ keyId, at }) => placeOf(keyId, at));
+  const bucketOf = (keyId: string, at: number) => `${keyId} ${numberOf(at, interval)}`;
+  const byBucket = Map.groupBy(counted, ({ keyId, at }) => bucketOf(keyId, at));
   const data = keys.flatMap(({ id, name, lastUsedAt }) =>
     spans.map((span) => ({
       id,
       name,
       ...lineOf(span),
-      ...figuresOf(byPlace.get(placeOf(id, span.from)) ?? []),
+      ...figuresOf(byBucket.get(bucketOf(id, span.from)) ?? []),
       last_used_at: toIsoOrNull(lastUsedAt),
     })),
   );

@@ -26,7 +26,7 @@ interface Marked {
   to: number;
 }
 
-/** Returns the statement for ended or open causes, each of which uses its part of the index. */
+/** Returns the statement for ended or for open causes. Each uses its own part of the index. */
 function causesStatement(hasEnd: ($: Marked) => SQL) {
   return selectMany((orm, $: Marked) =>
     orm

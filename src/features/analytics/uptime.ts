@@ -28,25 +28,25 @@ import { type ComponentOnPage, componentsOf, type MonitorName, type Subject } fr
  */
 export function uptimeAnswer(reader: Reader, subject: Subject, period: Period): UptimeAnswer {
   if (subject.monitor) return uptimeOfMonitor(reader, subject.monitor, period);
-  const found = componentsOf(reader, subject);
-  requireLines(found.length, period);
-  return uptimeOfComponents(reader, found, period);
+  const components = componentsOf(reader, subject);
+  requireLines(components.length, period);
+  return uptimeOfComponents(reader, components, period);
 }
 
 function uptimeOfComponents(
   reader: Reader,
-  found: readonly ComponentOnPage[],
+  components: readonly ComponentOnPage[],
   period: Period,
 ): UptimeAnswer {
   const { from, to, spans } = period;
-  const marked = { componentIds: JSON.stringify(found.map(({ row }) => row.id)), from, to };
+  const marked = { componentIds: JSON.stringify(components.map(({ row }) => row.id)), from, to };
   const causes = Map.groupBy(listCauses(reader, marked), ({ componentId }) => componentId);
   const gaps = Map.groupBy(listNoData(reader, marked), ({ componentId }) => componentId);
-  const folded = found.map(({ row }) => {
+  const folded = components.map(({ row }) => {
     const known = { from: Math.max(from, knownFrom(row)), to };
     return foldSpans(causes.get(row.id) ?? [], known, spans, gaps.get(row.id));
   });
-  const data = found.flatMap(({ row: { id, name }, pageSlug }, i) =>
+  const data = components.flatMap(({ row: { id, name }, pageSlug }, i) =>
     spans.map((span, j) => ({
       kind: "component" as const,
       id,
@@ -57,7 +57,7 @@ function uptimeOfComponents(
     })),
   );
   const whole = addStatusTimes(folded.flat().map(({ time }) => time));
-  const total = figuresOfTime(whole, (to - from) * found.length);
+  const total = figuresOfTime(whole, (to - from) * components.length);
   return { ...headOf(period, METHODS.uptimeOfComponents), total, data };
 }
 

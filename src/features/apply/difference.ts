@@ -8,10 +8,10 @@ interface FieldChange {
 }
 
 /** Returns the fields in which the desired values differ from the current ones. */
-export function differences<T extends object>(present: T, desired: T): FieldChange[] {
+export function differences<T extends object>(current: T, desired: T): FieldChange[] {
   return (Object.keys(desired) as (keyof T & string)[])
-    .filter((field) => !isDeepStrictEqual(present[field], desired[field]))
-    .map((field) => ({ field, from: present[field], to: desired[field] }));
+    .filter((field) => !isDeepStrictEqual(current[field], desired[field]))
+    .map((field) => ({ field, from: current[field], to: desired[field] }));
 }
 
 /** Returns the desired values of changed fields. */

@@ -29,10 +29,10 @@ export interface PageEntries {
 export function matchEntries(
   desired: FilePage,
   path: Path,
-  present: { groups: readonly GroupRow[]; components: readonly ComponentRow[] },
+  current: { groups: readonly GroupRow[]; components: readonly ComponentRow[] },
 ): PageEntries {
-  const groups = new RowsByRef(present.groups);
-  const components = new RowsByRef(present.components);
+  const groups = new RowsByRef(current.groups);
+  const components = new RowsByRef(current.components);
   const entriesOf = (items: readonly FileComponent[] | undefined, at: Path) =>
     (items ?? []).map((item, index) => components.match(item, [...at, "components", index]));
   return {
@@ -55,8 +55,8 @@ export class RowsByRef<Row extends { ref: string }> {
   /** Finds the row of an entry by its ref or an earlier one; no two entries get the same row. */
   match<Item extends Named>(item: Item, path: Path): Entry<Item, Row> {
     const ref = refOf(item);
-    const known = [ref, ...(item.previous_refs ?? [])].find((one) => this.#rows.has(one));
-    const row = known === undefined ? undefined : this.#rows.get(known);
+    const stored = [ref, ...(item.previous_refs ?? [])].find((one) => this.#rows.has(one));
+    const row = stored === undefined ? undefined : this.#rows.get(stored);
     if (row) this.#rows.delete(row.ref);
     return { item, ref, path, row };
   }

@@ -39,8 +39,8 @@ export function exportFile(
 }
 
 function exportPage(reader: Reader, row: PageRow, monitors: ExportedMonitors): FilePage {
-  const present = presentPageFields(row);
-  const { slug, name, ref } = present;
+  const current = presentPageFields(row);
+  const { slug, name, ref } = current;
   const least = desiredPage({ slug, name }, { ref, isDefault: false });
   const byGroup = Map.groupBy(
     listComponentsOfPage(reader, { pageId: row.id }),
@@ -61,7 +61,7 @@ function exportPage(reader: Reader, row: PageRow, monitors: ExportedMonitors): F
     slug,
     name,
     ref,
-    ...nonDefault(present, least),
+    ...nonDefault(current, least),
     ...componentsIn(null),
     ...(groups.length > 0 ? { groups } : {}),
   };
@@ -79,8 +79,8 @@ function exportComponent(row: ComponentRow, { below }: ExportedMonitors): FileCo
 }
 
 /** Returns the fields that differ from their defaults. */
-function nonDefault<Fields extends object>(present: Fields, least: Fields): Partial<Fields> {
-  return changedOnly(present, differences(least, present));
+function nonDefault<Fields extends object>(current: Fields, least: Fields): Partial<Fields> {
+  return changedOnly(current, differences(least, current));
 }
 
 /** Writes a file as YAML that `readApplyFile` reads back, under lines of comment. */
@@ -131,18 +131,18 @@ function exportMonitors(reader: Reader, pages: readonly PageRow[]): ExportedMoni
   const monitors = listStoredMonitors(reader);
   const refs = monitors.length > 0 ? readComponentRefs(reader) : undefined;
   const order = pages.flatMap((page) => componentsInOrder(reader, page));
-  const places = new Map(order.map((id, place) => [id, place]));
-  const placeOf = (id: string) => places.get(id) ?? order.length;
+  const ranks = new Map(order.map((id, index) => [id, index]));
+  const rankOf = (id: string) => ranks.get(id) ?? order.length;
   const below = new Map<string, FileMonitor[]>();
   const alone: FileMonitor[] = [];
   for (const monitor of monitors) {
-    const [first, ...others] = monitor.componentIds.toSorted((a, b) => placeOf(a) - placeOf(b));
+    const [first, ...others] = monitor.componentIds.toSorted((a, b) => rankOf(a) - rankOf(b));
     const exported = exportMonitor(
       monitor,
       others.map((id) => refs?.nameOf(id) ?? id),
     );
     if (first === undefined) alone.push(exported);
-    else if (places.has(first)) below.set(first, [...(below.get(first) ?? []), exported]);
+    else if (ranks.has(first)) below.set(first, [...(below.get(first) ?? []), exported]);
   }
   return { below, alone };
 }

@@ -8,17 +8,17 @@ import { type PageInput, type PageRow, toDomain } from "../pages";
  */
 
 /**
- * Returns the desired fields of a page. `known` is the current page, which cannot stop being the
+ * Returns the desired fields of a page. `stored` is the current page, which cannot stop being the
  * default.
  */
 export function desiredPage(
   page: PageInput,
-  known: Pick<PageRow, "ref" | "isDefault">,
+  stored: Pick<PageRow, "ref" | "isDefault">,
 ): Required<PageInput> {
   return {
     slug: page.slug,
     name: page.name,
-    ref: page.ref ?? known.ref,
+    ref: page.ref ?? stored.ref,
     description: page.description ?? null,
     time_zone: page.time_zone ?? "UTC",
     locale: page.locale ?? "en",
@@ -28,7 +28,7 @@ export function desiredPage(
     history_days: page.history_days ?? 90,
     // In the form that is stored.
     custom_domains: (page.custom_domains ?? []).map((text) => toDomain(text) ?? text),
-    default: known.isDefault || (page.default ?? false),
+    default: stored.isDefault || (page.default ?? false),
   };
 }
 

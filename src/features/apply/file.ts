@@ -5,7 +5,7 @@ import { mapWebhookSecrets } from "../webhooks";
 import { nameOf, offsetOf, type Path, pathOf } from "./locate";
 import { validateSemantics } from "./semantics";
 import { ApplyFile } from "./model";
-import { placed, withMonitors } from "./placed";
+import { withPointers, withMonitors } from "./pointers";
 
 /**
  * Maximum number of syntax errors shown, since one broken bracket can cause one per following line.
@@ -37,30 +37,30 @@ export class ApplyFileError extends Error {
 export function readApplyFile(text: string, env: Environment = {}): ReadFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const broken = [...document.errors, ...document.warnings];
-  if (broken.length > 0) {
+  const syntaxErrors = [...document.errors, ...document.warnings];
+  if (syntaxErrors.length > 0) {
     throw new ApplyFileError(
-      broken
+      syntaxErrors
         .slice(0, SYNTAX_ERRORS_SHOWN)
         .map((error) => ({ line: lines.linePos(error.pos[0]).line, detail: error.message })),
     );
   }
   const lineOf = (path: Path) => lines.linePos(offsetOf(document, path)).line;
   const plain = toPlain(document);
-  refuse(schemaErrors(ApplyFile, plain), lineOf);
+  throwIfInvalid(schemaErrors(ApplyFile, plain), lineOf);
   const errors: FieldError[] = [];
   const content = resolveReferences(plain as ApplyFile, env, errors);
   // Validated again with the secrets, which errors never contain.
   const validationErrors = [...schemaErrors(ApplyFile, content), ...validateSemantics(content)];
   const unresolved = new Set(errors.map(({ pointer }) => pointer));
-  refuse(
+  throwIfInvalid(
     [...errors, ...validationErrors.filter(({ pointer }) => !unresolved.has(pointer))],
     lineOf,
   );
   return { content, lineOf };
 }
 
-function refuse(fields: readonly FieldError[], lineOf: ReadFile["lineOf"]): void {
+function throwIfInvalid(fields: readonly FieldError[], lineOf: ReadFile["lineOf"]): void {
   if (fields.length === 0) return;
   throw new ApplyFileError(
     fields.map(({ pointer, detail }) => {
@@ -94,19 +94,21 @@ const REFERENCE = /\$(\$)?\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
  * unset or empty, as it is if a vault lacks the secret.
  */
 function resolveReferences(file: ApplyFile, env: Environment, errors: FieldError[]): ApplyFile {
-  const resolve = (at: string) => (text: string, inner: string) =>
+  const resolve = (ownerPointer: string) => (text: string, pointer: string) =>
     text.replace(REFERENCE, (whole: string, isText: string | undefined, name: string) => {
       if (isText) return whole.slice(1);
       const value = env[name];
       if (value) return value;
       const detail = `refers to the variable ${name}, which is ${value === "" ? "empty" : "not set"}`;
-      errors.push({ pointer: `${at}${inner.slice(1)}`, detail });
+      errors.push({ pointer: ownerPointer + pointer.slice("#".length), detail });
       return whole;
     });
-  const resolved = withMonitors(file, ({ item, at }) => mapDeclaredSecrets(item, resolve(at)));
+  const resolved = withMonitors(file, ({ item, pointer }) =>
+    mapDeclaredSecrets(item, resolve(pointer)),
+  );
   if (!file.webhooks) return resolved;
-  const webhooks = placed(file.webhooks, "#/webhooks").map(({ item, at }) =>
-    mapWebhookSecrets(item, resolve(at)),
+  const webhooks = withPointers(file.webhooks, "#/webhooks").map(({ item, pointer }) =>
+    mapWebhookSecrets(item, resolve(pointer)),
   );
   return { ...resolved, webhooks };
 }

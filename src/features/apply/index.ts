@@ -5,6 +5,6 @@
 export { describeChange } from "./difference";
 export { exportFile, writeApplyFile } from "./export";
 export { ApplyFileError, readApplyFile, type ReadFile } from "./file";
-export { monitorsIn } from "./placed";
+export { monitorsIn } from "./pointers";
 export { applyFile } from "./reconcile";
 export type { ApplyOutcome } from "./run";

@@ -42,20 +42,20 @@ export function applyInside(
   path: Path,
 ): MonitorList[] {
   // Read once, since a search per entry would take quadratic time.
-  const present = {
+  const current = {
     groups: listGroups(run.tx, { pageId: page.id }),
     components: listComponentsOfPage(run.tx, { pageId: page.id }),
   };
-  const entries = matchEntries(desired, path, present);
+  const entries = matchEntries(desired, path, current);
   const positions = positionsOf(entries);
   const positionOf = (entry: GroupEntry | ComponentEntry) => positions.get(entry) ?? 0;
-  const refs = refsOfGroups(present.groups, entries.groups);
-  const homes: MonitorList[] = [];
+  const refs = refsOfGroups(current.groups, entries.groups);
+  const monitorLists: MonitorList[] = [];
   const apply = (entry: ComponentEntry, groupId: string | null) => {
     const place = { position: positionOf(entry), groupId };
     const { id: componentId } = applyComponent(run, page, entry, place, refs);
     const { monitors = [] } = entry.item;
-    homes.push({ monitors, path: [...entry.path, "monitors"], componentId });
+    monitorLists.push({ monitors, path: [...entry.path, "monitors"], componentId });
   };
 
   for (const entry of entries.ungrouped) apply(entry, null);
@@ -64,8 +64,8 @@ export function applyInside(
     refs.set(id, group.ref);
     for (const entry of group.components) apply(entry, id);
   }
-  leaveTheRest(run, page, present, entries);
-  return homes;
+  handleLeftoversOfPage(run, page, current, entries);
+  return monitorLists;
 }
 
 /** Returns the ref of each group of a page, by group id. */
@@ -89,11 +89,11 @@ function applyGroup(run: ApplyRun, page: PageRow, entry: GroupEntry, position: n
     address: null,
     path,
     row,
-    present: (known) => ({ ...presentGroupFields(known), position: known.position }),
+    current: (stored) => ({ ...presentGroupFields(stored), position: stored.position }),
     desired: { ...input, position },
     create: () =>
       createGroup(ctx, tx, page, input, { position, managedBy: MANAGED_BY }, options.actor),
-    update: (known, fields) => updateGroup(ctx, tx, known.id, fields, options.actor),
+    update: (stored, fields) => updateGroup(ctx, tx, stored.id, fields, options.actor),
   });
 }
 
@@ -115,39 +115,41 @@ function applyComponent(
     address: `${page.slug}:${ref}`,
     path,
     row,
-    present: (known) => ({
-      ...presentComponentFields(known),
-      position: known.position,
-      group: groupRef(known.groupId),
+    current: (stored) => ({
+      ...presentComponentFields(stored),
+      position: stored.position,
+      group: groupRef(stored.groupId),
     }),
     desired: { ...input, position: place.position, group: groupRef(place.groupId) },
     create: () =>
       createComponent(ctx, tx, page, input, { ...place, managedBy: MANAGED_BY }, options.actor),
-    update: (known, { group: _group, ...fields }) =>
-      updateComponent(ctx, tx, known.id, { ...fields, groupId: place.groupId }, options.actor),
+    update: (stored, { group: _group, ...fields }) =>
+      updateComponent(ctx, tx, stored.id, { ...fields, groupId: place.groupId }, options.actor),
   });
 }
 
-/** Keeps objects without an entry, unless an earlier apply created them and this one prunes. */
-function leaveTheRest(
+/** Handles the leftovers among the groups and components of a page: those without an entry. */
+function handleLeftoversOfPage(
   run: ApplyRun,
   page: PageRow,
-  present: Parameters<typeof matchEntries>[2],
+  current: Parameters<typeof matchEntries>[2],
   { ungrouped, groups }: PageEntries,
 ): void {
   const { ctx, tx, options } = run;
-  const meant = new Set(
+  const matched = new Set(
     [...groups, ...ungrouped, ...groups.flatMap(({ components }) => components)].map(
       ({ row }) => row?.id,
     ),
   );
   const isLeftover = (row: { id: string; managedBy: string | null }) =>
-    row.managedBy === MANAGED_BY && !meant.has(row.id);
-  for (const { id, ref } of present.components.filter(isLeftover)) {
+    row.managedBy === MANAGED_BY && !matched.has(row.id);
+  for (const { id, ref } of current.components.filter(isLeftover)) {
     const remove = () => deleteComponent(ctx, tx, id, options.actor);
-    run.leave("component", `${page.slug}/${ref}`, remove);
+    run.handleLeftover("component", `${page.slug}/${ref}`, remove);
   }
-  for (const { id, ref } of present.groups.filter(isLeftover)) {
-    run.leave("group", `${page.slug}/${ref}`, () => deleteGroup(ctx, tx, id, options.actor));
+  for (const { id, ref } of current.groups.filter(isLeftover)) {
+    run.handleLeftover("group", `${page.slug}/${ref}`, () =>
+      deleteGroup(ctx, tx, id, options.actor),
+    );
   }
 }

@@ -11,7 +11,7 @@ const PreviousRefs = Type.Optional(Type.Array(RefText));
 interface MonitorMore {
   ref?: string;
   previous_refs?: string[];
-  /** Components that it watches besides the one it is nested in: `page-slug/component-ref`. */
+  /** Components that it watches in addition to the one it is nested in: `page-slug/component-ref`. */
   components?: string[];
 }
 

@@ -15,19 +15,19 @@ export interface MonitorList {
   componentId: string | null;
 }
 
-type KnownMonitor = ReturnType<typeof listStoredMonitors>[number] & { ref: string };
+type MonitorWithRef = ReturnType<typeof listStoredMonitors>[number] & { ref: string };
 
-type MonitorEntry = Entry<FileMonitor, KnownMonitor> & Pick<MonitorList, "componentId">;
+type MonitorEntry = Entry<FileMonitor, MonitorWithRef> & Pick<MonitorList, "componentId">;
 
 /** Applies monitors, after the components. */
-export function applyMonitors(run: ApplyRun, homes: readonly MonitorList[]): void {
-  const known = listStoredMonitors(run.tx).map((one) => ({ ...one, ref: one.row.ref }));
-  const rows = new RowsByRef<KnownMonitor>(known);
-  const entries = homes.flatMap(({ monitors, path, componentId }) =>
+export function applyMonitors(run: ApplyRun, monitorLists: readonly MonitorList[]): void {
+  const stored = listStoredMonitors(run.tx).map((one) => ({ ...one, ref: one.row.ref }));
+  const rows = new RowsByRef<MonitorWithRef>(stored);
+  const entries = monitorLists.flatMap(({ monitors, path, componentId }) =>
     monitors.map((item, index) => ({ ...rows.match(item, [...path, index]), componentId })),
   );
-  // First, so that the refs of deleted ones are free.
-  run.leaveRest("monitor", known, entries, (id) =>
+  // First, so that entries can take the refs of deleted ones.
+  run.handleLeftovers("monitor", stored, entries, (id) =>
     deleteMonitor(run.ctx, run.tx, id, run.options.actor),
   );
   if (entries.length === 0) return;
@@ -37,26 +37,26 @@ export function applyMonitors(run: ApplyRun, homes: readonly MonitorList[]): voi
 
 function applyMonitor(run: ApplyRun, entry: MonitorEntry, refs: ComponentRefs): void {
   const { ctx, tx, options } = run;
-  const { item, ref, path, row: known } = entry;
-  const [place, plan] = run.at(path, () => [
+  const { item, ref, path, row: stored } = entry;
+  const [assignment, plan] = run.locatingErrors(path, () => [
     { ref, componentIds: componentIdsOf(entry, refs) },
-    planMonitor(item, known?.row),
+    planMonitor(item, stored?.row),
   ]);
   const named = (ids: readonly string[]) => ids.map((id) => refs.nameOf(id)).sort();
-  run.apply<KnownMonitor["row"], Record<string, unknown>>({
+  run.apply<MonitorWithRef["row"], Record<string, unknown>>({
     noun: "monitor",
-    label: known?.ref ?? ref,
+    label: stored?.ref ?? ref,
     address: ref,
     path,
-    row: known?.row,
-    present: () => ({
-      ...plan.present,
-      ref: known?.ref,
-      components: named(known?.componentIds ?? []),
+    row: stored?.row,
+    current: () => ({
+      ...plan.current,
+      ref: stored?.ref,
+      components: named(stored?.componentIds ?? []),
     }),
-    desired: { ...plan.desired, ref, components: named(place.componentIds) },
-    create: () => plan.create(ctx, tx, place, options.actor),
-    update: () => plan.update(ctx, tx, place, options.actor),
+    desired: { ...plan.desired, ref, components: named(assignment.componentIds) },
+    create: () => plan.create(ctx, tx, assignment, options.actor),
+    update: () => plan.update(ctx, tx, assignment, options.actor),
   });
 }
 

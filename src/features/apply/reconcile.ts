@@ -20,7 +20,7 @@ import type { Path } from "./locate";
 import { type Named, pageFields, refOf } from "./semantics";
 import type { FilePage } from "./model";
 import { applyMonitors } from "./monitors";
-import { monitorsIn } from "./placed";
+import { monitorsIn } from "./pointers";
 import { type ApplyOptions, type ApplyOutcome, ApplyRun } from "./run";
 import { applyWebhooks } from "./webhooks";
 
@@ -39,26 +39,26 @@ export function applyFile(
   options: ApplyOptions,
 ): ApplyOutcome {
   const run = new ApplyRun(ctx, tx, file, options);
-  // First, so that the slugs and refs of deleted pages are free.
-  leavePages(run);
+  // First, so that entries can take the slugs and refs of deleted pages.
+  handleLeftoverPages(run);
   freeMovedDomains(run);
-  const meant = new Set<string>();
+  const matched = new Set<string>();
   const { pages, monitors = [], webhooks = [] } = file.content;
-  const homes = pages.flatMap((desired, index) => {
+  const monitorLists = pages.flatMap((desired, index) => {
     const path = ["pages", index];
-    const page = applyPage(run, desired, meant, path);
+    const page = applyPage(run, desired, matched, path);
     return applyInside(run, page, desired, path);
   });
-  applyMonitors(run, [...homes, { monitors, path: ["monitors"], componentId: null }]);
+  applyMonitors(run, [...monitorLists, { monitors, path: ["monitors"], componentId: null }]);
   applyWebhooks(run, webhooks);
   return run.outcome;
 }
 
-/** Applies one page. `meant` contains the pages of earlier entries. */
-function applyPage(run: ApplyRun, desired: FilePage, meant: Set<string>, path: Path): PageRow {
+/** Applies one page. `matched` holds the ids of the pages that earlier entries matched. */
+function applyPage(run: ApplyRun, desired: FilePage, matched: Set<string>, path: Path): PageRow {
   const { ctx, tx, options } = run;
-  const row = findDesiredPage(tx, desired, meant);
-  if (row) meant.add(row.id);
+  const row = findDesiredPage(tx, desired, matched);
+  if (row) matched.add(row.id);
   const ref = refOf(desired);
   return run.apply({
     noun: "page",
@@ -66,11 +66,11 @@ function applyPage(run: ApplyRun, desired: FilePage, meant: Set<string>, path: P
     address: desired.slug,
     path,
     row,
-    present: presentPageFields,
+    current: presentPageFields,
     desired: desiredPage(desired, row ?? { ref, isDefault: false }),
     create: () =>
       createPage(ctx, tx, { ...pageFields(desired), ref }, options.actor, { managedBy: "apply" }),
-    update: (known, fields) => updatePage(ctx, tx, known.id, fields, options.actor),
+    update: (stored, fields) => updatePage(ctx, tx, stored.id, fields, options.actor),
   });
 }
 
@@ -78,25 +78,25 @@ function applyPage(run: ApplyRun, desired: FilePage, meant: Set<string>, path: P
 function findDesiredPage(
   tx: Tx,
   desired: FilePage,
-  meant: ReadonlySet<string>,
+  matched: ReadonlySet<string>,
 ): PageRow | undefined {
   const refs = [refOf(desired), ...(desired.previous_refs ?? [])];
   const slugs = [desired.slug, ...(desired.previous_slugs ?? [])];
-  const found = [
+  const candidates = [
     ...refs.map((ref) => findPageByRef(tx, { ref })),
     ...slugs.map((slug) => findPageBySlug(tx, { slug })),
   ];
-  return found.find((row) => row !== undefined && !row.isSample && !meant.has(row.id));
+  return candidates.find((row) => row !== undefined && !row.isSample && !matched.has(row.id));
 }
 
-function leavePages(run: ApplyRun): void {
+function handleLeftoverPages(run: ApplyRun): void {
   const { tx, file } = run;
   const none = new Set<string>();
   const exemptions = exemptionsOf(run);
   const desired = new Set(file.content.pages.map((page) => findDesiredPage(tx, page, none)?.id));
   for (const { id, slug, managedBy } of listAllPages(tx, {})) {
     if (managedBy !== "apply" || desired.has(id)) continue;
-    run.leave("page", slug, () => removePage(run, id, exemptions));
+    run.handleLeftover("page", slug, () => deleteLeftoverPage(run, id, exemptions));
   }
 }
 
@@ -104,7 +104,7 @@ function leavePages(run: ApplyRun): void {
  * Deletes a page that the file no longer has, and records the monitors and webhooks that end with
  * it.
  */
-function removePage(run: ApplyRun, id: string, exemptions: Exemptions): void {
+function deleteLeftoverPage(run: ApplyRun, id: string, exemptions: Exemptions): void {
   const { ctx, tx, options } = run;
   const { paused, webhooks } = deletePage(ctx, tx, id, options.actor, exemptions);
   for (const { ref: label } of paused) {
@@ -146,10 +146,10 @@ type Exemptible = Pick<WebhookRow | MonitorRow, "id" | "ref" | "managedBy">;
 function freeMovedDomains(run: ApplyRun): void {
   const { ctx, tx, options, file } = run;
   if (file.content.pages.every((page) => !page.custom_domains?.length)) return;
-  const meant = new Set<string>();
+  const matched = new Set<string>();
   const entries = file.content.pages.map((page, index) => {
-    const row = findDesiredPage(tx, page, meant);
-    if (row) meant.add(row.id);
+    const row = findDesiredPage(tx, page, matched);
+    if (row) matched.add(row.id);
     const { custom_domains } = desiredPage(page, row ?? { ref: "", isDefault: false });
     return { row, domains: custom_domains, path: ["pages", index] };
   });
@@ -162,10 +162,10 @@ function freeMovedDomains(run: ApplyRun): void {
       label: row.slug,
       path,
       row,
-      present: (known) => ({ custom_domains: known.customDomains }),
+      current: (stored) => ({ custom_domains: stored.customDomains }),
       desired: { custom_domains: row.customDomains.filter((domain) => !isTaken(domain)) },
       create: () => row,
-      update: (known, fields) => updatePage(ctx, tx, known.id, fields, options.actor),
+      update: (stored, fields) => updatePage(ctx, tx, stored.id, fields, options.actor),
     });
   }
 }

@@ -40,13 +40,13 @@ interface ObjectPlan<Row extends { id: string }, Fields extends object> {
   path: Path;
   /** Current row, or undefined if it must be created. */
   row: Row | undefined;
-  present(row: Row): Fields;
+  current(row: Row): Fields;
   desired: Fields;
   create(): Row;
   update(row: Row, fields: Partial<Fields>): Row;
 }
 
-interface KnownObject {
+interface StoredObject {
   ref: string;
   row: { id: string; managedBy: string | null };
 }
@@ -75,38 +75,41 @@ export class ApplyRun {
     return row;
   }
 
-  /** Does the same for a part of an entry, without reporting an object. */
+  /** Works like `apply`, for a part of an object: the outcome lists the changes, not the object. */
   change<Row extends { id: string }, Fields extends object>(plan: ObjectPlan<Row, Fields>): Row {
     const { noun, label, path, row, desired } = plan;
     if (!row) {
       this.note({ kind: "create", noun, label, fields: [] });
-      return this.at(path, plan.create);
+      return this.locatingErrors(path, plan.create);
     }
-    const fields = differences(plan.present(row), desired);
+    const fields = differences(plan.current(row), desired);
     if (fields.length === 0) return row;
     this.note({ kind: "update", noun, label, fields });
-    return this.at(path, () => plan.update(row, changedOnly(desired, fields)));
+    return this.locatingErrors(path, () => plan.update(row, changedOnly(desired, fields)));
   }
 
-  /** Records an object that an earlier apply created and that the file no longer has. */
-  leave(noun: Change["noun"], label: string, remove: () => void): void {
+  /**
+   * Lists an object that an earlier apply created and that the file no longer has, and deletes it if
+   * this apply prunes.
+   */
+  handleLeftover(noun: Change["noun"], label: string, remove: () => void): void {
     this.outcome.leftovers.push(`${noun} ${label}`);
     if (!this.options.prune) return;
     this.note({ kind: "delete", noun, label, fields: [] });
     remove();
   }
 
-  /** Leaves the objects of an earlier apply that no entry of the file has. */
-  leaveRest(
+  /** Handles the leftovers among stored objects of one kind: those without an entry in the file. */
+  handleLeftovers(
     noun: Change["noun"],
-    known: readonly KnownObject[],
-    entries: readonly { row: KnownObject | undefined }[],
+    stored: readonly StoredObject[],
+    entries: readonly { row: StoredObject | undefined }[],
     remove: (id: string) => void,
   ): void {
     const kept = new Set(entries.map(({ row }) => row?.row.id));
-    for (const { row, ref } of known) {
+    for (const { row, ref } of stored) {
       if (row.managedBy !== "apply" || kept.has(row.id)) continue;
-      this.leave(noun, ref, () => remove(row.id));
+      this.handleLeftover(noun, ref, () => remove(row.id));
     }
   }
 
@@ -116,7 +119,7 @@ export class ApplyRun {
   }
 
   /** Runs work for an entry. A `Problem` is thrown as an ApplyFileError with its line. */
-  at<T>(path: Path, work: () => T): T {
+  locatingErrors<T>(path: Path, work: () => T): T {
     try {
       return work();
     } catch (error) {

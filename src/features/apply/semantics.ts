@@ -4,11 +4,12 @@ import { validateDeclaredMonitor } from "../monitors";
 import { validatePageInput, type PageInput } from "../pages";
 import { validateDeclaredWebhook } from "../webhooks";
 import type { ApplyFile, FilePage } from "./model";
-import { componentsIn, monitorsIn, type Placed, placed } from "./placed";
+import { componentsIn, monitorsIn, type WithPointer, withPointers } from "./pointers";
 
-/** Object identified by a ref. Only webhooks have no name. */
+/** An object of the file that is identified by a ref: a page, group, component, monitor or webhook. */
 export interface Named {
   ref?: string;
+  /** Undefined only for webhooks. */
   name?: string;
   /** Slug, only of pages. */
   slug?: string;
@@ -17,14 +18,15 @@ export interface Named {
 }
 
 /**
- * Returns the ref of an object in a file: its own, or one made from its name or description, or
- * from the slug of a page.
+ * Returns the ref of an object in a file: the one it states, else one derived from its name, else
+ * from its description (webhooks). A page whose name gives none uses its slug. Empty if none of them
+ * gives a ref.
  */
 export function refOf({ ref, name, description, slug = "" }: Named): string {
   return ref ?? (toRef(name ?? description ?? "") || slug);
 }
 
-/** Returns the fields of the page itself. */
+/** Returns the fields of a page that the page service takes: without its parts and earlier names. */
 export function pageFields(page: FilePage): PageInput {
   const { groups: _g, components: _c, previous_refs: _r, previous_slugs: _s, ...fields } = page;
   return fields;
@@ -35,79 +37,85 @@ export function pageFields(page: FilePage): PageInput {
  * names without a ref, duplicates.
  */
 export function validateSemantics(content: ApplyFile): FieldError[] {
-  const pages = placed(content.pages, "#/pages");
+  const pages = withPointers(content.pages, "#/pages");
   const monitors = monitorsIn(content);
-  const webhooks = placed(content.webhooks, "#/webhooks");
+  const webhooks = withPointers(content.webhooks, "#/webhooks");
   return [
     ...pages.flatMap(validatePage),
     ...validateRefs(pages),
     ...validateRefs(monitors),
-    ...monitors.flatMap(({ item, at }) => below(at, validateDeclaredMonitor(item))),
+    ...monitors.flatMap(({ item, pointer }) => withinItem(pointer, validateDeclaredMonitor(item))),
     ...validateRefs(webhooks),
-    ...webhooks.flatMap(({ item, at }) => below(at, validateDeclaredWebhook(item))),
+    ...webhooks.flatMap(({ item, pointer }) => withinItem(pointer, validateDeclaredWebhook(item))),
     ...validateUnique(pages, ({ slug }) => slug, "slug"),
     ...pages
       .filter(({ item }) => item.default === true)
       .slice(1)
-      .map(({ at }) => ({
-        pointer: `${at}/default`,
+      .map(({ pointer }) => ({
+        pointer: `${pointer}/default`,
         detail: "is already true for an earlier page",
       })),
   ];
 }
 
-function validatePage({ item: page, at }: Placed<FilePage>): FieldError[] {
+function validatePage({ item: page, pointer }: WithPointer<FilePage>): FieldError[] {
   return [
-    ...below(at, validatePageInput(pageFields(page))),
-    ...validateRefs(placed(page.groups, `${at}/groups`)),
-    ...validateRefs(componentsIn({ item: page, at })),
+    ...withinItem(pointer, validatePageInput(pageFields(page))),
+    ...validateRefs(withPointers(page.groups, `${pointer}/groups`)),
+    ...validateRefs(componentsIn({ item: page, pointer })),
   ];
 }
 
-/** Returns the errors of a part with pointers from the root of the file. */
-function below(at: string, errors: readonly FieldError[]): FieldError[] {
-  return errors.map(({ pointer, detail }) => ({ pointer: at + pointer.slice(1), detail }));
+/** Makes the pointers of an item's errors, such as `#/name`, start at the root of the file. */
+function withinItem(itemPointer: string, errors: readonly FieldError[]): FieldError[] {
+  return errors.map(({ pointer, detail }) => ({
+    pointer: itemPointer + pointer.slice("#".length),
+    detail,
+  }));
 }
 
-function validateRefs<Item extends Named>(items: readonly Placed<Item>[]): FieldError[] {
-  const nameless = items
+/** Returns errors of items without a ref, of refs that occur twice, and of wrong earlier refs. */
+function validateRefs<Item extends Named>(items: readonly WithPointer<Item>[]): FieldError[] {
+  const withoutRef = items
     .filter(({ item }) => refOf(item) === "")
-    .map(({ item, at }) =>
+    .map(({ item, pointer }) =>
       item.name === undefined
-        ? { pointer: at, detail: "must have a ref, or a description to make one from" }
+        ? { pointer, detail: "must have a ref, or a description to make one from" }
         : {
-            pointer: `${at}/ref`,
+            pointer: `${pointer}/ref`,
             detail: "is required, such as api, since none can be made from the name",
           },
     );
-  return [...nameless, ...validateUnique(items, refOf, "ref"), ...validateRenames(items)];
+  return [...withoutRef, ...validateUnique(items, refOf, "ref"), ...validateEarlierRefs(items)];
 }
 
-/** Returns errors of earlier refs that another object in the file has. */
-function validateRenames(items: readonly Placed<Named>[]): FieldError[] {
-  const present = new Set(items.map(({ item }) => refOf(item)));
-  return items.flatMap(({ item, at }) =>
+/** Returns errors of items whose `previous_refs` name the ref of another item. */
+function validateEarlierRefs(items: readonly WithPointer<Named>[]): FieldError[] {
+  const refs = new Set(items.map(({ item }) => refOf(item)));
+  return items.flatMap(({ item, pointer }) =>
     (item.previous_refs ?? [])
-      .filter((ref) => ref !== refOf(item) && present.has(ref))
+      .filter((ref) => ref !== refOf(item) && refs.has(ref))
       .map((ref) => ({
-        pointer: `${at}/previous_refs`,
+        pointer: `${pointer}/previous_refs`,
         detail: `names ${ref}, which is the ref of another object in the file`,
       })),
   );
 }
 
+/** Returns an error for each item whose value an earlier item has. `noun` names the value. */
 function validateUnique<Item>(
-  items: readonly Placed<Item>[],
-  nameIn: (item: Item) => string,
-  what: string,
+  items: readonly WithPointer<Item>[],
+  valueOf: (item: Item) => string,
+  noun: string,
 ): FieldError[] {
   const seen = new Set<string>();
-  return items.flatMap(({ item, at }) => {
-    const name = nameIn(item);
-    if (name === "" || !seen.has(name)) {
-      seen.add(name);
+  return items.flatMap(({ item, pointer }) => {
+    const value = valueOf(item);
+    // Missing refs have an error of their own.
+    if (value === "" || !seen.has(value)) {
+      seen.add(value);
       return [];
     }
-    return [{ pointer: at, detail: `has the same ${what} as an earlier one: ${name}` }];
+    return [{ pointer, detail: `has the same ${noun} as an earlier one: ${value}` }];
   });
 }

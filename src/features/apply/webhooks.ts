@@ -6,34 +6,34 @@ import { type Entry, RowsByRef } from "./entries";
 import type { FileWebhook } from "./model";
 import type { ApplyRun } from "./run";
 
-type KnownWebhook = StoredWebhook & { ref: string };
-type WebhookEntry = Entry<FileWebhook, KnownWebhook>;
+type WebhookWithRef = StoredWebhook & { ref: string };
+type WebhookEntry = Entry<FileWebhook, WebhookWithRef>;
 
 /** Applies webhooks, after the pages. */
 export function applyWebhooks(run: ApplyRun, webhooks: readonly FileWebhook[]): void {
-  const known = listStoredWebhooks(run.tx).map((one) => ({ ...one, ref: one.row.ref }));
-  const rows = new RowsByRef<KnownWebhook>(known);
+  const stored = listStoredWebhooks(run.tx).map((one) => ({ ...one, ref: one.row.ref }));
+  const rows = new RowsByRef<WebhookWithRef>(stored);
   const entries = webhooks.map((item, index) => rows.match(item, ["webhooks", index]));
-  // First, so that the refs of deleted ones are free.
-  run.leaveRest("webhook", known, entries, (id) =>
+  // First, so that entries can take the refs of deleted ones.
+  run.handleLeftovers("webhook", stored, entries, (id) =>
     deleteWebhook(run.ctx, run.tx, id, run.options.actor),
   );
   for (const entry of entries) applyWebhook(run, entry);
 }
 
-function applyWebhook(run: ApplyRun, { item, ref, path, row: known }: WebhookEntry): void {
+function applyWebhook(run: ApplyRun, { item, ref, path, row: stored }: WebhookEntry): void {
   const { ctx, tx, options } = run;
-  const plan = run.at(path, () => {
-    const page = pageOf(tx, item, known);
-    return planWebhook(item, { ref, page }, known);
+  const plan = run.locatingErrors(path, () => {
+    const page = pageOf(tx, item, stored);
+    return planWebhook(item, { ref, page }, stored);
   });
   run.apply({
     noun: "webhook",
-    label: known?.ref ?? ref,
+    label: stored?.ref ?? ref,
     address: ref,
     path,
-    row: known?.row,
-    present: () => plan.present,
+    row: stored?.row,
+    current: () => plan.current,
     desired: plan.desired,
     create: () => plan.create(ctx, tx, options.actor),
     update: () => plan.update(ctx, tx, options.actor),
@@ -41,9 +41,9 @@ function applyWebhook(run: ApplyRun, { item, ref, path, row: known }: WebhookEnt
 }
 
 /** Returns the page of a webhook, also by an earlier slug; null for all pages. */
-function pageOf(tx: Tx, { page: slug }: FileWebhook, known?: KnownWebhook): PageRow | null {
+function pageOf(tx: Tx, { page: slug }: FileWebhook, stored?: WebhookWithRef): PageRow | null {
   if (slug === undefined || slug === null) return null;
-  if (known?.page?.slug === slug) return known.page;
+  if (stored?.page?.slug === slug) return stored.page;
   const page = findPageBySlug(tx, { slug });
   if (page) return page;
   throw invalidFields([{ pointer: pointer("page"), detail: `is not the slug of a page: ${slug}` }]);

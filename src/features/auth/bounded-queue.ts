@@ -24,14 +24,14 @@ interface Waiter {
 }
 
 /**
- * Runs at most `atOnce` pieces of work and lets at most `waiting` wait, at most `waitingOfOne` of
+ * Runs at most `concurrency` pieces of work and lets at most `waiting` wait, at most `waitingPerSource` of
  * one source. When all places are taken, the last waiting work in order is refused, possibly the
  * new one, so that work of a high rank never displaces work of a lower rank.
  */
 export function createBoundedQueue(limits: {
-  atOnce: number;
+  concurrency: number;
   waiting: number;
-  waitingOfOne: number;
+  waitingPerSource: number;
   refuse: (reason: RefusalReason) => Error;
 }): BoundedQueue {
   /** In the order of arrival. */
@@ -42,12 +42,12 @@ export function createBoundedQueue(limits: {
    * Resolves when the work may start. Finished work passes its place to the first waiting work.
    */
   async function takePlace(turn: Turn): Promise<void> {
-    if (running < limits.atOnce) {
+    if (running < limits.concurrency) {
       running += 1;
       return;
     }
     const ofThisSource = queue.filter(({ turn: { source } }) => source === turn.source);
-    if (ofThisSource.length >= limits.waitingOfOne) throw limits.refuse("busy");
+    if (ofThisSource.length >= limits.waitingPerSource) throw limits.refuse("busy");
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     queue.push({ turn, begin: resolve, refuse: () => reject(limits.refuse("full")) });
     if (queue.length > limits.waiting) take("last")?.refuse();

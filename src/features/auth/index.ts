@@ -1,6 +1,6 @@
 /**
- * Authentication: passwords and their bounded verification, the throttle of sign-in, sessions, and
- * one-time links. Knows users only as rows that sessions belong to.
+ * Authentication: passwords, the throttle of sign-in, sessions, and one-time links. Invitations,
+ * roles and sign-in itself are in `users/`, which imports this module.
  */
 export {
   findLink,
@@ -9,7 +9,7 @@ export {
   type LinkPurpose,
   type OneTimeLink,
   redeemLink,
-  voidLinks,
+  endLinks,
 } from "./links";
 export { createPasswords, passwordError, type Passwords } from "./passwords";
 export { SESSION_LIFETIME_MS } from "./rules";
@@ -17,7 +17,7 @@ export {
   createSessions,
   endSession,
   endSessionsOf,
-  isSecure,
+  isHttps,
   listSessionsOf,
   type LiveSession,
   type SessionOrigin,

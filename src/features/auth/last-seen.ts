@@ -34,8 +34,8 @@ export function createLastSeen(ctx: Pick<AppContext, "clock" | "db" | "log">) {
   return {
     /** `now` in unix ms. Never throws. */
     touch(session: Used, now: number, ip: string): void {
-      const known = Math.max(session.lastSeenAt, begun().get(session.id) ?? 0);
-      if (!isTouchDue(known, now)) return;
+      const usedAt = Math.max(session.lastSeenAt, begun().get(session.id) ?? 0);
+      if (!isTouchDue(usedAt, now)) return;
       begun().set(session.id, now);
       void write(session.id, now, ip);
     },

@@ -70,7 +70,7 @@ export function redeemLink(tx: Tx, token: string, now: number): OneTimeLink | un
 }
 
 /** Ends every link of a purpose, or every link of a user. */
-export function voidLinks(tx: Tx, which: { purpose: LinkPurpose } | { userId: string }): void {
+export function endLinks(tx: Tx, which: { purpose: LinkPurpose } | { userId: string }): void {
   if ("purpose" in which) deleteLinksWithPurpose(tx, which);
   else deleteLinksOfUser(tx, which);
 }

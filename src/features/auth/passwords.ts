@@ -5,7 +5,7 @@ import { createBoundedQueue, type RefusalReason, type Turn } from "./bounded-que
 // One of the equivalent minimums of OWASP's Password Storage Cheat Sheet: 19 MiB, two passes, one
 // lane. Each at work holds that memory and a thread of the pool.
 const ARGON2ID = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
-const AT_ONCE = 2;
+const VERIFICATION_CONCURRENCY = 2;
 const WAITING = 100;
 const RETRY_AFTER_SECONDS = 5;
 const UNKNOWN_TURN: Turn = { source: "", rank: () => 0 };
@@ -50,15 +50,15 @@ export interface Passwords {
 
 export function createPasswords(verifyHash: VerifyHash = Bun.password.verify): Passwords {
   const verifying = createBoundedQueue({
-    atOnce: AT_ONCE,
+    concurrency: VERIFICATION_CONCURRENCY,
     waiting: WAITING,
-    waitingOfOne: 1,
+    waitingPerSource: 1,
     refuse: rejection,
   });
   const hashing = createBoundedQueue({
-    atOnce: 1,
+    concurrency: 1,
     waiting: WAITING,
-    waitingOfOne: WAITING,
+    waitingPerSource: WAITING,
     refuse: rejection,
   });
   return {

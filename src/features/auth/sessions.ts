@@ -62,7 +62,7 @@ export function createSessions(
     find(token, now) {
       const hash = hashToken(token);
       const row = hash && findSessionRow(ctx.db, { hash });
-      const isLive = row && row.isSecure === isSecure(ctx.baseUrl) && isSessionLive(row, now);
+      const isLive = row && row.isSecure === isHttps(ctx.baseUrl) && isSessionLive(row, now);
       return isLive ? presentSession(row) : undefined;
     },
     touch: createLastSeen(ctx).touch,
@@ -87,7 +87,7 @@ export function startSession(
     id: Buffer.from(ctx.random(ID_BYTES)).readUIntBE(0, ID_BYTES),
     hash: hashToken(token) as Buffer,
     userId,
-    isSecure: isSecure(ctx.baseUrl),
+    isSecure: isHttps(ctx.baseUrl),
     createdAt: now,
     lastSeenAt: now,
     ip: origin.ip,
@@ -96,8 +96,8 @@ export function startSession(
   return token;
 }
 
-/** Returns true if sessions require HTTPS, which they do if the public address has it. */
-export function isSecure(baseUrl: string): boolean {
+/** Returns true if a public address is HTTPS. Its sessions are then accepted only over HTTPS. */
+export function isHttps(baseUrl: string): boolean {
   return baseUrl.startsWith("https:");
 }
 
@@ -130,7 +130,8 @@ function presentSession(row: SessionRow): LiveSession {
   };
 }
 
-const ROWS_AT_ONCE = 500;
+/** Limit of rows per transaction, which keeps it short. */
+const ROWS_PER_BATCH = 500;
 
 /**
  * Deletes expired sessions and links at `now` (unix ms), at most 500 rows per call, to keep the
@@ -140,7 +141,7 @@ export function sweepAuth(tx: Tx, now: number): void {
   const sessions = deleteDeadSessions(tx, {
     seenUntil: now - SESSION_IDLE_MS,
     createdUntil: now - SESSION_LIFETIME_MS,
-    limit: ROWS_AT_ONCE,
+    limit: ROWS_PER_BATCH,
   });
-  deleteDeadLinks(tx, { now, limit: ROWS_AT_ONCE - sessions });
+  deleteDeadLinks(tx, { now, limit: ROWS_PER_BATCH - sessions });
 }

@@ -41,7 +41,7 @@ export interface LoginThrottle {
 
 export function createLoginThrottle(ctx: Pick<AppContext, "clock" | "db">): LoginThrottle {
   const { clock } = ctx;
-  const known = createKnownSources(ctx);
+  const knownSources = createKnownSources(ctx);
   const createBuckets = (overflowLimit: number) =>
     lazy(
       () =>
@@ -94,7 +94,7 @@ export function createLoginThrottle(ctx: Pick<AppContext, "clock" | "db">): Logi
       return isLast ? Math.max(seconds, 60 / ATTEMPTS_A_MINUTE) : seconds;
     },
     turnOf(address) {
-      if (known.has(address)) return { source: address.network, rank: () => 0 };
+      if (knownSources.has(address)) return { source: address.network, rank: () => 0 };
       const site = siteOf(address);
       return { source: site, rank: () => 1 + (attemptsBySite().get(site) ?? 0) };
     },
@@ -108,7 +108,7 @@ export function createLoginThrottle(ctx: Pick<AppContext, "clock" | "db">): Logi
       const account = accountOf(email);
       failures().delete(account);
       lastFailures().delete(pairOf(account, siteOf(address)));
-      known.add(address);
+      knownSources.add(address);
     },
   };
 }

@@ -39,7 +39,7 @@ const NO_BASELINES: ManualStatuses = { statuses: new Map(), at: 0 };
 
 /**
  * Replaces all causes of a source, past and present, and updates the status of every component
- * concerned, with at most one recorded change and event, as `why` says. Causes without duration or
+ * concerned, with at most one recorded change and event, as `change` says. Causes without duration or
  * with `operational` are left out. A deleted component keeps its history and gets no causes. Only
  * rows that differ are written: repeating the call changes nothing. The caller touches the page.
  */
@@ -49,28 +49,41 @@ export function replaceCauses(
   source: "incident" | "maintenance",
   sourceId: string,
   causes: readonly ComponentCause[],
-  why: ChangeReason,
+  changeReason: ChangeReason,
   baselines: ManualStatuses = NO_BASELINES,
 ): void {
-  const known = Map.groupBy(listCausesOfSource(tx, { source, sourceId }), (row) => row.componentId);
-  const desired = Map.groupBy(causes.filter(isWorthKeeping), (cause) => cause.componentId);
-  const touched = new Set([...known.keys(), ...desired.keys(), ...baselines.statuses.keys()]);
+  const storedByComponent = Map.groupBy(
+    listCausesOfSource(tx, { source, sourceId }),
+    (row) => row.componentId,
+  );
+  const desiredByComponent = Map.groupBy(
+    causes.filter(isWorthKeeping),
+    (cause) => cause.componentId,
+  );
+  const touched = new Set([
+    ...storedByComponent.keys(),
+    ...desiredByComponent.keys(),
+    ...baselines.statuses.keys(),
+  ]);
   const changed: ComponentRow[] = [];
   const rebased: ComponentRow[] = [];
   for (const row of findComponents(tx, [...touched]).values()) {
     const { id: componentId } = row;
-    const causes = differenceOf(known.get(componentId) ?? [], desired.get(componentId) ?? []);
+    const causes = differenceOf(
+      storedByComponent.get(componentId) ?? [],
+      desiredByComponent.get(componentId) ?? [],
+    );
     const baseline = baselines.statuses.get(componentId) ?? row.baselineStatus;
     const isManualStatusNew = baseline !== row.baselineStatus;
-    if (causes.gone.length + causes.fresh.length === 0 && !isManualStatusNew) continue;
+    if (causes.obsolete.length + causes.added.length === 0 && !isManualStatusNew) continue;
     writeCauses(tx, { source, sourceId }, causes);
     const after = { ...row, baselineStatus: baseline };
     if (isManualStatusNew) rebased.push(after);
     changed.push(after);
   }
-  const by = { source: manualSourceOf(why), actor: why.actor, at: baselines.at };
+  const by = { source: manualSourceOf(changeReason), actor: changeReason.actor, at: baselines.at };
   replaceManualCauses(tx, rebased, by);
-  refreshStatuses(ctx, tx, changed, why);
+  refreshStatuses(ctx, tx, changed, changeReason);
 }
 
 function isWorthKeeping({ status, from, to }: ComponentCause): boolean {
@@ -78,8 +91,8 @@ function isWorthKeeping({ status, from, to }: ComponentCause): boolean {
 }
 
 interface Difference {
-  gone: CauseRow[];
-  fresh: ComponentCause[];
+  obsolete: CauseRow[];
+  added: ComponentCause[];
 }
 
 /**
@@ -88,10 +101,10 @@ interface Difference {
  */
 function differenceOf(rows: readonly CauseRow[], causes: readonly ComponentCause[]): Difference {
   const stored = Map.groupBy(rows, (row) => keyOf(row.status, row.startedAt, row.endedAt));
-  const fresh = causes.filter(
+  const added = causes.filter(
     ({ status, from, to }) => stored.get(keyOf(status, from, to))?.pop() === undefined,
   );
-  return { gone: [...stored.values()].flat(), fresh };
+  return { obsolete: [...stored.values()].flat(), added };
 }
 
 function keyOf(status: ComponentStatus, from: number, to: number | null): string {
@@ -104,23 +117,23 @@ function keyOf(status: ComponentStatus, from: number, to: number | null): string
 function writeCauses(
   tx: Tx,
   of: { source: CauseSource; sourceId: string },
-  { gone, fresh }: Difference,
+  { obsolete, added }: Difference,
 ): void {
-  for (const [index, { componentId, status, from, to }] of fresh.entries()) {
+  for (const [index, { componentId, status, from, to }] of added.entries()) {
     const row = { componentId, ...of, status, startedAt: from, endedAt: to };
-    const known = gone[index];
-    if (known) updateCauseRow(tx, { ...row, id: known.id });
+    const reused = obsolete[index];
+    if (reused) updateCauseRow(tx, { ...row, id: reused.id });
     else insertCause(tx, row);
   }
-  for (const { id } of gone.slice(fresh.length)) deleteCause(tx, { id });
+  for (const { id } of obsolete.slice(added.length)) deleteCause(tx, { id });
 }
 
 /**
  * Returns the source of manual statuses, which people or API keys set, also together with an
  * incident.
  */
-function manualSourceOf(why: ChangeReason): "api" | "manual" {
-  return why.actor.kind === "key" ? "api" : "manual";
+function manualSourceOf(changeReason: ChangeReason): "api" | "manual" {
+  return changeReason.actor.kind === "key" ? "api" : "manual";
 }
 
 /**
@@ -163,9 +176,14 @@ interface OpenCauses {
 /**
  * Opens causes of one source from `from` on; its earlier open causes end then, also those of
  * components that are no longer named. Each status is updated at once, with a recorded change and
- * an event, as `why` says. Repeating the call changes nothing.
+ * an event, as `change` says. Repeating the call changes nothing.
  */
-export function openCauses(ctx: Services, tx: Tx, causes: OpenCauses, why: ChangeReason): void {
+export function openCauses(
+  ctx: Services,
+  tx: Tx,
+  causes: OpenCauses,
+  changeReason: ChangeReason,
+): void {
   const { source, sourceId, status, from } = causes;
   const open = new Map(
     listOpenCausesOfSource(tx, { source, sourceId }).map((cause) => [cause.componentId, cause]),
@@ -181,7 +199,7 @@ export function openCauses(ctx: Services, tx: Tx, causes: OpenCauses, why: Chang
     }
     touched.push(row);
   }
-  showNow(ctx, tx, touched, why);
+  showNow(ctx, tx, touched, changeReason);
 }
 
 /** Ends the open causes of a source at `at` (unix ms), if there are any. */
@@ -191,7 +209,7 @@ export function endCauses(
   source: "monitor",
   sourceId: string,
   at: number,
-  why: ChangeReason,
+  changeReason: ChangeReason,
 ): void {
   const touched: ComponentRow[] = [];
   for (const { componentId } of listOpenCausesOfSource(tx, { source, sourceId })) {
@@ -199,5 +217,5 @@ export function endCauses(
     const row = findComponent(tx, { id: componentId });
     if (row) touched.push(row);
   }
-  showNow(ctx, tx, touched, why);
+  showNow(ctx, tx, touched, changeReason);
 }

@@ -43,8 +43,9 @@ function resolveComponentIds(
       // No id has a colon.
       const pageId = colon < 0 ? undefined : pageIdOf(reference.slice(0, colon));
       const ref = reference.slice(colon + 1);
-      const found = pageId === undefined ? undefined : findComponentByRef(reader, { pageId, ref });
-      return [reference, found?.id ?? reference];
+      const componentRow =
+        pageId === undefined ? undefined : findComponentByRef(reader, { pageId, ref });
+      return [reference, componentRow?.id ?? reference];
     }),
   );
 }

@@ -89,10 +89,10 @@ function validateIds(
   ids: readonly string[],
   rows: readonly { id: string; name: string }[],
 ): void {
-  const known = new Set(rows.map(({ id }) => id));
+  const existing = new Set(rows.map(({ id }) => id));
   const named = new Set<string>();
   for (const [index, id] of ids.entries()) {
-    if (!known.has(id)) wrong.add([field, index], `is not a ${noun} of this page`);
+    if (!existing.has(id)) wrong.add([field, index], `is not a ${noun} of this page`);
     else if (named.has(id)) wrong.add([field, index], "is named twice");
     named.add(id);
   }
@@ -117,11 +117,13 @@ function movedGroups(rows: readonly GroupRow[], { groups }: ComponentOrder): Gro
 function movedComponents(rows: readonly ComponentRow[], order: ComponentOrder): ComponentRow[] {
   const byGroup = Map.groupBy(order.components, ({ groupId }) => groupId);
   const desired = [null, ...order.groups].flatMap((groupId) => byGroup.get(groupId) ?? []);
-  const places = new Map(desired.map(({ id, groupId }, position) => [id, { groupId, position }]));
+  const placements = new Map(
+    desired.map(({ id, groupId }, position) => [id, { groupId, position }]),
+  );
   return rows.flatMap((row) => {
-    const place = places.get(row.id);
-    if (!place) return [];
-    const isSame = place.groupId === row.groupId && place.position === row.position;
-    return isSame ? [] : [{ ...row, ...place }];
+    const placement = placements.get(row.id);
+    if (!placement) return [];
+    const isSame = placement.groupId === row.groupId && placement.position === row.position;
+    return isSame ? [] : [{ ...row, ...placement }];
   });
 }

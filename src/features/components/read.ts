@@ -37,10 +37,10 @@ export function listCausesByComponent(
 
 /** Returns a function from a page's id to its slug that reads each page once. */
 export function createSlugLookup(reader: Reader): (pageId: string) => string {
-  const known = new Map<string, string>();
+  const slugs = new Map<string, string>();
   return (pageId) => {
-    const slug = known.get(pageId) ?? findPage(reader, { id: pageId })?.slug ?? "";
-    known.set(pageId, slug);
+    const slug = slugs.get(pageId) ?? findPage(reader, { id: pageId })?.slug ?? "";
+    slugs.set(pageId, slug);
     return slug;
   };
 }

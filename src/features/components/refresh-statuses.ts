@@ -29,10 +29,10 @@ export function showNow(
   ctx: Services,
   tx: Tx,
   rows: readonly ComponentRow[],
-  why: ChangeReason,
+  changeReason: ChangeReason,
 ): Component[] {
   for (const pageId of new Set(rows.map((row) => row.pageId))) touchPage(ctx, tx, pageId);
-  return refreshStatuses(ctx, tx, rows, why);
+  return refreshStatuses(ctx, tx, rows, changeReason);
 }
 
 /**
@@ -45,7 +45,7 @@ export function refreshStatuses(
   ctx: Services,
   tx: Tx,
   rows: readonly ComponentRow[],
-  why: ChangeReason,
+  changeReason: ChangeReason,
 ): Component[] {
   if (rows.length === 0) return [];
   const now = ctx.clock.now();
@@ -71,11 +71,11 @@ export function refreshStatuses(
       componentId: before.id,
       fromStatus: before.status,
       toStatus: after.status,
-      source: why.source,
-      reason: why.reason,
-      actorKind: why.actor.kind,
-      actorId: why.actor.id,
-      actorLabel: why.actor.label,
+      source: changeReason.source,
+      reason: changeReason.reason,
+      actorKind: changeReason.actor.kind,
+      actorId: changeReason.actor.id,
+      actorLabel: changeReason.actor.label,
       at: now,
     })),
   );
@@ -85,7 +85,7 @@ export function refreshStatuses(
       type: "component.status_changed",
       pageId: after.pageId,
       subjectId: after.id,
-      data: eventData(component, before.status, why.notify),
+      data: eventData(component, before.status, changeReason.notify),
     })),
   );
   return refreshed.map(({ component }) => component);

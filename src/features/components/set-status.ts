@@ -25,7 +25,7 @@ export function setManualStatuses(
   ctx: Services,
   tx: Tx,
   statuses: ReadonlyMap<string, ComponentStatus>,
-  why: ChangeReason,
+  changeReason: ChangeReason,
 ): Component[] {
   const errors = new FieldErrors();
   const named = resolveStatusKeys(tx, [...statuses.keys()], errors);
@@ -37,11 +37,11 @@ export function setManualStatuses(
       return row && baselineStatus ? [{ ...row, baselineStatus }] : [];
     })
     .filter(({ id, baselineStatus }) => baselineStatus !== before.get(id));
-  const { source, actor } = why;
+  const { source, actor } = changeReason;
   replaceManualCauses(tx, changed, { source, actor, at: ctx.clock.now() });
   auditStatuses(ctx, tx, changed, before, actor);
   const shown = new Map(
-    showNow(ctx, tx, changed, why).map((component) => [component.id, component]),
+    showNow(ctx, tx, changed, changeReason).map((component) => [component.id, component]),
   );
   const others = named.filter(({ id }) => !shown.has(id));
   for (const component of listComponentsByIds(

@@ -4,7 +4,8 @@ import type { Clock } from "../../kernel/clock";
 import { DAY_MS } from "../../kernel/time";
 import { deleteAnswer, deleteAnswersUntil, findAnswer, insertAnswer } from "./store";
 
-const ROWS_AT_ONCE = 500;
+/** Limit of rows per transaction, which keeps it short. */
+const ROWS_PER_BATCH = 500;
 
 /** Identity of a request. The API key may be rotated between repetitions. */
 interface StoredRequest {
@@ -71,5 +72,5 @@ function mismatch(): Problem {
  * true if there may be more. `now` in unix ms.
  */
 export function sweepAnswers(tx: Tx, now: number): boolean {
-  return deleteAnswersUntil(tx, { until: now - DAY_MS, limit: ROWS_AT_ONCE }) === ROWS_AT_ONCE;
+  return deleteAnswersUntil(tx, { until: now - DAY_MS, limit: ROWS_PER_BATCH }) === ROWS_PER_BATCH;
 }

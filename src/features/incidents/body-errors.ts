@@ -34,9 +34,9 @@ export function createIncidentErrors(
   return errors;
 }
 
-/** The request whose body breaks its schema; `now` in unix ms. */
-interface Refused {
-  maySeeDrafts: boolean;
+/** A request whose body violates its schema. `now` is in unix ms. */
+interface InvalidRequest {
+  canSeeDrafts: boolean;
   now: number;
 }
 
@@ -45,14 +45,14 @@ export function updateIncidentErrors(
   reader: Reader,
   incidentId: string,
   input: UpdateIncidentBody,
-  refused: Refused,
+  request: InvalidRequest,
 ): FieldErrors {
   const errors = new FieldErrors();
-  const row = findVisible(reader, incidentId, refused);
+  const row = findVisible(reader, incidentId, request);
   if (!row) return errors;
   const updates = listUpdateSummaries(reader, incidentId);
-  const after = rowAfter({ before: { row, updates }, row: desiredRow(row, input) }, refused.now);
-  validateTimes(errors, after, updates, input, refused.now);
+  const after = rowAfter({ before: { row, updates }, row: desiredRow(row, input) }, request.now);
+  validateTimes(errors, after, updates, input, request.now);
   return errors;
 }
 
@@ -61,14 +61,14 @@ export function addUpdateErrors(
   reader: Reader,
   incidentId: string,
   input: Partial<AddUpdateBody>,
-  refused: Refused,
+  request: InvalidRequest,
 ): FieldErrors {
   const errors = new FieldErrors();
-  const row = findVisible(reader, incidentId, refused);
+  const row = findVisible(reader, incidentId, request);
   if (!row) return errors;
   resolveNamedComponents(reader, errors, row.pageId, input.components);
   if (input.display_at !== undefined) {
-    validateDisplayAt(errors, toMs(input.display_at), row.startedAt, refused.now);
+    validateDisplayAt(errors, toMs(input.display_at), row.startedAt, request.now);
   }
   return errors;
 }
@@ -78,18 +78,18 @@ export function editUpdateErrors(
   reader: Reader,
   { incidentId, updateId }: { incidentId: string; updateId: string },
   input: EditUpdateBody,
-  refused: Refused,
+  request: InvalidRequest,
 ): FieldErrors {
   const errors = new FieldErrors();
-  const row = findVisible(reader, incidentId, refused);
+  const row = findVisible(reader, incidentId, request);
   if (!row || input.display_at === undefined) return errors;
   const isFirst = firstWritten(listUpdateSummaries(reader, incidentId))?.id === updateId;
   const startedAt = isFirst ? undefined : row.startedAt;
-  validateDisplayAt(errors, toMs(input.display_at), startedAt, refused.now);
+  validateDisplayAt(errors, toMs(input.display_at), startedAt, request.now);
   return errors;
 }
 
-function findVisible(reader: Reader, id: string, { maySeeDrafts }: Refused) {
+function findVisible(reader: Reader, id: string, { canSeeDrafts }: InvalidRequest) {
   const row = findIncident(reader, { id })?.row;
-  return row && (!row.draft || maySeeDrafts) ? row : undefined;
+  return row && (!row.draft || canSeeDrafts) ? row : undefined;
 }

@@ -20,7 +20,7 @@ import { buildUpdate, writeUpdate } from "./updates";
  * the start on. A draft has no causes and no event.
  *
  * Throws `validation_failed` with every invalid field, or `conflict` for an `external_ref` that another
- * incident of the page has. The conflict names a draft only if `maySeeDrafts`.
+ * incident of the page has. The conflict names a draft only if `canSeeDrafts`.
  */
 export function createIncident(
   ctx: Services,
@@ -28,7 +28,7 @@ export function createIncident(
   input: CreateIncidentBody,
   source: IncidentSource,
   actor: Actor,
-  maySeeDrafts = true,
+  canSeeDrafts = true,
 ): IncidentRecord {
   validate(CreateIncidentBody, input);
   const now = ctx.clock.now();
@@ -67,7 +67,7 @@ export function createIncident(
   };
   validateTimes(errors, row, [update], input, now);
   errors.throwIfAny();
-  requireFreeRef(tx, row, maySeeDrafts);
+  requireFreeRef(tx, row, canSeeDrafts);
   insertIncident(tx, row);
   writeUpdate(tx, update);
   audit(ctx, tx, actor, "incident.create", row.id, `${opened(row)} “${row.name}”`);
@@ -89,12 +89,12 @@ export function createIncident(
 export function requireFreeRef(
   reader: Reader,
   { id, pageId, externalRef }: Pick<IncidentRow, "id" | "pageId" | "externalRef">,
-  maySeeDrafts: boolean,
+  canSeeDrafts: boolean,
 ): void {
   if (externalRef === null) return;
   const holder = findIncidentByRef(reader, { pageId, externalRef });
   if (!holder || holder.id === id) return;
-  const isSeen = maySeeDrafts || !holder.draft;
+  const isSeen = canSeeDrafts || !holder.draft;
   const name = isSeen ? `the incident ${holder.id}` : "another incident of the page";
   throw conflict(`The external_ref ${externalRef} is taken by ${name}.`);
 }

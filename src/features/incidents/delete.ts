@@ -4,11 +4,11 @@ import type { Actor } from "../../domain/actor";
 import { replaceCauses } from "../components";
 import { touchPage } from "../pages";
 import { recordIncidentEvent } from "./event";
-import { countWhole, listUpdates, type UpdateList } from "./lists";
+import { countComplete, listUpdates, type UpdateList } from "./lists";
 import {
   affectedBy,
   bodiesOf,
-  type Found,
+  type IncidentWithPage,
   getIncidentRow,
   listUpdateSummaries,
   withBody,
@@ -22,16 +22,16 @@ import { deleteIncidentRows, listAllOpenRows } from "./store";
  * Throws `not_found`.
  */
 export function deleteIncident(ctx: Services, tx: Tx, id: string, actor: Actor): void {
-  const found = getIncidentRow(tx, id, true);
-  const { row } = found;
+  const incident = getIncidentRow(tx, id, true);
+  const { row } = incident;
   const updates = listUpdateSummaries(tx, id);
   const now = ctx.clock.now();
-  deleteRows(ctx, tx, [{ ...found, updates, isCut: false }], { actor, now });
+  deleteRows(ctx, tx, [{ ...incident, updates, isTruncated: false }], { actor, now });
   if (row.draft) return;
   const { causes } = timelineOf(row, updates);
   const ended = causes.map((cause) => ({ ...cause, to: cause.to ?? now }));
-  const why = { source: "incident", actor, reason: row.name, notify: true } as const;
-  replaceCauses(ctx, tx, "incident", id, ended, why);
+  const changeReason = { source: "incident", actor, reason: row.name, notify: true } as const;
+  replaceCauses(ctx, tx, "incident", id, ended, changeReason);
   touchPage(ctx, tx, row.pageId);
 }
 
@@ -46,13 +46,13 @@ export function deleteOpenIncidentsOfPage(
   pageId: string,
   actor: Actor,
 ): void {
-  const found = listAllOpenRows(tx, { pageId });
-  if (found.length === 0) return;
-  const ids = found.map(({ row }) => row.id);
-  const lists = listUpdates(tx, ids, countWhole(tx, ids));
-  const incidents = found.map((one, index) => ({
+  const openIncidents = listAllOpenRows(tx, { pageId });
+  if (openIncidents.length === 0) return;
+  const ids = openIncidents.map(({ row }) => row.id);
+  const lists = listUpdates(tx, ids, countComplete(tx, ids));
+  const incidents = openIncidents.map((one, index) => ({
     ...one,
-    ...(lists[index] ?? { updates: [], isCut: false }),
+    ...(lists[index] ?? { updates: [], isTruncated: false }),
   }));
   deleteRows(ctx, tx, incidents, { actor, now: ctx.clock.now() });
   touchPage(ctx, tx, pageId);
@@ -62,7 +62,7 @@ export function deleteOpenIncidentsOfPage(
 function deleteRows(
   ctx: Services,
   tx: Tx,
-  incidents: readonly (Found & UpdateList)[],
+  incidents: readonly (IncidentWithPage & UpdateList)[],
   { actor, now }: { actor: Actor; now: number },
 ): void {
   deleteIncidentRows(tx, { ids: JSON.stringify(incidents.map(({ row }) => row.id)), at: now });
@@ -82,9 +82,9 @@ function deleteRows(
     tx,
     published.flatMap(({ updates }) => updates.slice(0, 1)),
   );
-  for (const { row: before, page, updates, isCut } of published) {
+  for (const { row: before, page, updates, isTruncated } of published) {
     const row = { ...before, version: before.version + 1, updatedAt: now, deletedAt: now };
-    const record = { row, page, components: affectedBy(row, updates), isCut };
+    const record = { row, page, components: affectedBy(row, updates), isTruncated };
     const update = updates[0] && withBody(updates[0], bodies);
     recordIncidentEvent(ctx, tx, "incident.deleted", record, { update, notify: true });
   }

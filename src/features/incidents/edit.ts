@@ -23,7 +23,7 @@ export function updateIncident(
   id: string,
   input: UpdateIncidentBody,
   actor: Actor,
-  maySeeDrafts = true,
+  canSeeDrafts = true,
 ): IncidentRecord {
   validate(UpdateIncidentBody, input);
   const record = getIncident(tx, id, true);
@@ -33,7 +33,7 @@ export function updateIncident(
   }
   const desired = desiredRow(before, input);
   if (Bun.deepEquals(before, desired)) return record;
-  requireFreeRef(tx, desired, maySeeDrafts);
+  requireFreeRef(tx, desired, canSeeDrafts);
   const update = updates[0];
   const isPublishing = before.draft && !desired.draft;
   const notify = isPublishing && (update?.notify ?? true);
@@ -52,8 +52,8 @@ export function updateIncident(
 
 /** Returns the row with the fields that a change names. */
 export function desiredRow(before: IncidentRow, input: UpdateIncidentBody): IncidentRow {
-  const time = (text: string | null | undefined, known: number | null) => {
-    if (text === undefined) return known;
+  const time = (text: string | null | undefined, stored: number | null) => {
+    if (text === undefined) return stored;
     return text === null ? null : toMs(text);
   };
   return {

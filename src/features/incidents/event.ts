@@ -36,31 +36,31 @@ export function eventData(
 ): Record<string, unknown> {
   const incident = presentWithoutUpdates(record, baseUrl);
   const update = latest ? presentUpdate(latest) : null;
-  const isCut = record.isCut === true;
+  const isTruncated = record.isTruncated === true;
   for (let share = 1; ; share /= 2) {
     const text = Math.floor(EVENT_TEXT_MAX * share);
     const list = Math.floor(COMPONENTS_MAX * share);
-    const data = { ...cut(incident, update, { text, list, isCut }), notify };
+    const data = { ...truncate(incident, update, { text, list, isTruncated }), notify };
     if (text === 0 || jsonBytes(data) <= EVENT_DATA_MAX_BYTES) return data;
   }
 }
 
-function cut(
+function truncate(
   incident: Omit<Incident, "updates">,
   update: IncidentUpdate | null,
-  most: { text: number; list: number; isCut: boolean },
+  limits: { text: number; list: number; isTruncated: boolean },
 ): Record<string, unknown> {
   const { components, postmortem } = incident;
   return {
     ...incident,
-    components: components.slice(0, most.list),
-    ...(most.isCut || components.length > most.list ? { truncated: true } : {}),
-    postmortem: postmortem && { ...postmortem, ...truncateText(postmortem.body, most.text) },
+    components: components.slice(0, limits.list),
+    ...(limits.isTruncated || components.length > limits.list ? { truncated: true } : {}),
+    postmortem: postmortem && { ...postmortem, ...truncateText(postmortem.body, limits.text) },
     latest_update: update && {
       ...update,
-      components: update.components.slice(0, most.list),
-      ...(update.components.length > most.list ? { truncated: true } : {}),
-      ...truncateText(update.body, most.text),
+      components: update.components.slice(0, limits.list),
+      ...(update.components.length > limits.list ? { truncated: true } : {}),
+      ...truncateText(update.body, limits.text),
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Reader } from "../../db";
 import { NEWEST } from "../../domain/ids";
 import type { Impact, IncidentStatus } from "../../domain/incident-status";
 import {
-  CUT_COMPONENTS,
+  TRUNCATED_COMPONENTS_MAX,
   listLimits,
   spanParams,
   type SummarySpan,
@@ -21,7 +21,7 @@ import {
 import {
   affectedBy,
   bodiesOf,
-  type Found,
+  type IncidentWithPage,
   type IncidentRecord,
   summariesOf,
   type UpdateSummary,
@@ -30,7 +30,10 @@ import {
 import { listIncidentRows, listNewestRows, listOpenRows } from "./store";
 
 /** Function that reads the records of incidents, in their order, each with its 20 newest updates. */
-export type ReadRecords = (reader: Reader, found: readonly Found[]) => IncidentRecord[];
+export type ReadRecords = (
+  reader: Reader,
+  incidents: readonly IncidentWithPage[],
+) => IncidentRecord[];
 
 /** Lists the published open incidents of a page, newest start first: at most 50. */
 export function listOpenIncidents(
@@ -68,10 +71,10 @@ export interface IncidentQuery {
   limit: number;
 }
 
-/** Lists incidents of every page, including drafts, newest first, cut to the size of a document. */
+/** Lists incidents of every page, including drafts, newest first, within the size limit of a document. */
 export function listIncidents(reader: Reader, query: IncidentQuery): IncidentRecord[] {
   const name = query.name?.trim().slice(0, SEARCH_MAX);
-  const found = listIncidentRows(reader, {
+  const incidents = listIncidentRows(reader, {
     pageId: query.pageId ?? null,
     componentId: null,
     status: query.status ?? null,
@@ -84,33 +87,33 @@ export function listIncidents(reader: Reader, query: IncidentQuery): IncidentRec
     before: query.before ?? NEWEST,
     limit: query.limit,
   });
-  return toDocumentRecords(reader, found);
+  return toDocumentRecords(reader, incidents);
 }
 
-export const { countForPage, countWhole } = listLimits({ listRowCounts, listTextSizes });
+export const { countForPage, countComplete } = listLimits({ listRowCounts, listTextSizes });
 
-/** Reads the records of a document that lists all of some incidents, cut to its size. */
-const toDocumentRecords: ReadRecords = (reader, found) =>
-  toRecords(reader, found, countWhole(reader, idsOf(found)));
+/** Reads records within the size limit of a document: the first ones complete, the others truncated. */
+const toDocumentRecords: ReadRecords = (reader, incidents) =>
+  readRecords(reader, incidents, countComplete(reader, idsOf(incidents)));
 
 /**
- * Reads the records of incidents, in their order, each with its 20 newest updates: whole ones of the
- * first `count`, and cut ones of the others (see `listCutUpdates`).
+ * Reads the records of incidents, in their order, each with its 20 newest updates. Those of the first
+ * `completeCount` name all components, the others as many as `listTruncatedUpdates` returns.
  */
-export function toRecords(
+export function readRecords(
   reader: Reader,
-  found: readonly Found[],
-  count = found.length,
+  incidents: readonly IncidentWithPage[],
+  completeCount = incidents.length,
 ): IncidentRecord[] {
-  const read = listUpdates(reader, idsOf(found), count);
+  const read = listUpdates(reader, idsOf(incidents), completeCount);
   const shown = read.map(({ updates }) => updates.slice(0, UPDATES_IN_LISTS));
   const bodies = bodiesOf(reader, shown.flat());
-  return found.map(({ row, page }, index) => ({
+  return incidents.map(({ row, page }, index) => ({
     row,
     page,
     components: affectedBy(row, read[index]?.updates ?? []),
     updates: (shown[index] ?? []).map((update) => withBody(update, bodies)),
-    ...(read[index]?.isCut ? { isCut: true } : {}),
+    ...(read[index]?.isTruncated ? { isTruncated: true } : {}),
   }));
 }
 
@@ -118,16 +121,16 @@ export function toRecords(
 export interface UpdateList {
   updates: readonly UpdateSummary[];
   /** True if updates or components that they name are left out. */
-  isCut: boolean;
+  isTruncated: boolean;
 }
 
-/** Reads the updates of incidents in the order of the ids: all of the first `count`, then cut lists. */
+/** Reads the updates of incidents in the order of the ids: all of the first `count`, then truncated lists. */
 export function listUpdates(reader: Reader, ids: readonly string[], count: number): UpdateList[] {
-  const whole = ids.slice(0, count);
-  const updates = summariesOf(reader, whole);
+  const complete = ids.slice(0, count);
+  const updates = summariesOf(reader, complete);
   return [
-    ...whole.map((id) => ({ updates: updates.get(id) ?? [], isCut: false })),
-    ...listCutUpdates(reader, ids.slice(count)),
+    ...complete.map((id) => ({ updates: updates.get(id) ?? [], isTruncated: false })),
+    ...listTruncatedUpdates(reader, ids.slice(count)),
   ];
 }
 
@@ -135,7 +138,7 @@ export function listUpdates(reader: Reader, ids: readonly string[], count: numbe
  * Reads the 20 newest updates of incidents in the order of the ids, and the first 20 components that
  * these name, starting at the newest update.
  */
-function listCutUpdates(reader: Reader, incidentIds: readonly string[]): UpdateList[] {
+function listTruncatedUpdates(reader: Reader, incidentIds: readonly string[]): UpdateList[] {
   if (incidentIds.length === 0) return [];
   const each = UPDATES_IN_LISTS + 1;
   const read = listNewestUpdates(reader, { ids: JSON.stringify(incidentIds), each });
@@ -143,16 +146,16 @@ function listCutUpdates(reader: Reader, incidentIds: readonly string[]): UpdateL
   return incidentIds.map((id) => {
     const newest = byIncident.get(id) ?? [];
     const ids = JSON.stringify(newest.map((update) => update.id));
-    const namings = listFirstNamings(reader, { ids, most: CUT_COMPONENTS + 1 });
+    const namings = listFirstNamings(reader, { ids, most: TRUNCATED_COMPONENTS_MAX + 1 });
     const named = Map.groupBy(
-      namings.slice(0, CUT_COMPONENTS).map(({ naming }) => naming),
+      namings.slice(0, TRUNCATED_COMPONENTS_MAX).map(({ naming }) => naming),
       (naming) => naming.updateId,
     );
     return {
       updates: newest
         .slice(0, UPDATES_IN_LISTS)
         .map((update) => ({ ...update, components: named.get(update.id) ?? [] })),
-      isCut: newest.length > UPDATES_IN_LISTS || namings.length > CUT_COMPONENTS,
+      isTruncated: newest.length > UPDATES_IN_LISTS || namings.length > TRUNCATED_COMPONENTS_MAX,
     };
   });
 }
@@ -170,7 +173,7 @@ export interface IncidentSummary {
   /** Last names of all components that it ever named. */
   components: readonly string[];
   /** True if names are left out because the list has no room for all of them. */
-  isCut: boolean;
+  isTruncated: boolean;
 }
 
 /** Lists the published incidents of a page that started within a span, newest start first. */
@@ -194,18 +197,20 @@ export function findFirstIncidentStart(
   return findFirstSummary(reader, page)?.startedAt;
 }
 
-/** Adds names of components. Beyond the budget of a document they are those of `listCutUpdates`. */
+/** Adds names of components. Beyond the budget of a document they are those of `listTruncatedUpdates`. */
 function withNames(
   reader: Reader,
-  rows: readonly Omit<IncidentSummary, "components" | "isCut">[],
+  rows: readonly Omit<IncidentSummary, "components" | "isTruncated">[],
 ): IncidentSummary[] {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
-  const count = countWhole(reader, ids);
-  const cut = listCutUpdates(reader, ids.slice(count));
+  const count = countComplete(reader, ids);
+  const truncated = listTruncatedUpdates(reader, ids.slice(count));
   const named = [
     ...listNames(reader, { ids: JSON.stringify(ids.slice(0, count)) }),
-    ...cut.flatMap(({ updates }) => updates.toReversed().flatMap((update) => update.components)),
+    ...truncated.flatMap(({ updates }) =>
+      updates.toReversed().flatMap((update) => update.components),
+    ),
   ];
   const names = new Map(ids.map((id) => [id, new Map<string, string>()]));
   // In the order of the updates: a later name replaces an earlier one.
@@ -215,10 +220,10 @@ function withNames(
   return rows.map((row, index) => ({
     ...row,
     components: [...(names.get(row.id)?.values() ?? [])],
-    isCut: cut[index - count]?.isCut ?? false,
+    isTruncated: truncated[index - count]?.isTruncated ?? false,
   }));
 }
 
-function idsOf(found: readonly Found[]): string[] {
-  return found.map(({ row }) => row.id);
+function idsOf(incidents: readonly IncidentWithPage[]): string[] {
+  return incidents.map(({ row }) => row.id);
 }

@@ -136,25 +136,25 @@ export function presentSingleUpdate(row: IncidentRow, update: UpdateRecord): Sin
 
 /**
  * Returns an incident as the API shows it, with the updates of its record. An unpublished post-mortem is
- * shown only if `maySeeDrafts`. `baseUrl` is the server's public address.
+ * shown only if `canSeeDrafts`. `baseUrl` is the server's public address.
  */
 export function presentIncident(
   record: IncidentRecord,
   baseUrl: string,
-  maySeeDrafts = false,
+  canSeeDrafts = false,
 ): Incident {
-  const incident = presentWithoutUpdates(record, baseUrl, maySeeDrafts);
+  const incident = presentWithoutUpdates(record, baseUrl, canSeeDrafts);
   const updates = record.updates.map(presentUpdate);
-  return { ...incident, updates, ...(record.isCut ? { truncated: true } : {}) };
+  return { ...incident, updates, ...(record.isTruncated ? { truncated: true } : {}) };
 }
 
 /** Returns an incident as `presentIncident` does, without its updates. */
 export function presentWithoutUpdates(
-  { row, page, components }: Omit<IncidentRecord, "updates" | "isCut">,
+  { row, page, components }: Omit<IncidentRecord, "updates" | "isTruncated">,
   baseUrl: string,
-  maySeeDrafts = false,
+  canSeeDrafts = false,
 ): Omit<Incident, "updates" | "truncated"> {
-  const showsPostmortem = maySeeDrafts || row.postmortemPublishedAt !== null;
+  const showsPostmortem = canSeeDrafts || row.postmortemPublishedAt !== null;
   return {
     id: row.id,
     page: page.slug,

@@ -23,30 +23,34 @@ export interface UpdateRecord extends UpdateSummary {
   body: string;
 }
 
-export interface Found {
+export interface IncidentWithPage {
   row: IncidentRow;
   page: PageAddress;
 }
 
 /** An incident with the components that it names, and all or the newest updates, newest first. */
-export interface IncidentRecord extends Found {
+export interface IncidentRecord extends IncidentWithPage {
   components: { id: string; name: string; status: ComponentStatus }[];
   updates: UpdateRecord[];
   /** True if components are left out because a document has no room for all of them. */
-  isCut?: boolean;
+  isTruncated?: boolean;
 }
 
-/** Returns one incident. Throws `not_found`, also for a draft unless `maySeeDrafts`. */
-export function getIncidentRow(reader: Reader, id: string, maySeeDrafts: boolean): Found {
-  const found = findIncident(reader, { id });
-  if (!found || (found.row.draft && !maySeeDrafts)) throw notFound("incident");
-  return found;
+/** Returns one incident. Throws `not_found`, also for a draft unless `canSeeDrafts`. */
+export function getIncidentRow(
+  reader: Reader,
+  id: string,
+  canSeeDrafts: boolean,
+): IncidentWithPage {
+  const incident = findIncident(reader, { id });
+  if (!incident || (incident.row.draft && !canSeeDrafts)) throw notFound("incident");
+  return incident;
 }
 
 /** Returns one incident with all of its updates. Throws as `getIncidentRow` does. */
-export function getIncident(reader: Reader, id: string, maySeeDrafts: boolean): IncidentRecord {
-  const found = getIncidentRow(reader, id, maySeeDrafts);
-  return toRecord(reader, found, listUpdateSummaries(reader, id));
+export function getIncident(reader: Reader, id: string, canSeeDrafts: boolean): IncidentRecord {
+  const incident = getIncidentRow(reader, id, canSeeDrafts);
+  return toRecord(reader, incident, listUpdateSummaries(reader, id));
 }
 
 /**
@@ -58,12 +62,12 @@ export function getIncidentPart(
   id: string,
   { before, limit }: { before: string | undefined; limit: number },
 ): { record: IncidentRecord; isMore: boolean } {
-  const found = getIncidentRow(reader, id, false);
+  const incident = getIncidentRow(reader, id, false);
   const summaries = listUpdateSummaries(reader, id);
   const start = before === undefined ? 0 : summaries.indexOf(requireUpdate(summaries, before)) + 1;
-  const { updates } = toRecord(reader, found, summaries.slice(start, start + limit));
+  const { updates } = toRecord(reader, incident, summaries.slice(start, start + limit));
   return {
-    record: { ...found, components: affectedBy(found.row, summaries), updates },
+    record: { ...incident, components: affectedBy(incident.row, summaries), updates },
     isMore: start + limit < summaries.length,
   };
 }
@@ -76,7 +80,7 @@ export function listUpdateSummaries(reader: Reader, incidentId: string): UpdateS
 /** Returns the record of an incident with the texts of all `summaries`. */
 export function toRecord(
   reader: Reader,
-  { row, page }: Found,
+  { row, page }: IncidentWithPage,
   summaries: readonly UpdateSummary[],
 ): IncidentRecord {
   const bodies = bodiesOf(reader, summaries);

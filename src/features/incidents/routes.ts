@@ -27,7 +27,7 @@ import { createIncident } from "./create";
 import { putPostmortem, updateIncident } from "./edit";
 import { CreateIncidentBody, PutPostmortemBody, UpdateIncidentBody } from "./bodies";
 import { Incident, IncidentStatusText, presentIncident } from "./model";
-import { countForPage, toRecords } from "./lists";
+import { countForPage, readRecords } from "./lists";
 import { getIncident } from "./records";
 import { listIncidentRows } from "./store";
 import { getVisibleIncident, readsDrafts, updateRoutes } from "./update-routes";
@@ -62,21 +62,21 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
       "/incidents",
       ({ query, request, requestContext }) => {
         const { limit, after: before = NEWEST } = readPageRequest(query, "string");
-        const maySeeDrafts = readsDrafts(requestContext);
-        const found = listIncidentRows(ctx.db, {
+        const canSeeDrafts = readsDrafts(requestContext);
+        const incidents = listIncidentRows(ctx.db, {
           ...filtersOf(ctx, query),
-          draftsToo: maySeeDrafts ? 1 : 0,
+          draftsToo: canSeeDrafts ? 1 : 0,
           before,
           limit: limit + 1,
         });
         const page = toPage(
-          found,
-          Math.min(limit, countForPage(ctx.db, found)),
+          incidents,
+          Math.min(limit, countForPage(ctx.db, incidents)),
           ({ row }) => row.id,
           (each) => each,
         );
-        const data = toRecords(ctx.db, page.data).map((record) =>
-          presentIncident(record, ctx.baseUrl, maySeeDrafts),
+        const data = readRecords(ctx.db, page.data).map((record) =>
+          presentIncident(record, ctx.baseUrl, canSeeDrafts),
         );
         const self = listAddress(`${ctx.baseUrl}/api/v1/incidents`, query, limit);
         return sendList(request, requestContext, { ...page, data }, self);
@@ -99,9 +99,9 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
       "/incidents",
       ({ body, request, requestContext }) =>
         createOnce(ctx, { request, requestContext }, (tx) => {
-          const maySeeDrafts = readsDrafts(requestContext);
+          const canSeeDrafts = readsDrafts(requestContext);
           const actor = actorOf(requestContext);
-          const record = createIncident(ctx, tx, body, "api", actor, maySeeDrafts);
+          const record = createIncident(ctx, tx, body, "api", actor, canSeeDrafts);
           return {
             resource: presentIncident(record, ctx.baseUrl, true),
             location: `/api/v1/incidents/${record.row.id}`,
@@ -127,9 +127,9 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
     .get(
       "/incidents/:id",
       ({ params, request, requestContext }) => {
-        const maySeeDrafts = readsDrafts(requestContext);
-        const record = getIncident(ctx.db, params.id, maySeeDrafts);
-        return sendResource(request, presentIncident(record, ctx.baseUrl, maySeeDrafts));
+        const canSeeDrafts = readsDrafts(requestContext);
+        const record = getIncident(ctx.db, params.id, canSeeDrafts);
+        return sendResource(request, presentIncident(record, ctx.baseUrl, canSeeDrafts));
       },
       operation({
         id: "getIncident",
@@ -146,14 +146,14 @@ export function incidentRoutes(ctx: AppContext, requestContexts: RequestContexts
       "/incidents/:id",
       ({ params, body, request, requestContext }) =>
         change({ params, request, requestContext }, (tx, { id }, actor) => {
-          const maySeeDrafts = readsDrafts(requestContext);
-          const record = updateIncident(ctx, tx, id, body, actor, maySeeDrafts);
-          return presentIncident(record, ctx.baseUrl, maySeeDrafts);
+          const canSeeDrafts = readsDrafts(requestContext);
+          const record = updateIncident(ctx, tx, id, body, actor, canSeeDrafts);
+          return presentIncident(record, ctx.baseUrl, canSeeDrafts);
         }),
       {
         ...jsonBody(UpdateIncidentBody, (valid, { id, requestContext }) =>
           updateIncidentErrors(ctx.db, id, valid, {
-            maySeeDrafts: readsDrafts(requestContext),
+            canSeeDrafts: readsDrafts(requestContext),
             now: ctx.clock.now(),
           }),
         ),

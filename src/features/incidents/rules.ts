@@ -39,7 +39,7 @@ export function impactOf(everNamed: Iterable<ComponentStatus>, override: Impact 
 }
 
 /** Returns true if a key can read drafts and unpublished post-mortems. */
-export function mayReadDrafts(scopes: ReadonlySet<string>): boolean {
+export function canReadDrafts(scopes: ReadonlySet<string>): boolean {
   return scopes.has("read:status") && scopes.has("write:incidents");
 }
 
@@ -174,21 +174,21 @@ export type IncidentTimes = Pick<Timeline, "identifiedAt" | "monitoringAt" | "re
 
 /**
  * Returns the times of an incident after a change of its updates. Times that were computed from the
- * updates are computed again; times that were set by hand stay. `known` are its times before the
- * change, `computed` those that followed from its updates before the change.
+ * updates are computed again; times that were set by hand stay. `before` are its times before the
+ * change, `computed` those that followed from its updates then, `after` those that follow now.
  */
 export function timesAfter(
-  known: IncidentTimes,
+  before: IncidentTimes,
   computed: IncidentTimes,
-  now: Timeline,
+  after: Timeline,
 ): IncidentTimes {
   const follow = (time: "identifiedAt" | "monitoringAt" | "resolvedAt") =>
-    known[time] === computed[time] ? now[time] : known[time];
-  const wasOpen = known.resolvedAt === null;
+    before[time] === computed[time] ? after[time] : before[time];
+  const wasOpen = before.resolvedAt === null;
   return {
     identifiedAt: follow("identifiedAt"),
     monitoringAt: follow("monitoringAt"),
-    resolvedAt: now.resolvedAt === null || wasOpen ? now.resolvedAt : follow("resolvedAt"),
+    resolvedAt: after.resolvedAt === null || wasOpen ? after.resolvedAt : follow("resolvedAt"),
   };
 }
 

@@ -7,7 +7,12 @@ import { replaceCauses } from "../components";
 import { touchPage } from "../pages";
 import { isInFuture } from "../timeline";
 import { recordIncidentEvent } from "./event";
-import { affectedBy, type Found, type UpdateSummary, type UpdateRecord } from "./records";
+import {
+  affectedBy,
+  type IncidentWithPage,
+  type UpdateSummary,
+  type UpdateRecord,
+} from "./records";
 import {
   firstWritten,
   type IncidentTimes,
@@ -23,7 +28,7 @@ export type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "outbox"
 
 interface Change {
   /** The incident and its updates before the change. */
-  before: Found & { updates: readonly UpdateSummary[] };
+  before: IncidentWithPage & { updates: readonly UpdateSummary[] };
   /** Its changed row, if any. Fields that follow from the updates are computed. */
   row?: IncidentRow;
   /** Its updates after the change, if they change. */
@@ -97,12 +102,12 @@ export function applyCauses(
   row: IncidentRow,
   updates: readonly UpdateSummary[],
   by: { actor: Actor; notify: boolean },
-  mayLeaveManualStatuses: boolean,
+  setsManualStatuses: boolean,
 ): void {
   const { causes } = timelineOf(row, updates);
-  const why = { source: "incident", reason: row.name, ...by } as const;
-  const manualStatuses = mayLeaveManualStatuses ? manualStatusesOf(updates) : undefined;
-  replaceCauses(ctx, tx, "incident", row.id, causes, why, manualStatuses);
+  const changeReason = { source: "incident", reason: row.name, ...by } as const;
+  const manualStatuses = setsManualStatuses ? manualStatusesOf(updates) : undefined;
+  replaceCauses(ctx, tx, "incident", row.id, causes, changeReason, manualStatuses);
 }
 
 const TIMES = {
@@ -134,8 +139,8 @@ export function validateTimes(
     }
   }
   const first = firstWritten(updates);
-  const isBroken = updates.some((each) => each !== first && each.displayAt < row.startedAt);
-  if (isBroken && isNamed("started_at")) {
+  const isBeforeStart = updates.some((each) => each !== first && each.displayAt < row.startedAt);
+  if (isBeforeStart && isNamed("started_at")) {
     errors.add(["started_at"], "is after the display_at of an update");
   }
 }

@@ -17,7 +17,7 @@ import { AddUpdateBody, EditUpdateBody } from "./bodies";
 import { addUpdateErrors, editUpdateErrors } from "./body-errors";
 import { presentSingleUpdate, SingleUpdate } from "./model";
 import { getIncidentRow } from "./records";
-import { mayReadDrafts } from "./rules";
+import { canReadDrafts } from "./rules";
 import type { IncidentRow } from "./store";
 import { addUpdate, editUpdate, getUpdate } from "./updates";
 
@@ -40,7 +40,7 @@ export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts) 
       {
         ...jsonBody(AddUpdateBody, (valid, { id, requestContext }) =>
           addUpdateErrors(ctx.db, id, valid, {
-            maySeeDrafts: readsDrafts(requestContext),
+            canSeeDrafts: readsDrafts(requestContext),
             now: ctx.clock.now(),
           }),
         ),
@@ -60,8 +60,8 @@ export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts) 
     .get(
       "/incidents/:id/updates/:update_id",
       ({ params, request, requestContext }) => {
-        const maySeeDrafts = readsDrafts(requestContext);
-        const { row, update } = getUpdate(ctx.db, params.id, params.update_id, maySeeDrafts);
+        const canSeeDrafts = readsDrafts(requestContext);
+        const { row, update } = getUpdate(ctx.db, params.id, params.update_id, canSeeDrafts);
         return sendWithVersionTag(request, presentSingleUpdate(row, update));
       },
       operation({
@@ -86,7 +86,7 @@ export function updateRoutes(ctx: AppContext, requestContexts: RequestContexts) 
       {
         ...jsonBody(EditUpdateBody, (valid, { id, params, requestContext }) =>
           editUpdateErrors(ctx.db, { incidentId: id, updateId: params["update_id"] ?? "" }, valid, {
-            maySeeDrafts: readsDrafts(requestContext),
+            canSeeDrafts: readsDrafts(requestContext),
             now: ctx.clock.now(),
           }),
         ),
@@ -116,5 +116,5 @@ export function getVisibleIncident(
 
 /** Returns true if the request's key may read drafts. */
 export function readsDrafts(requestContext: RequestContext): boolean {
-  return mayReadDrafts(bearerOf(requestContext).key.scopes);
+  return canReadDrafts(bearerOf(requestContext).key.scopes);
 }

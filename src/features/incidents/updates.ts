@@ -46,8 +46,8 @@ export function addUpdate(
   actor: Actor,
 ): UpdateOfIncident {
   validate(AddUpdateBody, input);
-  const found = getIncidentRow(tx, incidentId, true);
-  const { row: before } = found;
+  const incidentWithPage = getIncidentRow(tx, incidentId, true);
+  const { row: before } = incidentWithPage;
   const updates = listUpdateSummaries(tx, incidentId);
   const now = ctx.clock.now();
   const errors = new FieldErrors();
@@ -60,7 +60,7 @@ export function addUpdate(
   if (actor.kind !== "system") requireRoom(updates, update);
   writeUpdate(tx, update);
   const row = saveIncident(ctx, tx, {
-    before: { ...found, updates },
+    before: { ...incidentWithPage, updates },
     updates: [...updates, update],
     input,
     actor,
@@ -87,22 +87,22 @@ export function editUpdate(
   validate(EditUpdateBody, input);
   const record = getIncident(tx, incidentId, true);
   const { row: before, updates } = record;
-  const known = requireUpdate(updates, updateId);
+  const stored = requireUpdate(updates, updateId);
   const update: UpdateRecord = {
-    ...known,
-    body: input.body ?? known.body,
-    displayAt: input.display_at === undefined ? known.displayAt : toMs(input.display_at),
+    ...stored,
+    body: input.body ?? stored.body,
+    displayAt: input.display_at === undefined ? stored.displayAt : toMs(input.display_at),
     updatedAt: ctx.clock.now(),
   };
-  if (update.body === known.body && update.displayAt === known.displayAt) {
-    return { row: before, update: known };
+  if (update.body === stored.body && update.displayAt === stored.displayAt) {
+    return { row: before, update: stored };
   }
   const errors = new FieldErrors();
-  const isFirst = known === firstWritten(updates);
+  const isFirst = stored === firstWritten(updates);
   const startedAt = isFirst ? undefined : before.startedAt;
   validateDisplayAt(errors, update.displayAt, startedAt, ctx.clock.now());
   errors.throwIfAny();
-  const after = updates.map((each) => (each === known ? update : each));
+  const after = updates.map((each) => (each === stored ? update : each));
   if (before.status === "resolved" && timelineOf(before, after).status !== "resolved") {
     requireRoomToReopen(updates);
   }
@@ -126,9 +126,9 @@ export function getUpdate(
   reader: Reader,
   incidentId: string,
   updateId: string,
-  maySeeDrafts: boolean,
+  canSeeDrafts: boolean,
 ): UpdateOfIncident {
-  const { row, updates } = getIncident(reader, incidentId, maySeeDrafts);
+  const { row, updates } = getIncident(reader, incidentId, canSeeDrafts);
   return { row, update: requireUpdate(updates, updateId) };
 }
 

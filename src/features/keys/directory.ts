@@ -4,7 +4,7 @@ import type { KeyState } from "./rules";
 import { listKeys, listKeyValues } from "./store";
 
 /** A key with the properties that the gateway needs. */
-interface KnownKey {
+interface KeyEntry {
   id: string;
   name: string;
   scopes: ReadonlySet<string>;
@@ -13,7 +13,7 @@ interface KnownKey {
 
 /** A key value that a caller presented. */
 export interface Credential extends KeyState {
-  key: KnownKey;
+  key: KeyEntry;
   /** SHA-256 of the value, in hexadecimal. */
   hash: string;
 }
@@ -21,7 +21,7 @@ export interface Credential extends KeyState {
 /**
  * All keys in memory, by the hashes of their values. An unknown value costs one look at the
  * database's version, so that a key made by another process works at once. Unknown values are not
- * remembered.
+ * cached.
  */
 export interface KeyDirectory {
   find(value: string): Credential | undefined;
@@ -43,8 +43,8 @@ export function createKeyDirectory(ctx: Pick<AppContext, "db" | "signals">): Key
   return {
     find(value) {
       const hash = sha256Hex(value);
-      const known = credentials?.get(hash);
-      if (known) return known;
+      const cached = credentials?.get(hash);
+      if (cached) return cached;
       const current = ctx.db.foreignVersion();
       if (credentials === undefined || current !== foreignVersion) {
         credentials = readCredentials(ctx.db);
@@ -57,18 +57,18 @@ export function createKeyDirectory(ctx: Pick<AppContext, "db" | "signals">): Key
 
 function readCredentials(db: AppContext["db"]): Map<string, Credential> {
   const rows = new Map(listKeys(db, {}).map((row) => [row.id, row]));
-  const known = new Map<string, KnownKey>();
+  const cached = new Map<string, KeyEntry>();
   const credentials = new Map<string, Credential>();
   for (const value of listKeyValues(db, {})) {
     const row = rows.get(value.keyId);
     if (!row) continue;
-    const key = known.get(row.id) ?? {
+    const key = cached.get(row.id) ?? {
       id: row.id,
       name: row.name,
       scopes: new Set(row.scopes),
       rateLimit: row.rateLimit,
     };
-    known.set(row.id, key);
+    cached.set(row.id, key);
     const hash = value.hash.toString("hex");
     const { expiresAt, revokedAt } = row;
     credentials.set(hash, { key, hash, expiresAt, revokedAt, endsAt: value.endsAt });

@@ -60,10 +60,11 @@ export const OwnKey = Type.Object(
 );
 export type OwnKey = Static<typeof OwnKey>;
 
-/** A key as its operators see it. It never holds a value. */
+/** A key as the dashboard and the command line show it. It never contains a whole value. */
 export interface KeyResource {
   id: string;
   name: string;
+  /** First 13 characters of the newest value. */
   start: string;
   scopes: string[];
   rate_limit: number;
@@ -74,17 +75,18 @@ export interface KeyResource {
   created_at: string;
   created_by: { kind: string; id: string | null; label: string };
   version: number;
-  /** All values of the key, newest first. Values whose `ends_at` has passed are refused. */
+  /** All values of the key, newest first. */
   values: {
     start: string;
     created_at: string;
+    /** Time from which the value is rejected; null if it does not end. */
     ends_at: string | null;
     last_used_at: string | null;
     last_used_ip: string | null;
   }[];
 }
 
-/** A use that is not written yet. */
+/** Last use of a key value. */
 export interface LastUse {
   /** Unix ms. */
   at: number;
@@ -92,8 +94,9 @@ export interface LastUse {
 }
 
 /**
- * Returns a key as its operators see it. `values` are the key's, newest first, at least one.
- * `pendingUse` returns unwritten uses by the hash of the value.
+ * Returns a key as the dashboard and the command line show it. `values` are its values, newest
+ * first, at least one. `pendingUse` returns a use that is not in the database yet, by the SHA-256 of
+ * the value in hexadecimal.
  */
 export function presentKey(
   key: KeyRow,

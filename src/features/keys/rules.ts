@@ -100,18 +100,15 @@ const YEAR_10000 = Date.UTC(10_000, 0, 1);
  * Returns the end of a key with this expiration: the midnight after a UTC day, or an instant
  * itself. Returns the error of a text that is neither, or that lies in the past.
  */
-export function decideExpiry(
-  text: string,
-  now: number,
-): { expiresAt: number } | { complaint: string } {
+export function decideExpiry(text: string, now: number): { expiresAt: number } | { error: string } {
   const day = parseDay(text);
   const expiresAt = day === undefined ? parseInstant(text) : day + DAY_MS;
   if (expiresAt === undefined) {
-    return { complaint: "must be a day such as 2027-01-31, or a time with its zone" };
+    return { error: "must be a day such as 2027-01-31, or a time with its zone" };
   }
-  if (expiresAt <= now) return { complaint: "is in the past" };
+  if (expiresAt <= now) return { error: "is in the past" };
   if (expiresAt >= YEAR_10000) {
-    return { complaint: "is too far in the future; omit it for a key that never expires" };
+    return { error: "is too far in the future; omit it for a key that never expires" };
   }
   return { expiresAt };
 }
@@ -128,17 +125,17 @@ export function expiryOfChoice(
   choice: string,
   date: string | undefined,
   now: number,
-): string | null | { complaint: string } {
+): string | null | { error: string } {
   if (choice === "never") return null;
-  const days = EXPIRY_DAYS.find((known) => known === choice);
+  const days = EXPIRY_DAYS.find((option) => option === choice);
   if (days !== undefined) return toDay(now + Number(days) * DAY_MS);
   if (choice !== "date") {
-    return { complaint: `must be never, ${EXPIRY_DAYS.join(", ")} (days) or date` };
+    return { error: `must be never, ${EXPIRY_DAYS.join(", ")} (days) or date` };
   }
   const day = date?.trim() ?? "";
-  if (parseDay(day) === undefined) return { complaint: "must be a day such as 2027-01-31" };
+  if (parseDay(day) === undefined) return { error: "must be a day such as 2027-01-31" };
   const expiry = decideExpiry(day, now);
-  return "complaint" in expiry ? expiry : day;
+  return "error" in expiry ? expiry : day;
 }
 
 /** Readable form of an expiry. */

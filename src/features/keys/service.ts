@@ -147,7 +147,7 @@ export function endOldValues(ctx: Services, tx: Tx, id: string, actor: Actor): K
   return getKey(tx, id);
 }
 
-/** Revokes a key for good. Doing it twice changes nothing. Throws `not_found`. */
+/** Revokes a key, which cannot be undone. A second call changes nothing. Throws `not_found`. */
 export function revokeKey(ctx: Services, tx: Tx, id: string, actor: Actor): KeyResource {
   const row = getKeyRow(tx, id);
   if (row.revokedAt === null) {
@@ -201,8 +201,8 @@ export function validateCreateKey(input: CreateKeyBody, now: number): FieldError
   const fields = schemaErrors(CreateKeyBody, input);
   const { expires } = input;
   const expiry = typeof expires === "string" ? decideExpiry(expires, now) : undefined;
-  if (expiry && "complaint" in expiry) {
-    fields.push({ pointer: "#/expires", detail: expiry.complaint });
+  if (expiry && "error" in expiry) {
+    fields.push({ pointer: "#/expires", detail: expiry.error });
   }
   return fields;
 }

@@ -135,7 +135,7 @@ function countsAt({ hours }: Gathered, now: number): HourCounts {
   return counts;
 }
 
-const KEYS_AT_ONCE = 50;
+const KEYS_PER_BATCH = 50;
 /** Number of days for which daily counts of requests are kept. */
 const DAYS_KEPT = 400;
 
@@ -153,12 +153,12 @@ interface KeyRetention {
  */
 export function trimKeyUse(tx: Tx, kept: KeyRetention, after: string): string | undefined {
   const { now, hoursDays, addressesDays } = kept;
-  const keys = listKeyIdsAfter(tx, { after, limit: KEYS_AT_ONCE });
+  const keys = listKeyIdsAfter(tx, { after, limit: KEYS_PER_BATCH });
   for (const { id: keyId } of keys) {
     const before = startOfDay(now - hoursDays * DAY_MS);
     if (addHoursToDays(tx, { keyId, before }) > 0) deleteHoursOfDays(tx, { keyId, before });
     deleteHoursBefore(tx, { keyId, before: startOfDay(now - DAYS_KEPT * DAY_MS) });
     blankAddressesOfKey(tx, { keyId, before: now - addressesDays * DAY_MS });
   }
-  return keys.length === KEYS_AT_ONCE ? keys.at(-1)?.id : undefined;
+  return keys.length === KEYS_PER_BATCH ? keys.at(-1)?.id : undefined;
 }

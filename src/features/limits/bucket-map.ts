@@ -31,7 +31,7 @@ export class BucketMap {
   #now: number;
   #lastPurgeAt = Number.NEGATIVE_INFINITY;
   #overflowed = 0;
-  #refused = 0;
+  #rejected = 0;
 
   constructor(options: {
     clock: Clock;
@@ -72,7 +72,7 @@ export class BucketMap {
     const decision = takeToken(bucket, limit, now);
     this.#renewal.ttl = timeToFullMs(bucket, limit);
     this.#buckets.set(id, bucket, this.#renewal);
-    if (!decision.isAllowed) this.#refused += 1;
+    if (!decision.isAllowed) this.#rejected += 1;
     return decision;
   }
 
@@ -82,8 +82,8 @@ export class BucketMap {
   }
 
   /** Number of requests refused since the start. */
-  get refused(): number {
-    return this.#refused;
+  get rejected(): number {
+    return this.#rejected;
   }
 
   get size(): number {
@@ -116,7 +116,7 @@ export class BucketMap {
     const index = (sha256(this.#neighbourhood(id))[0] ?? 0) % OVERFLOW_BUCKETS;
     const bucket = this.#overflow[index] as Bucket;
     const decision = takeToken(bucket, this.#overflowLimit, now);
-    if (!decision.isAllowed) this.#refused += 1;
+    if (!decision.isAllowed) this.#rejected += 1;
     return decision;
   }
 }

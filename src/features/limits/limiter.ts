@@ -5,15 +5,15 @@ import type { Decision } from "./bucket";
 import { BucketMap } from "./bucket-map";
 
 /**
- * Policies by the names that the `RateLimit` headers use. `whose` ends the sentence "The limit of …
+ * Policies by the names that the `RateLimit` headers use. `subject` ends the sentence "The limit of …
  * is used up".
  */
 export const POLICIES = {
-  key: { whose: "the API key" },
-  public: { whose: "this address for requests without a valid API key" },
-  session: { whose: "this session", perMinute: 600 },
-  heartbeat: { whose: "this heartbeat token", perMinute: 60 },
-  health: { whose: "this address for health checks", perMinute: 1_200 },
+  key: { subject: "the API key" },
+  public: { subject: "this address for requests without a valid API key" },
+  session: { subject: "this session", perMinute: 600 },
+  heartbeat: { subject: "this heartbeat token", perMinute: 60 },
+  health: { subject: "this address for health checks", perMinute: 1_200 },
 } as const;
 
 export type PolicyName = keyof typeof POLICIES;
@@ -51,7 +51,7 @@ export interface Limiter {
 export interface BucketFigures {
   buckets: number;
   /** Requests rejected because a limit was used up. */
-  refused: number;
+  rejected: number;
   /** Requests charged to a shared bucket. */
   overflowed: number;
 }
@@ -109,8 +109,8 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
 }
 
 function figuresOf(map: BucketMap | undefined): BucketFigures {
-  const { size: buckets = 0, refused = 0, overflowed = 0 } = map ?? {};
-  return { buckets, refused, overflowed };
+  const { size: buckets = 0, rejected = 0, overflowed = 0 } = map ?? {};
+  return { buckets, rejected, overflowed };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Reader } from "../../db";
-import { FieldErrors, type IsBroken } from "../../errors";
+import { FieldErrors, type IsInvalidField } from "../../errors";
 import { findNamedPage } from "../pages";
 import { chooseComponents } from "./affected-components";
 import type { AddMaintenanceUpdateBody, PlanMaintenanceBody, UpdateMaintenanceBody } from "./model";
@@ -26,7 +26,7 @@ export function updateMaintenanceErrors(
   reader: Reader,
   id: string,
   input: Partial<UpdateMaintenanceBody>,
-  isBroken: IsBroken,
+  isInvalid: IsInvalidField,
 ): FieldErrors {
   const errors = new FieldErrors();
   const record = findMaintenanceRecord(reader, id);
@@ -35,7 +35,7 @@ export function updateMaintenanceErrors(
   if (input.components) {
     chooseComponents(reader, row.pageId, input.components, components, errors);
   }
-  if (!isBroken("scheduled_for") && !isBroken("scheduled_until")) readTimes(input, row, errors);
+  if (!isInvalid("scheduled_for") && !isInvalid("scheduled_until")) readTimes(input, row, errors);
   return errors;
 }
 

@@ -12,13 +12,13 @@ import { listDue, updateMaintenanceRow } from "./store";
 const TICK_MS = 500;
 
 /** Limits of one transaction: transitions, and components that they change. */
-const STEPS_AT_ONCE = 50;
-const COMPONENTS_AT_ONCE = 200;
+const STEPS_PER_BATCH = 50;
+const COMPONENTS_PER_BATCH = 200;
 
 interface Step extends DueTransition {
   id: string;
   /** True if both its start and its end are due, in one call or two. */
-  isMissedWhole: boolean;
+  isMissedEntirely: boolean;
 }
 
 /**
@@ -72,18 +72,18 @@ export function advanceMaintenance(ctx: Services, tx: Tx, now: number): boolean 
   const steps = dueSteps(tx, now);
   const taken = new Set<string>();
   let changed = 0;
-  let mayBeMore = steps.length === STEPS_AT_ONCE;
+  let hasMore = steps.length === STEPS_PER_BATCH;
   for (const step of steps) {
     // A maintenance that was missed entirely starts and ends in one call, or it would be shown between.
-    const mustFollow = step.isMissedWhole && taken.has(step.id);
-    if (changed >= COMPONENTS_AT_ONCE && !mustFollow) {
-      mayBeMore = true;
+    const isEndOfTakenStep = step.isMissedEntirely && taken.has(step.id);
+    if (changed >= COMPONENTS_PER_BATCH && !isEndOfTakenStep) {
+      hasMore = true;
       continue;
     }
     taken.add(step.id);
     changed += ctx.outbox.group(tx, () => takeStep(ctx, tx, step, now));
   }
-  return mayBeMore;
+  return hasMore;
 }
 
 /**
@@ -91,14 +91,14 @@ export function advanceMaintenance(ctx: Services, tx: Tx, now: number): boolean 
  * since they are ordered by their first due step.
  */
 function dueSteps(tx: Tx, now: number): Step[] {
-  return listDue(tx, { now, limit: STEPS_AT_ONCE })
+  return listDue(tx, { now, limit: STEPS_PER_BATCH })
     .flatMap(({ row }) => {
       const due = dueTransitions(row, now);
-      const isMissedWhole = due.some(isStart) && due.some(isEnd);
-      return due.map((each): Step => ({ ...each, id: row.id, isMissedWhole }));
+      const isMissedEntirely = due.some(isStart) && due.some(isEnd);
+      return due.map((each): Step => ({ ...each, id: row.id, isMissedEntirely }));
     })
     .sort((a, b) => a.at - b.at || ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
-    .slice(0, STEPS_AT_ONCE);
+    .slice(0, STEPS_PER_BATCH);
 }
 
 const isStart = ({ kind }: DueTransition) => kind === "start";
@@ -109,7 +109,7 @@ const ORDER: readonly DueTransition["kind"][] = ["start", "complete", "reminder"
 
 /** Makes one transition, and returns the number of components that it can change. */
 function takeStep(ctx: Services, tx: Tx, step: Step, now: number): number {
-  const { id, kind, at, isMissedWhole } = step;
+  const { id, kind, at, isMissedEntirely } = step;
   const { row, updates, components } = getMaintenanceRecord(tx, id);
   const notify = plannedNotify(tx, id);
   if (kind === "reminder") {
@@ -134,7 +134,7 @@ function takeStep(ctx: Services, tx: Tx, step: Step, now: number): number {
     summary: `The maintenance “${row.name}” ${isStarting ? "began" : "ended"} at its time`,
   });
   // A maintenance that was missed entirely gets its causes at its end, so that they are never shown.
-  if (isMissedWhole && isStarting) return components.length;
+  if (isMissedEntirely && isStarting) return components.length;
   const unmarkedSince = isStarting ? null : row.startedAt;
   refreshCauses(ctx, tx, after, { at, actor: SYSTEM_ACTOR, notify, unmarkedSince });
   return components.length;

@@ -2,7 +2,7 @@ import type { Reader } from "../../db";
 import { NEWEST } from "../../domain/ids";
 import type { MaintenanceStatus } from "../../domain/incident-status";
 import {
-  CUT_COMPONENTS,
+  TRUNCATED_COMPONENTS_MAX,
   listLimits,
   spanParams,
   type SummarySpan,
@@ -31,7 +31,7 @@ import { listNewestUpdates } from "./update-store";
 /** Maximum number of maintenances that a page shows as in progress or upcoming. */
 const SHOWN_MAX = 100;
 
-type Found = Pick<MaintenanceRecord, "row" | "page">;
+type MaintenanceWithPage = Pick<MaintenanceRecord, "row" | "page">;
 
 /** Filters of the list. An omitted filter matches everything. */
 interface MaintenanceQuery extends Partial<MaintenanceFilter> {
@@ -41,13 +41,13 @@ interface MaintenanceQuery extends Partial<MaintenanceFilter> {
   limit: number;
 }
 
-/** Lists maintenances, the last planned first, cut to the size of a document. */
+/** Lists maintenances, the last planned first, within the size limit of a document. */
 export function listMaintenance(reader: Reader, query: MaintenanceQuery): MaintenanceRecord[] {
   return toDocumentRecords(reader, findMaintenances(reader, query));
 }
 
 /** Lists maintenances without components and updates, the last planned first. */
-export function findMaintenances(reader: Reader, query: MaintenanceQuery): Found[] {
+export function findMaintenances(reader: Reader, query: MaintenanceQuery): MaintenanceWithPage[] {
   const { pageId = null, before = NEWEST, ...rest } = query;
   return listMaintenanceRows(reader, {
     status: null,
@@ -63,8 +63,8 @@ export function findMaintenances(reader: Reader, query: MaintenanceQuery): Found
 
 /**
  * Lists the maintenances that a page shows at `now`: those in progress, then those that start by
- * `until` and are not over, each by planned start. At most 100, cut to the size of a document. Times
- * in unix ms.
+ * `until` and are not over, each by planned start. At most 100, within the size limit of a document.
+ * Times in unix ms.
  */
 export function listMaintenanceForPage(
   reader: Reader,
@@ -75,7 +75,7 @@ export function listMaintenanceForPage(
 
 /**
  * Lists the pending maintenances of one page or all: those in progress, then scheduled ones, each
- * by planned start. Cut to the size of a document.
+ * by planned start. Limited to the size of a document.
  */
 export function listPendingMaintenance(
   reader: Reader,
@@ -95,63 +95,69 @@ export function nextEdge(
   return findNextEdge(reader, { ...page, ahead: UPCOMING_MS })?.at ?? undefined;
 }
 
-export const { countForPage, countWhole } = listLimits({ listRowCounts, listTextSizes });
+export const { countForPage, countComplete } = listLimits({ listRowCounts, listTextSizes });
 
-/** Reads the records of a document that lists all of some maintenances, cut to its size. */
+/** Reads records within the size limit of a document: the first ones complete, the others truncated. */
 export function toDocumentRecords(
   reader: Reader,
-  found: readonly Found[],
+  maintenances: readonly MaintenanceWithPage[],
   updates = UPDATES_IN_LISTS,
 ): MaintenanceRecord[] {
-  return toRecords(reader, found, { count: countWhole(reader, idsOf(found)), updates });
+  return readRecords(reader, maintenances, {
+    count: countComplete(reader, idsOf(maintenances)),
+    updates,
+  });
 }
 
 /**
  * Reads the records of maintenances in their order, each with at most `updates` of its newest updates:
  * the first `count` with all components, the others with at most 20.
  */
-export function toRecords(
+export function readRecords(
   reader: Reader,
-  found: readonly Found[],
-  { count = found.length, updates: each = UPDATES_IN_LISTS } = {},
+  maintenances: readonly MaintenanceWithPage[],
+  { count = maintenances.length, updates: each = UPDATES_IN_LISTS } = {},
 ): MaintenanceRecord[] {
-  if (found.length === 0) return [];
-  const ids = idsOf(found);
+  if (maintenances.length === 0) return [];
+  const ids = idsOf(maintenances);
   const chosen = componentsOf(reader, ids, count);
   const updates = updatesOf(reader, ids, each);
-  return found.map(({ row, page }, index) => ({
+  return maintenances.map(({ row, page }, index) => ({
     row,
     page,
     components: chosen[index]?.components ?? [],
     updates: updates.get(row.id) ?? [],
-    ...(chosen[index]?.isCut ? { isCut: true } : {}),
+    ...(chosen[index]?.isTruncated ? { isTruncated: true } : {}),
   }));
 }
 
 /**
  * Reads the components of maintenances in the order of the ids: all of the first `count`, and at most 20
- * of each other. `isCut` is true if components are left out.
+ * of each other. `isTruncated` is true if components are left out.
  */
 function componentsOf(
   reader: Reader,
   ids: readonly string[],
   count: number,
-): Pick<Required<MaintenanceRecord>, "components" | "isCut">[] {
-  const whole = JSON.stringify(ids.slice(0, count));
-  const cut = JSON.stringify(ids.slice(count));
+): Pick<Required<MaintenanceRecord>, "components" | "isTruncated">[] {
+  const complete = JSON.stringify(ids.slice(0, count));
+  const truncated = JSON.stringify(ids.slice(count));
   const byId = Map.groupBy(
     [
-      ...listComponentsOfMaintenances(reader, { ids: whole }),
+      ...listComponentsOfMaintenances(reader, { ids: complete }),
       ...(count < ids.length
-        ? listFirstComponents(reader, { ids: cut, each: CUT_COMPONENTS + 1 })
+        ? listFirstComponents(reader, { ids: truncated, each: TRUNCATED_COMPONENTS_MAX + 1 })
         : []),
     ],
     ({ maintenanceId }) => maintenanceId,
   );
   return ids.map((id, index) => {
     const components = byId.get(id) ?? [];
-    const isCut = index >= count && components.length > CUT_COMPONENTS;
-    return { components: isCut ? components.slice(0, CUT_COMPONENTS) : components, isCut };
+    const isTruncated = index >= count && components.length > TRUNCATED_COMPONENTS_MAX;
+    return {
+      components: isTruncated ? components.slice(0, TRUNCATED_COMPONENTS_MAX) : components,
+      isTruncated,
+    };
   });
 }
 
@@ -175,7 +181,7 @@ export interface MaintenanceSummary {
   /** Names of its components from when they were chosen, in the order of the page. */
   components: readonly string[];
   /** True if names are left out because the list has no room for all of them. */
-  isCut: boolean;
+  isTruncated: boolean;
 }
 
 /** Lists maintenances of a page that started within a span, newest start first. */
@@ -208,15 +214,15 @@ function withNames(
 ): MaintenanceSummary[] {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
-  const chosen = componentsOf(reader, ids, countWhole(reader, ids));
+  const chosen = componentsOf(reader, ids, countComplete(reader, ids));
   return rows.map((row, index) => ({
     ...row,
     startedAt: row.startedAt ?? 0,
     components: (chosen[index]?.components ?? []).map(({ name }) => name),
-    isCut: chosen[index]?.isCut ?? false,
+    isTruncated: chosen[index]?.isTruncated ?? false,
   }));
 }
 
-function idsOf(found: readonly Found[]): string[] {
-  return found.map(({ row }) => row.id);
+function idsOf(maintenances: readonly MaintenanceWithPage[]): string[] {
+  return maintenances.map(({ row }) => row.id);
 }

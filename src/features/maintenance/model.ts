@@ -230,6 +230,6 @@ export function presentMaintenance(record: MaintenanceRecord, baseUrl: string): 
     created_at: toIso(row.createdAt),
     updated_at: toIso(row.updatedAt),
     updates: updates.map(presentMaintenanceUpdate),
-    ...(record.isCut ? { truncated: true } : {}),
+    ...(record.isTruncated ? { truncated: true } : {}),
   };
 }

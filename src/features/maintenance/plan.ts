@@ -161,12 +161,12 @@ interface Times {
  */
 export function readTimes(
   input: { scheduled_for?: string; scheduled_until?: string },
-  known: Times,
+  stored: Times,
   errors: FieldErrors,
 ): Times {
   const { scheduled_for: from, scheduled_until: until } = input;
-  const scheduledFor = from === undefined ? known.scheduledFor : toMs(from);
-  const scheduledUntil = until === undefined ? known.scheduledUntil : toMs(until);
+  const scheduledFor = from === undefined ? stored.scheduledFor : toMs(from);
+  const scheduledUntil = until === undefined ? stored.scheduledUntil : toMs(until);
   if (scheduledUntil <= scheduledFor) {
     if (until === undefined) errors.add(["scheduled_for"], "must be earlier than the end");
     else errors.add(["scheduled_until"], "must be later than the start");

@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
 import { notFound } from "../../errors";
-import { toRecords } from "./lists";
+import { readRecords } from "./lists";
 import { type Maintenance, presentMaintenance } from "./model";
 import { findMaintenance, type MaintenanceRecord } from "./store";
 import { findUpdate, listUpdatesBefore } from "./update-store";
@@ -20,8 +20,8 @@ export function findMaintenanceRecord(
   id: string,
   updates = ALL_UPDATES,
 ): MaintenanceRecord | undefined {
-  const found = findMaintenance(reader, { id });
-  return found && toRecords(reader, [found], { updates })[0];
+  const maintenance = findMaintenance(reader, { id });
+  return maintenance && readRecords(reader, [maintenance], { updates })[0];
 }
 
 /** Returns one maintenance as the API shows it, with all of its updates. Throws `not_found`. */

@@ -39,7 +39,7 @@ import {
   SingleMaintenanceUpdate,
   UpdateMaintenanceBody,
 } from "./model";
-import { countForPage, findMaintenances, toRecords } from "./lists";
+import { countForPage, findMaintenances, readRecords } from "./lists";
 import { planMaintenance, updateMaintenance } from "./plan";
 import { addMaintenanceUpdate, cancelMaintenance } from "./progress";
 import { getMaintenance, getMaintenanceRecord } from "./records";
@@ -69,7 +69,7 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
       "/maintenance",
       ({ query, request, requestContext }) => {
         const { limit, after } = readPageRequest(query, "string");
-        const found = findMaintenances(ctx.db, {
+        const maintenances = findMaintenances(ctx.db, {
           pageId: readPageFilter(ctx.db, query),
           componentId: readComponentFilter(ctx.db, query) ?? null,
           status: query.status ?? null,
@@ -79,12 +79,12 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
           limit: limit + 1,
         });
         const page = toPage(
-          found,
-          Math.min(limit, countForPage(ctx.db, found)),
+          maintenances,
+          Math.min(limit, countForPage(ctx.db, maintenances)),
           ({ row }) => row.id,
           (each) => each,
         );
-        const data = toRecords(ctx.db, page.data).map((record) =>
+        const data = readRecords(ctx.db, page.data).map((record) =>
           presentMaintenance(record, ctx.baseUrl),
         );
         const self = listAddress(ctx.baseUrl + PATH, query, limit);
@@ -146,8 +146,8 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
           updateMaintenance(ctx, tx, id, body, actor),
         ),
       {
-        ...jsonBody(UpdateMaintenanceBody, (valid, { id, isBroken }) =>
-          updateMaintenanceErrors(ctx.db, id, valid, isBroken),
+        ...jsonBody(UpdateMaintenanceBody, (valid, { id, isInvalid }) =>
+          updateMaintenanceErrors(ctx.db, id, valid, isInvalid),
         ),
         ...operation({
           id: "updateMaintenance",

@@ -26,7 +26,7 @@ export interface MaintenanceRecord {
   /** Newest first. */
   updates: readonly MaintenanceUpdateRow[];
   /** True if components are left out because a document has no room for all of them. */
-  isCut?: boolean;
+  isTruncated?: boolean;
 }
 
 export const insertMaintenance = insertInto(maintenances);

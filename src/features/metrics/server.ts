@@ -58,7 +58,7 @@ export function databaseFamilies(db: Pick<Db, "figures" | "storage">): MetricFam
       "counter",
       "allclear_database_refusals_total",
       "Changes that could not be stored because the database was full, locked or failing.",
-      () => db.figures().refused,
+      () => db.figures().rejected,
     ),
   ];
 }
@@ -92,7 +92,7 @@ export function limiterFamilies(limiter: Limiter): MetricFamily[] {
       "counter",
       "allclear_limiter_refusals_total",
       "Requests rejected because a limit was used up.",
-      ({ refused }) => refused,
+      ({ rejected }) => rejected,
     ),
     byPolicy(
       "counter",

@@ -74,13 +74,13 @@ export function deliveryFamilies(reader: Reader, figures: () => DelivererFigures
  * read.
  */
 function onceATurn<T>(read: () => T): () => T {
-  let known: { value: T } | undefined;
+  let cached: { value: T } | undefined;
   return () => {
-    if (!known) {
-      known = { value: read() };
-      queueMicrotask(() => (known = undefined));
+    if (!cached) {
+      cached = { value: read() };
+      queueMicrotask(() => (cached = undefined));
     }
-    return known.value;
+    return cached.value;
   };
 }
 

@@ -26,7 +26,7 @@ export function listStoredMonitors(reader: Reader): StoredMonitor[] {
 }
 
 /** Identity of a file's monitor and the components that it watches. */
-interface DeclaredPlace {
+interface MonitorAssignment {
   ref: string;
   componentIds: string[];
 }
@@ -37,12 +37,12 @@ interface DeclaredPlace {
  */
 interface MonitorPlan {
   /** Secrets are replaced by a marker. */
-  present: Readonly<Record<string, unknown>>;
+  current: Readonly<Record<string, unknown>>;
   desired: Readonly<Record<string, unknown>>;
   /** Throws as `createMonitor` does. */
-  create(ctx: Services, tx: Tx, place: DeclaredPlace, actor: Actor): MonitorRow;
+  create(ctx: Services, tx: Tx, assignment: MonitorAssignment, actor: Actor): MonitorRow;
   /** Throws as `updateMonitor` does. */
-  update(ctx: Services, tx: Tx, place: DeclaredPlace, actor: Actor): MonitorRow;
+  update(ctx: Services, tx: Tx, assignment: MonitorAssignment, actor: Actor): MonitorRow;
 }
 
 /**
@@ -61,8 +61,8 @@ export function planMonitor(monitor: DeclaredMonitor, row: MonitorRow | undefine
   errors.throwIfAny();
   const settings = namesOf(settingsOf(monitor));
   return {
-    present: row
-      ? { name: row.name, ...namesOf(row), paused: row.paused, ...within(config.present) }
+    current: row
+      ? { name: row.name, ...namesOf(row), paused: row.paused, ...within(config.current) }
       : {},
     desired: { name, ...settings, paused, ...within(config.desired) },
     create(ctx, tx, { ref, componentIds }, actor) {

@@ -1,5 +1,5 @@
 import type { Reader } from "../../db";
-import { FieldErrors, type IsBroken } from "../../errors";
+import { FieldErrors, type IsInvalidField } from "../../errors";
 import type { CreateMonitorBody, UpdateMonitorBody } from "./bodies";
 import type { MonitorConfig } from "./probes";
 import { resolveMonitorId } from "./records";
@@ -17,14 +17,14 @@ import { findMonitor } from "./store";
 export function createMonitorErrors(
   reader: Reader,
   input: Partial<CreateMonitorBody>,
-  isBroken: IsBroken,
+  isInvalid: IsInvalidField,
 ): FieldErrors {
   const errors = new FieldErrors();
   const { type, config } = input;
   readComponents(reader, errors, input.component_ids ?? []);
   if (type === undefined) return errors;
-  if (config && !isBroken("config")) validateConfig(errors, type, config);
-  if (!isBroken("interval_seconds")) {
+  if (config && !isInvalid("config")) validateConfig(errors, type, config);
+  if (!isInvalid("interval_seconds")) {
     validateSettings(errors, namedSettings(input, defaultSettings(type, input.interval_seconds)));
   }
   return errors;
@@ -35,14 +35,14 @@ export function updateMonitorErrors(
   reader: Reader,
   reference: string,
   input: Partial<UpdateMonitorBody>,
-  isBroken: IsBroken,
+  isInvalid: IsInvalidField,
 ): FieldErrors {
   const errors = new FieldErrors();
   const row = findMonitor(reader, { id: resolveMonitorId(reader, reference) });
   if (!row) return errors;
   readComponents(reader, errors, input.component_ids ?? []);
   if (input.config) changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
-  if (!isBroken("interval_seconds") && !isBroken("retry_interval_seconds")) {
+  if (!isInvalid("interval_seconds") && !isInvalid("retry_interval_seconds")) {
     validateSettings(errors, namedSettings(input, row));
   }
   return errors;

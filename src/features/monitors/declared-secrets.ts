@@ -20,7 +20,7 @@ export function secretsOf(type: MonitorType): Readonly<Record<string, "text" | "
 export function concealedSecrets(type: MonitorType, config: MonitorConfig): Fields {
   const concealed: Fields = {};
   for (const [field, kind] of Object.entries(secretsOf(type))) {
-    const names = Object.keys(stored(config[field]));
+    const names = Object.keys(secretsIn(config[field]));
     if (names.length === 0) continue;
     concealed[field] =
       kind === "text" ? null : Object.fromEntries(names.map((name) => [name, null]));
@@ -57,7 +57,7 @@ export interface DesiredSecrets {
   creation: Fields;
   /** Changed secrets of an existing monitor. */
   change: Fields;
-  present: Fields;
+  current: Fields;
   desired: Fields;
   /** Errors for secrets to keep that are not stored. */
   missing: FieldError[];
@@ -66,28 +66,28 @@ export interface DesiredSecrets {
 export function desiredSecrets(
   type: MonitorType,
   declared: MonitorConfig,
-  known: MonitorConfig,
+  current: MonitorConfig,
 ): DesiredSecrets {
   const outcome: DesiredSecrets = {
     creation: {},
     change: {},
-    present: {},
+    current: {},
     desired: {},
     missing: [],
   };
   for (const [field, kind] of Object.entries(secretsOf(type))) {
-    const before = stored(known[field]);
-    const wanted = desiredOf(declared[field], before);
+    const before = secretsIn(current[field]);
+    const desired = desiredOf(declared[field], before);
     // Maps, since names such as `constructor` and `__proto__` can occur.
     const [creation, change] = [new Map<string, unknown>(), new Map<string, unknown>()];
-    for (const [name, text] of Object.entries(wanted)) {
+    for (const [name, text] of Object.entries(desired)) {
       const path = kind === "text" ? [field] : [field, name];
-      const has = Object.hasOwn(before, name) ? before[name] : undefined;
-      const described = describeSecretChange(has, text);
-      outcome.present[path.join(".")] = described.present;
+      const stored = Object.hasOwn(before, name) ? before[name] : undefined;
+      const described = describeSecretChange(stored, text);
+      outcome.current[path.join(".")] = described.current;
       outcome.desired[path.join(".")] = described.desired;
       if (text === null) {
-        if (has === undefined) {
+        if (stored === undefined) {
           outcome.missing.push({ pointer: pointer(...path), detail: MISSING_SECRET });
         }
         continue;
@@ -117,9 +117,11 @@ function desiredOf(
 /** Key for the secret of a field with a single one. */
 const SINGLE = "";
 
-function stored(value: unknown): Record<string, string> {
-  const given = isRecord(value) ? Object.entries(value) : [[SINGLE, value] as const];
-  return Object.fromEntries(given.filter((entry): entry is [string, string] => entry[1] != null));
+function secretsIn(value: unknown): Record<string, string> {
+  const declaredFields = isRecord(value) ? Object.entries(value) : [[SINGLE, value] as const];
+  return Object.fromEntries(
+    declaredFields.filter((entry): entry is [string, string] => entry[1] != null),
+  );
 }
 
 function ofKind(kind: "text" | "values", secrets: ReadonlyMap<string, unknown>): unknown {

@@ -129,24 +129,27 @@ export function declareConfig(type: MonitorType, config: MonitorConfig): Monitor
 }
 
 /**
- * Returns the desired config of a new monitor, or of one with a known config. `present` and
+ * Returns the desired config of a new monitor, or of one with a stored config. `current` and
  * `desired` hold both states by field, without secrets, for comparison and display.
  */
 export function desiredConfig(
   type: MonitorType,
   declared: MonitorConfig,
-  known?: MonitorConfig,
+  stored?: MonitorConfig,
 ): DesiredSecrets {
   const fields = Object.keys(schemaOf(type).properties).filter((field) => !secretsOf(type)[field]);
   const orNull = (config: MonitorConfig) =>
     Object.fromEntries(fields.map((field) => [field, config[field] ?? null]));
-  const present = known ? openFields(type, known) : {};
-  const secrets = desiredSecrets(type, declared, known ?? {});
-  const given = fields.filter((field) => declared[field] !== undefined);
+  const current = stored ? openFields(type, stored) : {};
+  const secrets = desiredSecrets(type, declared, stored ?? {});
+  const declaredFields = fields.filter((field) => declared[field] !== undefined);
   return {
-    creation: { ...Object.fromEntries(given.map((f) => [f, declared[f]])), ...secrets.creation },
+    creation: {
+      ...Object.fromEntries(declaredFields.map((f) => [f, declared[f]])),
+      ...secrets.creation,
+    },
     change: { ...orNull(declared), ...secrets.change },
-    present: { ...orNull(present), ...secrets.present },
+    current: { ...orNull(current), ...secrets.current },
     desired: { ...orNull(openFields(type, declared)), ...secrets.desired },
     missing: secrets.missing,
   };

@@ -25,7 +25,7 @@ function hashHeartbeatToken(token: string): string | undefined {
 
 /**
  * The tokens of all push monitors by their hashes, in memory: the gateway reads this and not the
- * database. Unknown tokens are not remembered.
+ * database. Unknown tokens are not cached.
  */
 export interface HeartbeatDirectory {
   /** Returns the id of a token's monitor; undefined for an unknown token. */

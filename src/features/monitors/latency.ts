@@ -44,20 +44,20 @@ export function latencyOfEach(
 function figuresByInterval(reader: Reader, num: number, intervals: readonly Span[]): Figures[] {
   const [from, to] = [intervals[0]?.from, intervals.at(-1)?.to];
   if (from === undefined || to === undefined) return [];
-  const known = { nums: JSON.stringify([num]) };
-  const rolledUntil = findLeastRolledUntil(reader, known)?.at ?? from;
+  const params = { nums: JSON.stringify([num]) };
+  const rolledUntil = findLeastRolledUntil(reader, params)?.at ?? from;
   const parts = intervals.map((): Figures[] => []);
   // No rollup may overlap two intervals.
   const isWhole = (size: number) =>
     intervals.every(({ from: edge }, i) => i === 0 || edge % size === 0);
   for (const piece of piecesOf({ from, to }, rolledUntil, SIZES.filter(isWhole))) {
-    for (const { row } of listRollupsOfMonitors(reader, { ...known, ...piece })) {
-      parts[placeOf(intervals, row.at)]?.push(figuresFromRow(row));
+    for (const { row } of listRollupsOfMonitors(reader, { ...params, ...piece })) {
+      parts[intervalIndexOf(intervals, row.at)]?.push(figuresFromRow(row));
     }
   }
-  const results = listUnrolledResults(reader, { ...known, from, to });
-  for (const [place, own] of Map.groupBy(results, ({ at }) => placeOf(intervals, at))) {
-    parts[place]?.push(figuresOf(own));
+  const results = listUnrolledResults(reader, { ...params, from, to });
+  for (const [index, own] of Map.groupBy(results, ({ at }) => intervalIndexOf(intervals, at))) {
+    parts[index]?.push(figuresOf(own));
   }
   return parts.map(mergeFigures);
 }
@@ -86,7 +86,7 @@ export function piecesOf(span: Span, rolledUntil: number, sizes: readonly number
 }
 
 /** Returns the index of the interval that contains a time. */
-function placeOf(intervals: readonly Span[], at: number): number {
+function intervalIndexOf(intervals: readonly Span[], at: number): number {
   let low = 0;
   let high = intervals.length - 1;
   while (low < high) {

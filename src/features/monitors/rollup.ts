@@ -20,15 +20,15 @@ import {
  */
 export const ROLL_UP_DELAY_MS = 5 * MINUTE_MS;
 /** Work of one call, in results that are read. */
-const RESULTS_AT_ONCE = 500;
+const RESULTS_PER_BATCH = 500;
 /** Fixed cost of a step, in the unit of one result's cost. */
 const STEP_COST = 5;
-const MONITORS_AT_ONCE = 50;
+const MONITORS_PER_BATCH = 50;
 /**
  * Maximum number of rows of each kind deleted with an hour: more than an hour of a job with the
  * highest rate of calls adds.
  */
-const TRIMMED_AT_ONCE = 4_000;
+const TRIMMED_PER_BATCH = 4_000;
 
 /** Retention of results and rollups, in ms. Daily rollups are kept forever. */
 interface Retention {
@@ -68,8 +68,8 @@ export function rollUp(
   // Rollups of the future were made with a wrong clock.
   returnTo(tx, { at: startOfHour(now) });
   const due = startOfHour(Math.min(now - ROLL_UP_DELAY_MS, oldestUnwritten));
-  let budget = RESULTS_AT_ONCE;
-  const behind = listBehind(tx, { due, limit: MONITORS_AT_ONCE });
+  let budget = RESULTS_PER_BATCH;
+  const behind = listBehind(tx, { due, limit: MONITORS_PER_BATCH });
   for (const { monitorNum, rolledUntil } of behind) {
     let until = rolledUntil;
     while (until < due && budget > 0) {
@@ -81,7 +81,7 @@ export function rollUp(
     trim(tx, monitorNum, { now, until }, kept);
     if (budget <= 0) return true;
   }
-  return behind.length === MONITORS_AT_ONCE;
+  return behind.length === MONITORS_PER_BATCH;
 }
 
 /** Rolls up the first hour from `from` on that has results, and the day that ends before it. */
@@ -131,7 +131,7 @@ function trim(
   { now, until }: { now: number; until: number },
   { resultsMs, minutesMs, hoursMs }: Retention,
 ): void {
-  const limit = TRIMMED_AT_ONCE;
+  const limit = TRIMMED_PER_BATCH;
   const before = (keptMs: number) => Math.min(startOfHour(now - keptMs), until);
   deleteChecksBefore(tx, { monitorNum, before: before(resultsMs), limit });
   deleteRollupsBefore(tx, { monitorNum, size: MINUTE_MS, before: before(minutesMs), limit });

@@ -66,7 +66,7 @@ export function monitorRoutes(
       ({ query, request, requestContext }) => {
         const { limit, after: before } = readPageRequest(query, "string");
         const { state, type } = query;
-        const found = listMonitors(ctx.db, {
+        const records = listMonitors(ctx.db, {
           pageId: readPageFilter(ctx.db, query),
           componentId: readComponentFilter(ctx.db, query),
           state,
@@ -74,7 +74,7 @@ export function monitorRoutes(
           before,
           limit: limit + 1,
         });
-        const page = toPage(found, limit, ({ row }) => row.id, presentMonitor);
+        const page = toPage(records, limit, ({ row }) => row.id, presentMonitor);
         const self = listAddress(`${ctx.baseUrl}/api/v1/monitors`, query, limit);
         return sendList(request, requestContext, page, self);
       },
@@ -100,8 +100,8 @@ export function monitorRoutes(
           return { resource, location, replay: concealMonitor(resource) };
         }),
       {
-        ...jsonBody(CreateMonitorBody, (valid, { isBroken }) =>
-          createMonitorErrors(ctx.db, valid, isBroken),
+        ...jsonBody(CreateMonitorBody, (valid, { isInvalid }) =>
+          createMonitorErrors(ctx.db, valid, isInvalid),
         ),
         ...operation({
           ...DECLARED,
@@ -137,8 +137,8 @@ export function monitorRoutes(
           presentMonitor(updateMonitor(ctx, tx, id, body, actor)),
         ),
       {
-        ...jsonBody(UpdateMonitorBody, (valid, { id, isBroken }) =>
-          updateMonitorErrors(ctx.db, id, valid, isBroken),
+        ...jsonBody(UpdateMonitorBody, (valid, { id, isInvalid }) =>
+          updateMonitorErrors(ctx.db, id, valid, isInvalid),
         ),
         ...operation({
           ...DECLARED,

@@ -6,7 +6,7 @@ import { changeSchemaOf, type MonitorSettings } from "./bodies";
 import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRow } from "./store";
 
-/** Columns of a monitor that callers set, besides its name and config. */
+/** Columns of a monitor that callers set, in addition to its name and config. */
 type Settings = Pick<
   MonitorRow,
   | "intervalSeconds"
@@ -97,9 +97,9 @@ export function changedConfig(
   change: Readonly<Record<string, unknown>>,
 ): MonitorConfig {
   const probe = probeOf(type);
-  const { errors: broken } = examine(changeSchemaOf(type), change);
-  errors.addAll(["config"], broken);
-  if (!broken.isEmpty) return before;
+  const { errors: configErrors } = examine(changeSchemaOf(type), change);
+  errors.addAll(["config"], configErrors);
+  if (!configErrors.isEmpty) return before;
   const after = probe.merge(before, change);
   // A valid change can make the whole config invalid.
   const { errors: faults } = examine(probe.config, after);

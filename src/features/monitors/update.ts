@@ -96,10 +96,10 @@ function changedFields(
   const changed = (Object.keys(WORDS) as (keyof MonitorRow)[])
     .filter((field) => !Bun.deepEquals(before.row[field], desired[field]))
     .map((field) => WORDS[field] ?? field);
-  const known = new Set(before.components.map(({ id }) => id));
+  const idsBefore = new Set(before.components.map(({ id }) => id));
   const areSame =
     componentIds === undefined ||
-    (componentIds.length === known.size && componentIds.every((id) => known.has(id)));
+    (componentIds.length === idsBefore.size && componentIds.every((id) => idsBefore.has(id)));
   return areSame ? changed : [...changed, "components"];
 }
 

@@ -59,7 +59,7 @@ export function deletePage(
   return { paused, webhooks: deleted };
 }
 
-/** Everything that the deletion of a page ends or changes, besides the page and its components. */
+/** Everything that the deletion of a page ends or changes, in addition to the page and its components. */
 export interface Belongings {
   /** Number of its published incidents that are not resolved. */
   openIncidents: number;

@@ -50,7 +50,7 @@ export interface Domains {
  * of a page's content. Without custom domains a look-up is two comparisons.
  */
 export function createDomains(ctx: Pick<AppContext, "baseUrl" | "db" | "signals">): Domains {
-  let known: ReadonlyMap<string, DomainPage> = new Map();
+  let pagesByDomain: ReadonlyMap<string, DomainPage> = new Map();
   let isStale = true;
   const drop = () => (isStale = true);
   ctx.signals.addressesChanged.on(drop);
@@ -69,7 +69,7 @@ export function createDomains(ctx: Pick<AppContext, "baseUrl" | "db" | "signals"
 
   function refresh(): void {
     try {
-      known = read();
+      pagesByDomain = read();
       isStale = false;
     } catch {
       // The earlier hosts are used until the database can be read again: every request passes here,
@@ -80,7 +80,7 @@ export function createDomains(ctx: Pick<AppContext, "baseUrl" | "db" | "signals"
   return {
     find(url) {
       if (isStale) refresh();
-      return known.size === 0 ? undefined : known.get(hostNameOf(url));
+      return pagesByDomain.size === 0 ? undefined : pagesByDomain.get(hostNameOf(url));
     },
   };
 }

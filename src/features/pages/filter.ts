@@ -23,9 +23,9 @@ export function readPageFilter(
   { page }: { page?: string | undefined },
 ): string | undefined {
   if (page === undefined) return undefined;
-  const found = findPageBySlugOrId(reader, page);
-  if (!found) throw invalidParameter("page", UNKNOWN_PAGE);
-  return found.id;
+  const pageRow = findPageBySlugOrId(reader, page);
+  if (!pageRow) throw invalidParameter("page", UNKNOWN_PAGE);
+  return pageRow.id;
 }
 
 /** Returns the page that the field `page` of a body names. Adds an error if that page does not exist. */

@@ -26,7 +26,7 @@ import {
 
 type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "signals">;
 
-/** Properties of a page besides its fields: the manager, and if it is the sample page. */
+/** Properties of a page in addition to its fields: the manager, and if it is the sample page. */
 interface PageMetadata {
   managedBy?: "apply";
   isSample?: boolean;

@@ -1,4 +1,4 @@
-/** Sample page of a first start, so that `/` shows something. The first real page erases it. */
+/** Sample page of a first start, so that `/` shows something. Creating the first page deletes it. */
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { SYSTEM_ACTOR } from "../../domain/actor";
@@ -26,6 +26,7 @@ export function createSamplePage(ctx: AppContext, tx: Tx): void {
     SYSTEM_ACTOR,
     { isSample: true },
   );
+  // Only the order of positions matters, so groups and components share the numbers.
   let position = 0;
   for (const { name, components } of GROUPS) {
     const placement = { position: position++, managedBy: null };

@@ -37,38 +37,38 @@ interface CachedHistory {
  * components, 1,000 incidents), since the rows of components cannot be reused either.
  */
 export function createHistoryCache(): ReadHistories {
-  const kept = new LRUCache<string, CachedHistory>({
+  const cache = new LRUCache<string, CachedHistory>({
     maxSize: KEPT_MAX_SIZE,
     sizeCalculation: ({ history }) => history.size + 1,
   });
   return (reader, query) => {
     const { page, open, now } = query;
     const gaps = readGaps(reader, query);
-    const found = new Map<string, ComponentHistory>();
+    const valid = new Map<string, ComponentHistory>();
     for (const { id, version } of query.components) {
-      const known = kept.get(id);
+      const cached = cache.get(id);
       const isValid =
-        known?.version === version &&
-        known.history.readAt <= now &&
-        now < holdsUntil(known.history.readAt) &&
-        known.dayCount === page.historyDays &&
-        known.history.uptime !== null &&
-        (!open.has(id) || now < known.history.readAt + MARKED_HOLD_MS) &&
-        isSame(known.gaps, gaps.get(id) ?? []);
-      if (isValid) found.set(id, known.history);
+        cached?.version === version &&
+        cached.history.readAt <= now &&
+        now < holdsUntil(cached.history.readAt) &&
+        cached.dayCount === page.historyDays &&
+        cached.history.uptime !== null &&
+        (!open.has(id) || now < cached.history.readAt + MARKED_HOLD_MS) &&
+        isSame(cached.gaps, gaps.get(id) ?? []);
+      if (isValid) valid.set(id, cached.history);
     }
-    const components = query.components.filter(({ id }) => !found.has(id));
-    if (components.length === 0) return found;
+    const components = query.components.filter(({ id }) => !valid.has(id));
+    if (components.length === 0) return valid;
     const fresh = foldHistories(reader, { ...query, components }, gaps);
     for (const { id, version } of components) {
       const history = fresh.get(id);
       if (!history) continue;
       const dayCount = page.historyDays;
       const own = gaps.get(id) ?? [];
-      kept.set(id, { version, dayCount, gaps: own, history });
-      found.set(id, history);
+      cache.set(id, { version, dayCount, gaps: own, history });
+      valid.set(id, history);
     }
-    return found;
+    return valid;
   };
 }
 

@@ -24,11 +24,11 @@ const PAST_MAX = 100;
 const LONGEST_MAINTENANCE_MS = 30 * DAY_MS;
 
 /** An incident or maintenance in the history of a page. */
-export interface Entry {
+export interface HistoryEntry {
   /** Start and end in unix ms; no end while it is open. */
   from: number;
   to: number | null;
-  thing:
+  subject:
     | { kind: "incident"; incident: IncidentSummary }
     | { kind: "maintenance"; maintenance: MaintenanceSummary };
 }
@@ -38,7 +38,7 @@ export interface Entry {
  * most 100 incidents and 100 maintenances. The status document has only open ones. `now` in unix
  * ms.
  */
-export function readPast(reader: Reader, pageId: string, now: number): Entry[] {
+export function readPastEntries(reader: Reader, pageId: string, now: number): HistoryEntry[] {
   const since = startOfDay(now) - (PAST_DAYS - 1) * DAY_MS;
   const from = since - LONGEST_MAINTENANCE_MS;
   return inOrder(
@@ -49,7 +49,7 @@ export function readPast(reader: Reader, pageId: string, now: number): Entry[] {
 
 /** One part of a history, with the cursor of the next one, if there is one. */
 interface HistoryPart {
-  entries: Entry[];
+  entries: HistoryEntry[];
   next: SummaryCursor | undefined;
 }
 
@@ -64,18 +64,18 @@ export function readHistory(
 ): HistoryPart {
   const { before = { at: span.to, id: "" } } = span;
   const desired = { ...span, before, limit: limit + 1 };
-  const found = inOrder(
+  const entriesAndOneMore = inOrder(
     listIncidentsBetween(reader, desired),
     listMaintenanceBetween(reader, desired),
   );
-  const entries = found.slice(0, limit);
+  const entries = entriesAndOneMore.slice(0, limit);
   const last = entries.at(-1);
-  const isMore = found.length > limit && last !== undefined;
+  const isMore = entriesAndOneMore.length > limit && last !== undefined;
   return { entries, next: isMore ? { at: last.from, id: idOf(last) } : undefined };
 }
 
 /** Returns the start of a page's history (unix ms): its creation, or an earlier entry. */
-export function firstDayStart(reader: Reader, page: Pick<PageRow, "id" | "createdAt">): number {
+export function historyStartOf(reader: Reader, page: Pick<PageRow, "id" | "createdAt">): number {
   const pageId = page.id;
   return Math.min(
     page.createdAt,
@@ -87,21 +87,21 @@ export function firstDayStart(reader: Reader, page: Pick<PageRow, "id" | "create
 function inOrder(
   incidents: readonly IncidentSummary[],
   maintenance: readonly MaintenanceSummary[],
-): Entry[] {
+): HistoryEntry[] {
   return [
-    ...incidents.map((incident): Entry => {
+    ...incidents.map((incident): HistoryEntry => {
       const { startedAt: from, resolvedAt: to } = incident;
-      return { from, to, thing: { kind: "incident", incident } };
+      return { from, to, subject: { kind: "incident", incident } };
     }),
-    ...maintenance.map((one): Entry => {
+    ...maintenance.map((one): HistoryEntry => {
       const { startedAt: from, endedAt: to } = one;
-      return { from, to, thing: { kind: "maintenance", maintenance: one } };
+      return { from, to, subject: { kind: "maintenance", maintenance: one } };
     }),
   ].sort((a, b) => b.from - a.from || (idOf(a) < idOf(b) ? 1 : -1));
 }
 
-function idOf({ thing }: Entry): string {
-  return thing.kind === "incident" ? thing.incident.id : thing.maintenance.id;
+function idOf({ subject }: HistoryEntry): string {
+  return subject.kind === "incident" ? subject.incident.id : subject.maintenance.id;
 }
 
 /**
@@ -114,19 +114,19 @@ export function readLatency(
   { page, components }: Pick<StatusDocument, "page" | "components">,
   now: number,
 ): Map<string, Sparkline> {
-  const asked = new Set(components.filter((one) => one.show_latency).map(({ id }) => id));
-  if (asked.size === 0) return new Map();
+  const componentIds = new Set(components.filter((one) => one.show_latency).map(({ id }) => id));
+  if (componentIds.size === 0) return new Map();
   // The duration that a job reports is not a response time.
   const measuring = listMonitorsOfPage(reader, { pageId: page.id }).filter(
-    ({ componentId, type }) => asked.has(componentId) && type !== "push",
+    ({ componentId, type }) => componentIds.has(componentId) && type !== "push",
   );
   const nums = new Set(measuring.map(({ num }) => num));
   const lines = sparklinesOf(reader, [...nums], now);
-  const found = new Map<string, Sparkline>();
+  const entriesAndOneMore = new Map<string, Sparkline>();
   for (const { componentId, num } of measuring) {
     const line = lines.get(num);
     if (!line?.values.some((value) => value !== null)) continue;
-    if (!found.has(componentId)) found.set(componentId, line);
+    if (!entriesAndOneMore.has(componentId)) entriesAndOneMore.set(componentId, line);
   }
-  return found;
+  return entriesAndOneMore;
 }

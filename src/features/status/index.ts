@@ -1,16 +1,16 @@
 /**
- * Status of a page as a whole: headline, document, days, past entries, and the snapshot in memory
- * that reads are served from. Made from pages, components, incidents and maintenance; writes
- * nothing.
+ * Everything that a status page shows: headline, status document, days, past entries, and the
+ * snapshot in memory, which answers all reads. It reads pages, components, incidents and maintenance,
+ * and writes nothing.
  */
 export { UPTIME_DAYS } from "./component-histories";
 export {
-  type Entry,
-  firstDayStart,
+  type HistoryEntry,
+  historyStartOf,
   PAST_DAYS,
   readHistory,
   readLatency,
-  readPast,
+  readPastEntries,
 } from "./history";
 export { StatusDocument } from "./model";
 export { buildSnapshot, readHeadline, type Snapshot } from "./snapshot";

@@ -48,7 +48,7 @@ export interface Snapshot {
   readonly days: ReadonlyMap<string, readonly DayOf[]>;
   /** Returns the days of one component of the document, without folding those of others. */
   daysOf(componentId: string): readonly DayOf[];
-  /** Number of published open incidents, of which the document has at most 50. */
+  /** Number of published open incidents. The document has at most 50 of them. */
   openIncidentCount: number;
   /** Time from which it is outdated without any change, in unix ms. */
   staleAt: number;

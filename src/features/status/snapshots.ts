@@ -20,7 +20,7 @@ interface DefaultPage {
  * Creates snapshots by slug. They are dropped by a change of the page, here or in another process,
  * by a change of the public address, which links start with, and by time: at midnight in UTC, every
  * five minutes for uptime figures, and when planned maintenance comes within 30 days, starts or
- * ends. The next read builds a new one; no write does. Unknown slugs are not remembered. The
+ * ends. The next read builds a new one; no write does. Unknown slugs are not cached. The
  * default page is kept until any page changes.
  */
 export function createSnapshots(
@@ -55,8 +55,8 @@ export function createSnapshots(
 
   return {
     read(slug, now) {
-      const known = bySlug.get(slug);
-      return known && now < known.staleAt ? known : build(slug, now);
+      const cached = bySlug.get(slug);
+      return cached && now < cached.staleAt ? cached : build(slug, now);
     },
     defaultPage() {
       if (!byDefault) {

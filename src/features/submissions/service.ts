@@ -4,7 +4,8 @@ import { sha256 } from "../../kernel/hash";
 import { DAY_MS } from "../../kernel/time";
 import { deleteSubmissionsBefore, findSubmission, insertSubmission } from "./store";
 
-const ROWS_AT_ONCE = 500;
+/** Limit of rows per transaction, which keeps it short. */
+const ROWS_PER_BATCH = 500;
 
 /** Object that a form created, now or when it was first submitted. */
 export type MadeOnce<Made> = { made: Made; subjectId: string } | { made: null; subjectId: string };
@@ -29,6 +30,6 @@ export function makeOnce<Made>(
 
 /** Deletes forms older than a day, at most 500 per call. Returns true if there may be more. */
 export function sweepSubmissions(tx: Tx, now: number): boolean {
-  const limit = ROWS_AT_ONCE;
+  const limit = ROWS_PER_BATCH;
   return deleteSubmissionsBefore(tx, { at: now - DAY_MS, limit }) === limit;
 }

@@ -3,7 +3,7 @@
  * events, and conditions of statements. Their rules differ and stay in their own modules.
  */
 export { EVENT_DATA_MAX_BYTES, EVENT_TEXT_MAX, jsonBytes, truncateText } from "./event-size";
-export { CUT_COMPONENTS, listLimits, UPDATES_IN_LISTS } from "./list-size";
+export { TRUNCATED_COMPONENTS_MAX, listLimits, UPDATES_IN_LISTS } from "./list-size";
 export {
   isAmongNewest,
   isWithin,

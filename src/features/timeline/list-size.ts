@@ -3,8 +3,8 @@ import type { Reader } from "../../db";
 /** Number of updates shown of each incident or maintenance in a list: the newest ones. */
 export const UPDATES_IN_LISTS = 20;
 
-/** Components that a document shows of each incident or maintenance beyond its budget. */
-export const CUT_COMPONENTS = 20;
+/** Number of components shown of each incident or maintenance that exceeds the limit of a document. */
+export const TRUNCATED_COMPONENTS_MAX = 20;
 
 /** Rows that one page of an API list reads: updates, named components and each 250 bytes of text. */
 const LIST_ROWS_MAX = 10_000;
@@ -33,8 +33,8 @@ interface SizeStatements {
 export function listLimits({ listRowCounts, listTextSizes }: SizeStatements) {
   return {
     /** Returns the number of leading entries, at least 1, that one page of an API list can show. */
-    countForPage(reader: Reader, found: readonly { row: { id: string } }[]): number {
-      const ids = found.map(({ row }) => row.id);
+    countForPage(reader: Reader, entries: readonly { row: { id: string } }[]): number {
+      const ids = entries.map(({ row }) => row.id);
       const params = { ids: JSON.stringify(ids), most: LIST_ROWS_MAX + 1, each: UPDATES_IN_LISTS };
       const rows = rowsById(listRowCounts(reader, params));
       for (const { id, bytes } of listTextSizes(reader, params)) {
@@ -44,8 +44,8 @@ export function listLimits({ listRowCounts, listTextSizes }: SizeStatements) {
       return Math.max(1, countWithin(ids, rows, LIST_ROWS_MAX));
     },
 
-    /** Returns the number of leading ids that a document of several shows with all components. */
-    countWhole(reader: Reader, ids: readonly string[]): number {
+    /** Returns the number of leading ids that a document can show with all their components. */
+    countComplete(reader: Reader, ids: readonly string[]): number {
       const params = { ids: JSON.stringify(ids), most: DOCUMENT_ROWS_MAX + 1 };
       return countWithin(ids, rowsById(listRowCounts(reader, params)), DOCUMENT_ROWS_MAX);
     },

@@ -14,7 +14,7 @@ export const newestFirst = ({ displayAt, id }: UpdateTable): SQL[] => [desc(disp
 
 /**
  * Condition: `id` is one of the `each` newest updates of the incident or maintenance `i.value`.
- * `ownerId` is the column of the updates with the id of the latter.
+ * `ownerId` is the column of the updates with the id of the incident or maintenance.
  */
 export function isAmongNewest(id: SQL | SQLiteColumn, ownerId: SQLiteColumn, each: number): SQL {
   const updates = sql.raw(getTableName(ownerId.table));

@@ -13,7 +13,7 @@ import {
   type OneTimeLink,
   redeemLink,
   type SessionOrigin,
-  voidLinks,
+  endLinks,
 } from "../auth";
 import { type NewUser, presentUser, UserChange, type UserResource } from "./model";
 import { isLive } from "./rules";
@@ -134,7 +134,7 @@ export function acceptLink(
     passwordChangedAt: ctx.clock.now(),
   });
   endSessionsOf(tx, row.id);
-  voidLinks(tx, { userId: row.id });
+  endLinks(tx, { userId: row.id });
   const did = purpose === "invite" ? "accepted the invitation" : "chose a new password by a link";
   const summary = `“${row.name}” ${did}, and signed in`;
   audit(ctx, tx, userActor(row, origin.ip), "user.accept", row.id, summary);

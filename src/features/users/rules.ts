@@ -32,10 +32,10 @@ export function emailError(email: string): string | undefined {
 export function decideRole(
   desired: Role | undefined,
   isFirst: boolean,
-): { role: Role } | { complaint: string } {
-  if (!isFirst) return desired ? { role: desired } : { complaint: "is required" };
+): { role: Role } | { error: string } {
+  if (!isFirst) return desired ? { role: desired } : { error: "is required" };
   const isOwner = desired === undefined || desired === "owner";
-  return isOwner ? { role: "owner" } : { complaint: "must be owner: this is the first user" };
+  return isOwner ? { role: "owner" } : { error: "must be owner: this is the first user" };
 }
 
 interface Owner {
@@ -46,7 +46,7 @@ interface Owner {
  * Returns true if a live owner may give up the role, given the other live owners. One must remain;
  * an owner who can sign in is not replaced by those who have not chosen a password yet.
  */
-export function mayStepDown(owner: Owner, others: readonly Owner[]): boolean {
+export function canLoseOwnership(owner: Owner, others: readonly Owner[]): boolean {
   return others.some((other) => other.passwordHash !== null || owner.passwordHash === null);
 }
 

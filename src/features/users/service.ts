@@ -11,9 +11,9 @@ import {
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
 import type { Role } from "../../domain/role";
-import { endSessionsOf, voidLinks } from "../auth";
+import { endSessionsOf, endLinks } from "../auth";
 import { NewUser, presentUser, UserChange, type UserResource } from "./model";
-import { canonicalEmail, decideRole, isLive, emailError, mayStepDown } from "./rules";
+import { canonicalEmail, decideRole, isLive, emailError, canLoseOwnership } from "./rules";
 import {
   findAnyUser,
   findUser,
@@ -100,10 +100,10 @@ export function addUser(
     fields.push({ pointer: "#/email", detail: "belongs to another user" });
   }
   const decided = isWrong("#/role") ? undefined : decideRole(input.role, !hasUsers(tx));
-  if (decided && "complaint" in decided) {
-    fields.push({ pointer: "#/role", detail: decided.complaint });
+  if (decided && "error" in decided) {
+    fields.push({ pointer: "#/role", detail: decided.error });
   }
-  if (fields.length > 0 || !decided || "complaint" in decided) throw invalidFields(fields);
+  if (fields.length > 0 || !decided || "error" in decided) throw invalidFields(fields);
   const now = ctx.clock.now();
   const row: UserRow = {
     id: ctx.newId("usr"),
@@ -120,7 +120,7 @@ export function addUser(
     deletedAt: null,
   };
   insertUser(tx, row);
-  voidLinks(tx, { purpose: "setup" });
+  endLinks(tx, { purpose: "setup" });
   return row;
 }
 
@@ -166,7 +166,7 @@ export function disableUser(ctx: Services, tx: Tx, id: string, actor: Actor): Us
   requireOtherOwner(tx, before, "disabled");
   const after = changeUser(ctx, tx, before, { disabledAt: ctx.clock.now() });
   endSessionsOf(tx, id);
-  voidLinks(tx, { userId: id });
+  endLinks(tx, { userId: id });
   audit(ctx, tx, actor, "user.disable", id, `Disabled the user ${describeUser(before)}`);
   return presentUser(after);
 }
@@ -221,7 +221,7 @@ export function isLastOwner(reader: Reader, id: string): boolean {
 
 function isLast(reader: Reader, user: UserRow): boolean {
   if (user.role !== "owner" || !isLive(user)) return false;
-  return !mayStepDown(user, listOtherLiveOwners(reader, { exceptId: user.id }));
+  return !canLoseOwnership(user, listOtherLiveOwners(reader, { exceptId: user.id }));
 }
 
 function requireOtherOwner(tx: Tx, user: UserRow, what: string): void {

@@ -14,7 +14,7 @@ import {
   startSession,
   endSessionsOf,
   listSessionsOf,
-  voidLinks,
+  endLinks,
 } from "../auth";
 import { canonicalEmail, isLive } from "./rules";
 import { findUser, findUserRowByEmail, setLastLogin, type UserRow } from "./store";
@@ -32,10 +32,10 @@ type Authentication =
 export async function authenticate(
   ctx: Pick<AppContext, "db" | "log">,
   { passwords, throttle }: { passwords: Passwords; throttle: LoginThrottle },
-  given: { email: string; password: string },
+  input: { email: string; password: string },
   address: ClientAddress,
 ): Promise<Authentication> {
-  const email = canonicalEmail(given.email);
+  const email = canonicalEmail(input.email);
   const seconds = throttle.accountWaitSeconds(email, address);
   if (seconds > 0) return { rejection: "wait", seconds };
   const user = findUserRowByEmail(ctx.db, { email });
@@ -43,7 +43,7 @@ export async function authenticate(
   const hash = isAdmitted ? user.passwordHash : null;
   let isRight: boolean;
   try {
-    isRight = await passwords.verify(given.password, hash, throttle.turnOf(address));
+    isRight = await passwords.verify(input.password, hash, throttle.turnOf(address));
   } catch (error) {
     if (error instanceof Problem && error.code === "rate_limited") {
       return { rejection: "wait", seconds: 1 };
@@ -56,8 +56,8 @@ export async function authenticate(
   }
   throttle.failed(email, address);
   // Unknown emails are not logged, since they may be passwords typed into the wrong field.
-  const known = user ? { email } : {};
-  ctx.log.info({ ...known, ip: address.ip }, "a sign-in was refused");
+  const userFields = user ? { email } : {};
+  ctx.log.info({ ...userFields, ip: address.ip }, "a sign-in was refused");
   return { rejection: "wrong" };
 }
 
@@ -148,6 +148,6 @@ export function changePassword(
   }
   changeUser(ctx, tx, user, { passwordHash, passwordChangedAt: now });
   endSessionsOf(tx, userId, keepSessionId);
-  voidLinks(tx, { userId });
+  endLinks(tx, { userId });
   audit(ctx, tx, actor, "user.password", userId, `Changed the password of “${user.name}”`);
 }

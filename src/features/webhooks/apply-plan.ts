@@ -6,7 +6,7 @@ import { ANY_EVENT } from "./bodies";
 import type { Services } from "./changes";
 import { createWebhook } from "./create";
 import { type DeclaredWebhook, formatOf, isOffByHand } from "./declared";
-import { desiredReach } from "./declared-secrets";
+import { desiredConnection } from "./declared-secrets";
 import { rotateSecret, updateWebhook } from "./update";
 import { listAllWebhooks, type WebhookRow } from "./store";
 
@@ -26,7 +26,7 @@ export function listStoredWebhooks(reader: Reader): StoredWebhook[] {
 }
 
 /** Identity of a file's endpoint and the page that it belongs to. */
-interface WebhookPlace {
+interface WebhookAssignment {
   ref: string;
   /** Null for every page. */
   page: PageRow | null;
@@ -38,7 +38,7 @@ interface WebhookPlace {
  */
 interface WebhookPlan {
   /** Secrets are replaced by a marker. */
-  present: Readonly<Record<string, unknown>>;
+  current: Readonly<Record<string, unknown>>;
   desired: Readonly<Record<string, unknown>>;
   /** Throws as `createWebhook` does. */
   create(ctx: Services, tx: Tx, actor: Actor): WebhookRow;
@@ -55,13 +55,13 @@ interface WebhookPlan {
  */
 export function planWebhook(
   webhook: DeclaredWebhook,
-  { ref, page }: WebhookPlace,
-  known: StoredWebhook | undefined,
+  { ref, page }: WebhookAssignment,
+  stored: StoredWebhook | undefined,
 ): WebhookPlan {
-  const row = known?.row;
-  const reach = desiredReach(webhook, row);
+  const row = stored?.row;
+  const connection = desiredConnection(webhook, row);
   const errors = new FieldErrors();
-  errors.addAll([], reach.missing);
+  errors.addAll([], connection.missing);
   errors.throwIfAny();
   const format = formatOf(webhook);
   const { description = null, events = [ANY_EVENT] } = webhook;
@@ -71,30 +71,30 @@ export function planWebhook(
   const input = {
     ...open,
     page: page?.id ?? null,
-    ...(reach.url !== undefined && { url: reach.url }),
+    ...(connection.url !== undefined && { url: connection.url }),
   };
   return {
-    present: known ? { ...presentOf(known), ...reach.present } : {},
-    desired: { ref, ...open, page: page?.slug ?? null, ...reach.desired },
+    current: stored ? { ...currentOf(stored), ...connection.current } : {},
+    desired: { ref, ...open, page: page?.slug ?? null, ...connection.desired },
     create(ctx, tx, actor) {
-      const { url } = reach;
+      const { url } = connection;
       if (url === undefined) throw new Error("an endpoint cannot be created without its URL");
-      const secret = reach.secret === undefined ? {} : { secret: reach.secret };
-      const made = { ...input, url, settings: reach.creation, ...secret };
+      const secret = connection.secret === undefined ? {} : { secret: connection.secret };
+      const made = { ...input, url, settings: connection.creation, ...secret };
       return createWebhook(ctx, tx, made, actor, { ref, managedBy: "apply" }).row;
     },
     update(ctx, tx, actor) {
       if (!row) throw new Error("a missing endpoint cannot be changed");
-      const change = { ...input, settings: reach.change };
+      const change = { ...input, settings: connection.change };
       const changed = updateWebhook(ctx, tx, row.id, change, actor, { ref }).row;
-      const { secret } = reach;
+      const { secret } = connection;
       if (secret === undefined || secret === changed.secret) return changed;
       return rotateSecret(ctx, tx, row.id, actor, secret).row;
     },
   };
 }
 
-function presentOf({ row, page }: StoredWebhook): Record<string, unknown> {
+function currentOf({ row, page }: StoredWebhook): Record<string, unknown> {
   const { ref, description, events, format, enabled, pageId } = row;
   return { ref, description, events, format, enabled, page: page ? page.slug : pageId };
 }

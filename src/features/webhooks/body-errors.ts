@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Reader } from "../../db";
 import { webhookPolicy } from "../../egress";
-import { FieldErrors, type IsBroken } from "../../errors";
+import { FieldErrors, type IsInvalidField } from "../../errors";
 import type { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
 import { shownUrl } from "./formats";
 import { validateEvents, validateReach, validateSecret, readPage, urlError } from "./settings";
@@ -15,12 +15,12 @@ export function createWebhookErrors(
   ctx: Services,
   reader: Reader,
   input: Partial<CreateWebhookBody>,
-  isBroken: IsBroken,
+  isInvalid: IsInvalidField,
 ): FieldErrors {
   const errors = new FieldErrors();
   const { url, format = "standard", settings = {}, secret } = input;
   addPageAndEvents(reader, errors, input);
-  if (url !== undefined && !isBroken("format") && !isBroken("settings")) {
+  if (url !== undefined && !isInvalid("format") && !isInvalid("settings")) {
     validateReach(ctx, errors, { url, format, settings });
   } else addUrl(ctx, errors, url);
   validateSecret(errors, secret);

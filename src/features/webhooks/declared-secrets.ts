@@ -6,15 +6,15 @@ import {
   SECRET,
   describeSecretChange,
 } from "../../domain/secret-change";
-import { type DeclaredWebhook, formatOf, isUrlSecret, isVerified, mayLeaveOut } from "./declared";
+import { type DeclaredWebhook, formatOf, isUrlSecret, isVerified, canOmit } from "./declared";
 import { FORMATS } from "./formats";
 import type { WebhookRow } from "./store";
 
 /**
- * Desired URL, settings and signing secret of an endpoint. `present` and `desired` hold both states
+ * Desired URL, settings and signing secret of an endpoint. `current` and `desired` hold both states
  * by field, without secrets, for comparison and display.
  */
-interface DesiredReach {
+interface DesiredConnection {
   /** New URL; undefined to keep it. */
   url: string | undefined;
   /** Settings to create a new endpoint with. */
@@ -23,7 +23,7 @@ interface DesiredReach {
   change: Record<string, unknown>;
   /** New signing secret; undefined to keep it, or to generate one that no receiver needs. */
   secret: string | undefined;
-  present: Record<string, unknown>;
+  current: Record<string, unknown>;
   desired: Record<string, unknown>;
   /** Errors for secrets to keep that are not stored. */
   missing: FieldError[];
@@ -33,35 +33,42 @@ interface DesiredReach {
  * Returns the desired state of a new endpoint, or of an existing one. `webhook` has passed
  * `validateDeclaredWebhook`.
  */
-export function desiredReach(webhook: DeclaredWebhook, row: WebhookRow | undefined): DesiredReach {
-  const reach: DesiredReach = {
+export function desiredConnection(
+  webhook: DeclaredWebhook,
+  row: WebhookRow | undefined,
+): DesiredConnection {
+  const connection: DesiredConnection = {
     url: webhook.url ?? undefined,
     creation: {},
     change: {},
     secret: webhook.secret ?? undefined,
-    present: {},
+    current: {},
     desired: {},
     missing: [],
   };
-  addUrl(reach, webhook, row);
-  addSettings(reach, webhook, row);
-  addSecret(reach, webhook, row);
-  return reach;
+  addUrl(connection, webhook, row);
+  addSettings(connection, webhook, row);
+  addSecret(connection, webhook, row);
+  return connection;
 }
 
-function addUrl(reach: DesiredReach, webhook: DeclaredWebhook, row: WebhookRow | undefined): void {
-  const { url, present, desired, missing } = reach;
+function addUrl(
+  connection: DesiredConnection,
+  webhook: DeclaredWebhook,
+  row: WebhookRow | undefined,
+): void {
+  const { url, current, desired, missing } = connection;
   const isSecret = isUrlSecret(formatOf(webhook));
-  present["url"] = row && (isUrlSecret(row.format) ? SECRET : row.url);
+  current["url"] = row && (isUrlSecret(row.format) ? SECRET : row.url);
   if (url === undefined) {
-    desired["url"] = present["url"];
+    desired["url"] = current["url"];
     if (!row) missing.push({ pointer: pointer("url"), detail: MISSING_SECRET });
   } else if (!isSecret) desired["url"] = url;
-  else desired["url"] = url === row?.url ? present["url"] : ANOTHER_SECRET;
+  else desired["url"] = url === row?.url ? current["url"] : ANOTHER_SECRET;
 }
 
 function addSettings(
-  reach: DesiredReach,
+  connection: DesiredConnection,
   webhook: DeclaredWebhook,
   row: WebhookRow | undefined,
 ): void {
@@ -70,45 +77,50 @@ function addSettings(
   // Another format starts without settings.
   const before: Readonly<Record<string, unknown>> = row?.format === format ? row.settings : {};
   for (const name of Object.keys((settings as TObject).properties)) {
-    const [given, has] = [webhook.settings?.[name], before[name]];
+    const [declared, stored] = [webhook.settings?.[name], before[name]];
     if (secretSettings.includes(name)) {
-      addSecretSetting(reach, { name, given, has, isNeeded: !mayLeaveOut(format, name) });
+      addSecretSetting(connection, {
+        name,
+        declared,
+        stored,
+        isNeeded: !canOmit(format, name),
+      });
       continue;
     }
-    reach.present[`settings.${name}`] = has ?? null;
-    reach.desired[`settings.${name}`] = given ?? null;
-    if (given !== undefined) reach.creation[name] = given;
-    if (given !== has) reach.change[name] = given ?? null;
+    connection.current[`settings.${name}`] = stored ?? null;
+    connection.desired[`settings.${name}`] = declared ?? null;
+    if (declared !== undefined) connection.creation[name] = declared;
+    if (declared !== stored) connection.change[name] = declared ?? null;
   }
 }
 
 function addSecretSetting(
-  { creation, change, present, desired, missing }: DesiredReach,
-  setting: { name: string; given: unknown; has: unknown; isNeeded: boolean },
+  { creation, change, current, desired, missing }: DesiredConnection,
+  setting: { name: string; declared: unknown; stored: unknown; isNeeded: boolean },
 ): void {
-  const { name, given, has, isNeeded } = setting;
+  const { name, declared, stored, isNeeded } = setting;
   const field = `settings.${name}`;
-  const described = describeSecretChange(has, given);
-  present[field] = described.present;
+  const described = describeSecretChange(stored, declared);
+  current[field] = described.current;
   desired[field] = described.desired;
-  if (given === undefined || given === null) {
-    if (has === undefined && (isNeeded || given === null)) {
+  if (declared === undefined || declared === null) {
+    if (stored === undefined && (isNeeded || declared === null)) {
       missing.push({ pointer: pointer("settings", name), detail: MISSING_SECRET });
     }
-  } else if (given === "") {
+  } else if (declared === "") {
     change[name] = null;
   } else {
-    creation[name] = given;
-    change[name] = given;
+    creation[name] = declared;
+    change[name] = declared;
   }
 }
 
 function addSecret(
-  { secret, present, desired, missing }: DesiredReach,
+  { secret, current, desired, missing }: DesiredConnection,
   webhook: DeclaredWebhook,
   row: WebhookRow | undefined,
 ): void {
-  present["secret"] = SECRET;
+  current["secret"] = SECRET;
   desired["secret"] = secret === undefined || secret === row?.secret ? SECRET : ANOTHER_SECRET;
   // A generated secret would be unknown to the receiver.
   const isNeeded = webhook.secret === null || isVerified(formatOf(webhook));

@@ -3,7 +3,7 @@ import { type FieldError, FieldErrors, pointer, schemaErrors } from "../../error
 import { Nullable } from "../../kernel/schema";
 import type { WebhookFormat } from "../../domain/webhook";
 import { ANY_EVENT, CreateWebhookBody } from "./bodies";
-import { CUT, FORMATS } from "./formats";
+import { ELLIPSIS, FORMATS } from "./formats";
 import { validateEvents, validateSecret } from "./settings";
 import type { WebhookRow } from "./store";
 
@@ -53,7 +53,7 @@ export function validateDeclaredWebhook(webhook: DeclaredWebhook): readonly Fiel
   const errors = new FieldErrors();
   const { url, settings = {}, secret, events = [ANY_EVENT] } = webhook;
   const format = formatOf(webhook);
-  if (typeof url === "string" && url.includes(CUT)) {
+  if (typeof url === "string" && url.includes(ELLIPSIS)) {
     errors.add(["url"], "is the shortened URL: enter the whole URL, or null to keep it");
   }
   if (typeof url !== "string" && !isUrlSecret(format)) {
@@ -88,12 +88,12 @@ function withoutCleared(
 ): Record<string, unknown> {
   const { secretSettings } = FORMATS[format];
   const isCleared = (name: string, value: unknown) =>
-    value === "" && secretSettings.includes(name) && mayLeaveOut(format, name);
+    value === "" && secretSettings.includes(name) && canOmit(format, name);
   return Object.fromEntries(Object.entries(settings).filter((entry) => !isCleared(...entry)));
 }
 
 /** Returns true if a setting of this format is optional. */
-export function mayLeaveOut(format: WebhookFormat, setting: string): boolean {
+export function canOmit(format: WebhookFormat, setting: string): boolean {
   const { properties } = FORMATS[format].settings as TObject;
   return OptionalKind in (properties[setting] ?? {});
 }

@@ -29,7 +29,7 @@ import { type ReadHeadline, writeMessage } from "./deliver/message";
 import { shownUrl } from "./formats";
 
 /** Number of deliveries queued again in one transaction. */
-const AT_ONCE = 500;
+const DELIVERIES_PER_BATCH = 500;
 
 /** A delivery with its event type and its last attempt, if there was one. */
 export interface DeliveryRecord {
@@ -53,9 +53,9 @@ export function listDeliveries(reader: Reader, query: DeliveryQuery): DeliveryRe
 
 /** Returns one delivery of an endpoint. Throws `not_found`. */
 export function getDelivery(reader: Reader, webhookId: string, id: string): DeliveryRecord {
-  const found = findDelivery(reader, { webhookId, id });
-  if (!found) throw notFound("delivery");
-  return found;
+  const delivery = findDelivery(reader, { webhookId, id });
+  if (!delivery) throw notFound("delivery");
+  return delivery;
 }
 
 /** Lists the attempts of a delivery, oldest first. */
@@ -105,7 +105,7 @@ export function redeliverFailed(
   actor: Actor,
 ): Redelivered {
   const webhook = requireEnabled(tx, webhookId);
-  const rows = listUndelivered(tx, { webhookId, since, after, limit: AT_ONCE });
+  const rows = listUndelivered(tx, { webhookId, since, after, limit: DELIVERIES_PER_BATCH });
   const now = ctx.clock.now();
   for (const { id } of rows) queueAgain(tx, { id, now });
   if (rows.length > 0) {
@@ -113,7 +113,10 @@ export function redeliverFailed(
     audit(ctx, tx, actor, "webhook.redeliver", webhookId, summary);
     wakeDeliverer(ctx, tx, webhookId);
   }
-  return { count: rows.length, next: rows.length === AT_ONCE ? rows.at(-1)?.id : undefined };
+  return {
+    count: rows.length,
+    next: rows.length === DELIVERIES_PER_BATCH ? rows.at(-1)?.id : undefined,
+  };
 }
 
 function requireEnabled(tx: Tx, id: string): WebhookRow {
@@ -124,7 +127,7 @@ function requireEnabled(tx: Tx, id: string): WebhookRow {
 }
 
 /** Number of rows that one call deletes. Each delivery has up to ten attempts with responses. */
-const ROWS_AT_ONCE = 200;
+const ROWS_PER_BATCH = 200;
 
 /**
  * Deletes events older than `before` (unix ms) with their deliveries, oldest first, at most a few
@@ -132,17 +135,17 @@ const ROWS_AT_ONCE = 200;
  * more.
  */
 export function trimDeliveries(tx: Tx, before: number): boolean {
-  const hours = deleteHoursBefore(tx, { before, limit: ROWS_AT_ONCE });
+  const hours = deleteHoursBefore(tx, { before, limit: ROWS_PER_BATCH });
   // Events whose deliveries are not written yet seem to have no pending ones.
-  if (hasBatches(tx)) return hours === ROWS_AT_ONCE;
-  const events = listEventsBefore(tx, { before, limit: ROWS_AT_ONCE });
-  let left = ROWS_AT_ONCE;
+  if (hasBatches(tx)) return hours === ROWS_PER_BATCH;
+  const events = listEventsBefore(tx, { before, limit: ROWS_PER_BATCH });
+  let left = ROWS_PER_BATCH;
   for (const { id } of events) {
     left -= deleteDeliveriesOf(tx, { eventId: id, limit: left });
     if (left <= 0) return true;
     deleteEvent(tx, { id });
   }
-  return events.length === ROWS_AT_ONCE || hours === ROWS_AT_ONCE;
+  return events.length === ROWS_PER_BATCH || hours === ROWS_PER_BATCH;
 }
 
 /**
@@ -187,19 +190,21 @@ export function sentRequest(
   deliveryId: string,
   readHeadline?: ReadHeadline,
 ): SentRequest | undefined {
-  const found = findForTry(ctx.db, { id: deliveryId });
-  if (!found) return undefined;
-  const { webhook, page } = found;
-  const event = found.event as RecordedEvent;
+  const joined = findForTry(ctx.db, { id: deliveryId });
+  if (!joined) return undefined;
+  const { webhook, page } = joined;
+  const event = joined.event as RecordedEvent;
   const message = writeMessage(ctx, { event, webhook, page }, readHeadline);
   if (!message) return undefined;
   const secrets = secretsIn(webhook);
-  const cut = (text: string) => blanked(text, secrets);
+  const redact = (text: string) => blanked(text, secrets);
   const { url = webhook.url } = message;
   const headers = { ...message.headers, "webhook-id": event.id };
   return {
-    url: url === webhook.url ? shownUrl(webhook.format, url) : cut(url),
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, cut(value)])),
-    body: cut(message.body),
+    url: url === webhook.url ? shownUrl(webhook.format, url) : redact(url),
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, redact(value)]),
+    ),
+    body: redact(message.body),
   };
 }

@@ -179,7 +179,7 @@ export const addToWebhookHour = mutate(
  * Makes deliveries due at `now`, at most `limit`: first attempts that are due later, and retries
  * due after `latest`. Such due times exist only if the clock was set back.
  */
-export const hastenWaiting = mutate((orm, $: { now: number; latest: number; limit: number }) =>
+export const capDueTimesAfter = mutate((orm, $: { now: number; latest: number; limit: number }) =>
   orm
     .update(deliveries)
     .set({ nextTryAt: $.now })

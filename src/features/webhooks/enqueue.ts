@@ -18,7 +18,7 @@ type Services = Pick<AppContext, "newId" | "signals">;
 type LiveWebhook = ReturnType<typeof listLiveWebhooks>[number];
 
 /** Number of deliveries that one transaction writes: some milliseconds of work. */
-const ROWS_AT_ONCE = 250;
+const ROWS_PER_BATCH = 250;
 
 /** Deliveries of every event to every endpoint. */
 interface DeliverySet {
@@ -38,7 +38,7 @@ export function enqueueDeliveries(ctx: Services): EventSubscriber {
     const sets = deliverySetsOf(listLiveWebhooks(tx, {}), groups);
     const count = sets.reduce((sum, set) => sum + countOf(set), 0);
     if (count === 0) return;
-    if (count <= ROWS_AT_ONCE && !hasBatches(tx)) {
+    if (count <= ROWS_PER_BATCH && !hasBatches(tx)) {
       for (const set of sets) writeDeliveries(ctx, tx, set, 0, countOf(set));
       return;
     }
@@ -57,7 +57,7 @@ export function writeBatchedDeliveries(ctx: Services, tx: Tx): boolean {
   const batch = findFirstBatch(tx, {});
   if (!batch) return false;
   const count = countOf(batch);
-  const until = Math.min(batch.written + ROWS_AT_ONCE, count);
+  const until = Math.min(batch.written + ROWS_PER_BATCH, count);
   writeDeliveries(ctx, tx, batch, batch.written, until);
   if (until < count) setBatchWritten(tx, { id: batch.id, written: until });
   else deleteBatch(tx, { id: batch.id });

@@ -13,29 +13,32 @@ export interface WebhookRecord {
   successRate: number | null;
 }
 
-/** Throws `not_found`. */
+/** Returns the row of an endpoint. Throws `not_found`. */
 export function getWebhookRow(reader: Reader, id: string): WebhookRow {
   const row = findWebhook(reader, { id });
   if (!row) throw notFound("webhook");
   return row;
 }
 
-/** Returns the id of the endpoint that an id or a ref names. An unknown reference is returned unchanged. */
+/**
+ * Returns the id of an endpoint by its id or ref. An unknown reference is returned unchanged, for the
+ * caller's look-up by id to reject.
+ */
 export function resolveWebhookId(reader: Reader, reference: string): string {
   return findWebhookByRef(reader, { ref: reference })?.id ?? reference;
 }
 
-/** Returns the endpoint that an id or a ref names. Throws `not_found`. */
+/** Returns an endpoint by its id or ref. Throws `not_found`. */
 export function getWebhookByReference(reader: Reader, reference: string): WebhookRow {
   return getWebhookRow(reader, resolveWebhookId(reader, reference));
 }
 
-/** Returns an endpoint as of `now` (unix ms). Throws `not_found`. */
+/** Returns an endpoint with its success rate at `now` (unix ms). Throws `not_found`. */
 export function getWebhookRecord(reader: Reader, id: string, now: number): WebhookRecord {
   return toRecord(reader, getWebhookRow(reader, id), now);
 }
 
-/** Lists endpoints as of `now` (unix ms) with ids below `before`, newest first. */
+/** Lists endpoints with ids below `before`, newest first, with success rates at `now` (unix ms). */
 export function listWebhooks(
   reader: Reader,
   position: { before: string; limit: number },

@@ -64,8 +64,8 @@ export function webhookRoutes(ctx: AppContext, requestContexts: RequestContexts)
           return { resource, location, replay: { ...resource, secret: null } };
         }),
       {
-        ...jsonBody(CreateWebhookBody, (valid, { isBroken }) =>
-          createWebhookErrors(ctx, ctx.db, valid, isBroken),
+        ...jsonBody(CreateWebhookBody, (valid, { isInvalid }) =>
+          createWebhookErrors(ctx, ctx.db, valid, isInvalid),
         ),
         ...operation({
           ...DECLARED,

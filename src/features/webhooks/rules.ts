@@ -52,7 +52,7 @@ export interface EndedTry {
   /** Number of failed attempts before it, since the delivery was queued. */
   failuresBefore: number;
   /** True if it may be attempted again. Test deliveries are attempted once. */
-  mayRetry: boolean;
+  canRetry: boolean;
   /**
    * Start of the time in which all attempts of the endpoint failed (unix ms); null after a success.
    */
@@ -78,7 +78,7 @@ export function isSuccess(statusCode: number | null): boolean {
 
 /** Returns the consequences of an attempt for its delivery and its endpoint. */
 export function classifyAttempt(ended: EndedTry): AttemptOutcome {
-  const { statusCode, endedAt, failuresBefore, mayRetry } = ended;
+  const { statusCode, endedAt, failuresBefore, canRetry } = ended;
   if (isSuccess(statusCode)) return { status: "delivered", failingSince: null };
   const failingSince = Math.min(ended.failingSince ?? endedAt, endedAt);
   const failed = { status: "failed", failingSince } as const;
@@ -89,7 +89,7 @@ export function classifyAttempt(ended: EndedTry): AttemptOutcome {
     return { ...failed, disable: "All deliveries have failed for 5 days." };
   }
   const delay = RETRY_DELAYS_MS[failuresBefore];
-  if (delay === undefined || !mayRetry) return failed;
+  if (delay === undefined || !canRetry) return failed;
   const waitMs = delay * (1 - SPREAD + 2 * SPREAD * ended.chance);
   return {
     status: "pending",

@@ -5,7 +5,7 @@ import { webhookPolicy, hostError, type Policy } from "../../egress";
 import type { FieldErrors } from "../../errors";
 import { findNamedPage } from "../pages";
 import { ANY_EVENT } from "./bodies";
-import { FORMATS, validateDestination, CUT } from "./formats";
+import { FORMATS, validateDestination, ELLIPSIS } from "./formats";
 import { secretError } from "./secrets";
 import type { WebhookRow } from "./store";
 
@@ -17,7 +17,7 @@ const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:"]);
  * attempt.
  */
 export function urlError(text: string, policy: Policy): string | undefined {
-  if (text.includes(CUT)) return "is the shortened URL: enter the whole URL";
+  if (text.includes(ELLIPSIS)) return "is the shortened URL: enter the whole URL";
   // URL parsers drop these characters, so that the URL called would differ from the one shown.
   if (/[\s\\]|\p{Cc}/u.test(text))
     return "must not contain spaces, backslashes or control characters";
@@ -25,8 +25,8 @@ export function urlError(text: string, policy: Policy): string | undefined {
   if (!url || !SCHEMES.has(url.protocol))
     return "must be a URL that begins with https:// or http://";
   if (url.username !== "" || url.password !== "") return "must not contain a user name or password";
-  const complaint = hostError(url.hostname, policy);
-  return complaint && `has a host that ${complaint}`;
+  const detail = hostError(url.hostname, policy);
+  return detail && `has a host that ${detail}`;
 }
 
 /** Columns of an endpoint that callers set. */
@@ -49,17 +49,17 @@ export function validateEvents(errors: FieldErrors, events: readonly string[]): 
 }
 
 /**
- * Adds errors of an endpoint's URL, format and settings. `urlComplaint` is a known error of the
+ * Adds errors of an endpoint's URL, format and settings. `knownUrlError` is a known error of the
  * URL.
  */
 export function validateReach(
   ctx: Pick<AppContext, "config">,
   errors: FieldErrors,
   { url, format, settings }: Pick<DesiredWebhook, "url" | "format" | "settings">,
-  urlComplaint?: string,
+  knownUrlError?: string,
 ): void {
-  const complaint = urlComplaint ?? urlError(url, webhookPolicy(ctx.config.outboundAllow));
-  if (complaint !== undefined) errors.add(["url"], complaint);
+  const detail = knownUrlError ?? urlError(url, webhookPolicy(ctx.config.outboundAllow));
+  if (detail !== undefined) errors.add(["url"], detail);
   const isReadable = URL.canParse(url);
   const validationErrors = validateDestination(
     format,
@@ -69,7 +69,7 @@ export function validateReach(
   // At most one error for the URL.
   errors.addAll(
     [],
-    validationErrors.filter(({ pointer }) => complaint === undefined || pointer !== "#/url"),
+    validationErrors.filter(({ pointer }) => detail === undefined || pointer !== "#/url"),
   );
 }
 
@@ -100,10 +100,10 @@ export function changedSettings(
   before: Readonly<Record<string, unknown>>,
   change: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const known = (FORMATS[format].settings as TObject).properties;
+  const declared = (FORMATS[format].settings as TObject).properties;
   return Object.fromEntries(
     Object.entries({ ...before, ...change }).filter(
-      ([name, value]) => value !== null || !Object.hasOwn(known, name),
+      ([name, value]) => value !== null || !Object.hasOwn(declared, name),
     ),
   );
 }

@@ -169,7 +169,7 @@ export function deleteWebhook(ctx: Services, tx: Tx, id: string, actor: Actor): 
 }
 
 /**
- * Gives an endpoint another secret: `given`, or a generated one. It is in the returned row: show it
+ * Gives an endpoint another secret: `newValue`, or a generated one. It is in the returned row: show it
  * once. The earlier secret signs too for 24 hours; an older one no longer. Throws `not_found`, or
  * `validation_failed` for an invalid secret.
  */
@@ -178,16 +178,16 @@ export function rotateSecret(
   tx: Tx,
   id: string,
   actor: Actor,
-  given?: string,
+  newValue?: string,
 ): WebhookRecord {
   const row = getWebhookRow(tx, id);
   const errors = new FieldErrors();
-  validateSecret(errors, given);
+  validateSecret(errors, newValue);
   errors.throwIfAny();
   const now = ctx.clock.now();
   updateWebhookRow(tx, {
     ...changedRow(ctx, row),
-    secret: given ?? newSecret(ctx.random),
+    secret: newValue ?? newSecret(ctx.random),
     previousSecret: row.secret,
     previousSecretEndsAt: now + ROTATION_OVERLAP_MS,
   });

@@ -81,8 +81,8 @@ function describe({ components, truncated, updates, url }: Maintenance): string 
   // Enough UTF-16 units to see if there is one code point too many.
   const beginning = texts.join("\n\n").slice(0, 2 * DESCRIPTION_MAX_LENGTH + 2);
   const points = Array.from(beginning);
-  const isCut = points.length > DESCRIPTION_MAX_LENGTH;
-  const text = points.slice(0, DESCRIPTION_MAX_LENGTH).join("") + (isCut ? "…" : "");
+  const isTruncated = points.length > DESCRIPTION_MAX_LENGTH;
+  const text = points.slice(0, DESCRIPTION_MAX_LENGTH).join("") + (isTruncated ? "…" : "");
   return `${text}\n\n${url}`;
 }
 

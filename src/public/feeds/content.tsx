@@ -27,7 +27,7 @@ export function incidentContent(incident: Incident, budget: TextBudget): string 
   const { components, postmortem, updates, url, truncated } = incident;
   return renderToString(
     <>
-      <Affected components={components} isCut={truncated} />
+      <Affected components={components} isTruncated={truncated} />
       {postmortem?.published_at ? (
         <FeedText
           title="Post-mortem"
@@ -37,7 +37,7 @@ export function incidentContent(incident: Incident, budget: TextBudget): string 
         />
       ) : null}
       <Updates url={url} updates={updates} budget={budget}>
-        {(update) => <NamedComponents components={update.components} isCut={truncated} />}
+        {(update) => <NamedComponents components={update.components} isTruncated={truncated} />}
       </Updates>
     </>,
   );
@@ -53,20 +53,23 @@ export function maintenanceContent(maintenance: Maintenance, budget: TextBudget)
         Planned from <time dateTime={from}>{exactTime(from)}</time> until{" "}
         <time dateTime={until}>{exactTime(until)}</time>
       </p>
-      <Affected components={components} isCut={truncated} />
+      <Affected components={components} isTruncated={truncated} />
       <Updates url={url} updates={updates} budget={budget} />
     </>,
   );
 }
 
-function Affected(props: { components: readonly { name: string }[]; isCut?: boolean | undefined }) {
-  const { components, isCut } = props;
+function Affected(props: {
+  components: readonly { name: string }[];
+  isTruncated?: boolean | undefined;
+}) {
+  const { components, isTruncated } = props;
   if (components.length === 0) return null;
   const names = components.slice(0, NAMES_SHOWN).map(({ name }) => name);
   return (
     <p>
       Affected: {names.join(", ")}
-      {moreThan(components.length, NAMES_SHOWN, isCut)}
+      {moreThan(components.length, NAMES_SHOWN, isTruncated)}
     </p>
   );
 }
@@ -134,11 +137,11 @@ function FeedText(props: {
 /** Components of an update with their statuses. */
 function NamedComponents(props: {
   components: Incident["updates"][number]["components"];
-  isCut: boolean | undefined;
+  isTruncated: boolean | undefined;
 }) {
-  const { components, isCut } = props;
+  const { components, isTruncated } = props;
   if (components.length === 0) return null;
-  const more = moreThan(components.length, NAMES_SHOWN, isCut).trim();
+  const more = moreThan(components.length, NAMES_SHOWN, isTruncated).trim();
   return (
     <ul>
       {components.slice(0, NAMES_SHOWN).map(({ id, name, new_status: status }) => (

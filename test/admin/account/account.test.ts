@@ -13,7 +13,7 @@ import {
   trySignIn,
   userWithPassword,
 } from "../../support/dashboard";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 
 const ADA = "ada@example.com";
 const GRACE = "grace@example.com";
@@ -54,21 +54,21 @@ describe("changing one's own password", () => {
     expect(await statusWith(app, value)).toBe(200);
   });
 
-  for (const { what, form, complaints } of [
+  for (const { what, form, errors } of [
     {
       what: "a wrong present password",
       form: { ...CHANGE, current_password: "wrong" },
-      complaints: { current_password: "Current password is wrong." },
+      errors: { current_password: "Current password is wrong." },
     },
     {
       what: "a new password that is too short",
       form: { ...CHANGE, new_password: "short" },
-      complaints: { new_password: "New password is shorter than 12 characters." },
+      errors: { new_password: "New password is shorter than 12 characters." },
     },
     {
       what: "the own email as password",
       form: { ...CHANGE, new_password: ADA },
-      complaints: { new_password: "New password is the email address." },
+      errors: { new_password: "New password is the email address." },
     },
   ]) {
     test(`changing one's password with ${what} is rejected, changes nothing and ends no session`, async () => {
@@ -78,7 +78,7 @@ describe("changing one's own password", () => {
       const before = app.audit();
       const answer = await app.call(`${ACCOUNT}/password`, { session: own, form });
       expect(answer.status).toBe(422);
-      expect(complaintsOn(answer.text)).toEqual(complaints);
+      expect(fieldErrorsOn(answer.text)).toEqual(errors);
       for (const typed of Object.values(form)) {
         if (typed !== ADA) expect(answer.text).not.toContain(`"${typed}"`);
       }
@@ -102,8 +102,8 @@ describe("changing one's own password", () => {
     const form = { ...CHANGE, current_password: "guess" };
     const send = () => app.call(`${ACCOUNT}/password`, { session, form });
     for (let guess = 0; guess < 3; guess++) await send();
-    const refused = await send();
-    expect(complaintsOn(refused.text)["current_password"]).toMatch(/Wait \d+ seconds?,/);
+    const rejected = await send();
+    expect(fieldErrorsOn(rejected.text)["current_password"]).toMatch(/Wait \d+ seconds?,/);
     const right = await app.call(`${ACCOUNT}/password`, { session, form: CHANGE });
     expect(right.status).toBe(422);
     expect((await trySignIn(app, ADA, NEW_PASSWORD)).status).not.toBe(303);
@@ -202,7 +202,7 @@ describe("one's own name", () => {
     for (const name of ["", "  ", "x".repeat(256), "a\u202eb"]) {
       const answer = await app.call(`${ACCOUNT}/name`, { session, form: { name } });
       expect(answer.status).toBe(422);
-      expect(Object.keys(complaintsOn(answer.text))).toEqual(["name"]);
+      expect(Object.keys(fieldErrorsOn(answer.text))).toEqual(["name"]);
       expect(typedIn(answer.text, "name")).toEqual([name]);
     }
     expect({ audit: app.audit(), user: getUser(app.ctx.db, id) }).toEqual(before);

@@ -28,7 +28,7 @@ function installation() {
     path: folder.path,
     run: installedCommandLine(folder.path),
     entries(): AuditRow[] {
-      const data = openForCommand(testConfig(env), "test", { mayCreate: false });
+      const data = openForCommand(testConfig(env), "test", { canCreate: false });
       try {
         return searchAudit(data.ctx.db, { limit: 1_000 }).toReversed();
       } finally {
@@ -76,7 +76,7 @@ const CHANGES: Record<
 
 /** Commands that record no audit entry, each with the reason. */
 const SILENT: Record<string, string> = {
-  serve: "what it changes is asked of it by others",
+  serve: "requests make its changes",
   "key list": "it reads",
   "user list": "it reads",
   export: "it reads",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { blankAuditAddresses, recordAudits } from "../../../src/events";
+import { deleteAuditAddresses, recordAudits } from "../../../src/events";
 import { revokeKey } from "../../../src/features/keys";
 import { deletePage } from "../../../src/features/page-deletion";
 import type { Actor } from "../../../src/domain/actor";
@@ -23,10 +23,16 @@ const BOT: Actor = {
   ip: "2001:db8::5",
 };
 
-type Told = [actor: Actor, action: string, targetId: string, summary: string, daysAgo: number];
+type AuditInput = [
+  actor: Actor,
+  action: string,
+  targetId: string,
+  summary: string,
+  daysAgo: number,
+];
 
 /** Entries that these tests add to the audit log, oldest first. */
-const LOG: Told[] = [
+const LOG: AuditInput[] = [
   [CLI_ACTOR, "key.create", "key_01kah2v9w0e0rs6x0h3ye0a1bc", "Created the key “CI bot”", 9],
   [
     ADA,
@@ -52,10 +58,10 @@ const LOG: Told[] = [
   [ADA, "user.rename", "usr_01kah2v9w0e0rs6x0h3ye0a1bc", "Renamed the user “ADA_1%” to “Ada”", 1],
 ];
 
-async function write(app: TestApp, told: readonly Told[] = LOG) {
+async function write(app: TestApp, audits: readonly AuditInput[] = LOG) {
   const now = app.ctx.clock.now();
   await app.ctx.db.write((tx) => {
-    for (const [actor, action, targetId, summary, daysAgo] of told) {
+    for (const [actor, action, targetId, summary, daysAgo] of audits) {
       recordAudits(tx, [{ actor, action, targetId, summary, at: now - daysAgo * DAY }]);
     }
   });
@@ -108,7 +114,7 @@ describe("the Activity screen", () => {
     };
     expect(await addresses()).toEqual(["2001:db8::5", "192.0.2.9"]);
     const { clock, db } = installation.app.ctx;
-    await db.write((tx) => blankAuditAddresses(tx, clock.now() - 4.5 * DAY));
+    await db.write((tx) => deleteAuditAddresses(tx, clock.now() - 4.5 * DAY));
     expect(await addresses()).toEqual(["2001:db8::5", "Deleted"]);
     const here = readHtml((await installation.open("?actor=system")).text);
     expect(here.texts("tbody td:nth-child(4)")).toEqual(["None"]);
@@ -184,7 +190,7 @@ describe("the Activity screen", () => {
 
   test("following the pages of Activity shows every entry once, also with equal times and new entries", async () => {
     await using installation = await createInstallation();
-    const many = Array.from({ length: 120 }, (_, index): Told => [
+    const many = Array.from({ length: 120 }, (_, index): AuditInput => [
       ADA,
       "test.many",
       "public_address",

@@ -63,18 +63,18 @@ describe("the uptime screen", () => {
     await using dashboard = await createMonitorDashboard("viewer");
     const { session } = await withHistory(dashboard);
     await dashboard.app.page({ slug: "second", name: "Second" }, ["Mail"]);
-    const asked = async (query: string) =>
+    const openWith = async (query: string) =>
       linesOn((await dashboard.app.call(`${ANALYTICS}?${query}`, { session })).text).map(
         ([name, uptime]) => `${name} ${uptime}`,
       );
     // The 24 hours begin with the outage.
-    expect(await asked("page=acme&span=24h")).toEqual([
+    expect(await openWith("page=acme&span=24h")).toEqual([
       "API 75.000 %",
       "Monitor Shop 75.000 %",
       "Website 100 %",
     ]);
-    expect(await asked("page=second")).toEqual(["Mail –"]);
-    expect(await asked("page=nonsense&span=nonsense")).toHaveLength(5);
+    expect(await openWith("page=second")).toEqual(["Mail –"]);
+    expect(await openWith("page=nonsense&span=nonsense")).toHaveLength(5);
   });
 
   test("the uptime CSV file contains the figures of the screen and the formula of each row", async () => {

@@ -8,7 +8,7 @@ import {
   outcomeOf,
 } from "../../support/grouped-site";
 import { type Fields, HTML, openForm } from "../../support/dashboard";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 
 const NEW = `${COMPONENTS}/new`;
 
@@ -101,7 +101,7 @@ describe("the form for a new component", () => {
     });
     const answer = await site.app.call(NEW, { session, form });
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)).toEqual({
+    expect(fieldErrorsOn(answer.text)).toEqual({
       name: "Name holds control characters or bidirectional overrides.",
       description: "Description is 1001 characters long; 1000 is the most.",
       start_date: "Uptime counts from must be a day of the calendar, YYYY-MM-DD.",
@@ -118,7 +118,7 @@ describe("the form for a new component", () => {
     const before = await site.state();
     const answer = await site.app.call(NEW, { session, form });
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)).toEqual({ group_id: "Group must be a group of this page." });
+    expect(fieldErrorsOn(answer.text)).toEqual({ group_id: "Group must be a group of this page." });
     expect(await site.state()).toEqual(before);
   });
 
@@ -216,10 +216,10 @@ describe("the settings of a component", () => {
     const wrong = { ...form, name: " ", group_id: "grp_none" };
     const answer = await app.call(path, { session: admin, form: wrong });
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)).toEqual({ name: "Name is empty." });
+    expect(fieldErrorsOn(answer.text)).toEqual({ name: "Name is empty." });
     const elsewhere = { ...form, group_id: "grp_none" };
     const other = await app.call(path, { session: admin, form: elsewhere });
-    expect(complaintsOn(other.text)).toEqual({ group_id: "Group must be a group of this page." });
+    expect(fieldErrorsOn(other.text)).toEqual({ group_id: "Group must be a group of this page." });
     const fine = { ...form, name: "Fine" };
     expectProblem(await app.call(path, { session: editor, form: fine }), "insufficient_role");
     expect(await site.state()).toEqual(before);
@@ -231,8 +231,8 @@ describe("deleting a component", () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const path = `${COMPONENTS}/${site.ids["API"]}`;
-    const asked = await site.app.call(`${path}/delete`, { session });
-    expect(readHtml(asked.text).texts("h1")).toEqual(["Delete “API”"]);
+    const confirmation = await site.app.call(`${path}/delete`, { session });
+    expect(readHtml(confirmation.text).texts("h1")).toEqual(["Delete “API”"]);
     const answer = await site.app.call(`${path}/delete`, { session, form: {} });
     expect(await outcomeOf(site, answer, session)).toEqual({
       path: `${COMPONENTS}?page=acme`,

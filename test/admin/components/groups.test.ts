@@ -8,7 +8,7 @@ import {
   outcomeOf,
 } from "../../support/grouped-site";
 import { type Fields, HTML, openForm } from "../../support/dashboard";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 
 const NEW = `${COMPONENTS}/groups/new`;
 
@@ -44,7 +44,7 @@ describe("the form for a new group", () => {
     const before = await site.state();
     const answer = await site.app.call(NEW, { session, form });
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)).toEqual({
+    expect(fieldErrorsOn(answer.text)).toEqual({
       name: "Name is empty.",
       collapse:
         "Display on the page must be one of expanded, collapsed, collapsed_unless_incident.",
@@ -102,7 +102,7 @@ describe("the form of a group", () => {
     const form = { ...FIELDS, version: "1", name: "x".repeat(256) };
     const answer = await site.app.call(pathOf(site), { session, form });
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)).toEqual({
+    expect(fieldErrorsOn(answer.text)).toEqual({
       name: "Name is 256 characters long; 255 is the most.",
     });
     expect(await site.state()).toEqual(before);
@@ -112,8 +112,8 @@ describe("the form of a group", () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const path = pathOf(site);
-    const asked = await site.app.call(`${path}/delete`, { session });
-    expect(readHtml(asked.text).texts("h1")).toEqual(["Delete “Core”"]);
+    const confirmation = await site.app.call(`${path}/delete`, { session });
+    expect(readHtml(confirmation.text).texts("h1")).toEqual(["Delete “Core”"]);
     const answer = await site.app.call(`${path}/delete`, { session, form: {} });
     expect(await outcomeOf(site, answer, session)).toEqual({
       path: `${COMPONENTS}?page=acme`,

@@ -28,10 +28,10 @@ describe("the list of components", () => {
   });
 
   test.each([
-    { role: "viewer", canSetStatus: false, mayArrange: false },
-    { role: "editor", canSetStatus: true, mayArrange: false },
-    { role: "admin", canSetStatus: true, mayArrange: true },
-    { role: "owner", canSetStatus: true, mayArrange: true },
+    { role: "viewer", canSetStatus: false, canArrange: false },
+    { role: "editor", canSetStatus: true, canArrange: false },
+    { role: "admin", canSetStatus: true, canArrange: true },
+    { role: "owner", canSetStatus: true, canArrange: true },
   ] as const)(
     "the list of components offers the actions that the role allows: $role",
     async (expected) => {
@@ -39,13 +39,13 @@ describe("the list of components", () => {
       const page = await openList(site, await site.app.signedIn(expected.role));
       const links = page.texts("main a");
       expect(links.includes("Set status of API")).toBe(expected.canSetStatus);
-      expect(links.includes("Add component")).toBe(expected.mayArrange);
-      expect(links.includes("Add group")).toBe(expected.mayArrange);
-      expect(links.includes("Edit Core")).toBe(expected.mayArrange);
+      expect(links.includes("Add component")).toBe(expected.canArrange);
+      expect(links.includes("Add group")).toBe(expected.canArrange);
+      expect(links.includes("Edit Core")).toBe(expected.canArrange);
       const labels = page.attributes("main button", "aria-label");
       for (const name of ["API", "Core"]) {
         for (const label of [`Move ${name}`, `Move ${name} up`, `Move ${name} down`]) {
-          expect(labels.includes(label)).toBe(expected.mayArrange);
+          expect(labels.includes(label)).toBe(expected.canArrange);
         }
       }
     },

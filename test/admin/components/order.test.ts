@@ -33,7 +33,7 @@ describe("a submitted order of components", () => {
     expect(site.app.audit().at(-1)).toMatchObject({ action: "component.order", actorKind: "user" });
   });
 
-  test("submitting the current order changes nothing and says so", async () => {
+  test("submitting the current order changes nothing and shows “Nothing was changed.”", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
     const item = site.sequence("Docs", "Core", "API", "Web", "Edge", "CDN");

@@ -7,7 +7,7 @@ import {
   outcomeOf,
 } from "../../support/grouped-site";
 import { HTML } from "../../support/dashboard";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 
 const formOf = ({ ids }: ArrangedSite, name = "API") => `${COMPONENTS}/${ids[name]}/status`;
 
@@ -24,7 +24,7 @@ async function read({ app, ids }: ArrangedSite, name = "API") {
 async function openIncident({ app, ids }: ArrangedSite, status: string): Promise<string> {
   const key = await app.keyWith("write:incidents");
   const components = { [ids["API"] ?? ""]: status };
-  const json = { page: "acme", name: "Errors", body: "We look.", components };
+  const json = { page: "acme", name: "Errors", body: "We are investigating.", components };
   const answer = await app.call("/api/v1/incidents", { method: "POST", key, json });
   expect(answer.status).toBe(201);
   return answer.body.id;
@@ -55,7 +55,7 @@ describe("setting a component's status on the dashboard", () => {
     expect(app.events().map(({ type }) => type)).toEqual(["component.status_changed"]);
   });
 
-  test("setting the current status changes nothing and says so", async () => {
+  test("setting the current status changes nothing and shows “Nothing was changed.”", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("editor");
     const before = await site.state();
@@ -65,7 +65,7 @@ describe("setting a component's status on the dashboard", () => {
     expect(await site.state()).toEqual(before);
   });
 
-  test("a status does not hide a worse one of an incident, and the form and the confirmation say so", async () => {
+  test("a status does not hide a worse one of an incident, and the form and the confirmation name the worse one", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("editor");
     const id = await openIncident(site, "major_outage");
@@ -86,7 +86,7 @@ describe("setting a component's status on the dashboard", () => {
     });
   });
 
-  test("the status form starts with the manual status and says that nothing else applies", async () => {
+  test("the status form starts with the manual status and names no cause", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("editor");
     const form = { status: "major_outage", reason: "" };
@@ -106,7 +106,7 @@ describe("setting a component's status on the dashboard", () => {
     const form = { status: "broken", reason };
     const answer = await site.app.call(formOf(site), { session, form });
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)).toEqual({
+    expect(fieldErrorsOn(answer.text)).toEqual({
       status: expect.stringMatching(/^Status must be one of operational, /),
       reason: "Reason is 1001 characters long; 1000 is the most.",
     });

@@ -16,7 +16,7 @@ import {
   USERS,
   userWithPassword,
 } from "../../support/dashboard";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 
 const HOUR = 60 * 60 * 1_000;
 const DAY = 24 * HOUR;
@@ -43,7 +43,7 @@ const LINKS: {
 
 for (const { what, lastsMs, make } of LINKS) {
   describe(what, () => {
-    test("the link sets the password and signs in, once", async () => {
+    test(`${what} sets the password and signs in, once`, async () => {
       await using app = await createTestApp();
       const { path } = await make(app, await app.signedIn());
       expect((await app.call(path)).status).toBe(200);
@@ -64,7 +64,7 @@ for (const { what, lastsMs, make } of LINKS) {
       expect(actionsOf(app).filter((action) => action === "user.accept")).toHaveLength(1);
     });
 
-    test("the link opens nothing after its time", async () => {
+    test(`${what} opens nothing after its time`, async () => {
       await using app = await createTestApp();
       const { path } = await make(app, await app.signedIn());
       await app.clock.advance(lastsMs - 1);
@@ -73,7 +73,7 @@ for (const { what, lastsMs, make } of LINKS) {
       await expectDead(app, path, CHOSEN);
     });
 
-    test("the link opens nothing after a newer one was created", async () => {
+    test(`${what} opens nothing after a newer one was created`, async () => {
       await using app = await createTestApp();
       const owner = await app.signedIn();
       const { path, id } = await make(app, owner);
@@ -82,7 +82,7 @@ for (const { what, lastsMs, make } of LINKS) {
       expect((await app.call(newer, { form: CHOSEN })).status).toBe(303);
     });
 
-    test("the link opens nothing after its user was disabled, not even once enabled again", async () => {
+    test(`${what} opens nothing after its user was disabled, not even once enabled again`, async () => {
       await using app = await createTestApp();
       const { path, id } = await make(app, await app.signedIn());
       await app.ctx.db.write((tx) => disableUser(app.ctx, tx, id, CLI_ACTOR));
@@ -95,7 +95,7 @@ for (const { what, lastsMs, make } of LINKS) {
       await using app = await createTestApp();
       const { path, id } = await make(app, await app.signedIn());
       const before = { user: getUser(app.ctx.db, id), audit: app.audit() };
-      for (const [password, complaint] of [
+      for (const [password, error] of [
         ["", "Password is shorter than 12 characters."],
         ["eleven char", "Password is shorter than 12 characters."],
         [GRACE, "Password is the email address."],
@@ -103,7 +103,7 @@ for (const { what, lastsMs, make } of LINKS) {
       ] as const) {
         const answer = await app.call(path, { form: { ...CHOSEN, password } });
         expect(answer.status).toBe(422);
-        expect(complaintsOn(answer.text)).toEqual({ password: complaint });
+        expect(fieldErrorsOn(answer.text)).toEqual({ password: error });
         expect(typedIn(answer.text, "password")).toEqual([""]);
         expect(answer.headers.get("set-cookie")).toBeNull();
       }
@@ -111,7 +111,7 @@ for (const { what, lastsMs, make } of LINKS) {
       expect((await app.call(path, { form: CHOSEN })).status).toBe(303);
     });
 
-    test("the link does not work as a set-up link", async () => {
+    test(`${what} does not work as a set-up link`, async () => {
       await using app = await createTestApp();
       const { path } = await make(app, await app.signedIn());
       await expectDead(app, path.replace("/join/", "/setup/"), CHOSEN);
@@ -142,7 +142,7 @@ describe("an invitation", () => {
     const before = app.audit();
     const answer = await app.call(path, { form: { name: "a\u202eb", password: "short" } });
     expect(answer.status).toBe(422);
-    expect(Object.keys(complaintsOn(answer.text))).toEqual(["name", "password"]);
+    expect(Object.keys(fieldErrorsOn(answer.text))).toEqual(["name", "password"]);
     expect(typedIn(answer.text, "name")).toEqual(["a\u202eb"]);
     expect(app.audit()).toEqual(before);
   });

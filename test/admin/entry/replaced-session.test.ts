@@ -17,11 +17,11 @@ describe("the earlier session of a browser", () => {
     await using app = await createTestApp();
     const [owner, elsewhere] = [await app.signedIn(), await app.signedIn()];
     const { path } = await invite(app, owner, GRACE);
-    const refused = await app.call(path, {
+    const rejected = await app.call(path, {
       session: owner,
       form: { ...CHOSEN, password: "short" },
     });
-    expect(refused.status).toBe(422);
+    expect(rejected.status).toBe(422);
     expect(await isSignedIn(app, owner)).toBe(true);
     const answer = await app.call(path, { session: owner, form: CHOSEN });
     expect(answer.status).toBe(303);

@@ -22,25 +22,25 @@ function readCookie(header: string | null) {
   return { name, value, attributes: attributes.sort() };
 }
 
-/** The answers that begin a session. */
-const BEGINNINGS: { what: string; begin(app: TestApp): Promise<string | null> }[] = [
+/** Requests that start a session. Each returns the `Set-Cookie` header of its answer. */
+const SESSION_STARTS: { what: string; start(app: TestApp): Promise<string | null> }[] = [
   {
     what: "signing in",
-    async begin(app) {
+    async start(app) {
       await userWithPassword(app, ADA);
       return (await trySignIn(app, ADA)).headers.get("set-cookie");
     },
   },
   {
     what: "setting up",
-    async begin(app) {
+    async start(app) {
       const answer = await app.call(await setUpPath(app), { form: OWNER });
       return answer.headers.get("set-cookie");
     },
   },
   {
     what: "accepting an invitation",
-    async begin(app) {
+    async start(app) {
       const { path } = await invite(app, await app.signedIn(), "grace@example.com");
       const answer = await app.call(path, { form: { name: "Grace", password: PASSWORD } });
       return answer.headers.get("set-cookie");
@@ -48,19 +48,19 @@ const BEGINNINGS: { what: string; begin(app: TestApp): Promise<string | null> }[
   },
 ];
 
-for (const { what, begin } of BEGINNINGS) {
+for (const { what, start } of SESSION_STARTS) {
   describe(`the cookie of ${what}`, () => {
-    test("the session cookie is HttpOnly and SameSite=Lax if the public address is plain HTTP", async () => {
+    test(`the session cookie after ${what} is HttpOnly and SameSite=Lax if the public address is plain HTTP`, async () => {
       await using app = await createTestApp({ env: PLAIN });
-      const { name, value, attributes } = readCookie(await begin(app));
+      const { name, value, attributes } = readCookie(await start(app));
       expect(name).toBe("allclear_session");
       expect(value).toMatch(/^[0-9A-Za-z]{43}$/);
       expect(attributes).toEqual(["HttpOnly", "Max-Age=1209600", "Path=/", "SameSite=Lax"]);
     });
 
-    test("the session cookie is bound to host and HTTPS if the public address is HTTPS", async () => {
+    test(`the session cookie after ${what} is bound to host and HTTPS if the public address is HTTPS`, async () => {
       await using app = await createTestApp({ env: HTTPS });
-      const { name, attributes } = readCookie(await begin(app));
+      const { name, attributes } = readCookie(await start(app));
       expect(name).toStartWith("__Host-");
       expect(attributes).toEqual([
         "HttpOnly",
@@ -103,7 +103,7 @@ describe("the session cookie", () => {
     const statusWith = async (cookie: string) =>
       (await app.call("/admin", { headers: { cookie } })).status;
     expect(await statusWith(`theme=dark; __Host-allclear=${token}; x=y`)).toBe(200);
-    // What a plain connection or another host of the domain could have set.
+    // A cookie without the prefix could be set over plain HTTP or by another host of the domain.
     expect(await statusWith(`allclear_session=${token}`)).toBe(401);
     expect(await statusWith(`x__Host-allclear=${token}`)).toBe(401);
     expect(await statusWith(`__Host-allclear=${token}x`)).toBe(401);
@@ -130,11 +130,11 @@ describe("the sign-in page", () => {
     const inClearText = await app.call("/admin/sign-in", { host: "status.acme.test" });
     expect(inClearText.text).toContain(notice);
     expect(elsewhere.text).toContain('href="https://status.acme.test/admin"');
-    // The way out, where that address was saved by mistake.
+    // The option that helps if the address was saved by mistake.
     expect(elsewhere.text).toContain("--base-url");
     const headers = { "x-forwarded-proto": "https" };
     const fine = [
-      // Over HTTPS browsers say where a request comes from, also where a proxy does not tell of it.
+      // Browsers send this header over HTTPS only, so it reveals HTTPS behind a proxy without headers.
       await app.call("/admin/sign-in", {
         host: "status.acme.test",
         headers: { "sec-fetch-site": "none" },
@@ -145,7 +145,7 @@ describe("the sign-in page", () => {
     for (const { text } of fine) expect(text).not.toContain(notice);
   });
 
-  test("the sign-in page shows no such notice if the public address is plain HTTP", async () => {
+  test("the sign-in page does not ask for HTTPS if the public address is plain HTTP", async () => {
     await using app = await createTestApp({ env: PLAIN });
     const answer = await app.call("/admin/sign-in", { host: "192.168.1.5:8080" });
     expect(answer.text).not.toContain(notice);

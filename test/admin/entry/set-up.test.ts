@@ -16,7 +16,7 @@ import {
   USERS,
   userWithPassword,
 } from "../../support/dashboard";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 
 const HOUR = 60 * 60 * 1_000;
 
@@ -151,12 +151,12 @@ describe("the form of the set-up", () => {
     const path = await setUpPath(app);
     const answer = await app.call(path, { form: WRONG });
     expect(answer.status).toBe(422);
-    const complaints = complaintsOn(answer.text);
-    expect(Object.keys(complaints).sort()).toEqual(Object.keys(WRONG).sort());
-    const told = readHtml(answer.text).attributes('[role="alert"] li a', "href");
+    const errors = fieldErrorsOn(answer.text);
+    expect(Object.keys(errors).sort()).toEqual(Object.keys(WRONG).sort());
+    const links = readHtml(answer.text).attributes('[role="alert"] li a', "href");
     const fields = ["name", "email", "password", "public_address"];
-    expect(told).toEqual(fields.map((name) => `#field-${name}`));
-    expect(complaints["password"]).toBe("Password is shorter than 12 characters.");
+    expect(links).toEqual(fields.map((name) => `#field-${name}`));
+    expect(errors["password"]).toBe("Password is shorter than 12 characters.");
     expect(typedIn(answer.text, "name")).toEqual([WRONG.name]);
     expect(typedIn(answer.text, "email")).toEqual([WRONG.email]);
     expect(typedIn(answer.text, "public_address")).toEqual([WRONG.public_address]);
@@ -172,7 +172,7 @@ describe("the form of the set-up", () => {
       const path = await setUpPath(app);
       const answer = await app.call(path, { form: { ...OWNER, [name]: wrong } });
       expect(answer.status).toBe(422);
-      expect(Object.keys(complaintsOn(answer.text))).toEqual([name]);
+      expect(Object.keys(fieldErrorsOn(answer.text))).toEqual([name]);
       expect(listUsers(app.ctx.db)).toEqual([]);
       expect(readPublicAddress(app.ctx.db)).toBeUndefined();
     });
@@ -181,14 +181,14 @@ describe("the form of the set-up", () => {
   test("an empty set-up is rejected with an error for each required field", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const answer = await app.call(await setUpPath(app), { form: {} });
-    expect(Object.keys(complaintsOn(answer.text)).sort()).toEqual(Object.keys(WRONG).sort());
+    expect(Object.keys(fieldErrorsOn(answer.text)).sort()).toEqual(Object.keys(WRONG).sort());
   });
 
   test("the set-up rejects the email address as the password", async () => {
     await using app = await createTestApp();
     const form = { ...OWNER, password: OWNER.email.toUpperCase() };
     const answer = await app.call(await setUpPath(app), { form });
-    expect(complaintsOn(answer.text)).toEqual({ password: "Password is the email address." });
+    expect(fieldErrorsOn(answer.text)).toEqual({ password: "Password is the email address." });
     expect(readHtml(answer.text).texts("h1")).toEqual(["Set up Allclear"]);
   });
 });

@@ -123,9 +123,9 @@ describe("attempts of one address", () => {
     const { passwords } = site;
     const own = [];
     for (let count = 0; count < 4; count++) own.push(await site.attempt("wrong", HOME));
-    const refused = await own[3]?.answer;
-    expect(refused?.status).toBe(429);
-    expect(refused?.headers.get("retry-after")).toBe("1");
+    const rejected = await own[3]?.answer;
+    expect(rejected?.status).toBe(429);
+    expect(rejected?.headers.get("retry-after")).toBe("1");
     const other = await site.attempt(PASSWORD, "203.0.113.5");
     await passwords.endAll();
     expect((await other.answer).status).toBe(303);
@@ -158,16 +158,16 @@ describe("attempts of one address", () => {
     };
     const send = (from: string) =>
       app.call("/admin/sign-in", { method: "POST", raw, headers, from });
-    const refused = await send(HOME);
-    expect([refused.status, wasRead]).toEqual([429, false]);
-    const seconds = refused.headers.get("retry-after");
-    expect(readHtml(refused.text).texts('[role="alert"]')).toEqual([
+    const rejected = await send(HOME);
+    expect([rejected.status, wasRead]).toEqual([429, false]);
+    const seconds = rejected.headers.get("retry-after");
+    expect(readHtml(rejected.text).texts('[role="alert"]')).toEqual([
       `Too many attempts. Wait ${seconds} seconds, then try again.`,
     ]);
-    const judged = send("203.0.113.5");
+    const verified = send("203.0.113.5");
     await settle();
     await passwords.endAll();
-    expect([(await judged).status, wasRead]).toEqual([422, true]);
+    expect([(await verified).status, wasRead]).toEqual([422, true]);
   });
 });
 
@@ -176,10 +176,10 @@ test("attempts that find the queue full get 503 with Retry-After", async () => {
   const { passwords } = site;
   const answers = await flood(site);
   await passwords.endAll();
-  const refused = (await Promise.all(answers)).filter(({ status }) => status === 503);
+  const rejected = (await Promise.all(answers)).filter(({ status }) => status === 503);
   // Two are at work, and a hundred wait.
-  expect(refused).toHaveLength(98);
-  for (const answer of refused) {
+  expect(rejected).toHaveLength(98);
+  for (const answer of rejected) {
     expect(expectProblem(answer, "unavailable").detail).toContain("Too many people");
     expect(answer.headers.get("retry-after")).toBe("5");
   }

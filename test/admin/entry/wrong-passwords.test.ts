@@ -6,7 +6,7 @@ import { readHtml, typedIn } from "../../support/html";
 const ADA = "ada@example.com";
 
 /** Signs in with the right password, waiting for each Retry-After. */
-async function signInAsTold(app: TestApp, from?: string): Promise<{ waits: number[] }> {
+async function signInAfterWait(app: TestApp, from?: string): Promise<{ waits: number[] }> {
   const waits: number[] = [];
   const given = from === undefined ? {} : { from };
   for (;;) {
@@ -27,11 +27,11 @@ describe("200 wrong passwords for one account", () => {
       trySignIn(app, ADA, `wrong ${index}`),
     );
     const answers = await Promise.all(guesses);
-    const judged = answers.filter(({ status }) => status === 422).length;
-    expect(judged).toBeGreaterThan(0);
-    expect(judged).toBeLessThanOrEqual(10);
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(200 - judged);
-    const { waits } = await signInAsTold(app);
+    const verified = answers.filter(({ status }) => status === 422).length;
+    expect(verified).toBeGreaterThan(0);
+    expect(verified).toBeLessThanOrEqual(10);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(200 - verified);
+    const { waits } = await signInAfterWait(app);
     expect(waits.length).toBeGreaterThan(0);
     expect(Math.max(...waits)).toBeLessThanOrEqual(60);
   });
@@ -40,16 +40,16 @@ describe("200 wrong passwords for one account", () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
     for (let index = 0; index < 200; index++) await trySignIn(app, ADA, `wrong ${index}`);
-    await signInAsTold(app);
+    await signInAfterWait(app);
   });
 
   test("wrong passwords that each respect Retry-After wait at most 30 seconds", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
-    let judged = 0;
-    while (judged < 20) {
+    let verified = 0;
+    while (verified < 20) {
       const answer = await trySignIn(app, ADA, "wrong");
-      if (answer.status === 422) judged += 1;
+      if (answer.status === 422) verified += 1;
       else {
         const wait = Number(answer.headers.get("retry-after"));
         expect(wait).toBeGreaterThanOrEqual(1);
@@ -57,7 +57,7 @@ describe("200 wrong passwords for one account", () => {
         await app.clock.advance(wait * 1_000);
       }
     }
-    await signInAsTold(app);
+    await signInAfterWait(app);
   });
 
   test("wrong passwords from many addresses do not delay the user on another address", async () => {
@@ -67,49 +67,49 @@ describe("200 wrong passwords for one account", () => {
       trySignIn(app, ADA, "wrong", { from: `198.51.100.${index % 20}` }),
     );
     await Promise.all(guesses);
-    expect((await signInAsTold(app, "203.0.113.99")).waits).toEqual([]);
+    expect((await signInAfterWait(app, "203.0.113.99")).waits).toEqual([]);
   });
 });
 
 describe("a throttled sign-in", () => {
-  async function refusedApp() {
+  async function rejectedApp() {
     const app = await createTestApp();
     await userWithPassword(app, ADA);
-    let refused = await trySignIn(app, ADA, "wrong");
-    while (refused.status === 422) {
+    let rejected = await trySignIn(app, ADA, "wrong");
+    while (rejected.status === 422) {
       const next = "/admin/settings/keys";
-      refused = await trySignIn(app, ADA, "wrong", { next, headers: HTML });
+      rejected = await trySignIn(app, ADA, "wrong", { next, headers: HTML });
     }
-    return { app, refused, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
+    return { app, rejected, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
   }
 
   test("a throttled sign-in shows the form with the wait and the typed email", async () => {
-    await using installation = await refusedApp();
-    const { refused } = installation;
-    expect(refused.status).toBe(429);
-    const seconds = refused.headers.get("retry-after");
-    expect(readHtml(refused.text).texts('[role="alert"]')[0]).toMatch(
+    await using installation = await rejectedApp();
+    const { rejected } = installation;
+    expect(rejected.status).toBe(429);
+    const seconds = rejected.headers.get("retry-after");
+    expect(readHtml(rejected.text).texts('[role="alert"]')[0]).toMatch(
       new RegExp(`^Too many attempts\\. Wait ${seconds} seconds?, then try again\\.$`),
     );
-    expect(typedIn(refused.text, "email")).toEqual([ADA]);
-    expect(typedIn(refused.text, "next")).toEqual(["/admin/settings/keys"]);
-    expect(refused.headers.get("set-cookie")).toBeNull();
+    expect(typedIn(rejected.text, "email")).toEqual([ADA]);
+    expect(typedIn(rejected.text, "next")).toEqual(["/admin/settings/keys"]);
+    expect(rejected.headers.get("set-cookie")).toBeNull();
   });
 
   test("a throttled sign-in rejects the right password too, and writes nothing", async () => {
-    await using installation = await refusedApp();
-    const { app, refused } = installation;
+    await using installation = await rejectedApp();
+    const { app, rejected } = installation;
     const before = app.audit();
     expect((await trySignIn(app, ADA)).status).toBe(429);
     expect(app.audit()).toEqual(before);
-    await app.clock.advance(Number(refused.headers.get("retry-after")) * 1_000);
+    await app.clock.advance(Number(rejected.headers.get("retry-after")) * 1_000);
     expect((await trySignIn(app, ADA)).status).toBe(303);
   });
 
   test("a throttled sign-in does not reveal if the user exists", async () => {
     await using app = await createTestApp();
     await userWithPassword(app, ADA);
-    const nobody = "nobody@example.com";
+    const unknown = "unknown@example.com";
     const statuses = async (email: string, from: string) => {
       const answers: (number | string | null)[] = [];
       for (let index = 0; index < 6; index++) {
@@ -120,11 +120,11 @@ describe("a throttled sign-in", () => {
     };
     const known = await statuses(ADA, "198.51.100.1");
     expect(known).toContain(429);
-    expect(await statuses(nobody, "198.51.100.2")).toEqual(known);
+    expect(await statuses(unknown, "198.51.100.2")).toEqual(known);
   });
 
   test("a throttled sign-in does not affect another account on the same address", async () => {
-    await using installation = await refusedApp();
+    await using installation = await rejectedApp();
     await userWithPassword(installation.app, "grace@example.com", "editor");
     expect((await trySignIn(installation.app, "grace@example.com")).status).toBe(303);
   });

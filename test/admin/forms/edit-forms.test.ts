@@ -116,7 +116,7 @@ for (const { what, paths, field, values, invalid } of FORMS) {
   };
 
   describe(`the form that edits ${what}`, () => {
-    test(`an unchanged form of ${what} writes nothing and says so, even if it is stale`, async () => {
+    test(`an unchanged form of ${what} writes nothing and shows “Nothing was changed.”, even if it is stale`, async () => {
       await using site = await createFormSite();
       const form = pathsIn(site);
       const fields = await site.open(form);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { complaintsOn } from "../../support/html";
+import { fieldErrorsOn } from "../../support/html";
 import type { Fields } from "../../support/dashboard";
 import { createFormSite, fieldsOf, type FormPaths, type FormSite } from "../../support/form-site";
 
@@ -97,7 +97,7 @@ for (const { what, paths, fields, invalid, action } of FORMS) {
       const before = site.written();
       const rejected = await site.send(form, { ...filledIn, ...invalid });
       expect(rejected.status).toBe(422);
-      expect(Object.keys(complaintsOn(rejected.text))).toEqual(Object.keys(invalid));
+      expect(Object.keys(fieldErrorsOn(rejected.text))).toEqual(Object.keys(invalid));
       expect(site.written()).toEqual(before);
       const shown = fieldsOf(rejected, form.action);
       expect(shown["form"]).not.toEqual(filledIn["form"]);

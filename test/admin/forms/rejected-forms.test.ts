@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createTestApp } from "../../support/app";
 import { COMPONENTS } from "../../support/grouped-site";
-import { complaintsOn, readHtml } from "../../support/html";
+import { fieldErrorsOn, readHtml } from "../../support/html";
 import { createReportSite, PREVIEW, REPORT } from "../../support/report-dashboard";
 
 /** Returns true if the fold with the rarely needed fields is open. */
@@ -12,7 +12,7 @@ describe("errors of a form", () => {
     await using site = await createReportSite();
     const answer = await site.report({ name: "", started_at: "yesterday", resolved_at: "soon" });
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)).toEqual({
+    expect(fieldErrorsOn(answer.text)).toEqual({
       name: "Name is empty.",
       started_at: "Started at (UTC) must be a date and a time such as 2027-01-31 14:00.",
       resolved_at: "Resolved at (UTC) must be a date and a time such as 2027-01-31 14:00.",
@@ -38,7 +38,7 @@ describe("errors of a form", () => {
       const form = await site.filledIn({ name: "Another", external_ref: "ticket-1" });
       const answer = await site.app.call(path, { session: site.session, form });
       expect(answer.status).toBe(409);
-      expect(Object.keys(complaintsOn(answer.text))).toEqual(["external_ref"]);
+      expect(Object.keys(fieldErrorsOn(answer.text))).toEqual(["external_ref"]);
       expect(isFoldOpen(answer.text)).toBe(true);
       expect(readHtml(answer.text).controls).toContainEqual(
         expect.objectContaining({ name: "name", value: "Another" }),

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readPublicAddress } from "../../../src/features/settings";
 import { createTestApp, expectProblem } from "../../support/app";
 import { HTML, NO_BASE_URL, sendKeyForm } from "../../support/dashboard";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 
 const GENERAL = "/admin/settings/general";
 
@@ -21,7 +21,7 @@ describe("the public address", () => {
     expect(app.audit().map(({ action }) => action)).toContain("settings.public_address");
   });
 
-  test("setting the current public address changes nothing and says so", async () => {
+  test("setting the current public address changes nothing and shows “Nothing was changed.”", async () => {
     await using app = await createTestApp({ env: NO_BASE_URL });
     const session = await app.signedIn();
     const set = async (address: string) => {
@@ -49,7 +49,7 @@ describe("the public address", () => {
     ]) {
       const answer = await app.call(GENERAL, { session, form: { public_address: text } });
       expect([text, answer.status]).toEqual([text, 422]);
-      expect(Object.keys(complaintsOn(answer.text))).toEqual(["public_address"]);
+      expect(Object.keys(fieldErrorsOn(answer.text))).toEqual(["public_address"]);
       expect(typedIn(answer.text, "public_address")).toEqual([text]);
     }
     expect(app.audit()).toEqual(before);

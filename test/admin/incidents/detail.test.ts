@@ -19,7 +19,7 @@ describe("the screen of an incident", () => {
     const { site } = dashboard;
     const { id } = await site.open({ body: "First." });
     await site.app.clock.advance(5 * MINUTE);
-    await dashboard.tell(id, { status: "identified", body: "Second." });
+    await dashboard.addUpdate(id, { status: "identified", body: "Second." });
     const page = readHtml((await dashboard.show(incidentScreen(id))).text);
     expect(page.texts(".timeline > li > p > .strong")).toEqual(["Identified", "Investigating"]);
     expect(page.texts(".timeline .text")).toEqual(["Second.", "First."]);
@@ -81,7 +81,7 @@ describe("the screen of an incident", () => {
     expect(names).toEqual([`component:${site.api}`, `component:${site.web}`]);
     // Sent all the same, it is left alone.
     const elsewhere = other.components["Elsewhere"] ?? "";
-    await dashboard.tell(id, { [`component:${elsewhere}`]: "major_outage" });
+    await dashboard.addUpdate(id, { [`component:${elsewhere}`]: "major_outage" });
     expect((await site.read(id)).components).toEqual([]);
   });
 
@@ -96,7 +96,7 @@ describe("the screen of an incident", () => {
       const at = { managedBy: null, position: 9, groupId: null };
       return createComponent(app.ctx, tx, page, { name: "Late" }, at, CLI_ACTOR).id;
     });
-    await dashboard.tell(id, { [`component:${late}`]: "major_outage" });
+    await dashboard.addUpdate(id, { [`component:${late}`]: "major_outage" });
     expect((await site.read(id)).components).toMatchObject([{ id: late }]);
   });
 
@@ -104,12 +104,12 @@ describe("the screen of an incident", () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const before = await site.state();
-    const nobody = incidentScreen("inc_01kah2v9w0e0rs6x0h3ye0a1bc");
+    const unknown = incidentScreen("inc_01kah2v9w0e0rs6x0h3ye0a1bc");
     for (const path of ["", "/edit", "/postmortem", "/delete", "/updates/upd_1"]) {
-      expect((await dashboard.show(nobody + path, { headers: HTML })).status).toBe(404);
+      expect((await dashboard.show(unknown + path, { headers: HTML })).status).toBe(404);
     }
     for (const path of ["/updates", "/edit", "/postmortem", "/publish", "/delete"]) {
-      const answer = await dashboard.send(nobody + path, { body: "x" }, { headers: HTML });
+      const answer = await dashboard.send(unknown + path, { body: "x" }, { headers: HTML });
       expect(answer.status).toBe(404);
     }
     expect(await site.state()).toEqual(before);
@@ -134,8 +134,8 @@ describe("the screen of an incident", () => {
     await site.update(id, { status: "resolved" });
     const { text } = await dashboard.show(incidentScreen(id));
     expect([folds(text), isOpen(text)]).toEqual([["Add an update, or reopen the incident"], 0]);
-    const refused = await dashboard.tell(id, { body: "" });
-    expect([refused.status, isOpen(refused.text)]).toEqual([422, 1]);
+    const rejected = await dashboard.addUpdate(id, { body: "" });
+    expect([rejected.status, isOpen(rejected.text)]).toEqual([422, 1]);
   });
 });
 
@@ -148,10 +148,10 @@ describe("a draft", () => {
     const page = readHtml((await dashboard.show(screen)).text);
     expect(page.texts(".notice .strong")).toEqual(["This is a draft"]);
     expect(page.attributes('.screen-head a[target="_blank"]', "href")).toEqual([]);
-    site.told();
-    const answer = await dashboard.tell(id, { body: "For later." });
+    site.newEventTypes();
+    const answer = await dashboard.addUpdate(id, { body: "For later." });
     expect(await expectDone(dashboard, answer, screen)).toBe("The update was added to the draft.");
-    expect(site.told()).toEqual([]);
+    expect(site.newEventTypes()).toEqual([]);
     expect((await site.shown()).api).toBe("operational");
   });
 
@@ -160,10 +160,10 @@ describe("a draft", () => {
     const { site } = dashboard;
     const { id } = await site.open({ draft: true, components: { [site.api]: "major_outage" } });
     const screen = incidentScreen(id);
-    site.told();
+    site.newEventTypes();
     const answer = await dashboard.send(`${screen}/publish`);
     expect(await expectDone(dashboard, answer, screen)).toBe("The incident was published.");
-    expect(site.told()).toEqual(["incident.created", "component.status_changed"]);
+    expect(site.newEventTypes()).toEqual(["incident.created", "component.status_changed"]);
     expect((await site.shown()).api).toBe("major_outage");
     const before = await site.state();
     const again = await dashboard.send(`${screen}/publish`);
@@ -195,16 +195,16 @@ describe("deleting an incident", () => {
     const { site } = dashboard;
     const { id } = await site.open({ components: { [site.api]: "major_outage" } });
     const screen = incidentScreen(id);
-    const asked = readHtml((await dashboard.show(`${screen}/delete`)).text);
-    expect(asked.texts("h1")).toEqual(["Delete “Errors”"]);
-    expect(asked.texts(".dialog-body p").join(" ")).toContain(
+    const confirmation = readHtml((await dashboard.show(`${screen}/delete`)).text);
+    expect(confirmation.texts("h1")).toEqual(["Delete “Errors”"]);
+    expect(confirmation.texts(".dialog-body p").join(" ")).toContain(
       "The component statuses that it set end now",
     );
     expect((await site.shown()).api).toBe("major_outage");
-    site.told();
+    site.newEventTypes();
     const answer = await dashboard.send(`${screen}/delete`);
     expect(await expectDone(dashboard, answer, ADMIN_INCIDENTS)).toBe("“Errors” was deleted.");
-    expect(site.told()).toContain("incident.deleted");
+    expect(site.newEventTypes()).toContain("incident.deleted");
     expect((await site.shown()).api).toBe("operational");
     expect((await dashboard.show(screen, { headers: HTML })).status).toBe(404);
     expect((await site.app.call(`/status/acme/incidents/${id}`, { headers: HTML })).status).toBe(

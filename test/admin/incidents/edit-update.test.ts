@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { HTML } from "../../support/dashboard";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import {
   createIncidentDashboard,
   expectDone,
@@ -42,7 +42,7 @@ describe("editing an update", () => {
     });
   });
 
-  test("submitting an unchanged update changes nothing, not even milliseconds, and says so", async () => {
+  test("submitting an unchanged update changes nothing, not even milliseconds, and shows “Nothing was changed.”", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id, path } = await withUpdate(dashboard);
@@ -110,7 +110,7 @@ describe("editing an update", () => {
       const before = await site.state();
       const answer = await dashboard.fill(path, path, form);
       expect(answer.status).toBe(422);
-      expect(Object.keys(complaintsOn(answer.text))).toEqual(wrong);
+      expect(Object.keys(fieldErrorsOn(answer.text))).toEqual(wrong);
       expect(typedIn(answer.text, "display_at")).toEqual([form.display_at]);
       expect(readHtml(answer.text).texts("#field-body")).toEqual([form.body]);
       expect(await site.state()).toEqual(before);

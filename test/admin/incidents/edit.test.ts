@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Fields } from "../../support/dashboard";
 import { HTML } from "../../support/dashboard";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import {
   createIncidentDashboard,
   expectDone,
@@ -34,7 +34,7 @@ async function readForm(dashboard: IncidentDashboard, path: string): Promise<Fie
 }
 
 describe("editing an incident", () => {
-  test("submitting an unchanged incident changes nothing, not even milliseconds, and says so", async () => {
+  test("submitting an unchanged incident changes nothing, not even milliseconds, and shows “Nothing was changed.”", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id, path, stored } = await withResolved(dashboard);
@@ -59,7 +59,7 @@ describe("editing an incident", () => {
     const form = { ...(await readForm(dashboard, path)), started_at: "2026-03-10T12:10" };
     const answer = await dashboard.send(path, form);
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)["started_at"]).toContain("is after “Identified at”");
+    expect(fieldErrorsOn(answer.text)["started_at"]).toContain("is after “Identified at”");
   });
 
   test("editing changes name, impact and reference of an incident and is audited", async () => {
@@ -143,7 +143,7 @@ describe("editing an incident", () => {
     expect(await site.read(id)).toMatchObject({ name: "New", resolved_at: null });
   });
 
-  const refused: { what: string; form: Fields; wrong: string[] }[] = [
+  const rejected: { what: string; form: Fields; wrong: string[] }[] = [
     { what: "no name", form: { name: " " }, wrong: ["name"] },
     { what: "a name with a control character", form: { name: "a\u0007b" }, wrong: ["name"] },
     { what: "an impact that is none", form: { impact_override: "x" }, wrong: ["impact_override"] },
@@ -164,7 +164,7 @@ describe("editing an incident", () => {
       wrong: ["started_at"],
     },
   ];
-  for (const { what, form, wrong } of refused) {
+  for (const { what, form, wrong } of rejected) {
     test(`an incident with ${what} is redisplayed with an error at each field, and nothing is written`, async () => {
       await using dashboard = await createIncidentDashboard();
       const { site } = dashboard;
@@ -172,7 +172,7 @@ describe("editing an incident", () => {
       const before = await site.state();
       const answer = await dashboard.send(path, { ...stored, ...form });
       expect(answer.status).toBe(422);
-      expect(Object.keys(complaintsOn(answer.text))).toEqual(wrong);
+      expect(Object.keys(fieldErrorsOn(answer.text))).toEqual(wrong);
       for (const name of ["name", "started_at", "resolved_at"]) {
         expect(typedIn(answer.text, name)).toEqual([String(form[name] ?? stored[name])]);
       }
@@ -188,7 +188,7 @@ describe("editing an incident", () => {
     const before = await site.state();
     const answer = await dashboard.send(path, { ...stored, external_ref: "PD-2" });
     expect(answer.status).toBe(409);
-    expect(complaintsOn(answer.text)["external_ref"]).toContain(other.id);
+    expect(fieldErrorsOn(answer.text)["external_ref"]).toContain(other.id);
     expect(typedIn(answer.text, "external_ref")).toEqual(["PD-2"]);
     expect(await site.state()).toEqual(before);
   });

@@ -30,7 +30,7 @@ async function fillDemoData(site: ReportSite): Promise<void> {
     components: { [site.api]: "major_outage" },
   });
   await site.open({ name: "Watched", status: "monitoring" });
-  await site.report({ name: "Not told yet", intent: "draft" });
+  await site.report({ name: "Unpublished", intent: "draft" });
   await site.open({ name: "Over 100 %", status: "resolved" });
   await site.open({ name: "New" });
 }
@@ -43,7 +43,7 @@ describe("the list of incidents", () => {
     expect(page.texts("main h2")).toEqual(["Open", "Past"]);
     expect(page.texts(".row-link")).toEqual([
       "New",
-      "Not told yet",
+      "Unpublished",
       "Watched",
       "Found",
       "Over 100 %",
@@ -68,10 +68,10 @@ describe("the list of incidents", () => {
   test("the list of incidents can be filtered by status, drafts and part of the name", async () => {
     await using site = await createReportSite();
     await fillDemoData(site);
-    expect(await namesIn(site, "?show=open")).toEqual(["New", "Not told yet", "Watched", "Found"]);
+    expect(await namesIn(site, "?show=open")).toEqual(["New", "Unpublished", "Watched", "Found"]);
     expect(await namesIn(site, "?show=identified")).toEqual(["Found"]);
     expect(await namesIn(site, "?show=resolved")).toEqual(["Over 100 %", "Over"]);
-    expect(await namesIn(site, "?show=drafts")).toEqual(["Not told yet"]);
+    expect(await namesIn(site, "?show=drafts")).toEqual(["Unpublished"]);
     expect(await namesIn(site, "?q=%20OVER%20")).toEqual(["Over 100 %", "Over"]);
     expect(await namesIn(site, "?q=100%20%25")).toEqual(["Over 100 %"]);
     expect(await namesIn(site, "?q=o&show=monitoring")).toEqual([]);
@@ -111,7 +111,7 @@ describe("the list of incidents", () => {
     expect(second.attributes(".pagination a", "href")).toEqual([INCIDENT_LIST]);
   });
 
-  test("the list highlights an open incident without an update for an hour", async () => {
+  test("the list of incidents highlights an open incident without an update for an hour", async () => {
     await using site = await createReportSite();
     const { id } = await site.open({ name: "Silent" });
     await site.open({ name: "Over", status: "resolved" });
@@ -124,7 +124,7 @@ describe("the list of incidents", () => {
     expect(await pointedAt()).toEqual([]);
   });
 
-  test("an empty list of incidents says so and has no search form", async () => {
+  test("an empty list of incidents shows “No incidents yet” and has no search form", async () => {
     await using site = await createReportSite();
     const page = await list(site);
     expect(page.texts(".empty h2")).toEqual(["No incidents yet"]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { HTML } from "../../support/dashboard";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import {
   ADMIN_INCIDENTS,
   createIncidentDashboard,
@@ -14,15 +14,19 @@ describe("the next update of an incident", () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open();
-    site.told();
+    site.newEventTypes();
     const form = { status: "identified", body: "It is the **disk**.\r\n\r\nMore soon." };
-    const text = await expectDone(dashboard, await dashboard.tell(id, form), incidentScreen(id));
+    const text = await expectDone(
+      dashboard,
+      await dashboard.addUpdate(id, form),
+      incidentScreen(id),
+    );
     expect(text).toBe("The update was published.");
     expect((await site.read(id)).updates[0]).toMatchObject({
       status: "identified",
       body: "It is the **disk**.\n\nMore soon.",
     });
-    expect(site.told()).toEqual(["incident.updated"]);
+    expect(site.newEventTypes()).toEqual(["incident.updated"]);
     expect(site.app.events().at(-1)?.data).toMatchObject({ notify: true });
     const page = (await site.app.call(`/status/acme/incidents/${id}`)).text;
     expect(page).toContain("It is the <strong>disk</strong>.");
@@ -38,7 +42,7 @@ describe("the next update of an incident", () => {
     const { id } = await site.open({ status: "monitoring" });
     const { text } = await dashboard.show(incidentScreen(id));
     expect(typedIn(text, "status")).toEqual(["monitoring"]);
-    await dashboard.tell(id, { body: "Still watching." });
+    await dashboard.addUpdate(id, { body: "Still watching." });
     expect((await site.read(id)).updates).toMatchObject([
       { status: "monitoring", body: "Still watching." },
       { status: "monitoring" },
@@ -50,7 +54,10 @@ describe("the next update of an incident", () => {
     const { site } = dashboard;
     const { api, web } = site;
     const { id } = await site.open({ components: { [api]: "partial_outage" } });
-    await dashboard.tell(id, { [`component:${web}`]: "major_outage", [`component:${api}`]: "" });
+    await dashboard.addUpdate(id, {
+      [`component:${web}`]: "major_outage",
+      [`component:${api}`]: "",
+    });
     expect(await site.shown()).toEqual({ api: "partial_outage", web: "major_outage" });
     const { updates } = await site.read(id);
     expect(updates[0].components).toMatchObject([{ id: web, new_status: "major_outage" }]);
@@ -64,7 +71,11 @@ describe("the next update of an incident", () => {
     const offered = readHtml((await dashboard.show(screen)).text);
     expect(offered.attributes(".presets button", "value")).toContain("resolved");
     const kept = { [`component:${site.web}`]: "degraded_performance" };
-    const { status, text } = await dashboard.tell(id, { body: "", template: "resolved", ...kept });
+    const { status, text } = await dashboard.addUpdate(id, {
+      body: "",
+      template: "resolved",
+      ...kept,
+    });
     expect(status).toBe(200);
     expect((await site.read(id)).updates).toHaveLength(1);
     const selected = readHtml(text).attributes(".select-row option[selected]", "value");
@@ -74,7 +85,7 @@ describe("the next update of an incident", () => {
     expect(body).not.toBe("");
     const said = await expectDone(
       dashboard,
-      await dashboard.tell(id, { status: "resolved", body }),
+      await dashboard.addUpdate(id, { status: "resolved", body }),
       screen,
     );
     expect(said).toBe("The incident is resolved.");
@@ -82,24 +93,27 @@ describe("the next update of an incident", () => {
     expect(await site.shown()).toEqual({ api: "operational", web: "operational" });
   });
 
-  test("an update with another status reopens a resolved incident, and the confirmation says so", async () => {
+  test("an update with another status reopens a resolved incident, and the confirmation mentions the reopening", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open({ status: "resolved" });
-    site.told();
-    const answer = await dashboard.tell(id, { status: "investigating" });
+    site.newEventTypes();
+    const answer = await dashboard.addUpdate(id, { status: "investigating" });
     expect(await expectDone(dashboard, answer, incidentScreen(id))).toBe(
       "The incident is open again.",
     );
-    expect(site.told()).toEqual(["incident.reopened"]);
+    expect(site.newEventTypes()).toEqual(["incident.reopened"]);
   });
 
   test("the confirmation of an update compares it with the update before, not with the status that its form showed", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open({ status: "monitoring" });
-    await dashboard.tell(id, { status: "resolved" });
-    const reopened = await dashboard.tell(id, { seen_status: "monitoring", status: "identified" });
+    await dashboard.addUpdate(id, { status: "resolved" });
+    const reopened = await dashboard.addUpdate(id, {
+      seen_status: "monitoring",
+      status: "identified",
+    });
     expect(await expectDone(dashboard, reopened, incidentScreen(id))).toBe(
       "The incident is open again.",
     );
@@ -126,7 +140,7 @@ describe("the next update of an incident", () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open();
-    await dashboard.tell(id, { notify: [] });
+    await dashboard.addUpdate(id, { notify: [] });
     expect(site.app.events().at(-1)?.data).toMatchObject({ notify: false });
   });
 
@@ -143,11 +157,11 @@ describe("the next update of an incident", () => {
     const answers = [...(await Promise.all([send(), send(), send()])), await send()];
     expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303]);
     expect((await site.read(id)).updates).toHaveLength(2);
-    await dashboard.tell(id, { body: "Once." });
+    await dashboard.addUpdate(id, { body: "Once." });
     expect((await site.read(id)).updates).toHaveLength(3);
   });
 
-  const refused: { what: string; form: Record<string, string>; wrong: string[] }[] = [
+  const rejected: { what: string; form: Record<string, string>; wrong: string[] }[] = [
     { what: "no message", form: { body: "" }, wrong: ["body"] },
     { what: "a message of blanks", form: { body: " \r\n " }, wrong: ["body"] },
     { what: "a message that is too long", form: { body: "x".repeat(10_001) }, wrong: ["body"] },
@@ -158,15 +172,15 @@ describe("the next update of an incident", () => {
     },
     { what: "no status", form: { status: "" }, wrong: ["status"] },
   ];
-  for (const { what, form, wrong } of refused) {
+  for (const { what, form, wrong } of rejected) {
     test(`an update with ${what} is rejected with an error at the field, and nothing is written`, async () => {
       await using dashboard = await createIncidentDashboard();
       const { site } = dashboard;
       const { id } = await site.open();
       const before = await site.state();
-      const answer = await dashboard.tell(id, form);
+      const answer = await dashboard.addUpdate(id, form);
       expect(answer.status).toBe(422);
-      expect(Object.keys(complaintsOn(answer.text))).toEqual(wrong);
+      expect(Object.keys(fieldErrorsOn(answer.text))).toEqual(wrong);
       expect(await site.state()).toEqual(before);
     });
   }
@@ -177,7 +191,7 @@ describe("the next update of an incident", () => {
     const { id } = await site.open();
     const component = `component:${site.web}`;
     const form = { status: "identified", body: "x".repeat(10_001), [component]: "partial_outage" };
-    const { text } = await dashboard.tell(id, { ...form, notify: [] });
+    const { text } = await dashboard.addUpdate(id, { ...form, notify: [] });
     const page = readHtml(text);
     expect(page.texts("#field-body")).toEqual([form.body]);
     expect(typedIn(text, "status")).toEqual(["identified"]);
@@ -186,7 +200,7 @@ describe("the next update of an incident", () => {
     expect(chosen).toEqual(["partial_outage"]);
     // What was chosen is in sight, not folded away.
     expect(page.attributes("details.fold[open]", "class")).toHaveLength(1);
-    expect((await dashboard.tell(id, { ...form, body: "Short." })).status).toBe(303);
+    expect((await dashboard.addUpdate(id, { ...form, body: "Short." })).status).toBe(303);
     expect((await site.shown()).web).toBe("partial_outage");
   });
 
@@ -195,9 +209,9 @@ describe("the next update of an incident", () => {
     const { site } = dashboard;
     const { id } = await site.open();
     const before = await site.state();
-    const answer = await dashboard.tell(id, { [`component:${site.web}`]: "exploded" });
+    const answer = await dashboard.addUpdate(id, { [`component:${site.web}`]: "exploded" });
     expect(answer.status).toBe(422);
-    expect(Object.keys(complaintsOn(answer.text))).toEqual(["components"]);
+    expect(Object.keys(fieldErrorsOn(answer.text))).toEqual(["components"]);
     expect(await site.state()).toEqual(before);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createTestApp, type TestApp } from "../../support/app";
-import { complaintsOn, type HtmlPage, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, type HtmlPage, readHtml, typedIn } from "../../support/html";
 import { PREVIEW, REPORT } from "../../support/report-dashboard";
 
 /** An app with two pages, of which `acme` is the default, and an editor. */
@@ -71,14 +71,14 @@ describe("the page of a reported incident", () => {
     for (const path of [REPORT, PREVIEW]) {
       const answer = await app.call(path, { session, form });
       expect(answer.status).toBe(422);
-      expect(complaintsOn(answer.text)["page"]).toStartWith("Page was changed.");
+      expect(fieldErrorsOn(answer.text)["page"]).toStartWith("Page was changed.");
       expect(typedIn(answer.text, "shown_page")).toEqual([shop.page.id]);
     }
     expect(app.events()).toEqual([]);
     const sent = await app.call(REPORT, { session, form: { ...form, shown_page: shop.page.id } });
     expect(sent.status).toBe(303);
-    const told = app.events().map(({ type, data }) => [type, data["page"]]);
-    expect(told).toEqual([["incident.created", "shop"]]);
+    const events = app.events().map(({ type, data }) => [type, data["page"]]);
+    expect(events).toEqual([["incident.created", "shop"]]);
   });
 
   test("a report for a deleted page is rejected with an error, and nothing is written", async () => {
@@ -87,14 +87,14 @@ describe("the page of a reported incident", () => {
     const form = { page: "page_gone", shown_page: "page_gone", name: "Errors", body: "Soon." };
     const answer = await app.call(REPORT, { session, form });
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)).toHaveProperty("page");
+    expect(fieldErrorsOn(answer.text)).toHaveProperty("page");
     expect(app.events()).toEqual([]);
   });
 });
 
 describe("an installation without a status page", () => {
   for (const path of [REPORT, "/admin/incidents", "/admin"]) {
-    test(`${path} without a status page tells admins to create one and links there only for them`, async () => {
+    test(`${path} without a status page asks for one to be created, with a link only for admins`, async () => {
       await using app = await createTestApp();
       const toCreate = async (role: "admin" | "editor") => {
         const session = await app.signedIn(role);
@@ -152,7 +152,7 @@ describe("a template of the report form", () => {
     const till = `component:${shop.components["Till"]}`;
     let body = "";
     for (const [index, template] of values.entries()) {
-      const begun = await app.call(REPORT, {
+      const filled = await app.call(REPORT, {
         session,
         form: {
           page: shop.page.id,
@@ -164,13 +164,13 @@ describe("a template of the report form", () => {
           template,
         },
       });
-      expect(begun.status).toBe(200);
-      const form = readHtml(begun.text);
+      expect(filled.status).toBe(200);
+      const form = readHtml(filled.text);
       [body = ""] = form.texts("textarea");
-      expect(typedIn(begun.text, "name")).toEqual(["Card payments fail"]);
+      expect(typedIn(filled.text, "name")).toEqual(["Card payments fail"]);
       expect(form.attributes(".select-row option[selected]", "value")).toEqual(["partial_outage"]);
       expect(form.texts("textarea")).toEqual([presets[index].body]);
-      expect(typedIn(begun.text, "status")).toEqual([presets[index].status]);
+      expect(typedIn(filled.text, "status")).toEqual([presets[index].status]);
       expect(chosenPage(form)).toEqual(chosenPage(page));
     }
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { OUTLINE } from "../../../src/admin/incidents/forms";
 import { HTML } from "../../support/dashboard";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import {
   createIncidentDashboard,
   expectDone,
@@ -17,7 +17,7 @@ async function withResolved(dashboard: IncidentDashboard) {
   const path = `${incidentScreen(id)}/postmortem`;
   const save = (form: Record<string, string>) => dashboard.fill(path, path, form);
   const publicPage = async () => (await site.app.call(`/status/acme/incidents/${id}`)).text;
-  site.told();
+  site.newEventTypes();
   return { id, path, save, publicPage, screen: incidentScreen(id) };
 }
 
@@ -40,9 +40,9 @@ describe("a post-mortem", () => {
     const { id, save } = await withResolved(dashboard);
     const before = await site.state();
     const outline = `${OUTLINE.replaceAll("\n", "\r\n")} `;
-    const refused = await save({ body: outline, do: "publish" });
-    expect(refused.status).toBe(422);
-    expect(complaintsOn(refused.text)).toEqual({
+    const rejected = await save({ body: outline, do: "publish" });
+    expect(rejected.status).toBe(422);
+    expect(fieldErrorsOn(rejected.text)).toEqual({
       body: "Post-mortem contains only headings. Write text below them.",
     });
     expect(await site.state()).toEqual(before);
@@ -61,7 +61,7 @@ describe("a post-mortem", () => {
       body: TEXT.replaceAll("\r\n", "\n"),
       published_at: null,
     });
-    expect(site.told()).toEqual([]);
+    expect(site.newEventTypes()).toEqual([]);
     expect(await publicPage()).not.toContain("A disk was");
     const shown = await dashboard.show(screen, { session: dashboard.viewer });
     expect(shown.text).toContain("A disk was <strong>full</strong>.");
@@ -74,7 +74,7 @@ describe("a post-mortem", () => {
     const { screen, save, publicPage } = await withResolved(dashboard);
     const answer = await save({ body: TEXT, do: "publish" });
     expect(await expectDone(dashboard, answer, screen)).toBe("The post-mortem was published.");
-    expect(site.told()).toEqual(["incident.postmortem_published"]);
+    expect(site.newEventTypes()).toEqual(["incident.postmortem_published"]);
     expect(await publicPage()).toContain("A disk was <strong>full</strong>.");
     expect(site.app.audit().at(-1)).toMatchObject({ action: "incident.write_postmortem" });
   });
@@ -95,7 +95,7 @@ describe("a post-mortem", () => {
     expect((await site.read(id)).postmortem).toEqual({ body: "A power cut.", published_at: null });
   });
 
-  test("submitting an unchanged post-mortem changes nothing and says so", async () => {
+  test("submitting an unchanged post-mortem changes nothing and shows “Nothing was changed.”", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { screen, save } = await withResolved(dashboard);
@@ -119,7 +119,7 @@ describe("a post-mortem", () => {
       for (const desired of ["", "publish"]) {
         const answer = await save({ body, do: desired });
         expect(answer.status).toBe(422);
-        expect(Object.keys(complaintsOn(answer.text))).toEqual(["body"]);
+        expect(Object.keys(fieldErrorsOn(answer.text))).toEqual(["body"]);
         expect(readHtml(answer.text).texts("#field-body")).toEqual([body]);
       }
       expect((await dashboard.show(path)).status).toBe(200);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createTestApp, expectProblem } from "../../support/app";
 import { dumpOf } from "../../support/database-dump";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import { createReportSite, PREVIEW, REPORT } from "../../support/report-dashboard";
 import { temporaryFolder } from "../../support/temporary-folder";
 
@@ -109,18 +109,18 @@ describe("a preview without effects", () => {
       site.open({ name: "Really there" }),
     ]);
     expect(preview.text).toContain(STRIP);
-    expect(site.told()).toEqual(["incident.created"]);
+    expect(site.newEventTypes()).toEqual(["incident.created"]);
     expect((await site.read(opened.id)).name).toBe("Really there");
   });
 
-  test("the form that was previewed publishes once", async () => {
+  test("a previewed report can still be published, once", async () => {
     await using site = await createReportSite();
     const form = await site.filledIn();
     const { session } = site;
     await site.app.call(PREVIEW, { session, form });
     await site.app.call(REPORT, { session, form });
     await site.app.call(REPORT, { session, form });
-    expect(site.told()).toEqual(["incident.created"]);
+    expect(site.newEventTypes()).toEqual(["incident.created"]);
   });
 });
 
@@ -133,7 +133,7 @@ describe("a preview that is rejected", () => {
       external_ref: "OPS-9",
     });
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)).toEqual({ name: "Name is empty." });
+    expect(fieldErrorsOn(answer.text)).toEqual({ name: "Name is empty." });
     expect(typedIn(answer.text, "external_ref")).toEqual(["OPS-9"]);
     expect(readHtml(answer.text).texts("textarea")).toEqual(["We look into it."]);
     expect(answer.text).not.toContain(STRIP);

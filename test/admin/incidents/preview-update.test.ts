@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Answer } from "../../support/app";
-import { complaintsOn, readHtml } from "../../support/html";
+import { fieldErrorsOn, readHtml } from "../../support/html";
 import {
   createIncidentDashboard,
   incidentScreen,
@@ -64,8 +64,8 @@ describe("the preview of an update", () => {
     const before = await site.state();
     expectPreview(await dashboard.send(path));
     expect(await site.state()).toEqual(before);
-    const refused = await dashboard.send(path, {}, { session: dashboard.viewer });
-    expect(refused.status).toBe(403);
+    const rejected = await dashboard.send(path, {}, { session: dashboard.viewer });
+    expect(rejected.status).toBe(403);
     const back = await dashboard.show(path);
     expect([back.status, back.headers.get("location")]).toEqual([303, screen]);
   });
@@ -89,7 +89,7 @@ describe("the preview of an update", () => {
     const before = await site.state();
     const answer = await previewUpdate(dashboard, id, { status: "identified", body: "" });
     expect(answer.status).toBe(422);
-    expect(Object.keys(complaintsOn(answer.text))).toEqual(["body"]);
+    expect(Object.keys(fieldErrorsOn(answer.text))).toEqual(["body"]);
     expect(await site.state()).toEqual(before);
   });
 
@@ -123,6 +123,6 @@ describe("the preview of a post-mortem", () => {
     const path = `${incidentScreen(id)}/postmortem`;
     const answer = await dashboard.fill(path, `${path}/preview`, { body: "" });
     expect(answer.status).toBe(422);
-    expect(Object.keys(complaintsOn(answer.text))).toEqual(["body"]);
+    expect(Object.keys(fieldErrorsOn(answer.text))).toEqual(["body"]);
   });
 });

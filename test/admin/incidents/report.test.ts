@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createTestApp, expectProblem } from "../../support/app";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import { createReportSite, ledTo, REPORT } from "../../support/report-dashboard";
 
 describe("the form to report an incident", () => {
@@ -35,7 +35,7 @@ describe("the form to report an incident", () => {
 
   test("reporting an incident publishes it, applies its statuses, records events and is audited", async () => {
     await using site = await createReportSite();
-    site.told();
+    site.newEventTypes();
     const answer = await site.report({
       name: "  Checkout fails ",
       body: "We look into it.\r\n\r\nMore soon.",
@@ -54,7 +54,7 @@ describe("the form to report an incident", () => {
       updates: [{ body: "We look into it.\n\nMore soon.", status: "investigating" }],
     });
     expect(await site.shown()).toEqual({ api: "major_outage", web: "operational" });
-    expect(site.told()).toEqual(["incident.created", "component.status_changed"]);
+    expect(site.newEventTypes()).toEqual(["incident.created", "component.status_changed"]);
     expect(site.app.audit().at(-1)).toMatchObject({
       action: "incident.create",
       actorKind: "user",
@@ -70,8 +70,8 @@ describe("the form to report an incident", () => {
     await site.report({ name: "Loud" });
     const { notify: _, ...silent } = await site.filledIn({ name: "Quiet" });
     await site.app.call(REPORT, { session: site.session, form: silent });
-    const told = site.app.events().map(({ data }) => [data["name"], data["notify"]]);
-    expect(told).toEqual([
+    const events = site.app.events().map(({ data }) => [data["name"], data["notify"]]);
+    expect(events).toEqual([
       ["Loud", true],
       ["Quiet", false],
     ]);
@@ -84,19 +84,19 @@ describe("the form to report an incident", () => {
     const answers = [...(await Promise.all([send(), send()])), await send()];
     expect(new Set(answers.map(ledTo)).size).toBe(1);
     expect(answers.map(({ status }) => status)).toEqual([303, 303, 303]);
-    expect(site.told()).toEqual(["incident.created"]);
+    expect(site.newEventTypes()).toEqual(["incident.created"]);
     await site.report();
-    expect(site.told()).toEqual(["incident.created"]);
+    expect(site.newEventTypes()).toEqual(["incident.created"]);
   });
 
   test("a reported draft applies no statuses, records no events and is not public", async () => {
     await using site = await createReportSite();
-    site.told();
+    site.newEventTypes();
     const answer = await site.report({ intent: "draft", [site.field(site.api)]: "partial_outage" });
     const [id = ""] = ledTo(answer).match(/inc_\w+$/) ?? [];
     expect(await site.read(id)).toMatchObject({ draft: true, impact: "major" });
     expect(await site.shown()).toEqual({ api: "operational", web: "operational" });
-    expect(site.told()).toEqual([]);
+    expect(site.newEventTypes()).toEqual([]);
     expect((await site.app.call("/status/acme")).text).not.toContain("Checkout fails");
   });
 
@@ -137,7 +137,7 @@ describe("an invalid report of an incident", () => {
       [site.field(site.api)]: "on_fire",
     });
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)).toEqual({
+    expect(fieldErrorsOn(answer.text)).toEqual({
       name: "Name is empty.",
       components:
         "Components must be one of operational, under_maintenance, degraded_performance, partial_outage, major_outage.",
@@ -167,11 +167,11 @@ describe("an invalid report of an incident", () => {
     await using site = await createReportSite();
     const before = await site.state();
     const future = await site.report({ started_at: "2026-03-10T13:00" });
-    expect(complaintsOn(future.text)).toEqual({
+    expect(fieldErrorsOn(future.text)).toEqual({
       started_at: "Started at (UTC) is in the future.",
     });
     const open = await site.report({ resolved_at: "2026-03-10T11:00" });
-    expect(complaintsOn(open.text)).toHaveProperty("resolved_at");
+    expect(fieldErrorsOn(open.text)).toHaveProperty("resolved_at");
     expect(await site.state()).toEqual(before);
   });
 
@@ -181,7 +181,7 @@ describe("an invalid report of an incident", () => {
     const before = await site.state();
     const answer = await site.report({ external_ref: "OPS-1" });
     expect(answer.status).toBe(409);
-    expect(complaintsOn(answer.text)["external_ref"]).toContain(id);
+    expect(fieldErrorsOn(answer.text)["external_ref"]).toContain(id);
     expect(await site.state()).toEqual(before);
   });
 });

@@ -11,7 +11,7 @@ import {
   statusWith,
 } from "../../support/dashboard";
 import { createKeyDashboard } from "../../support/key-dashboard";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 
 const DAY = 24 * 60 * 60 * 1_000;
 
@@ -60,7 +60,7 @@ describe("changing a key's name and limit", () => {
       const before = { keys: keysOf(app), audit: app.audit() };
       const answer = await sendEdit(app, path, { session, form });
       expect(answer.status).toBe(422);
-      expect(Object.keys(complaintsOn(answer.text))).toEqual(wrong);
+      expect(Object.keys(fieldErrorsOn(answer.text))).toEqual(wrong);
       expect(typedIn(answer.text, "name")).toEqual([form.name ?? ""]);
       expect(typedIn(answer.text, "rate_limit")).toEqual([form.rate_limit ?? ""]);
       expect({ keys: keysOf(app), audit: app.audit() }).toEqual(before);
@@ -69,7 +69,7 @@ describe("changing a key's name and limit", () => {
     });
   }
 
-  test("submitting an unchanged key writes nothing and says so", async () => {
+  test("submitting an unchanged key writes nothing and shows “Nothing was changed.”", async () => {
     await using installation = await createKeyDashboard();
     const { app, session, path } = installation;
     const before = { keys: keysOf(app), audit: app.audit() };
@@ -186,7 +186,7 @@ for (const state of ["revoked", "expired"] as const) {
       return { ...installation, session: await app.signedIn("admin") };
     }
 
-    test("the screen of an ended key says so and offers no action", async () => {
+    test("the screen of an ended key shows its state and offers no action", async () => {
       await using installation = await withDeadKey();
       const { app, session, path, value } = installation;
       expectProblem(await app.call("/api/v1/key", { key: value }), `${state}_key`);
@@ -201,7 +201,7 @@ for (const state of ["revoked", "expired"] as const) {
       expect(page.attributes("main a", "href")).toEqual([KEYS]);
     });
 
-    test("a rejected form of a key that ended meanwhile says why, and changes nothing", async () => {
+    test("the form of a key that ended meanwhile is rejected with the reason, and changes nothing", async () => {
       await using installation = await withDeadKey();
       const { app, session, path } = installation;
       const before = keysOf(app);

@@ -1,81 +1,81 @@
 import { describe, expect, test } from "bun:test";
 import { createTestApp, type TestApp } from "../../support/app";
 import { type Fields, KEY_FIELDS, keysOf, NEW_KEY, sendKeyForm } from "../../support/dashboard";
-import { complaintsOn, typedIn } from "../../support/html";
+import { fieldErrorsOn, typedIn } from "../../support/html";
 
 const VALUE = `allclear_${"x".repeat(49)}`;
 const WHOLE_NUMBER = "Rate limit must be a whole number from 1 to 1,000,000.";
 
 /** Forms with one invalid field, and its error. */
-const WRONG: { what: string; fields: Fields; complaint: RegExp | string; at: string }[] = [
-  { what: "no name", fields: { name: "" }, at: "name", complaint: "Name is empty." },
-  { what: "a blank name", fields: { name: " \u00a0 " }, at: "name", complaint: "Name is empty." },
+const WRONG: { what: string; fields: Fields; error: RegExp | string; at: string }[] = [
+  { what: "no name", fields: { name: "" }, at: "name", error: "Name is empty." },
+  { what: "a blank name", fields: { name: " \u00a0 " }, at: "name", error: "Name is empty." },
   {
     what: "a name of 256 characters",
     fields: { name: "😀".repeat(256) },
     at: "name",
-    complaint: "Name is 256 characters long; 255 is the most.",
+    error: "Name is 256 characters long; 255 is the most.",
   },
   {
     what: "a control character in the name",
     fields: { name: "a\u0007b" },
     at: "name",
-    complaint: "Name holds control characters or bidirectional overrides.",
+    error: "Name holds control characters or bidirectional overrides.",
   },
   {
     what: "a bidirectional override in the name",
     fields: { name: "a\u202eb" },
     at: "name",
-    complaint: "Name holds control characters or bidirectional overrides.",
+    error: "Name holds control characters or bidirectional overrides.",
   },
   {
     what: "a key's value as its name",
     fields: { name: `bot ${VALUE}` },
     at: "name",
-    complaint: "Name contains an API key; type a name instead.",
+    error: "Name contains an API key; type a name instead.",
   },
-  { what: "no scope", fields: { scopes: [] }, at: "scopes", complaint: /^Scopes .+\.$/ },
+  { what: "no scope", fields: { scopes: [] }, at: "scopes", error: /^Scopes .+\.$/ },
   {
     what: "an unknown scope",
     fields: { scopes: ["read:status", "write:everything"] },
     at: "scopes",
-    complaint: /^Scopes must be one of read:status, .+\.$/,
+    error: /^Scopes must be one of read:status, .+\.$/,
   },
   {
     what: "the same scope twice",
     fields: { scopes: ["read:status", "read:status"] },
     at: "scopes",
-    complaint: /^Scopes .+\.$/,
+    error: /^Scopes .+\.$/,
   },
   ...["0", "1000001", "abc", "1.5", "-1", "1,5", "1,00,0", "9".repeat(400)].map((limit) => ({
     what: `a limit of ${limit.slice(0, 20)}`,
     fields: { rate_limit: limit },
     at: "rate_limit",
-    complaint: WHOLE_NUMBER,
+    error: WHOLE_NUMBER,
   })),
   {
     what: "an unknown expiration",
     fields: { expires: "weekly" },
     at: "expires",
-    complaint: /^Expires must be never, 7, .+\.$/,
+    error: /^Expires must be never, 7, .+\.$/,
   },
   {
     what: "a day that is over",
     fields: { expires: "date", expires_date: "2026-03-09" },
     at: "expires_date",
-    complaint: "Expiration date is in the past.",
+    error: "Expiration date is in the past.",
   },
   ...["", "tomorrow", "2026-02-30", "2026-03-11T00:00:00Z", "<b>"].map((date) => ({
     what: `the date “${date}”`,
     fields: { expires: "date", expires_date: date },
     at: "expires_date",
-    complaint: "Expiration date must be a day such as 2027-01-31.",
+    error: "Expiration date must be a day such as 2027-01-31.",
   })),
   {
     what: "a date that is not there",
     fields: { expires: "date", expires_date: [] },
     at: "expires_date",
-    complaint: "Expiration date must be a day such as 2027-01-31.",
+    error: "Expiration date must be a day such as 2027-01-31.",
   },
 ];
 
@@ -93,25 +93,25 @@ function expectKept(html: string, sent: Fields): void {
   expect(typedIn(html, "scopes")).toEqual(KNOWN_SCOPES.filter((it) => all("scopes").includes(it)));
 }
 
-async function expectRefused(app: TestApp, session: string, fields: Fields) {
+async function expectRejected(app: TestApp, session: string, fields: Fields) {
   const before = app.audit();
   const answer = await sendKeyForm(app, session, fields);
   expect(answer.status).toBe(422);
   expect(keysOf(app)).toEqual([]);
   expect(app.audit()).toEqual(before);
   expectKept(answer.text, { ...KEY_FIELDS, ...fields });
-  return complaintsOn(answer.text);
+  return fieldErrorsOn(answer.text);
 }
 
 describe("the form for a new key", () => {
-  for (const { what, fields, at, complaint } of WRONG) {
+  for (const { what, fields, at, error } of WRONG) {
     test(`a new key with ${what} is redisplayed with an error at the field and all typed values, and is not created`, async () => {
       await using app = await createTestApp();
       const session = await app.signedIn("admin");
-      const complaints = await expectRefused(app, session, fields);
-      expect(Object.keys(complaints)).toEqual([at]);
-      if (typeof complaint === "string") expect(complaints[at]).toBe(complaint);
-      else expect(complaints[at]).toMatch(complaint);
+      const errors = await expectRejected(app, session, fields);
+      expect(Object.keys(errors)).toEqual([at]);
+      if (typeof error === "string") expect(errors[at]).toBe(error);
+      else expect(errors[at]).toMatch(error);
       // The form that is right but for this is taken.
       expect((await sendKeyForm(app, session)).status).toBe(200);
       expect(keysOf(app)).toHaveLength(1);
@@ -128,9 +128,9 @@ describe("the form for a new key", () => {
       expires: "date",
       expires_date: "2020-01-01",
     };
-    const complaints = await expectRefused(app, session, fields);
-    expect(Object.keys(complaints)).toEqual(["name", "scopes", "rate_limit", "expires_date"]);
-    const other = await expectRefused(app, session, { ...fields, expires: "soon" });
+    const errors = await expectRejected(app, session, fields);
+    expect(Object.keys(errors)).toEqual(["name", "scopes", "rate_limit", "expires_date"]);
+    const other = await expectRejected(app, session, { ...fields, expires: "soon" });
     expect(Object.keys(other)).toEqual(["name", "scopes", "rate_limit", "expires"]);
   });
 
@@ -139,7 +139,7 @@ describe("the form for a new key", () => {
     const session = await app.signedIn("admin");
     const answer = await app.call(NEW_KEY, { session, form: {} });
     expect(answer.status).toBe(422);
-    expect(Object.keys(complaintsOn(answer.text))).toEqual(["name", "scopes"]);
+    expect(Object.keys(fieldErrorsOn(answer.text))).toEqual(["name", "scopes"]);
     expect(keysOf(app)).toEqual([]);
   });
 
@@ -184,7 +184,7 @@ describe("the form for a new key", () => {
     const session = await app.signedIn("admin");
     await sendKeyForm(app, session, {
       expires: "7",
-      expires_date: "nonsense that is not asked for",
+      expires_date: "nonsense in a hidden field",
     });
     expect(keysOf(app)[0]?.expires_at).toBe("2026-03-18T00:00:00.000Z");
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import { expectProblem } from "../../support/app";
 import { openForm } from "../../support/dashboard";
 import { createMaintenanceDashboard, MAINTENANCE } from "../../support/maintenance-dashboard";
@@ -69,7 +69,7 @@ describe("an update of a maintenance", () => {
       updates: [{ status: "in_progress", body: "Search is back." }, { status: "scheduled" }],
     });
     expect(await site.statusOf("API")).toBe("under_maintenance");
-    expect(site.told()).toEqual(["maintenance.scheduled", "maintenance.started"]);
+    expect(site.eventTypes()).toEqual(["maintenance.scheduled", "maintenance.started"]);
     expect(readHtml((await dashboard.open(path)).text).texts(".flash")).toEqual([
       "The update was published.",
     ]);
@@ -90,28 +90,28 @@ describe("an update of a maintenance", () => {
   });
 
   const WRONG = [
-    { what: "no message", fields: { body: "  " }, at: "body", says: "Message is empty." },
+    { what: "no message", fields: { body: "  " }, at: "body", error: "Message is empty." },
     {
       what: "an unknown status",
       fields: { status: "paused" },
       at: "status",
-      says: /^Status must be one of scheduled, /,
+      error: /^Status must be one of scheduled, /,
     },
     {
-      what: "a time that is none",
+      what: "an invalid time",
       fields: { display_at: "yesterday" },
       at: "display_at",
-      says: "Took effect at (UTC) must be a date and a time such as 2027-01-31 14:00.",
+      error: "Took effect at (UTC) must be a date and a time such as 2027-01-31 14:00.",
     },
     {
-      what: "a time to come",
+      what: "a time in the future",
       fields: { display_at: "2026-03-10T12:30" },
       at: "display_at",
-      says: "Took effect at (UTC) is in the future.",
+      error: "Took effect at (UTC) is in the future.",
     },
   ];
 
-  for (const { what, fields, at: field, says } of WRONG) {
+  for (const { what, fields, at: field, error } of WRONG) {
     test(`an update of a maintenance with ${what} is redisplayed with its message, and publishes nothing`, async () => {
       await using dashboard = await createMaintenanceDashboard();
       const { site } = dashboard;
@@ -119,9 +119,9 @@ describe("an update of a maintenance", () => {
       const before = await site.state();
       const answer = await dashboard.send(`${MAINTENANCE}/${id}`, { ...UPDATE, ...fields });
       expect(answer.status).toBe(422);
-      const complaints = complaintsOn(answer.text);
-      expect(Object.keys(complaints)).toEqual([field]);
-      expect(complaints[field]).toMatch(says);
+      const errors = fieldErrorsOn(answer.text);
+      expect(Object.keys(errors)).toEqual([field]);
+      expect(errors[field]).toMatch(error);
       const body = field === "body" ? "" : "Search is back.";
       expect(readHtml(answer.text).texts("textarea")).toEqual([body]);
       expect(await site.state()).toEqual(before);
@@ -171,7 +171,7 @@ describe("an update of a maintenance", () => {
     expect(readHtml(answer.text).texts(".timeline strong")).toEqual(["In progress", "Scheduled"]);
     expect(answer.text).toContain("Preview. Nothing was published.");
     const wrong = await dashboard.send(path, { ...UPDATE, body: "" });
-    expect(complaintsOn(wrong.text)).toEqual({ body: "Message is empty." });
+    expect(fieldErrorsOn(wrong.text)).toEqual({ body: "Message is empty." });
     expect(await site.state()).toEqual(before);
     expect((await dashboard.open(path)).headers.get("location")).toBe(`${MAINTENANCE}/${id}`);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deleteComponent } from "../../../src/features/components";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import { type Answer, expectProblem } from "../../support/app";
 import type { Fields } from "../../support/dashboard";
 import {
@@ -60,7 +60,7 @@ describe("editing a maintenance", () => {
       auto_complete: true,
       remind_minutes_before: 15,
     });
-    expect(site.told()).toEqual(["maintenance.scheduled", "maintenance.updated"]);
+    expect(site.eventTypes()).toEqual(["maintenance.scheduled", "maintenance.updated"]);
   });
 
   for (const { what, plan } of [
@@ -93,7 +93,7 @@ describe("editing a maintenance", () => {
     expect((await site.get(id)).name).toBe("Renamed");
     expect(await site.statusOf("Web")).toBe("under_maintenance");
     const wrong = await save(dashboard, id, { ...(await untouched(dashboard, id)), name: "" });
-    expect(complaintsOn(wrong.text)).toEqual({ name: "Name is empty." });
+    expect(fieldErrorsOn(wrong.text)).toEqual({ name: "Name is empty." });
   });
 
   for (const { what, fields, at, says } of [
@@ -131,7 +131,7 @@ describe("editing a maintenance", () => {
       const before = await site.state();
       const answer = await save(dashboard, id, { ...form, ...fields });
       expect(answer.status).toBe(422);
-      expect(complaintsOn(answer.text)).toEqual({ [at]: says });
+      expect(fieldErrorsOn(answer.text)).toEqual({ [at]: says });
       expect(await site.state()).toEqual(before);
       expect((await save(dashboard, id, { ...form, name: "Right" })).status).toBe(303);
     });
@@ -221,8 +221,8 @@ describe("editing a maintenance", () => {
     const { site } = dashboard;
     const id = await site.plan();
     await site.cancel(id);
-    const asked = await dashboard.open(`${MAINTENANCE}/${id}/edit`);
-    expect(asked.headers.get("location")).toBe(`${MAINTENANCE}/${id}`);
+    const page = await dashboard.open(`${MAINTENANCE}/${id}/edit`);
+    expect(page.headers.get("location")).toBe(`${MAINTENANCE}/${id}`);
     const before = await site.state();
     const { version } = await site.get(id);
     const form = { version: String(version), name: "Too late", components: [] };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import { expectProblem } from "../../support/app";
 import { type Fields, openForm } from "../../support/dashboard";
 import {
@@ -25,7 +25,7 @@ describe("the form that plans maintenance", () => {
       remind_minutes_before: 60,
       updates: [{ status: "scheduled", body: "A minute without search." }],
     });
-    expect(site.told()).toEqual(["maintenance.scheduled"]);
+    expect(site.eventTypes()).toEqual(["maintenance.scheduled"]);
     expect(site.app.audit().at(-1)).toMatchObject({
       action: "maintenance.plan",
       actorKind: "user",
@@ -116,7 +116,7 @@ describe("the form that plans maintenance", () => {
       const before = await dashboard.site.state();
       const answer = await dashboard.plan(fields);
       expect(answer.status).toBe(422);
-      expect(complaintsOn(answer.text)).toEqual({ [at]: says });
+      expect(fieldErrorsOn(answer.text)).toEqual({ [at]: says });
       expect(await dashboard.site.state()).toEqual(before);
       const sent = dashboard.planFields(fields);
       expect(typedIn(answer.text, "name")).toEqual([String(sent["name"])]);
@@ -136,7 +136,7 @@ describe("the form that plans maintenance", () => {
       body: "",
       remind_minutes_before: "",
     });
-    expect(Object.keys(complaintsOn(answer.text)).sort()).toEqual([
+    expect(Object.keys(fieldErrorsOn(answer.text)).sort()).toEqual([
       "body",
       "name",
       "remind_minutes_before",
@@ -161,7 +161,7 @@ describe("the form that plans maintenance", () => {
     const places = answers.map(({ headers }) => headers.get("location"));
     expect(new Set(places).size).toBe(1);
     expect((await site.call("")).body.data).toHaveLength(1);
-    expect(site.told()).toEqual(["maintenance.scheduled"]);
+    expect(site.eventTypes()).toEqual(["maintenance.scheduled"]);
     await dashboard.plan();
     expect((await site.call("")).body.data).toHaveLength(2);
   });
@@ -198,8 +198,8 @@ describe("the page of a planned maintenance", () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const second = await site.app.page({ slug: "second", name: "Second" }, ["Mail"]);
-    const asked = await dashboard.open(`${NEW_PLAN}?page=second`);
-    expect(readHtml(asked.text).texts(".option label")).toEqual(["Mail"]);
+    const planForm = await dashboard.open(`${NEW_PLAN}?page=second`);
+    expect(readHtml(planForm.text).texts(".option label")).toEqual(["Mail"]);
     const before = await site.state();
     const chosen = await dashboard.send(
       NEW_PLAN,
@@ -218,7 +218,7 @@ describe("the page of a planned maintenance", () => {
     const before = await site.state();
     const unseen = await dashboard.plan({ page: second.page.id });
     expect(unseen.status).toBe(422);
-    expect(Object.keys(complaintsOn(unseen.text))).toEqual(["page"]);
+    expect(Object.keys(fieldErrorsOn(unseen.text))).toEqual(["page"]);
     expect(await site.state()).toEqual(before);
     const mail = second.components["Mail"] ?? "";
     const seen = { page: second.page.id, shown_page: second.page.id, components: [mail] };
@@ -254,7 +254,7 @@ describe("a preview of a plan", () => {
     const fields = dashboard.planFields({ name: "" });
     const answer = await dashboard.send(`${NEW_PLAN}/preview`, fields);
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)).toEqual({ name: "Name is empty." });
+    expect(fieldErrorsOn(answer.text)).toEqual({ name: "Name is empty." });
     expect(await dashboard.site.state()).toEqual(before);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { complaintsOn, readHtml } from "../../support/html";
+import { fieldErrorsOn, readHtml } from "../../support/html";
 import { expectProblem } from "../../support/app";
 import { openForm } from "../../support/dashboard";
 import {
@@ -15,32 +15,32 @@ const STEPS = [
     from: "scheduled",
     to: "in_progress",
     event: "maintenance.started",
-    says: "The maintenance has started.",
+    flash: "The maintenance has started.",
   },
   {
     name: "finish",
     from: "in_progress",
     to: "completed",
     event: "maintenance.completed",
-    says: "The maintenance is completed.",
+    flash: "The maintenance is completed.",
   },
   {
     name: "cancel",
     from: "scheduled",
     to: "cancelled",
     event: "maintenance.cancelled",
-    says: "The maintenance is cancelled.",
+    flash: "The maintenance is cancelled.",
   },
   {
     name: "cancel",
     from: "verifying",
     to: "cancelled",
     event: "maintenance.cancelled",
-    says: "The maintenance is cancelled.",
+    flash: "The maintenance is cancelled.",
   },
 ] as const;
 
-const SAID = { body: "As we said.", notify: "yes" };
+const UPDATE = { body: "As we said.", notify: "yes" };
 
 /** Plans a maintenance and takes it to a status. */
 async function planTo({ site }: MaintenanceDashboard, status: string): Promise<string> {
@@ -51,18 +51,18 @@ async function planTo({ site }: MaintenanceDashboard, status: string): Promise<s
   return id;
 }
 
-for (const { name, from, to, event, says } of STEPS) {
-  describe(`the question to ${name} a maintenance that is ${from}`, () => {
-    test("the confirmation changes the status with its message, once, even if submitted twice", async () => {
+for (const { name, from, to, event, flash } of STEPS) {
+  describe(`the confirmation to ${name} a maintenance that is ${from}`, () => {
+    test(`the confirmation to ${name} a maintenance publishes one update, even if submitted twice`, async () => {
       await using dashboard = await createMaintenanceDashboard();
       const { site, session } = dashboard;
       const id = await planTo(dashboard, from);
       const path = `${MAINTENANCE}/${id}/${name}`;
       const before = await site.state();
-      const asked = await dashboard.open(path);
-      expect(readHtml(asked.text).texts("h1")[0]).toContain("“Database upgrade”");
+      const confirmation = await dashboard.open(path);
+      expect(readHtml(confirmation.text).texts("h1")[0]).toContain("“Database upgrade”");
       expect(await site.state()).toEqual(before);
-      const form = { form: await openForm(site.app, path, session), ...SAID };
+      const form = { form: await openForm(site.app, path, session), ...UPDATE };
       const answers = await Promise.all([1, 2].map(() => dashboard.send(path, form)));
       for (const answer of answers) {
         expect(answer.status).toBe(303);
@@ -71,12 +71,12 @@ for (const { name, from, to, event, says } of STEPS) {
       const after = await site.get(id);
       expect(after.status).toBe(to);
       expect(after.updates[0]).toMatchObject({ status: to, body: "As we said." });
-      expect(site.told().filter((type) => type === event)).toHaveLength(1);
+      expect(site.eventTypes().filter((type) => type === event)).toHaveLength(1);
       const next = await dashboard.open(`${MAINTENANCE}/${id}`);
-      expect(readHtml(next.text).texts(".flash")).toEqual([says]);
+      expect(readHtml(next.text).texts(".flash")).toEqual([flash]);
     });
 
-    test("the confirmation proposes a message and is rejected without one", async () => {
+    test(`the confirmation to ${name} a maintenance proposes a message and is rejected without one`, async () => {
       await using dashboard = await createMaintenanceDashboard();
       const { site } = dashboard;
       const path = `${MAINTENANCE}/${await planTo(dashboard, from)}/${name}`;
@@ -85,31 +85,31 @@ for (const { name, from, to, event, says } of STEPS) {
       const before = await site.state();
       const answer = await dashboard.send(path, { body: " ", notify: "yes" });
       expect(answer.status).toBe(422);
-      expect(complaintsOn(answer.text)).toEqual({ body: "Message is empty." });
+      expect(fieldErrorsOn(answer.text)).toEqual({ body: "Message is empty." });
       expect(await site.state()).toEqual(before);
     });
 
-    test("the status can be changed without notifications", async () => {
+    test(`the confirmation to ${name} a maintenance can be sent without notifications`, async () => {
       await using dashboard = await createMaintenanceDashboard();
       const { site } = dashboard;
       const path = `${MAINTENANCE}/${await planTo(dashboard, from)}/${name}`;
       expect((await dashboard.send(path, { body: "Quietly." })).status).toBe(303);
-      const told = site.app.events().filter(({ type }) => type === event);
-      expect(told.map(({ data }) => data["notify"])).toEqual([false]);
+      const events = site.app.events().filter(({ type }) => type === event);
+      expect(events.map(({ data }) => data["notify"])).toEqual([false]);
     });
 
-    test("the confirmation is rejected for a viewer and from another site", async () => {
+    test(`the confirmation to ${name} a maintenance is rejected for a viewer and from another site`, async () => {
       await using dashboard = await createMaintenanceDashboard();
       const { site, session } = dashboard;
       const path = `${MAINTENANCE}/${await planTo(dashboard, from)}/${name}`;
       const viewer = await site.app.signedIn("viewer");
       const before = await site.state();
       expectProblem(await site.app.call(path, { session: viewer }), "insufficient_role");
-      const sent = await site.app.call(path, { session: viewer, form: SAID });
+      const sent = await site.app.call(path, { session: viewer, form: UPDATE });
       expectProblem(sent, "insufficient_role");
       const headers = { origin: "https://elsewhere.example" };
       expectProblem(
-        await site.app.call(path, { session, form: SAID, headers }),
+        await site.app.call(path, { session, form: UPDATE, headers }),
         "cross_site_request",
       );
       expect(await site.state()).toEqual(before);
@@ -118,12 +118,12 @@ for (const { name, from, to, event, says } of STEPS) {
 }
 
 describe("a status change that is no longer possible", () => {
-  test("a change to the current status is a conflict and keeps the message", async () => {
+  test("a change of a maintenance to its current status is a conflict and keeps the message", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const id = await planTo(dashboard, "in_progress");
     const before = await site.state();
-    const answer = await dashboard.send(`${MAINTENANCE}/${id}/start`, SAID);
+    const answer = await dashboard.send(`${MAINTENANCE}/${id}/start`, UPDATE);
     const page = readHtml(answer.text);
     expect(answer.status).toBe(409);
     expect(page.texts('[role="alert"]')).toEqual([
@@ -142,10 +142,10 @@ describe("a status change that is no longer possible", () => {
     const before = await site.state();
     for (const name of ["start", "finish", "cancel"]) {
       const path = `${MAINTENANCE}/${id}/${name}`;
-      const asked = await dashboard.open(path);
-      expect(asked.status).toBe(303);
-      expect(asked.headers.get("location")).toBe(`${MAINTENANCE}/${id}`);
-      expect((await dashboard.send(path, SAID)).status).toBe(409);
+      const confirmation = await dashboard.open(path);
+      expect(confirmation.status).toBe(303);
+      expect(confirmation.headers.get("location")).toBe(`${MAINTENANCE}/${id}`);
+      expect((await dashboard.send(path, UPDATE)).status).toBe(409);
     }
     expect(await site.state()).toEqual(before);
   });
@@ -155,7 +155,7 @@ describe("a status change that is no longer possible", () => {
     const { site } = dashboard;
     const id = await planTo(dashboard, "scheduled");
     const before = await site.state();
-    expect((await dashboard.send(`${MAINTENANCE}/${id}/finish`, SAID)).status).toBe(409);
+    expect((await dashboard.send(`${MAINTENANCE}/${id}/finish`, UPDATE)).status).toBe(409);
     expect(await site.state()).toEqual(before);
   });
 });

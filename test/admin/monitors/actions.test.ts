@@ -75,8 +75,8 @@ describe("the buttons of a monitor", () => {
     const home = `${MONITORS}/${id}`;
     await dashboard.applyTransition(id, "down", app.clock.now());
     const before = dashboard.written();
-    const asked = readHtml((await dashboard.open(`${home}/delete`)).text);
-    expect(asked.texts("h1")).toEqual(["Delete “Shop”"]);
+    const confirmation = readHtml((await dashboard.open(`${home}/delete`)).text);
+    expect(confirmation.texts("h1")).toEqual(["Delete “Shop”"]);
     expect(dashboard.written()).toEqual(before);
     const answer = await dashboard.send(`${home}/delete`, {});
     expect(answer.headers.get("location")).toBe(MONITORS);

@@ -3,7 +3,7 @@ import type { MonitorType } from "../../../src/domain/monitor-state";
 import { MONITOR_TYPES } from "../../../src/domain/monitor-state";
 import { expectProblem } from "../../support/app";
 import { type Fields, openForm } from "../../support/dashboard";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import {
   createMonitorDashboard,
   formOf,
@@ -173,7 +173,7 @@ describe("the form for a new monitor", () => {
       says: "Select components that exist.",
     },
     {
-      what: "a status that it cannot mark with",
+      what: "an invalid component status",
       fields: { on_down: "operational" },
       at: "on_down",
       says: "Component status while down must be one of",
@@ -234,9 +234,9 @@ describe("the form for a new monitor", () => {
       const before = dashboard.written();
       const answer = await dashboard.create(fields);
       expect(answer.status).toBe(422);
-      const complaints = complaintsOn(answer.text);
-      expect(Object.keys(complaints)).toEqual([at]);
-      expect(complaints[at]).toStartWith(says);
+      const errors = fieldErrorsOn(answer.text);
+      expect(Object.keys(errors)).toEqual([at]);
+      expect(errors[at]).toStartWith(says);
       expect(dashboard.written()).toEqual(before);
       const sent = dashboard.fields(fields);
       const again = formOf(answer.text);
@@ -251,7 +251,7 @@ describe("the form for a new monitor", () => {
     await using dashboard = await createMonitorDashboard();
     const answer = await dashboard.create({ type: "ping", config_host: "-f" });
     expect(answer.status).toBe(422);
-    expect(Object.keys(complaintsOn(answer.text))).toEqual(["config_host"]);
+    expect(Object.keys(fieldErrorsOn(answer.text))).toEqual(["config_host"]);
   });
 
   test("the button for more rows adds empty rows, keeps the typed values and creates nothing", async () => {

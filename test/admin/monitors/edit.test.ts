@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { pauseMonitor } from "../../../src/features/monitors";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { expectProblem } from "../../support/app";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import { createMonitorDashboard, formOf, MONITORS } from "../../support/monitor-dashboard";
 
 const RETRY = "retry_interval_seconds";
@@ -47,7 +47,7 @@ describe("the form that edits a monitor", () => {
     expect(readHtml(next.text).texts(".flash")).toEqual(["The monitor was changed."]);
   });
 
-  test("submitting an unchanged monitor changes nothing and says so", async () => {
+  test("submitting an unchanged monitor changes nothing and shows “Nothing was changed.”", async () => {
     await using dashboard = await createMonitorDashboard();
     const ids = [
       await dashboard.make(EDITED),
@@ -98,7 +98,7 @@ describe("the form that edits a monitor", () => {
     const before = dashboard.written();
     const answer = await dashboard.edit(id, { name: "", interval_seconds: "0", timeout_ms: "9" });
     expect(answer.status).toBe(422);
-    expect(Object.keys(complaintsOn(answer.text))).toEqual([
+    expect(Object.keys(fieldErrorsOn(answer.text))).toEqual([
       "name",
       "interval_seconds",
       "timeout_ms",
@@ -163,7 +163,7 @@ describe("the form that edits a monitor", () => {
     expect(await folds(other)).toEqual({ all, open: all });
   });
 
-  test("a stale edit of a monitor that asked for more rows or a trial is still a conflict", async () => {
+  test("a stale edit of a monitor with a button for more rows or a trial is still a conflict", async () => {
     for (const intent of ["rows", "check"]) {
       await using dashboard = await createMonitorDashboard();
       const { app } = dashboard;

@@ -43,15 +43,15 @@ describe("the list of monitors", () => {
     await dashboard.make({ name: "Gateway", type: "tls", config: { host: "10.0.0.1" } });
     const paused = await dashboard.make({ name: "Old shop" });
     await app.ctx.db.write((tx) => pauseMonitor(app.ctx, tx, paused, CLI_ACTOR));
-    const asked = async (query: string) =>
+    const namesFor = async (query: string) =>
       names((await dashboard.open(`${MONITORS}?${query}`)).text);
-    expect(await asked("page=acme")).toEqual(["Shop"]);
-    expect(await asked("page=second")).toEqual([]);
-    expect(await asked("state=paused")).toEqual(["Old shop"]);
-    expect(await asked("type=tls")).toEqual(["Gateway"]);
-    expect(await asked("q=SHOP")).toEqual(["Old shop", "Shop"]);
-    expect(await asked("q=shop&state=pending&type=http&page=acme")).toEqual(["Shop"]);
-    expect(await asked("state=nonsense&type=nonsense&page=nonsense")).toHaveLength(3);
+    expect(await namesFor("page=acme")).toEqual(["Shop"]);
+    expect(await namesFor("page=second")).toEqual([]);
+    expect(await namesFor("state=paused")).toEqual(["Old shop"]);
+    expect(await namesFor("type=tls")).toEqual(["Gateway"]);
+    expect(await namesFor("q=SHOP")).toEqual(["Old shop", "Shop"]);
+    expect(await namesFor("q=shop&state=pending&type=http&page=acme")).toEqual(["Shop"]);
+    expect(await namesFor("state=nonsense&type=nonsense&page=nonsense")).toHaveLength(3);
     const nothing = readHtml((await dashboard.open(`${MONITORS}?q=mainframe`)).text);
     expect(nothing.texts(".empty h2")).toEqual(["No monitors match these filters"]);
   });

@@ -50,14 +50,14 @@ describe("header values and body of an HTTP monitor", () => {
 
   test("header values and the body of a rejected form are not redisplayed and need not be typed again", async () => {
     await using dashboard = await createMonitorDashboard();
-    const refused = await dashboard.create({ ...SECRET_FIELDS, name: "" });
-    expect(refused.status).toBe(422);
-    for (const secret of SECRETS) expect(refused.text).not.toContain(secret);
-    expect(typedIn(refused.text, "header_0_name")).toEqual(["Authorization"]);
-    expect(readHtml(refused.text).attributes("[name=header_0_value]", "placeholder")).toEqual([
+    const rejected = await dashboard.create({ ...SECRET_FIELDS, name: "" });
+    expect(rejected.status).toBe(422);
+    for (const secret of SECRETS) expect(rejected.text).not.toContain(secret);
+    expect(typedIn(rejected.text, "header_0_name")).toEqual(["Authorization"]);
+    expect(readHtml(rejected.text).attributes("[name=header_0_value]", "placeholder")).toEqual([
       "Set. Leave empty to keep it",
     ]);
-    const answer = await dashboard.send(NEW_MONITOR, { ...formOf(refused.text), name: "Shop" });
+    const answer = await dashboard.send(NEW_MONITOR, { ...formOf(rejected.text), name: "Shop" });
     expect(config(dashboard.stored(monitorIdIn(answer)))).toMatchObject({
       headers: { Authorization: VALUE },
       body: BODY,
@@ -67,9 +67,9 @@ describe("header values and body of an HTTP monitor", () => {
   test("header values and the body of a rejected form are not available to another user", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app } = dashboard;
-    const refused = await dashboard.create({ ...SECRET_FIELDS, name: "" });
+    const rejected = await dashboard.create({ ...SECRET_FIELDS, name: "" });
     const session = await app.signedIn("admin");
-    const form = { ...formOf(refused.text), name: "Shop" };
+    const form = { ...formOf(rejected.text), name: "Shop" };
     const answer = await app.call(NEW_MONITOR, { session, form });
     expect(answer.status).toBe(422);
     expect(readHtml(answer.text).texts("[role=alert] li a")).toEqual(["Headers", "Body"]);
@@ -78,10 +78,10 @@ describe("header values and body of an HTTP monitor", () => {
 
   test("header values and the body of a rejected form must be typed again after half an hour", async () => {
     await using dashboard = await createMonitorDashboard();
-    const refused = await dashboard.create({ ...SECRET_FIELDS, name: "" });
+    const rejected = await dashboard.create({ ...SECRET_FIELDS, name: "" });
     await dashboard.app.clock.advance(30 * MINUTE_MS);
     const before = dashboard.written();
-    const late = await dashboard.send(NEW_MONITOR, { ...formOf(refused.text), name: "Shop" });
+    const late = await dashboard.send(NEW_MONITOR, { ...formOf(rejected.text), name: "Shop" });
     expect(late.status).toBe(422);
     expect(dashboard.written()).toEqual(before);
     const typed = { ...formOf(late.text), header_0_value: VALUE, config_body: BODY };
@@ -91,9 +91,9 @@ describe("header values and body of an HTTP monitor", () => {
 
   test("header values and the body of a rejected form can be removed", async () => {
     await using dashboard = await createMonitorDashboard();
-    const refused = await dashboard.create({ ...SECRET_FIELDS, name: "" });
+    const rejected = await dashboard.create({ ...SECRET_FIELDS, name: "" });
     const removed = { header_0_remove: "yes", config_body_remove: "yes" };
-    const form = { ...formOf(refused.text), name: "Shop", ...removed };
+    const form = { ...formOf(rejected.text), name: "Shop", ...removed };
     const stored = config(dashboard.stored(monitorIdIn(await dashboard.send(NEW_MONITOR, form))));
     expect(stored["headers"]).toBeUndefined();
     expect(stored["body"]).toBeUndefined();
@@ -167,9 +167,9 @@ describe("the form that edits a monitor with secrets", () => {
     const id = await dashboard.make({ config: config_ });
     const before = dashboard.written();
     const moved = { config_url: "https://elsewhere.example/" };
-    const refused = await dashboard.edit(id, moved);
-    expect(refused.status).toBe(422);
-    expect(readHtml(refused.text).texts(".field-error")).toEqual([
+    const rejected = await dashboard.edit(id, moved);
+    expect(rejected.status).toBe(422);
+    expect(readHtml(rejected.text).texts(".field-error")).toEqual([
       "The stored values belong to another server. Type them again, or remove the headers.",
     ]);
     expect(dashboard.written()).toEqual(before);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import {
   createMonitorDashboard,
   formOf,
@@ -70,7 +70,7 @@ describe("“Check now” before a monitor is saved", () => {
     await using dashboard = await createMonitorDashboard();
     const answer = await dashboard.create({ intent: "check", config_url: "file:///etc/passwd" });
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)).toEqual({
+    expect(fieldErrorsOn(answer.text)).toEqual({
       config_url: "URL must begin with http:// or https://.",
     });
     expect(dashboard.triedOut).toEqual([]);

@@ -25,7 +25,7 @@ describe("the delivery notice of the overview", () => {
     await using site = await createDeliverySite();
     await site.app.page();
     await site.endpoint(receiver.url);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.pass(4 * MINUTE);
     expect(await noticesOf(site)).toEqual(NONE);
     status = 200;
@@ -41,7 +41,7 @@ describe("the delivery notice of the overview", () => {
     await site.app.page();
     await site.endpoint(well.url);
     const { id } = await site.endpoint(receiver.url, { description: "Pager" });
-    await site.tell("cmp_1", "cmp_2");
+    await site.recordEvents("cmp_1", "cmp_2");
     await site.pass(11 * MINUTE);
     const { texts, links } = await noticesOf(site);
     expect(texts).toEqual([
@@ -63,7 +63,7 @@ describe("the delivery notice of the overview", () => {
     const set = (which: string, enabled: boolean) =>
       ctx.db.write((tx) => updateWebhook(ctx, tx, which, { enabled }, CLI_ACTOR));
     await set(off.id, false);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
     const { texts, links } = await noticesOf(site);
     expect(texts).toHaveLength(1);
@@ -80,7 +80,7 @@ describe("the delivery notice of the overview", () => {
       await using site = await createDeliverySite();
       await site.app.page();
       await site.endpoint(gone.url, { description: "Pager" });
-      await site.tell("cmp_1");
+      await site.recordEvents("cmp_1");
       await site.idle();
       const { texts, links } = await noticesOf(site, role);
       expect(texts[0]).toStartWith("Events do not reach 1 webhook");

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { listOldSlugs } from "../../../src/features/pages";
 import { actionsOf } from "../../support/dashboard";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import {
   chosenIn,
   createPageDashboard,
   type PageDashboard,
   PAGES,
-  toldAfter,
+  flashAfter,
 } from "../../support/page-dashboard";
 
 const addressOf = ({ id }: PageDashboard) => `${PAGES}/${id}/address`;
@@ -18,7 +18,7 @@ describe("changing a page's slug", () => {
   test("changing a page's slug moves the page and redirects the old address", async () => {
     await using site = await createPageDashboard();
     const answer = await site.change("address", { slug: " New-Acme " });
-    expect(await toldAfter(site, answer, addressOf(site))).toStartWith("The slug was changed.");
+    expect(await flashAfter(site, answer, addressOf(site))).toStartWith("The slug was changed.");
     expect((await site.app.call("/status/new-acme")).status).toBe(200);
     const old = await site.app.call("/status/acme");
     expect([old.status, old.headers.get("location")]).toEqual([308, "/status/new-acme"]);
@@ -45,7 +45,7 @@ describe("changing a page's slug", () => {
     ] as const) {
       const answer = await site.change("address", { slug });
       expect(answer.status).toBe(422);
-      expect(complaintsOn(answer.text)["slug"]).toStartWith(why);
+      expect(fieldErrorsOn(answer.text)["slug"]).toStartWith(why);
       expect(typedIn(answer.text, "slug")).toEqual([slug]);
     }
     expect(site.state()).toEqual(before);
@@ -77,7 +77,7 @@ describe("releasing an earlier slug", () => {
     // Read before, so that what is kept in memory must be dropped.
     expect((await site.app.call("/status/acme")).status).toBe(308);
     const answer = await site.send(path);
-    expect(await toldAfter(site, answer, addressOf(site))).toBe("The slug “acme” was released.");
+    expect(await flashAfter(site, answer, addressOf(site))).toBe("The slug “acme” was released.");
     expect((await site.app.call("/status/acme")).status).toBe(404);
     expect((await site.app.call("/status/new-acme")).status).toBe(200);
     expect(actionsOf(site.app).at(-1)).toBe("page.release_slug");
@@ -90,7 +90,7 @@ describe("releasing an earlier slug", () => {
     await site.send(releaseOf(site, "acme"));
     const before = site.state();
     const again = await site.send(releaseOf(site, "acme"));
-    expect(await toldAfter(site, again, addressOf(site))).toBe("Nothing was changed.");
+    expect(await flashAfter(site, again, addressOf(site))).toBe("Nothing was changed.");
     expect(site.state()).toEqual(before);
   });
 
@@ -99,8 +99,11 @@ describe("releasing an earlier slug", () => {
     await site.create();
     const before = site.state();
     for (const slug of ["acme", "northwind", "nobodys", "..%2Facme"]) {
-      const asked = await site.show(releaseOf(site, slug));
-      expect([asked.status, asked.headers.get("location")]).toEqual([303, addressOf(site)]);
+      const confirmation = await site.show(releaseOf(site, slug));
+      expect([confirmation.status, confirmation.headers.get("location")]).toEqual([
+        303,
+        addressOf(site),
+      ]);
       await site.send(releaseOf(site, slug));
     }
     expect(site.state()).toEqual(before);
@@ -114,7 +117,9 @@ describe("a page's custom domains", () => {
     await using site = await createPageDashboard();
     const typed = " Status.Acme.test. \r\n\r\nbücher.example, status.example.org ";
     const answer = await site.change("domains", { custom_domains: typed });
-    expect(await toldAfter(site, answer, addressOf(site))).toBe("The custom domains were changed.");
+    expect(await flashAfter(site, answer, addressOf(site))).toBe(
+      "The custom domains were changed.",
+    );
     expect(site.page().customDomains).toEqual([
       "status.acme.test",
       "xn--bcher-kva.example",
@@ -131,7 +136,7 @@ describe("a page's custom domains", () => {
     await site.change("domains", { custom_domains: "status.acme.test" });
     const before = site.state();
     const same = await site.change("domains", { custom_domains: "STATUS.acme.test\r\n" });
-    expect(await toldAfter(site, same, addressOf(site))).toBe("Nothing was changed.");
+    expect(await flashAfter(site, same, addressOf(site))).toBe("Nothing was changed.");
     expect(site.state()).toEqual(before);
     expect((await site.change("domains", { custom_domains: " " })).status).toBe(303);
     expect(site.page().customDomains).toEqual([]);
@@ -161,7 +166,7 @@ describe("a page's custom domains", () => {
       const before = site.state();
       const answer = await site.change("domains", { custom_domains: typed });
       expect(answer.status).toBe(status);
-      expect(complaintsOn(answer.text)["custom_domains"]).toStartWith(why);
+      expect(fieldErrorsOn(answer.text)["custom_domains"]).toStartWith(why);
       expect(chosenIn(answer.text, "custom_domains")).toBe(typed.replaceAll("\n", " "));
       expect(site.state()).toEqual(before);
     },
@@ -175,7 +180,7 @@ describe("a page's custom domains", () => {
     const path = `${PAGES}/${site.id}/domains`;
     const answer = await site.send(path, form, { host: "inside.acme.test:8080" });
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)["custom_domains"]).toStartWith(
+    expect(fieldErrorsOn(answer.text)["custom_domains"]).toStartWith(
       "“inside.acme.test” is the host of this dashboard",
     );
     expect(site.state()).toEqual(before);

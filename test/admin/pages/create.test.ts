@@ -8,13 +8,13 @@ import {
 import { createSamplePage } from "../../../src/features/sample";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { actionsOf, openForm } from "../../support/dashboard";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import {
   chosenIn,
   createPageDashboard,
   PAGE_FIELDS,
   PAGES,
-  toldAfter,
+  flashAfter,
 } from "../../support/page-dashboard";
 
 const NEW = `${PAGES}/new`;
@@ -39,7 +39,7 @@ describe("creating a page", () => {
       accent: "#0b6b53",
       isDefault: true,
     });
-    expect(await toldAfter(site, answer, COMPONENTS_OF_IT)).toStartWith("The page was created.");
+    expect(await flashAfter(site, answer, COMPONENTS_OF_IT)).toStartWith("The page was created.");
     expect((await site.app.call("/status/northwind")).text).toContain("All of Northwind.");
     expect(actionsOf(site.app)).toContain("page.create");
   });
@@ -139,7 +139,7 @@ describe("an invalid form for a new page", () => {
     };
     const answer = await site.create(wrong);
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)).toEqual({
+    expect(fieldErrorsOn(answer.text)).toEqual({
       name: "Name holds control characters or bidirectional overrides.",
       slug: "Slug must be at most 63 lower-case letters, digits and hyphens, and must not start or end with a hyphen.",
       description: "Description is 1001 characters long; 1000 is the most.",
@@ -170,7 +170,7 @@ describe("an invalid form for a new page", () => {
     const before = site.state();
     const answer = await site.create({ slug });
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)["slug"]).toStartWith(why);
+    expect(fieldErrorsOn(answer.text)["slug"]).toStartWith(why);
     expect(site.state()).toEqual(before);
   });
 
@@ -181,7 +181,7 @@ describe("an invalid form for a new page", () => {
       const before = site.state();
       const answer = await site.create({ name, slug: "", accent: "green" });
       expect(answer.status).toBe(422);
-      expect(complaintsOn(answer.text)).toEqual({
+      expect(fieldErrorsOn(answer.text)).toEqual({
         slug: "Slug must be entered, such as status-page, because none can be made from this name.",
         accent: "Accent colour must be # and six hexadecimal digits, such as #0b6b53.",
       });
@@ -194,13 +194,13 @@ describe("an invalid form for a new page", () => {
   test("an empty name causes no second error about the slug", async () => {
     await using site = await createPageDashboard();
     const answer = await site.create({ name: " ", slug: "" });
-    expect(Object.keys(complaintsOn(answer.text))).toEqual(["name"]);
+    expect(Object.keys(fieldErrorsOn(answer.text))).toEqual(["name"]);
   });
 
   test("a rejected slug that was made from the name is shown in its field", async () => {
     await using site = await createPageDashboard();
     const answer = await site.create({ name: "ACME", slug: "" });
-    expect(complaintsOn(answer.text)).toEqual({ slug: "Slug is taken by the page “Acme”." });
+    expect(fieldErrorsOn(answer.text)).toEqual({ slug: "Slug is taken by the page “Acme”." });
     expect(typedIn(answer.text, "slug")).toEqual(["acme"]);
   });
 
@@ -209,7 +209,7 @@ describe("an invalid form for a new page", () => {
     const { ctx } = site.app;
     await ctx.db.write((tx) => updatePage(ctx, tx, site.id, { slug: "new-acme" }, CLI_ACTOR));
     const answer = await site.create({ slug: "acme" });
-    expect(complaintsOn(answer.text)["slug"]).toContain("which must release it first");
+    expect(fieldErrorsOn(answer.text)["slug"]).toContain("which must release it first");
     await ctx.db.write((tx) => releaseSlug(ctx, tx, site.id, "acme", CLI_ACTOR));
     expect((await site.create({ slug: "acme" })).status).toBe(303);
   });

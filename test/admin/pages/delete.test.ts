@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { findDefaultPage, listAllPages } from "../../../src/features/pages";
 import { actionsOf, openForm } from "../../support/dashboard";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import {
   createPageDashboard,
   type PageDashboard,
   PAGES,
-  toldAfter,
+  flashAfter,
 } from "../../support/page-dashboard";
 
 const deletionOf = ({ id }: PageDashboard) => `${PAGES}/${id}/delete`;
@@ -20,7 +20,7 @@ describe("deleting a page", () => {
     expect(question.texts(".danger")).toEqual(["Delete page"]);
     const form = await openForm(site.app, path, site.admin);
     const answer = await site.send(path, { form, slug: " acme " });
-    expect(await toldAfter(site, answer, PAGES)).toBe("The page was deleted.");
+    expect(await flashAfter(site, answer, PAGES)).toBe("The page was deleted.");
     expect(listAllPages(site.app.ctx.db, {})).toEqual([]);
     expect((await site.app.call("/status/acme")).status).toBe(404);
     expect(actionsOf(site.app).at(-1)).toBe("page.delete");
@@ -35,7 +35,7 @@ describe("deleting a page", () => {
       const form = await openForm(site.app, path, site.admin);
       const answer = await site.send(path, { form, slug });
       expect(answer.status).toBe(422);
-      expect(complaintsOn(answer.text)["slug"]).toContain("Nothing was deleted");
+      expect(fieldErrorsOn(answer.text)["slug"]).toContain("Nothing was deleted");
       expect(typedIn(answer.text, "slug")).toEqual([slug]);
     }
     expect(site.state()).toEqual(before);

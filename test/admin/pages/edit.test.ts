@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { findDefaultPage, updatePage } from "../../../src/features/pages";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { actionsOf, type Fields } from "../../support/dashboard";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
-import { chosenIn, createPageDashboard, PAGES, toldAfter } from "../../support/page-dashboard";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
+import { chosenIn, createPageDashboard, PAGES, flashAfter } from "../../support/page-dashboard";
 
 const GENERAL: Fields = {
   name: "Acme",
@@ -14,7 +14,7 @@ const GENERAL: Fields = {
 };
 
 describe("a page's forms", () => {
-  test.each<{ tab: string; form: Fields; told: string; stored: object }>([
+  test.each<{ tab: string; form: Fields; flash: string; stored: object }>([
     {
       tab: "general",
       form: {
@@ -24,7 +24,7 @@ describe("a page's forms", () => {
         locale: "pt-BR",
         history_days: "30",
       },
-      told: "The page was changed.",
+      flash: "The page was changed.",
       stored: {
         name: "Acme & Sons",
         description: "Two\nlines",
@@ -36,13 +36,13 @@ describe("a page's forms", () => {
     {
       tab: "look",
       form: { theme: "light", accent: "#C2272D" },
-      told: "The appearance was changed.",
+      flash: "The appearance was changed.",
       stored: { theme: "light", accent: "#c2272d" },
     },
     {
       tab: "visibility",
       form: { visibility: "private" },
-      told: "The page is now private. Only signed-in users can see it.",
+      flash: "The page is now private. Only signed-in users can see it.",
       stored: { visibility: "private" },
     },
   ])(
@@ -51,7 +51,7 @@ describe("a page's forms", () => {
       await using site = await createPageDashboard();
       const before = site.page();
       const answer = await site.change(way.tab, way.form);
-      expect(await toldAfter(site, answer, `${PAGES}/${site.id}/${way.tab}`)).toBe(way.told);
+      expect(await flashAfter(site, answer, `${PAGES}/${site.id}/${way.tab}`)).toBe(way.flash);
       const { contentVersion, contentChangedAt, version, updatedAt, ...after } = site.page();
       expect({ ...before, ...way.stored }).toMatchObject(after);
       expect([version, contentVersion]).toEqual([before.version + 1, before.contentVersion + 1]);
@@ -60,7 +60,7 @@ describe("a page's forms", () => {
     },
   );
 
-  test("submitting an unchanged form of a page writes nothing and says so", async () => {
+  test("submitting an unchanged form of a page writes nothing and shows “Nothing was changed.”", async () => {
     await using site = await createPageDashboard();
     const before = site.state();
     for (const [tab, form] of [
@@ -69,8 +69,8 @@ describe("a page's forms", () => {
       ["visibility", { visibility: "public" }],
     ] as const) {
       const answer = await site.change(tab, form);
-      const told = await toldAfter(site, answer, `${PAGES}/${site.id}/${tab}`);
-      expect(told).toBe("Nothing was changed.");
+      const flash = await flashAfter(site, answer, `${PAGES}/${site.id}/${tab}`);
+      expect(flash).toBe("Nothing was changed.");
     }
     expect(site.state()).toEqual(before);
   });
@@ -87,7 +87,7 @@ describe("a page's forms", () => {
     };
     const general = await site.change("general", typed);
     expect(general.status).toBe(422);
-    expect(Object.keys(complaintsOn(general.text)).sort()).toEqual([
+    expect(Object.keys(fieldErrorsOn(general.text)).sort()).toEqual([
       "history_days",
       "locale",
       "name",
@@ -97,9 +97,9 @@ describe("a page's forms", () => {
     expect(chosenIn(general.text, "description")).toBe("Kept");
     const look = await site.change("look", { theme: "pink", accent: "#12" });
     expect(look.status).toBe(422);
-    expect(Object.keys(complaintsOn(look.text)).sort()).toEqual(["accent", "theme"]);
+    expect(Object.keys(fieldErrorsOn(look.text)).sort()).toEqual(["accent", "theme"]);
     const visibility = await site.change("visibility", {});
-    expect(Object.keys(complaintsOn(visibility.text))).toEqual(["visibility"]);
+    expect(Object.keys(fieldErrorsOn(visibility.text))).toEqual(["visibility"]);
     expect(site.state()).toEqual(before);
   });
 
@@ -144,8 +144,8 @@ describe("an outdated form of a page", () => {
     const { site, path, version } = await overtaken();
     await using _site = site;
     const form = { ...GENERAL, name: "Mine" };
-    const refused = await site.send(path, { version, ...form });
-    const [now = ""] = typedIn(refused.text, "version");
+    const rejected = await site.send(path, { version, ...form });
+    const [now = ""] = typedIn(rejected.text, "version");
     expect((await site.send(path, { version: now, ...form })).status).toBe(303);
     expect(site.page()).toMatchObject({ name: "Mine", description: null });
   });
@@ -180,13 +180,13 @@ describe("choosing the default page", () => {
     expect(screen.attributes("main form", "action")).toContain(`${path}/default`);
     await site.show(path);
     const answer = await site.send(`${path}/default`);
-    expect(await toldAfter(site, answer, `${path}/visibility`)).toBe(
+    expect(await flashAfter(site, answer, `${path}/visibility`)).toBe(
       "This page is now the default page.",
     );
     expect(findDefaultPage(site.app.ctx.db, {})?.slug).toBe("northwind");
     const before = site.state();
     const again = await site.send(`${path}/default`);
-    expect(await toldAfter(site, again, `${path}/visibility`)).toBe("Nothing was changed.");
+    expect(await flashAfter(site, again, `${path}/visibility`)).toBe("Nothing was changed.");
     expect(site.state()).toEqual(before);
     const own = readHtml((await site.show(`${path}/visibility`)).text);
     expect(own.attributes("main form", "action")).not.toContain(`${path}/default`);

@@ -26,7 +26,7 @@ describe("the list of pages", () => {
     expect((await site.app.call(PAGES)).status).toBe(401);
   });
 
-  test("an empty list of pages explains pages and tells who can create one", async () => {
+  test("an empty list of pages explains pages and names who can create one", async () => {
     await using site = await createPageDashboard({ isEmpty: true });
     const admins = readHtml((await site.show(PAGES)).text);
     expect(admins.texts(".empty a")).toEqual(["Create page"]);

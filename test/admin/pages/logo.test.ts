@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { actionsOf } from "../../support/dashboard";
-import { complaintsOn, readHtml } from "../../support/html";
+import { fieldErrorsOn, readHtml } from "../../support/html";
 import { asUpload } from "../../support/multipart";
 import {
   createPageDashboard,
   type PageDashboard,
   PAGES,
-  toldAfter,
+  flashAfter,
 } from "../../support/page-dashboard";
 
 /** Returns the first bytes of a PNG of this size, which identify it. */
@@ -41,7 +41,7 @@ describe("a page's logo", () => {
       "image/png,image/jpeg,image/webp",
     ]);
     const answer = await upload(site, png(320, 80));
-    expect(await toldAfter(site, answer, lookOf(site))).toBe("The logo was changed.");
+    expect(await flashAfter(site, answer, lookOf(site))).toBe("The logo was changed.");
     const [src = ""] = await logoOn(site);
     expect(src).toStartWith("/status/acme/");
     const served = await site.app.call(src);
@@ -65,11 +65,11 @@ describe("a page's logo", () => {
     const screen = readHtml((await site.show(lookOf(site))).text);
     expect(screen.attributes("main form", "action")).toContain(remove);
     const answer = await site.send(remove);
-    expect(await toldAfter(site, answer, lookOf(site))).toStartWith("The logo was removed.");
+    expect(await flashAfter(site, answer, lookOf(site))).toStartWith("The logo was removed.");
     expect(await logoOn(site)).toEqual([]);
     const before = site.state();
     const again = await site.send(remove);
-    expect(await toldAfter(site, again, lookOf(site))).toBe("Nothing was changed.");
+    expect(await flashAfter(site, again, lookOf(site))).toBe("Nothing was changed.");
     expect(site.state()).toEqual(before);
     expect(
       readHtml((await site.show(lookOf(site))).text).attributes("main form", "action"),
@@ -107,7 +107,7 @@ describe("a page's logo", () => {
       const before = site.state();
       const answer = await upload(site, bytes);
       expect(answer.status).toBe(422);
-      expect(complaintsOn(answer.text)["logo"]).toStartWith(why);
+      expect(fieldErrorsOn(answer.text)["logo"]).toStartWith(why);
       expect(await logoOn(site)).toEqual(kept);
       expect(site.state()).toEqual(before);
     },
@@ -120,7 +120,7 @@ describe("a page's logo", () => {
     const answers = [await upload(site, "", ""), await site.send(path, {})];
     for (const answer of answers) {
       expect(answer.status).toBe(422);
-      expect(complaintsOn(answer.text)).toEqual({
+      expect(fieldErrorsOn(answer.text)).toEqual({
         logo: "Logo is empty: select a file, then upload it.",
       });
     }

@@ -15,7 +15,7 @@ import {
   USERS,
   userWithPassword,
 } from "../../support/dashboard";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 
 const ADA = "ada@example.com";
 const GRACE = "grace@example.com";
@@ -97,7 +97,7 @@ describe("inviting a user", () => {
       const form = { ...INVITATION, email };
       const answer = await app.call(`${USERS}/new`, { session, form });
       expect(answer.status).toBe(422);
-      expect(complaintsOn(answer.text)).toEqual({ email: "Email belongs to another user." });
+      expect(fieldErrorsOn(answer.text)).toEqual({ email: "Email belongs to another user." });
       expect(typedIn(answer.text, "email")).toEqual([email]);
       expect(typedIn(answer.text, "role")).toEqual(["viewer"]);
       expect(stateOf(app)).toEqual(before);
@@ -114,10 +114,10 @@ describe("inviting a user", () => {
     const form = { email: "a b", name: "", role: "king" };
     const answer = await app.call(`${USERS}/new`, { session, form });
     expect(answer.status).toBe(422);
-    expect(Object.keys(complaintsOn(answer.text)).sort()).toEqual(["email", "name", "role"]);
+    expect(Object.keys(fieldErrorsOn(answer.text)).sort()).toEqual(["email", "name", "role"]);
     expect(typedIn(answer.text, "email")).toEqual(["a b"]);
     const empty = await app.call(`${USERS}/new`, { session, form: {} });
-    expect(Object.keys(complaintsOn(empty.text)).sort()).toEqual(["email", "name", "role"]);
+    expect(Object.keys(fieldErrorsOn(empty.text)).sort()).toEqual(["email", "name", "role"]);
     expect(stateOf(app)).toEqual(before);
   });
 });
@@ -168,8 +168,11 @@ describe("the last owner", () => {
     const last = await open(id);
     expect(last.texts("main a.danger")).toEqual([]);
     expect(last.texts("#field-role-hint")[0]).toContain("The last owner cannot get another role");
-    const asked = await app.call(`${USERS}/${id}/disable`, { session });
-    expect([asked.status, asked.headers.get("location")]).toEqual([303, `${USERS}/${id}`]);
+    const confirmation = await app.call(`${USERS}/${id}/disable`, { session });
+    expect([confirmation.status, confirmation.headers.get("location")]).toEqual([
+      303,
+      `${USERS}/${id}`,
+    ]);
   });
 
   test("an owner can take a lesser role once another owner has a password", async () => {
@@ -193,8 +196,8 @@ describe("the last owner", () => {
     expect(status).toBe(200);
     // Now the other one is the last.
     const last = await signIn(app, GRACE);
-    const refused = await app.call(`${USERS}/${grace}/disable`, { session: last, form: {} });
-    expect(refused.status).toBe(409);
+    const rejected = await app.call(`${USERS}/${grace}/disable`, { session: last, form: {} });
+    expect(rejected.status).toBe(409);
   });
 });
 
@@ -212,7 +215,7 @@ describe("changing a user's role", () => {
     expect(getUser(app.ctx.db, id).role).toBe("viewer");
   });
 
-  test("giving a user their current role changes nothing and says so", async () => {
+  test("giving a user their current role changes nothing and shows “Nothing was changed.”", async () => {
     await using installation = await withOwner();
     const { app, session } = installation;
     const { id } = await userWithPassword(app, GRACE, "editor");
@@ -285,15 +288,15 @@ describe("disabling a user", () => {
     const { app, session } = installation;
     const joined = await userWithPassword(app, GRACE, "admin");
     const invited = await invite(app, session, "new@example.com");
-    for (const { id, told } of [
-      { id: joined.id, told: "The user was enabled and can sign in again." },
-      { id: invited.id, told: "needs an invitation link" },
+    for (const { id, message } of [
+      { id: joined.id, message: "The user was enabled and can sign in again." },
+      { id: invited.id, message: "needs an invitation link" },
     ]) {
       await app.call(`${USERS}/${id}/disable`, { session, form: {} });
       await app.call(`${USERS}/${id}`, { session });
       await app.call(`${USERS}/${id}/enable`, { session, form: {} });
       const page = readHtml((await app.call(`${USERS}/${id}`, { session })).text);
-      expect(page.texts(".flash")[0]).toContain(told);
+      expect(page.texts(".flash")[0]).toContain(message);
     }
   });
 

@@ -57,10 +57,10 @@ describe("rotating a webhook's secret", () => {
     const secret = revealedSecret(answer);
     expect(secret).not.toBe(old);
     expect((await dashboard.open(pathOf(id))).text).toContain("2 active secrets");
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
     await site.pass(24 * HOUR);
-    await site.tell("cmp_2");
+    await site.recordEvents("cmp_2");
     await site.idle();
     const verifies = (index: number, by: string) => {
       const { body = "", headers = {} } = receiver.received[index] ?? {};
@@ -84,9 +84,9 @@ describe("disabling, enabling and deleting a webhook", () => {
     await using dashboard = await createWebhookDashboard();
     const { id } = await dashboard.made();
     const { session } = dashboard;
-    const ask = async (what: string) =>
+    const confirmationOf = async (what: string) =>
       readHtml((await dashboard.open(pathOf(id, `/${what}`))).text).texts("h1");
-    expect(await ask("disable")).toEqual(["Disable “Relay”"]);
+    expect(await confirmationOf("disable")).toEqual(["Disable “Relay”"]);
     expect(dashboard.rows()[0]?.enabled).toBe(true);
     const disabled = await dashboard.send(pathOf(id, "/disable"));
     expect(await outcomeOf(dashboard, disabled, session)).toEqual({
@@ -100,7 +100,7 @@ describe("disabling, enabling and deleting a webhook", () => {
       "The webhook was enabled.",
     );
     expect(dashboard.rows()[0]?.enabled).toBe(true);
-    expect(await ask("delete")).toEqual(["Delete “Relay”"]);
+    expect(await confirmationOf("delete")).toEqual(["Delete “Relay”"]);
     expect(dashboard.rows()).toHaveLength(1);
     const deleted = await dashboard.send(pathOf(id, "/delete"));
     expect(await outcomeOf(dashboard, deleted, session)).toEqual({
@@ -121,7 +121,7 @@ describe("disabling, enabling and deleting a webhook", () => {
     const { id } = await dashboard.made();
     await dashboard.send(pathOf(id, "/delete"));
     const before = dashboard.state();
-    const asked = [
+    const confirmations = [
       "",
       "/edit",
       "/rotate",
@@ -141,7 +141,7 @@ describe("disabling, enabling and deleting a webhook", () => {
     ];
     const fields = { form: "1", format: "standard", url: "https://a.example", which: "all" };
     const answers = await Promise.all([
-      ...asked.map((rest) => dashboard.open(pathOf(id, rest))),
+      ...confirmations.map((rest) => dashboard.open(pathOf(id, rest))),
       ...done.map((rest) => dashboard.send(pathOf(id, rest), fields)),
       dashboard.send(pathOf(id, "/redeliver"), { since: "2026-03-10T12:00" }),
     ]);

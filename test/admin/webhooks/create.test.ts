@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { FORMATS } from "../../../src/features/webhooks";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import {
   createWebhookDashboard,
   NEW_WEBHOOK,
@@ -73,7 +73,7 @@ describe("the form for a new webhook", () => {
     const before = dashboard.state();
     const answer = await dashboard.create({ choose_format: "telegram", description: "Our group" });
     expect(answer.status).toBe(200);
-    expect(complaintsOn(answer.text)).toEqual({});
+    expect(fieldErrorsOn(answer.text)).toEqual({});
     expect(typedIn(answer.text, "format")).toEqual(["telegram"]);
     expect(typedIn(answer.text, "description")).toEqual(["Our group"]);
     expect(typedIn(answer.text, "url")).toEqual([PROGRAM]);
@@ -117,15 +117,15 @@ describe("the form for a new webhook", () => {
       page: "page_01kah2v9w0e0rs6x0h3ye0a1bc",
     });
     expect(answer.status).toBe(422);
-    const complaints = complaintsOn(answer.text);
-    expect(Object.keys(complaints)).toEqual([
+    const errors = fieldErrorsOn(answer.text);
+    expect(Object.keys(errors)).toEqual([
       "url",
       "setting_bot_token",
       "setting_chat_id",
       "setting_message_thread_id",
       "page",
     ]);
-    expect(complaints["setting_message_thread_id"]).toBe(
+    expect(errors["setting_message_thread_id"]).toBe(
       "Message thread id must be a whole number of at least 1.",
     );
     expect(typedIn(answer.text, "setting_chat_id")).toEqual(["our group"]);
@@ -142,7 +142,7 @@ describe("the form for a new webhook", () => {
     await using dashboard = await createWebhookDashboard();
     const answer = await dashboard.create({ which: "some", ...fields });
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)).toEqual({ events: "Select at least one event." });
+    expect(fieldErrorsOn(answer.text)).toEqual({ events: "Select at least one event." });
     expect(dashboard.rows()).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { outcomeOf } from "../../support/grouped-site";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import { startReceiver } from "../../support/receiver";
 import { createWebhookDashboard, WEBHOOK_LIST } from "../../support/webhook-dashboard";
 
@@ -15,7 +15,11 @@ describe("the deliveries of a webhook", () => {
     await using site = await createDeliverySite();
     await using dashboard = await createWebhookDashboard({ app: site.app });
     const { id } = await site.endpoint(receiver.url);
-    await site.tell({ type: "incident.created" }, { type: "monitor.down" }, { type: "monitor.up" });
+    await site.recordEvents(
+      { type: "incident.created" },
+      { type: "monitor.down" },
+      { type: "monitor.up" },
+    );
     await site.idle();
     const shown = async (query: string) => {
       const page = readHtml((await dashboard.open(pathOf(id, query))).text);
@@ -36,7 +40,7 @@ describe("the deliveries of a webhook", () => {
     await using site = await createDeliverySite();
     await using dashboard = await createWebhookDashboard({ app: site.app });
     const { id } = await site.endpoint(receiver.url);
-    await site.tell(...Array.from({ length: 26 }, (_, index) => `cmp_${index}`));
+    await site.recordEvents(...Array.from({ length: 26 }, (_, index) => `cmp_${index}`));
     await site.idle();
     const first = readHtml((await dashboard.open(pathOf(id, "?show=delivered"))).text);
     const [older = ""] = first.attributes(".pagination a", "href");
@@ -55,7 +59,11 @@ describe("the screen of a delivery", () => {
     await using site = await createDeliverySite();
     await using dashboard = await createWebhookDashboard({ app: site.app });
     const { id } = await site.endpoint(receiver.url);
-    await site.tell({ type: "incident.created", subjectId: "inc_1", data: { name: "<b>Down" } });
+    await site.recordEvents({
+      type: "incident.created",
+      subjectId: "inc_1",
+      data: { name: "<b>Down" },
+    });
     await site.pass(MINUTE);
     const path = pathOf(id, `/deliveries/${newest(site)}`);
     const read = async (query: string) => readHtml((await dashboard.open(path + query)).text);
@@ -81,7 +89,7 @@ describe("the screen of a delivery", () => {
     const receiver = startReceiver();
     await receiver[Symbol.asyncDispose]();
     const { id } = await site.endpoint(receiver.url);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
     const page = readHtml((await dashboard.open(pathOf(id, `/deliveries/${newest(site)}`))).text);
     const error = site.tries()[0]?.error ?? "";
@@ -116,7 +124,7 @@ describe("the screen of a delivery", () => {
       // oxlint-disable-next-line no-await-in-loop
       await site.endpoint(origin + path, { format, settings });
     }
-    await site.tell({ ...page, data });
+    await site.recordEvents({ ...page, data });
     await site.idle();
     expect(receiver.received).toHaveLength(endpoints.length);
     for (const { id, webhookId } of site.deliveries()) {
@@ -136,7 +144,7 @@ describe("the screen of a delivery", () => {
     await using dashboard = await createWebhookDashboard({ app: site.app });
     const { id } = await site.endpoint(receiver.url, { events: ["monitor.up"] });
     await site.endpoint(receiver.url);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     const path = `/deliveries/${newest(site)}`;
     expect((await dashboard.open(pathOf(id, path))).status).toBe(404);
     expect((await dashboard.send(pathOf(id, `${path}/redeliver`))).status).toBe(404);
@@ -149,7 +157,7 @@ describe("redelivery", () => {
     await using site = await createDeliverySite();
     await using dashboard = await createWebhookDashboard({ app: site.app });
     const { id } = await site.endpoint(receiver.url);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
     const path = pathOf(id, `/deliveries/${newest(site)}`);
     const answer = await dashboard.send(`${path}/redeliver`);
@@ -171,14 +179,14 @@ describe("redelivery", () => {
     await using dashboard = await createWebhookDashboard({ app: site.app });
     const { id } = await site.endpoint(receiver.url);
     receiver.answer = () => 410;
-    await site.tell("cmp_early");
+    await site.recordEvents("cmp_early");
     await site.idle();
     const path = pathOf(id, "/redeliver");
     expect((await dashboard.open(path)).status).toBe(303);
     await site.pass(5 * MINUTE);
     await dashboard.send(pathOf(id, "/enable"));
     const since = new Date(site.app.clock.now()).toISOString().slice(0, 16);
-    await site.tell(...Array.from({ length: 501 }, (_, index) => `cmp_${index}`));
+    await site.recordEvents(...Array.from({ length: 501 }, (_, index) => `cmp_${index}`));
     await dashboard.send(pathOf(id, "/disable"));
     await site.idle();
     await dashboard.send(pathOf(id, "/enable"));
@@ -197,7 +205,7 @@ describe("redelivery", () => {
     expect(site.deliveries()[0]).toMatchObject({ subjectId: "cmp_early", status: "failed" });
   });
 
-  test("a redelivery without failed deliveries changes nothing and says so", async () => {
+  test("a redelivery without failed deliveries changes nothing and shows “Nothing was changed.”", async () => {
     await using dashboard = await createWebhookDashboard();
     const { id } = await dashboard.made();
     const audit = dashboard.app.audit();
@@ -216,7 +224,7 @@ describe("redelivery", () => {
       const before = dashboard.state();
       const answer = await dashboard.send(pathOf(id, "/redeliver"), { since });
       expect(answer.status).toBe(422);
-      expect(Object.keys(complaintsOn(answer.text))).toEqual(["since"]);
+      expect(Object.keys(fieldErrorsOn(answer.text))).toEqual(["since"]);
       expect(typedIn(answer.text, "since")).toEqual([since]);
       expect(dashboard.state()).toEqual(before);
     },

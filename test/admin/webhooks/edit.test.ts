@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createWebhook, updateWebhook } from "../../../src/features/webhooks";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { actionsOf } from "../../support/dashboard";
-import { complaintsOn, readHtml, typedIn } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import { outcomeOf } from "../../support/grouped-site";
 import { createWebhookDashboard, PROGRAM, WEBHOOK_LIST } from "../../support/webhook-dashboard";
 import { SLACK } from "../../support/webhook-site";
@@ -33,7 +33,7 @@ describe("the form that edits a webhook", () => {
     expect(dashboard.app.audit().at(-1)).toMatchObject({ action: "webhook.update", targetId: id });
   });
 
-  test("submitting an unchanged webhook changes nothing and says so", async () => {
+  test("submitting an unchanged webhook changes nothing and shows “Nothing was changed.”", async () => {
     await using dashboard = await createWebhookDashboard();
     const { id } = await dashboard.made({
       format: "slack",
@@ -69,7 +69,7 @@ describe("the form that edits a webhook", () => {
     const url = "https://ntfy.example.com/acme";
     const answer = await dashboard.edit(id, { url, setting_token: "" });
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)).toEqual({
+    expect(fieldErrorsOn(answer.text)).toEqual({
       setting_token: "Token must be entered again for another server.",
     });
     expect(dashboard.state()).toEqual(before);
@@ -104,7 +104,7 @@ describe("the form that edits a webhook", () => {
     expect(dashboard.rows()[0]?.format).toBe("slack");
     const answer = await dashboard.edit(id, { format: "discord" });
     expect(answer.status).toBe(422);
-    expect(Object.keys(complaintsOn(answer.text))).toEqual(["url"]);
+    expect(Object.keys(fieldErrorsOn(answer.text))).toEqual(["url"]);
     expect(answer.text).not.toContain("quite-private-end");
     expect(dashboard.rows()[0]).toMatchObject({ format: "slack", url: SLACK });
   });
@@ -144,7 +144,7 @@ describe("the form that edits a webhook", () => {
     const gotify = { format: "gotify", url: "https://gotify.example.com/" };
     const answer = await dashboard.edit(id, { ...gotify, setting_token: "" });
     expect(answer.status).toBe(422);
-    expect(complaintsOn(answer.text)).toEqual({ setting_token: "Token is required." });
+    expect(fieldErrorsOn(answer.text)).toEqual({ setting_token: "Token is required." });
     expect((await dashboard.edit(id, { format: "standard" })).status).toBe(303);
     expect(dashboard.rows()[0]?.settings).toEqual({});
   });
@@ -177,7 +177,7 @@ describe("the form that edits a webhook", () => {
     expect(dashboard.state()).toEqual(before);
   });
 
-  test("the screens of a webhook from a configuration file say so", async () => {
+  test("the screens of a webhook from a configuration file name the file as its source", async () => {
     await using dashboard = await createWebhookDashboard();
     const { app } = dashboard;
     const mine = await dashboard.made();

@@ -33,8 +33,8 @@ describe("the list of webhooks", () => {
     await site.endpoint(well.url, { description: "Relay", page: "acme" });
     await site.endpoint(down.url, { description: "Chat", events: ["monitor.down"] });
     await site.endpoint(PROGRAM, { description: "Off", enabled: false });
-    await site.tell(...Array.from({ length: 3 }, () => ({ pageId: dashboard.page.id })));
-    await site.tell({ type: "monitor.down", subjectId: "mon_1" });
+    await site.recordEvents(...Array.from({ length: 3 }, () => ({ pageId: dashboard.page.id })));
+    await site.recordEvents({ type: "monitor.down", subjectId: "mon_1" });
     await site.pass(7_000);
     const { text } = await dashboard.open(WEBHOOK_LIST);
     expect(linesOf(text)).toEqual([
@@ -64,7 +64,7 @@ describe("the list of webhooks", () => {
     await using dashboard = await createWebhookDashboard({ app: site.app });
     await site.endpoint(PROGRAM, { description: "Off", enabled: false });
     const { id } = await site.endpoint(gone.url, { description: "Old pager" });
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
     const list = readHtml((await dashboard.open(WEBHOOK_LIST)).text);
     expect(list.texts(".notice .strong")).toEqual(["“Old pager” was disabled"]);
@@ -86,7 +86,7 @@ describe("the list of webhooks", () => {
     const { id } = await site.endpoint(receiver.url);
     const notices = async () =>
       readHtml((await dashboard.open(`${WEBHOOK_LIST}/${id}`)).text).texts(".notice .strong");
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
     expect(await notices()).toEqual(["All attempts fail"]);
     status = 200;

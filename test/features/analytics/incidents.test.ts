@@ -21,7 +21,7 @@ async function open(site: AnalyticsSite, startedAt: string, more: Record<string,
   const { id } = answer.body;
   return {
     id: id as string,
-    tell: (status: string, display_at: string) =>
+    addUpdate: (status: string, display_at: string) =>
       site.app.call(`/api/v1/incidents/${id}/updates`, {
         method: "POST",
         key,
@@ -37,13 +37,13 @@ describe("incident analytics", () => {
     const slow = await open(site, "2026-01-31T23:00:00Z", {
       components: { [API]: "major_outage" },
     });
-    await slow.tell("identified", "2026-01-31T23:20:00Z");
-    await slow.tell("resolved", "2026-02-01T05:00:00Z");
+    await slow.addUpdate("identified", "2026-01-31T23:20:00Z");
+    await slow.addUpdate("resolved", "2026-02-01T05:00:00Z");
     const quick = await open(site, "2026-01-01T00:00:00Z", {
       components: { [API]: "partial_outage" },
     });
-    await quick.tell("identified", "2026-01-01T00:10:00Z");
-    await quick.tell("resolved", "2026-01-01T01:00:00Z");
+    await quick.addUpdate("identified", "2026-01-01T00:10:00Z");
+    await quick.addUpdate("resolved", "2026-01-01T01:00:00Z");
     await open(site, "2026-02-01T00:00:00Z", { resolved_at: "2026-02-01T00:30:00Z" });
     const going = await open(site, "2026-03-10T11:00:00Z", { impact_override: "minor" });
     const { body } = await site.read(`incidents?page=acme&${YEAR}&interval=month`);
@@ -124,7 +124,7 @@ describe("incident analytics", () => {
     const { API = "", Website = "" } = site.components;
     const hour = "2026-03-10T11:00:00Z";
     const named = await open(site, hour, { components: { [API]: "partial_outage" } });
-    await named.tell("identified", "2026-03-10T11:05:00Z");
+    await named.addUpdate("identified", "2026-03-10T11:05:00Z");
     await open(site, hour, { components: { [Website]: "partial_outage" } });
     await open(site, hour, { page: "inside" });
     const monitor = await ctx.db.write((tx) => {

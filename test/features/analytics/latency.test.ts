@@ -66,10 +66,10 @@ function expectRecounted(results: readonly CheckRow[], line: Line) {
   const { exact, quantile } = recount(results, line);
   expect(line).toMatchObject(exact);
   for (const part of [0.5, 0.9, 0.95, 0.99]) {
-    const told = line[`p${Math.round(part * 100)}_ms`] ?? Number.NaN;
+    const reported = line[`p${Math.round(part * 100)}_ms`] ?? Number.NaN;
     const real = quantile(part) ?? Number.NaN;
     // Within 2 %, and half a millisecond for rounding.
-    expect(Math.abs(told - real)).toBeLessThanOrEqual(real * 0.02 + 0.5);
+    expect(Math.abs(reported - real)).toBeLessThanOrEqual(real * 0.02 + 0.5);
   }
 }
 
@@ -125,7 +125,7 @@ describe("latency", () => {
     expect((await site.read("latency?page=acme")).body.data).toHaveLength(20);
     await add();
     for (const path of ["latency?page=acme", "latency", `latency?component=${API}`]) {
-      await site.refused(path, "monitor");
+      await site.expectRejected(path, "monitor");
     }
   });
 });

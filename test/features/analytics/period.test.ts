@@ -9,7 +9,7 @@ import {
 import { DAY_MS, HOUR_MS, toIso } from "../../../src/kernel/time";
 
 const NOW = Date.parse("2026-03-10T12:34:56.789Z");
-const told = (input: Parameters<typeof readPeriod>[0]) => {
+const periodOf = (input: Parameters<typeof readPeriod>[0]) => {
   const { from, to, spans } = readPeriod(input, NOW);
   return { from: toIso(from), to: toIso(to), edges: spans.map((span) => toIso(span.from)) };
 };
@@ -23,19 +23,19 @@ const rejection = (input: Parameters<typeof readPeriod>[0]) => {
 
 describe("the period of analytics", () => {
   test("the default period is the last 30 UTC days, today included", () => {
-    const { from, to, edges } = told({});
+    const { from, to, edges } = periodOf({});
     expect([from, to]).toEqual(["2026-02-09T00:00:00.000Z", "2026-03-10T12:34:56.789Z"]);
     expect(edges).toHaveLength(1);
-    expect(told({ interval: "day" }).edges).toHaveLength(30);
-    const past = told({ to: "2026-03-01T00:00:00Z", interval: "day" });
+    expect(periodOf({ interval: "day" }).edges).toHaveLength(30);
+    const past = periodOf({ to: "2026-03-01T00:00:00Z", interval: "day" });
     expect(past.from).toBe("2026-01-30T00:00:00.000Z");
     expect(past.edges).toHaveLength(30);
   });
 
   test("a period ends now at the latest and must start before its end", () => {
-    expect(told({ to: "2030-01-01T00:00:00Z" }).to).toBe("2026-03-10T12:34:56.789Z");
+    expect(periodOf({ to: "2030-01-01T00:00:00Z" }).to).toBe("2026-03-10T12:34:56.789Z");
     const from = "2026-03-10T12:34:56.788Z";
-    expect(told({ from }).from).toBe(from);
+    expect(periodOf({ from }).from).toBe(from);
     expect(rejection({ from: toIso(NOW) })).toBe("#/from");
     expect(rejection({ from: "2029-01-01T00:00:00Z", to: "2030-01-01T00:00:00Z" })).toBe("#/from");
     expect(rejection({ from, to: from })).toBe("#/from");
@@ -44,22 +44,22 @@ describe("the period of analytics", () => {
 
   test("a period is divided at the boundaries of UTC hours, days and months", () => {
     const input = { from: "2026-01-30T10:30:00Z", to: "2026-03-01T00:00:00Z" };
-    expect(told({ ...input, interval: "month" }).edges).toEqual([
+    expect(periodOf({ ...input, interval: "month" }).edges).toEqual([
       "2026-01-30T10:30:00.000Z",
       "2026-02-01T00:00:00.000Z",
     ]);
-    const hours = told({ ...input, to: "2026-01-30T12:00:00Z", interval: "hour" });
+    const hours = periodOf({ ...input, to: "2026-01-30T12:00:00Z", interval: "hour" });
     expect(hours.edges).toEqual(["2026-01-30T10:30:00.000Z", "2026-01-30T11:00:00.000Z"]);
   });
 
   test("a period with too many intervals is rejected before they are made", () => {
     const from = (hours: number) =>
       toIso(Math.floor(NOW / HOUR_MS) * HOUR_MS - (hours - 1) * HOUR_MS);
-    expect(told({ from: from(LINES_MAX), interval: "hour" }).edges).toHaveLength(LINES_MAX);
+    expect(periodOf({ from: from(LINES_MAX), interval: "hour" }).edges).toHaveLength(LINES_MAX);
     expect(rejection({ from: from(LINES_MAX + 1), interval: "hour" })).toBe("#/interval");
     expect(rejection({ from: "1970-01-01T00:00:00Z", interval: "hour" })).toBe("#/interval");
-    expect(told({ from: "1970-01-01T00:00:00Z", interval: "month" }).edges).toHaveLength(675);
-    expect(told({ from: "1970-01-01T00:00:00Z" }).edges).toHaveLength(1);
+    expect(periodOf({ from: "1970-01-01T00:00:00Z", interval: "month" }).edges).toHaveLength(675);
+    expect(periodOf({ from: "1970-01-01T00:00:00Z" }).edges).toHaveLength(1);
   });
 
   test("the intervals of any period cover it without gaps", () => {

@@ -22,17 +22,17 @@ test("an analytics request with invalid parameters is rejected and names the par
       ["interval=", "interval"],
       ["limit=10", "limit"],
     ] as const) {
-      await site.refused(`${name}?${query}`, parameter);
+      await site.expectRejected(`${name}?${query}`, parameter);
     }
   }
   for (const name of ["uptime", "latency", "incidents"]) {
     expect((await site.read(`${name}?component=${API}`)).status).toBe(200);
-    await site.refused(`${name}?page=nowhere`, "page");
-    await site.refused(`${name}?page=`, "page");
-    await site.refused(`${name}?component=cmp_nothing`, "component");
-    await site.refused(`${name}?monitor=mon_nothing`, "monitor");
-    await site.refused(`${name}?page=acme&component=${API}`, "component");
-    await site.refused(`${name}?page=acme&monitor=mon_nothing`, "monitor");
+    await site.expectRejected(`${name}?page=nowhere`, "page");
+    await site.expectRejected(`${name}?page=`, "page");
+    await site.expectRejected(`${name}?component=cmp_nothing`, "component");
+    await site.expectRejected(`${name}?monitor=mon_nothing`, "monitor");
+    await site.expectRejected(`${name}?page=acme&component=${API}`, "component");
+    await site.expectRejected(`${name}?page=acme&monitor=mon_nothing`, "monitor");
   }
 });
 

@@ -52,7 +52,7 @@ describe("request analytics", () => {
     ]);
     expect(all.data[0]).toMatchObject({ id: idle.key.id, last_used_at: null });
     for (const { value } of [busy, idle]) expect(JSON.stringify(all)).not.toContain(value);
-    await site.refused("requests?key=key_nobody", "key");
+    await site.expectRejected("requests?key=key_nobody", "key");
   });
 
   test("requests are counted by whole hours, which the answer states", async () => {
@@ -96,7 +96,7 @@ describe("request analytics", () => {
 
   test("requests cannot be filtered by page, nor uptime by key", async () => {
     await using site = await createAnalyticsSite();
-    await site.refused("requests?page=acme", "page");
-    await site.refused("uptime?key=key_x", "key");
+    await site.expectRejected("requests?page=acme", "page");
+    await site.expectRejected("uptime?key=key_x", "key");
   });
 });

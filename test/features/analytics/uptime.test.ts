@@ -159,7 +159,7 @@ describe("the uptime of components", () => {
     expect(names(body.data)).toEqual(["acme/API", "acme/Website", "inside/Ledger"]);
     const one = await site.read("uptime?page=inside");
     expect(names(one.body.data)).toEqual(["inside/Ledger"]);
-    await site.refused(`uptime?component=${hidden.components["Old"]}`, "component");
+    await site.expectRejected(`uptime?component=${hidden.components["Old"]}`, "component");
   });
 });
 

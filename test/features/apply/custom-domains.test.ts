@@ -34,8 +34,8 @@ describe("a page's custom domains in a file", () => {
     await using app = await createTestApp();
     await apply(app, fileWith("a.example"));
     const audited = app.audit().length;
-    const refused = apply(app, fileWith("b.example", "status.test").replace("Acme", "Other"));
-    await expect(refused).rejects.toThrow(
+    const rejected = apply(app, fileWith("b.example", "status.test").replace("Acme", "Other"));
+    await expect(rejected).rejects.toThrow(
       "line 6: custom_domains[1] is the host of the public address",
     );
     expect(domainsOf(app)).toEqual(["a.example"]);

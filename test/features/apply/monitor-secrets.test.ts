@@ -148,8 +148,8 @@ test("secrets of monitors are in no report, log, audit entry, event or export", 
   expect(exported).toContain(
     "      headers:\n        Authorization: null\n        X-Tenant: null\n      body: null\n",
   );
-  const told = JSON.stringify([outcome, app.audit(), app.events(), app.logged, exported]);
-  expect(told).toContain("https://api.acme.example/login");
-  expect(told).not.toContain(TOKEN);
-  expect(told).not.toContain(PASSWORD);
+  const output = JSON.stringify([outcome, app.audit(), app.events(), app.logged, exported]);
+  expect(output).toContain("https://api.acme.example/login");
+  expect(output).not.toContain(TOKEN);
+  expect(output).not.toContain(PASSWORD);
 });

@@ -184,9 +184,9 @@ describe("monitors in a file", () => {
     const { app } = api;
     const outcome = await apply(app, FILE);
     const lines = outcome.changes.map(describeChange);
-    const told = JSON.stringify([outcome, lines, app.audit(), app.events(), app.logged]);
-    expect(told).toContain("nightly-backup");
-    expect(told).not.toMatch(/[0-9A-Za-z]{43}/);
+    const output = JSON.stringify([outcome, lines, app.audit(), app.events(), app.logged]);
+    expect(output).toContain("nightly-backup");
+    expect(output).not.toMatch(/[0-9A-Za-z]{43}/);
     const push = (await read(app))[1];
     const { body } = await api.call(`/${push.id}/rotate-token`, { method: "POST" });
     const beat = () => app.call(`/api/v1/heartbeats/${body.token}`);

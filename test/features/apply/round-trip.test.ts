@@ -8,7 +8,7 @@ import {
   writeApplyFile,
 } from "../../../src/features/apply";
 import type { ApplyFile, FileWebhook } from "../../../src/features/apply/model";
-import { withMonitors } from "../../../src/features/apply/placed";
+import { withMonitors } from "../../../src/features/apply/pointers";
 import type { WebhookFormat } from "../../../src/domain/webhook";
 import {
   arbitraryActions,

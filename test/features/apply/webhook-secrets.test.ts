@@ -216,10 +216,10 @@ test("secrets of webhooks are in no report, log, audit entry, event or export", 
   expect(exported).toContain("    settings:\n      bot_token: null\n");
   expect(exported.match(/url: null/g)).toHaveLength(1);
   expect(exported.match(/secret: null/g)).toHaveLength(1);
-  const told = JSON.stringify([outcome, app.audit(), app.events(), app.logged, exported]);
-  expect(told).toContain("https://ntfy.sh/acme-status");
-  for (const { secret } of Object.values(kept(app))) expect(told).not.toContain(secret);
+  const output = JSON.stringify([outcome, app.audit(), app.events(), app.logged, exported]);
+  expect(output).toContain("https://ntfy.sh/acme-status");
+  for (const { secret } of Object.values(kept(app))) expect(output).not.toContain(secret);
   for (const secret of [...Object.values(ENV), ...Object.values(OTHER_ENV)]) {
-    expect(told).not.toContain(secret.replace("https://hooks.slack.com/services/", ""));
+    expect(output).not.toContain(secret.replace("https://hooks.slack.com/services/", ""));
   }
 });

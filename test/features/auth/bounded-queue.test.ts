@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { createBoundedQueue } from "../../../src/features/auth/bounded-queue";
 import { settle } from "../../support/clock";
 
-function setUp(atOnce: number, waiting: number, waitingOfOne = waiting) {
+function setUp(concurrency: number, waiting: number, waitingPerSource = waiting) {
   const inTurn = createBoundedQueue({
-    atOnce,
+    concurrency,
     waiting,
-    waitingOfOne,
+    waitingPerSource,
     refuse: (reason) => new Error(reason),
   });
   const begun: string[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { findLink, issueLink, redeemLink, voidLinks } from "../../../src/features/auth";
+import { findLink, issueLink, redeemLink, endLinks } from "../../../src/features/auth";
 import {
   type AuthInstallation,
   countRows,
@@ -108,21 +108,21 @@ describe("one-time links", () => {
 });
 
 describe("voiding links", () => {
-  test("voidLinks ends every link of a purpose", async () => {
+  test("endLinks ends every link of a purpose", async () => {
     await using installation = openAuthInstallation();
     const { issue, find } = await withLinks(installation);
     const [setup, invite] = [await issue("setup"), await issue("invite", "usr_ada")];
-    await installation.ctx.db.write((tx) => voidLinks(tx, { purpose: "setup" }));
+    await installation.ctx.db.write((tx) => endLinks(tx, { purpose: "setup" }));
     expect(find(setup)).toBeUndefined();
     expect(find(invite)?.purpose).toBe("invite");
   });
 
-  test("voidLinks ends every link of a user", async () => {
+  test("endLinks ends every link of a user", async () => {
     await using installation = openAuthInstallation();
     const { issue, find } = await withLinks(installation);
     const ofAda = [await issue("invite", "usr_ada"), await issue("reset", "usr_ada")];
     const others = [await issue("reset", "usr_bob"), await issue("setup")];
-    await installation.ctx.db.write((tx) => voidLinks(tx, { userId: "usr_ada" }));
+    await installation.ctx.db.write((tx) => endLinks(tx, { userId: "usr_ada" }));
     expect(ofAda.map(find)).toEqual([undefined, undefined]);
     expect(others.map((token) => find(token)?.purpose)).toEqual(["reset", "setup"]);
   });

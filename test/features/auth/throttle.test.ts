@@ -16,7 +16,7 @@ function setUp() {
     made.takeAttempt(address) || made.accountWaitSeconds(email, address);
   const throttle = { ...made, delayOf };
   /** Waits for each Retry-After and returns the total in seconds. */
-  async function waitUntilJudged(email: string, address: ClientAddress): Promise<number> {
+  async function waitUntilVerified(email: string, address: ClientAddress): Promise<number> {
     let waited = 0;
     for (let wait = throttle.delayOf(email, address); wait > 0;) {
       await clock.advance(wait * 1_000);
@@ -28,17 +28,17 @@ function setUp() {
   async function fail(times: number, email: string, address: ClientAddress): Promise<number[]> {
     const waits: number[] = [];
     for (let i = 0; i < times; i++) {
-      waits.push(await waitUntilJudged(email, address));
+      waits.push(await waitUntilVerified(email, address));
       throttle.failed(email, address);
     }
     return waits;
   }
-  return { clock, throttle, waitUntilJudged, fail };
+  return { clock, throttle, waitUntilVerified, fail };
 }
 
 describe("login delays of an account", () => {
   test("an account with 200 failures from one network waits 30 s there and not elsewhere", async () => {
-    const { throttle, waitUntilJudged, fail } = setUp();
+    const { throttle, waitUntilVerified, fail } = setUp();
     const waits = await fail(200, ADA, HERE);
     expect(waits.slice(0, 3)).toEqual([0, 0, 0]);
     expect(Math.max(...waits)).toBe(30);
@@ -46,7 +46,7 @@ describe("login delays of an account", () => {
 
     expect(throttle.delayOf(ADA, ELSEWHERE)).toBe(0);
     expect(throttle.delayOf(ADA, HERE)).toBe(30);
-    expect(await waitUntilJudged(ADA, HERE)).toBe(30);
+    expect(await waitUntilVerified(ADA, HERE)).toBe(30);
   });
 
   test("an account accepts an attempt after exactly the returned seconds", async () => {
@@ -125,10 +125,10 @@ describe("login attempts of an address", () => {
   test("an address has ten attempts a minute over all accounts, and the eleventh waits for the returned time", async () => {
     const { clock, throttle } = setUp();
     for (let i = 0; i < 10; i++) expect(throttle.delayOf(`user${i}@acme.test`, HERE)).toBe(0);
-    const told = throttle.delayOf("user10@acme.test", HERE);
-    expect(told).toBe(6);
+    const delay = throttle.delayOf("user10@acme.test", HERE);
+    expect(delay).toBe(6);
     expect(throttle.delayOf("user10@acme.test", ELSEWHERE)).toBe(0);
-    await clock.advance(told * 1_000 - 1);
+    await clock.advance(delay * 1_000 - 1);
     expect(throttle.delayOf("user10@acme.test", HERE)).toBe(1);
     await clock.advance(1);
     expect(throttle.delayOf("user10@acme.test", HERE)).toBe(0);
@@ -140,9 +140,9 @@ describe("login attempts of an address", () => {
     await fail(3, ADA, HERE);
     for (let i = 0; i < 6; i++) throttle.delayOf(`user${i}@acme.test`, HERE);
     // This takes the last of the ten, so a second, which the account asks for, would not be enough.
-    const told = throttle.delayOf(ADA, HERE);
-    expect(told).toBe(6);
-    await clock.advance(told * 1_000);
+    const delay = throttle.delayOf(ADA, HERE);
+    expect(delay).toBe(6);
+    await clock.advance(delay * 1_000);
     expect(throttle.delayOf(ADA, HERE)).toBe(0);
   });
 
@@ -167,10 +167,10 @@ describe("login attempts of an address", () => {
     for (let i = 0; i < 50; i++) {
       expect(throttle.delayOf(`user${i}@acme.test`, within("1", i))).toBe(0);
     }
-    const told = throttle.delayOf("last@acme.test", within("1", 60));
-    expect(told).toBeGreaterThan(0);
+    const delay = throttle.delayOf("last@acme.test", within("1", 60));
+    expect(delay).toBeGreaterThan(0);
     expect(throttle.delayOf("last@acme.test", within("3", 60))).toBe(0);
-    await clock.advance(told * 1_000);
+    await clock.advance(delay * 1_000);
     expect(throttle.delayOf("last@acme.test", within("1", 61))).toBe(0);
   });
 

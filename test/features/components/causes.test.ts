@@ -49,8 +49,8 @@ describe("the causes of a source", () => {
     expect(await read(site)).toMatchObject({ status: "under_maintenance", causes: 1 });
     await cause(site, "maintenance", "mnt_a");
     expect(await read(site)).toMatchObject({ status: "operational", causes: 0 });
-    const told = site.app.events().map(({ data }) => data["status"]);
-    expect(told).toEqual([
+    const statuses = site.app.events().map(({ data }) => data["status"]);
+    expect(statuses).toEqual([
       "major_outage",
       "degraded_performance",
       "under_maintenance",
@@ -118,10 +118,10 @@ describe("the causes of a source", () => {
     await cause(site, "incident", "inc_a", { status: "major_outage", from: NOW, to: null });
     const { ctx } = site.app;
     await ctx.db.write((tx) => deleteComponent(ctx, tx, site.id, CLI_ACTOR));
-    const told = site.app.events().length;
+    const eventCount = site.app.events().length;
     await cause(site, "incident", "inc_a");
     await cause(site, "incident", "inc_b", { status: "major_outage", from: NOW, to: null });
-    expect(site.app.events()).toHaveLength(told);
+    expect(site.app.events()).toHaveLength(eventCount);
     expect(countCauses(ctx.db, {})).toEqual({ count: 1 });
   });
 });

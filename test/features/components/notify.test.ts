@@ -60,13 +60,13 @@ describe("notify in the events of component statuses", () => {
 
 describe("the event of a component with many causes", () => {
   /** Of so many causes the last one is the worst, and is what the component shows. */
-  async function markedBy(site: IncidentSite, count: number) {
+  async function causedBy(site: IncidentSite, count: number) {
     for (let n = 1; n < count; n++) {
       await site.open({ components: { [site.api]: "degraded_performance" } });
     }
     const { id } = await site.open({ components: { [site.api]: "major_outage" } });
-    const told = site.app.events().findLast(({ type }) => type === "component.status_changed");
-    return { worst: id, data: told?.data ?? {} };
+    const event = site.app.events().findLast(({ type }) => type === "component.status_changed");
+    return { worst: id, data: event?.data ?? {} };
   }
 
   test("the event of a component with 81 causes stays below 19 KB, includes the worst cause and is marked as truncated", async () => {
@@ -74,7 +74,7 @@ describe("the event of a component with many causes", () => {
     const { ctx } = site.app;
     const texts = { name: "🚒".repeat(255), description: "\u0001".repeat(1_000) };
     await ctx.db.write((tx) => updateComponent(ctx, tx, site.api, texts, CLI_ACTOR));
-    const { worst, data } = await markedBy(site, 81);
+    const { worst, data } = await causedBy(site, 81);
     expect(data).toMatchObject({ ...texts, truncated: true, old_status: "degraded_performance" });
     expect(data["causes"]).toHaveLength(80);
     expect(data["causes"]).toContainEqual({
@@ -87,7 +87,7 @@ describe("the event of a component with many causes", () => {
 
   test("the event of a component with five causes contains all of them", async () => {
     await using site = await createIncidentSite();
-    const { data } = await markedBy(site, 5);
+    const { data } = await causedBy(site, 5);
     expect(data["causes"]).toHaveLength(5);
     expect(data["truncated"]).toBeUndefined();
   });

@@ -11,7 +11,7 @@ import { deletePage } from "../../../src/features/page-deletion";
 import { createPage, getPage } from "../../../src/features/pages";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { type ArrangedSite, createArrangedSite } from "../../support/grouped-site";
-import { complaintsOf } from "../../support/user-installation";
+import { fieldErrorsOf } from "../../support/user-installation";
 import { rejectionOf } from "../../support/rejection";
 
 /** An order by names: parts after each other, a part's own name first unless it is in no group. */
@@ -122,7 +122,7 @@ describe("an incomplete or invalid order of a page's components", () => {
   const REFUSED: {
     what: string;
     parts(site: ArrangedSite): Promise<ComponentOrder> | ComponentOrder;
-    complaints: Record<string, string>;
+    errors: Record<string, string>;
   }[] = [
     {
       what: "without a component and a group",
@@ -131,7 +131,7 @@ describe("an incomplete or invalid order of a page's components", () => {
           [null, "Docs"],
           ["Core", "API", "Web"],
         ]),
-      complaints: {
+      errors: {
         "#/groups": "does not name “Edge”",
         "#/components": "does not name “CDN”",
       },
@@ -139,17 +139,17 @@ describe("an incomplete or invalid order of a page's components", () => {
     {
       what: "with one named twice",
       parts: (site) => orderIn(site, [[null, "Docs", "Docs"], ...AS_IT_IS.slice(1)]),
-      complaints: { "#/components/1": "is named twice" },
+      errors: { "#/components/1": "is named twice" },
     },
     {
       what: "with a group named twice",
       parts: (site) => orderIn(site, [...AS_IT_IS, ["Core"]]),
-      complaints: { "#/groups/2": "is named twice" },
+      errors: { "#/groups/2": "is named twice" },
     },
     {
       what: "with a component that is not there",
       parts: (site) => orderIn(site, [[null, "Docs", "cmp_none"], ...AS_IT_IS.slice(1)]),
-      complaints: { "#/components/1": "is not a component of this page" },
+      errors: { "#/components/1": "is not a component of this page" },
     },
     {
       what: "with a component in a group that is not there",
@@ -158,7 +158,7 @@ describe("an incomplete or invalid order of a page's components", () => {
         const [first, ...rest] = components;
         return { groups, components: [{ id: first?.id ?? "", groupId: "grp_none" }, ...rest] };
       },
-      complaints: { "#/components/0/groupId": "must be a group of this page" },
+      errors: { "#/components/0/groupId": "must be a group of this page" },
     },
     {
       what: "with a component of another page",
@@ -171,7 +171,7 @@ describe("an incomplete or invalid order of a page's components", () => {
         });
         return orderIn(site, [[null, "Docs", other], ...AS_IT_IS.slice(1)]);
       },
-      complaints: { "#/components/1": "is not a component of this page" },
+      errors: { "#/components/1": "is not a component of this page" },
     },
     {
       what: "with a component that was deleted meanwhile",
@@ -180,16 +180,16 @@ describe("an incomplete or invalid order of a page's components", () => {
         await ctx.db.write((tx) => deleteComponent(ctx, tx, site.ids["Web"] ?? "", CLI_ACTOR));
         return orderIn(site, AS_IT_IS);
       },
-      complaints: { "#/components/2": "is not a component of this page" },
+      errors: { "#/components/2": "is not a component of this page" },
     },
   ];
 
-  for (const { what, parts, complaints } of REFUSED) {
+  for (const { what, parts, errors } of REFUSED) {
     test(what, async () => {
       await using site = await createArrangedSite();
       const desired = await parts(site);
       const before = await site.state();
-      expect(complaintsOf(await rejectionOf(order(site, desired)))).toEqual(complaints);
+      expect(fieldErrorsOf(await rejectionOf(order(site, desired)))).toEqual(errors);
       expect(await site.state()).toEqual(before);
     });
   }

@@ -116,8 +116,8 @@ describe("uptime", () => {
         };
         const counted = BigInt(operational + degraded + partial + major) * 10n;
         const up = counted - BigInt(major) * 10n - BigInt(partial) * 3n;
-        const told = counted === 0n ? null : Number((up * 1_000_000n) / counted) / 1e6;
-        expect(uptimeOfDays([{ time }])).toBe(told);
+        const expected = counted === 0n ? null : Number((up * 1_000_000n) / counted) / 1e6;
+        expect(uptimeOfDays([{ time }])).toBe(expected);
       }),
       { numRuns: 2_000 },
     );

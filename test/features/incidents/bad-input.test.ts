@@ -117,7 +117,7 @@ describe("valid input for an incident", () => {
     const body = await site.open(json);
     expect(body.name).toBe(json["name"] ?? "Errors");
     expect(body.updates[0].body).toBe(json["body"] ?? "We look into it.");
-    expect(site.told()).toEqual(["incident.created"]);
+    expect(site.newEventTypes()).toEqual(["incident.created"]);
   });
 
   test("an update follows an incident whose started_at is ahead of the server's clock", async () => {

@@ -5,11 +5,11 @@ import { createIncidentSite, INCIDENTS } from "../../support/incident-site";
 describe("POST /api/v1/incidents", () => {
   test("a new incident signals one change of its page, even if it changes components", async () => {
     await using site = await createIncidentSite();
-    const told: string[] = [];
-    site.app.ctx.signals.pageChanged.on((id) => told.push(id));
+    const changedPages: string[] = [];
+    site.app.ctx.signals.pageChanged.on((id) => changedPages.push(id));
     const components = { [site.api]: "partial_outage", [site.web]: "major_outage" };
     const { body } = await site.post({ name: "Elevated errors", components });
-    expect(told).toEqual([body.page_id]);
+    expect(changedPages).toEqual([body.page_id]);
   });
 
   test("POST /api/v1/incidents creates an incident with its first update and applies the statuses that it names", async () => {
@@ -59,12 +59,12 @@ describe("POST /api/v1/incidents", () => {
     });
     expect(await site.read(body.id)).toEqual(body);
     expect(await site.shown()).toEqual({ api: "partial_outage", web: "operational" });
-    const marked = await site.app.call(`/api/v1/components/${site.api}`, { key: site.key });
-    expect(marked.body).toMatchObject({
+    const component = await site.app.call(`/api/v1/components/${site.api}`, { key: site.key });
+    expect(component.body).toMatchObject({
       baseline_status: "operational",
       causes: [{ source: "incident", id: body.id, status: "partial_outage" }],
     });
-    expect(site.told()).toEqual(["incident.created", "component.status_changed"]);
+    expect(site.newEventTypes()).toEqual(["incident.created", "component.status_changed"]);
     expect(site.app.audit().at(-1)).toMatchObject({
       action: "incident.create",
       targetId: body.id,
@@ -172,7 +172,7 @@ describe("an incident reported afterwards", () => {
       updates: [{ display_at: "2026-03-10T11:00:00.000Z", created_at: "2026-03-10T12:00:00.000Z" }],
     });
     expect(await site.shown()).toEqual({ api: "operational", web: "operational" });
-    expect(site.told()).toEqual(["incident.created"]);
+    expect(site.newEventTypes()).toEqual(["incident.created"]);
   });
 
   test("an incident created as resolved without a time is resolved now", async () => {
@@ -198,7 +198,9 @@ describe("an incident reported afterwards", () => {
       identified_at: "2026-03-10T09:30:00.000Z",
       resolved_at: "2026-03-10T11:00:00.000Z",
     });
-    const told = body.updates.map((each: { display_at: string }) => each.display_at.slice(11, 16));
-    expect(told).toEqual(["11:00", "10:00", "09:30", "09:00"]);
+    const changedPages = body.updates.map((each: { display_at: string }) =>
+      each.display_at.slice(11, 16),
+    );
+    expect(changedPages).toEqual(["11:00", "10:00", "09:30", "09:00"]);
   });
 });

@@ -10,7 +10,7 @@ const remove = ({ app }: IncidentSite, id: string) =>
   app.ctx.db.write((tx) => deleteIncident(app.ctx, tx, id, CLI_ACTOR));
 
 /** Sends every request about one incident. */
-async function askAll(site: IncidentSite, id: string, updateId: string) {
+async function readAll(site: IncidentSite, id: string, updateId: string) {
   const update = `${INCIDENTS}/${id}/updates/${updateId}`;
   const put = { method: "PUT", key: site.key, json: { body: "Why" } };
   return [
@@ -27,14 +27,14 @@ describe("a deleted incident", () => {
   test("deleting an incident ends its causes, records an event and makes it not found", async () => {
     await using site = await createIncidentSite();
     const incident = await site.open({ components: { [site.api]: "major_outage" } });
-    site.told();
+    site.newEventTypes();
     await remove(site, incident.id);
-    expect(site.told()).toEqual(["incident.deleted", "component.status_changed"]);
+    expect(site.newEventTypes()).toEqual(["incident.deleted", "component.status_changed"]);
     expect(site.app.events().at(-2)?.data).toMatchObject({ id: incident.id, version: 2 });
     expect(site.app.audit().at(-1)).toMatchObject({ action: "incident.delete" });
     expect((await site.shown()).api).toBe("operational");
     const before = await site.state();
-    for (const answer of await askAll(site, incident.id, incident.updates[0].id)) {
+    for (const answer of await readAll(site, incident.id, incident.updates[0].id)) {
       expectProblem(answer, "not_found");
     }
     expect((await rejectionOf(remove(site, incident.id))).code).toBe("not_found");
@@ -46,7 +46,7 @@ describe("a deleted incident", () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ draft: true });
     await remove(site, id);
-    expect(site.told()).toEqual([]);
+    expect(site.newEventTypes()).toEqual([]);
   });
 });
 
@@ -54,7 +54,7 @@ test("incidents of a deleted page are not found", async () => {
   await using site = await createIncidentSite();
   const incident = await site.open();
   await site.app.ctx.db.write((tx) => deletePage(site.app.ctx, tx, incident.page_id, CLI_ACTOR));
-  for (const answer of await askAll(site, incident.id, incident.updates[0].id)) {
+  for (const answer of await readAll(site, incident.id, incident.updates[0].id)) {
     expectProblem(answer, "not_found");
   }
   expect((await site.app.call(INCIDENTS, { key: site.key })).body.data).toEqual([]);

@@ -21,7 +21,7 @@ describe("a draft", () => {
       key: site.key,
       json: { body: "Why", publish: true },
     });
-    expect(site.told()).toEqual([]);
+    expect(site.newEventTypes()).toEqual([]);
     expect(await site.shown()).toEqual({ api: "operational", web: "operational" });
     expect(await document()).toBe(before);
     expect(site.app.audit().at(-1)).toMatchObject({ action: "incident.write_postmortem" });
@@ -38,7 +38,7 @@ describe("a draft", () => {
     const before = await site.state();
     expectProblem(await site.app.call(path, { key: reader }), "not_found");
     expectProblem(await site.app.call(update, { key: reader }), "not_found");
-    const refused = [
+    const rejected = [
       await site.patch(id, { draft: false }, { key: writer }),
       await site.update(id, {}, { key: writer }),
       await site.app.call(update, { method: "PATCH", key: writer, json: { body: "x" } }),
@@ -48,7 +48,7 @@ describe("a draft", () => {
         json: { body: "x" },
       }),
     ];
-    for (const answer of refused) expectProblem(answer, "not_found");
+    for (const answer of rejected) expectProblem(answer, "not_found");
     expect(await site.state()).toEqual(before);
     const listed = async (key: string) =>
       (await site.app.call(INCIDENTS, { key })).body.data.map((each: { id: string }) => each.id);
@@ -73,7 +73,7 @@ describe("a draft", () => {
     await site.update(id, { status: "identified", body: "Found.", notify: false });
     const { body } = await site.patch(id, { draft: false });
     expect(body).toMatchObject({ draft: false, status: "identified", version: 3 });
-    expect(site.told()).toEqual(["incident.created", "component.status_changed"]);
+    expect(site.newEventTypes()).toEqual(["incident.created", "component.status_changed"]);
     expect(site.app.events()[0]?.data).toMatchObject({
       draft: false,
       latest_update: { body: "Found." },
@@ -96,6 +96,6 @@ describe("a draft", () => {
     expect((await site.shown()).api).toBe("operational");
     await site.patch(id, { draft: false });
     expect((await site.shown()).api).toBe("degraded_performance");
-    expect(site.told()).toEqual(["incident.created", "component.status_changed"]);
+    expect(site.newEventTypes()).toEqual(["incident.created", "component.status_changed"]);
   });
 });

@@ -9,7 +9,7 @@ describe("PATCH /api/v1/incidents/{id}/updates/{update_id}", () => {
     await using site = await createIncidentSite();
     const { id, updates } = await site.open();
     await site.app.clock.advance(60_000);
-    site.told();
+    site.newEventTypes();
     const path = `${id}/updates/${updates[0].id}`;
     const { body } = await site.patch(path, { body: "We looked into it." });
     expect(body).toMatchObject({
@@ -20,7 +20,7 @@ describe("PATCH /api/v1/incidents/{id}/updates/{update_id}", () => {
       display_at: at("12:00"),
       created_at: at("12:00"),
     });
-    expect(site.told()).toEqual(["incident.updated"]);
+    expect(site.newEventTypes()).toEqual(["incident.updated"]);
     expect(site.app.events().at(-1)?.data).toMatchObject({
       latest_update: { body: "We looked into it." },
       notify: false,

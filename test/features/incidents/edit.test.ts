@@ -9,7 +9,7 @@ describe("PATCH /api/v1/incidents/{id}", () => {
     await using site = await createIncidentSite();
     const before = await site.open({ external_ref: "deploy-42" });
     await site.app.clock.advance(60_000);
-    site.told();
+    site.newEventTypes();
     const { body } = await site.patch(before.id, { name: "Slow answers" });
     expect(body).toEqual({
       ...before,
@@ -17,7 +17,7 @@ describe("PATCH /api/v1/incidents/{id}", () => {
       version: 2,
       updated_at: at("12:01"),
     });
-    expect(site.told()).toEqual(["incident.updated"]);
+    expect(site.newEventTypes()).toEqual(["incident.updated"]);
     expect(site.app.events().at(-1)?.data).toMatchObject({ name: "Slow answers", notify: false });
     expect(site.app.audit().at(-1)).toMatchObject({ action: "incident.update" });
   });

@@ -10,11 +10,11 @@ describe("external_ref", () => {
     const first = await site.open({ external_ref: "deploy-42" });
     const other = await site.open({ external_ref: "deploy-43" });
     const before = await site.state();
-    const refused = [
+    const rejected = [
       await site.post({ external_ref: "deploy-42" }),
       await site.patch(other.id, { external_ref: "deploy-42" }),
     ];
-    for (const answer of refused) {
+    for (const answer of rejected) {
       expect(expectProblem(answer, "conflict").detail).toContain(first.id);
     }
     expect(await site.state()).toEqual(before);

@@ -15,7 +15,7 @@ describe("Idempotency-Key", () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     const replayed = answers.filter((each) => each.headers.has("idempotency-replayed"));
     expect(replayed).toHaveLength(19);
-    expect(site.told()).toEqual(["incident.created", "component.status_changed"]);
+    expect(site.newEventTypes()).toEqual(["incident.created", "component.status_changed"]);
     expect((await site.app.call(INCIDENTS, { key: site.key })).body.data).toHaveLength(1);
     for (const answer of answers) {
       const { headers: sent } = answer;

@@ -12,22 +12,22 @@ describe("PUT /api/v1/incidents/{id}/postmortem", () => {
     const reader = await site.app.keyWith("read:status");
     const seen = async (key: string) =>
       (await site.app.call(`${INCIDENTS}/${id}`, { key })).body.postmortem;
-    site.told();
+    site.newEventTypes();
     const saved = await put(site, id, { body: "A disk was full." });
     expect(saved.status).toBe(200);
     expect(saved.body.postmortem).toEqual({ body: "A disk was full.", published_at: null });
     expect(await seen(site.key)).toEqual(saved.body.postmortem);
     expect(await seen(reader)).toBeNull();
-    expect(site.told()).toEqual([]);
+    expect(site.newEventTypes()).toEqual([]);
 
     await site.update(id, {});
     expect(site.app.events().at(-1)?.data).toMatchObject({ postmortem: null });
-    site.told();
+    site.newEventTypes();
 
     const published = await put(site, id, { body: "A disk was full.", publish: true });
     expect(published.body.postmortem.published_at).toBe("2026-03-10T12:00:00.000Z");
     expect(await seen(reader)).toEqual(published.body.postmortem);
-    expect(site.told()).toEqual(["incident.postmortem_published"]);
+    expect(site.newEventTypes()).toEqual(["incident.postmortem_published"]);
     expect(site.app.events().at(-1)?.data).toMatchObject({
       postmortem: { body: "A disk was full." },
       notify: true,
@@ -40,10 +40,10 @@ describe("PUT /api/v1/incidents/{id}/postmortem", () => {
     const { id } = await site.open();
     await put(site, id, { body: "One", publish: true });
     await site.app.clock.advance(60_000);
-    site.told();
+    site.newEventTypes();
     const { body } = await put(site, id, { body: "Two" });
     expect(body.postmortem).toEqual({ body: "Two", published_at: "2026-03-10T12:00:00.000Z" });
-    expect(site.told()).toEqual(["incident.updated"]);
+    expect(site.newEventTypes()).toEqual(["incident.updated"]);
   });
 
   test("publish: false hides a published post-mortem", async () => {
@@ -71,14 +71,14 @@ describe("PUT /api/v1/incidents/{id}/postmortem", () => {
     const { id } = await site.open();
     expect((await put(site, id, { body: "🚒".repeat(50_000) })).status).toBe(200);
     const before = await site.state();
-    const refused = [
+    const rejected = [
       [{ body: "x".repeat(50_001) }, "#/body"],
       [{ body: "" }, "#/body"],
       [{}, "#/body"],
       [{ body: "x", publish: "yes" }, "#/publish"],
       [{ body: "x", published_at: "2026-03-10T12:00:00Z" }, "#/published_at"],
     ] as const;
-    for (const [json, pointer] of refused) {
+    for (const [json, pointer] of rejected) {
       const { errors } = expectProblem(await put(site, id, json), "validation_failed");
       expect(errors.map((error: { pointer: string }) => error.pointer)).toEqual([pointer]);
     }

@@ -6,19 +6,19 @@ describe("resolving an incident", () => {
     await using site = await createIncidentSite();
     const first = await site.open({ components: { [site.api]: "major_outage" } });
     const second = await site.open({ components: { [site.api]: "degraded_performance" } });
-    site.told();
+    site.newEventTypes();
     await site.update(first.id, { status: "resolved" });
     expect((await site.shown()).api).toBe("degraded_performance");
-    expect(site.told()).toEqual(["incident.resolved", "component.status_changed"]);
+    expect(site.newEventTypes()).toEqual(["incident.resolved", "component.status_changed"]);
     await site.update(second.id, { status: "resolved" });
     expect((await site.shown()).api).toBe("operational");
-    expect(site.told()).toEqual(["incident.resolved", "component.status_changed"]);
+    expect(site.newEventTypes()).toEqual(["incident.resolved", "component.status_changed"]);
   });
 
   test("a resolving update sets the manual status of the components that it names", async () => {
     await using site = await createIncidentSite();
     const { id } = await site.open({ components: { [site.api]: "major_outage" } });
-    site.told();
+    site.newEventTypes();
     await site.update(id, {
       status: "resolved",
       components: { [site.api]: "degraded_performance" },
@@ -29,7 +29,7 @@ describe("resolving an incident", () => {
       baseline_status: "degraded_performance",
       causes: [{ source: "api", status: "degraded_performance" }],
     });
-    expect(site.told()).toEqual(["incident.resolved", "component.status_changed"]);
+    expect(site.newEventTypes()).toEqual(["incident.resolved", "component.status_changed"]);
     expect((await site.read(id)).components).toMatchObject([{ status: "degraded_performance" }]);
   });
 
@@ -42,10 +42,10 @@ describe("resolving an incident", () => {
     });
     const { id } = await site.open({ components: { [site.api]: "degraded_performance" } });
     expect((await site.shown()).api).toBe("partial_outage");
-    site.told();
+    site.newEventTypes();
     await site.update(id, { status: "resolved", components: { [site.api]: "operational" } });
     expect((await site.shown()).api).toBe("operational");
-    expect(site.told()).toEqual(["incident.resolved", "component.status_changed"]);
+    expect(site.newEventTypes()).toEqual(["incident.resolved", "component.status_changed"]);
   });
 
   test("a backdated update does not undo a later manual status", async () => {
@@ -67,10 +67,10 @@ describe("resolving an incident", () => {
     await site.update(id, { status: "resolved" });
     const { resolved_at } = await site.read(id);
     await site.app.clock.advance(60_000);
-    site.told();
+    site.newEventTypes();
     const { body } = await site.update(id, { body: "Some words more." });
     expect(body.status).toBe("resolved");
-    expect(site.told()).toEqual(["incident.updated"]);
+    expect(site.newEventTypes()).toEqual(["incident.updated"]);
     expect((await site.read(id)).resolved_at).toBe(resolved_at);
   });
 });
@@ -84,10 +84,10 @@ describe("reopening an incident", () => {
     await site.update(id, { components: { [site.web]: "degraded_performance" } });
     await site.update(id, { status: "resolved", components: { [site.api]: "operational" } });
     expect(await site.shown()).toEqual({ api: "operational", web: "operational" });
-    site.told();
+    site.newEventTypes();
     await site.update(id, { status: "investigating" });
     expect(await site.shown()).toEqual(causes);
-    expect(site.told()).toEqual([
+    expect(site.newEventTypes()).toEqual([
       "incident.reopened",
       "component.status_changed",
       "component.status_changed",

@@ -29,7 +29,7 @@ const updates: fc.Arbitrary<UpdateFacts[]> = fc
 const incident = { startedAt: 100, draft: false };
 
 /** Computes the status that the incident gives a component at a time, in the simplest way. */
-function markedAt(all: readonly UpdateFacts[], component: string, at: number): ComponentStatus {
+function setAt(all: readonly UpdateFacts[], component: string, at: number): ComponentStatus {
   const inEffect = all
     .filter((each) => each.displayAt <= at)
     .toSorted((a, b) => a.displayAt - b.displayAt || (a.id < b.id ? -1 : 1));
@@ -64,7 +64,7 @@ describe("the causes of an incident", () => {
                 (cause.to === null || cause.to > at),
             );
             expect(open.length).toBeLessThan(2);
-            expect(open[0]?.status ?? "operational").toBe(markedAt(all, component, at));
+            expect(open[0]?.status ?? "operational").toBe(setAt(all, component, at));
           }
         }
       }),
@@ -82,13 +82,13 @@ describe("the causes of an incident", () => {
   test("the causes of an incident end at an explicit resolved_at", () => {
     fc.assert(
       fc.property(updates, fc.integer({ min: 100, max: 140 }), (all, resolvedAt) => {
-        const told = [
+        const facts = [
           ...all,
           { id: "upd_z", status: "resolved" as const, displayAt: 135, components: [] },
         ];
-        const { causes } = timelineOf({ ...incident, resolvedAt }, told);
+        const { causes } = timelineOf({ ...incident, resolvedAt }, facts);
         for (const cause of causes) expect(cause.to).toBeLessThanOrEqual(resolvedAt);
-        const open = timelineOf(incident, told).causes.filter((cause) => cause.to === 135);
+        const open = timelineOf(incident, facts).causes.filter((cause) => cause.to === 135);
         for (const { componentId, status, from } of open) {
           if (from >= resolvedAt) continue;
           const moved = causes.filter((cause) => cause.componentId === componentId);

@@ -16,8 +16,8 @@ describe("the updates of an incident", () => {
     const id = await openFull(site, 249);
     expect((await site.update(id, {})).status).toBe(201);
     const before = await site.state();
-    const refused = await site.update(id, { status: "monitoring" });
-    expect(expectProblem(refused, "conflict").detail).toBe(
+    const rejected = await site.update(id, { status: "monitoring" });
+    expect(expectProblem(rejected, "conflict").detail).toBe(
       "The incident has 250 updates, the most that it can have. Resolve it, or open a new incident for what follows.",
     );
     expect(await site.state()).toEqual(before);
@@ -122,8 +122,8 @@ describe("the updates of an incident", () => {
     for (let count = 2; count <= 10; count++) {
       expect((await site.update(id, { components: all })).status).toBe(201);
     }
-    const refused = await site.update(id, { components: { [first]: "operational" } });
-    expect(expectProblem(refused, "conflict").detail).toBe(
+    const rejected = await site.update(id, { components: { [first]: "operational" } });
+    expect(expectProblem(rejected, "conflict").detail).toBe(
       "The updates of the incident name as many components as they can. Resolve it, or open a new incident for what follows.",
     );
     expect((await site.update(id, { body: "Naming nothing." })).status).toBe(201);
@@ -137,11 +137,11 @@ describe("the form for the next update of a full incident", () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const id = await openFull(site);
-    const refused = await dashboard.tell(id, { body: "One too many." });
-    expect(refused.status).toBe(409);
-    expect(refused.text).toContain("The incident has 250 updates, the most that it can have.");
-    expect(refused.text).toContain("One too many.");
-    expect((await dashboard.tell(id, { status: "resolved" })).status).toBe(303);
+    const rejected = await dashboard.addUpdate(id, { body: "One too many." });
+    expect(rejected.status).toBe(409);
+    expect(rejected.text).toContain("The incident has 250 updates, the most that it can have.");
+    expect(rejected.text).toContain("One too many.");
+    expect((await dashboard.addUpdate(id, { status: "resolved" })).status).toBe(303);
     expect((await site.read(id)).status).toBe("resolved");
   });
 });

@@ -86,7 +86,7 @@ async function statusesOf({ app, ids, key }: World): Promise<string[]> {
   return answers.map(({ body }) => body.status);
 }
 
-function changesTold({ app }: { app: TestApp }): unknown[] {
+function changeEvents({ app }: { app: TestApp }): unknown[] {
   return app
     .events()
     .filter(({ type }) => type === "component.status_changed")
@@ -118,7 +118,7 @@ function withIds(step: Step, ids: readonly string[]): Step {
 async function expectStatusesAndEvents(world: World): Promise<void> {
   expect(await statusesOf(world)).toEqual(world.model.statuses());
   const expected = world.shown.map(({ id, status }) => ({ id, status }));
-  expect(changesTold(world).toSorted(byText)).toEqual(expected.toSorted(byText));
+  expect(changeEvents(world).toSorted(byText)).toEqual(expected.toSorted(byText));
 }
 
 async function expectCausesAndDays(world: World): Promise<void> {

@@ -31,15 +31,15 @@ describe("choices of a key's expiry", () => {
     ["2027-01-31T10:00:00Z", "must be a day such as 2027-01-31"],
     ["2026-03-09", "is in the past"],
     ["9999-12-31", "is too far in the future; omit it for a key that never expires"],
-  ])("the expiry date %p is rejected: it %s", (date, complaint) => {
-    expect(expiryOfChoice("date", date, NOON)).toEqual({ complaint });
+  ])("the expiry date %p is rejected: it %s", (date, error) => {
+    expect(expiryOfChoice("date", date, NOON)).toEqual({ error });
   });
 
   test.each(["", "8", "07", "-1", "__proto__", "DATE"])(
     "the unknown expiry choice %p is rejected",
     (choice) => {
       expect(expiryOfChoice(choice, "2027-01-31", NOON)).toEqual({
-        complaint: "must be never, 7, 30, 90, 365 (days) or date",
+        error: "must be never, 7, 30, 90, 365 (days) or date",
       });
     },
   );
@@ -86,7 +86,7 @@ describe("descriptions of an expiry", () => {
       fc.property(days, (moment) => {
         const day = moment.toISOString().slice(0, 10);
         const decided = decideExpiry(day, moment.getTime());
-        if (!("expiresAt" in decided)) throw new Error(decided.complaint);
+        if (!("expiresAt" in decided)) throw new Error(decided.error);
         const expiresAt = new Date(decided.expiresAt).toISOString();
         expect(describeExpiry(expiresAt, moment.getTime())).toEqual({ text: day, isPast: false });
       }),

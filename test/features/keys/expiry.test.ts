@@ -65,7 +65,7 @@ test("an expiry date ends at the next midnight, whenever it is set", () => {
       const day = moment.toISOString().slice(0, 10);
       const midnight = Date.parse(`${day}T00:00:00Z`) + 86_400_000;
       expect(decideExpiry(day, moment.getTime())).toEqual({ expiresAt: midnight });
-      expect(decideExpiry(day, midnight)).toEqual({ complaint: "is in the past" });
+      expect(decideExpiry(day, midnight)).toEqual({ error: "is in the past" });
     }),
   );
 });

@@ -17,7 +17,7 @@ interface Sketch {
   isRevoked: boolean;
   usesAgo: (number | null)[];
   /** Whole hours before the present one. */
-  refusedAgo: number | null;
+  rejectedAgo: number | null;
 }
 
 /** Moments around an edge, the edge itself and its neighbours among them. */
@@ -30,7 +30,7 @@ const sketches = fc.array(
     expiresIn: fc.option(fc.oneof(around(14 * DAY), fc.integer({ min: -5, max: 5 }))),
     isRevoked: fc.boolean(),
     usesAgo: fc.array(fc.option(around(90 * DAY)), { minLength: 1, maxLength: 3 }),
-    refusedAgo: fc.option(fc.integer({ min: 0, max: 200 })),
+    rejectedAgo: fc.option(fc.integer({ min: 0, max: 200 })),
   }),
   { maxLength: 15 },
 );
@@ -48,7 +48,7 @@ const EXPECTED: Record<KeyFilter, (sketch: Sketch) => boolean> = {
     sketch.usesAgo.every((ago) => ago === null || ago > 90 * DAY),
   // The clock is at a full hour, so that the 168 hours before it are the 7 days.
   limited: (sketch) =>
-    EXPECTED.live(sketch) && sketch.refusedAgo !== null && sketch.refusedAgo <= 168,
+    EXPECTED.live(sketch) && sketch.rejectedAgo !== null && sketch.rejectedAgo <= 168,
 };
 
 function insertSketch(app: TestApp, sketch: Sketch): Promise<string> {
@@ -77,8 +77,8 @@ function insertSketch(app: TestApp, sketch: Sketch): Promise<string> {
         lastUsedAt: ago === null ? null : TEST_START - ago,
       });
     }
-    if (sketch.refusedAgo !== null) {
-      const hour = TEST_START - sketch.refusedAgo * HOUR;
+    if (sketch.rejectedAgo !== null) {
+      const hour = TEST_START - sketch.rejectedAgo * HOUR;
       addToHour(tx, { keyId: id, hour, ok: 1, clientError: 0, limited: 1 });
       addToHour(tx, { keyId: id, hour: hour - HOUR, ok: 1, clientError: 0, limited: 0 });
     }

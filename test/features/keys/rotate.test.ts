@@ -34,8 +34,8 @@ describe("rotating a key", () => {
     expect((await app.call("/api/v1/key", { key: value })).status).toBe(200);
     expect((await app.call("/api/v1/key", { key: rotated.value })).status).toBe(200);
     await app.clock.advance(1);
-    const refused = await app.call("/api/v1/key", { key: value });
-    expect(expectProblem(refused, "expired_key").detail).toBe(
+    const rejected = await app.call("/api/v1/key", { key: value });
+    expect(expectProblem(rejected, "expired_key").detail).toBe(
       "This value of the API key was replaced and ended at 2026-03-10T13:00:00.000Z. Use the newest value.",
     );
     expect((await app.call("/api/v1/key", { key: rotated.value })).status).toBe(200);

@@ -39,9 +39,9 @@ describe("the use of a key", () => {
     using folder = temporaryFolder();
     const databasePath = join(folder.path, "allclear.db");
     await using app = await createTestApp({ databasePath });
-    await using watcher = anotherProcess(app, databasePath);
+    await using listener = anotherProcess(app, databasePath);
     const keys = [await app.keyWith("read:status"), await app.keyWith("read:status")];
-    const writes = () => watcher.ctx.db.foreignVersion();
+    const writes = () => listener.ctx.db.foreignVersion();
     const before = writes();
     for (let i = 0; i < 40; i++) await app.call("/api/v1/key", { key: keys[i % 2] });
     expect(writes()).toBe(before);
@@ -60,12 +60,12 @@ describe("the use of a key", () => {
     using folder = temporaryFolder();
     const databasePath = join(folder.path, "allclear.db");
     await using app = await createTestApp({ databasePath });
-    await using watcher = anotherProcess(app, databasePath);
+    await using listener = anotherProcess(app, databasePath);
     await app.keyWith("read:status");
     await app.call("/api/v1/key");
-    const before = watcher.ctx.db.foreignVersion();
+    const before = listener.ctx.db.foreignVersion();
     await app.clock.advance(60_000);
-    expect(watcher.ctx.db.foreignVersion()).toBe(before);
+    expect(listener.ctx.db.foreignVersion()).toBe(before);
   });
 
   test("the use of a key is counted by hour, for all its values together", async () => {

@@ -33,12 +33,12 @@ test("a key value is allclear_, 43 digits of 32 random bytes, and 6 digits of CR
 });
 
 test("a key value uses 32 random bytes, requested once", () => {
-  const asked: number[] = [];
+  const lengths: number[] = [];
   generateKeyValue((size) => {
-    asked.push(size);
+    lengths.push(size);
     return new Uint8Array(size);
   });
-  expect(asked).toEqual([32]);
+  expect(lengths).toEqual([32]);
 });
 
 test("every generated key value is recognised, alone and within a text", () => {

@@ -119,12 +119,13 @@ describe("a token bucket", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), arbitraryGaps, (limit, gaps) => {
         const { bucket, now } = drained(limit, gaps);
-        const told = takeToken(bucket, limit, now).retryAfterSeconds * 1_000;
+        const waitMs = takeToken(bucket, limit, now).retryAfterSeconds * 1_000;
         for (const share of [0.1, 0.3, 0.7, 0.9]) {
           const probe = { ...bucket };
-          if (!takeToken(probe, limit, now + share * told).isAllowed) Object.assign(bucket, probe);
+          if (!takeToken(probe, limit, now + share * waitMs).isAllowed)
+            Object.assign(bucket, probe);
         }
-        expect(takeToken(bucket, limit, now + told).isAllowed).toBe(true);
+        expect(takeToken(bucket, limit, now + waitMs).isAllowed).toBe(true);
       }),
     );
   });

@@ -70,11 +70,11 @@ describe("the headers of a limit", () => {
     await app.call("/api/v1/key", { key });
     await app.call("/api/v1/key", { key });
     await app.clock.advance(500);
-    const refused = await app.call("/api/v1/key", { key });
-    expect(expectProblem(refused, "rate_limited").detail).toBe(
+    const rejected = await app.call("/api/v1/key", { key });
+    expect(expectProblem(rejected, "rate_limited").detail).toBe(
       "The limit of 2 requests a minute for the API key is used up. Try again in 30 seconds.",
     );
-    expect(limitHeaders(refused)).toEqual({
+    expect(limitHeaders(rejected)).toEqual({
       policy: '"key";q=2;w=60',
       state: '"key";r=0;t=60',
       limit: "2",
@@ -87,11 +87,11 @@ describe("the headers of a limit", () => {
   test("a rate_limited answer to an address names the address's limit", async () => {
     await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "60" } });
     for (let i = 0; i < 60; i++) await app.call("/");
-    const refused = await app.call("/");
-    expect(expectProblem(refused, "rate_limited").detail).toBe(
+    const rejected = await app.call("/");
+    expect(expectProblem(rejected, "rate_limited").detail).toBe(
       "The limit of 60 requests a minute for this address for requests without a valid API key is used up. Try again in 1 second.",
     );
-    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(rejected.headers.get("retry-after")).toBe("1");
   });
 
   test("rate limit headers are exposed to other origins on public JSON", async () => {
@@ -119,9 +119,9 @@ describe("the headers of a limit", () => {
   test("a 429 on public JSON exposes its headers to other origins", async () => {
     await using app = await createTestApp({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1" } });
     await app.call("/openapi.json");
-    const refused = await app.call("/openapi.json");
-    expectProblem(refused, "rate_limited");
-    expect(refused.headers.get("access-control-allow-origin")).toBe("*");
-    expect(refused.headers.get("access-control-expose-headers")).toContain("Retry-After");
+    const rejected = await app.call("/openapi.json");
+    expectProblem(rejected, "rate_limited");
+    expect(rejected.headers.get("access-control-allow-origin")).toBe("*");
+    expect(rejected.headers.get("access-control-expose-headers")).toContain("Retry-After");
   });
 });

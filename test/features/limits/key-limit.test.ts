@@ -35,8 +35,8 @@ describe("a key's limit", () => {
     for (const rate_limit of [1, 5, 7, 59, 60, 61]) {
       const { value: key } = await app.createKey({ rate_limit });
       await drain(app, key);
-      const refused = await app.call("/api/v1/key", { key });
-      const seconds = Number(refused.headers.get("retry-after"));
+      const rejected = await app.call("/api/v1/key", { key });
+      const seconds = Number(rejected.headers.get("retry-after"));
       await app.clock.advance((seconds - 1) * 1_000);
       expectProblem(await app.call("/api/v1/key", { key }), "rate_limited");
       await app.clock.advance(1_000);
@@ -70,9 +70,9 @@ describe("a key's limit", () => {
     const { key, value } = await app.createKey({ rate_limit: 100 });
     for (let i = 0; i < 50; i++) await app.call("/api/v1/key", { key: value });
     await setLimit(app, key.id, 6);
-    const refused = await app.call("/api/v1/key", { key: value });
-    expectProblem(refused, "rate_limited");
-    expect(refused.headers.get("retry-after")).toBe("10");
+    const rejected = await app.call("/api/v1/key", { key: value });
+    expectProblem(rejected, "rate_limited");
+    expect(rejected.headers.get("retry-after")).toBe("10");
     await app.clock.advance(10_000);
     expect(await drain(app, value)).toBe(1);
   });

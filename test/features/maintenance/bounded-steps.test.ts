@@ -15,14 +15,14 @@ test("the maintenance clock limits the changes of one transaction and completes 
     const answer = await app.call("/api/v1/maintenance", { key, method: "POST", json });
     expect(answer.status).toBe(201);
   }
-  // Past the end of all: each window was missed whole.
+  // Past the planned ends, so that both start and end of each maintenance are due.
   await app.clock.advance(4 * HOUR_MS);
   const rounds: number[] = [];
   const completed = () =>
     app.events().filter(({ type }) => type === "maintenance.completed").length;
-  for (let mayBeMore = true; mayBeMore;) {
+  for (let hasMore = true; hasMore;) {
     const before = completed();
-    mayBeMore = await app.ctx.db.write((tx) => advanceMaintenance(app.ctx, tx, app.clock.now()));
+    hasMore = await app.ctx.db.write((tx) => advanceMaintenance(app.ctx, tx, app.clock.now()));
     rounds.push(completed() - before);
     // A maintenance that starts in one round also ends in it.
     expect(app.events().filter(({ type }) => type === "maintenance.started")).toHaveLength(

@@ -124,7 +124,7 @@ function underWay(site: MaintenanceSite): Set<string> {
 }
 
 test("a component is under maintenance exactly while a maintenance that names it is in progress", async () => {
-  let marked = 0;
+  let causeCount = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(happening, { minLength: 5, maxLength: 25 }), async (happenings) => {
       await using site = await createMaintenanceSite({ isClockRunning: true });
@@ -132,7 +132,7 @@ test("a component is under maintenance exactly while a maintenance that names it
       for (const next of happenings) {
         await happen(site, ids, next);
         const expected = underWay(site);
-        marked += expected.size;
+        causeCount += expected.size;
         for (const row of listComponentsOfPage(site.app.ctx.db, { pageId: site.page.id })) {
           const status = expected.has(row.id) ? "under_maintenance" : "operational";
           expect({ name: row.name, status: row.status }).toEqual({ name: row.name, status });
@@ -143,5 +143,5 @@ test("a component is under maintenance exactly while a maintenance that names it
     }),
     { numRuns: 60 },
   );
-  expect(marked).toBeGreaterThan(20);
+  expect(causeCount).toBeGreaterThan(20);
 }, 60_000);

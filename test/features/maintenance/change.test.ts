@@ -25,7 +25,7 @@ describe("PATCH /api/v1/maintenance/{id}", () => {
       version: 2,
       updated_at: at("12:00:01"),
     });
-    expect(site.told()).toEqual(["maintenance.scheduled", "maintenance.updated"]);
+    expect(site.eventTypes()).toEqual(["maintenance.scheduled", "maintenance.updated"]);
     expect(site.app.audit().at(-1)).toMatchObject({ action: "maintenance.update", targetId: id });
   });
 
@@ -108,6 +108,6 @@ describe("PATCH /api/v1/maintenance/{id}", () => {
     );
     expect(answers.map(({ status }) => status)).toEqual([200, 412]);
     expect((await site.get(id)).name).toBe("One");
-    expect(site.told()).toEqual(["maintenance.scheduled", "maintenance.updated"]);
+    expect(site.eventTypes()).toEqual(["maintenance.scheduled", "maintenance.updated"]);
   });
 });

@@ -224,8 +224,8 @@ describe("the maintenance clock after a pause", () => {
     const timer = startMaintenanceClock(ctx);
     for (let turn = 0; turn < 5; turn++) await settle();
     expect(portions).toEqual([50, 50, 20]);
-    const told = site.app.events().filter(({ type }) => /started|completed/.test(type));
-    const times = told.map(({ type, data }) =>
+    const events = site.app.events().filter(({ type }) => /started|completed/.test(type));
+    const times = events.map(({ type, data }) =>
       Date.parse(String(data[type === "maintenance.started" ? "started_at" : "completed_at"])),
     );
     expect(times).toEqual(times.toSorted((a, b) => a - b));

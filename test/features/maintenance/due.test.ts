@@ -51,13 +51,13 @@ test("listDue returns exactly the maintenances with due transitions, the longest
       await ctx.db.write((tx) => {
         for (const row of rows) insertMaintenance(tx, row);
       });
-      const owed = rows
+      const due = rows
         .map((row) => ({ id: row.id, at: dueTransitions(row, TEST_START)[0]?.at }))
         .filter((each): each is { id: string; at: number } => each.at !== undefined)
         .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
         .map(({ id }) => id);
       const found = listDue(ctx.db, { now: TEST_START, limit: 100 });
-      expect(found.map(({ row }) => row.id)).toEqual(owed);
+      expect(found.map(({ row }) => row.id)).toEqual(due);
     }),
     { numRuns: 60 },
   );

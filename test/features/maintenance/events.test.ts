@@ -17,9 +17,9 @@ describe("a maintenance's event", () => {
       subjectId: id,
       data: { ...resource, latest_update: updates[0], notify: false },
     });
-    const told = site.app.events().filter(({ subjectId }) => subjectId === id);
-    expect(told.map(({ data }) => data["version"])).toEqual([1, 2]);
-    for (const { data } of told) expect(Object.keys(data)).not.toContain("updates");
+    const events = site.app.events().filter(({ subjectId }) => subjectId === id);
+    expect(events.map(({ data }) => data["version"])).toEqual([1, 2]);
+    for (const { data } of events) expect(Object.keys(data)).not.toContain("updates");
   });
 
   test("the event of a maintenance has the notify of its update, or else of its plan", async () => {

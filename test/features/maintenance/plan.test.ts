@@ -41,7 +41,7 @@ describe("POST /api/v1/maintenance", () => {
       ],
     });
     expect(await site.get(id)).toEqual(answer.body);
-    expect(site.told()).toEqual(["maintenance.scheduled"]);
+    expect(site.eventTypes()).toEqual(["maintenance.scheduled"]);
     expect(site.app.audit().at(-1)).toMatchObject({
       action: "maintenance.plan",
       actorKind: "key",
@@ -88,7 +88,7 @@ describe("POST /api/v1/maintenance", () => {
     expect(again.headers.get("idempotency-replayed")).toBe("true");
     expect(again.text).toBe(first.text);
     expect((await site.call("")).body.data).toHaveLength(1);
-    expect(site.told()).toEqual(["maintenance.scheduled"]);
+    expect(site.eventTypes()).toEqual(["maintenance.scheduled"]);
   });
 
   test.each([

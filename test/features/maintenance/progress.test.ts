@@ -89,7 +89,7 @@ describe("an update of a maintenance", () => {
       await site.update(id, { status, body: "On we go." });
     }
     await site.cancel(await site.plan());
-    expect(site.told()).toEqual([
+    expect(site.eventTypes()).toEqual([
       "maintenance.scheduled",
       "maintenance.started",
       "maintenance.updated",
@@ -178,7 +178,7 @@ describe("an update of a maintenance", () => {
     expect([first.status, again.status]).toEqual([201, 201]);
     expect(again.text).toBe(first.text);
     expect((await site.get(id)).updates).toHaveLength(3);
-    expect(site.told().filter((type) => type === "maintenance.completed")).toHaveLength(1);
+    expect(site.eventTypes().filter((type) => type === "maintenance.completed")).toHaveLength(1);
   });
 
   test("changes of an unknown maintenance or one of a deleted page are not_found", async () => {

@@ -5,7 +5,7 @@ import { settle } from "../../support/clock";
 import { at, createMaintenanceSite, type MaintenanceSite } from "../../support/maintenance-site";
 
 function reminders(site: MaintenanceSite): number {
-  return site.told().filter((type) => type === "maintenance.reminder").length;
+  return site.eventTypes().filter((type) => type === "maintenance.reminder").length;
 }
 
 describe("a reminder", () => {
@@ -74,11 +74,11 @@ describe("a reminder", () => {
     await site.clock.advance(90 * MINUTE_MS);
     const timer = startMaintenanceClock(site.app.ctx);
     await settle();
-    const told = site.app
+    const events = site.app
       .events()
       .slice(2)
       .filter(({ type }) => type.startsWith("maintenance."));
-    expect(told.map(({ type, data }) => `${data["name"]}: ${type}`)).toEqual([
+    expect(events.map(({ type, data }) => `${data["name"]}: ${type}`)).toEqual([
       "Soon: maintenance.reminder",
       "Begun: maintenance.started",
     ]);

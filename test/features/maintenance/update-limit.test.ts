@@ -28,8 +28,8 @@ describe("the updates of a maintenance", () => {
 
   test("a full maintenance can be cancelled by an update or by POST of cancel", async () => {
     await using site = await createMaintenanceSite();
-    const told = await planFull(site);
-    expect((await site.update(told, { body: "No.", status: "cancelled" })).status).toBe(201);
+    const cancelledId = await planFull(site);
+    expect((await site.update(cancelledId, { body: "No.", status: "cancelled" })).status).toBe(201);
     const cancelled = await planFull(site);
     expect((await site.cancel(cancelled)).status).toBe(200);
     expect((await site.get(cancelled)).updates).toHaveLength(251);
@@ -61,9 +61,9 @@ describe("the form for the next update of a full maintenance", () => {
     const path = `${MAINTENANCE}/${id}`;
     const form = await openForm(dashboard.site.app, path, dashboard.session);
     const update = { form, body: "One too many.", status: "", display_at: "", notify: "yes" };
-    const refused = await dashboard.send(path, update);
-    expect(refused.status).toBe(409);
-    expect(refused.text).toContain("The maintenance has 250 updates");
-    expect(refused.text).toContain("One too many.");
+    const rejected = await dashboard.send(path, update);
+    expect(rejected.status).toBe(409);
+    expect(rejected.text).toContain("The maintenance has 250 updates");
+    expect(rejected.text).toContain("One too many.");
   });
 });

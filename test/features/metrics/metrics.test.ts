@@ -4,7 +4,7 @@ import { SECOND_MS } from "../../../src/kernel/time";
 import { createTestApp, expectProblem } from "../../support/app";
 import { addMonitor } from "../../support/monitor-store";
 import { scrape } from "../../support/scrape";
-import { fails, openWatch } from "../../support/engine-site";
+import { fails, openEngineSite } from "../../support/engine-site";
 
 describe("GET /metrics", () => {
   test("GET /metrics returns Prometheus's text format to keys with read:analytics only", async () => {
@@ -119,17 +119,17 @@ describe("GET /metrics", () => {
 
 describe("metrics of the monitoring", () => {
   test("the metrics count checks by type and outcome, late checks and waiting ones", async () => {
-    await using watch = await openWatch();
-    const { app } = watch;
-    app.app.metrics.add(...checkFamilies(() => watch.engine.figures()));
+    await using site = await openEngineSite();
+    const { app } = site;
+    app.app.metrics.add(...checkFamilies(() => site.engine.figures()));
     const key = await app.keyWith("read:analytics");
-    await watch.monitor({ name: "good" });
-    await watch.monitor({ name: "bad" });
-    watch.let("bad.test", fails());
-    await watch.clock.advance(10 * SECOND_MS);
+    await site.monitor({ name: "good" });
+    await site.monitor({ name: "bad" });
+    site.let("bad.test", fails());
+    await site.clock.advance(10 * SECOND_MS);
     const { value } = await scrape(app, key);
     const of = (labels: Record<string, string>) => value("allclear_monitor_checks_total", labels);
-    const { checks } = watch.engine.figures();
+    const { checks } = site.engine.figures();
     expect(checks.ok).toBeGreaterThan(0);
     expect(of({ type: "http", outcome: "ok" })).toBe(checks.ok);
     expect(of({ type: "http", outcome: "failed" })).toBe(checks.failed);

@@ -28,9 +28,9 @@ describe("metrics of webhooks", () => {
     expect(await of("deliveries_waiting", broken.id)).toBe(0);
     expect(await of("oldest_delivery_age_seconds", broken.id)).toBe(0);
 
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.pass(MINUTE_S * 1_000);
-    await site.tell("cmp_2", "cmp_3");
+    await site.recordEvents("cmp_2", "cmp_3");
     await site.pass(MINUTE_S * 1_000);
     expect(await of("deliveries_waiting", broken.id)).toBe(3);
     expect(await of("oldest_delivery_age_seconds", broken.id)).toBe(2 * MINUTE_S);
@@ -59,7 +59,7 @@ describe("metrics of webhooks", () => {
     expect(before.families.get("allclear_webhook_tries_total")?.samples).toHaveLength(4);
     expect(await triesOf(broken.id)).toEqual([0, 0]);
 
-    await site.tell("cmp_1", "cmp_2");
+    await site.recordEvents("cmp_1", "cmp_2");
     await site.idle();
     expect(await triesOf(whole.id)).toEqual([2, 0]);
     expect(await triesOf(broken.id)).toEqual([0, 2]);
@@ -74,7 +74,7 @@ describe("metrics of webhooks", () => {
     const { site, key } = await createSite();
     await using _ = site;
     await site.endpoint(slow.url);
-    await site.tell("cmp_1", "cmp_2");
+    await site.recordEvents("cmp_1", "cmp_2");
     await slow.until(2);
     expect((await scrape(site.app, key)).value("allclear_webhook_tries_running")).toBe(2);
     answer.resolve(200);
@@ -88,7 +88,7 @@ describe("metrics of webhooks", () => {
     await using _ = site;
     const { app } = site;
     const { id, secret, url } = await site.endpoint(down.url);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
     const { text } = await scrape(app, key);
     expect(text).toContain(id);

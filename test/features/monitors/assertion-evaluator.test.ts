@@ -28,7 +28,7 @@ function subject(text: string) {
     headers: new Map<string, string>(),
     latencyMs: 1,
     certificateDays: null,
-    body: { bytes, isCut: false },
+    body: { bytes, isTruncated: false },
   };
 }
 

@@ -42,7 +42,7 @@ function observed(more: Partial<Observed> = {}, body = BODY) {
     ]),
     latencyMs: 120,
     certificateDays: 20,
-    body: async () => ({ bytes: new TextEncoder().encode(body), isCut: false }),
+    body: async () => ({ bytes: new TextEncoder().encode(body), isTruncated: false }),
     ...more,
   };
 }
@@ -148,10 +148,10 @@ describe("assertions that fail", () => {
 
   test("a JSON assertion fails for a body that is not JSON, too long or nested too deeply", async () => {
     const assertion = json("$.status", "eq", "ok");
-    const failure = (text: string, isCut = false) =>
+    const failure = (text: string, isTruncated = false) =>
       firstFailure(
         [assertion],
-        observed({ body: async () => ({ bytes: new TextEncoder().encode(text), isCut }) }),
+        observed({ body: async () => ({ bytes: new TextEncoder().encode(text), isTruncated }) }),
       );
     expect(await failure("<html>")).toBe("The body is not JSON.");
     expect(await failure("")).toBe("The body is not JSON.");
@@ -204,7 +204,7 @@ describe("several assertions", () => {
     const counting = observed({
       body: async () => {
         reads += 1;
-        return { bytes: new TextEncoder().encode(BODY), isCut: false };
+        return { bytes: new TextEncoder().encode(BODY), isTruncated: false };
       },
     });
     await firstFailure([number("status", "eq", 200)], counting);

@@ -49,7 +49,7 @@ const REFUSED: [what: string, body: unknown, fields: string[]][] = [
     { ...HTTP, interval_seconds: 30, retry_interval_seconds: 31 },
     ["#/retry_interval_seconds"],
   ],
-  ["a mark that is none", { ...HTTP, on_down: "operational" }, ["#/on_down"]],
+  ["an invalid component status", { ...HTTP, on_down: "operational" }, ["#/on_down"]],
   [
     "components that are none",
     { ...HTTP, component_ids: ["cmp_1", "x"] },

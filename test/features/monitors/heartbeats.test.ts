@@ -157,18 +157,18 @@ describe("rate limits of valid heartbeat tokens", () => {
   test("ten thousand heartbeats in a minute are limited to 60 and one per second", async () => {
     await using api = await createMonitorApi();
     const { token } = await push(api);
-    let refused: Answer | undefined;
+    let rejected: Answer | undefined;
     for (let second = 0; second < 60; second++) {
       for (let i = 0; i < 167; i++) {
         const answer = await beat(api, token);
-        if (answer.status !== 200) refused = answer;
+        if (answer.status !== 200) rejected = answer;
       }
       await api.app.clock.advance(1_000);
     }
     expect(api.heartbeats.length).toBe(60 + 59);
-    const { detail } = expectProblem(refused as Answer, "rate_limited");
+    const { detail } = expectProblem(rejected as Answer, "rate_limited");
     expect(detail).toStartWith("The limit of 60 requests a minute for this heartbeat token");
-    expect(refused?.headers.get("retry-after")).toBe("1");
+    expect(rejected?.headers.get("retry-after")).toBe("1");
     expect((await beat(api, token)).status).toBe(200);
   });
 

@@ -55,7 +55,7 @@ function latencyOf(
 }
 
 /** Expects the latency of these monitors to equal a recount of their checks in a span. */
-function expectCounted(told: LatencyFigures, nums: readonly number[], from: number, to: number) {
+function expectCounted(figures: LatencyFigures, nums: readonly number[], from: number, to: number) {
   const all: (number | null)[] = [];
   for (const num of nums) {
     for (let at = Math.ceil(from / 30_000) * 30_000; at < to; at += 30_000)
@@ -64,7 +64,7 @@ function expectCounted(told: LatencyFigures, nums: readonly number[], from: numb
   const sorted = all.filter((value) => value !== null).sort((a, b) => a - b);
   const exact = (part: number) => sorted[Math.floor(part * (sorted.length - 1))] ?? Number.NaN;
   const avg = sorted.reduce((a, b) => a + b, 0) / sorted.length;
-  expect(told).toMatchObject({
+  expect(figures).toMatchObject({
     checks: all.length,
     failures: all.length - sorted.length,
     count: sorted.length,
@@ -73,10 +73,10 @@ function expectCounted(told: LatencyFigures, nums: readonly number[], from: numb
     maxMs: sorted.at(-1) ?? null,
   });
   const quantiles = [
-    [0.5, told.p50Ms],
-    [0.9, told.p90Ms],
-    [0.95, told.p95Ms],
-    [0.99, told.p99Ms],
+    [0.5, figures.p50Ms],
+    [0.9, figures.p90Ms],
+    [0.95, figures.p95Ms],
+    [0.99, figures.p99Ms],
   ] as const;
   for (const [part, value] of quantiles) {
     // Half a millisecond for the rounding to whole ones.
@@ -97,13 +97,13 @@ describe("the latency of a span", () => {
         from: MIDNIGHT + start * MINUTE_MS,
         to: Math.min(end, MIDNIGHT + (start + length) * MINUTE_MS),
       }));
-    const asked = fc.property(spans, fc.constantFrom(nums, nums.slice(1)), (span, own) => {
+    const prop = fc.property(spans, fc.constantFrom(nums, nums.slice(1)), (span, own) => {
       expectCounted(latencyOf(store.ctx.db, own, span), own, span.from, span.to);
     });
-    fc.assert(asked, { numRuns: 15 });
+    fc.assert(prop, { numRuns: 15 });
     for (const hour of [3, 24, 25, 30]) {
       await rollUpAll(store, MIDNIGHT + hour * HOUR_MS + 10 * MINUTE_MS);
-      fc.assert(asked, { numRuns: 15 });
+      fc.assert(prop, { numRuns: 15 });
     }
   });
 
@@ -137,19 +137,19 @@ describe("the latency of a span", () => {
     using store = openMonitorStore();
     const { num } = await store.monitor({ createdAt: MIDNIGHT });
     await store.record(check(num, MIDNIGHT + 5, null), check(num, MIDNIGHT + 65_000, null));
-    const told = { ...NONE, checks: 2, failures: 2 };
+    const figures = { ...NONE, checks: 2, failures: 2 };
     const span = { from: MIDNIGHT, to: MIDNIGHT + HOUR_MS };
-    expect(latencyOf(store.ctx.db, [num], span)).toEqual(told);
+    expect(latencyOf(store.ctx.db, [num], span)).toEqual(figures);
     await rollUpAll(store, MIDNIGHT + 2 * HOUR_MS);
-    expect(latencyOf(store.ctx.db, [num], span)).toEqual(told);
+    expect(latencyOf(store.ctx.db, [num], span)).toEqual(figures);
   });
 
   test("quantiles of a span stay within the measured range", async () => {
     using store = openMonitorStore();
     const { num } = await store.monitor({ createdAt: MIDNIGHT });
     await store.record(check(num, MIDNIGHT, 1_000));
-    const told = latencyOf(store.ctx.db, [num], { from: MIDNIGHT, to: MIDNIGHT + 1 });
-    expect(told).toMatchObject({ minMs: 1_000, p50Ms: 1_000, p99Ms: 1_000, maxMs: 1_000 });
+    const figures = latencyOf(store.ctx.db, [num], { from: MIDNIGHT, to: MIDNIGHT + 1 });
+    expect(figures).toMatchObject({ minMs: 1_000, p50Ms: 1_000, p99Ms: 1_000, maxMs: 1_000 });
   });
 });
 
@@ -170,10 +170,10 @@ describe("the latency of intervals", () => {
       at = next;
     }
     const { each } = latencyOfEach(store.ctx.db, nums, intervals);
-    for (const [place, num] of nums.entries()) {
-      expect(each[place]).toHaveLength(intervals.length);
+    for (const [heapIndex, num] of nums.entries()) {
+      expect(each[heapIndex]).toHaveLength(intervals.length);
       for (const [index, interval] of intervals.entries()) {
-        expectCounted(each[place]?.[index] ?? NONE, [num], interval.from, interval.to);
+        expectCounted(each[heapIndex]?.[index] ?? NONE, [num], interval.from, interval.to);
       }
     }
   });

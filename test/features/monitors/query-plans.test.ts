@@ -70,8 +70,8 @@ describe("statements about monitors", () => {
         sql,
       ).toEqual([]);
       // The components of the monitors that are shown are put in the order of their pages.
-      const mayOrder = /"monitor_components"/.test(sql);
-      if (!mayOrder)
+      const canOrder = /"monitor_components"/.test(sql);
+      if (!canOrder)
         expect(
           steps.filter((step) => /TEMP B-TREE/.test(step)),
           sql,

@@ -61,8 +61,8 @@ describe("rollups while the server runs", () => {
     expect(findMonitorState(db, { monitorNum: num })?.rolledUntil).toBe(TEST_START);
     await store.clock.advance(MINUTE_MS);
     expect(findMonitorState(db, { monitorNum: num })?.rolledUntil).toBe(TEST_START + HOUR_MS);
-    const told = store.logged.filter(({ msg }) => msg === "results wait to be rolled up");
-    expect(told).toHaveLength(1);
+    const warnings = store.logged.filter(({ msg }) => msg === "results wait to be rolled up");
+    expect(warnings).toHaveLength(1);
     rollUps.cancel();
   });
 });

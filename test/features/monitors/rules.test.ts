@@ -15,26 +15,31 @@ const QUICK = 40;
 const SLOW = 900;
 
 /** `.` quick, `s` slow, `x` failed, `?` unknown, `m` quick while under maintenance; ten seconds apart. */
-function run(marks: string, from = newEvaluation("pending", 0), thresholds = THRESHOLDS) {
+function run(letters: string, from = newEvaluation("pending", 0), thresholds = THRESHOLDS) {
   let evaluation = from;
   const transitions: string[] = [];
   let needsRecheck = false;
-  for (const [index, mark] of Array.from(marks).entries()) {
-    const result = evaluateCheck(evaluation, observe(mark, index * 10), thresholds, mark === "m");
+  for (const [index, letter] of Array.from(letters).entries()) {
+    const result = evaluateCheck(
+      evaluation,
+      observe(letter, index * 10),
+      thresholds,
+      letter === "m",
+    );
     evaluation = result.evaluation;
     needsRecheck = result.needsRecheck;
-    if (result.transition) transitions.push(told(result.transition));
+    if (result.transition) transitions.push(textOf(result.transition));
   }
   return { evaluation, transitions, needsRecheck };
 }
 
-function observe(mark: string, at: number): Observation {
-  if (mark === "x") return { at, outcome: "failed", latencyMs: null };
-  if (mark === "?") return { at, outcome: "unknown", latencyMs: null };
-  return { at, outcome: "ok", latencyMs: mark === "s" ? SLOW : QUICK };
+function observe(letter: string, at: number): Observation {
+  if (letter === "x") return { at, outcome: "failed", latencyMs: null };
+  if (letter === "?") return { at, outcome: "unknown", latencyMs: null };
+  return { at, outcome: "ok", latencyMs: letter === "s" ? SLOW : QUICK };
 }
 
-function told({ from, to, at }: Transition): string {
+function textOf({ from, to, at }: Transition): string {
   return `${from} → ${to} at ${at}`;
 }
 
@@ -131,7 +136,7 @@ describe("states of a monitor", () => {
   });
 
   test("transitions of any series of results have ascending times and match the changes of state", () => {
-    const marks = fc.array(fc.constantFrom(".", "s", "x", "?", "m"), { maxLength: 60 });
+    const letters = fc.array(fc.constantFrom(".", "s", "x", "?", "m"), { maxLength: 60 });
     const thresholds = fc.record({
       failureThreshold: fc.integer({ min: 1, max: 4 }),
       successThreshold: fc.integer({ min: 1, max: 4 }),
@@ -139,15 +144,15 @@ describe("states of a monitor", () => {
     });
     const start = fc.constantFrom(...MONITOR_STATES.filter((state) => state !== "paused"));
     fc.assert(
-      fc.property(marks, thresholds, start, (sequence, limits, state) => {
+      fc.property(letters, thresholds, start, (sequence, limits, state) => {
         let evaluation: Evaluation = newEvaluation(state, 0);
-        for (const [index, mark] of sequence.entries()) {
+        for (const [index, letter] of sequence.entries()) {
           const before = evaluation;
           const { transition, evaluation: after } = evaluateCheck(
             before,
-            observe(mark, index * 10),
+            observe(letter, index * 10),
             limits,
-            mark === "m",
+            letter === "m",
           );
           expect(transition !== undefined).toBe(after.state !== before.state);
           expect(after.since).toBeGreaterThanOrEqual(before.since);

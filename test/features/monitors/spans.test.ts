@@ -64,8 +64,8 @@ describe("the times of a monitor's states", () => {
   test("the times of states equal a count of all milliseconds in each interval", () => {
     fc.assert(
       fc.property(timelines, intervalLists, (spans, intervals) => {
-        const told = timesByInterval(spans, intervals);
-        expect(told).toEqual(intervals.map(({ from, to }) => counted(spans, from, to)));
+        const result = timesByInterval(spans, intervals);
+        expect(result).toEqual(intervals.map(({ from, to }) => counted(spans, from, to)));
       }),
     );
   });
@@ -89,14 +89,14 @@ describe("a monitor's uptime", () => {
       fc.property(timelines, (spans) => {
         const times = counted(spans, 0, END);
         const known = times.up + times.degraded + times.down;
-        const told = uptimeOf(timesByState(spans, { from: 0, to: END }));
+        const result = uptimeOf(timesByState(spans, { from: 0, to: END }));
         if (known === 0) {
-          expect(told).toBeNull();
+          expect(result).toBeNull();
           return;
         }
         const exact = (known - times.down) / known;
-        expect(told).toBeLessThanOrEqual(exact + 1e-12);
-        expect(told).toBeGreaterThan(exact - 1e-6);
+        expect(result).toBeLessThanOrEqual(exact + 1e-12);
+        expect(result).toBeGreaterThan(exact - 1e-6);
       }),
     );
   });
@@ -146,8 +146,12 @@ describe("outages", () => {
   });
 
   test("adjacent outages are one, with the first reason", () => {
-    const told = outagesOf([down(120, 130, "refused"), down(130, null, "timed out")], within, 140);
-    expect(told).toEqual([{ startedAt: 120, endedAt: null, durationMs: 20, message: "refused" }]);
+    const result = outagesOf(
+      [down(120, 130, "refused"), down(130, null, "timed out")],
+      within,
+      140,
+    );
+    expect(result).toEqual([{ startedAt: 120, endedAt: null, durationMs: 20, message: "refused" }]);
   });
 
   test("the total of outages equals the time in which the monitor was down", () => {

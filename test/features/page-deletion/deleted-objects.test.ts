@@ -297,10 +297,10 @@ describe("a page that apply --prune deletes", () => {
     const call = async (method: string, path: string, json?: object) =>
       (await app.call(`/api/v1${path}`, { key, method, ...(json ? { json } : {}) })).body;
     const { components } = await call("GET", "/status/old");
-    const watch = { type: "tcp", config: { host: "b.example.com", port: 80 } };
+    const engineSite = { type: "tcp", config: { host: "b.example.com", port: 80 } };
     const component_ids = [components[0].id];
     for (const name of ["First", "Second"]) {
-      await call("POST", "/monitors", { ...watch, name, component_ids });
+      await call("POST", "/monitors", { ...engineSite, name, component_ids });
       await call("POST", "/webhooks", { url: RECEIVER, description: name, page: "old" });
     }
     const MONITOR = MOVED("live/shop").replace("Moved", "Second, previous_refs: [first]");

@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../src/kernel/time";
 import { apply, linesOf } from "../../support/apply";
 import { openForm } from "../../support/dashboard";
-import { fails, openWatch, type Watch } from "../../support/engine-site";
+import { fails, openEngineSite, type EngineSite } from "../../support/engine-site";
 
 const LIVE = "{slug: live, name: Live, components: [{name: Shop}]}";
 
 interface Site {
-  watch: Watch;
+  engineSite: EngineSite;
   /** The monitor of a component on each of the pages live and old. */
   monitorId: string;
   oldPageId: string;
@@ -18,8 +18,8 @@ interface Site {
 
 /** Two pages, a monitor of a component on both, and a maintenance in progress on the page old. */
 async function openSite(): Promise<Site> {
-  const watch = await openWatch();
-  const { app, clock } = watch;
+  const engineSite = await openEngineSite();
+  const { app, clock } = engineSite;
   await apply(app, `pages: [${LIVE}, {slug: old, name: Old, components: [{name: Mirror}]}]`);
   const key = await app.keyWith("read:status", "write:maintenance");
   const statusOf = async (slug: string) => (await app.call(`/api/v1/status/${slug}`, { key })).body;
@@ -30,7 +30,7 @@ async function openSite(): Promise<Site> {
     page,
     components: [{ id: mirror }],
   } = await statusOf("old");
-  const monitor = await watch.monitor({
+  const monitor = await engineSite.monitor({
     component_ids: [liveComponent, mirror],
     failure_threshold: 1,
   });
@@ -54,11 +54,11 @@ async function openSite(): Promise<Site> {
   });
   expect(began.status).toBe(201);
   await clock.advance(MINUTE_MS);
-  expect(watch.state(monitor.id)).toBe("maintenance");
-  return { watch, monitorId: monitor.id, oldPageId: page.id, liveComponent, key };
+  expect(engineSite.state(monitor.id)).toBe("maintenance");
+  return { engineSite, monitorId: monitor.id, oldPageId: page.id, liveComponent, key };
 }
 
-async function deleteInDashboard({ watch: { app }, oldPageId }: Site): Promise<void> {
+async function deleteInDashboard({ engineSite: { app }, oldPageId }: Site): Promise<void> {
   const session = await app.signedIn("admin");
   const path = `/admin/pages/${oldPageId}/delete`;
   const form = { form: await openForm(app, path, session), slug: "old" };
@@ -66,7 +66,7 @@ async function deleteInDashboard({ watch: { app }, oldPageId }: Site): Promise<v
 }
 
 /** Applies a file that no longer holds the page. */
-async function prune({ watch: { app } }: Site): Promise<void> {
+async function prune({ engineSite: { app } }: Site): Promise<void> {
   const outcome = await apply(app, `pages: [${LIVE}]`, true);
   expect(linesOf(outcome)).toContain("- page old");
 }
@@ -77,26 +77,26 @@ describe.each([
 ])("deleting a page %s during its maintenance", (_, remove) => {
   test("after the deletion, a monitor of another page still sets the status of its component", async () => {
     const site = await openSite();
-    const { watch, monitorId, liveComponent, key } = site;
-    await using _ = watch;
+    const { engineSite, monitorId, liveComponent, key } = site;
+    await using _ = engineSite;
     await remove(site);
-    watch.let("api.test", fails());
-    await watch.clock.advance(2 * MINUTE_MS);
-    expect(watch.state(monitorId)).toBe("down");
-    expect(watch.status(liveComponent)).toBe("major_outage");
-    const { body } = await watch.app.call("/api/v1/status/live", { key });
+    engineSite.let("api.test", fails());
+    await engineSite.clock.advance(2 * MINUTE_MS);
+    expect(engineSite.state(monitorId)).toBe("down");
+    expect(engineSite.status(liveComponent)).toBe("major_outage");
+    const { body } = await engineSite.app.call("/api/v1/status/live", { key });
     expect(body.status.indicator).toBe("critical");
   });
 
   test("after the deletion and a restart, the monitor is not in maintenance", async () => {
     const site = await openSite();
-    const { watch, monitorId } = site;
-    await using _ = watch;
-    await watch.stop();
+    const { engineSite, monitorId } = site;
+    await using _ = engineSite;
+    await engineSite.stop();
     await remove(site);
-    watch.let("api.test", fails());
-    await watch.start();
-    await watch.clock.advance(2 * MINUTE_MS);
-    expect(watch.state(monitorId)).toBe("down");
+    engineSite.let("api.test", fails());
+    await engineSite.start();
+    await engineSite.clock.advance(2 * MINUTE_MS);
+    expect(engineSite.state(monitorId)).toBe("down");
   });
 });

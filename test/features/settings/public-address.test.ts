@@ -10,7 +10,7 @@ import { createPage } from "../../../src/features/pages";
 import { createSnapshots } from "../../../src/features/status";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import {
-  complaintsOf,
+  fieldErrorsOf,
   openPeopleInstallation,
   type PeopleInstallation,
 } from "../../support/user-installation";
@@ -64,15 +64,15 @@ describe("the public address", () => {
     ["javascript:alert(1)", "must begin with http:// or https://"],
     ["acme.test", "must be a URL"],
     ["", "must be a URL"],
-  ])("the public address %p is rejected, and the previous one is kept", async (text, complaint) => {
+  ])("the public address %p is rejected, and the previous one is kept", async (text, detail) => {
     await using installation = openPeopleInstallation();
     await set(installation, ADDRESS);
     const { ctx } = installation;
-    const rejection = await installation.refused((tx) =>
+    const rejection = await installation.rejectionFrom((tx) =>
       setPublicAddress(ctx, tx, text, CLI_ACTOR),
     );
-    expect(complaintsOf(rejection)).toEqual({
-      "#/public_address": expect.stringContaining(complaint),
+    expect(fieldErrorsOf(rejection)).toEqual({
+      "#/public_address": expect.stringContaining(detail),
     });
     expect([readPublicAddress(ctx.db), ctx.baseUrl]).toEqual([ADDRESS, ADDRESS]);
   });
@@ -80,23 +80,23 @@ describe("the public address", () => {
   test("a new public address is used in links at once and signalled once", async () => {
     await using installation = openPeopleInstallation();
     const shown = await shownAddress(installation);
-    let told = 0;
-    installation.ctx.signals.settingsChanged.on(() => (told += 1));
+    let signalCount = 0;
+    installation.ctx.signals.settingsChanged.on(() => (signalCount += 1));
     expect(shown()).toBe("http://127.0.0.1:8080/status/acme");
     await set(installation, ADDRESS);
-    expect([shown(), told]).toEqual([`${ADDRESS}/status/acme`, 1]);
+    expect([shown(), signalCount]).toEqual([`${ADDRESS}/status/acme`, 1]);
     await set(installation, "https://other.acme.test");
-    expect([shown(), told]).toEqual(["https://other.acme.test/status/acme", 2]);
+    expect([shown(), signalCount]).toEqual(["https://other.acme.test/status/acme", 2]);
   });
 
   test("setting the current public address again changes nothing", async () => {
     await using installation = openPeopleInstallation();
     await set(installation, ADDRESS);
-    let told = 0;
-    installation.ctx.signals.settingsChanged.on(() => (told += 1));
+    let signalCount = 0;
+    installation.ctx.signals.settingsChanged.on(() => (signalCount += 1));
     expect(await set(installation, `${ADDRESS}/`)).toBe(ADDRESS);
     followPublicAddress(installation.ctx);
-    expect([told, installation.audit().length]).toEqual([0, 1]);
+    expect([signalCount, installation.audit().length]).toEqual([0, 1]);
   });
 
   test("a public address that is rolled back is not used", async () => {

@@ -23,9 +23,9 @@ const NOTICED_MS = 1_000;
 const EVERYWHERE = { args: ["--public-rate-limit", "10000", "--listen", "0.0.0.0:0"] };
 
 /** Sets the public address from this process while the server runs. */
-async function setBeside(site: Installation, address: string): Promise<void> {
+async function setFromCommand(site: Installation, address: string): Promise<void> {
   const env = { ALLCLEAR_DATA_DIR: site.dataDir, ALLCLEAR_LOG_LEVEL: "silent" };
-  const { ctx, close } = openForCommand(testConfig(env), "test", { mayCreate: false });
+  const { ctx, close } = openForCommand(testConfig(env), "test", { canCreate: false });
   await ctx.db.write((tx) => setPublicAddress(ctx, tx, address, CLI_ACTOR));
   close();
 }
@@ -44,7 +44,7 @@ describe("the public address of a running server", () => {
     expect(await pageUrl(server, value)).toBe(`http://localhost:${server.port}/status/acme`);
     expect(server.stderr()).toContain(WARNING);
 
-    await setBeside(site, ADDRESS);
+    await setFromCommand(site, ADDRESS);
     const isFollowed = async () => (await pageUrl(server, value)) === `${ADDRESS}/status/acme`;
     expect(await holdsWithin(NOTICED_MS, isFollowed)).toBe(true);
     await server.stop();
@@ -58,7 +58,7 @@ describe("the public address of a running server", () => {
     await using site = await createInstallation();
     await site.createPage("acme", ["API"]);
     const { value } = await site.createKey(["read:status"]);
-    await setBeside(site, ADDRESS);
+    await setFromCommand(site, ADDRESS);
     const args = [...EVERYWHERE.args, "--base-url", "https://flag.acme.test"];
     const server = await site.serve({ args });
     expect(await pageUrl(server, value)).toBe("https://flag.acme.test/status/acme");

@@ -92,7 +92,7 @@ describe("GET /api/v1/status/{slug}", () => {
     const first = await app.call("/api/v1/status/acme", { key });
     const { statements } = app.ctx.db;
     statements.prepared = () => {
-      throw new Error("the database was asked");
+      throw new Error("the database was read");
     };
     const second = await app.call("/api/v1/status/acme", { key });
     expect(second.text).toBe(first.text);

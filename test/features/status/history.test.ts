@@ -8,7 +8,9 @@ describe("past entries", () => {
     names(
       site
         .past()
-        .map(({ thing }) => (thing.kind === "incident" ? thing.incident : thing.maintenance)),
+        .map(({ subject }) =>
+          subject.kind === "incident" ? subject.incident : subject.maintenance,
+        ),
     );
 
   test("past incidents are those that ended within 15 UTC days, last started first", async () => {
@@ -36,7 +38,7 @@ describe("past entries", () => {
     const plan = async (name: string, statuses: string[]) => {
       const span = ["2026-03-10T13:00:00Z", "2026-03-10T14:00:00Z"] as const;
       const { id } = await site.plan(...span, { name });
-      for (const status of statuses) await site.tell(id, { status });
+      for (const status of statuses) await site.updateMaintenance(id, { status });
     };
     await plan("Done", ["in_progress", "completed"]);
     await site.app.clock.advance(1);

@@ -54,7 +54,7 @@ describe("the incidents of a page's document", () => {
 
   test("the status document contains at most 50 incidents with their 20 newest updates", async () => {
     await using site = await createPublicSite();
-    const { id } = await site.open({ name: "Much told" });
+    const { id } = await site.open({ name: "Many updates" });
     for (let n = 1; n <= 21; n++) await site.update(id, { body: `No. ${n}` });
     for (let n = 1; n <= 51; n++) {
       await site.open({ name: `${n}`, started_at: new Date(n * 60_000).toISOString() });

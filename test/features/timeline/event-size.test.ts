@@ -173,7 +173,7 @@ describe("the size of an event", () => {
 
   test("the event of an incident without an update, or with components left out, has the recorded bytes", () => {
     const { record } = incident({ components: 2, name: "API", text: "" });
-    const data = incidentData({ ...record, isCut: true }, undefined, false, BASE_URL);
+    const data = incidentData({ ...record, isTruncated: true }, undefined, false, BASE_URL);
     expect(describeData(data)).toBe("2/- cut, none, none: 642 fede1a2432c7");
   });
 

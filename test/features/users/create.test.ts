@@ -10,7 +10,7 @@ import {
   setRole,
 } from "../../../src/features/users";
 import { CLI_ACTOR, userActor } from "../../../src/domain/actor";
-import { complaintsOf, HASH, openPeopleInstallation } from "../../support/user-installation";
+import { fieldErrorsOf, HASH, openPeopleInstallation } from "../../support/user-installation";
 
 const ADA = { email: "ada@acme.test", name: "Ada" };
 const BOB = { email: "bob@acme.test", name: "Bob", role: "viewer" } as const;
@@ -44,10 +44,10 @@ describe("the first user", () => {
 
   test.each(["admin", "editor", "viewer"] as const)("the first user cannot be %s", async (role) => {
     await using installation = openPeopleInstallation();
-    const rejection = await installation.refused((tx) =>
+    const rejection = await installation.rejectionFrom((tx) =>
       createUser(installation.ctx, tx, { ...ADA, role }, CLI_ACTOR),
     );
-    expect(complaintsOf(rejection)).toEqual({ "#/role": "must be owner: this is the first user" });
+    expect(fieldErrorsOf(rejection)).toEqual({ "#/role": "must be owner: this is the first user" });
     expect(hasUsers(installation.ctx.db)).toBe(false);
   });
 });
@@ -67,10 +67,10 @@ describe("a later user", () => {
     await using installation = openPeopleInstallation();
     await installation.user("Ada");
     const { role: _, ...roleless } = BOB;
-    const rejection = await installation.refused((tx) =>
+    const rejection = await installation.rejectionFrom((tx) =>
       createUser(installation.ctx, tx, roleless, CLI_ACTOR),
     );
-    expect(complaintsOf(rejection)).toEqual({ "#/role": "is required" });
+    expect(fieldErrorsOf(rejection)).toEqual({ "#/role": "is required" });
   });
 
   test.each(["ada@acme.test", "ADA@Acme.Test", "  ada@acme.test\t"])(
@@ -80,10 +80,10 @@ describe("a later user", () => {
       const ada = await installation.user("Ada");
       const input = { ...BOB, email };
       for (const make of [createUser, inviteUser]) {
-        const rejection = await installation.refused((tx) =>
+        const rejection = await installation.rejectionFrom((tx) =>
           make(installation.ctx, tx, input, CLI_ACTOR),
         );
-        expect(complaintsOf(rejection)).toEqual({ "#/email": "belongs to another user" });
+        expect(fieldErrorsOf(rejection)).toEqual({ "#/email": "belongs to another user" });
       }
       expect(findUserByEmail(installation.ctx.db, email)).toEqual(ada);
     },
@@ -93,10 +93,10 @@ describe("a later user", () => {
     await using installation = openPeopleInstallation();
     await installation.user("Ada", { email: "zoë@ÜBER.test" });
     for (const email of ["ZOË@über.test", "zoe\u0308@u\u0308ber.test"]) {
-      const rejection = await installation.refused((tx) =>
+      const rejection = await installation.rejectionFrom((tx) =>
         createUser(installation.ctx, tx, { ...BOB, email }, CLI_ACTOR),
       );
-      expect(complaintsOf(rejection)).toEqual({ "#/email": "belongs to another user" });
+      expect(fieldErrorsOf(rejection)).toEqual({ "#/email": "belongs to another user" });
     }
     expect(await installation.user("Bob", { email: "zoe@über.test" })).toMatchObject({
       name: "Bob",
@@ -126,30 +126,30 @@ describe("the fields of a user", () => {
     ["name", "a".repeat(256), "is 256 characters long; 255 is the most"],
     ["role", "king", "must be one of owner, admin, editor, viewer"],
     ["role", "", "must be one of owner, admin, editor, viewer"],
-  ])("a user with the %s %p is rejected", async (field, value, complaint) => {
+  ])("a user with the %s %p is rejected", async (field, value, error) => {
     await using installation = openPeopleInstallation();
     await installation.user("Ada");
     for (const make of [createUser, inviteUser]) {
-      const rejection = await installation.refused((tx) =>
+      const rejection = await installation.rejectionFrom((tx) =>
         make(installation.ctx, tx, { ...BOB, [field]: value }, CLI_ACTOR),
       );
-      expect(complaintsOf(rejection)).toEqual({ [`#/${field}`]: complaint });
+      expect(fieldErrorsOf(rejection)).toEqual({ [`#/${field}`]: error });
     }
   });
 
   test("all invalid fields of a user are listed together, including a used email", async () => {
     await using installation = openPeopleInstallation();
     const together = { email: "ada", name: "", role: "king" as never };
-    const all = await installation.refused((tx) =>
+    const all = await installation.rejectionFrom((tx) =>
       createUser(installation.ctx, tx, together, CLI_ACTOR),
     );
-    expect(Object.keys(complaintsOf(all))).toEqual(["#/email", "#/name", "#/role"]);
+    expect(Object.keys(fieldErrorsOf(all))).toEqual(["#/email", "#/name", "#/role"]);
     await installation.user("Ada");
     const taken = { email: "ADA@acme.test", name: "" };
-    const some = await installation.refused((tx) =>
+    const some = await installation.rejectionFrom((tx) =>
       createUser(installation.ctx, tx, taken, CLI_ACTOR),
     );
-    expect(Object.keys(complaintsOf(some)).toSorted()).toEqual(["#/email", "#/name", "#/role"]);
+    expect(Object.keys(fieldErrorsOf(some)).toSorted()).toEqual(["#/email", "#/name", "#/role"]);
   });
 
   test("the fields of a user can have their maximum length", async () => {
@@ -188,14 +188,16 @@ describe("changing a user", () => {
     await using installation = openPeopleInstallation();
     const { id } = await installation.user("Ada");
     const { ctx } = installation;
-    const name = await installation.refused((tx) => renameUser(ctx, tx, id, "a\u202eb", CLI_ACTOR));
-    expect(Object.keys(complaintsOf(name))).toEqual(["#/name"]);
-    const role = await installation.refused((tx) =>
+    const name = await installation.rejectionFrom((tx) =>
+      renameUser(ctx, tx, id, "a\u202eb", CLI_ACTOR),
+    );
+    expect(Object.keys(fieldErrorsOf(name))).toEqual(["#/name"]);
+    const role = await installation.rejectionFrom((tx) =>
       setRole(ctx, tx, id, "king" as never, CLI_ACTOR),
     );
-    expect(Object.keys(complaintsOf(role))).toEqual(["#/role"]);
+    expect(Object.keys(fieldErrorsOf(role))).toEqual(["#/role"]);
     for (const change of [renameUser, setRole]) {
-      const unknown = await installation.refused((tx) =>
+      const unknown = await installation.rejectionFrom((tx) =>
         change(ctx, tx, "usr_nobody", "admin", CLI_ACTOR),
       );
       expect(unknown.code).toBe("not_found");

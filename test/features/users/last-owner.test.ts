@@ -4,22 +4,23 @@ import { disableUser, enableUser, getUser, inviteUser, setRole } from "../../../
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { openPeopleInstallation, type PeopleInstallation } from "../../support/user-installation";
 
-const WAYS_OUT = {
+/** Changes that take the rights of an owner from a user. */
+const CHANGES = {
   disabled: (installation: PeopleInstallation, id: string) => (tx: Tx) =>
     disableUser(installation.ctx, tx, id, CLI_ACTOR),
   demoted: (installation: PeopleInstallation, id: string) => (tx: Tx) =>
     setRole(installation.ctx, tx, id, "admin", CLI_ACTOR),
 };
-const ways = Object.keys(WAYS_OUT) as (keyof typeof WAYS_OUT)[];
+const kinds = Object.keys(CHANGES) as (keyof typeof CHANGES)[];
 
-describe.each(ways)("owners that are %s", (way) => {
-  const out = WAYS_OUT[way];
+describe.each(kinds)("owners that are %s", (kind) => {
+  const change = CHANGES[kind];
 
   test("the only owner cannot be disabled or demoted", async () => {
     await using installation = openPeopleInstallation();
     const ada = await installation.user("Ada");
     await installation.user("Bob", { role: "admin" });
-    const rejection = await installation.refused(out(installation, ada.id));
+    const rejection = await installation.rejectionFrom(change(installation, ada.id));
     expect(rejection.code).toBe("conflict");
     expect(rejection.message).toStartWith("“Ada” is the last owner and cannot be ");
     expect(getUser(installation.ctx.db, ada.id)).toEqual(ada);
@@ -29,11 +30,11 @@ describe.each(ways)("owners that are %s", (way) => {
     await using installation = openPeopleInstallation();
     const ada = await installation.user("Ada");
     const bob = await installation.user("Bob", { role: "owner" });
-    const left = await installation.write(out(installation, ada.id));
-    expect(way === "disabled" ? left.disabled_at : left.role).toBe(
-      way === "disabled" ? "2026-03-10T12:00:00.000Z" : "admin",
+    const changed = await installation.write(change(installation, ada.id));
+    expect(kind === "disabled" ? changed.disabled_at : changed.role).toBe(
+      kind === "disabled" ? "2026-03-10T12:00:00.000Z" : "admin",
     );
-    expect((await installation.refused(out(installation, bob.id))).code).toBe("conflict");
+    expect((await installation.rejectionFrom(change(installation, bob.id))).code).toBe("conflict");
   });
 
   test("only one of two owners can be disabled or demoted concurrently", async () => {
@@ -43,7 +44,7 @@ describe.each(ways)("owners that are %s", (way) => {
       (await installation.user("Bob", { role: "owner" })).id,
     ];
     const outcomes = await Promise.allSettled(
-      ids.map((id) => installation.write(out(installation, id))),
+      ids.map((id) => installation.write(change(installation, id))),
     );
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
   });
@@ -53,10 +54,10 @@ describe.each(ways)("owners that are %s", (way) => {
     const ada = await installation.user("Ada");
     const bob = await installation.user("Bob", { role: "owner" });
     await installation.write((tx) => disableUser(installation.ctx, tx, bob.id, CLI_ACTOR));
-    expect((await installation.refused(out(installation, ada.id))).code).toBe("conflict");
+    expect((await installation.rejectionFrom(change(installation, ada.id))).code).toBe("conflict");
     await installation.write((tx) => enableUser(installation.ctx, tx, bob.id, CLI_ACTOR));
-    await installation.write(out(installation, ada.id));
-    expect((await installation.refused(out(installation, bob.id))).code).toBe("conflict");
+    await installation.write(change(installation, ada.id));
+    expect((await installation.rejectionFrom(change(installation, bob.id))).code).toBe("conflict");
   });
 
   test("an owner cannot be disabled or demoted while the only other one has no password", async () => {
@@ -66,8 +67,8 @@ describe.each(ways)("owners that are %s", (way) => {
     const { user } = await installation.write((tx) =>
       inviteUser(installation.ctx, tx, bob, CLI_ACTOR),
     );
-    expect((await installation.refused(out(installation, ada.id))).code).toBe("conflict");
-    await installation.write(out(installation, user.id));
+    expect((await installation.rejectionFrom(change(installation, ada.id))).code).toBe("conflict");
+    await installation.write(change(installation, user.id));
   });
 
   test("one of two owners without a password can be disabled or demoted, and then not the other", async () => {
@@ -78,8 +79,8 @@ describe.each(ways)("owners that are %s", (way) => {
         return inviteUser(installation.ctx, tx, input, CLI_ACTOR).user.id;
       });
     const [ada, bob] = [await invite("ada"), await invite("bob")];
-    await installation.write(out(installation, ada));
-    expect((await installation.refused(out(installation, bob))).code).toBe("conflict");
+    await installation.write(change(installation, ada));
+    expect((await installation.rejectionFrom(change(installation, bob))).code).toBe("conflict");
   });
 
   test("a disabled owner and other users can be disabled or demoted", async () => {
@@ -88,9 +89,9 @@ describe.each(ways)("owners that are %s", (way) => {
     const bob = await installation.user("Bob", { role: "owner" });
     const eve = await installation.user("Eve");
     await installation.write((tx) => disableUser(installation.ctx, tx, bob.id, CLI_ACTOR));
-    await installation.write(out(installation, bob.id));
-    await installation.write(out(installation, eve.id));
+    await installation.write(change(installation, bob.id));
+    await installation.write(change(installation, eve.id));
     const found = getUser(installation.ctx.db, eve.id);
-    expect(way === "disabled" ? found.disabled_at !== null : found.role === "admin").toBe(true);
+    expect(kind === "disabled" ? found.disabled_at !== null : found.role === "admin").toBe(true);
   });
 });

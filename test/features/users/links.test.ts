@@ -12,7 +12,7 @@ import {
 } from "../../../src/features/users";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import {
-  complaintsOf,
+  fieldErrorsOf,
   FROM,
   HASH,
   openPeopleInstallation,
@@ -93,7 +93,7 @@ describe("invitations", () => {
     await using at = await invited();
     const { installation, token } = at;
     const { sessionToken } = await installation.write(accept(installation, token));
-    expect((await installation.refused(accept(installation, token))).code).toBe("not_found");
+    expect((await installation.rejectionFrom(accept(installation, token))).code).toBe("not_found");
     expect(find(installation, sessionToken)).toBeDefined();
   });
 
@@ -107,15 +107,18 @@ describe("invitations", () => {
       await installation.clock.advance(waitedMs);
       if (isOpen)
         expect((await installation.write(accept(installation, token))).user.name).toBe("Bob");
-      else expect((await installation.refused(accept(installation, token))).code).toBe("not_found");
+      else
+        expect((await installation.rejectionFrom(accept(installation, token))).code).toBe(
+          "not_found",
+        );
     }
   });
 
   test("an invitation is still valid after an invalid name", async () => {
     await using at = await invited();
     const { installation, token } = at;
-    const rejection = await installation.refused(accept(installation, token, { name: "" }));
-    expect(complaintsOf(rejection)).toEqual({ "#/name": "is empty" });
+    const rejection = await installation.rejectionFrom(accept(installation, token, { name: "" }));
+    expect(fieldErrorsOf(rejection)).toEqual({ "#/name": "is empty" });
     expect((await installation.write(accept(installation, token))).user.name).toBe("Bob");
   });
 
@@ -123,18 +126,18 @@ describe("invitations", () => {
     await using at = await invited();
     const { installation, bob, token } = at;
     await installation.write((tx) => disableUser(installation.ctx, tx, bob.id, CLI_ACTOR));
-    expect((await installation.refused(accept(installation, token))).code).toBe("not_found");
+    expect((await installation.rejectionFrom(accept(installation, token))).code).toBe("not_found");
     await installation.write((tx) => enableUser(installation.ctx, tx, bob.id, CLI_ACTOR));
-    expect((await installation.refused(accept(installation, token))).code).toBe("not_found");
+    expect((await installation.rejectionFrom(accept(installation, token))).code).toBe("not_found");
   });
 
   test("a new invitation replaces the previous one", async () => {
     await using at = await invited();
     const { installation, bob, token } = at;
-    const anew = await reset(installation, bob.id);
-    expect(anew).toMatchObject({ purpose: "invite", user: { id: bob.id } });
-    expect((await installation.refused(accept(installation, token))).code).toBe("not_found");
-    expect((await installation.write(accept(installation, anew.token))).user.id).toBe(bob.id);
+    const newLink = await reset(installation, bob.id);
+    expect(newLink).toMatchObject({ purpose: "invite", user: { id: bob.id } });
+    expect((await installation.rejectionFrom(accept(installation, token))).code).toBe("not_found");
+    expect((await installation.write(accept(installation, newLink.token))).user.id).toBe(bob.id);
   });
 });
 
@@ -170,7 +173,10 @@ describe("password reset links", () => {
       await installation.clock.advance(waitedMs);
       if (isOpen)
         expect((await installation.write(accept(installation, token))).user.name).toBe("Ada");
-      else expect((await installation.refused(accept(installation, token))).code).toBe("not_found");
+      else
+        expect((await installation.rejectionFrom(accept(installation, token))).code).toBe(
+          "not_found",
+        );
     }
   });
 
@@ -181,8 +187,8 @@ describe("password reset links", () => {
     await installation.write((tx) => disableUser(installation.ctx, tx, id, CLI_ACTOR));
     const issue = (userId: string) => (tx: Tx) =>
       issuePasswordLink(installation.ctx, tx, userId, CLI_ACTOR);
-    expect((await installation.refused(issue(id))).code).toBe("conflict");
-    expect((await installation.refused(issue("usr_nobody"))).code).toBe("not_found");
+    expect((await installation.rejectionFrom(issue(id))).code).toBe("conflict");
+    expect((await installation.rejectionFrom(issue("usr_nobody"))).code).toBe("not_found");
   });
 
   test("using a password reset link voids the user's other links", async () => {
@@ -191,7 +197,7 @@ describe("password reset links", () => {
     const other = await installation.write((tx) => issueForged(installation, tx, "invite", id));
     const { token } = await reset(installation, id);
     await installation.write(accept(installation, token));
-    expect((await installation.refused(accept(installation, other))).code).toBe("not_found");
+    expect((await installation.rejectionFrom(accept(installation, other))).code).toBe("not_found");
   });
 
   test("a password reset link does not work for a disabled user", async () => {
@@ -200,7 +206,7 @@ describe("password reset links", () => {
     const { id } = await installation.user("Bob");
     await installation.write((tx) => disableUser(installation.ctx, tx, id, CLI_ACTOR));
     const token = await installation.write((tx) => issueForged(installation, tx, "reset", id));
-    expect((await installation.refused(accept(installation, token))).code).toBe("not_found");
+    expect((await installation.rejectionFrom(accept(installation, token))).code).toBe("not_found");
     await installation.write((tx) => enableUser(installation.ctx, tx, id, CLI_ACTOR));
     expect((await installation.write(accept(installation, token))).user.id).toBe(id);
   });
@@ -209,7 +215,7 @@ describe("password reset links", () => {
     await using installation = openPeopleInstallation();
     const token =
       (await installation.write((tx) => issueSetUpLink(installation.ctx, tx))) ?? "none";
-    expect((await installation.refused(accept(installation, token))).code).toBe("not_found");
+    expect((await installation.rejectionFrom(accept(installation, token))).code).toBe("not_found");
     expect(findLink(installation.ctx.db, token, installation.clock.now())?.purpose).toBe("setup");
   });
 });

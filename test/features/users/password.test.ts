@@ -94,8 +94,8 @@ describe("changing a password", () => {
       );
     const [own, stolen] = [at.idOf("own"), at.idOf("other")];
     await installation.write(change(NEW_HASH, own));
-    expect((await installation.refused(change(HASH, stolen))).code).toBe("conflict");
-    expect((await installation.refused(change(HASH, at.idOf("bobs")))).code).toBe("conflict");
+    expect((await installation.rejectionFrom(change(HASH, stolen))).code).toBe("conflict");
+    expect((await installation.rejectionFrom(change(HASH, at.idOf("bobs")))).code).toBe("conflict");
     await installation.write(change(HASH, own));
     expect(hashOf(installation, ada.id)).toEqual({ hash: HASH });
   });
@@ -106,8 +106,8 @@ describe("changing a password", () => {
     await installation.write((tx) => disableUser(installation.ctx, tx, bob.id, CLI_ACTOR));
     const change = (id: string) => (tx: Tx) =>
       changePassword(installation.ctx, tx, { userId: id, passwordHash: NEW_HASH }, CLI_ACTOR);
-    expect((await installation.refused(change(bob.id))).code).toBe("conflict");
-    expect((await installation.refused(change("usr_nobody"))).code).toBe("not_found");
+    expect((await installation.rejectionFrom(change(bob.id))).code).toBe("conflict");
+    expect((await installation.rejectionFrom(change("usr_nobody"))).code).toBe("not_found");
   });
 });
 

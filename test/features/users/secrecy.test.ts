@@ -29,23 +29,23 @@ test("passwords, tokens and hashes are in no audit entry, log line or error, and
   const throttle = createLoginThrottle(ctx);
   const [first, second] = [await passwords.hash(right), await passwords.hash(later)];
   const rejections: unknown[] = [];
-  const refused = async (change: Parameters<typeof installation.refused>[0]) => {
-    const { message, fields, headers, stack, cause } = await installation.refused(change);
+  const rejectionFrom = async (change: Parameters<typeof installation.rejectionFrom>[0]) => {
+    const { message, fields, headers, stack, cause } = await installation.rejectionFrom(change);
     rejections.push({ message, fields, headers, stack, cause });
   };
 
   const ada = { email: "ada@acme.test", name: "Ada", passwordHash: first };
   const setUp = (await installation.write((tx) => issueSetUpLink(ctx, tx))) ?? "none";
-  await refused((tx) => setUpOwner(ctx, tx, setUp, { ...ada, email: "ada" }, FROM));
+  await rejectionFrom((tx) => setUpOwner(ctx, tx, setUp, { ...ada, email: "ada" }, FROM));
   const owner = await installation.write((tx) => setUpOwner(ctx, tx, setUp, ada, FROM));
-  await refused((tx) => setUpOwner(ctx, tx, setUp, ada, FROM));
+  await rejectionFrom((tx) => setUpOwner(ctx, tx, setUp, ada, FROM));
 
   const actor = userActor(owner.user, FROM.ip);
   const bob = { email: "bob@acme.test", name: "Bob", role: "admin" } as const;
   const invited = await installation.write((tx) => inviteUser(ctx, tx, bob, actor));
   const chosen = { passwordHash: second };
   const joined = await installation.write((tx) => acceptLink(ctx, tx, invited.token, chosen, FROM));
-  await refused((tx) => acceptLink(ctx, tx, invited.token, chosen, FROM));
+  await rejectionFrom((tx) => acceptLink(ctx, tx, invited.token, chosen, FROM));
   const reset = await installation.write((tx) => issuePasswordLink(ctx, tx, joined.user.id, actor));
 
   const knock = (password: string) =>
@@ -57,7 +57,7 @@ test("passwords, tokens and hashes are in no audit entry, log line or error, and
   await installation.write((tx) =>
     changePassword(ctx, tx, { userId: owner.user.id, passwordHash: second }, actor),
   );
-  await refused((tx) => signIn(ctx, tx, outcome.user, FROM));
+  await rejectionFrom((tx) => signIn(ctx, tx, outcome.user, FROM));
   await installation.write((tx) => disableUser(ctx, tx, joined.user.id, actor));
 
   const tokens = [
@@ -69,7 +69,7 @@ test("passwords, tokens and hashes are in no audit entry, log line or error, and
     session,
   ];
   const hashes = [first, second, ...tokens.map((token) => sha256(token).toString("hex"))];
-  const told = JSON.stringify([installation.audit(), installation.logged, rejections]);
+  const output = JSON.stringify([installation.audit(), installation.logged, rejections]);
   expect(installation.audit().map(({ action }) => action)).toEqual([
     "user.set_up",
     "user.invite",
@@ -81,7 +81,7 @@ test("passwords, tokens and hashes are in no audit entry, log line or error, and
   ]);
   expect(installation.logged.map(({ msg }) => msg)).toEqual(["a sign-in was refused"]);
   expect(rejections).toHaveLength(4);
-  for (const secret of [...PASSWORDS, ...tokens, ...hashes]) expect(told).not.toContain(secret);
+  for (const secret of [...PASSWORDS, ...tokens, ...hashes]) expect(output).not.toContain(secret);
 
   const disk = bytesIn(folder.path);
   expect(disk.includes("ada@acme.test")).toBe(true);

@@ -11,7 +11,7 @@ import {
 } from "../../../src/features/users";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import {
-  complaintsOf,
+  fieldErrorsOf,
   FROM,
   HASH,
   openPeopleInstallation,
@@ -61,7 +61,9 @@ describe("the set-up link", () => {
     const token = await setUpLink(installation);
     await installation.write(setUp(installation, token));
     const again = { ...ADA, email: "eve@acme.test" };
-    expect((await installation.refused(setUp(installation, token, again))).code).toBe("not_found");
+    expect((await installation.rejectionFrom(setUp(installation, token, again))).code).toBe(
+      "not_found",
+    );
     expect(listUsers(installation.ctx.db)).toHaveLength(1);
   });
 
@@ -86,7 +88,10 @@ describe("the set-up link", () => {
       await installation.clock.advance(waitedMs);
       if (isOpen)
         expect((await installation.write(setUp(installation, token))).user.role).toBe("owner");
-      else expect((await installation.refused(setUp(installation, token))).code).toBe("not_found");
+      else
+        expect((await installation.rejectionFrom(setUp(installation, token))).code).toBe(
+          "not_found",
+        );
     }
   });
 
@@ -94,7 +99,7 @@ describe("the set-up link", () => {
     await using installation = openPeopleInstallation();
     const first = await setUpLink(installation);
     const second = await setUpLink(installation);
-    expect((await installation.refused(setUp(installation, first))).code).toBe("not_found");
+    expect((await installation.rejectionFrom(setUp(installation, first))).code).toBe("not_found");
     expect((await installation.write(setUp(installation, second))).user.role).toBe("owner");
   });
 
@@ -108,7 +113,7 @@ describe("the set-up link", () => {
       const token = await setUpLink(installation);
       const bob = { email: "bob@acme.test", name: "Bob" };
       await installation.write((tx) => make(installation.ctx, tx, bob, CLI_ACTOR));
-      expect((await installation.refused(setUp(installation, token))).code).toBe("not_found");
+      expect((await installation.rejectionFrom(setUp(installation, token))).code).toBe("not_found");
       expect(
         await installation.write((tx) => issueSetUpLink(installation.ctx, tx)),
       ).toBeUndefined();
@@ -120,8 +125,8 @@ describe("the set-up link", () => {
     await using installation = openPeopleInstallation();
     const token = await setUpLink(installation);
     const wrong = { ...ADA, email: "ada", name: "" };
-    const rejection = await installation.refused(setUp(installation, token, wrong));
-    expect(Object.keys(complaintsOf(rejection))).toEqual(["#/email", "#/name"]);
+    const rejection = await installation.rejectionFrom(setUp(installation, token, wrong));
+    expect(Object.keys(fieldErrorsOf(rejection))).toEqual(["#/email", "#/name"]);
     expect((await installation.write(setUp(installation, token))).user.name).toBe("Ada");
   });
 
@@ -130,7 +135,7 @@ describe("the set-up link", () => {
     async (text) => {
       await using installation = openPeopleInstallation();
       await setUpLink(installation);
-      expect((await installation.refused(setUp(installation, text))).code).toBe("not_found");
+      expect((await installation.rejectionFrom(setUp(installation, text))).code).toBe("not_found");
     },
   );
 
@@ -140,7 +145,7 @@ describe("the set-up link", () => {
     const { token } = await installation.write((tx) =>
       inviteUser(installation.ctx, tx, bob, CLI_ACTOR),
     );
-    expect((await installation.refused(setUp(installation, token))).code).toBe("not_found");
+    expect((await installation.rejectionFrom(setUp(installation, token))).code).toBe("not_found");
     expect(findLink(installation.ctx.db, token, installation.clock.now())?.purpose).toBe("invite");
   });
 
@@ -149,6 +154,6 @@ describe("the set-up link", () => {
     const token = await setUpLink(installation);
     // As a row that came in behind the verbs' backs.
     await installation.addUser("usr_ada");
-    expect((await installation.refused(setUp(installation, token))).code).toBe("conflict");
+    expect((await installation.rejectionFrom(setUp(installation, token))).code).toBe("conflict");
   });
 });

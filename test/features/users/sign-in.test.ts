@@ -28,7 +28,7 @@ const RIGHT = "correct horse battery";
 const HOME = client("203.0.113.7");
 
 /** Passwords whose hash is a marked form of the password, which record what they verified. */
-function markedPasswords(): Passwords & { verified: [string, string | null | undefined][] } {
+function recordingPasswords(): Passwords & { verified: [string, string | null | undefined][] } {
   const verified: [string, string | null | undefined][] = [];
   return {
     verified,
@@ -43,7 +43,7 @@ function markedPasswords(): Passwords & { verified: [string, string | null | und
 /** Creates an installation with a user of each kind and a function to sign in as any of them. */
 async function knocking() {
   const installation = openPeopleInstallation();
-  const passwords = markedPasswords();
+  const passwords = recordingPasswords();
   const throttle = createLoginThrottle(installation.ctx);
   const passwordHash = await passwords.hash(RIGHT);
   await installation.user("Ada", { passwordHash });
@@ -61,7 +61,7 @@ async function knocking() {
 }
 
 async function authenticated(installation: PeopleInstallation, email: string): Promise<UserRow> {
-  const passwords = { ...markedPasswords(), verify: async () => true };
+  const passwords = { ...recordingPasswords(), verify: async () => true };
   const throttle: LoginThrottle = {
     takeAttempt: () => 0,
     accountWaitSeconds: () => 0,
@@ -203,7 +203,9 @@ describe("signing in", () => {
     const { id } = await installation.user("Bob");
     const user = await authenticated(installation, "bob@acme.test");
     await installation.write((tx) => disableUser(ctx, tx, id, CLI_ACTOR));
-    expect((await installation.refused((tx) => signIn(ctx, tx, user, FROM))).code).toBe("conflict");
+    expect((await installation.rejectionFrom((tx) => signIn(ctx, tx, user, FROM))).code).toBe(
+      "conflict",
+    );
     await installation.write((tx) => enableUser(ctx, tx, id, CLI_ACTOR));
     expect(await installation.write((tx) => signIn(ctx, tx, user, FROM))).toMatch(/^\w{43}$/);
   });
@@ -216,7 +218,9 @@ describe("signing in", () => {
     await installation.write((tx) =>
       changePassword(ctx, tx, { userId: id, passwordHash: `${HASH}-new` }, CLI_ACTOR),
     );
-    expect((await installation.refused((tx) => signIn(ctx, tx, user, FROM))).code).toBe("conflict");
+    expect((await installation.rejectionFrom((tx) => signIn(ctx, tx, user, FROM))).code).toBe(
+      "conflict",
+    );
     const again = await authenticated(installation, "ada@acme.test");
     expect(await installation.write((tx) => signIn(ctx, tx, again, FROM))).toMatch(/^\w{43}$/);
   });

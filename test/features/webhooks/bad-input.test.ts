@@ -144,9 +144,9 @@ describe("invalid input for a webhook", () => {
 
 describe("invalid changes of a webhook", () => {
   // What is missing from a change stays as it is.
-  const refused = REFUSED.filter(([name]) => name !== "no URL");
+  const rejected = REFUSED.filter(([name]) => name !== "no URL");
 
-  test.each([...refused, ["no field", {}, "#", "must contain at least one field"] as const])(
+  test.each([...rejected, ["no field", {}, "#", "must contain at least one field"] as const])(
     "a change of a webhook to %s is rejected, and nothing is written",
     async (_, json, pointer, detail) => {
       await using site = await createWebhookSite();

@@ -28,9 +28,9 @@ describe("the log of deliveries", () => {
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
     const { id: other } = await site.endpoint(receiver.url);
-    await site.tell({ type: "monitor.down", subjectId: "mon_1" });
+    await site.recordEvents({ type: "monitor.down", subjectId: "mon_1" });
     await site.idle();
-    await site.tell({ type: "incident.created", subjectId: "inc_1" });
+    await site.recordEvents({ type: "incident.created", subjectId: "inc_1" });
     await site.pass(10_000);
     const rows = listed(site, id);
     expect(rows.map(({ eventType }) => eventType)).toEqual(["incident.created", "monitor.down"]);
@@ -47,7 +47,7 @@ describe("the log of deliveries", () => {
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
     const other = await site.endpoint(receiver.url, { events: ["monitor.up"] });
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.pass(10 * MINUTE_MS);
     const [{ row } = { row: { id: "" } }] = listed(site, id);
     const { db } = site.app.ctx;
@@ -62,7 +62,7 @@ describe("redeliveries", () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
     const [{ row } = { row: { id: "" } }] = listed(site, id);
     const queued = await again(site, id, row.id);
@@ -78,7 +78,7 @@ describe("redeliveries", () => {
     await using receiver = startReceiver(() => 500);
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.pass(4 * DAY_MS);
     expect(site.deliveries()).toMatchObject([{ status: "failed", tries: 10 }]);
     const [{ row } = { row: { id: "" } }] = listed(site, id);
@@ -95,22 +95,22 @@ describe("redeliveries", () => {
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
     const { ctx, clock } = site.app;
-    await site.tell("cmp_before");
+    await site.recordEvents("cmp_before");
     await site.pass(4 * DAY_MS);
     // It would be disabled for failing all the time.
-    await site.tell("cmp_ok");
+    await site.recordEvents("cmp_ok");
     await site.idle();
     const since = clock.now();
-    await site.tell("cmp_1", "cmp_2", "cmp_ok");
+    await site.recordEvents("cmp_1", "cmp_2", "cmp_ok");
     await site.pass(4 * DAY_MS);
-    const heard = receiver.received.length;
+    const receivedBefore = receiver.received.length;
     receiver.answer = () => 200;
     const outcome = await ctx.db.write((tx) =>
       redeliverFailed(ctx, tx, { webhookId: id, since }, CLI_ACTOR),
     );
     expect(outcome).toEqual({ count: 2, next: undefined });
     await site.idle();
-    const sent = receiver.received.slice(heard).map(({ data }) => data.id);
+    const sent = receiver.received.slice(receivedBefore).map(({ data }) => data.id);
     expect(sent.toSorted()).toEqual(["cmp_1", "cmp_2"]);
     const statuses = site.deliveries().map(({ status }) => status);
     expect(statuses).toEqual(["failed", "delivered", "delivered", "delivered", "delivered"]);
@@ -122,7 +122,7 @@ describe("redeliveries", () => {
     const { id } = await site.endpoint(receiver.url);
     const { ctx } = site.app;
     await site.deliverer.stop(0);
-    await site.tell(...Array.from({ length: 700 }, (_, index) => `cmp_${index}`));
+    await site.recordEvents(...Array.from({ length: 700 }, (_, index) => `cmp_${index}`));
     const enable = (enabled: boolean) =>
       ctx.db.write((tx) => updateWebhook(ctx, tx, id, { enabled }, CLI_ACTOR));
     await enable(false);

@@ -4,7 +4,7 @@ import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
 
 /** Nobody is there: what is queued stays queued. */
-const NOBODY = "http://127.0.0.1:9/hook";
+const UNSUBSCRIBED = "http://127.0.0.1:9/hook";
 
 async function queuedFor(site: DeliverySite, ...ids: string[]) {
   const rows = site.deliveries();
@@ -14,10 +14,12 @@ async function queuedFor(site: DeliverySite, ...ids: string[]) {
 describe("queueing of events", () => {
   test("an event is queued once for each endpoint that listens to its type", async () => {
     await using site = await createDeliverySite();
-    const all = await site.endpoint(NOBODY);
-    const some = await site.endpoint(NOBODY, { events: ["incident.created", "monitor.down"] });
-    const others = await site.endpoint(NOBODY, { events: ["incident.resolved"] });
-    await site.tell({ type: "incident.created" }, { type: "monitor.down" });
+    const all = await site.endpoint(UNSUBSCRIBED);
+    const some = await site.endpoint(UNSUBSCRIBED, {
+      events: ["incident.created", "monitor.down"],
+    });
+    const others = await site.endpoint(UNSUBSCRIBED, { events: ["incident.resolved"] });
+    await site.recordEvents({ type: "incident.created" }, { type: "monitor.down" });
     expect(await queuedFor(site, all.id, some.id, others.id)).toEqual([2, 2, 0]);
   });
 
@@ -25,29 +27,29 @@ describe("queueing of events", () => {
     await using site = await createDeliverySite();
     const acme = await site.app.page({ slug: "acme", name: "Acme" });
     const other = await site.app.page({ slug: "other", name: "Other" });
-    const every = await site.endpoint(NOBODY);
-    const one = await site.endpoint(NOBODY, { page: "acme" });
-    const another = await site.endpoint(NOBODY, { page: other.page.id });
-    await site.tell({ pageId: acme.page.id });
+    const every = await site.endpoint(UNSUBSCRIBED);
+    const one = await site.endpoint(UNSUBSCRIBED, { page: "acme" });
+    const another = await site.endpoint(UNSUBSCRIBED, { page: other.page.id });
+    await site.recordEvents({ pageId: acme.page.id });
     expect(await queuedFor(site, every.id, one.id, another.id)).toEqual([1, 1, 0]);
     // What happens on no page, such as to a monitor, is for those that listen to all of it.
-    await site.tell({ type: "monitor.down", pageId: null });
+    await site.recordEvents({ type: "monitor.down", pageId: null });
     expect(await queuedFor(site, every.id, one.id, another.id)).toEqual([2, 1, 0]);
   });
 
   test("an event is not queued for disabled, deleted or later endpoints", async () => {
     await using site = await createDeliverySite();
     const { ctx } = site.app;
-    const enabled = await site.endpoint(NOBODY);
-    const disabled = await site.endpoint(NOBODY, { enabled: false });
-    const switchedOff = await site.endpoint(NOBODY);
-    const deleted = await site.endpoint(NOBODY);
+    const enabled = await site.endpoint(UNSUBSCRIBED);
+    const disabled = await site.endpoint(UNSUBSCRIBED, { enabled: false });
+    const switchedOff = await site.endpoint(UNSUBSCRIBED);
+    const deleted = await site.endpoint(UNSUBSCRIBED);
     await ctx.db.write((tx) => {
       updateWebhook(ctx, tx, switchedOff.id, { enabled: false }, CLI_ACTOR);
       deleteWebhook(ctx, tx, deleted.id, CLI_ACTOR);
     });
-    await site.tell("cmp_1");
-    const later = await site.endpoint(NOBODY);
+    await site.recordEvents("cmp_1");
+    const later = await site.endpoint(UNSUBSCRIBED);
     await site.idle();
     const ids = [enabled.id, disabled.id, switchedOff.id, deleted.id, later.id];
     expect(await queuedFor(site, ...ids)).toEqual([1, 0, 0, 0, 0]);
@@ -56,7 +58,7 @@ describe("queueing of events", () => {
   test("an event is queued in the transaction of its change", async () => {
     await using site = await createDeliverySite();
     const { ctx } = site.app;
-    const { id } = await site.endpoint(NOBODY);
+    const { id } = await site.endpoint(UNSUBSCRIBED);
     const record = (tx: Parameters<Parameters<typeof ctx.db.write>[0]>[0]) =>
       ctx.outbox.record(tx, { type: "monitor.up", pageId: null, subjectId: "mon_1", data: {} });
     const undone = ctx.db.write((tx) => {
@@ -73,8 +75,8 @@ describe("queueing of events", () => {
   test("a test event is queued only for the tested endpoint", async () => {
     await using site = await createDeliverySite();
     const { ctx } = site.app;
-    const tried = await site.endpoint(NOBODY, { events: ["incident.created"] });
-    const other = await site.endpoint(NOBODY);
+    const tried = await site.endpoint(UNSUBSCRIBED, { events: ["incident.created"] });
+    const other = await site.endpoint(UNSUBSCRIBED);
     await ctx.db.write((tx) => sendTestEvent(ctx, tx, tried.id, CLI_ACTOR));
     expect(await queuedFor(site, tried.id, other.id)).toEqual([1, 0]);
   });

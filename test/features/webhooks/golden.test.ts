@@ -8,19 +8,19 @@ import { collectEvents, type EventsByType } from "../../support/webhook-events";
 import { contextFor, writeFor } from "../../support/webhook-formats";
 
 /*
- * What each format sends for each event, one file each. UPDATE_GOLDEN=1 writes them anew: then look at
- * every line that changed.
+ * Messages of all formats for all events, each in a golden file. UPDATE_GOLDEN=1 writes the files again; review
+ * each changed line.
  */
 const FOLDER = join(import.meta.dir, "golden");
 const TYPES = Object.keys(EVENTS) as EventType[];
-const mayWrite = process.env["UPDATE_GOLDEN"] === "1";
+const canWrite = process.env["UPDATE_GOLDEN"] === "1";
 
 let events: EventsByType;
 beforeAll(async () => {
   events = await collectEvents();
 });
 
-function shown(message: Message, url: string): string {
+function toHttp(message: Message, url: string): string {
   const headers = Object.entries(message.headers).map(([name, value]) => `${name}: ${value}`);
   const body = JSON.stringify(JSON.parse(message.body), null, 2);
   return `${[`POST ${message.url ?? url}`, ...headers, "", body].join("\n")}\n`;
@@ -35,25 +35,25 @@ describe("messages of all formats and events", () => {
         const message = writeFor(format, events[type]);
         const file = Bun.file(join(FOLDER, fileOf(format, type)));
         if (!message) return expect(await file.exists()).toBe(false);
-        const now = shown(message, contextFor(format).url);
-        if (mayWrite) await Bun.write(file, now);
-        expect(now).toBe(await file.text());
+        const current = toHttp(message, contextFor(format).url);
+        if (canWrite) await Bun.write(file, current);
+        expect(current).toBe(await file.text());
         expect(writeFor(format, structuredClone(events[type]))).toEqual(message);
       });
     }
   }
 
   test("only the statuspage format skips events", async () => {
-    const untold = WEBHOOK_FORMATS.flatMap((format) =>
+    const skipped = WEBHOOK_FORMATS.flatMap((format) =>
       TYPES.filter((type) => !writeFor(format, events[type])).map((type) => fileOf(format, type)),
     );
-    expect(untold).toEqual([
+    expect(skipped).toEqual([
       "statuspage/incident.deleted.http",
       "statuspage/monitor.down.http",
       "statuspage/monitor.up.http",
       "statuspage/monitor.degraded.http",
     ]);
     const files = await Array.fromAsync(new Glob("*/*.http").scan(FOLDER));
-    expect(files.length).toBe(WEBHOOK_FORMATS.length * TYPES.length - untold.length);
+    expect(files.length).toBe(WEBHOOK_FORMATS.length * TYPES.length - skipped.length);
   });
 });

@@ -13,12 +13,12 @@ describe("an endpoint's success rate", () => {
     const { id } = await site.endpoint(receiver.url);
     const { id: other } = await site.endpoint(receiver.url, { events: ["monitor.up"] });
     expect(rateOf(site, id)).toBeNull();
-    await site.tell("cmp_1", "cmp_2", "cmp_3");
+    await site.recordEvents("cmp_1", "cmp_2", "cmp_3");
     await site.pass(MINUTE_MS);
     expect(rateOf(site, id)).toBe(3 / 4);
     expect(rateOf(site, other)).toBeNull();
     await site.pass(HOUR_MS);
-    await site.tell("cmp_4");
+    await site.recordEvents("cmp_4");
     await site.idle();
     expect(rateOf(site, id)).toBe(4 / 5);
     // Counted by the hour: the first one has passed, the second not yet.
@@ -37,13 +37,13 @@ describe("hours in the future", () => {
     const { id } = await site.endpoint(receiver.url);
     const now = clock.now();
     clock.setWallClock(now + 40 * DAY_MS);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
     expect(rateOf(site, id)).toBe(0);
     clock.setWallClock(now);
     expect(rateOf(site, id)).toBeNull();
     receiver.answer = () => 200;
-    await site.tell("cmp_2");
+    await site.recordEvents("cmp_2");
     await site.idle();
     expect(rateOf(site, id)).toBe(1);
   });
@@ -55,13 +55,13 @@ describe("an endpoint's last failure", () => {
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
     const { db } = site.app.ctx;
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
     expect(lastFailure(db, id)).toBeUndefined();
-    await site.tell("cmp_bad");
+    await site.recordEvents("cmp_bad");
     await site.idle();
     const at = site.app.clock.now();
-    await site.tell("cmp_2");
+    await site.recordEvents("cmp_2");
     await site.idle();
     expect(lastFailure(db, id)).toEqual({ at, statusCode: 418, error: null });
   });
@@ -76,10 +76,10 @@ describe("pending deliveries", () => {
     expect(health()).toEqual({ backlogs: [], count: 0, oldestAt: null, isStuck: false });
     const one = await site.endpoint(receiver.url);
     const oldestAt = site.app.clock.now();
-    await site.tell("cmp_1", "cmp_2");
+    await site.recordEvents("cmp_1", "cmp_2");
     await site.pass(HOUR_MS);
     const two = await site.endpoint(receiver.url);
-    await site.tell("cmp_3");
+    await site.recordEvents("cmp_3");
     await site.idle();
     expect(health()).toMatchObject({ count: 4, oldestAt });
     expect(health().backlogs).toEqual([
@@ -96,7 +96,7 @@ describe("pending deliveries", () => {
     await site.endpoint(receiver.url);
     const isStuck = () => deliveryHealth(site.app.ctx.db, site.app.clock.now()).isStuck;
     await site.deliverer.stop(0);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.app.clock.advance(5 * MINUTE_MS);
     expect(isStuck()).toBe(false);
     await site.app.clock.advance(1);
@@ -110,7 +110,7 @@ describe("pending deliveries", () => {
     await using receiver = startReceiver((_message, count) => (count === 1 ? 500 : 200));
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
-    await site.tell("cmp_1", "cmp_2");
+    await site.recordEvents("cmp_1", "cmp_2");
     await site.idle();
     expect(site.deliverer.stats()).toEqual({
       underWay: 0,

@@ -96,8 +96,8 @@ describe("delivery of an incident", () => {
     const incident = await post("incidents", { ...openIncident(api), notify: false });
     await site.idle();
     expect(chat.received).toEqual([]);
-    const told = program.received.map((message) => verified(message, secret));
-    const created = told.find(({ type }) => type === "incident.created");
+    const messages = program.received.map((message) => verified(message, secret));
+    const created = messages.find(({ type }) => type === "incident.created");
     expect(created?.data).toMatchObject({ id: incident.id, notify: false });
 
     await post(`incidents/${incident.id}/updates`, { body: "This is for all." });

@@ -4,7 +4,7 @@ import type { CreateMonitorBody } from "../../../src/features/monitors/bodies";
 import { writeMessage } from "../../../src/features/webhooks/deliver/message";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { createEndpointPair } from "../../support/endpoint-pair";
-import { answers, fails, openWatch } from "../../support/engine-site";
+import { answers, fails, openEngineSite } from "../../support/engine-site";
 import { SLACK } from "../../support/webhook-site";
 
 const CHANGED = "component.status_changed";
@@ -16,21 +16,21 @@ describe("a monitor that goes down and recovers", () => {
     events?: string[],
     more: Partial<CreateMonitorBody> = {},
   ) {
-    const watch = await openWatch();
-    const { page, components } = await watch.app.page({ slug: "acme" }, ["API", "Web"]);
-    const endpoints = await createEndpointPair(watch.app, events);
+    const engineSite = await openEngineSite();
+    const { page, components } = await engineSite.app.page({ slug: "acme" }, ["API", "Web"]);
+    const endpoints = await createEndpointPair(engineSite.app, events);
     const ids = Object.values(components);
     const input = { name: "api", component_ids: ids, open_incident: openIncident };
-    const { id } = await watch.monitor({ ...input, degraded_after_ms: SLOW_MS, ...more });
-    await watch.clock.advance(2 * MINUTE_MS);
-    const key = await watch.app.keyWith(
+    const { id } = await engineSite.monitor({ ...input, degraded_after_ms: SLOW_MS, ...more });
+    await engineSite.clock.advance(2 * MINUTE_MS);
+    const key = await engineSite.app.keyWith(
       "read:status",
       "write:components",
       "write:incidents",
       "manage:monitors",
     );
     const send = async (method: string, path: string, json?: object) => {
-      const answer = await watch.app.call(`/api/v1/${path}`, {
+      const answer = await engineSite.app.call(`/api/v1/${path}`, {
         method,
         key,
         ...(json && { json }),
@@ -39,29 +39,29 @@ describe("a monitor that goes down and recovers", () => {
       return answer.body;
     };
     const eventOf = (type: EventType) => {
-      const event = watch.app.events().findLast((one) => one.type === type);
+      const event = engineSite.app.events().findLast((one) => one.type === type);
       if (!event) throw new Error(`There is no ${type}.`);
-      return { ...event, type, id: "evt_1", pageId: null, at: watch.clock.now() };
+      return { ...event, type, id: "evt_1", pageId: null, at: engineSite.clock.now() };
     };
     return {
-      watch,
+      engineSite,
       page,
       components,
       ...endpoints,
       send,
-      watchComponents: (component_ids: readonly (string | undefined)[]) =>
+      createMonitors: (component_ids: readonly (string | undefined)[]) =>
         send("PATCH", `monitors/${id}`, { component_ids }),
       async goDown() {
-        watch.let("api.test", fails());
-        await watch.clock.advance(5 * MINUTE_MS);
+        engineSite.let("api.test", fails());
+        await engineSite.clock.advance(5 * MINUTE_MS);
       },
       async recover() {
-        watch.let("api.test", answers());
-        await watch.clock.advance(2 * MINUTE_MS);
+        engineSite.let("api.test", answers());
+        await engineSite.clock.advance(2 * MINUTE_MS);
       },
       async slowDown() {
-        watch.let("api.test", answers(2 * SLOW_MS));
-        await watch.clock.advance(5 * MINUTE_MS);
+        engineSite.let("api.test", answers(2 * SLOW_MS));
+        await engineSite.clock.advance(5 * MINUTE_MS);
       },
       /** The statuses that the API shows. */
       shownNow: () =>
@@ -72,10 +72,11 @@ describe("a monitor that goes down and recovers", () => {
       /** The body that the newest event of a type has for people. */
       textOf(type: EventType) {
         const webhook = { url: SLACK, format: "slack", settings: {} } as const;
-        return writeMessage(watch.app.ctx, { event: eventOf(type), webhook, page: null })?.body;
+        return writeMessage(engineSite.app.ctx, { event: eventOf(type), webhook, page: null })
+          ?.body;
       },
       async [Symbol.asyncDispose]() {
-        await watch[Symbol.asyncDispose]();
+        await engineSite[Symbol.asyncDispose]();
       },
     };
   }
@@ -85,7 +86,7 @@ describe("a monitor that goes down and recovers", () => {
     await site.goDown();
     expect(await site.people()).toEqual(["monitor.down"]);
     expect((await site.program()).toSorted()).toEqual([CHANGED, CHANGED, "monitor.down"]);
-    const down = site.watch.app.events().find(({ type }) => type === "monitor.down");
+    const down = site.engineSite.app.events().find(({ type }) => type === "monitor.down");
     expect(down?.data).toMatchObject({
       components: [
         { name: "API", status: "major_outage" },
@@ -143,15 +144,15 @@ describe("a monitor that goes down and recovers", () => {
 
   test("a monitor sends its own message if another one goes down in the same transaction", async () => {
     await using site = await createMonitored("never");
-    const { watch } = site;
-    const { components } = await watch.app.page({ slug: "other", name: "Other" }, ["Shop"]);
-    await watch.monitor({
+    const { engineSite } = site;
+    const { components } = await engineSite.app.page({ slug: "other", name: "Other" }, ["Shop"]);
+    await engineSite.monitor({
       name: "shop",
       component_ids: Object.values(components),
       open_incident: "automatic",
     });
-    await watch.clock.advance(2 * MINUTE_MS);
-    watch.let("shop.test", fails());
+    await engineSite.clock.advance(2 * MINUTE_MS);
+    engineSite.let("shop.test", fails());
     await site.goDown();
     expect((await site.people()).toSorted()).toEqual(["incident.created", "monitor.down"]);
   });
@@ -159,9 +160,9 @@ describe("a monitor that goes down and recovers", () => {
   test("people are sent the recovery of a component that only the monitor's own message names", async () => {
     await using site = await createMonitored("automatic");
     const { API: api, Web: web } = site.components;
-    await site.watchComponents([api]);
+    await site.createMonitors([api]);
     await site.goDown();
-    await site.watchComponents([api, web]);
+    await site.createMonitors([api, web]);
     await site.recover();
     expect(await site.namedForPeople()).toEqual([
       "incident.created of api is down",
@@ -174,9 +175,9 @@ describe("a monitor that goes down and recovers", () => {
 
   test("people are sent the recovery of a page whose incident was resolved by hand", async () => {
     await using site = await createMonitored("automatic");
-    const { watch } = site;
-    const other = await watch.app.page({ slug: "other", name: "Other" }, ["Shop"]);
-    await site.watchComponents([site.components["API"], other.components["Shop"]]);
+    const { engineSite } = site;
+    const other = await engineSite.app.page({ slug: "other", name: "Other" }, ["Shop"]);
+    await site.createMonitors([site.components["API"], other.components["Shop"]]);
     await site.goDown();
     const { data } = await site.send("GET", "incidents?page=other");
     await site.send("POST", `incidents/${data[0].id}/updates`, {

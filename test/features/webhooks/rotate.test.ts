@@ -38,7 +38,7 @@ describe("rotating a webhook's secret", () => {
     const { secret: after } = (await site.app.call(`${WEBHOOKS}/${id}/rotate-secret`, sent)).body;
     for (const ms of [0, 24 * HOUR_MS - 1, 1]) {
       await site.app.clock.advance(ms);
-      await site.tell("cmp_1");
+      await site.recordEvents("cmp_1");
       await site.idle();
     }
     const isSigned = ({ id: eventId, body, headers }: Received, secret: string) => {

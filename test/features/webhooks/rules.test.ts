@@ -12,7 +12,7 @@ const ended = (more: Partial<EndedTry> = {}): EndedTry => ({
   retryAfter: undefined,
   endedAt: TEST_START,
   failuresBefore: 0,
-  mayRetry: true,
+  canRetry: true,
   failingSince: null,
   chance: 0.5,
   ...more,
@@ -23,8 +23,8 @@ const asking = (statusCode: number | null, retryAfter: string, more: Partial<End
 
 describe("attempts", () => {
   test.each([200, 201, 202, 204, 299])("an attempt answered with %d succeeds", (statusCode) => {
-    const verdict = classifyAttempt(ended({ statusCode, failingSince: TEST_START - DAY_MS }));
-    expect(verdict).toEqual({ status: "delivered", failingSince: null });
+    const outcome = classifyAttempt(ended({ statusCode, failingSince: TEST_START - DAY_MS }));
+    expect(outcome).toEqual({ status: "delivered", failingSince: null });
   });
 
   test.each([null, 100, 199, 300, 301, 302, 304, 307, 400, 401, 404, 429, 500, 503])(
@@ -58,8 +58,8 @@ describe("attempts", () => {
   });
 
   test("an attempt that fails after the last delay ends the delivery", () => {
-    const verdict = classifyAttempt(ended({ failuresBefore: 9 }));
-    expect(verdict).toEqual({ status: "failed", failingSince: TEST_START });
+    const outcome = classifyAttempt(ended({ failuresBefore: 9 }));
+    expect(outcome).toEqual({ status: "failed", failingSince: TEST_START });
   });
 
   test.each([
@@ -70,8 +70,8 @@ describe("attempts", () => {
   });
 
   test("an attempt of a test event is not retried", () => {
-    expect(classifyAttempt(ended({ mayRetry: false })).status).toBe("failed");
-    expect(classifyAttempt(ended({ mayRetry: false, statusCode: 200 })).status).toBe("delivered");
+    expect(classifyAttempt(ended({ canRetry: false })).status).toBe("failed");
+    expect(classifyAttempt(ended({ canRetry: false, statusCode: 200 })).status).toBe("delivered");
   });
 });
 
@@ -113,9 +113,9 @@ describe("Retry-After", () => {
 
 describe("disabling of endpoints", () => {
   test("an endpoint that answers 410 is disabled at once", () => {
-    const verdict = classifyAttempt(ended({ statusCode: 410 }));
-    expect(verdict.status).toBe("failed");
-    expect(verdict.disable).toContain("410 Gone");
+    const outcome = classifyAttempt(ended({ statusCode: 410 }));
+    expect(outcome.status).toBe("failed");
+    expect(outcome.disable).toContain("410 Gone");
   });
 
   test("an endpoint is disabled after failing for exactly 5 days", () => {
@@ -130,11 +130,11 @@ describe("disabling of endpoints", () => {
   test("an endpoint that failed long ago is not disabled before the current delivery has failed repeatedly", () => {
     const failingSince = TEST_START - 30 * DAY_MS;
     for (const failuresBefore of [0, 1, 5]) {
-      const verdict = classifyAttempt(ended({ failingSince, failuresBefore }));
-      expect(verdict.status).toBe("pending");
-      expect(verdict.disable).toBeUndefined();
+      const outcome = classifyAttempt(ended({ failingSince, failuresBefore }));
+      expect(outcome.status).toBe("pending");
+      expect(outcome.disable).toBeUndefined();
     }
-    expect(classifyAttempt(ended({ failingSince, mayRetry: false })).disable).toBeUndefined();
+    expect(classifyAttempt(ended({ failingSince, canRetry: false })).disable).toBeUndefined();
     expect(classifyAttempt(ended({ failingSince, failuresBefore: 6 })).disable).toBeDefined();
   });
 

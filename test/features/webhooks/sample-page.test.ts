@@ -14,11 +14,11 @@ test("a webhook cannot be limited to the sample page", async () => {
   expect(forAll.status).toBe(201);
   const path = `${WEBHOOKS}/${forAll.body.id}`;
   const before = [await list(), app.audit()];
-  for (const refused of [
+  for (const rejected of [
     await post({ url: RECEIVER, page: "sample" }),
     await app.call(path, { key, method: "PATCH", json: { page: "sample" } }),
   ]) {
-    expect(expectProblem(refused, "validation_failed").errors).toEqual([
+    expect(expectProblem(rejected, "validation_failed").errors).toEqual([
       {
         pointer: "#/page",
         detail: "is the sample page, which is removed when you create your first page",

@@ -61,9 +61,9 @@ describe("a webhook's secrets", () => {
       await say(`/${id}/deliveries`);
       await say(`/${id}`);
       await say("");
-      const refused = await site.patch(id, { url: `${url}…`, settings: { ...settings, a: 1 } });
-      expectProblem(refused, "validation_failed");
-      said.push(refused.text);
+      const rejected = await site.patch(id, { url: `${url}…`, settings: { ...settings, a: 1 } });
+      expectProblem(rejected, "validation_failed");
+      said.push(rejected.text);
       expect((await site.read(id)).url).toBe(shown);
       await deliverer.stop(0);
 

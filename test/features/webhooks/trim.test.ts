@@ -16,10 +16,10 @@ describe("retention of events and deliveries", () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
-    await site.tell("cmp_1", "cmp_2");
+    await site.recordEvents("cmp_1", "cmp_2");
     await site.idle();
     await site.app.clock.advance(DAY_MS);
-    await site.tell("cmp_3");
+    await site.recordEvents("cmp_3");
     await site.idle();
     // Housekeeping starts late: thirty days of hourly sweeps show no more than the last day's.
     await site.app.clock.advance(28 * DAY_MS);
@@ -38,7 +38,7 @@ describe("retention of events and deliveries", () => {
     await site.deliverer.stop(0);
     const { db } = site.app.ctx;
     // An event without deliveries is kept as long as the others.
-    await site.tell(...Array.from({ length: 450 }, (_, index) => `cmp_${index}`));
+    await site.recordEvents(...Array.from({ length: 450 }, (_, index) => `cmp_${index}`));
     const before = site.app.clock.now() + 1;
     const left: number[] = [];
     let hasMore = true;
@@ -54,7 +54,7 @@ describe("retention of events and deliveries", () => {
     await using site = await createDeliverySite();
     const { db } = site.app.ctx;
     for (let index = 0; index < 30; index++) await site.endpoint(`${receiver.url}/${index}`);
-    await site.tell(...Array.from({ length: 10 }, (_, index) => `cmp_${index}`));
+    await site.recordEvents(...Array.from({ length: 10 }, (_, index) => `cmp_${index}`));
     await site.idle();
     const before = site.app.clock.now() + 1;
     const left: number[] = [];
@@ -68,7 +68,7 @@ describe("retention of events and deliveries", () => {
     await using site = await createDeliverySite();
     const { db } = site.app.ctx;
     await site.endpoint(receiver.url);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
     const trim = () => db.write((tx) => trimDeliveries(tx, site.app.clock.now() + DAY_MS));
     expect(await trim()).toBe(false);

@@ -86,7 +86,7 @@ describe("Statuspage's documents", () => {
     const first = await Promise.all(paths.map((path) => site.app.call(path)));
     const { statements } = site.app.ctx.db;
     statements.prepared = () => {
-      throw new Error("the database was asked");
+      throw new Error("the database was read");
     };
     for (const [index, path] of paths.entries()) {
       expect((await site.app.call(path)).text).toBe(first[index]?.text ?? "");

@@ -176,12 +176,12 @@ describe("the shapes of Statuspage's documents", () => {
     expect(await read(site, "scheduled-maintenances/upcoming")).toEqual(toCome);
     const nothing = { page, scheduled_maintenances: [] };
     expect(await read(site, "scheduled-maintenances/active")).toEqual(nothing);
-    await site.tell(id, { status: "in_progress" });
+    await site.updateMaintenance(id, { status: "in_progress" });
     expect(await read(site, "scheduled-maintenances/upcoming")).toEqual(nothing);
     const [active] = (await read(site, "scheduled-maintenances/active")).scheduled_maintenances;
     expect(active).toMatchObject({ id, status: "in_progress", started_at: NOW });
     expect(active.components[0].status).toBe("under_maintenance");
-    await site.tell(id, { status: "completed" });
+    await site.updateMaintenance(id, { status: "completed" });
     expect(await read(site, "scheduled-maintenances/active")).toEqual(nothing);
     const [over] = (await read(site, "scheduled-maintenances")).scheduled_maintenances;
     expect(over).toMatchObject({ id, status: "completed", resolved_at: NOW });
@@ -193,7 +193,7 @@ describe("the shapes of Statuspage's documents", () => {
     const over = await site.open({ name: "Over" });
     await site.update(over.id, { status: "resolved" });
     const { id } = await site.plan("2026-03-10T13:00:00Z", "2026-03-10T14:00:00Z");
-    await site.tell(id, { status: "in_progress" });
+    await site.updateMaintenance(id, { status: "in_progress" });
     await site.plan("2026-03-11T13:00:00Z", "2026-03-11T14:00:00Z");
     const { page, status } = await read(site, "status");
     const [active, upcoming] = await Promise.all(

@@ -1,7 +1,7 @@
 import { listDeliveries } from "../../../src/features/webhooks";
 import { byKey, type ActionInstallation, type Verbs } from "./verb";
 
-const FOUND_OUT = "it tells how something is, and changes nothing that somebody set";
+const FOUND_OUT = "it records observations and changes no setting";
 
 /** Creates a push monitor and returns its token. */
 async function pushToken(installation: ActionInstallation): Promise<string> {

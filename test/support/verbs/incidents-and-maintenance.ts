@@ -74,7 +74,7 @@ const plan: Verb = {
   leaves: ["maintenance.plan"],
   prepare: (installation) => byForm(installation, "/maintenance/new", planOf(installation)),
 };
-const tellOfMaintenance: Verb = {
+const addMaintenanceUpdate: Verb = {
   leaves: ["maintenance.add_update"],
   prepare: async (installation) =>
     byForm(installation, `/maintenance/${await installation.maintenance()}`, {
@@ -92,7 +92,10 @@ function step(name: "start" | "finish" | "cancel", action: string): Verb {
         const update = { status: "in_progress", body: "It begins." };
         await installation.api("POST", `/maintenance/${id}/updates`, update);
       }
-      return byForm(installation, `/maintenance/${id}/${name}`, { form: "1", body: "Told." });
+      return byForm(installation, `/maintenance/${id}/${name}`, {
+        form: "1",
+        body: "Working on it.",
+      });
     },
   };
 }
@@ -135,8 +138,8 @@ export const INCIDENT_VERBS: Verbs = {
   },
   "POST /admin/maintenance/new": plan,
   "POST /admin/maintenance/new/preview": previewOf(plan),
-  "POST /admin/maintenance/:id": tellOfMaintenance,
-  "POST /admin/maintenance/:id/preview": previewOf(tellOfMaintenance),
+  "POST /admin/maintenance/:id": addMaintenanceUpdate,
+  "POST /admin/maintenance/:id/preview": previewOf(addMaintenanceUpdate),
   "POST /admin/maintenance/:id/edit": {
     leaves: ["maintenance.update"],
     async prepare(installation) {

@@ -1,7 +1,7 @@
 import { formOf } from "../monitor-dashboard";
 import { byForm, type Sent, type ActionInstallation, type Verbs } from "./verb";
 
-const FOUND_OUT = "it tells how something is, and changes nothing that somebody set";
+const FOUND_OUT = "it records observations and changes no setting";
 
 /** Opens the form at a path and returns it filled in, with these fields changed. */
 async function filledIn(

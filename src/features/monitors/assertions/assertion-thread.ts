@@ -20,7 +20,7 @@ export type ThreadMessage = "ready" | (Progress & { tookMs: number });
 const SLICE_MS = 20;
 
 /** Regular expressions grow with use, up to about 15 MB each. */
-const MOST_HEAP_BYTES = 32 * 1024 * 1024;
+const HEAP_MAX_BYTES = 32 * 1024 * 1024;
 
 declare const self: Worker;
 
@@ -29,9 +29,9 @@ const patterns = createPatternCache();
 self.onmessage = ({ data: { assertions, subject } }: MessageEvent<Slice>) => {
   const startedAt = performance.now();
   const elapsedMs = () => performance.now() - startedAt;
-  const mayGoOn = () => elapsedMs() < SLICE_MS;
-  const progress = evaluate(assertions, subject, { readPattern: patterns.read, mayGoOn });
-  if (heapSize() > MOST_HEAP_BYTES) {
+  const canContinue = () => elapsedMs() < SLICE_MS;
+  const progress = evaluate(assertions, subject, { readPattern: patterns.read, canContinue });
+  if (heapSize() > HEAP_MAX_BYTES) {
     patterns.clear();
     Bun.gc(true);
   }

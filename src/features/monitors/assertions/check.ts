@@ -7,7 +7,7 @@ import { statusFailure } from "./words";
 /** A response to check by assertions. */
 export interface Observed extends Omit<Subject, "body"> {
   /** Called only if an assertion needs the body. */
-  body(): Promise<{ bytes: Uint8Array; isCut: boolean } | Fault>;
+  body(): Promise<{ bytes: Uint8Array; isTruncated: boolean } | Fault>;
 }
 
 /**

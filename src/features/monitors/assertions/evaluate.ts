@@ -12,14 +12,14 @@ export interface Subject {
   /** Null without a certificate. */
   certificateDays: number | null;
   /** The decompressed body, or a sentence why it cannot be read. Absent if not needed. */
-  body?: { bytes: Uint8Array; isCut: boolean } | { problem: string };
+  body?: { bytes: Uint8Array; isTruncated: boolean } | { problem: string };
 }
 
 /** The first failure, null if every assertion holds, or the number that hold before a pause. */
 export type Progress = { failure: Failure | null } | { held: number };
 
 /**
- * Evaluates assertions in order until one fails. `mayGoOn` is called after each assertion that
+ * Evaluates assertions in order until one fails. `canContinue` is called after each assertion that
  * holds; if it returns false, the rest is left for later.
  */
 export function evaluate(
@@ -27,18 +27,18 @@ export function evaluate(
   subject: Subject,
   {
     readPattern = parsePattern,
-    mayGoOn = () => true,
-  }: { readPattern?: ReadPattern; mayGoOn?: () => boolean } = {},
+    canContinue = () => true,
+  }: { readPattern?: ReadPattern; canContinue?: () => boolean } = {},
 ): Progress {
   const body = new BodyReader(subject.body);
   for (const [index, assertion] of assertions.entries()) {
-    const found = findValue(assertion, subject, body);
-    if (found instanceof Unreadable) return { failure: plainFailure(found.problem) };
-    if (!holds(found, assertion.op, assertion.value, readPattern)) {
-      return { failure: describeFailure(assertion, found) };
+    const actual = findValue(assertion, subject, body);
+    if (actual instanceof Unreadable) return { failure: plainFailure(actual.problem) };
+    if (!holds(actual, assertion.op, assertion.value, readPattern)) {
+      return { failure: describeFailure(assertion, actual) };
     }
     const held = index + 1;
-    if (held < assertions.length && !mayGoOn()) return { held };
+    if (held < assertions.length && !canContinue()) return { held };
   }
   return { failure: null };
 }
@@ -95,7 +95,7 @@ class BodyReader {
   #parse(): unknown {
     const text = this.text();
     if (text instanceof Unreadable) return text;
-    if (this.#body && "isCut" in this.#body && this.#body.isCut) {
+    if (this.#body && "isTruncated" in this.#body && this.#body.isTruncated) {
       return new Unreadable("The body is too long to be read as JSON.");
     }
     try {
@@ -107,44 +107,44 @@ class BodyReader {
 }
 
 /**
- * Returns true if the value found is as expected. `found` is a scalar, a JSON value, or `NOTHING`.
+ * Returns true if the value found is as expected. `actual` is a scalar, a JSON value, or `NOTHING`.
  */
 export function holds(
-  found: unknown,
+  actual: unknown,
   op: Op,
   expected: Expected | undefined,
   readPattern: ReadPattern = parsePattern,
 ): boolean {
   switch (op) {
     case "exists":
-      return (found !== NOTHING) === (expected ?? true);
+      return (actual !== NOTHING) === (expected ?? true);
     case "eq":
-      return found !== NOTHING && isSame(found, expected);
+      return actual !== NOTHING && isSame(actual, expected);
     case "ne":
-      return found === NOTHING || !isSame(found, expected);
+      return actual === NOTHING || !isSame(actual, expected);
     case "contains":
-      return found !== NOTHING && contains(found, expected);
+      return actual !== NOTHING && contains(actual, expected);
     case "not_contains":
-      return found === NOTHING || !contains(found, expected);
+      return actual === NOTHING || !contains(actual, expected);
     case "matches": {
       const pattern = readPattern(String(expected));
-      return isScalar(found) && typeof pattern !== "string" && pattern(String(found));
+      return isScalar(actual) && typeof pattern !== "string" && pattern(String(actual));
     }
     default:
-      return compares(numberIn(found), op, numberIn(expected));
+      return compares(numberIn(actual), op, numberIn(expected));
   }
 }
 
-function compares(found: number, op: "lt" | "lte" | "gt" | "gte", expected: number): boolean {
+function compares(actual: number, op: "lt" | "lte" | "gt" | "gte", expected: number): boolean {
   switch (op) {
     case "lt":
-      return found < expected;
+      return actual < expected;
     case "lte":
-      return found <= expected;
+      return actual <= expected;
     case "gt":
-      return found > expected;
+      return actual > expected;
     case "gte":
-      return found >= expected;
+      return actual >= expected;
   }
 }
 
@@ -152,18 +152,18 @@ function compares(found: number, op: "lt" | "lte" | "gt" | "gte", expected: numb
  * Compares values. Forms contain text, so `"5"` also equals the number 5 and `"true"` the value
  * true. Two texts must be identical: `1.10` and `1.1` are different versions.
  */
-function isSame(found: unknown, expected: unknown): boolean {
-  if (!isScalar(found)) return false;
-  if (typeof found === "number" || typeof expected === "number") {
-    return numberIn(found) === numberIn(expected);
+function isSame(actual: unknown, expected: unknown): boolean {
+  if (!isScalar(actual)) return false;
+  if (typeof actual === "number" || typeof expected === "number") {
+    return numberIn(actual) === numberIn(expected);
   }
-  return String(found) === String(expected);
+  return String(actual) === String(expected);
 }
 
 /** Returns true if a text contains the other, or a list contains the value. */
-function contains(found: unknown, expected: unknown): boolean {
-  if (Array.isArray(found)) return found.some((value) => isSame(value, expected));
-  return isScalar(found) && String(found).includes(String(expected));
+function contains(actual: unknown, expected: unknown): boolean {
+  if (Array.isArray(actual)) return actual.some((value) => isSame(value, expected));
+  return isScalar(actual) && String(actual).includes(String(expected));
 }
 
 function isScalar(value: unknown): boolean {

@@ -25,7 +25,7 @@ const LARGEST_PROGRAM = 100;
  * millisecond: each Unicode class has hundreds of ranges, and without case every character of a
  * range is folded.
  */
-const MOST_UNICODE_CLASSES = 5;
+const UNICODE_CLASSES_MAX = 5;
 const UNICODE_CLASS = /\\p/gi;
 const LARGEST_FOLDED_RANGES = 2_000;
 const IGNORES_CASE = /\(\?[a-z-]*i/i;
@@ -55,8 +55,8 @@ export function parsePattern(source: string): Pattern | string {
 
 /** Returns the reason for which a pattern is too expensive to compile, as the end of a sentence. */
 function costProblem(source: string): string | undefined {
-  if ((source.match(UNICODE_CLASS)?.length ?? 0) > MOST_UNICODE_CLASSES) {
-    return `has more than ${MOST_UNICODE_CLASSES} Unicode classes`;
+  if ((source.match(UNICODE_CLASS)?.length ?? 0) > UNICODE_CLASSES_MAX) {
+    return `has more than ${UNICODE_CLASSES_MAX} Unicode classes`;
   }
   if (IGNORES_CASE.test(source) && foldedCharacters(source) > LARGEST_FOLDED_RANGES) {
     return "ignores case in too large a range of characters";
@@ -77,11 +77,11 @@ function codePointOf(hex: string | undefined, character: string | undefined): nu
   return hex === undefined ? (character?.codePointAt(0) ?? 0) : Number.parseInt(hex, 16);
 }
 
-const MOST_CACHED_PATTERNS = 200;
+const CACHED_PATTERNS_MAX = 200;
 
 /** Keeps the compiled patterns that were used last, at most 200. */
 export function createPatternCache(): { read: ReadPattern; clear(): void } {
-  const patterns = new LRUCache<string, Pattern | string>({ max: MOST_CACHED_PATTERNS });
+  const patterns = new LRUCache<string, Pattern | string>({ max: CACHED_PATTERNS_MAX });
   return {
     read(source) {
       const pattern = patterns.get(source) ?? parsePattern(source);

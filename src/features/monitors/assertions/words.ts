@@ -44,18 +44,21 @@ export function statusFailure(status: number): Failure {
  * Describes a failed assertion. Messages never repeat texts of the response, only numbers, true,
  * false and null.
  */
-export function describeFailure(assertion: Assertion, found: unknown): Failure {
-  return { message: messageOf(assertion, found), publicMessage: publicMessageOf(assertion, found) };
+export function describeFailure(assertion: Assertion, actual: unknown): Failure {
+  return {
+    message: messageOf(assertion, actual),
+    publicMessage: publicMessageOf(assertion, actual),
+  };
 }
 
-function publicMessageOf({ source }: Assertion, found: unknown): string {
+function publicMessageOf({ source }: Assertion, actual: unknown): string {
   switch (source) {
     case "status":
-      return `The status is ${String(found)}.`;
+      return `The status is ${String(actual)}.`;
     case "latency":
-      return `The response took ${String(found)} ms.`;
+      return `The response took ${String(actual)} ms.`;
     case "certificate_days":
-      return typeof found === "number" ? certificateSentence(found) : "There is no certificate.";
+      return typeof actual === "number" ? certificateSentence(actual) : "There is no certificate.";
     case "header":
       return "The headers of the response are not as expected.";
     case "body":
@@ -71,17 +74,17 @@ export function certificateSentence(days: number): string {
     : `The certificate expires in ${plural(days, "day")}.`;
 }
 
-function messageOf(assertion: Assertion, found: unknown): string {
+function messageOf(assertion: Assertion, actual: unknown): string {
   const subject = subjectOf(assertion);
-  if (found === NOTHING) {
+  if (actual === NOTHING) {
     return assertion.source === "certificate_days"
       ? "There is no certificate."
       : `There is no ${subject}.`;
   }
   if (assertion.op === "exists") return `There is a ${subject}, and there should be none.`;
   const should = `should ${SHOULD[assertion.op]} ${quoted(assertion)}`;
-  return isTellable(found)
-    ? `The ${subject} is ${String(found)}${unitOf(assertion)}; it ${should}.`
+  return isTellable(actual)
+    ? `The ${subject} is ${String(actual)}${unitOf(assertion)}; it ${should}.`
     : `The ${subject} ${should}.`;
 }
 
@@ -114,6 +117,6 @@ function shortened(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
-function isTellable(found: unknown): boolean {
-  return found === null || typeof found === "number" || typeof found === "boolean";
+function isTellable(actual: unknown): boolean {
+  return actual === null || typeof actual === "number" || typeof actual === "boolean";
 }

@@ -15,12 +15,12 @@ const SLOW_MS = 1_000;
 export class CheckQueue {
   readonly #quick = new DueHeap<ScheduledMonitor>();
   readonly #slow = new DueHeap<ScheduledMonitor>();
-  readonly #most: number;
+  readonly #max: number;
   #underWay = 0;
   #slowUnderWay = 0;
 
-  constructor(most = outgoingShare(UNDER_WAY_MAX)) {
-    this.#most = most;
+  constructor(max = outgoingShare(UNDER_WAY_MAX)) {
+    this.#max = max;
   }
 
   get underWay(): number {
@@ -38,10 +38,10 @@ export class CheckQueue {
 
   /** Returns the next due monitor that may start now. */
   peek(): ScheduledMonitor | undefined {
-    if (this.#underWay >= this.#most) return undefined;
+    if (this.#underWay >= this.#max) return undefined;
     const quick = this.#quick.peek();
     const slow =
-      this.#slowUnderWay < Math.ceil(this.#most * SLOW_SHARE) ? this.#slow.peek() : undefined;
+      this.#slowUnderWay < Math.ceil(this.#max * SLOW_SHARE) ? this.#slow.peek() : undefined;
     if (!quick || !slow) return quick ?? slow;
     return slow.dueAt < quick.dueAt ? slow : quick;
   }

@@ -2,7 +2,7 @@
 export interface Due {
   dueAt: number;
   /** Position in the heap, set by the heap; -1 outside. */
-  place: number;
+  heapIndex: number;
 }
 
 /**
@@ -23,8 +23,8 @@ export class DueHeap<T extends Due> {
   /** Adds an item, or moves it. */
   schedule(item: T, dueAt: number): void {
     item.dueAt = dueAt;
-    if (item.place < 0) {
-      item.place = this.#items.length;
+    if (item.heapIndex < 0) {
+      item.heapIndex = this.#items.length;
       this.#items.push(item);
     }
     this.#sink(item, this.#rise(item));
@@ -32,41 +32,41 @@ export class DueHeap<T extends Due> {
 
   /** Removes an item, if it is in the heap. */
   remove(item: T): void {
-    const { place } = item;
-    if (place < 0) return;
-    item.place = -1;
+    const { heapIndex } = item;
+    if (heapIndex < 0) return;
+    item.heapIndex = -1;
     const last = this.#items.pop();
     if (last === undefined || last === item) return;
-    this.#put(last, place);
+    this.#put(last, heapIndex);
     this.#sink(last, this.#rise(last));
   }
 
   /** Moves an item up while it is due before its parent. Returns its position. */
   #rise(item: T): number {
-    let { place } = item;
-    while (place > 0) {
-      const above = (place - 1) >> 1;
+    let { heapIndex } = item;
+    while (heapIndex > 0) {
+      const above = (heapIndex - 1) >> 1;
       const parent = this.#items[above];
       if (parent === undefined || parent.dueAt <= item.dueAt) break;
-      this.#put(parent, place);
-      place = above;
+      this.#put(parent, heapIndex);
+      heapIndex = above;
     }
-    this.#put(item, place);
-    return place;
+    this.#put(item, heapIndex);
+    return heapIndex;
   }
 
   /** Moves an item down while a child is due before it. */
   #sink(item: T, from: number): void {
-    let place = from;
+    let heapIndex = from;
     for (;;) {
-      const left = 2 * place + 1;
+      const left = 2 * heapIndex + 1;
       const first = this.#earlier(left, left + 1);
       const child = this.#items[first];
       if (child === undefined || child.dueAt >= item.dueAt) break;
-      this.#put(child, place);
-      place = first;
+      this.#put(child, heapIndex);
+      heapIndex = first;
     }
-    this.#put(item, place);
+    this.#put(item, heapIndex);
   }
 
   #earlier(left: number, right: number): number {
@@ -75,8 +75,8 @@ export class DueHeap<T extends Due> {
     return a !== undefined && b !== undefined && b.dueAt < a.dueAt ? right : left;
   }
 
-  #put(item: T, place: number): void {
-    this.#items[place] = item;
-    item.place = place;
+  #put(item: T, heapIndex: number): void {
+    this.#items[heapIndex] = item;
+    item.heapIndex = heapIndex;
   }
 }

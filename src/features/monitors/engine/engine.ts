@@ -16,7 +16,7 @@ import { MonitorRegistry } from "./monitor-registry";
 import { heartbeatExpectedSince, type ScheduledMonitor } from "./scheduled-monitor";
 
 /** Interval of checking if the server was offline. */
-const LOOK_MS = 15_000;
+const LIVENESS_INTERVAL_MS = 15_000;
 /** Checks due within this time start together. */
 const COARSENESS_MS = 25;
 /** Minimum interval between two reads of changed monitors. */
@@ -33,7 +33,7 @@ export class Engine implements Monitoring {
   readonly #registry = new MonitorRegistry();
   readonly #queue = new CheckQueue();
   readonly #waiters = new Waiters();
-  readonly #leave: (() => void)[];
+  readonly #unsubscribe: (() => void)[];
   #isRegistryStale = true;
   #isFailing = false;
   #refreshedAt = Number.NEGATIVE_INFINITY;
@@ -48,20 +48,20 @@ export class Engine implements Monitoring {
     this.#wakeTimer = new WakeTimer(ctx.clock, () => this.#tick());
     this.#scheduler = new CheckScheduler(ctx, this.#queue, this.#wakeTimer);
     this.#results = new ResultProcessor(ctx, this.#liveness, () => this.#wakeForRecorder());
-    const isStale = () => {
+    const markRegistryStale = () => {
       this.#isRegistryStale = true;
       this.#results.maintenanceMayHaveChanged();
       this.#wakeTimer.at(this.#refreshedAt + REFRESH_MS);
     };
-    const mayBeInMaintenance = () => {
+    const onPageChanged = () => {
       this.#results.maintenanceMayHaveChanged();
       this.#wakeTimer.at(ctx.clock.monotonic());
     };
     const { monitorsChanged, databaseChangedElsewhere, pageChanged } = ctx.signals;
-    this.#leave = [
-      monitorsChanged.on(isStale),
-      databaseChangedElsewhere.on(isStale),
-      pageChanged.on(mayBeInMaintenance),
+    this.#unsubscribe = [
+      monitorsChanged.on(markRegistryStale),
+      databaseChangedElsewhere.on(markRegistryStale),
+      pageChanged.on(onPageChanged),
     ];
   }
 
@@ -80,7 +80,7 @@ export class Engine implements Monitoring {
   async stop(): Promise<void> {
     if (this.#state === "stopped") return;
     this.#state = "stopped";
-    for (const leave of this.#leave) leave();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#wakeTimer.off();
     this.#prober.abort();
     this.#waiters.rejectAll(closing());
@@ -155,7 +155,7 @@ export class Engine implements Monitoring {
     const now = this.#ctx.clock.monotonic();
     if (recorder.dueAt <= now) recorder.write();
     const nextDue = this.#queue.peek()?.dueAt ?? Number.POSITIVE_INFINITY;
-    const next = Math.min(nextDue, recorder.dueAt, now + LOOK_MS);
+    const next = Math.min(nextDue, recorder.dueAt, now + LIVENESS_INTERVAL_MS);
     this.#wakeTimer.at(Math.max(next, now + COARSENESS_MS));
   }
 

@@ -35,8 +35,8 @@ export class CheckFigures {
 
   began(delayMs: number): void {
     const late = Math.max(0, delayMs);
-    const place = DELAY_BOUNDS_MS.findIndex((bound) => late <= bound);
-    const index = place < 0 ? DELAY_BOUNDS_MS.length : place;
+    const bucket = DELAY_BOUNDS_MS.findIndex((bound) => late <= bound);
+    const index = bucket < 0 ? DELAY_BOUNDS_MS.length : bucket;
     this.#delays[index] = (this.#delays[index] ?? 0) + 1;
     this.#delaySumMs += late;
   }

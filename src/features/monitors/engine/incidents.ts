@@ -50,14 +50,14 @@ export function openIncidents(
   if (monitor.openIncident === "never") return;
   const pages = Map.groupBy(components, ({ pageId }) => pageId);
   for (const [pageId, ofPage] of pages) {
-    const known = findNewestIncidentOf(tx, { monitorId: monitor.id, pageId });
-    const incident = known && findIncidentState(tx, { id: known.incidentId });
-    const isOurs = incident !== undefined && incident.version === known?.version;
+    const last = findNewestIncidentOf(tx, { monitorId: monitor.id, pageId });
+    const incident = last && findIncidentState(tx, { id: last.incidentId });
+    const isOurs = incident !== undefined && incident.version === last?.version;
     if (incident && incident.status !== "resolved") {
       if (isOurs && incident.draft) moveDraft(ctx, tx, monitor, incident.id, failure);
     } else if (
       isOurs &&
-      isRecent(known?.resolvedAt, failure.at) &&
+      isRecent(last?.resolvedAt, failure.at) &&
       hasRoomForUpdate(tx, incident.id)
     ) {
       reopen(ctx, tx, monitor, incident.id, failure);

@@ -1,6 +1,7 @@
 /**
- * The check engine: schedule, checks, evaluation and its consequences. It has one timer and one
- * queue of results, which are evaluated in the transaction that writes them.
+ * The check engine: schedules and runs checks, evaluates their results and applies transitions. One
+ * timer starts all checks. Results wait in a queue and are evaluated in the transaction that writes
+ * them.
  */
 import type { AppContext } from "../../../context";
 import { createEgress, type Egress } from "../../../egress";
@@ -10,7 +11,7 @@ import { Prober, type ProberOptions } from "./prober";
 export type { Engine } from "./engine";
 export { DELAY_BOUNDS_MS, type MonitoringFigures } from "./figures";
 
-/** Creates the engine without starting it: only requested checks run. */
+/** Creates the engine. Until `start`, it runs only checks that a user or the API requests. */
 export function createMonitoring(
   ctx: AppContext,
   egress: Egress = createEgress(ctx),

@@ -120,11 +120,11 @@ export function refreshAfterChange(
   before: readonly AffectedComponent[],
   at: number,
 ): void {
-  const known = findMonitorState(tx, { monitorNum: monitor.num });
-  if (!known) return;
+  const last = findMonitorState(tx, { monitorNum: monitor.num });
+  if (!last) return;
   const now = listComponentsOfMonitors(tx, { monitorIds: JSON.stringify([monitor.id]) });
-  if (known.state === "down" || known.state === "degraded") {
-    applyCauses(ctx, tx, monitor, now, known.state, Math.max(at, known.since));
+  if (last.state === "down" || last.state === "degraded") {
+    applyCauses(ctx, tx, monitor, now, last.state, Math.max(at, last.since));
   }
   refreshNoData(ctx, tx, [...before, ...now], at);
 }

@@ -3,7 +3,7 @@ import { listVersions, listScheduledMonitors } from "../evaluation-store";
 import { renew, type ScheduledMonitor, watchedOf } from "./scheduled-monitor";
 
 /** Number of monitors read by one statement. */
-const READ_AT_ONCE = 1_000;
+const ROWS_PER_BATCH = 1_000;
 
 interface RegistryChange {
   /** New, changed, paused or resumed. */
@@ -46,12 +46,12 @@ export class MonitorRegistry {
       this.#byId.delete(id);
     }
     const changed: ScheduledMonitor[] = [];
-    for (let start = 0; start < stale.length; start += READ_AT_ONCE) {
-      const nums = JSON.stringify(stale.slice(start, start + READ_AT_ONCE));
+    for (let start = 0; start < stale.length; start += ROWS_PER_BATCH) {
+      const nums = JSON.stringify(stale.slice(start, start + ROWS_PER_BATCH));
       for (const row of listScheduledMonitors(reader, { nums })) {
-        const known = this.#byNum.get(row.num);
-        if (known) renew(known, row);
-        const scheduled = known ?? watchedOf(row);
+        const existing = this.#byNum.get(row.num);
+        if (existing) renew(existing, row);
+        const scheduled = existing ?? watchedOf(row);
         this.#byNum.set(row.num, scheduled);
         this.#byId.set(row.id, scheduled);
         changed.push(scheduled);

@@ -11,7 +11,7 @@ const LIVENESS_MS = 15_000;
 /** Maximum number of entries per transaction, to keep it short. */
 const BATCH = 500;
 const WAITING_MAX = 100_000;
-const RETRY_MS = { first: 1_000, most: 15_000 };
+const RETRY_MS = { first: 1_000, max: 15_000 };
 
 /** Listener of the recorder. */
 interface RecorderListener {
@@ -138,7 +138,7 @@ export class Recorder {
         return recordEntries(ctx, tx, batch, isPlain);
       });
     } catch (error) {
-      return this.#refused(batch, error);
+      return this.#handleFailure(batch, error);
     }
     this.#livenessAt = ctx.clock.monotonic();
     this.#failures = 0;
@@ -151,14 +151,14 @@ export class Recorder {
     return true;
   }
 
-  #refused(batch: readonly Entry[], error: unknown): boolean {
+  #handleFailure(batch: readonly Entry[], error: unknown): boolean {
     const [first] = batch;
     const isForNow = error instanceof Problem && error.code === "unavailable";
     if (isForNow || first === undefined) {
       this.#queue = [...batch, ...this.#queue];
       // Waiting callers get the error now; the results are written later.
       for (const entry of batch) this.#giveWaiters(entry, error);
-      const delayMs = Math.min(RETRY_MS.first * 2 ** this.#failures, RETRY_MS.most);
+      const delayMs = Math.min(RETRY_MS.first * 2 ** this.#failures, RETRY_MS.max);
       this.#failures += 1;
       this.#retryAt = this.#ctx.clock.monotonic() + delayMs;
       return false;

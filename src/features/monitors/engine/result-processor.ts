@@ -85,10 +85,10 @@ export class ResultProcessor {
     kind: "check" | "heartbeat",
     scheduled: ScheduledMonitor,
     { at, startedAt, isInMaintenance: hasBegunInMaintenance }: Begin,
-    found: ProbeResult,
+    probed: ProbeResult,
     waiters: Waiter[] | undefined,
   ): boolean {
-    const { outcome, latencyMs, message, publicMessage, certificateExpiresAt } = found;
+    const { outcome, latencyMs, message, publicMessage, certificateExpiresAt } = probed;
     this.figures.ended(scheduled.type, outcome);
     const result = { outcome, latencyMs, message, publicMessage, certificateExpiresAt };
     const elapsedMs = startedAt - (scheduled.lastStartedAt ?? startedAt);
@@ -161,8 +161,8 @@ function recorded({ entry: { scheduled }, evaluation }: Recorded): void {
 }
 
 function runningOf(registry: MonitorRegistry, nums: Iterable<number>): ScheduledMonitor[] {
-  const found = Array.from(nums, (num) => registry.ofNum(num));
-  return found.filter(
+  const monitors = Array.from(nums, (num) => registry.ofNum(num));
+  return monitors.filter(
     (scheduled) => scheduled !== undefined && !scheduled.isPaused,
   ) as ScheduledMonitor[];
 }

@@ -43,7 +43,7 @@ export function watchedOf(row: ScheduledMonitorRow): ScheduledMonitor {
     isSlow: row.state === "down",
     waiting: 0,
     dueAt: 0,
-    place: -1,
+    heapIndex: -1,
   };
 }
 

@@ -38,7 +38,7 @@ interface StateChange {
 }
 
 /** Last known state of a monitor, with the start of the outage if it was down. */
-interface Known {
+interface LastKnown {
   state: "up" | "degraded" | "down";
   downSince: number | null;
 }
@@ -56,17 +56,17 @@ export function applyTransition(
   monitor: MonitorRow,
   changes: StateChange,
 ): void {
-  const known = lastKnown(tx, monitor.num, changes);
+  const last = lastKnown(tx, monitor.num, changes);
   const components = writeState(ctx, tx, monitor, changes);
   const { state, since: at } = changes.evaluation;
   if (state !== "up" && state !== "degraded" && state !== "down") return;
   if (state !== "down") resolveIncidents(ctx, tx, monitor, at);
-  else if (known.state !== "down") {
+  else if (last.state !== "down") {
     const publicMessage = changes.publicMessage ?? changes.message;
     openIncidents(ctx, tx, monitor, components, { at, publicMessage });
   }
   // Last, since incidents change the component statuses that the event lists.
-  if (state !== known.state) recordEvent(ctx, tx, monitor, { known, state, at });
+  if (state !== last.state) recordEvent(ctx, tx, monitor, { last, state, at });
 }
 
 /**
@@ -101,10 +101,10 @@ export function applyCauses(
   state: MonitorState,
   at: number,
 ): void {
-  const why = { source: "monitor", actor: SYSTEM_ACTOR, reason: monitor.name } as const;
+  const changeReason = { source: "monitor", actor: SYSTEM_ACTOR, reason: monitor.name } as const;
   if (state === "no_data" || state === "pending") return;
   if (state !== "down" && state !== "degraded") {
-    endCauses(ctx, tx, "monitor", monitor.id, at, why);
+    endCauses(ctx, tx, "monitor", monitor.id, at, changeReason);
     return;
   }
   const status = state === "down" ? monitor.onDown : "degraded_performance";
@@ -113,7 +113,7 @@ export function applyCauses(
     ctx,
     tx,
     { source: "monitor", sourceId: monitor.id, componentIds, status, from: at },
-    why,
+    changeReason,
   );
 }
 
@@ -133,7 +133,7 @@ function isUninformative(state: MonitorState): boolean {
  * Returns the last known state. A monitor without one counts as up, so that its first `up` sends no
  * event.
  */
-function lastKnown(tx: Tx, monitorNum: number, { from, evaluation }: StateChange): Known {
+function lastKnown(tx: Tx, monitorNum: number, { from, evaluation }: StateChange): LastKnown {
   const isKnown = from === "up" || from === "degraded" || from === "down";
   const state = isKnown ? from : (findLastKnown(tx, { monitorNum })?.state ?? "up");
   if (state !== "down") return { state: state === "degraded" ? state : "up", downSince: null };
@@ -145,7 +145,7 @@ function recordEvent(
   ctx: Services,
   tx: Tx,
   monitor: MonitorRow,
-  { known, state, at }: { known: Known; state: "up" | "degraded" | "down"; at: number },
+  { last, state, at }: { last: LastKnown; state: "up" | "degraded" | "down"; at: number },
 ): void {
   const record = getMonitorRecord(tx, monitor.id);
   const pageIds = new Set(record.components.map(({ pageId }) => pageId));
@@ -156,11 +156,11 @@ function recordEvent(
     // A monitor of several pages belongs to none of them.
     pageId: pageIds.size === 1 && pageId !== undefined ? pageId : null,
     subjectId: monitor.id,
-    data: { ...dataOf(record), outage: outageOf(known, state, at) },
+    data: { ...dataOf(record), outage: outageOf(last, state, at) },
   });
 }
 
-function outageOf({ downSince }: Known, state: MonitorState, at: number) {
+function outageOf({ downSince }: LastKnown, state: MonitorState, at: number) {
   const startedAt = state === "down" ? at : downSince;
   if (startedAt === null) return null;
   const endedAt = state === "down" ? null : Math.max(at, startedAt);
@@ -180,10 +180,10 @@ function dataOf(record: MonitorRecord): object {
   const monitor = presentMonitor(record);
   const whole = { ...monitor, components };
   if (isSmall(whole)) return whole;
-  for (let most = components.length; ; most = Math.floor(most / 2)) {
-    const shown = components.slice(0, most);
+  for (let count = components.length; ; count = Math.floor(count / 2)) {
+    const shown = components.slice(0, count);
     const data = { ...monitor, config: {}, components: shown, truncated: true };
-    if (most === 0 || isSmall(data)) return data;
+    if (count === 0 || isSmall(data)) return data;
   }
 }
 

@@ -100,7 +100,7 @@ function compareRecords(
   const found = new Set(records.map((record) => canonical(type, record)));
   const missing = expected.find((record) => !found.has(canonical(type, record)));
   if (missing === undefined) return null;
-  return cut(`The record ${missing} is missing; there is: ${records.join(", ")}`);
+  return truncate(`The record ${missing} is missing; there is: ${records.join(", ")}`);
 }
 
 /** Returns a record in canonical spelling. Names are case-insensitive, texts are not. */
@@ -112,7 +112,7 @@ function canonical(type: DnsRecordType, record: string): string {
 }
 
 /** Returns one line of at most 300 characters, since records may contain anything. */
-function cut(message: string): string {
+function truncate(message: string): string {
   const characters = [...message.toWellFormed().replace(/[\p{Cc}\p{Cf}]/gu, " ")];
   if (characters.length <= MESSAGE_MAX) return characters.join("");
   return `${characters.slice(0, MESSAGE_MAX - 1).join("")}…`;

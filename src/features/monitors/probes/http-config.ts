@@ -7,8 +7,8 @@ import { type Assertion, AssertionBody, validateAssertions } from "../assertions
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 const IP_FAMILIES = ["any", "ipv4", "ipv6"] as const;
 
-const MOST_HEADERS = 30;
-const MOST_ASSERTIONS = 30;
+const HEADERS_MAX = 30;
+const ASSERTIONS_MAX = 30;
 
 /**
  * Request of an HTTP check and its conditions on the response. Null and absent both mean the
@@ -47,7 +47,7 @@ export const HttpConfigBody = Type.Object(
     method: Type.Optional(OneOf(METHODS, { description: "Default: GET." })),
     headers: Type.Optional(
       Type.Record(Type.String(), Nullable(Text({ maxLength: 4_000 })), {
-        maxProperties: MOST_HEADERS,
+        maxProperties: HEADERS_MAX,
         description:
           "Headers of each request, by name. Values are secrets and are never returned. In a change, an omitted name keeps its value and null removes it.",
       }),
@@ -67,7 +67,7 @@ export const HttpConfigBody = Type.Object(
     verify_tls: Type.Optional(Type.Boolean({ description: `${VERIFY_TLS} Default: true.` })),
     assertions: Type.Optional(
       Type.Array(AssertionBody, {
-        maxItems: MOST_ASSERTIONS,
+        maxItems: ASSERTIONS_MAX,
         description:
           "Conditions that the response must all meet. Without one about the status, the status must be 2xx.",
       }),

@@ -41,9 +41,9 @@ export const httpProbe = {
   run,
 } satisfies Probe<"http", HttpConfig>;
 
-async function run(given: HttpConfig, context: ProbeContext): Promise<ProbeResult> {
+async function run(input: HttpConfig, context: ProbeContext): Promise<ProbeResult> {
   const { egress, clock, evaluator, signal } = context;
-  const config = completed(given);
+  const config = completed(input);
   const startedAt = clock.monotonic();
   const followed = await follow(config, egress, signal);
   if (followed instanceof Fault) return failed(followed);
@@ -76,7 +76,7 @@ function warning(certificateDays: number | null, warningDays: number): string | 
   return certificateSentence(certificateDays);
 }
 
-const MOST_REDIRECTS = 10;
+const REDIRECTS_MAX = 10;
 
 const FAMILIES: Readonly<Record<"any" | "ipv4" | "ipv6", IpFamily | undefined>> = {
   any: undefined,
@@ -123,8 +123,8 @@ async function follow(
     certificateExpiresAt = earlier(certificateExpiresAt, answer.certificate?.expiresAt);
     const location = config.follow_redirects ? redirectOf(answer) : undefined;
     if (location === undefined) return { answer, certificateExpiresAt };
-    if (redirects === MOST_REDIRECTS) {
-      return new Fault("protocol", `There are more than ${MOST_REDIRECTS} redirects.`);
+    if (redirects === REDIRECTS_MAX) {
+      return new Fault("protocol", `There are more than ${REDIRECTS_MAX} redirects.`);
     }
     const next = URL.parse(location, url);
     if (!next) return new Fault("protocol", "The redirect does not lead to a URL.");
@@ -153,9 +153,9 @@ function becomesGet(status: number, method: string): boolean {
   return status === 303 || ((status === 301 || status === 302) && method === "POST");
 }
 
-function earlier(known: number | null, next: number | undefined): number | null {
-  if (next === undefined) return known;
-  return known === null ? next : Math.min(known, next);
+function earlier(expiry: number | null, next: number | undefined): number | null {
+  if (next === undefined) return expiry;
+  return expiry === null ? next : Math.min(expiry, next);
 }
 
 function ofRedirect({ kind, message, certificate }: Fault): Fault {

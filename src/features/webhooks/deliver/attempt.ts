@@ -30,7 +30,7 @@ async function answerText(answer: HttpAnswer, secrets: readonly string[]): Promi
   const text = new TextDecoder().decode(body.bytes).replace(/\uFFFD$/, "");
   if (BINARY.test(text)) return null;
   const shown = blanked(clean(text), secrets);
-  return body.isCut ? withoutBeginning(shown, secrets) : shown;
+  return body.isTruncated ? withoutBeginning(shown, secrets) : shown;
 }
 
 /** Limit for resolving, connecting, sending and reading the response together. */
@@ -76,14 +76,14 @@ export function createAttempt(
   const { clock } = ctx;
 
   return async (deliveryId, stopping) => {
-    const found = findForTry(ctx.db, { id: deliveryId });
-    if (!found || found.delivery.status !== "pending") return "ended";
-    const { webhook } = found;
+    const row = findForTry(ctx.db, { id: deliveryId });
+    if (!row || row.delivery.status !== "pending") return "ended";
+    const { webhook } = row;
     if (!webhook.enabled || webhook.deletedAt !== null) return "ended";
     const outgoing: Outgoing = {
-      event: found.event as RecordedEvent,
+      event: row.event as RecordedEvent,
       webhook,
-      page: found.page,
+      page: row.page,
     };
     const at = clock.now();
     const startedAt = clock.monotonic();
@@ -104,7 +104,7 @@ export function createAttempt(
       if (!message) return "no_message";
       url = new URL(message.url ?? webhook.url);
       const secrets = secretsInForce(webhook, at);
-      signature = signatureHeaders({ id: found.event.id, at, body: message.body, secrets });
+      signature = signatureHeaders({ id: row.event.id, at, body: message.body, secrets });
     } catch (error) {
       ctx.log.error({ err: error, delivery: deliveryId }, "a webhook message could not be written");
       return failed("The message could not be written.");

@@ -1,4 +1,4 @@
-import { CUT, FORMATS } from "../formats";
+import { ELLIPSIS, FORMATS } from "../formats";
 import type { Outgoing } from "./message";
 
 /** Shorter values of a query, such as in `wait=true`, are options and occur in any text. */
@@ -25,7 +25,7 @@ export function secretsIn({ url, format, settings }: Outgoing["webhook"]): strin
 
 /** Returns a text with the secrets replaced by an ellipsis. */
 export function blanked(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((shown, secret) => shown.replaceAll(secret, CUT), text);
+  return secrets.reduce((shown, secret) => shown.replaceAll(secret, ELLIPSIS), text);
 }
 
 /** Returns a cut text without the beginning of a secret at its end. */
@@ -36,7 +36,7 @@ export function withoutBeginning(text: string, secrets: readonly string[]): stri
       if (text.endsWith(secret.slice(0, length))) most = length;
     }
   }
-  return most === 0 ? text : text.slice(0, -most) + CUT;
+  return most === 0 ? text : text.slice(0, -most) + ELLIPSIS;
 }
 
 function hiddenIn({ pathname, search, searchParams }: URL, openPath: RegExp): string[] {

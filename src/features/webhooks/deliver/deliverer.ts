@@ -25,7 +25,7 @@ export interface Deliverer {
 
 const AGAIN_AFTER_MS = SECOND_MS;
 /** Number of attempts that start in one turn of the event loop: some milliseconds of work. */
-const BEGUN_AT_ONCE = 16;
+const STARTED_PER_TURN = 16;
 
 /**
  * Delivers queued events when they are due. The code of outgoing requests is loaded with the first one.
@@ -157,14 +157,14 @@ class Delivering implements Deliverer {
   }
 
   #beginAll(): void {
-    let mustWait = false;
-    const mayBegin = () => {
-      if (this.#starting === BEGUN_AT_ONCE) return false;
-      mustWait = !this.#throttle.take();
-      return !mustWait;
+    let isThrottled = false;
+    const canStart = () => {
+      if (this.#starting === STARTED_PER_TURN) return false;
+      isThrottled = !this.#throttle.take();
+      return !isThrottled;
     };
-    for (const begun of this.#queue.begin(mayBegin)) this.#start(begun);
-    if (!mustWait) return;
+    for (const begun of this.#queue.begin(canStart)) this.#start(begun);
+    if (!isThrottled) return;
     this.#throttleTimer ??= this.#ctx.clock.after(this.#throttle.waitMs(), () => {
       this.#throttleTimer = undefined;
       this.#schedule();

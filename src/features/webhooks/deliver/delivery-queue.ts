@@ -5,8 +5,8 @@ import { findLiveWebhook, listLiveWebhooks } from "../store";
 import { type Due, EndpointQueue } from "./endpoint-queue";
 
 /** Maximum number of concurrent attempts, to one endpoint and in all. */
-export const MOST_FOR_ONE = 8;
-export const MOST_IN_ALL = 256;
+export const PER_ENDPOINT_MAX = 8;
+export const CONCURRENT_MAX = 256;
 
 /**
  * Divides the concurrent attempts among the endpoints. One half is divided evenly and reserved for
@@ -14,19 +14,19 @@ export const MOST_IN_ALL = 256;
  * use the reserved share of others: this is for fairness, not for speed.
  */
 export class FairShare {
-  readonly #most: number;
+  readonly #max: number;
   readonly #share: number;
-  readonly #mostBeyond: number;
+  readonly #maxBeyond: number;
   #inAll = 0;
   /** Running attempts beyond the shares of their endpoints. */
   #beyond = 0;
 
-  /** `underWay` is the number of running attempts of each endpoint, `most` the maximum of all. */
-  constructor(underWay: readonly number[], most: number = MOST_IN_ALL) {
-    this.#most = most;
+  /** `underWay` is the number of running attempts of each endpoint, `max` the maximum of all. */
+  constructor(underWay: readonly number[], max: number = CONCURRENT_MAX) {
+    this.#max = max;
     const endpoints = Math.max(1, underWay.length);
-    this.#share = Math.min(MOST_FOR_ONE, Math.max(1, Math.floor(most / 2 / endpoints)));
-    this.#mostBeyond = most - this.#share * endpoints;
+    this.#share = Math.min(PER_ENDPOINT_MAX, Math.max(1, Math.floor(max / 2 / endpoints)));
+    this.#maxBeyond = max - this.#share * endpoints;
     for (const count of underWay) {
       this.#inAll += count;
       this.#beyond += Math.max(0, count - this.#share);
@@ -35,9 +35,9 @@ export class FairShare {
 
   /** Takes a place for an endpoint with `underWay` running attempts; false if all are taken. */
   take(underWay: number): boolean {
-    if (underWay >= MOST_FOR_ONE || this.#inAll >= this.#most) return false;
+    if (underWay >= PER_ENDPOINT_MAX || this.#inAll >= this.#max) return false;
     const isBeyond = underWay >= this.#share;
-    if (isBeyond && this.#beyond >= this.#mostBeyond) return false;
+    if (isBeyond && this.#beyond >= this.#maxBeyond) return false;
     this.#inAll += 1;
     if (isBeyond) this.#beyond += 1;
     return true;
@@ -48,7 +48,7 @@ export class FairShare {
 const PAGE = 64;
 const LOW = 8;
 /** Maximum number in memory while searching for one that can start. */
-const MOST_HELD = 512;
+const HELD_MAX = 512;
 
 /** A delivery that starts, with its queue. */
 export interface Begun {
@@ -63,7 +63,7 @@ export interface Begun {
 export class DeliveryQueue {
   readonly #db: Db;
   readonly #steadyNow: () => number;
-  readonly #most = outgoingShare(MOST_IN_ALL);
+  readonly #max = outgoingShare(CONCURRENT_MAX);
   readonly #queues = new Map<string, EndpointQueue>();
   /** Queues in which a delivery may be ready to start. */
   readonly #active = new Set<EndpointQueue>();
@@ -91,7 +91,7 @@ export class DeliveryQueue {
   }
 
   wakeEndpoint(queue: EndpointQueue): void {
-    queue.mayHaveMore = true;
+    queue.hasMore = true;
     queue.nextDueAt = Number.POSITIVE_INFINITY;
     this.#active.add(queue);
   }
@@ -108,17 +108,17 @@ export class DeliveryQueue {
   }
 
   /**
-   * Starts deliveries, one for each endpoint in turn, until none can start or `mayBegin` returns
+   * Starts deliveries, one for each endpoint in turn, until none can start or `canStart` returns
    * false.
    */
-  *begin(mayBegin: () => boolean): Generator<Begun, void, void> {
+  *begin(canStart: () => boolean): Generator<Begun, void, void> {
     const fairShare = new FairShare(
       Array.from(this.#queues.values(), (queue) => queue.underWay),
-      this.#most,
+      this.#max,
     );
     for (const queue of this.#active) {
       if (!this.#fill(queue) || !queue.hasNext() || !fairShare.take(queue.underWay)) continue;
-      if (!mayBegin()) return;
+      if (!canStart()) return;
       const due = queue.begin();
       if (!due) continue;
       // Moved to the end, so that other endpoints come first.
@@ -157,7 +157,7 @@ export class DeliveryQueue {
    * deliveries.
    */
   #fill(queue: EndpointQueue): boolean {
-    if (queue.mayHaveMore && (queue.waiting < LOW || isWorthSearching(queue))) {
+    if (queue.hasMore && (queue.waiting < LOW || isWorthSearching(queue))) {
       if (!findLiveWebhook(this.#db, { id: queue.webhookId })) {
         queue.clear();
         if (queue.claimed === 0) this.#forget(queue);
@@ -166,7 +166,7 @@ export class DeliveryQueue {
         return false;
       }
       do this.#readPage(queue);
-      while (queue.mayHaveMore && queue.waiting < MOST_HELD && !queue.hasNext());
+      while (queue.hasMore && queue.waiting < HELD_MAX && !queue.hasNext());
       queue.searchedTo = queue.waiting;
     }
     if (queue.waiting > 0) return true;
@@ -180,8 +180,8 @@ export class DeliveryQueue {
     const limit = PAGE + queue.claimed;
     const due = listDue(this.#db, { webhookId, now, limit });
     queue.claim(due);
-    queue.mayHaveMore = due.length === limit;
-    if (queue.mayHaveMore) return;
+    queue.hasMore = due.length === limit;
+    if (queue.hasMore) return;
     queue.nextDueAt = findNextDue(this.#db, { webhookId, now })?.at ?? Number.POSITIVE_INFINITY;
   }
 
@@ -205,5 +205,5 @@ export class DeliveryQueue {
  * of another subject.
  */
 function isWorthSearching(queue: EndpointQueue): boolean {
-  return queue.waiting < MOST_HELD && queue.waiting + PAGE <= queue.searchedTo && !queue.hasNext();
+  return queue.waiting < HELD_MAX && queue.waiting + PAGE <= queue.searchedTo && !queue.hasNext();
 }

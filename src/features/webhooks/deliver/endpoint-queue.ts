@@ -23,7 +23,7 @@ export class EndpointQueue {
   readonly #held = new Set<string>();
   #underWay = 0;
   /** True if the database may have further due deliveries. */
-  mayHaveMore = true;
+  hasMore = true;
   /**
    * Number of waiting deliveries at the last read, so that the database is not read after each one.
    */

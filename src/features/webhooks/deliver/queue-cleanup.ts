@@ -1,10 +1,11 @@
 import type { AppContext } from "../../../context";
 import type { Tx } from "../../../db";
-import { cancelDelivery, cancelPending, deleteUntried, hastenWaiting } from "../delivery-store";
+import { cancelDelivery, cancelPending, deleteUntried, capDueTimesAfter } from "../delivery-store";
 import { writeBatchedDeliveries } from "../enqueue";
 import { LONGEST_WAIT_MS } from "../rules";
 
-const ROWS_AT_ONCE = 500;
+/** Limit of rows per transaction, which keeps it short. */
+const ROWS_PER_BATCH = 500;
 
 /** Cleans up the delivery queue. Failed writes are logged and found again by the next scan. */
 export class QueueCleanup {
@@ -36,8 +37,8 @@ export class QueueCleanup {
     if (this.#beingCancelled.has(webhookId)) return;
     this.#beingCancelled.add(webhookId);
     const cancelSome = (tx: Tx) =>
-      cancelPending(tx, { webhookId, now: this.#ctx.clock.now(), limit: ROWS_AT_ONCE });
-    while (!this.#isStopped && (await this.#run(cancelSome)) === ROWS_AT_ONCE);
+      cancelPending(tx, { webhookId, now: this.#ctx.clock.now(), limit: ROWS_PER_BATCH });
+    while (!this.#isStopped && (await this.#run(cancelSome)) === ROWS_PER_BATCH);
     this.#beingCancelled.delete(webhookId);
   }
 
@@ -61,11 +62,11 @@ export class QueueCleanup {
    */
   async capDueTimes(now: number): Promise<boolean> {
     const latest = now + LONGEST_WAIT_MS;
-    const hastenSome = (tx: Tx) => hastenWaiting(tx, { now, latest, limit: ROWS_AT_ONCE });
+    const capSome = (tx: Tx) => capDueTimesAfter(tx, { now, latest, limit: ROWS_PER_BATCH });
     let count = 0;
-    let some: number | undefined = ROWS_AT_ONCE;
-    while (!this.#isStopped && some === ROWS_AT_ONCE) {
-      some = await this.#run(hastenSome);
+    let some: number | undefined = ROWS_PER_BATCH;
+    while (!this.#isStopped && some === ROWS_PER_BATCH) {
+      some = await this.#run(capSome);
       count += some ?? 0;
     }
     return count > 0;

@@ -157,7 +157,7 @@ export function recordTry(
     retryAfter,
     endedAt,
     failuresBefore: tries - triesBefore,
-    mayRetry: eventType !== "webhook.test",
+    canRetry: eventType !== "webhook.test",
     failingSince,
     chance: Buffer.from(ctx.random(CHANCE_BYTES)).readUInt32BE() / 2 ** 32,
   });

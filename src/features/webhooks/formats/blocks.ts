@@ -1,4 +1,4 @@
-import { clean, mostThat } from "./clean";
+import { clean, largestCount } from "./clean";
 
 /*
  * A text as blocks of spans, without markup. Markdown is read into blocks, blocks can be cut
@@ -58,7 +58,7 @@ export function fitted<T>(
   const whole = write(blocks);
   if (fits(whole)) return whole;
   const beginning = (length: number) => write(beginningOf(blocks, length));
-  return beginning(mostThat(lengthOf(blocks), (length) => fits(beginning(length))));
+  return beginning(largestCount(lengthOf(blocks), (length) => fits(beginning(length))));
 }
 
 function lengthOf(blocks: readonly Block[]): number {

@@ -3,7 +3,7 @@ const UNSAFE =
   // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 const LINE_ENDS = /\r\n?|[\u2028\u2029]/g;
-const CUT = "…";
+const ELLIPSIS = "…";
 
 /** Returns a text without control characters, direction overrides and unpaired surrogates. */
 export function clean(text: string): string {
@@ -22,8 +22,8 @@ export function cleanLine(text: string): string {
 function clip(text: string, fits: (text: string) => boolean): string {
   if (fits(text)) return text;
   const points = Array.from(text);
-  const beginning = (length: number) => points.slice(0, length).join("").trimEnd() + CUT;
-  return beginning(mostThat(points.length - 1, (length) => fits(beginning(length))));
+  const beginning = (length: number) => points.slice(0, length).join("").trimEnd() + ELLIPSIS;
+  return beginning(largestCount(points.length - 1, (length) => fits(beginning(length))));
 }
 
 /** Cuts a text at a number of UTF-16 units, the strictest reading of limits in "characters". */
@@ -32,12 +32,12 @@ export function clipTo(text: string, maxLength: number): string {
 }
 
 /**
- * Returns the largest number from 0 to `most` for which `holds` is true, if it is true for all
+ * Returns the largest number from 0 to `max` for which `holds` is true, if it is true for all
  * smaller ones; else 0.
  */
-export function mostThat(most: number, holds: (count: number) => boolean): number {
+export function largestCount(max: number, holds: (count: number) => boolean): number {
   let low = 0;
-  let high = most + 1;
+  let high = max + 1;
   while (high - low > 1) {
     const middle = (low + high) >> 1;
     if (holds(middle)) low = middle;

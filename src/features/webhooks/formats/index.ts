@@ -32,15 +32,15 @@ export function validateDestination(
   settings: Readonly<Record<string, unknown>>,
 ): FieldError[] {
   const format = FORMATS[name];
-  const broken = schemaErrors(format.settings, settings).map(({ pointer, detail }) => ({
+  const errors = schemaErrors(format.settings, settings).map(({ pointer, detail }) => ({
     pointer: pointer.replace(/^#/, "#/settings"),
     detail,
   }));
-  return [...broken, ...format.validate(url, settings)];
+  return [...errors, ...format.validate(url, settings)];
 }
 
 /** Text that replaces the secret part of a URL. */
-export const CUT = "…";
+export const ELLIPSIS = "…";
 
 /** Returns a URL as it may be shown: a secret URL is shortened. `url` must parse. */
 export function shownUrl(name: WebhookFormat, url: string): string {
@@ -48,7 +48,7 @@ export function shownUrl(name: WebhookFormat, url: string): string {
   if (!openPath) return url;
   const { origin, pathname } = new URL(url);
   const [open = "/"] = openPath.exec(pathname) ?? [];
-  return `${origin}${open}${CUT}`;
+  return `${origin}${open}${ELLIPSIS}`;
 }
 
 /** Returns the settings that may be shown, and the names of secret settings that are set. */

@@ -153,9 +153,9 @@ function linkSpans(token: Token, attribute: "href" | "src", inner: readonly Span
 function append(spans: Span[], ...added: readonly Span[]): void {
   for (const span of added) {
     const last = spans.at(-1);
-    const mayJoin = last !== undefined && last.href === undefined && span.href === undefined;
+    const canJoin = last !== undefined && last.href === undefined && span.href === undefined;
     if (span.text === "") continue;
-    if (mayJoin && last.styles.join() === span.styles.join()) {
+    if (canJoin && last.styles.join() === span.styles.join()) {
       spans[spans.length - 1] = { ...last, text: last.text + span.text };
     } else spans.push(span);
   }

@@ -30,5 +30,5 @@ export function oneOf<const T extends string>(
   values: readonly T[],
   value: string | undefined,
 ): T | undefined {
-  return values.find((known) => known === value);
+  return values.find((option) => option === value);
 }

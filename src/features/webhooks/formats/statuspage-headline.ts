@@ -24,6 +24,6 @@ const HEADLINES: Readonly<Record<string, Headline>> = {
 export function headlineOf({ data }: RecordedEvent): Headline {
   const status = textOf(data, "status");
   const isOpen = status !== "resolved" && data["impact"] !== undefined;
-  const known = HEADLINES[(isOpen ? textOf(data, "impact") : status) ?? ""];
-  return known ?? { indicator: "none", description: "All Systems Operational" };
+  const headline = HEADLINES[(isOpen ? textOf(data, "impact") : status) ?? ""];
+  return headline ?? { indicator: "none", description: "All Systems Operational" };
 }

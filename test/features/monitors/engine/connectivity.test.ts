@@ -9,12 +9,12 @@ const TARGETS = [
 
 function open(reachable: () => string[]) {
   const clock = createTestClock();
-  let asked = 0;
+  let checks = 0;
   const connectivity = new Connectivity(clock, TARGETS, async ({ host }) => {
-    asked += 1;
+    checks += 1;
     return reachable().includes(host);
   });
-  return { clock, connectivity, asked: () => asked };
+  return { clock, connectivity, checks: () => checks };
 }
 
 describe("connectivity of the server", () => {
@@ -29,15 +29,15 @@ describe("connectivity of the server", () => {
   });
 
   test("concurrent failures ask the reference targets once, and again after five seconds", async () => {
-    const { connectivity, clock, asked } = open(() => []);
+    const { connectivity, clock, checks } = open(() => []);
     const answers = Array.from({ length: 50 }, () => connectivity.wasLostSince(clock.monotonic()));
     expect(new Set(await Promise.all(answers))).toEqual(new Set([true]));
     await clock.advance(4_999);
     expect(await connectivity.wasLostSince(clock.monotonic())).toBe(true);
-    expect(asked()).toBe(2);
+    expect(checks()).toBe(2);
     await clock.advance(1);
     await connectivity.wasLostSince(clock.monotonic());
-    expect(asked()).toBe(4);
+    expect(checks()).toBe(4);
   });
 
   test("a lost network applies to checks that started before it returned", async () => {

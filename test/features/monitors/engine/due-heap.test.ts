@@ -15,7 +15,11 @@ test("a due heap returns the earliest item after any sequence of insertions, mov
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const heap = new DueHeap<Item>();
-      const items = Array.from({ length: 21 }, (_, name): Item => ({ name, dueAt: 0, place: -1 }));
+      const items = Array.from({ length: 21 }, (_, name): Item => ({
+        name,
+        dueAt: 0,
+        heapIndex: -1,
+      }));
       const inside = new Map<number, number>();
       for (const { name, dueAt, does } of steps) {
         const item = items[name];

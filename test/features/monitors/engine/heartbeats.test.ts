@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
-import { openWatch, type Watch } from "../../../support/engine-site";
+import { openEngineSite, type EngineSite } from "../../../support/engine-site";
 
 const OK = { outcome: "ok", latencyMs: null, message: null } as const;
 
 async function openJob(input = {}, env: Record<string, string> = {}) {
-  const watch = await openWatch({ env });
-  const { id } = await watch.monitor({
+  const site = await openEngineSite({ env });
+  const { id } = await site.monitor({
     name: "backup",
     type: "push",
     config: { grace_seconds: 30 },
@@ -14,8 +14,8 @@ async function openJob(input = {}, env: Record<string, string> = {}) {
     failure_threshold: 1,
     ...input,
   });
-  await watch.clock.advance(SECOND_MS);
-  return { watch, id };
+  await site.clock.advance(SECOND_MS);
+  return { site, id };
 }
 
 /** Returns the start of a span of a timeline, in seconds since the start of the test. */
@@ -23,136 +23,136 @@ function beginOf(span = ""): number {
   return Number(span.split(" ")[1]);
 }
 
-async function beatFor(watch: Watch, id: string, minutes: number): Promise<void> {
+async function beatFor(site: EngineSite, id: string, minutes: number): Promise<void> {
   for (let passed = 0; passed < minutes; passed += 10) {
-    await watch.engine.heartbeat(id, OK);
-    await watch.clock.advance(10 * MINUTE_MS);
+    await site.engine.heartbeat(id, OK);
+    await site.clock.advance(10 * MINUTE_MS);
   }
 }
 
 describe("push monitors", () => {
   test("a push monitor is up after its first heartbeat, which is stored as a result", async () => {
-    const { watch, id } = await openJob();
-    await using _ = watch;
-    expect(watch.state(id)).toBe("pending");
-    await watch.engine.heartbeat(id, { ...OK, latencyMs: 1_234.6, message: "12 files" });
-    expect(watch.state(id)).toBe("up");
-    expect(watch.checks(id)).toMatchObject([
+    const { site, id } = await openJob();
+    await using _ = site;
+    expect(site.state(id)).toBe("pending");
+    await site.engine.heartbeat(id, { ...OK, latencyMs: 1_234.6, message: "12 files" });
+    expect(site.state(id)).toBe("up");
+    expect(site.checks(id)).toMatchObject([
       { outcome: "ok", latencyMs: 1_235, message: "12 files" },
     ]);
-    expect(watch.asked()).toBe(0);
+    expect(site.checkCount()).toBe(0);
   });
 
   test("a push monitor stays up while heartbeats arrive in time", async () => {
-    const { watch, id } = await openJob();
-    await using _ = watch;
-    await beatFor(watch, id, 120);
-    expect(watch.state(id)).toBe("up");
-    expect(watch.checks(id).every(({ outcome }) => outcome === "ok")).toBe(true);
+    const { site, id } = await openJob();
+    await using _ = site;
+    await beatFor(site, id, 120);
+    expect(site.state(id)).toBe("up");
+    expect(site.checks(id).every(({ outcome }) => outcome === "ok")).toBe(true);
   });
 
   test("a push monitor is down without a heartbeat within its interval and grace period", async () => {
-    const { watch, id } = await openJob();
-    await using _ = watch;
-    await watch.engine.heartbeat(id, OK);
-    const last = watch.clock.now();
-    await watch.clock.advance(10 * MINUTE_MS + 29 * SECOND_MS);
-    expect(watch.state(id)).toBe("up");
-    await watch.clock.advance(2 * SECOND_MS);
-    expect(watch.state(id)).toBe("down");
-    expect(watch.checks(id).at(-1)).toMatchObject({
+    const { site, id } = await openJob();
+    await using _ = site;
+    await site.engine.heartbeat(id, OK);
+    const last = site.clock.now();
+    await site.clock.advance(10 * MINUTE_MS + 29 * SECOND_MS);
+    expect(site.state(id)).toBe("up");
+    await site.clock.advance(2 * SECOND_MS);
+    expect(site.state(id)).toBe("down");
+    expect(site.checks(id).at(-1)).toMatchObject({
       at: last + 630 * SECOND_MS,
       message: "No heartbeat arrived in time.",
     });
-    await watch.engine.heartbeat(id, OK);
-    expect(watch.state(id)).toBe("up");
-    expect(watch.told()).toEqual(["monitor.down", "monitor.up"]);
+    await site.engine.heartbeat(id, OK);
+    expect(site.state(id)).toBe("up");
+    expect(site.eventTypes()).toEqual(["monitor.down", "monitor.up"]);
   });
 
   test("a push monitor stays up if a heartbeat arrives during the connectivity check", async () => {
     const targets = { ALLCLEAR_REFERENCE_TARGETS: "192.0.2.1:443" };
-    const { watch, id } = await openJob({}, targets);
-    await using _ = watch;
-    await watch.engine.heartbeat(id, OK);
+    const { site, id } = await openJob({}, targets);
+    await using _ = site;
+    await site.engine.heartbeat(id, OK);
     const asking = Promise.withResolvers<void>();
-    watch.reaching = asking.promise;
-    await watch.clock.advance(10 * MINUTE_MS + 31 * SECOND_MS);
-    expect(watch.engine.figures().underWay).toBe(1);
-    await watch.engine.heartbeat(id, OK);
+    site.reaching = asking.promise;
+    await site.clock.advance(10 * MINUTE_MS + 31 * SECOND_MS);
+    expect(site.engine.figures().underWay).toBe(1);
+    await site.engine.heartbeat(id, OK);
     asking.resolve();
-    await watch.clock.advance(10 * MINUTE_MS + 25 * SECOND_MS);
-    expect(watch.state(id)).toBe("up");
-    expect(watch.checks(id).map(({ outcome }) => outcome)).toEqual(["ok", "ok"]);
-    await watch.clock.advance(10 * SECOND_MS);
-    expect(watch.state(id)).toBe("down");
+    await site.clock.advance(10 * MINUTE_MS + 25 * SECOND_MS);
+    expect(site.state(id)).toBe("up");
+    expect(site.checks(id).map(({ outcome }) => outcome)).toEqual(["ok", "ok"]);
+    await site.clock.advance(10 * SECOND_MS);
+    expect(site.state(id)).toBe("down");
   });
 
   test("a push monitor is down if it never receives a heartbeat", async () => {
-    const { watch, id } = await openJob();
-    await using _ = watch;
-    await watch.clock.advance(10 * MINUTE_MS + 30 * SECOND_MS);
-    expect(watch.state(id)).toBe("down");
+    const { site, id } = await openJob();
+    await using _ = site;
+    await site.clock.advance(10 * MINUTE_MS + 30 * SECOND_MS);
+    expect(site.state(id)).toBe("down");
   });
 
   test("a push monitor is down after as many missing heartbeats as its threshold", async () => {
-    const { watch, id } = await openJob({ failure_threshold: 3, retry_interval_seconds: 10 });
-    await using _ = watch;
-    await watch.engine.heartbeat(id, OK);
-    await watch.clock.advance(30 * MINUTE_MS + 29 * SECOND_MS);
-    expect(watch.state(id)).toBe("up");
-    await watch.clock.advance(2 * SECOND_MS);
-    expect(watch.state(id)).toBe("down");
-    expect(watch.checks(id).map(({ outcome }) => outcome)).toEqual([
+    const { site, id } = await openJob({ failure_threshold: 3, retry_interval_seconds: 10 });
+    await using _ = site;
+    await site.engine.heartbeat(id, OK);
+    await site.clock.advance(30 * MINUTE_MS + 29 * SECOND_MS);
+    expect(site.state(id)).toBe("up");
+    await site.clock.advance(2 * SECOND_MS);
+    expect(site.state(id)).toBe("down");
+    expect(site.checks(id).map(({ outcome }) => outcome)).toEqual([
       "ok",
       ...Array(3).fill("failed"),
     ]);
-    expect(beginOf(watch.timeline(id).at(-1))).toBeCloseTo(631, 0);
+    expect(beginOf(site.timeline(id).at(-1))).toBeCloseTo(631, 0);
   });
 
   test("a push monitor is down after a heartbeat that reports a failure", async () => {
-    const { watch, id } = await openJob();
-    await using _ = watch;
-    await watch.engine.heartbeat(id, { outcome: "failed", latencyMs: null, message: "disk full" });
-    expect(watch.state(id)).toBe("down");
-    expect(watch.checks(id)[0]?.message).toBe("disk full");
+    const { site, id } = await openJob();
+    await using _ = site;
+    await site.engine.heartbeat(id, { outcome: "failed", latencyMs: null, message: "disk full" });
+    expect(site.state(id)).toBe("down");
+    expect(site.checks(id)[0]?.message).toBe("disk full");
   });
 
   test("a paused or unknown push monitor drops heartbeats", async () => {
-    const { watch, id } = await openJob({ paused: true });
-    await using _ = watch;
-    await watch.engine.heartbeat(id, OK);
-    await watch.engine.heartbeat("mon_00000000000000000000000000", OK);
-    expect(watch.checks(id)).toEqual([]);
-    expect(watch.state(id)).toBe("paused");
+    const { site, id } = await openJob({ paused: true });
+    await using _ = site;
+    await site.engine.heartbeat(id, OK);
+    await site.engine.heartbeat("mon_00000000000000000000000000", OK);
+    expect(site.checks(id)).toEqual([]);
+    expect(site.state(id)).toBe("paused");
   });
 
   test("a push monitor does not count a heartbeat missed while the server was stopped", async () => {
-    const { watch, id } = await openJob();
-    await using _ = watch;
-    await watch.engine.heartbeat(id, OK);
-    await watch.clock.advance(9 * MINUTE_MS + 50 * SECOND_MS);
-    await watch.stop();
+    const { site, id } = await openJob();
+    await using _ = site;
+    await site.engine.heartbeat(id, OK);
+    await site.clock.advance(9 * MINUTE_MS + 50 * SECOND_MS);
+    await site.stop();
     // The job calls into the void.
-    await watch.clock.advance(20 * SECOND_MS);
-    await watch.start();
-    await watch.clock.advance(9 * MINUTE_MS);
-    expect(watch.state(id)).toBe("up");
-    await watch.clock.advance(2 * MINUTE_MS);
-    expect(watch.state(id)).toBe("down");
+    await site.clock.advance(20 * SECOND_MS);
+    await site.start();
+    await site.clock.advance(9 * MINUTE_MS);
+    expect(site.state(id)).toBe("up");
+    await site.clock.advance(2 * MINUTE_MS);
+    expect(site.state(id)).toBe("down");
   });
 
   test("a missing heartbeat is detected despite restarts within the interval", async () => {
-    const { watch, id } = await openJob({ interval_seconds: 86_400 });
-    await using _ = watch;
-    await watch.engine.heartbeat(id, OK);
+    const { site, id } = await openJob({ interval_seconds: 86_400 });
+    await using _ = site;
+    await site.engine.heartbeat(id, OK);
     for (let hours = 0; hours < 24; hours += 4) {
-      await watch.clock.advance(4 * HOUR_MS - 2 * MINUTE_MS);
-      await watch.stop();
-      await watch.clock.advance(MINUTE_MS);
-      await watch.start();
+      await site.clock.advance(4 * HOUR_MS - 2 * MINUTE_MS);
+      await site.stop();
+      await site.clock.advance(MINUTE_MS);
+      await site.start();
     }
-    expect(watch.state(id)).toBe("no_data");
-    await watch.clock.advance(6 * MINUTE_MS + 40 * SECOND_MS);
-    expect(watch.state(id)).toBe("down");
+    expect(site.state(id)).toBe("no_data");
+    await site.clock.advance(6 * MINUTE_MS + 40 * SECOND_MS);
+    expect(site.state(id)).toBe("down");
   });
 });

@@ -1,26 +1,24 @@
 import { describe, expect, test } from "bun:test";
 import { MINUTE_MS, toIso } from "../../../../src/kernel/time";
-import { answers, fails, openWatch } from "../../../support/engine-site";
+import { answers, fails, openEngineSite } from "../../../support/engine-site";
 
 const SECRET = "s3cr3t-of-the-target";
 
 describe("the events of a monitor", () => {
   test("an outage records monitor.down and monitor.up with its times", async () => {
-    await using watch = await openWatch();
-    const { page, components } = await watch.app.page({}, ["API"]);
-    const { id } = await watch.monitor({ component_ids: Object.values(components) });
-    await watch.clock.advance(MINUTE_MS);
-    watch.let("api.test", fails("The connection was refused."));
-    await watch.clock.advance(3 * MINUTE_MS);
-    watch.let("api.test", answers());
-    await watch.clock.advance(2 * MINUTE_MS);
+    await using site = await openEngineSite();
+    const { page, components } = await site.app.page({}, ["API"]);
+    const { id } = await site.monitor({ component_ids: Object.values(components) });
+    await site.clock.advance(MINUTE_MS);
+    site.let("api.test", fails("The connection was refused."));
+    await site.clock.advance(3 * MINUTE_MS);
+    site.let("api.test", answers());
+    await site.clock.advance(2 * MINUTE_MS);
 
-    const results = watch.checks(id);
+    const results = site.checks(id);
     const downAt = results.find(({ outcome }) => outcome === "failed")?.at ?? 0;
     const upAt = results.find(({ at, outcome }) => outcome === "ok" && at > downAt)?.at ?? 0;
-    const [down, up, ...rest] = watch.app
-      .events()
-      .filter(({ type }) => type.startsWith("monitor."));
+    const [down, up, ...rest] = site.app.events().filter(({ type }) => type.startsWith("monitor."));
     expect(rest).toEqual([]);
     expect(down).toMatchObject({
       type: "monitor.down",
@@ -49,41 +47,41 @@ describe("the events of a monitor", () => {
   });
 
   test("slow responses record monitor.degraded without an outage", async () => {
-    await using watch = await openWatch();
-    await watch.monitor({ degraded_after_ms: 100, failure_threshold: 1 });
-    await watch.clock.advance(MINUTE_MS);
-    watch.let("api.test", answers(500));
-    await watch.clock.advance(2 * MINUTE_MS);
-    watch.let("api.test", answers(5));
-    await watch.clock.advance(2 * MINUTE_MS);
-    expect(watch.told()).toEqual(["monitor.degraded", "monitor.up"]);
-    const [degraded] = watch.app.events().filter(({ type }) => type === "monitor.degraded");
+    await using site = await openEngineSite();
+    await site.monitor({ degraded_after_ms: 100, failure_threshold: 1 });
+    await site.clock.advance(MINUTE_MS);
+    site.let("api.test", answers(500));
+    await site.clock.advance(2 * MINUTE_MS);
+    site.let("api.test", answers(5));
+    await site.clock.advance(2 * MINUTE_MS);
+    expect(site.eventTypes()).toEqual(["monitor.degraded", "monitor.up"]);
+    const [degraded] = site.app.events().filter(({ type }) => type === "monitor.degraded");
     expect(degraded?.data["outage"]).toBeNull();
   });
 
   test("a successful first check records no event", async () => {
-    await using watch = await openWatch();
-    const { id } = await watch.monitor();
-    await watch.clock.advance(5 * MINUTE_MS);
-    expect(watch.state(id)).toBe("up");
-    expect(watch.told()).toEqual([]);
+    await using site = await openEngineSite();
+    const { id } = await site.monitor();
+    await site.clock.advance(5 * MINUTE_MS);
+    expect(site.state(id)).toBe("up");
+    expect(site.eventTypes()).toEqual([]);
   });
 
   test("the event of a monitor with components of several pages belongs to no page", async () => {
-    await using watch = await openWatch();
-    const acme = await watch.app.page({}, ["API"]);
-    const other = await watch.app.page({ slug: "other", name: "Other" }, ["Checkout"]);
+    await using site = await openEngineSite();
+    const acme = await site.app.page({}, ["API"]);
+    const other = await site.app.page({ slug: "other", name: "Other" }, ["Checkout"]);
     const ids = [acme, other].flatMap(({ components }) => Object.values(components));
-    await watch.monitor({ component_ids: ids, failure_threshold: 1 });
-    watch.let("api.test", fails());
-    await watch.clock.advance(2 * MINUTE_MS);
-    const event = watch.app.events().find(({ type }) => type === "monitor.down");
+    await site.monitor({ component_ids: ids, failure_threshold: 1 });
+    site.let("api.test", fails());
+    await site.clock.advance(2 * MINUTE_MS);
+    const event = site.app.events().find(({ type }) => type === "monitor.down");
     expect(event).toMatchObject({ pageId: null, data: { component_ids: ids } });
   });
 
   test("the event of a monitor contains no secret of its configuration", async () => {
-    await using watch = await openWatch();
-    await watch.monitor({
+    await using site = await openEngineSite();
+    await site.monitor({
       failure_threshold: 1,
       config: {
         url: "https://api.test/",
@@ -92,29 +90,29 @@ describe("the events of a monitor", () => {
         body: `{"token":"${SECRET}"}`,
       },
     });
-    watch.let("api.test", fails());
-    await watch.clock.advance(2 * MINUTE_MS);
-    expect(watch.told()).toEqual(["monitor.down"]);
-    expect(JSON.stringify(watch.app.events())).not.toContain(SECRET);
-    expect(JSON.stringify(watch.app.audit())).not.toContain(SECRET);
-    expect(JSON.stringify(watch.app.logged)).not.toContain(SECRET);
+    site.let("api.test", fails());
+    await site.clock.advance(2 * MINUTE_MS);
+    expect(site.eventTypes()).toEqual(["monitor.down"]);
+    expect(JSON.stringify(site.app.events())).not.toContain(SECRET);
+    expect(JSON.stringify(site.app.audit())).not.toContain(SECRET);
+    expect(JSON.stringify(site.app.logged)).not.toContain(SECRET);
   });
 
   test("the event of a monitor stays below 20 kB for a large configuration", async () => {
-    await using watch = await openWatch();
+    await using site = await openEngineSite();
     const value = "x".repeat(1_000);
     const assertions = Array.from({ length: 20 }, () => ({
       source: "body",
       op: "contains",
       value,
     }));
-    await watch.monitor({
+    await site.monitor({
       failure_threshold: 1,
       config: { url: "https://api.test/", assertions },
     });
-    watch.let("api.test", fails());
-    await watch.clock.advance(2 * MINUTE_MS);
-    const [event] = watch.app.events().filter(({ type }) => type === "monitor.down");
+    site.let("api.test", fails());
+    await site.clock.advance(2 * MINUTE_MS);
+    const [event] = site.app.events().filter(({ type }) => type === "monitor.down");
     expect(Buffer.byteLength(JSON.stringify(event?.data))).toBeLessThan(20_000);
     expect(event?.data).toMatchObject({ name: "api", state: "down", truncated: true });
   });

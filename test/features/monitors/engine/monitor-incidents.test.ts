@@ -6,9 +6,9 @@ import { deletePage } from "../../../../src/features/page-deletion";
 import { findPageBySlugOrId } from "../../../../src/features/pages";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { MINUTE_MS, toIso } from "../../../../src/kernel/time";
-import { answers, fails, openWatch, type Watch } from "../../../support/engine-site";
+import { answers, fails, openEngineSite, type EngineSite } from "../../../support/engine-site";
 
-interface Site extends Watch {
+interface Site extends EngineSite {
   api: string;
   key: string;
   incidents(): Promise<IncidentShown[]>;
@@ -30,47 +30,47 @@ interface IncidentShown {
 }
 
 async function openSite(openIncident: "automatic" | "draft" | "never"): Promise<Site> {
-  const watch = await openWatch();
-  const { components } = await watch.app.page({}, ["API"]);
+  const engineSite = await openEngineSite();
+  const { components } = await engineSite.app.page({}, ["API"]);
   const api = components["API"] ?? "";
-  const key = await watch.app.keyWith("read:status", "write:incidents");
-  await watch.monitor({
+  const key = await engineSite.app.keyWith("read:status", "write:incidents");
+  await engineSite.monitor({
     name: "Public API",
     config: { url: "https://api.test/" },
     component_ids: [api],
     failure_threshold: 2,
     open_incident: openIncident,
   });
-  await watch.clock.advance(MINUTE_MS);
-  return Object.assign(watch, {
+  await engineSite.clock.advance(MINUTE_MS);
+  return Object.assign(engineSite, {
     api,
     key,
     async incidents() {
-      const { body } = await watch.app.call("/api/v1/incidents", { key });
+      const { body } = await engineSite.app.call("/api/v1/incidents", { key });
       return body.data;
     },
     async goDown() {
-      watch.let("api.test", fails("The connection was *refused*."));
-      await watch.clock.advance(2 * MINUTE_MS);
+      engineSite.let("api.test", fails("The connection was *refused*."));
+      await engineSite.clock.advance(2 * MINUTE_MS);
     },
     async goUp() {
-      watch.let("api.test", answers());
-      await watch.clock.advance(2 * MINUTE_MS);
+      engineSite.let("api.test", answers());
+      await engineSite.clock.advance(2 * MINUTE_MS);
     },
   });
 }
 
-const kinds = (watch: Watch) =>
-  watch.app
+const kinds = (engineSite: EngineSite) =>
+  engineSite.app
     .events()
     .map(({ type }) => type)
     .filter((type) => type.startsWith("incident."));
 
-const downSince = (watch: Watch) =>
-  toIso(watch.checks(idOf(watch)).find(({ outcome }) => outcome === "failed")?.at ?? 0);
+const downSince = (engineSite: EngineSite) =>
+  toIso(engineSite.checks(idOf(engineSite)).find(({ outcome }) => outcome === "failed")?.at ?? 0);
 
-const idOf = (watch: Watch) =>
-  watch.app.audit().find(({ action }) => action === "monitor.create")?.targetId ?? "";
+const idOf = (engineSite: EngineSite) =>
+  engineSite.app.audit().find(({ action }) => action === "monitor.create")?.targetId ?? "";
 
 describe("automatic incidents", () => {
   test("an outage opens an automatic incident with its reason, dated from the first failed check", async () => {
@@ -198,12 +198,12 @@ describe("automatic incidents", () => {
     const page = findPageBySlugOrId(app.ctx.db, "acme");
     await app.ctx.db.write((tx) => deletePage(app.ctx, tx, page?.id ?? "", CLI_ACTOR));
     await site.goUp();
-    expect(site.told()).toEqual(["monitor.down", "monitor.up"]);
+    expect(site.eventTypes()).toEqual(["monitor.down", "monitor.up"]);
     const created = ["incident.created", "incident.created"];
     expect(kinds(site)).toEqual([...created, "incident.deleted", "incident.resolved"]);
     expect(app.logged.filter(({ level }) => Number(level) >= 50)).toEqual([]);
     await site.goDown();
-    expect(site.told()).toEqual(["monitor.down", "monitor.up", "monitor.down"]);
+    expect(site.eventTypes()).toEqual(["monitor.down", "monitor.up", "monitor.down"]);
     expect(kinds(site).at(-1)).toBe("incident.reopened");
     expect((await site.incidents()).map(({ status }) => status)).toEqual(["investigating"]);
   });
@@ -213,12 +213,12 @@ describe("automatic incidents", () => {
     ["push", {}],
   ] as const)("an automatic incident contains no private details: %s", async (type, config) => {
     for (const openIncident of ["automatic", "draft"] as const) {
-      await using watch = await openWatch();
-      const { components } = await watch.app.page({}, ["API"]);
-      const { row } = await watch.app.ctx.db.write(
+      await using engineSite = await openEngineSite();
+      const { components } = await engineSite.app.page({}, ["API"]);
+      const { row } = await engineSite.app.ctx.db.write(
         (tx) =>
           createMonitor(
-            watch.app.ctx,
+            engineSite.app.ctx,
             tx,
             {
               type,
@@ -230,35 +230,35 @@ describe("automatic incidents", () => {
             CLI_ACTOR,
           ).record,
       );
-      await watch.app.ctx.db.write((tx) => {
-        const at = watch.clock.now();
+      await engineSite.app.ctx.db.write((tx) => {
+        const at = engineSite.clock.now();
         const evaluation = { ...newEvaluation("down", at), failures: 1 };
-        applyTransition(watch.app.ctx, tx, row, {
+        applyTransition(engineSite.app.ctx, tx, row, {
           from: "up",
           evaluation,
           message: "There is: 10.0.0.6",
         });
       });
-      const key = await watch.app.keyWith("read:status", "write:incidents");
-      const { body } = await watch.app.call("/api/v1/incidents", { key });
+      const key = await engineSite.app.keyWith("read:status", "write:incidents");
+      const { body } = await engineSite.app.call("/api/v1/incidents", { key });
       expect(body.data[0].draft).toBe(openIncident === "draft");
       expect(body.data[0].updates[0].body).toBe("Automatic checks are failing.");
     }
   });
 
   test("an outage opens one automatic incident on every page of the monitor's components", async () => {
-    await using watch = await openWatch();
-    const acme = await watch.app.page({}, ["API", "Web"]);
-    const other = await watch.app.page({ slug: "other", name: "Other" }, ["Checkout"]);
-    await watch.monitor({
+    await using engineSite = await openEngineSite();
+    const acme = await engineSite.app.page({}, ["API", "Web"]);
+    const other = await engineSite.app.page({ slug: "other", name: "Other" }, ["Checkout"]);
+    await engineSite.monitor({
       component_ids: [...Object.values(acme.components), ...Object.values(other.components)],
       failure_threshold: 1,
       open_incident: "automatic",
     });
-    watch.let("api.test", fails());
-    await watch.clock.advance(2 * MINUTE_MS);
-    const key = await watch.app.keyWith("read:status");
-    const { body } = await watch.app.call("/api/v1/incidents", { key });
+    engineSite.let("api.test", fails());
+    await engineSite.clock.advance(2 * MINUTE_MS);
+    const key = await engineSite.app.keyWith("read:status");
+    const { body } = await engineSite.app.call("/api/v1/incidents", { key });
     expect(
       body.data.map(({ page, components }: { page: string; components: unknown[] }) => [
         page,

@@ -6,7 +6,7 @@ import type { MonitorRow } from "../../../../src/features/monitors/store";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDay } from "../../../../src/kernel/time";
 import { listCausesOfPage } from "../../../support/causes";
 import { recounted, rolledUp } from "../../../support/rollups";
-import { openWatch, type Target, type Watch } from "../../../support/engine-site";
+import { openEngineSite, type Target, type EngineSite } from "../../../support/engine-site";
 
 const MONITORS = 200;
 const COMPONENTS = 20;
@@ -26,14 +26,14 @@ function numbers(seed: number): () => number {
 }
 
 /** A target with a few outages in the day, and some checks that fail in between. */
-function moody(watch: Watch, seed: number): Target {
+function moody(site: EngineSite, seed: number): Target {
   const next = numbers(seed);
   const outages = Array.from({ length: Math.floor(next() * 3) }, () => {
-    const from = watch.begin + next() * DAY_MS;
+    const from = site.begin + next() * DAY_MS;
     return { from, to: from + next() * 2 * HOUR_MS };
   });
   return () => {
-    const now = watch.clock.now();
+    const now = site.clock.now();
     const isOut = outages.some(({ from, to }) => now >= from && now < to);
     const hasFailed = isOut || next() < 0.02;
     const latencyMs = hasFailed ? null : Math.floor(20 + next() * 400);
@@ -60,8 +60,8 @@ function recount(results: readonly CheckRow[]): { from: number; to: number | nul
 }
 
 test("the data of 200 monitors over a day equals a recount of all results", async () => {
-  await using watch = await openWatch({ isStarted: false });
-  const { page, components } = await watch.app.page(
+  await using site = await openEngineSite({ isStarted: false });
+  const { page, components } = await site.app.page(
     {},
     Array.from({ length: COMPONENTS }, (_, i) => `Component ${i}`),
   );
@@ -69,8 +69,8 @@ test("the data of 200 monitors over a day equals a recount of all results", asyn
   const monitors: MonitorRow[] = [];
   for (let i = 0; i < MONITORS; i++) {
     const name = `m${i}`;
-    watch.let(`${name}.test`, moody(watch, i + 1));
-    const monitor = await watch.monitor({
+    site.let(`${name}.test`, moody(site, i + 1));
+    const monitor = await site.monitor({
       name,
       interval_seconds: INTERVAL_SECONDS,
       retry_interval_seconds: 60,
@@ -80,27 +80,27 @@ test("the data of 200 monitors over a day equals a recount of all results", asyn
     });
     monitors.push(monitor);
   }
-  await watch.start();
-  const startedAt = watch.clock.now();
-  await watch.clock.advance(DAY_MS);
-  await watch.stop();
+  await site.start();
+  const startedAt = site.clock.now();
+  await site.clock.advance(DAY_MS);
+  await site.stop();
 
-  const { db, config } = watch.app.ctx;
-  const now = watch.clock.now();
+  const { db, config } = site.app.ctx;
+  const now = site.clock.now();
   const later = now + HOUR_MS + ROLL_UP_DELAY_MS;
   while (await db.write((tx) => rollUp(tx, { now: later }, retentionOf(config))));
   const today = startOfDay(later);
-  const marks = Map.groupBy(
+  const causes = Map.groupBy(
     listCausesOfPage(db, { pageId: page.id, since: 0 }).map(({ cause }) => cause),
     ({ sourceId }) => sourceId,
   );
-  const told = Map.groupBy(
-    watch.app.events().filter(({ type }) => type.startsWith("monitor.")),
+  const eventsById = Map.groupBy(
+    site.app.events().filter(({ type }) => type.startsWith("monitor.")),
     ({ subjectId }) => subjectId,
   );
   const total = { checks: 0, outages: 0 };
   for (const { id, num } of monitors) {
-    const results = watch.checks(id);
+    const results = site.checks(id);
     total.checks += results.length;
     const first = results[0]?.at ?? 0;
     expect(first - startedAt).toBeLessThanOrEqual(INTERVAL_SECONDS * SECOND_MS);
@@ -128,16 +128,16 @@ test("the data of 200 monitors over a day equals a recount of all results", asyn
     expect(uptimeOf(times)).toBe(Math.floor((1 - downMs / knownMs) * 1e6) / 1e6);
     expect(now - first - knownMs).toBeLessThan(60 * MINUTE_MS);
 
-    expect((marks.get(id) ?? []).map(({ startedAt: from, endedAt: to }) => ({ from, to }))).toEqual(
-      desired,
-    );
-    expect((told.get(id) ?? []).map(({ type }) => type)).toEqual(
+    expect(
+      (causes.get(id) ?? []).map(({ startedAt: from, endedAt: to }) => ({ from, to })),
+    ).toEqual(desired);
+    expect((eventsById.get(id) ?? []).map(({ type }) => type)).toEqual(
       desired.flatMap(({ to }) =>
         to === null ? ["monitor.down"] : ["monitor.down", "monitor.up"],
       ),
     );
   }
-  expect(total.checks).toBe(watch.asked());
+  expect(total.checks).toBe(site.checkCount());
   expect(total.checks).toBeGreaterThan(19_200);
   expect(total.outages).toBeGreaterThan(100);
 }, 120_000);

@@ -6,22 +6,22 @@ import { probe } from "../../../support/probe";
 
 /** Returns an egress with a resolver for these records, and its queries. */
 function knows(records: string[]) {
-  const asked: DnsQuery[] = [];
-  const refuse = () => Promise.reject(new Error("not asked for"));
+  const queries: DnsQuery[] = [];
+  const unexpected = () => Promise.reject(new Error("unexpected query"));
   const egress: Egress = {
     query: async (query) => {
-      asked.push(query);
+      queries.push(query);
       return { records };
     },
-    connect: refuse,
-    resolve: refuse,
-    request: refuse,
+    connect: unexpected,
+    resolve: unexpected,
+    request: unexpected,
   };
-  return { egress, asked };
+  return { egress, queries };
 }
 
 const check = (records: string[], config: object) =>
-  probe("dns", { name: "example.com", ...config }, { means: { egress: knows(records).egress } });
+  probe("dns", { name: "example.com", ...config }, { context: { egress: knows(records).egress } });
 
 describe("DNS checks", () => {
   test("a DNS check queries the configured resolver and compares the expected records", async () => {
@@ -42,10 +42,10 @@ describe("DNS checks", () => {
   });
 
   test("a DNS check requests A records by default", async () => {
-    const { egress, asked } = knows(["192.0.2.7"]);
-    await probe("dns", { name: "example.com" }, { means: { egress } });
-    await probe("dns", { name: "example.com", record_type: "TXT" }, { means: { egress } });
-    expect(asked.map(({ type, policy }) => `${type} ${policy}`)).toEqual([
+    const { egress, queries } = knows(["192.0.2.7"]);
+    await probe("dns", { name: "example.com" }, { context: { egress } });
+    await probe("dns", { name: "example.com", record_type: "TXT" }, { context: { egress } });
+    expect(queries.map(({ type, policy }) => `${type} ${policy}`)).toEqual([
       "A monitor",
       "TXT monitor",
     ]);

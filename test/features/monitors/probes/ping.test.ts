@@ -30,7 +30,7 @@ describe("ping checks", () => {
   test("a ping check ends the program at its deadline", async () => {
     using ping = usePingProgram("exec sleep 60");
     const deadline = new AbortController();
-    const checking = probe("ping", { host: "127.0.0.1" }, { means: { signal: deadline.signal } });
+    const checking = probe("ping", { host: "127.0.0.1" }, { context: { signal: deadline.signal } });
     while (ping.calls().length === 0) await settle();
     deadline.abort();
     expect(await checking).toMatchObject({

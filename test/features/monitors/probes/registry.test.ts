@@ -94,10 +94,10 @@ describe("monitor types", () => {
         expect(schemaErrors(declaredConfigSchema(type), declared)).toEqual([]);
         const unchanged = desiredConfig(type, declared, config);
         expect(unchanged.missing).toEqual([]);
-        expect(unchanged.desired).toEqual(unchanged.present);
+        expect(unchanged.desired).toEqual(unchanged.current);
         expect(probe.present(probe.merge(config, unchanged.change))).toEqual(probe.present(config));
-        const told = { ...unchanged.desired, url: undefined };
-        expect(JSON.stringify([told, { ...declared, url: undefined }])).not.toContain("hidden");
+        const desired = { ...unchanged.desired, url: undefined };
+        expect(JSON.stringify([desired, { ...declared, url: undefined }])).not.toContain("hidden");
 
         // Elsewhere each of its secrets is missed, and only those.
         const elsewhere = desiredConfig(type, declared);
@@ -128,8 +128,8 @@ describe("monitor types", () => {
   }
 
   test("every monitor type except push has a probe that runs checks", () => {
-    const asked = MONITOR_TYPES.filter((type) => probeOf(type).run !== undefined);
-    expect(asked).toEqual(MONITOR_TYPES.filter((type) => type !== "push"));
+    const active = MONITOR_TYPES.filter((type) => probeOf(type).run !== undefined);
+    expect(active).toEqual(MONITOR_TYPES.filter((type) => type !== "push"));
     expect(graceSecondsOf({})).toBe(60);
     expect(graceSecondsOf({ grace_seconds: 0 })).toBe(0);
   });

@@ -8,12 +8,12 @@ import { startTlsServer } from "../../../support/raw-server";
 /** A way out to a server whose certificate ends then. */
 function shows(expiresAt: number): Egress {
   const certificate = { expiresAt, subject: "shop.test", issuer: "Test", problem: null };
-  const refuse = () => Promise.reject(new Error("not asked for"));
+  const unexpected = () => Promise.reject(new Error("unexpected query"));
   return {
     connect: async () => ({ address: "127.0.0.1", certificate, close() {} }),
-    resolve: refuse,
-    request: refuse,
-    query: refuse,
+    resolve: unexpected,
+    request: unexpected,
+    query: unexpected,
   };
 }
 
@@ -21,7 +21,7 @@ const check = (expiresAt: number, config: object) =>
   probe(
     "tls",
     { host: "shop.test", ...config },
-    { means: { egress: shows(expiresAt), clock: createTestClock() } },
+    { context: { egress: shows(expiresAt), clock: createTestClock() } },
   );
 
 describe("TLS checks", () => {

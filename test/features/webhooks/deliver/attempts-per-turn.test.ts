@@ -20,7 +20,7 @@ test("at most 16 attempts begin in one turn of the event loop, also at the start
   for (let index = 0; index < ENDPOINTS; index++) {
     await site.endpoint(`http://127.0.0.1:9/${index}`);
   }
-  await site.tell("inc_1", "inc_2");
+  await site.recordEvents("inc_1", "inc_2");
   const inTurns: number[] = [];
   let isOver = false;
   const counting = (async () => {

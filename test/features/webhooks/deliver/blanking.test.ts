@@ -71,9 +71,9 @@ describe("answers in the log of deliveries", () => {
     await using site = await createDeliverySite();
     await site.endpoint(`${receiver.url}?sig=q1u2i3t4e5`, { format: "teams" });
     const event = { type: "incident.created", data: { name: "A" } } as const;
-    await site.tell(event);
+    await site.recordEvents(event);
     await site.idle();
-    await site.tell(event);
+    await site.recordEvents(event);
     await site.idle();
     const answers = site.tries().map(({ answer }) => answer);
     expect(answers).toEqual(["bad sig …", `${filler}…`]);
@@ -85,7 +85,7 @@ describe("answers in the log of deliveries", () => {
     );
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
     expect(site.tries()[0]?.answer).toBe("[31mred[0m 2Jtxt.exe\nnext\tone");
   });

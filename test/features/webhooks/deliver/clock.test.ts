@@ -12,12 +12,12 @@ describe("deliveries after a change of the clock", () => {
     await using site = await createDeliverySite();
     const { clock } = site.app;
     await site.endpoint(receiver.url);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.pass(MINUTE_MS);
     expect(receiver.received).toHaveLength(2);
 
     clock.setWallClock(clock.now() - HOUR_MS);
-    await site.tell("cmp_2");
+    await site.recordEvents("cmp_2");
     await site.idle();
     expect(receiver.received.at(-1)?.data.id).toBe("cmp_2");
     // On the test's clock: at most five minutes and a fifth more.
@@ -32,11 +32,11 @@ describe("deliveries after a change of the clock", () => {
     await using site = await createDeliverySite();
     const { clock } = site.app;
     await site.endpoint(receiver.url);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.pass(10_000);
     expect(receiver.received).toHaveLength(2);
     clock.setWallClock(clock.now() + HOUR_MS);
-    await site.tell("cmp_2");
+    await site.recordEvents("cmp_2");
     await site.idle();
     await clock.advance(MINUTE_MS);
     await site.idle();
@@ -51,7 +51,7 @@ describe("deliveries after a change of the clock", () => {
     const now = clock.now();
     await site.endpoint(receiver.url);
     clock.setWallClock(now + 400 * DAY_MS);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
     expect(site.deliveries()).toMatchObject([{ status: "pending", tries: 1 }]);
     await site.deliverer.stop(0);
@@ -68,7 +68,7 @@ describe("deliveries after a change of the clock", () => {
     const { clock } = site.app;
     await site.endpoint(receiver.url);
     await site.deliverer.stop(0);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     clock.setWallClock(clock.now() - HOUR_MS);
     await site.restart();
     await receiver.until(1);

@@ -13,7 +13,11 @@ describe("delivery of events", () => {
     // The published library holds the time of a message against the machine's own.
     site.app.clock.setWallClock(Date.now());
     const { secret } = await site.endpoint(receiver.url);
-    await site.tell({ type: "incident.created", subjectId: "inc_1", data: { name: "Ünï" } });
+    await site.recordEvents({
+      type: "incident.created",
+      subjectId: "inc_1",
+      data: { name: "Ünï" },
+    });
     await site.idle();
     expect(receiver.received).toHaveLength(1);
     const { body, headers, id } = receiver.received[0] as Received;
@@ -43,7 +47,7 @@ describe("delivery of events", () => {
       throw new Error("undone");
     });
     expect(undone).rejects.toThrow("undone");
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
     expect(receiver.received.map(({ body }) => JSON.parse(body).type)).toEqual([
       "component.status_changed",
@@ -54,7 +58,7 @@ describe("delivery of events", () => {
     await using receiver = startReceiver(() => 503);
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.pass(HOUR_MS);
     const triesWhileDown = receiver.received.length;
     expect(triesWhileDown).toBe(4);
@@ -72,7 +76,7 @@ describe("delivery of events", () => {
     await using receiver = startReceiver(() => 500);
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.pass(92 * HOUR_MS);
     expect(receiver.received).toHaveLength(10);
     expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
@@ -101,7 +105,7 @@ describe("delivery of events", () => {
           : new Response(null, { status: 429, headers: { "Retry-After": header(clock.now()) } }),
       );
       await site.endpoint(receiver.url);
-      await site.tell("cmp_1");
+      await site.recordEvents("cmp_1");
       await site.pass(2 * MINUTE_MS - SECOND_MS);
       expect(receiver.received).toHaveLength(1);
       await site.pass(2 * SECOND_MS);
@@ -114,12 +118,12 @@ describe("delivery of events", () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url, { format: "slack" });
-    await site.tell({ type: "incident.updated", data: { name: "Quiet", notify: false } });
+    await site.recordEvents({ type: "incident.updated", data: { name: "Quiet", notify: false } });
     await site.idle();
     expect(receiver.received).toEqual([]);
     expect(site.deliveries()).toEqual([]);
 
-    await site.tell({ type: "incident.updated", data: { name: "Loud", notify: true } });
+    await site.recordEvents({ type: "incident.updated", data: { name: "Loud", notify: true } });
     await site.idle();
     expect(receiver.received).toHaveLength(1);
   });
@@ -129,7 +133,7 @@ describe("delivery of events", () => {
     await using site = await createDeliverySite();
     const { ctx } = site.app;
     const { id } = await site.endpoint(receiver.url);
-    await site.tell({ type: "incident.updated", data: { name: "Quiet", notify: false } });
+    await site.recordEvents({ type: "incident.updated", data: { name: "Quiet", notify: false } });
     await site.idle();
     const [{ id: deliveryId } = { id: "" }] = site.deliveries();
     await ctx.db.write((tx) => {
@@ -154,7 +158,7 @@ describe("delivery of events", () => {
       settings: { token: "t0ken" },
     });
     const data = { name: "API", status: "major_outage" };
-    await site.tell({ pageId: acme.id, data }, { pageId: null, data });
+    await site.recordEvents({ pageId: acme.id, data }, { pageId: null, data });
     await site.idle();
     const links = receiver.received.map(
       ({ body }) => JSON.parse(body).extras["client::notification"].click.url,
@@ -167,7 +171,7 @@ describe("delivery of events", () => {
     await using after = startReceiver();
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(before.url);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
     const { ctx } = site.app;
     await ctx.db.write((tx) => updateWebhook(ctx, tx, id, { url: after.url }, CLI_ACTOR));

@@ -26,10 +26,10 @@ describe("endpoints that answer 410", () => {
     await using receiver = startReceiver(() => 500);
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
-    await site.tell("cmp_1", "cmp_2");
+    await site.recordEvents("cmp_1", "cmp_2");
     await site.idle();
     receiver.answer = () => 410;
-    await site.tell("cmp_3");
+    await site.recordEvents("cmp_3");
     await site.idle();
     expect(rowOf(site, id)).toMatchObject({
       enabled: false,
@@ -43,10 +43,10 @@ describe("endpoints that answer 410", () => {
       actorKind: "system",
       targetId: id,
     });
-    const heard = receiver.received.length;
-    await site.tell("cmp_4");
+    const receivedBefore = receiver.received.length;
+    await site.recordEvents("cmp_4");
     await site.pass(DAY_MS);
-    expect(receiver.received).toHaveLength(heard);
+    expect(receiver.received).toHaveLength(receivedBefore);
     expect(site.deliveries()).toHaveLength(3);
   });
 
@@ -56,9 +56,9 @@ describe("endpoints that answer 410", () => {
     await using site = await createDeliverySite();
     await site.endpoint(gone.url);
     const { id } = await site.endpoint(there.url);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
-    await site.tell("cmp_2");
+    await site.recordEvents("cmp_2");
     await site.idle();
     expect(rowOf(site, id).enabled).toBe(true);
     expect(there.received).toHaveLength(2);
@@ -71,12 +71,12 @@ describe("endpoints that fail", () => {
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
     for (let day = 0; day < 5; day++) {
-      await site.tell(`cmp_${day}`);
+      await site.recordEvents(`cmp_${day}`);
       await site.idle();
       expect(rowOf(site, id).enabled).toBe(true);
       await site.pass(DAY_MS);
     }
-    await site.tell("cmp_last");
+    await site.recordEvents("cmp_last");
     await site.pass(DAY_MS / 2);
     expect(rowOf(site, id)).toMatchObject({
       enabled: false,
@@ -92,7 +92,7 @@ describe("endpoints that fail", () => {
     const { id } = await site.endpoint(receiver.url);
     await ctx.db.write((tx) => sendTestEvent(ctx, tx, id, CLI_ACTOR));
     await site.pass(7 * DAY_MS);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.pass(HOUR_MS);
     expect(rowOf(site, id)).toMatchObject({ enabled: true, disabledReason: null });
     receiver.answer = () => 200;
@@ -106,7 +106,7 @@ describe("endpoints that fail", () => {
     await using site = await createDeliverySite();
     const { ctx } = site.app;
     const { id } = await site.endpoint(receiver.url);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
     const { failingSince } = rowOf(site, id);
     expect(failingSince).not.toBeNull();
@@ -123,7 +123,7 @@ describe("endpoints that fail", () => {
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
     for (let day = 0; day < 7; day++) {
-      await site.tell(`cmp_${day}`);
+      await site.recordEvents(`cmp_${day}`);
       await site.idle();
       await site.pass(DAY_MS);
     }
@@ -139,7 +139,7 @@ describe("pending deliveries of an endpoint", () => {
     const { id } = await site.endpoint(receiver.url);
     const { ctx } = site.app;
     const since = site.app.clock.now();
-    await site.tell("cmp_1", "cmp_2");
+    await site.recordEvents("cmp_1", "cmp_2");
     await site.idle();
     await setEnabled(site, id, false);
     await site.idle();
@@ -166,7 +166,7 @@ describe("pending deliveries of an endpoint", () => {
     const { id } = await site.endpoint(receiver.url);
     const { ctx } = site.app;
     await site.deliverer.stop(0);
-    await site.tell(...Array.from({ length: 1_200 }, (_, index) => `cmp_${index}`));
+    await site.recordEvents(...Array.from({ length: 1_200 }, (_, index) => `cmp_${index}`));
     await ctx.db.write((tx) => deleteWebhook(ctx, tx, id, CLI_ACTOR));
     await site.restart();
     await site.idle();
@@ -179,7 +179,7 @@ describe("pending deliveries of an endpoint", () => {
     await using receiver = startReceiver(() => answer.promise);
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
-    await site.tell("cmp_1", "cmp_1");
+    await site.recordEvents("cmp_1", "cmp_1");
     await receiver.until(1);
     await setEnabled(site, id, false);
     answer.resolve(200);
@@ -193,7 +193,7 @@ describe("pending deliveries of an endpoint", () => {
     await using receiver = startReceiver(() => answer.promise);
     await using site = await createDeliverySite();
     const { id } = await site.endpoint(receiver.url);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await receiver.until(1);
     await setEnabled(site, id, false);
     answer.resolve(500);

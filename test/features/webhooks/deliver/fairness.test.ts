@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
-  MOST_FOR_ONE,
-  MOST_IN_ALL,
+  PER_ENDPOINT_MAX,
+  CONCURRENT_MAX,
   FairShare,
 } from "../../../../src/features/webhooks/deliver/delivery-queue";
 import { createDeliverySite } from "../../../support/delivery-site";
@@ -21,23 +21,23 @@ describe("receivers that do not answer", () => {
       await site.endpoint(`${hanging.url}/${index}`);
       await site.endpoint(`${quick.url}/${index}`);
     }
-    await site.tell(...subjects);
+    await site.recordEvents(...subjects);
     await quick.until(10 * EVENTS);
     // No moment of the test's clock has passed: the others did not wait for a deadline.
     expect(hanging.received.length).toBeGreaterThanOrEqual(10);
-    expect(hanging.received.length).toBeLessThanOrEqual(10 * MOST_FOR_ONE);
-    expect(site.deliverer.stats().underWay).toBeLessThanOrEqual(MOST_IN_ALL);
+    expect(hanging.received.length).toBeLessThanOrEqual(10 * PER_ENDPOINT_MAX);
+    expect(site.deliverer.stats().underWay).toBeLessThanOrEqual(CONCURRENT_MAX);
   });
 
   test("a hanging receiver gets at most eight requests at a time", async () => {
     await using receiver = startReceiver(never);
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
-    await site.tell(...subjects);
-    await receiver.until(MOST_FOR_ONE);
-    await site.tell("cmp_next");
-    expect(receiver.received).toHaveLength(MOST_FOR_ONE);
-    expect(site.deliverer.stats().underWay).toBe(MOST_FOR_ONE);
+    await site.recordEvents(...subjects);
+    await receiver.until(PER_ENDPOINT_MAX);
+    await site.recordEvents("cmp_next");
+    expect(receiver.received).toHaveLength(PER_ENDPOINT_MAX);
+    expect(site.deliverer.stats().underWay).toBe(PER_ENDPOINT_MAX);
   });
 });
 
@@ -53,20 +53,20 @@ describe("the fair share of requests", () => {
   }
 
   test("a single endpoint gets eight requests at a time", () => {
-    expect(taken([0])).toEqual([MOST_FOR_ONE]);
+    expect(taken([0])).toEqual([PER_ENDPOINT_MAX]);
   });
 
   test("each of a hundred endpoints gets a request although forty others hold theirs", () => {
     const none = Array.from({ length: 100 }, () => 0);
     const first = taken(none).slice(0, 40);
-    expect(Math.max(...first)).toBe(MOST_FOR_ONE);
+    expect(Math.max(...first)).toBe(PER_ENDPOINT_MAX);
     const all = taken([...first, ...none.slice(40)]);
     expect(Math.min(...all)).toBeGreaterThanOrEqual(1);
-    expect(all.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(MOST_IN_ALL);
+    expect(all.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(CONCURRENT_MAX);
   });
 
   test("all endpoints together get at most 256 requests at a time", () => {
     const hold = taken(Array.from({ length: 400 }, () => 0));
-    expect(hold.reduce((sum, count) => sum + count)).toBe(MOST_IN_ALL);
+    expect(hold.reduce((sum, count) => sum + count)).toBe(CONCURRENT_MAX);
   });
 });

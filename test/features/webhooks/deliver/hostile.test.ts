@@ -15,7 +15,7 @@ async function outcomeOf(onConnection: OnConnection) {
   await using server = await startRawServer(onConnection);
   await using site = await createDeliverySite();
   await site.endpoint(`http://127.0.0.1:${server.port}/hook`);
-  await site.tell("cmp_1");
+  await site.recordEvents("cmp_1");
   await site.idle();
   // Whatever came of it, no connection is left open.
   await server.allClosed();
@@ -84,7 +84,7 @@ describe("hostile receivers", () => {
       await using site = await createDeliverySite({ names: { "shop.test": [["127.0.0.1"]] } });
       await using worse = await startTlsServer(bad, takeDown);
       const { id } = await site.endpoint(`https://shop.test:${worse.port}/`);
-      await site.tell("cmp_1");
+      await site.recordEvents("cmp_1");
       await site.idle();
       expect(requests).toEqual([]);
       expect(site.tries()).toMatchObject([
@@ -93,7 +93,7 @@ describe("hostile receivers", () => {
 
       await using better = await startTlsServer("good", takeDown);
       const good = await site.endpoint(`https://shop.test:${better.port}/`);
-      await site.tell("cmp_2");
+      await site.recordEvents("cmp_2");
       await site.idle();
       expect(requests).toHaveLength(1);
       const arrived = site.deliveries().filter(({ status }) => status === "delivered");
@@ -106,20 +106,20 @@ describe("hostile receivers", () => {
     ["does not answer", () => undefined],
     ["answers without an end", "HTTP/1.1 200 -\r\nContent-Length: 10\r\n\r\nabc"],
   ] as const)("a receiver that %s has 15 seconds in total", async (_how, answer) => {
-    let heard = Promise.withResolvers<void>();
+    let arrival = Promise.withResolvers<void>();
     await using server = await startRawServer((socket) =>
       socket.once("data", () => {
         if (typeof answer === "string") socket.write(answer);
-        heard.resolve();
+        arrival.resolve();
       }),
     );
     await using site = await createDeliverySite();
     await site.endpoint(`http://127.0.0.1:${server.port}/`);
-    await site.tell("cmp_1");
-    await heard.promise;
+    await site.recordEvents("cmp_1");
+    await arrival.promise;
     await site.app.clock.advance(15 * SECOND_MS - 1);
     expect(site.tries()).toEqual([]);
-    heard = Promise.withResolvers();
+    arrival = Promise.withResolvers();
     await site.app.clock.advance(1);
     await site.idle();
     expect(site.tries()).toMatchObject([
@@ -138,10 +138,10 @@ describe("blocked addresses", () => {
       outboundAllow: "127.0.0.1/32",
     });
     await site.endpoint(`http://rebound.test:${new URL(receiver.url).port}/`);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
     expect(receiver.received).toHaveLength(1);
-    await site.tell("cmp_2");
+    await site.recordEvents("cmp_2");
     await site.idle();
     expect(receiver.received).toHaveLength(1);
     expect(site.tries()).toMatchObject([
@@ -171,7 +171,7 @@ describe("stored answers of receivers", () => {
     await using receiver = startReceiver(({ headers }) => new Response(JSON.stringify(headers)));
     await using site = await createDeliverySite();
     await site.endpoint(new URL(receiver.url).origin, { format: "gotify", settings: { token } });
-    await site.tell({ type: "incident.created", data: { name: "A" } });
+    await site.recordEvents({ type: "incident.created", data: { name: "A" } });
     await site.idle();
     expect(JSON.stringify(receiver.received[0]?.headers)).toContain(token);
     expect(site.tries()[0]?.answer).toContain("x-gotify-key");

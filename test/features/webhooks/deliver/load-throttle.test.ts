@@ -3,7 +3,7 @@ import { createLoadThrottle } from "../../../../src/features/webhooks/deliver/lo
 import { createTestClock } from "../../../support/clock";
 
 /** A server whose thread is at work for a part of the time, with so many requests a second. */
-function paceBeside(work: { load: number; requests: number }) {
+function throttleUnder(work: { load: number; requests: number }) {
   const clock = createTestClock();
   const throttle = createLoadThrottle(clock, {
     busyMs: () => clock.monotonic() * work.load,
@@ -14,7 +14,7 @@ function paceBeside(work: { load: number; requests: number }) {
 
 /** Takes all the leave that there is within so many seconds. */
 async function takenIn(seconds: number, work: { load: number; requests: number }) {
-  const { clock, throttle } = paceBeside(work);
+  const { clock, throttle } = throttleUnder(work);
   const taken: number[] = [];
   for (let second = 0; second < seconds; second++) {
     let count = 0;
@@ -29,7 +29,7 @@ async function takenIn(seconds: number, work: { load: number; requests: number }
 
 describe("the load throttle of deliveries", () => {
   test("the load throttle allows 256 deliveries at once", () => {
-    const { throttle } = paceBeside({ load: 1, requests: 9_000 });
+    const { throttle } = throttleUnder({ load: 1, requests: 9_000 });
     for (let count = 0; count < 256; count++) expect(throttle.take()).toBe(true);
     expect(throttle.take()).toBe(false);
     expect(throttle.waitMs()).toBeGreaterThan(0);
@@ -52,7 +52,7 @@ describe("the load throttle of deliveries", () => {
   });
 
   test("the load throttle releases waiting deliveries in groups of at least 64", async () => {
-    const { clock, throttle } = paceBeside({ load: 1, requests: 9_000 });
+    const { clock, throttle } = throttleUnder({ load: 1, requests: 9_000 });
     const together = new Set<number>();
     for (let passed = 0; passed < 3_000; passed += 10) {
       let count = 0;
@@ -64,7 +64,7 @@ describe("the load throttle of deliveries", () => {
   });
 
   test("the load throttle returns the time until the next delivery", async () => {
-    const { clock, throttle } = paceBeside({ load: 1, requests: 9_000 });
+    const { clock, throttle } = throttleUnder({ load: 1, requests: 9_000 });
     while (throttle.take());
     const waitMs = throttle.waitMs();
     await clock.advance(Math.floor(waitMs / 2));
@@ -74,7 +74,7 @@ describe("the load throttle of deliveries", () => {
   });
 
   test("the load throttle starts fresh after a pause", async () => {
-    const { clock, throttle } = paceBeside({ load: 1, requests: 9_000 });
+    const { clock, throttle } = throttleUnder({ load: 1, requests: 9_000 });
     const takeFor = async (ms: number) => {
       let count = 0;
       for (let passed = 0; passed < ms; passed += 10) {

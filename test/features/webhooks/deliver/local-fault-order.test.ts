@@ -24,7 +24,7 @@ test("events of one subject keep their order after a fault of this server", asyn
   await using receiver = startReceiver();
   await using site = await createDeliverySite({ egress: await createFaultyEgress(1) });
   await site.endpoint(receiver.url);
-  await site.tell("inc_1", ...Array.from({ length: 20 }, () => "inc_1"), "inc_2");
+  await site.recordEvents("inc_1", ...Array.from({ length: 20 }, () => "inc_1"), "inc_2");
   await receiver.until(1);
   expect(receiver.received.map(({ data }) => data.id)).toEqual(["inc_2"]);
   await site.app.clock.advance(MINUTE_MS);

@@ -14,7 +14,7 @@ describe("the order of events of one subject", () => {
     );
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
-    await site.tell("inc_1", "inc_1", "inc_1", "inc_2", "inc_3");
+    await site.recordEvents("inc_1", "inc_1", "inc_1", "inc_2", "inc_3");
     const arrived = () => receiver.received.map(({ data }) => `${data.id} ${data.index}`);
     await receiver.until(3);
     expect(arrived().toSorted()).toEqual(["inc_1 0", "inc_2 3", "inc_3 4"]);
@@ -35,7 +35,7 @@ describe("the order of events of one subject", () => {
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
     const version = (number: number) => ({ subjectId: "inc_1", data: { version: number } });
-    await site.tell(version(1), version(2));
+    await site.recordEvents(version(1), version(2));
     await site.idle();
     expect(receiver.received.map(({ data }) => data.version)).toEqual([1, 2]);
     await site.pass(MINUTE_MS);
@@ -49,7 +49,7 @@ describe("the order of events of one subject", () => {
     await site.deliverer.stop(0);
     await site.endpoint(receiver.url);
     const subjects = Array.from({ length: 500 }, (_, index) => `cmp_${index % 7}`);
-    await site.tell(...subjects);
+    await site.recordEvents(...subjects);
     await site.restart();
     await site.idle();
     expect(receiver.received).toHaveLength(500);
@@ -67,9 +67,9 @@ describe("the order of events of one subject", () => {
     );
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
-    await site.tell(...Array.from({ length: 300 }, () => "cmp_1"));
+    await site.recordEvents(...Array.from({ length: 300 }, () => "cmp_1"));
     await receiver.until(1);
-    await site.tell("inc_1", "cmp_1", "inc_2");
+    await site.recordEvents("inc_1", "cmp_1", "inc_2");
     await receiver.until(3);
     expect(receiver.received.map(({ data }) => data.id).toSorted()).toEqual([
       "cmp_1",
@@ -84,7 +84,7 @@ describe("the order of events of one subject", () => {
     await using site = await createDeliverySite();
     await site.endpoint(slow.url);
     await site.endpoint(quick.url);
-    await site.tell("inc_1", "inc_1", "inc_1");
+    await site.recordEvents("inc_1", "inc_1", "inc_1");
     await quick.until(3);
     expect(quick.received.map(({ data }) => data.index)).toEqual([0, 1, 2]);
     expect(slow.received).toHaveLength(1);

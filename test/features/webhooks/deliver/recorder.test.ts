@@ -17,55 +17,55 @@ const RESULT: TryResult = {
 /** Creates a recorder whose database answers each write as the test decides. */
 async function createRecorder() {
   const app = await createTestApp();
-  const asked: PromiseWithResolvers<undefined>[] = [];
+  const writes: PromiseWithResolvers<undefined>[] = [];
   const db = {
     ...app.ctx.db,
     write: () => {
       const answer = Promise.withResolvers<undefined>();
-      asked.push(answer);
+      writes.push(answer);
       return answer.promise;
     },
   } as typeof app.ctx.db;
-  return { app, asked, recorder: new Recorder({ ...app.ctx, db }, () => 0) };
+  return { app, writes, recorder: new Recorder({ ...app.ctx, db }, () => 0) };
 }
 
 const full = () => unavailable("The disk is full.", 5);
 
 describe("a recorder after a failed write", () => {
   test("a recorder writes results that arrived during its retry", async () => {
-    const { app, asked, recorder } = await createRecorder();
+    const { app, writes, recorder } = await createRecorder();
     await using site = app;
     const { clock } = site;
     void recorder.add("dlv_1", RESULT);
     await clock.advance(SECOND_MS);
-    asked[0]?.reject(full());
+    writes[0]?.reject(full());
     await clock.advance(0);
     expect(recorder.isStuck).toBe(true);
     await clock.advance(SECOND_MS);
-    expect(asked).toHaveLength(2);
+    expect(writes).toHaveLength(2);
     const late = recorder.add("dlv_2", RESULT);
-    asked[1]?.resolve(undefined);
+    writes[1]?.resolve(undefined);
     await clock.advance(0);
     await clock.advance(SECOND_MS);
     expect(recorder.isStuck).toBe(false);
-    expect(asked).toHaveLength(3);
-    asked[2]?.resolve(undefined);
+    expect(writes).toHaveLength(3);
+    writes[2]?.resolve(undefined);
     expect(await late).toBeUndefined();
     await clock.advance(0);
     expect(recorder.isEmpty).toBe(true);
   });
 
   test("a recorder is no longer stuck after dropping results that cannot be written", async () => {
-    const { app, asked, recorder } = await createRecorder();
+    const { app, writes, recorder } = await createRecorder();
     await using site = app;
     const { clock } = site;
     void recorder.add("dlv_1", RESULT);
     await clock.advance(SECOND_MS);
-    asked[0]?.reject(full());
+    writes[0]?.reject(full());
     await clock.advance(0);
     await clock.advance(SECOND_MS);
     expect(recorder.isStuck).toBe(true);
-    asked[1]?.reject(new Error("a row that no table takes"));
+    writes[1]?.reject(new Error("a row that no table takes"));
     await clock.advance(0);
     expect(recorder.isStuck).toBe(false);
     expect(recorder.isEmpty).toBe(true);

@@ -27,7 +27,7 @@ async function failWhileRecording(
     count <= 8 ? first.promise : second.promise,
   );
   await site.endpoint(receiver.url);
-  await site.tell(...SUBJECTS);
+  await site.recordEvents(...SUBJECTS);
   await receiver.until(8);
   fail();
   first.resolve(200);
@@ -70,7 +70,7 @@ describe("results of deliveries that cannot be recorded", () => {
     await using receiver = startReceiver();
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     const { db } = site.app.ctx;
     const write = db.write;
     db.write = () => Promise.reject(unavailable("It has died.", 5));
@@ -103,13 +103,13 @@ describe("stopping the deliverer", () => {
     await using receiver = startReceiver(() => answer.promise);
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
-    await site.tell(...SUBJECTS);
+    await site.recordEvents(...SUBJECTS);
     await receiver.until(8);
     const stopped = site.deliverer.stop(10 * SECOND_MS);
     answer.resolve(200);
     await stopped;
     expect(statusesOf(site)).toEqual({ delivered: 8, pending: 32 });
-    await site.tell("cmp_later");
+    await site.recordEvents("cmp_later");
     expect(receiver.received).toHaveLength(8);
 
     await site.restart();
@@ -123,7 +123,7 @@ describe("stopping the deliverer", () => {
     await using receiver = startReceiver((_message, count) => (count === 1 ? answer.promise : 200));
     await using site = await createDeliverySite();
     await site.endpoint(receiver.url);
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await receiver.until(1);
     const stopped = site.deliverer.stop(10 * SECOND_MS);
     await site.app.clock.advance(10 * SECOND_MS);
@@ -147,7 +147,7 @@ describe("stopping the deliverer", () => {
     const { signals } = site.app.ctx;
     const emit = signals.deliveriesQueued.emit;
     signals.deliveriesQueued.emit = () => undefined;
-    await site.tell("cmp_1");
+    await site.recordEvents("cmp_1");
     await site.idle();
     signals.deliveriesQueued.emit = emit;
     expect(receiver.received).toEqual([]);
