@@ -52,7 +52,7 @@ describe("an update that names many components", () => {
 });
 
 describe("a bulk change of manual statuses", () => {
-  test("a bulk change of manual statuses needs four statements per fifty components and a fixed number of others", async () => {
+  test("a bulk change of manual statuses needs four statements per 64 components and a fixed number of others", async () => {
     const statementsOf = async (components: number) => {
       await using app = await createTestApp();
       const names = Array.from({ length: components }, (_, i) => `Component ${i}`);
@@ -65,7 +65,7 @@ describe("a bulk change of manual statuses", () => {
         return counting.statements();
       });
     };
-    const [few, many] = [await statementsOf(100), await statementsOf(400)];
-    expect(many - few).toBe((4 * (400 - 100)) / 50);
+    const [few, many] = [await statementsOf(64), await statementsOf(640)];
+    expect(many - few).toBe((4 * (640 - 64)) / 64);
   });
 });

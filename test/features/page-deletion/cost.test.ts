@@ -137,7 +137,8 @@ test("deleting a page takes few statements and rows for each further incident, m
   // One statement records an event; the named components of an incident are read by another.
   expect(added("incidents").statements).toBe(2 * 10);
   expect(added("incidents").rows).toBeLessThanOrEqual(10 * 25);
-  expect(added("maintenance").statements).toBe(10);
+  // Updates are written in batches.
+  expect(added("maintenance").statements).toBeLessThanOrEqual(10);
   expect(added("maintenance").rows).toBeLessThanOrEqual(10 * 25);
   // A monitor's state, its open span and the span that begins.
   expect(added("monitors").statements).toBe(3 * 10);
