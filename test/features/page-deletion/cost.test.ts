@@ -135,11 +135,11 @@ test("deleting a page takes few statements and rows for each further incident, m
     rows: (many[name]?.rows ?? 0) - (few[name]?.rows ?? 0),
   });
   // One statement records an event; the named components of an incident are read by another.
-  expect(added("incidents").statements).toBe(2 * 10);
+  expect(added("incidents").statements).toBeLessThanOrEqual(2 * 10);
   expect(added("incidents").rows).toBeLessThanOrEqual(10 * 25);
   // Updates are written in batches.
   expect(added("maintenance").statements).toBeLessThanOrEqual(10);
   expect(added("maintenance").rows).toBeLessThanOrEqual(10 * 25);
   // A monitor's state, its open span and the span that begins.
-  expect(added("monitors").statements).toBe(3 * 10);
+  expect(added("monitors").statements).toBeLessThanOrEqual(3 * 10);
 });
