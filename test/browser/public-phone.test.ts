@@ -21,9 +21,10 @@ describePublicDocuments("public documents on a phone", (site, documents) => {
     async () => {
       const { visit, axe, origin } = site();
       // axe cannot run without JavaScript, so it checks a copy of the HTML without its script.
-      const { page } = await visit("/docs/errors", { viewport: PHONE });
-      const plain = await visit("/docs/errors", { viewport: PHONE, javaScriptEnabled: false });
-      for (const path of Object.values(await documents())) {
+      const paths = Object.values(await documents());
+      const { page } = await visit("/", { viewport: PHONE });
+      const plain = await visit("/", { viewport: PHONE, javaScriptEnabled: false });
+      for (const path of paths) {
         plain.requests.length = 0;
         await plain.page.goto(origin + path);
         expect(plain.requests.filter((url) => !url.startsWith("data:"))).toEqual([origin + path]);

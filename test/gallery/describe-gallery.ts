@@ -1,7 +1,8 @@
 import { afterAll, beforeAll } from "bun:test";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { describeWithBrowser } from "../support/browser";
-import { PLAIN_HOST, runAxe } from "../support/browser-site";
+import { AXE_ROUTE, runAxe } from "../support/axe";
+import { PLAIN_HOST } from "../support/browser-site";
 import { GALLERY_PATH } from "./page";
 import { type GalleryServer, serveGallery } from "./server";
 
@@ -25,7 +26,7 @@ export function describeGallery(name: string, body: (gallery: () => Gallery) => 
     let served: GalleryServer;
     let gallery: Gallery;
     beforeAll(() => {
-      served = serveGallery(0);
+      served = serveGallery(0, AXE_ROUTE);
       gallery = createGallery(browser(), served);
     });
     afterAll(() => served?.server.stop(true));

@@ -12,8 +12,14 @@ export interface GalleryServer {
   answers: Map<string, (request: Request) => Response | Promise<Response>>;
 }
 
-/** Serves the gallery on the loopback address, with its assets and its policy. Port 0 is a free port. */
-export function serveGallery(port: number): GalleryServer {
+/**
+ * Serves the gallery on the loopback address, with its assets and its policy. Port 0 is a free port.
+ * `routes` adds files of a test by path.
+ */
+export function serveGallery(
+  port: number,
+  routes: Record<string, () => Response> = {},
+): GalleryServer {
   const assets = createAssets(UI_ASSETS);
   const gallery = renderGallery(linkedAssets(), Date.now());
   const requests: string[] = [];
@@ -21,6 +27,7 @@ export function serveGallery(port: number): GalleryServer {
   const server = Bun.serve({
     port,
     hostname: "127.0.0.1",
+    routes,
     async fetch(request) {
       const { pathname, search } = new URL(request.url);
       if (pathname.startsWith("/assets/")) return sendAsset(assets, pathname);

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import axePath from "axe-core/axe.min.js" with { type: "file" };
 import { sessionCookie } from "../../src/http";
 import { systemClock } from "../../src/kernel/clock";
+import { AXE_ROUTE, runAxe } from "./axe";
 import type { TestClock } from "./clock";
 import { type ServedApp, type ServeOptions, serveApp } from "./served-app";
 
@@ -72,6 +72,8 @@ export function launchBrowser(): Promise<Browser> {
       "--disable-gpu",
       "--disable-quic",
       "--disable-background-networking",
+      // Every document runs its scripts for a moment only: optimising them costs more than it saves.
+      "--js-flags=--no-opt --no-maglev",
       `--disable-features=${DISABLED_FEATURES.join(",")}`,
       `--host-resolver-rules=MAP ${HOME_HOST} 127.0.0.1, MAP ${PLAIN_HOST} 127.0.0.1`,
     ],
@@ -86,7 +88,7 @@ export async function openSite(
   browser: Browser,
   options: Partial<ServeOptions> = {},
 ): Promise<BrowserSite> {
-  const served = await serveApp({ clock: realClock(), ...options });
+  const served = await serveApp({ clock: realClock(), routes: AXE_ROUTE, ...options });
   const visits: Visit[] = [];
   return {
     ...served,
@@ -128,37 +130,6 @@ async function visit(
   });
   await page.goto(origin + path);
   return { page, requests, errors };
-}
-
-interface AxeViolation {
-  id: string;
-  help: string;
-  nodes: { target: string[] }[];
-}
-
-/**
- * Returns the violations that axe-core finds on an open page, one per line. `contrast` limits it to
- * the contrast of colours or to all other rules.
- */
-export async function runAxe(page: Page, contrast?: "only" | "none"): Promise<string[]> {
-  // Evaluated by the debugger, which a page's Content-Security-Policy does not bind.
-  const isThere = await page.evaluate(() => "axe" in globalThis);
-  if (!isThere) await page.evaluate(await Bun.file(axePath).text());
-  const violations = await page.evaluate(async (part) => {
-    const { axe } = globalThis as unknown as {
-      axe: { run(options: object): Promise<{ violations: AxeViolation[] }> };
-    };
-    const options = {
-      // Without this option it also describes every element that passes.
-      resultTypes: ["violations"],
-      ...(part === "only" && { runOnly: ["color-contrast"] }),
-      ...(part === "none" && { rules: { "color-contrast": { enabled: false } } }),
-    };
-    return (await axe.run(options)).violations;
-  }, contrast);
-  return violations.map(
-    ({ id, help, nodes }) => `${id}: ${help} (${nodes.map(({ target }) => target).join(", ")})`,
-  );
 }
 
 /** A browser lives in real time. */

@@ -11,6 +11,8 @@ export interface ServeOptions {
   host?: string | undefined;
   /** Runs the checks; by default only on demand. */
   monitoring?: (ctx: AppContext) => Monitoring;
+  /** Files of the test, by path. The application does not see their requests. */
+  routes?: Record<string, () => Response>;
 }
 
 /** A listening application without a public address. */
@@ -25,6 +27,7 @@ export async function serveApp({
   clock,
   host = "127.0.0.1",
   monitoring = calmMonitoring,
+  routes = {},
 }: ServeOptions): Promise<ServedApp> {
   const app = await createTestApp({ clock, env: NO_BASE_URL, monitoring });
   const { ctx } = app;
@@ -32,6 +35,7 @@ export async function serveApp({
     port: 0,
     hostname: "127.0.0.1",
     maxRequestBodySize: RUNTIME_BODY_MAX_BYTES,
+    routes,
     fetch: (request) => app.app.handle(request, () => "127.0.0.1"),
   });
   // Set once the port is known, like at a real start.
