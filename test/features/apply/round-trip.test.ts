@@ -97,7 +97,7 @@ describe("export and apply of arbitrary installations", () => {
         monitors += monitorsIn(said).length;
         webhooks += said.webhooks?.length ?? 0;
       }),
-      { numRuns: 50 },
+      { numRuns: 25 },
     );
     expect(pages).toBeGreaterThan(10);
     expect(monitors).toBeGreaterThan(10);
@@ -119,7 +119,7 @@ describe("export and apply of arbitrary installations", () => {
         expect(first.changes.map(describeChange)).toHaveLength(first.changes.length);
         expect((await apply(other, text, true)).changes).toEqual([]);
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     );
   });
 });
