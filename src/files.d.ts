@@ -3,12 +3,21 @@ declare module "*.sql" {
   const text: string;
   export default text;
 }
+declare module "*.svg" {
+  const text: string;
+  export default text;
+}
 declare module "*.css" {
   const text: string;
   export default text;
 }
 /** Path of a file imported with `type: "file"`, on disk or inside the executable. */
 declare module "swagger-ui-dist/*" {
+  const path: string;
+  export default path;
+}
+/** Path of a file imported with `type: "file"`, on disk or inside the executable. */
+declare module "*.woff2" {
   const path: string;
   export default path;
 }

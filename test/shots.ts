@@ -8,10 +8,11 @@ import { type Screen, SCREENS } from "./support/screens";
 import { SMALL, startTour, type Tour, WIDE } from "./support/screen-tour";
 
 // `bun run shots`: every screen of the dashboard as an image, wide and small, light and dark, and the
-// two images of the README. Two runs give the same.
+// two images of the README. Two runs give the same. `bun run shots <name>…` draws the screens of these names alone.
 
 const OUT = new URL("../dist/shots/", import.meta.url).pathname;
 const README_OUT = new URL("../deploy/shots/", import.meta.url).pathname;
+const NAMES = process.argv.slice(2);
 const THEMES = ["light", "dark"] as const;
 
 const missing = missingBrowser();
@@ -19,7 +20,7 @@ if (missing !== undefined) {
   console.error(missing);
   process.exit(1);
 }
-await rm(OUT, { recursive: true, force: true });
+if (NAMES.length === 0) await rm(OUT, { recursive: true, force: true });
 await mkdir(OUT, { recursive: true });
 await mkdir(README_OUT, { recursive: true });
 const browser = await launchBrowser();
@@ -32,7 +33,9 @@ try {
 async function shootAll(with_: Browser): Promise<void> {
   await using demoSites = await openDemoSites(with_, makeRepeatable);
   await using tour = startTour(demoSites);
-  for (const screen of SCREENS) await shoot(tour, screen);
+  for (const screen of SCREENS) {
+    if (NAMES.length === 0 || NAMES.includes(screen.name)) await shoot(tour, screen);
+  }
 }
 
 async function shoot(tour: Tour, screen: Screen): Promise<void> {

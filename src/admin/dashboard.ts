@@ -6,6 +6,7 @@ import type { Snapshots } from "../features/status";
 import type { RequestContexts, ClientAddresses, RouteTable } from "../http";
 import { createFlashes } from "./flashes";
 import { createRenderer } from "./render";
+import { readSideState } from "./side-state";
 import { createReveals } from "./reveals";
 import { adminRoutes } from "./routes";
 import { createWriteAs, createWriteOnceAs } from "./write-as";
@@ -38,7 +39,11 @@ export function createDashboard(dashboardDeps: DashboardDependencies) {
     writeOnceAs,
     reveals: createReveals(ctx, writeOnceAs),
     throttle: createLoginThrottle(ctx),
-    render: createRenderer({ flashes, addresses }),
+    render: createRenderer({
+      flashes,
+      addresses,
+      readSide: (now) => readSideState(ctx.db, snapshots, now),
+    }),
   };
   return adminRoutes(deps, snapshots);
 }

@@ -1,9 +1,10 @@
 import { LRUCache } from "lru-cache";
+import type { Tone } from "../domain/tone";
 import { seeOther } from "../http";
 
 /** Confirmation of the last action, shown once at the top of the next screen. */
 interface FlashMessage {
-  tone: "success" | "info" | "warning" | "danger";
+  tone: Tone;
   text: string;
 }
 
@@ -33,9 +34,7 @@ export function createFlashes(): Flashes {
     redirect(sessionId, path, text) {
       waiting.set(
         sessionId,
-        text === undefined
-          ? { tone: "info", text: "Nothing was changed." }
-          : { tone: "success", text },
+        text === undefined ? { tone: "maint", text: "Nothing was changed." } : { tone: "ok", text },
       );
       return seeOther(path);
     },

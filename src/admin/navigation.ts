@@ -1,6 +1,6 @@
 import { type Role, roleAllows } from "../domain/role";
+import type { IconName } from "../ui";
 import {
-  ACCOUNT_PATH,
   ACTIVITY_PATH,
   ANALYTICS_PATH,
   COMPONENTS_PATH,
@@ -14,10 +14,12 @@ import {
   USERS_PATH,
   WEBHOOKS_PATH,
 } from "./paths";
+import type { Attention } from "./side-state";
 
 interface Destination {
   href: string;
   label: string;
+  icon: IconName;
   /** Role required by its routes. */
   role: Role;
 }
@@ -25,36 +27,55 @@ interface Destination {
 const DESTINATIONS: readonly { label?: string; items: readonly Destination[] }[] = [
   {
     items: [
-      { href: HOME_PATH, label: "Overview", role: "viewer" },
-      { href: INCIDENTS_PATH, label: "Incidents", role: "viewer" },
-      { href: MAINTENANCE_PATH, label: "Maintenance", role: "viewer" },
-      { href: COMPONENTS_PATH, label: "Components", role: "viewer" },
-      { href: MONITORS_PATH, label: "Monitors", role: "viewer" },
-      { href: ANALYTICS_PATH, label: "Analytics", role: "viewer" },
-      { href: PAGES_PATH, label: "Pages", role: "viewer" },
+      { href: HOME_PATH, label: "Overview", icon: "layout-dashboard", role: "viewer" },
+      { href: INCIDENTS_PATH, label: "Incidents", icon: "siren", role: "viewer" },
+      { href: MAINTENANCE_PATH, label: "Maintenance", icon: "wrench", role: "viewer" },
+      { href: COMPONENTS_PATH, label: "Components", icon: "blocks", role: "viewer" },
+      { href: MONITORS_PATH, label: "Monitors", icon: "activity", role: "viewer" },
+      { href: ANALYTICS_PATH, label: "Analytics", icon: "chart-no-axes-column", role: "viewer" },
+      { href: PAGES_PATH, label: "Pages", icon: "globe", role: "viewer" },
     ],
   },
   {
     label: "Settings",
     items: [
-      { href: KEYS_PATH, label: "API Keys", role: "admin" },
-      { href: WEBHOOKS_PATH, label: "Webhooks", role: "admin" },
-      { href: USERS_PATH, label: "Users", role: "owner" },
-      { href: ACTIVITY_PATH, label: "Activity", role: "admin" },
-      { href: GENERAL_PATH, label: "General", role: "owner" },
-      { href: ACCOUNT_PATH, label: "Account", role: "viewer" },
+      { href: KEYS_PATH, label: "API Keys", icon: "key-round", role: "admin" },
+      { href: WEBHOOKS_PATH, label: "Webhooks", icon: "webhook", role: "admin" },
+      { href: USERS_PATH, label: "Users", icon: "users", role: "owner" },
+      { href: ACTIVITY_PATH, label: "Activity", icon: "scroll-text", role: "admin" },
+      { href: GENERAL_PATH, label: "General", icon: "settings", role: "owner" },
     ],
   },
 ];
 
+/** Link of the sidebar. */
+export interface NavLink extends Omit<Destination, "role"> {
+  isCurrent: boolean;
+  /** Number of objects behind it that need somebody, with what they are; undefined for none. */
+  attention?: Attention | undefined;
+}
+
+export interface NavGroup {
+  label?: string;
+  links: readonly NavLink[];
+}
+
 /** Returns the navigation links that a role may open, with the open screen marked. */
-export function navigationFor(role: Role, path: string) {
+export function navigationFor(
+  role: Role,
+  path: string,
+  attention: Readonly<Partial<Record<string, Attention>>>,
+): NavGroup[] {
   return DESTINATIONS.map(({ label, items }) => ({
     ...(label === undefined ? {} : { label }),
-    items: items
+    links: items
       .filter((item) => roleAllows(role, item.role))
-      .map(({ href, label: name }) => ({ href, label: name, isCurrent: isAt(href, path) })),
-  })).filter(({ items }) => items.length > 0);
+      .map(({ role: _, ...link }) => ({
+        ...link,
+        isCurrent: isAt(link.href, path),
+        attention: attention[link.href],
+      })),
+  })).filter(({ links }) => links.length > 0);
 }
 
 function isAt(href: string, path: string): boolean {

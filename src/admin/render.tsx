@@ -3,6 +3,7 @@ import { type RequestContext, type ClientAddresses, sendHtml, sessionOf } from "
 import { linkedAssets } from "../ui";
 import type { Flashes } from "./flashes";
 import { navigationFor } from "./navigation";
+import type { SideState } from "./side-state";
 import { renderPlainScreen, renderScreen } from "./shell";
 
 /** Request that a screen responds to. */
@@ -32,9 +33,12 @@ export interface Renderer {
 export function createRenderer({
   flashes,
   addresses,
+  readSide,
 }: {
   flashes: Flashes;
   addresses: ClientAddresses;
+  /** Reads the state that the sidebar shows, at `now` (unix ms). */
+  readSide(now: number): SideState;
 }): Renderer {
   /** Returns the warnings about the installation that every screen shows. */
   function warnings(): string[] {
@@ -49,10 +53,13 @@ export function createRenderer({
     async screen({ request, requestContext }, { title, children, ...options }) {
       const { id, user } = sessionOf(requestContext);
       const flash = flashes.take(id);
+      const side = readSide(requestContext.now);
       const document = renderScreen({
         title,
         user,
-        nav: navigationFor(user.role, requestContext.route?.path ?? ""),
+        nav: navigationFor(user.role, requestContext.route?.path ?? "", side.attention),
+        side,
+        now: requestContext.now,
         warnings: warnings(),
         assets: linkedAssets(),
         children,

@@ -1,15 +1,16 @@
 import { renderToString } from "preact-render-to-string";
-import type { Indicator } from "../features/status";
 import type { ComponentStatus } from "../domain/component-status";
+import { STATUS_TONES, type Tone, TONE_COLOURS } from "../domain/tone";
+import { type StatusDocument, toneOf } from "../features/status";
 import { STATUS_WORDS } from "../ui";
 import { printable } from "./printable";
 import { graphemesOf, textWidth } from "./text-width";
 
-/** Content of a badge: subject, state and severity. */
+/** Content of a badge. */
 export interface Badge {
   label: string;
   message: string;
-  status: ComponentStatus;
+  tone: Tone;
 }
 
 const HEIGHT = 20;
@@ -21,49 +22,30 @@ const GAP = 4;
 const LABEL_MAX = 40;
 const LABEL_COLOUR = "#3b4742";
 
-/** Colours with a contrast of at least 4.5 to white. */
-const COLOURS: Record<ComponentStatus, string> = {
-  operational: "#1a7f4b",
-  under_maintenance: "#2563c4",
-  degraded_performance: "#8f6400",
-  partial_outage: "#b94a00",
-  major_outage: "#c2272d",
-};
-
 /** Outlines on a grid of 12 units of one pixel, so that edges are sharp. */
-const OUTLINES: Record<ComponentStatus, string> = {
-  operational: "M6 1a5 5 0 1 1 0 10A5 5 0 0 1 6 1Z",
-  under_maintenance: "M2 2h8v8H2Z",
-  degraded_performance: "M6 0l6 6-6 6-6-6Z",
-  partial_outage: "M6 1l6 10H0Z",
-  major_outage: "M3 1l3 3 3-3 2 2-3 3 3 3-2 2-3-3-3 3-2-2 3-3-3-3Z",
-};
-
-const STATUS_OF: Record<Indicator, ComponentStatus> = {
-  none: "operational",
-  maintenance: "under_maintenance",
-  minor: "partial_outage",
-  major: "major_outage",
-  critical: "major_outage",
+const OUTLINES: Record<Tone, string> = {
+  none: "M6 1a5 5 0 1 1 0 10A5 5 0 0 1 6 1Zm0 2a3 3 0 1 0 0 6 3 3 0 0 0 0-6Z",
+  ok: "M6 1a5 5 0 1 1 0 10A5 5 0 0 1 6 1Z",
+  maint: "M2 2h8v8H2Z",
+  degraded: "M6 0l6 6-6 6-6-6Z",
+  partial: "M6 1l6 10H0Z",
+  major: "M3 1l3 3 3-3 2 2-3 3 3 3-2 2-3-3-3 3-2-2 3-3-3-3Z",
 };
 
 /** Returns the badge of a page. */
-export function pageBadge(document: {
-  page: { name: string };
-  status: { indicator: Indicator; description: string };
-}): Badge {
+export function pageBadge(document: StatusDocument): Badge {
   const { page, status } = document;
-  return { label: page.name, message: status.description, status: STATUS_OF[status.indicator] };
+  return { label: page.name, message: status.description, tone: toneOf(document) };
 }
 
 /** Returns the badge of a component. */
 export function componentBadge(component: { name: string; status: ComponentStatus }): Badge {
   const { name, status } = component;
-  return { label: name, message: STATUS_WORDS[status], status };
+  return { label: name, message: STATUS_WORDS[status], tone: STATUS_TONES[status] };
 }
 
 /** Renders a badge as an SVG document, 20 pixels high, with a shape and a text in addition to the colour. */
-export function renderBadge({ label, message, status }: Badge): string {
+export function renderBadge({ label, message, tone }: Badge): string {
   const title = printable(`${label}: ${message}`);
   const name = shorten(printable(label));
   const nameWidth = widthOf(name);
@@ -80,11 +62,11 @@ export function renderBadge({ label, message, status }: Badge): string {
       aria-label={title}
     >
       <title>{title}</title>
-      <rect width={left + right} height={HEIGHT} rx="3" fill={COLOURS[status]} />
+      <rect width={left + right} height={HEIGHT} rx="3" fill={TONE_COLOURS[tone]} />
       <path d={`M3 0H${left}V${HEIGHT}H3a3 3 0 0 1-3-3V3a3 3 0 0 1 3-3Z`} fill={LABEL_COLOUR} />
       <path
         transform={`translate(${left + PADDING} ${(HEIGHT - SHAPE_SIZE) / 2})`}
-        d={OUTLINES[status]}
+        d={OUTLINES[tone]}
         fill="#fff"
       />
       <g
@@ -107,12 +89,12 @@ export function renderBadge({ label, message, status }: Badge): string {
 }
 
 /** Returns a badge in the format of shields.io's endpoint badge. */
-export function endpointBadge({ label, message, status }: Badge) {
+export function endpointBadge({ label, message, tone }: Badge) {
   return {
     schemaVersion: 1,
     label: shorten(label),
     message,
-    color: COLOURS[status].slice(1),
+    color: TONE_COLOURS[tone].slice(1),
   };
 }
 

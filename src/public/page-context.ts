@@ -1,4 +1,5 @@
-import type { StatusDocument } from "../features/status";
+import type { Tone } from "../domain/tone";
+import { headlineText, type StatusDocument, toneOf } from "../features/status";
 import { type RenderText, renderText as renderTextUncached } from "./markdown-cache";
 import { type PagePaths, pathsOf } from "./page-paths";
 import { createPageTimes, type PageTimes, type TimesOf } from "./page-times";
@@ -7,14 +8,16 @@ import { type RenderPart, renderPart as renderPartUncached } from "./part-cache"
 /** Context of every document of a status page: the page, its headline and its paths. */
 export interface PageContext {
   page: StatusDocument["page"];
-  status: StatusDocument["status"];
+  /** Headline of the page in sentence case, with its tone. */
+  headline: string;
+  tone: Tone;
   paths: PagePaths;
   times: PageTimes;
   /** Renders Markdown as HTML. */
   renderText: RenderText;
   /**
    * Renders a part of this page, whose id is unique within the page. Its facts must include everything
-   * that it uses of `page` and `status`, but not the sources of `paths` and `times`.
+   * that it uses of `page` and `headline`, but not the sources of `paths` and `times`.
    */
   renderPart: RenderPart;
 }
@@ -28,17 +31,19 @@ export interface Rendering {
 
 /** Returns the context of a page. By default it renders without caches. */
 export function contextOf(
-  { page, status }: StatusDocument,
+  document: StatusDocument,
   {
     renderText = renderTextUncached,
     renderPart = renderPartUncached,
     timesOf = createPageTimes,
   }: Rendering = {},
 ): PageContext {
+  const { page } = document;
   const pathsAndTimes = [page.slug, page.locale, page.time_zone];
   return {
     page,
-    status,
+    headline: headlineText(document),
+    tone: toneOf(document),
     paths: pathsOf(page.slug),
     times: timesOf(page),
     renderText,

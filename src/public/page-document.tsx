@@ -1,10 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { logoSize, type Page } from "../features/pages";
-import type { Indicator } from "../features/status";
+import { type Tone, TONE_FILLS } from "../domain/tone";
 import { sha256Base64 } from "../kernel/hash";
 import { lazy } from "../kernel/lazy";
-import { assetPath, type AssetSource, type HtmlDocument, minifyCss } from "../ui";
+import { assetPath, type AssetSource, type HtmlDocument, minifyCss, StatusRing } from "../ui";
 import base from "../ui/base.css" with { type: "text" };
 import charts from "../ui/css/charts.css" with { type: "text" };
 import days from "../ui/days.js" with { type: "text" };
@@ -48,7 +48,7 @@ interface PageDocumentProps {
  */
 export function renderPage(props: PageDocumentProps): HtmlDocument {
   const { context, title, path, children } = props;
-  const { page, status, paths, times } = context;
+  const { page, tone, paths, times } = context;
   const description = props.description || page.description;
   const style = pageCss() + accentCss(page.accent);
   const isPublic = page.visibility === "public";
@@ -69,7 +69,7 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
         ) : (
           <meta name="robots" content="noindex" />
         )}
-        <link rel="icon" href={statusIcon(status.indicator)} />
+        <link rel="icon" href={statusIcon(tone)} />
         <style dangerouslySetInnerHTML={{ __html: style }} />
         <script defer src={PAGE_SCRIPT_PATH} data-locale={times.locale} />
       </head>
@@ -97,12 +97,12 @@ interface FrameProps {
 }
 
 function Header({ context, isHome, isPublic }: FrameProps & { isHome: boolean }) {
-  const { page, status, paths } = context;
+  const { page, tone, paths } = context;
   const brand = page.logo ? (
     <Logo page={page} path={page.logo.slice(page.logo.indexOf(paths.home))} />
   ) : (
     <>
-      <StatusRing indicator={status.indicator} />
+      <StatusRing tone={tone} />
       {page.name}
     </>
   );
@@ -161,33 +161,15 @@ function Logo({ page, path }: { page: Pick<Page, "name">; path: string }) {
   return <img class="logo" src={path} alt={page.name} width={fit(width)} height={fit(height)} />;
 }
 
-// The ring is closed for the indicator `none`, else it has a gap: a shape as well as a colour.
+// The ring is closed if all is well, else it has a gap: a shape as well as a colour.
 const RING_RADIUS = 6;
 const RING_GAP = { "stroke-dasharray": "28 10", transform: "rotate(-8 8 8)" };
 
-/** Colour of the favicon for each indicator, visible on light and on dark tabs. */
-const ICON_COLOURS: Record<Indicator, string> = {
-  none: "#1f9254",
-  maintenance: "#3b7ae0",
-  minor: "#d5641b",
-  major: "#d93a40",
-  critical: "#d93a40",
-};
-
-/** Ring in the colour of the page's indicator. Hidden from screen readers, since the banner says it. */
-function StatusRing({ indicator }: { indicator: Indicator }) {
-  return (
-    <svg class={`ring is-${indicator}`} viewBox="0 0 16 16" aria-hidden="true">
-      <circle cx="8" cy="8" r={RING_RADIUS} {...(indicator === "none" ? {} : RING_GAP)} />
-    </svg>
-  );
-}
-
 /** Returns the ring as a `data:` URL for the favicon. */
-function statusIcon(indicator: Indicator): string {
-  const gap = Object.entries(indicator === "none" ? {} : RING_GAP)
+function statusIcon(tone: Tone): string {
+  const gap = Object.entries(tone === "ok" ? {} : RING_GAP)
     .map(([name, value]) => ` ${name}="${value}"`)
     .join("");
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="${RING_RADIUS}" fill="none" stroke="${ICON_COLOURS[indicator]}" stroke-width="3"${gap}/></svg>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="${RING_RADIUS}" fill="none" stroke="${TONE_FILLS[tone]}" stroke-width="3"${gap}/></svg>`;
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }

@@ -9,7 +9,7 @@ import {
   type Snapshot,
 } from "../features/status";
 import { DAY_MS, startOfDay, toIso } from "../kernel/time";
-import { type HtmlDocument, IndicatorShape, renderDocument } from "../ui";
+import { type HtmlDocument, renderDocument, Shape } from "../ui";
 import { ClockTime } from "./page-times";
 import { Components, rowPropsOf, shownComponents } from "./component-list";
 import {
@@ -63,7 +63,7 @@ export function renderStatusPage(
   const budget = createTextBudget(TEXTS_BYTES, context.renderText, TOP_HEADING);
   return renderPage({
     context,
-    title: document.status.description,
+    title: context.headline,
     children: (
       <>
         {context.page.description ? <p class="muted lead">{context.page.description}</p> : null}
@@ -143,12 +143,12 @@ function SampleNotice() {
 }
 
 function Banner({ context, now }: { context: PageContext; now: number }) {
-  const { status, times } = context;
+  const { headline, tone, times } = context;
   return (
-    <div class={`banner is-${status.indicator}`} role="status">
-      <IndicatorShape indicator={status.indicator} />
+    <div class={`banner t-${tone}`} role="status">
+      <Shape tone={tone} />
       <div>
-        <strong>{status.description}</strong>{" "}
+        <strong>{headline}</strong>{" "}
         <span class="muted">
           As of <ClockTime at={toIso(now)} times={times} />
         </span>

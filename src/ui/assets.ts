@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs";
+import inter from "@fontsource-variable/inter/files/inter-latin-wght-normal.woff2" with { type: "file" };
+import { TONE_FILLS } from "../domain/tone";
 import { IMMUTABLE, Representation } from "../http";
 import { sha256Hex } from "../kernel/hash";
 import { lazy } from "../kernel/lazy";
@@ -51,7 +54,7 @@ export function createAssets(sources: readonly AssetSource[]): Assets {
       return `/assets/${(await load(source)).hashedName}`;
     },
     async find(hashedName) {
-      const name = hashedName.replace(/\.[0-9a-f]{16}(?=\.[a-z]+$)/, "");
+      const name = hashedName.replace(/\.[0-9a-f]{16}(?=\.[a-z0-9]+$)/, "");
       const source = sources.find((candidate) => candidate.name === name);
       if (!source) return undefined;
       const asset = await load(source);
@@ -83,10 +86,15 @@ async function read(source: AssetSource): Promise<Loaded> {
   };
 }
 
-const STYLE = { name: "allclear.css", text: lazy(dashboardCss) };
+const FONT_NAME = "inter.woff2";
+
+const STYLE = {
+  name: "allclear.css",
+  text: lazy(() => dashboardCss(assetPath(FONT_NAME, readFileSync(inter)))),
+};
 const SCRIPT = { name: "allclear.js", text: [client, secrets, days].join("\n") };
 const ORDERING = { name: "allclear.ordering.js", text: ordering };
-const ICON = { name: "ring.svg", text: ringIcon("#1a7f4b") };
+const ICON = { name: "ring.svg", text: ringIcon(TONE_FILLS.ok) };
 
 /** Assets of the dashboard. */
 export const UI_ASSETS: readonly AssetSource[] = [
@@ -99,6 +107,7 @@ export const UI_ASSETS: readonly AssetSource[] = [
       },
     },
   },
+  { name: FONT_NAME, mediaType: "font/woff2", content: { path: inter } },
   { name: SCRIPT.name, mediaType: "text/javascript;charset=utf-8", content: SCRIPT },
   { name: ORDERING.name, mediaType: "text/javascript;charset=utf-8", content: ORDERING },
   { name: ICON.name, mediaType: "image/svg+xml", content: ICON },

@@ -1,12 +1,12 @@
-import type { ComponentStatus } from "../domain/component-status";
+import type { Tone } from "../domain/tone";
 import { sum } from "../kernel/numbers";
 import { ChartFrame, ChartSlot, HEIGHT, STEP, ticksFor } from "./chart-frame";
 
 interface BarChartProps {
   /** Accessible name of the chart. */
   name: string;
-  /** Segments of a bar from the bottom up, each in the colour of a status. */
-  parts: readonly { label: string; status: ComponentStatus }[];
+  /** Segments of a bar from the bottom up, each in the colour of a tone. */
+  parts: readonly { label: string; tone: Tone }[];
   /** Bars, oldest first: time as text, and a count for each segment. */
   bars: readonly { name: string; counts: readonly number[] }[];
 }
@@ -23,9 +23,9 @@ export function BarChart({ name, parts, bars }: BarChartProps) {
     <div class="day-bars line-chart">
       <ChartFrame
         name={name}
-        legend={parts.map(({ label, status }) => (
+        legend={parts.map(({ label, tone }) => (
           <span key={label}>
-            <svg class={`day is-${status}`} viewBox="0 0 24 8" aria-hidden="true">
+            <svg class={`day t-${tone}`} viewBox="0 0 24 8" aria-hidden="true">
               <rect x="8" width="8" height="8" />
             </svg>
             {label}
@@ -38,10 +38,10 @@ export function BarChart({ name, parts, bars }: BarChartProps) {
       >
         {bars.map((bar, index) => (
           <ChartSlot key={bar.name} index={index} count={bars.length} title={textOf(bar, parts)}>
-            {parts.map(({ label, status }, part) => (
+            {parts.map(({ label, tone }, part) => (
               <rect
                 key={label}
-                class={`chart-bar is-${status}`}
+                class={`chart-bar t-${tone}`}
                 x={index * STEP + (STEP - WIDTH) / 2}
                 y={HEIGHT - scale(sum(bar.counts.slice(0, part + 1)))}
                 width={WIDTH}

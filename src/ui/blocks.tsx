@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { ComponentStatus } from "../domain/component-status";
+import { STATUS_TONES } from "../domain/tone";
 import { RelativeTime } from "./relative-time";
 import { safeHref } from "./safe-href";
 
@@ -167,7 +168,7 @@ export function Timeline({ items, now }: { items: readonly TimelineItem[]; now: 
   return (
     <ol class="timeline">
       {items.map(({ title, at, status, body }) => (
-        <li key={`${at} ${title}`} class={status ? `is-${status}` : undefined}>
+        <li key={`${at} ${title}`} class={status ? `t-${STATUS_TONES[status]}` : undefined}>
           <p>
             <span class="strong">{title}</span> <RelativeTime at={at} now={now} />
           </p>

@@ -1,3 +1,4 @@
+import { STATUS_TONES, type Tone } from "../domain/tone";
 import { type DayRun, runsOf, type StatusDay } from "./day-runs";
 
 // A day is a bar of three units and a gap of one: 90 days are 359 units.
@@ -69,11 +70,16 @@ export function DayChart({ label, runs }: DayChartProps) {
   );
 }
 
+/** Returns the tone of a day: that of its worst status, or none without data. */
+function toneOf({ status }: StatusDay): Tone {
+  return status === null ? "none" : STATUS_TONES[status];
+}
+
 /** Returns a run as an SVG group. Only the last can be reached by Tab; a script adds the arrow keys. */
 function drawRun({ day, length, name, word, minutes }: DayRun, x: number, isLast: boolean): string {
   const title = Bun.escapeHTML(`${name}: ${word}${minutes ? ` (${minutes})` : ""}`);
   const bars = length > 1 ? drawBars(day, length, x) : drawBar(day, x);
-  return `<g class="day is-${day.status ?? "unknown"}" role="img" tabindex="${isLast ? 0 : -1}" data-day><title>${title}</title>${bars}</g>`;
+  return `<g class="day t-${toneOf(day)}" role="img" tabindex="${isLast ? 0 : -1}" data-day><title>${title}</title>${bars}</g>`;
 }
 
 /** Returns the full bars of a run: a dashed line that the style sheet stretches, or outlines. */

@@ -1,6 +1,8 @@
 import { LRUCache } from "lru-cache";
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
+import { TONE_FILLS } from "../domain/tone";
+import { spriteFor } from "./icons";
 import { ringIcon, WordMark } from "./pictures";
 import { inlineStyle } from "./style-sheet";
 
@@ -23,7 +25,7 @@ interface DocumentProps {
 
 /** Renders a page with an inline style sheet. It has no script and loads nothing from other hosts. */
 export function renderDocument(props: DocumentProps): HtmlDocument {
-  const { title, locale = "en", theme = "system", iconColour = "#1a7f4b" } = props;
+  const { title, locale = "en", theme = "system", iconColour = TONE_FILLS.ok } = props;
   const icon = `data:image/svg+xml,${encodeURIComponent(ringIcon(iconColour))}`;
   const style = inlineStyle();
   const html = renderToString(
@@ -59,11 +61,12 @@ interface LinkedDocumentProps {
 }
 
 const LINKED_POLICY =
-  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** Renders a page of the dashboard, which links to its style sheet and script on this server. */
 export function renderLinkedDocument(props: LinkedDocumentProps): HtmlDocument {
   const { title, assets, children } = props;
+  const body = renderToString(<>{children}</>);
   const html = renderToString(
     <html lang="en">
       <head>
@@ -75,7 +78,7 @@ export function renderLinkedDocument(props: LinkedDocumentProps): HtmlDocument {
         <link rel="stylesheet" href={assets.style} />
         <script type="module" src={assets.script} />
       </head>
-      <body>{children}</body>
+      <body class="dash" dangerouslySetInnerHTML={{ __html: spriteFor(body) + body }} />
     </html>,
   );
   return { html: `<!doctype html>${html}`, policy: LINKED_POLICY };

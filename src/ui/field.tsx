@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { ToneIcon } from "./pictures";
+import { Icon } from "./icons";
 
 /**
  * Properties of every field. Element ids derive from the name, so that errors can link to the
@@ -60,7 +60,7 @@ export function FieldError({ name, label, error }: Described & { label: string }
   if (!error) return null;
   return (
     <p class="field-error" id={`${fieldId(name)}-error`}>
-      <ToneIcon tone="danger" />
+      <Icon name="triangle-alert" />
       <span>{isSentence(error) ? error : label + errorSuffix(error)}</span>
     </p>
   );

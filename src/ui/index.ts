@@ -44,18 +44,20 @@ export {
   CheckLabel,
   Chip,
   Chips,
-  IndicatorShape,
   MONITOR_WORDS,
   MonitorLabel,
+  Shape,
+  State,
   STATUS_WORDS,
   StatusLabel,
   WithChip,
 } from "./labels";
+export { Icon, type IconName } from "./icons";
 export { type ChartPoint, LineChart } from "./line-chart";
 export { PageHead, Pagination, Tabs } from "./navigation";
 export { ErrorSummary, Flash, FormNotice, Notice } from "./notices";
 export { OrderList, OrderPart, OrderRow } from "./order-list";
-export { Logo, Swatch, type Tone, WordMark } from "./pictures";
+export { Logo, StatusRing, Swatch, WordMark } from "./pictures";
 export { Day, RelativeTime } from "./relative-time";
 export { safeHref } from "./safe-href";
 export { SelectField, SelectRows } from "./selects";

@@ -1,6 +1,6 @@
 import { isUtcZone } from "../kernel/time";
 import { controlAttributes, Field, fieldId, type FieldProps } from "./field";
-import { ToneIcon } from "./pictures";
+import { Icon } from "./icons";
 import { zoneTime } from "./times";
 
 interface TextFieldProps extends FieldProps {
@@ -141,7 +141,7 @@ export function FileField({ accept, maxBytes, ...field }: FileFieldProps) {
         {...controlAttributes(field)}
       />
       <p class="field-error" role="alert" hidden>
-        <ToneIcon tone="danger" />
+        <Icon name="triangle-alert" />
         <span>The file is larger than {limit}. Choose a smaller one.</span>
       </p>
     </Field>

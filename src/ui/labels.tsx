@@ -1,8 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { ComponentStatus } from "../domain/component-status";
 import type { CheckOutcome, MonitorState } from "../domain/monitor-state";
-import type { Indicator } from "../features/status";
-import type { Tone } from "./pictures";
+import { MONITOR_TONES, STATUS_TONES, type Tone } from "../domain/tone";
 
 /** Names of component statuses. */
 export const STATUS_WORDS: Record<ComponentStatus, string> = {
@@ -13,97 +12,82 @@ export const STATUS_WORDS: Record<ComponentStatus, string> = {
   major_outage: "Major outage",
 };
 
-/** Outlines on a grid of 16 units. A status is a shape, a word and a colour, never a colour alone. */
-const STATUS_OUTLINES: Record<ComponentStatus, string> = {
-  operational: "M8 2a6 6 0 1 1 0 12A6 6 0 0 1 8 2Z",
-  under_maintenance: "M3 3h10v10H3Z",
-  degraded_performance: "M8 1l7 7-7 7-7-7Z",
-  partial_outage: "M8 2l7 12H1Z",
-  major_outage: "M4 2l4 4 4-4 2 2-4 4 4 4-2 2-4-4-4 4-2-2 4-4-4-4Z",
-};
-
 /** Shape, colour and name of a component status. */
 export function StatusLabel({ status }: { status: ComponentStatus }) {
-  return (
-    <span class={`state is-${status}`}>
-      <Shape outline={STATUS_OUTLINES[status]} />
-      {STATUS_WORDS[status]}
-    </span>
-  );
-}
-
-/** Statuses with the shapes of the headline's indicators. */
-const INDICATOR_STATUSES: Record<Indicator, ComponentStatus> = {
-  none: "operational",
-  maintenance: "under_maintenance",
-  minor: "partial_outage",
-  major: "major_outage",
-  critical: "major_outage",
-};
-
-/** Shape of an indicator. Hidden from screen readers, since a text always follows. */
-export function IndicatorShape({ indicator }: { indicator: Indicator }) {
-  return <Shape outline={STATUS_OUTLINES[INDICATOR_STATUSES[indicator]]} />;
+  return <State tone={STATUS_TONES[status]}>{STATUS_WORDS[status]}</State>;
 }
 
 /** Names of monitor states. */
 export const MONITOR_WORDS: Record<MonitorState, string> = {
   up: "Up",
-  degraded: "Degraded",
+  degraded: "Slow",
   down: "Down",
-  maintenance: "Under maintenance",
+  maintenance: "Maintenance",
   no_data: "No data",
   pending: "Not checked yet",
   paused: "Paused",
 };
 
-/** Component statuses with the same look as monitor states. */
-const STATE_STATUSES: Partial<Record<MonitorState, ComponentStatus>> = {
-  up: "operational",
-  degraded: "degraded_performance",
-  down: "major_outage",
-  maintenance: "under_maintenance",
-};
-
-const RING = "M8 2a6 6 0 1 1 0 12A6 6 0 0 1 8 2Zm0 2a4 4 0 1 0 0 8 4 4 0 0 0 0-8Z";
-
-/** Outlines of the monitor states without a result. */
-const STATE_OUTLINES: Partial<Record<MonitorState, string>> = {
-  no_data: RING,
-  pending: "M1.5 6.5h3v3h-3Zm5 0h3v3h-3Zm5 0h3v3h-3Z",
-  paused: "M3.5 3H7v10H3.5ZM9 3h3.5v10H9Z",
-};
-
 /** Shape, colour and name of a monitor state. */
 export function MonitorLabel({ state }: { state: MonitorState }) {
-  return <StateLabel state={state} word={MONITOR_WORDS[state]} />;
+  return (
+    <State tone={MONITOR_TONES[state]} isPaused={state === "paused"}>
+      {MONITOR_WORDS[state]}
+    </State>
+  );
 }
 
-const OUTCOMES: Record<CheckOutcome, { state: MonitorState; word: string }> = {
-  ok: { state: "up", word: "OK" },
-  failed: { state: "down", word: "Failed" },
-  unknown: { state: "no_data", word: "Unknown" },
+const OUTCOMES: Record<CheckOutcome, { tone: Tone; word: string }> = {
+  ok: { tone: "ok", word: "OK" },
+  failed: { tone: "major", word: "Failed" },
+  unknown: { tone: "none", word: "Unknown" },
 };
 
 /** Shape, colour and name of the outcome of a check. */
 export function CheckLabel({ outcome }: { outcome: CheckOutcome }) {
-  return <StateLabel {...OUTCOMES[outcome]} />;
+  const { tone, word } = OUTCOMES[outcome];
+  return <State tone={tone}>{word}</State>;
 }
 
-function StateLabel({ state, word }: { state: MonitorState; word: string }) {
-  const status = STATE_STATUSES[state];
+interface StateProps {
+  tone: Tone;
+  /** True for something that a person has switched off. */
+  isPaused?: boolean;
+  children: ComponentChildren;
+}
+
+/** A state in words, after the shape and in the colour of its tone. */
+export function State({ tone, isPaused, children }: StateProps) {
   return (
-    <span class={`state is-${status ?? "unknown"}`}>
-      <Shape outline={status ? STATUS_OUTLINES[status] : (STATE_OUTLINES[state] ?? RING)} />
-      {word}
+    <span class={`state t-${tone}`}>
+      <Shape tone={tone} {...(isPaused ? { isPaused } : {})} />
+      {children}
     </span>
   );
 }
 
-function Shape({ outline }: { outline: string }) {
+/** Outlines on a grid of 16 units. */
+const OUTLINES: Record<Tone | "paused", string> = {
+  ok: "M8 2a6 6 0 1 1 0 12A6 6 0 0 1 8 2Z",
+  maint:
+    "M4 2.75h8A1.25 1.25 0 0 1 13.25 4v8A1.25 1.25 0 0 1 12 13.25H4A1.25 1.25 0 0 1 2.75 12V4A1.25 1.25 0 0 1 4 2.75Z",
+  degraded: "M8 1.75 14.25 8 8 14.25 1.75 8Z",
+  partial: "M8 2.25 14.25 13.25H1.75Z",
+  major:
+    "M4.5 2.25 8 5.75l3.5-3.5 2.25 2.25L10.25 8l3.5 3.5-2.25 2.25L8 10.25l-3.5 3.5L2.25 11.5 5.75 8l-3.5-3.5Z",
+  none: "M8 2.5a5.5 5.5 0 1 1 0 11 5.5 5.5 0 0 1 0-11Z",
+  paused: "M4.5 3.5v9M11.5 3.5v9",
+};
+
+/** Shape of a tone. Hidden from screen readers, since a text always follows. */
+export function Shape({ tone, isPaused }: { tone: Tone; isPaused?: boolean }) {
   return (
-    <svg class="shape" viewBox="0 0 16 16" aria-hidden="true">
-      <path d={outline} />
+    <svg
+      class={`shape t-${tone}${tone === "none" ? " hollow" : ""}`}
+      viewBox="0 0 16 16"
+      aria-hidden="true"
+    >
+      <path d={OUTLINES[isPaused ? "paused" : tone]} />
     </svg>
   );
 }
@@ -117,7 +101,7 @@ interface ChipProps {
 
 /** Short property in a rounded box, such as a scope or a role. */
 export function Chip({ tone, isCode, children }: ChipProps) {
-  const classes = ["chip", tone ? `tone-${tone}` : "", isCode ? "mono" : ""];
+  const classes = ["chip", tone ? `t-${tone}` : "", isCode ? "mono" : ""];
   return <span class={classes.filter(Boolean).join(" ")}>{children}</span>;
 }
 

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { errorSuffix, fieldId } from "./field";
-import { type Tone, ToneIcon } from "./pictures";
+import type { Tone } from "../domain/tone";
+import { Icon, type IconName } from "./icons";
 
 interface NoticeProps {
   tone: Tone;
@@ -8,11 +9,20 @@ interface NoticeProps {
   children?: ComponentChildren;
 }
 
+const TONE_ICONS: Record<Tone, IconName> = {
+  none: "info",
+  ok: "check",
+  maint: "info",
+  degraded: "triangle-alert",
+  partial: "triangle-alert",
+  major: "triangle-alert",
+};
+
 /** Message above the content of a screen. */
 export function Notice({ tone, title, children }: NoticeProps) {
   return (
-    <div class={`notice tone-${tone}`}>
-      <ToneIcon tone={tone} />
+    <div class={`notice t-${tone}`}>
+      <Icon name={TONE_ICONS[tone]} />
       <div class="notice-text">
         {title ? <p class="strong">{title}</p> : null}
         {children ? <div>{children}</div> : null}
@@ -24,8 +34,8 @@ export function Notice({ tone, title, children }: NoticeProps) {
 /** Confirmation of the last action, shown once. */
 export function Flash({ message }: { message: { tone: Tone; text: string } }) {
   return (
-    <div class={`notice flash tone-${message.tone}`} role="status">
-      <ToneIcon tone={message.tone} />
+    <div class={`notice flash t-${message.tone}`} role="status">
+      <Icon name={TONE_ICONS[message.tone]} />
       <p class="notice-text">{message.text}</p>
     </div>
   );
@@ -34,8 +44,8 @@ export function Flash({ message }: { message: { tone: Tone; text: string } }) {
 /** Error that concerns a whole form. Takes the focus when the page loads. */
 export function FormNotice({ children }: { children: ComponentChildren }) {
   return (
-    <div class="notice tone-danger" role="alert" tabIndex={-1} autofocus>
-      <ToneIcon tone="danger" />
+    <div class="notice t-major" role="alert" tabIndex={-1} autofocus>
+      <Icon name="triangle-alert" />
       <p class="notice-text">{children}</p>
     </div>
   );
@@ -52,8 +62,8 @@ interface ErrorSummaryProps {
 export function ErrorSummary({ errors, autofocus = true }: ErrorSummaryProps) {
   if (errors.length === 0) return null;
   return (
-    <div class="notice tone-danger" role="alert" tabIndex={-1} autofocus={autofocus}>
-      <ToneIcon tone="danger" />
+    <div class="notice t-major" role="alert" tabIndex={-1} autofocus={autofocus}>
+      <Icon name="triangle-alert" />
       <div class="notice-text">
         <p class="strong">Correct {errors.length === 1 ? "this field" : "these fields"}</p>
         <ul class="plain-list">

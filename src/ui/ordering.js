@@ -18,7 +18,7 @@ function begin(order) {
 
   function say(text, isWrong = false) {
     status.textContent = text;
-    status.classList.toggle("tone-danger", isWrong);
+    status.classList.toggle("t-major", isWrong);
   }
 
   /** Sends the current order. Changes made meanwhile are sent together afterwards. */

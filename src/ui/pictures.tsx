@@ -1,33 +1,25 @@
+import type { Tone } from "../domain/tone";
 import { safeHref } from "./safe-href";
 
-/** Kind of a message. Each has its own colour and shape. */
-export type Tone = "info" | "success" | "warning" | "danger";
-
-const TONE_OUTLINES: Record<Tone, string> = {
-  info: "M8 1a7 7 0 1 1 0 14A7 7 0 0 1 8 1Zm-1 6v5h2V7Zm0-3v2h2V4Z",
-  success: "M8 1a7 7 0 1 1 0 14A7 7 0 0 1 8 1ZM4 8.2l2.9 2.9 5.2-5.4-1.4-1.4-3.8 4-1.5-1.5Z",
-  warning: "M8 1l7.5 13.5H.5ZM7 6v4.5h2V6Zm0 5.5v2h2v-2Z",
-  danger: "M5 1h6l4 4v6l-4 4H5l-4-4V5Zm2 3v5h2V4Zm0 6v2h2v-2Z",
-};
-
-/** Icon of a tone. Hidden from screen readers, since a text always follows. */
-export function ToneIcon({ tone }: { tone: Tone }) {
-  return (
-    <svg class={`icon tone-${tone}`} viewBox="0 0 16 16" aria-hidden="true">
-      <path fill-rule="evenodd" d={TONE_OUTLINES[tone]} />
-    </svg>
-  );
-}
-
-/** Name of the product after its mark, a ring that has a gap unless `isClear`. */
-export function WordMark({ isClear = true }: { isClear?: boolean }) {
+/** Name of the product after its mark, a ring with a gap. */
+export function WordMark() {
   return (
     <span class="word-mark">
-      <svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">
-        <circle cx="12" cy="12" r="9" class={isClear ? undefined : "is-open"} />
+      <svg class="ring" viewBox="0 0 24 24" aria-hidden="true">
+        <circle cx="12" cy="12" r="9" stroke-dasharray="44 13" />
       </svg>
       Allclear
     </span>
+  );
+}
+
+/** Mark of a status page in the colour of its tone: closed only if all is well. */
+export function StatusRing({ tone }: { tone: Tone }) {
+  const gap = tone === "ok" ? {} : { "stroke-dasharray": "46 14", transform: "rotate(-8 12 12)" };
+  return (
+    <svg class={`ring t-${tone}`} viewBox="0 0 24 24" aria-hidden="true">
+      <circle cx="12" cy="12" r="9.5" {...gap} />
+    </svg>
   );
 }
 

@@ -1,3 +1,4 @@
+import type { Tone } from "../domain/tone";
 import { exactTime, relativeTime, shortDay } from "./times";
 
 interface RelativeTimeProps {
@@ -6,13 +7,13 @@ interface RelativeTimeProps {
   /** Unix ms. */
   now: number;
   /** Colour for a time that needs attention, such as an old last use or a near expiry. */
-  tone?: "warning" | "danger";
+  tone?: Tone;
 }
 
 /** Time relative to now, with the exact time as tooltip. */
 export function RelativeTime({ at, now, tone }: RelativeTimeProps) {
   return (
-    <time class={tone ? `tone-${tone} strong` : undefined} dateTime={at} title={exactTime(at)}>
+    <time class={tone ? `t-${tone} strong` : undefined} dateTime={at} title={exactTime(at)}>
       {relativeTime(Date.parse(at), now)}
     </time>
   );

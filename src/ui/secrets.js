@@ -10,12 +10,12 @@ async function testKey(button) {
     const headers = { authorization: `Bearer ${value}` };
     const answer = await fetch("/api/v1/key", { headers, credentials: "omit" });
     const body = await answer.json();
-    output.className = answer.ok ? "tone-success" : "tone-danger";
+    output.className = answer.ok ? "t-ok" : "t-major";
     output.textContent = answer.ok
       ? `Works: ${body.rate_limit.toLocaleString("en")} requests a minute, ${body.remaining.toLocaleString("en")} left`
       : (body.detail ?? body.title);
   } catch {
-    output.className = "tone-danger";
+    output.className = "t-major";
     output.textContent = "The server could not be reached. Try again in a moment.";
   }
   button.disabled = false;

@@ -38,8 +38,11 @@ export const inlineStyle = lazy(() => {
   return { css, hash: sha256Base64(css) };
 });
 
-/** Returns the style sheet of the dashboard. Later files override earlier ones. */
-export function dashboardCss(): string {
+/**
+ * Returns the style sheet of the dashboard, whose font is at `fontPath`. Later files override earlier
+ * ones.
+ */
+export function dashboardCss(fontPath: string): string {
   return minifyCss(
     [
       tokens,
@@ -65,5 +68,5 @@ export function dashboardCss(): string {
       dialog,
       preferences,
     ].join("\n"),
-  );
+  ).replace("FONT_PATH", fontPath);
 }

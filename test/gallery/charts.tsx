@@ -38,8 +38,8 @@ export function GalleryCharts({ now }: { now: number }) {
         <BarChart
           name="Incidents by month"
           parts={[
-            { label: "Critical", status: "major_outage" },
-            { label: "Minor", status: "degraded_performance" },
+            { label: "Critical", tone: "major" },
+            { label: "Minor", tone: "degraded" },
           ]}
           bars={["April 2026", "May 2026", "June 2026"].map((name, index) => ({
             name,

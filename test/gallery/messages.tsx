@@ -5,17 +5,17 @@ import { Card, Flash, Notice, Section, Timeline } from "../../src/ui";
 export function GalleryMessages({ path, now }: { path: string; now: number }) {
   return (
     <Section title="Messages">
-      <Notice tone="info" title="This key belongs to another user">
+      <Notice tone="maint" title="This key belongs to another user">
         Lin created this key. You may edit and revoke it.
       </Notice>
-      <Notice tone="success">The public address is now https://status.northwind.example.</Notice>
-      <Notice tone="warning" title="The old value still works">
+      <Notice tone="ok">The public address is now https://status.northwind.example.</Notice>
+      <Notice tone="degraded" title="The old value still works">
         It was last used 4 min ago. It ends in 56 min. <a href={path}>End it now</a>
       </Notice>
-      <Notice tone="danger" title="The key was not created">
+      <Notice tone="major" title="The key was not created">
         The database is full. What you typed is still in the form.
       </Notice>
-      <Flash message={{ tone: "info", text: "Nothing was changed." }} />
+      <Flash message={{ tone: "maint", text: "Nothing was changed." }} />
       <Card title="Card payments fail for some customers">
         <Timeline
           now={now}

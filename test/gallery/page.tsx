@@ -31,21 +31,32 @@ export function renderGallery(assets: LinkedAssets, now: number): HtmlDocument {
     user: { name: "Ada Lovelace", email: "ada@northwind.example", role: "owner" },
     nav: [
       {
-        items: [
-          { href: HOME_PATH, label: "Overview", isCurrent: false },
-          { href: GALLERY_PATH, label: "Gallery", isCurrent: true },
+        links: [
+          { href: HOME_PATH, label: "Overview", icon: "layout-dashboard", isCurrent: false },
+          { href: GALLERY_PATH, label: "Gallery", icon: "eye", isCurrent: true },
         ],
       },
       {
         label: "Settings",
-        items: [
-          { href: KEYS_PATH, label: "API Keys", isCurrent: false },
-          { href: USERS_PATH, label: "Users", isCurrent: false },
-          { href: ACCOUNT_PATH, label: "Account", isCurrent: false },
+        links: [
+          { href: KEYS_PATH, label: "API Keys", icon: "key-round", isCurrent: false },
+          { href: USERS_PATH, label: "Users", icon: "users", isCurrent: false },
+          { href: ACCOUNT_PATH, label: "Account", icon: "settings", isCurrent: false },
         ],
       },
     ],
-    flash: { tone: "success", text: "Deploy bot was revoked. Its next request is refused." },
+    side: {
+      worst: {
+        name: "Northwind",
+        path: "/status/northwind",
+        headline: "Partially degraded service",
+        tone: "degraded",
+      },
+      otherPages: 1,
+      attention: {},
+    },
+    now,
+    flash: { tone: "ok", text: "Deploy bot was revoked. Its next request is refused." },
     warnings: [
       "Requests come through a proxy that is not trusted, so that all of its clients share one limit. Name its network in ALLCLEAR_TRUSTED_PROXIES.",
     ],

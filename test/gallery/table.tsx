@@ -154,7 +154,7 @@ function ExampleRow({ example, path, now }: { example: Example; path: string; no
           <RelativeTime
             at={toIso(now - usedMsAgo)}
             now={now}
-            {...(usedMsAgo > 90 * DAY_MS ? { tone: "warning" as const } : {})}
+            {...(usedMsAgo > 90 * DAY_MS ? { tone: "degraded" as const } : {})}
           />
         )}
         <CellNote>made by {example.by}</CellNote>
@@ -165,7 +165,7 @@ function ExampleRow({ example, path, now }: { example: Example; path: string; no
         ) : endsInMs === undefined ? (
           "Never"
         ) : endsInMs < 14 * DAY_MS ? (
-          <RelativeTime at={toIso(now + endsInMs)} now={now} tone="warning" />
+          <RelativeTime at={toIso(now + endsInMs)} now={now} tone="degraded" />
         ) : (
           <Day at={toIso(now + endsInMs)} />
         )}

@@ -54,12 +54,12 @@ export function GalleryWords({ path, now }: { path: string; now: number }) {
           <Chips>
             <Chip isCode>read:status</Chip>
             <Chip>viewer</Chip>
-            <Chip tone="info">This browser</Chip>
-            <Chip tone="success">Live</Chip>
-            <Chip tone="warning">Unused</Chip>
-            <Chip tone="danger">Revoked</Chip>
+            <Chip tone="maint">This browser</Chip>
+            <Chip tone="ok">Live</Chip>
+            <Chip tone="degraded">Unused</Chip>
+            <Chip tone="major">Revoked</Chip>
           </Chips>
-          <WithChip chip={<Chip tone="success">This browser</Chip>}>Firefox on Linux</WithChip>
+          <WithChip chip={<Chip tone="ok">This browser</Chip>}>Firefox on Linux</WithChip>
           <Facts
             items={COMPONENT_STATUSES.map((status) => ({
               label: status,
@@ -85,18 +85,17 @@ export function GalleryWords({ path, now }: { path: string; now: number }) {
               { label: "Minutes", value: <RelativeTime at={ago(4 * MINUTE_MS)} now={now} /> },
               {
                 label: "Stale",
-                value: <RelativeTime at={ago(104 * DAY_MS)} now={now} tone="warning" />,
+                value: <RelativeTime at={ago(104 * DAY_MS)} now={now} tone="degraded" />,
               },
               { label: "To come", value: <RelativeTime at={ago(-3 * DAY_MS)} now={now} /> },
               {
                 label: "About to end",
-                value: <RelativeTime at={ago(-5 * HOUR_MS)} now={now} tone="danger" />,
+                value: <RelativeTime at={ago(-5 * HOUR_MS)} now={now} tone="major" />,
               },
             ]}
           />
           <Actions>
             <WordMark />
-            <WordMark isClear={false} />
           </Actions>
         </Card>
       </Section>

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { COMPONENT_STATUSES } from "../../src/domain/component-status";
+import { STATUS_TONES } from "../../src/domain/tone";
 import { renderBadge } from "../../src/public/badges";
 import { expectProblem } from "../support/app";
 import { createFollowedPage, parseXml } from "../support/feed-site";
@@ -65,7 +66,9 @@ describe("a component's badge", () => {
 describe("a badge", () => {
   test("badges of each status differ in shape, words and colour", () => {
     const parts = COMPONENT_STATUSES.map((status) => {
-      const { svg } = parseXml(renderBadge({ label: "API", message: status, status }));
+      const { svg } = parseXml(
+        renderBadge({ label: "API", message: status, tone: STATUS_TONES[status] }),
+      );
       return { shape: svg.path[1].d, words: svg.g.text[1]["#text"], colour: svg.rect.fill };
     });
     for (const part of ["shape", "words", "colour"] as const) {

@@ -78,12 +78,12 @@ const COMPONENTS: Record<string, VNode> = {
     </ui.EmptyState>
   ),
   Notice: (
-    <ui.Notice tone="info" title={EVIL}>
+    <ui.Notice tone="maint" title={EVIL}>
       {EVIL}
     </ui.Notice>
   ),
   FormNotice: <ui.FormNotice>{EVIL}</ui.FormNotice>,
-  Flash: <ui.Flash message={{ tone: "info", text: EVIL }} />,
+  Flash: <ui.Flash message={{ tone: "maint", text: EVIL }} />,
   Tabs: <ui.Tabs label={EVIL} items={[{ href: "/", label: EVIL, isCurrent: true }]} />,
   Timeline: <ui.Timeline now={NOW} items={[{ title: EVIL, at: AT, body: EVIL }]} />,
   DayBars: (
@@ -147,8 +147,14 @@ describe("escaping of hostile text", () => {
     const { html } = renderScreen({
       title: EVIL,
       user: { name: EVIL, email: EVIL, role: "viewer" },
-      nav: [{ label: EVIL, items: [{ href: "/", label: EVIL, isCurrent: true }] }],
-      flash: { tone: "info", text: EVIL },
+      nav: [{ label: EVIL, links: [{ href: "/", label: EVIL, icon: "eye", isCurrent: true }] }],
+      side: {
+        worst: { name: EVIL, path: "/", headline: EVIL, tone: "ok" },
+        otherPages: 0,
+        attention: {},
+      },
+      now: 0,
+      flash: { tone: "maint", text: EVIL },
       warnings: [EVIL],
       assets: ASSETS,
       children: EVIL,

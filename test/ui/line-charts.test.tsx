@@ -65,8 +65,8 @@ describe("a chart of bars", () => {
     <BarChart
       name="Incidents"
       parts={[
-        { label: "Major", status: "major_outage" },
-        { label: "Minor", status: "degraded_performance" },
+        { label: "Major", tone: "major" },
+        { label: "Minor", tone: "degraded" },
       ]}
       bars={[
         { name: "May", counts: [0, 0] },

@@ -109,7 +109,7 @@ function SessionRow(props: { session: LiveSession; isCurrent: boolean; now: numb
   return (
     <Row>
       <Cell>
-        <WithChip chip={isCurrent ? <Chip tone="success">This browser</Chip> : null}>
+        <WithChip chip={isCurrent ? <Chip tone="ok">This browser</Chip> : null}>
           {describeDevice(session.userAgent)}
         </WithChip>
       </Cell>

@@ -20,10 +20,10 @@ const COLUMNS = [
 
 /** Impacts, each in the colour of the component status that causes it. */
 const IMPACTS = [
-  { impact: "critical", label: "Critical", status: "major_outage" },
-  { impact: "major", label: "Major", status: "partial_outage" },
-  { impact: "minor", label: "Minor", status: "degraded_performance" },
-  { impact: "none", label: "No impact", status: "operational" },
+  { impact: "critical", label: "Critical", tone: "major" },
+  { impact: "major", label: "Major", tone: "partial" },
+  { impact: "minor", label: "Minor", tone: "degraded" },
+  { impact: "none", label: "No impact", tone: "none" },
 ] as const;
 
 /** `/admin/analytics/incidents`: incidents that started in each month, and their durations. */
@@ -50,7 +50,7 @@ export function IncidentFigures(props: {
       <Card>
         <BarChart
           name="Incidents by month"
-          parts={IMPACTS.map(({ label, status }) => ({ label, status }))}
+          parts={IMPACTS.map(({ label, tone }) => ({ label, tone }))}
           bars={data.map((line) => ({
             name: monthOf(line.from),
             counts: IMPACTS.map(({ impact }) => line[impact]),

@@ -33,7 +33,7 @@ export function RequestFigures({ selection, answer, canOpenKeys, now }: RequestF
       methods={answer ? [{ of: "requests", method: answer.method }] : []}
     >
       {answer ? null : (
-        <Notice tone="info" title="There are too many keys to show at once">
+        <Notice tone="maint" title="There are too many keys to show at once">
           The API returns the requests of a single key.
         </Notice>
       )}

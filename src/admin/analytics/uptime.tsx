@@ -54,12 +54,12 @@ export function Uptime({ view }: { view: UptimeView }) {
         {exactTime(view.from)} to {exactTime(view.to)}
       </p>
       {uptimes === undefined ? (
-        <Notice tone="info" title="There are too many components to show at once">
+        <Notice tone="maint" title="There are too many components to show at once">
           Select a page. The API returns the uptime of a single component.
         </Notice>
       ) : null}
       {isTruncated ? (
-        <Notice tone="info" title={`Only ${plural(MONITORS_MAX, "monitor")} are shown`}>
+        <Notice tone="maint" title={`Only ${plural(MONITORS_MAX, "monitor")} are shown`}>
           Select a page. The API returns the uptime of a single monitor.
         </Notice>
       ) : null}

@@ -18,13 +18,13 @@ export function SignIn({ email, next, error, publicAddress, hasUsers }: SignInPr
   return (
     <>
       {hasUsers ? null : (
-        <Notice tone="info" title="Allclear is not set up yet">
+        <Notice tone="maint" title="Allclear is not set up yet">
           Open the link that the server printed when it started. Restart the server to print a new
           link.
         </Notice>
       )}
       {publicAddress === undefined ? null : (
-        <Notice tone="warning" title="Signing in needs HTTPS">
+        <Notice tone="degraded" title="Signing in needs HTTPS">
           Browsers store the session cookie over HTTPS only. Sign in at{" "}
           <a href={`${publicAddress}${HOME_PATH}`}>{publicAddress}</a> instead. If that address is
           wrong, restart the server with the right <code>--base-url</code>.
@@ -32,7 +32,7 @@ export function SignIn({ email, next, error, publicAddress, hasUsers }: SignInPr
       )}
       {error === undefined ? null : (
         <div role="alert">
-          <Notice tone="danger">{error}</Notice>
+          <Notice tone="major">{error}</Notice>
         </div>
       )}
       <Form action={SIGN_IN_PATH} hidden={{ next }}>

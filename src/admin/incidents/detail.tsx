@@ -116,7 +116,7 @@ function DetailActions({ view, canWrite }: { view: IncidentView; canWrite: boole
 function DraftNotice({ id, canWrite }: { id: string; canWrite: boolean }) {
   const paths = pathsOfIncident(id);
   return (
-    <Notice tone="warning" title="This is a draft">
+    <Notice tone="degraded" title="This is a draft">
       <p>
         Only signed-in users see this draft. Publishing it changes component statuses and sends
         notifications.

@@ -1,3 +1,4 @@
+import { IMPACT_TONES } from "../../domain/tone";
 import type { IncidentRecord } from "../../features/incidents";
 import { HOUR_MS, toIso } from "../../kernel/time";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../public/words";
@@ -6,11 +7,11 @@ import {
   Cell,
   CellNote,
   Chip,
-  IndicatorShape,
   RelativeTime,
   OneLine,
   Row,
   RowLink,
+  State,
   Table,
   WithChip,
 } from "../../ui";
@@ -66,7 +67,7 @@ function IncidentTableRow({ record, pageName, now }: RowProps) {
   return (
     <Row>
       <Cell>
-        {row.draft ? <WithChip chip={<Chip tone="warning">Draft</Chip>}>{link}</WithChip> : link}
+        {row.draft ? <WithChip chip={<Chip tone="degraded">Draft</Chip>}>{link}</WithChip> : link}
         {notes.length > 0 ? <CellNote>{notes.join(" · ")}</CellNote> : null}
       </Cell>
       <Cell label="Status">
@@ -86,7 +87,7 @@ function IncidentTableRow({ record, pageName, now }: RowProps) {
           <RelativeTime
             at={toIso(newest.displayAt)}
             now={now}
-            {...(isQuietTooLong(record, now) ? { tone: "warning" as const } : {})}
+            {...(isQuietTooLong(record, now) ? { tone: "degraded" as const } : {})}
           />
         ) : null}
       </Cell>
@@ -105,13 +106,9 @@ function isQuietTooLong({ row, updates: [newest] }: IncidentRecord, now: number)
  */
 function ImpactLabel(props: { impact: IncidentRecord["row"]["impact"]; isOver: boolean }) {
   const { impact, isOver } = props;
-  if (impact === "none" || isOver) return <OneLine>{IMPACT_WORDS[impact]}</OneLine>;
-  return (
-    <span class={`state is-${impact}`}>
-      <IndicatorShape indicator={impact} />
-      {IMPACT_WORDS[impact]}
-    </span>
-  );
+  const tone = IMPACT_TONES[impact];
+  if (isOver) return <OneLine>{IMPACT_WORDS[impact]}</OneLine>;
+  return <State tone={tone}>{IMPACT_WORDS[impact]}</State>;
 }
 
 function affected({ components, isTruncated }: IncidentRecord): string {

@@ -131,7 +131,7 @@ function KeyActions({ id }: { id: string }) {
 function EndNotice({ listing, now }: { listing: KeyListing; now: number }) {
   if (listing.revoked_at) {
     return (
-      <Notice tone="danger" title="This key is revoked">
+      <Notice tone="major" title="This key is revoked">
         Revoked <RelativeTime at={listing.revoked_at} now={now} />. This cannot be undone. Create a
         new key if you still need one.
       </Notice>
@@ -139,7 +139,7 @@ function EndNotice({ listing, now }: { listing: KeyListing; now: number }) {
   }
   if (listing.state === "expired") {
     return (
-      <Notice tone="warning" title="This key has expired">
+      <Notice tone="degraded" title="This key has expired">
         The key no longer works, and the expiration cannot be changed. Create a new key if you still
         need one.
       </Notice>

@@ -126,7 +126,7 @@ function KeyRow({ listing, now }: { listing: KeyListing; now: number }) {
         <Sparkline values={listing.requests_24h} label={describeDay(listing)} />
         {listing.is_limited ? (
           <CellNote>
-            <Chip tone="warning">Rate-limited</Chip>
+            <Chip tone="degraded">Rate-limited</Chip>
           </CellNote>
         ) : null}
       </Cell>

@@ -45,7 +45,7 @@ export function KeyEnd({ of: key, now }: { of: KeyListing; now: number }) {
   }
   const isSoon = isExpiringSoon(expires_at, now);
   return (
-    <time class={isSoon ? "tone-warning strong nowrap" : "nowrap"} dateTime={expires_at}>
+    <time class={isSoon ? "t-degraded strong nowrap" : "nowrap"} dateTime={expires_at}>
       {text}
     </time>
   );

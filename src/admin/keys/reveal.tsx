@@ -21,7 +21,7 @@ export function RevealedValue(props: {
           { href: keyPath(key.id), label: key.name },
         ]}
       />
-      <Notice tone="warning" title="This key is shown only once">
+      <Notice tone="degraded" title="This key is shown only once">
         Copy it before you leave this page. Allclear keeps only a hash; if you lose it, rotate the
         key.
       </Notice>

@@ -70,7 +70,7 @@ function RejectedUpdate({ state: { notice, values } }: { state: StateOf<typeof U
   return (
     <>
       <FormNotice>{notice}</FormNotice>
-      <Notice tone="info" title="Your message">
+      <Notice tone="maint" title="Your message">
         <CodeBlock text={values.body} copyLabel="Copy text" />
       </Notice>
     </>

@@ -108,7 +108,7 @@ function Now({ view, now }: { view: MonitorView; now: number }) {
                       <RelativeTime
                         at={toIso(end)}
                         now={now}
-                        tone={end <= now ? "danger" : "warning"}
+                        tone={end <= now ? "major" : "degraded"}
                       />
                     ) : (
                       <Day at={toIso(end)} />

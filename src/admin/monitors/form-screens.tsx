@@ -107,9 +107,9 @@ function CheckButton({ type }: { type: MonitorType }) {
 }
 
 const OUTCOMES = {
-  ok: { tone: "success", title: "The check succeeded" },
-  failed: { tone: "danger", title: "The check failed" },
-  unknown: { tone: "warning", title: "The server could not perform the check" },
+  ok: { tone: "ok", title: "The check succeeded" },
+  failed: { tone: "major", title: "The check failed" },
+  unknown: { tone: "degraded", title: "The server could not perform the check" },
 } as const satisfies Record<CheckOutcome, object>;
 
 function TrialNotice({ trial }: { trial: TrialResult }) {

@@ -111,7 +111,7 @@ export function OwnIncidents({ view, now }: { view: MonitorView; now: number }) 
             <Row key={id}>
               <Cell>
                 {draft ? (
-                  <WithChip chip={<Chip tone="warning">Draft</Chip>}>{link}</WithChip>
+                  <WithChip chip={<Chip tone="degraded">Draft</Chip>}>{link}</WithChip>
                 ) : (
                   link
                 )}

@@ -127,7 +127,7 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
         failed: `The check failed.${reason}${took}`,
         unknown: `The server could not perform the check.${reason}${took}`,
       }[outcome];
-      const tone = outcome === "ok" ? "success" : "danger";
+      const tone = outcome === "ok" ? "ok" : "major";
       flashes.put(sessionOf(requestContext).id, { tone, text });
       return seeOther(monitorPath(row.id));
     },

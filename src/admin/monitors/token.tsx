@@ -48,7 +48,7 @@ function RevealedToken(props: {
           { href: monitorPath(id), label: name },
         ]}
       />
-      <Notice tone="warning" title="This address is shown only once">
+      <Notice tone="degraded" title="This address is shown only once">
         Copy it before you leave this page. Allclear keeps only a hash; if you lose it, rotate the
         token.
       </Notice>

@@ -32,14 +32,14 @@ const REMEDIES: Record<StorageFault, ComponentChildren> = {
 export function StorageNotice({ storage: { fault, isDamaged } }: { storage: StorageState }) {
   if (fault !== undefined) {
     return (
-      <Notice tone="danger" title="Changes cannot be stored">
+      <Notice tone="major" title="Changes cannot be stored">
         {STORAGE_FAULTS[fault]} {REMEDIES[fault]}
       </Notice>
     );
   }
   if (!isDamaged) return null;
   return (
-    <Notice tone="danger" title="The database is damaged">
+    <Notice tone="major" title="The database is damaged">
       Parts of the database file cannot be read. {RESTORE}
     </Notice>
   );
@@ -61,7 +61,7 @@ export function DeliveryNotice({ troubles, role, now }: DeliveryNoticeProps) {
   const canRepair = roleAllows(role, "admin");
   return (
     <Notice
-      tone={hasDisabled ? "danger" : "warning"}
+      tone={hasDisabled ? "major" : "partial"}
       title={`Events do not reach ${plural(troubles.length, "webhook")}`}
     >
       {canRepair ? (

@@ -1,6 +1,7 @@
 import type { StorageState } from "../../db";
 import { type Role, roleAllows } from "../../domain/role";
 import type { MaintenanceRecord } from "../../features/maintenance";
+import { headlineText, toneOf } from "../../features/status";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import { MaintenanceState } from "../../public/state";
@@ -8,13 +9,13 @@ import {
   ButtonLink,
   Cell,
   CellNote,
-  IndicatorShape,
   OneLine,
   PageHead,
   RelativeTime,
   Row,
   RowLink,
   Section,
+  State,
   Table,
 } from "../../ui";
 import { IncidentTable } from "../incidents/incident-table";
@@ -161,20 +162,17 @@ function MaintenanceTable(props: {
 function PageTable({ pages }: Pick<CurrentState, "pages">) {
   return (
     <Table columns={PAGE_COLUMNS} caption="Status pages">
-      {pages.map(({ page, document: { status, components } }) => (
+      {pages.map(({ page, document }) => (
         <Row key={page.id}>
           <Cell>
             <a href={`/status/${page.slug}`}>{page.name}</a>
             <CellNote>{describePage(page)}</CellNote>
           </Cell>
           <Cell label="Status">
-            <span class={`state is-${status.indicator}`}>
-              <IndicatorShape indicator={status.indicator} />
-              {status.description}
-            </span>
+            <State tone={toneOf(document)}>{headlineText(document)}</State>
           </Cell>
           <Cell label="Components" isNumeric>
-            {components.length}
+            {document.components.length}
           </Cell>
         </Row>
       ))}

@@ -73,14 +73,14 @@ export function PageFrame({ page, tab, canManage, children }: FrameProps) {
 function Origin({ page, isForm }: { page: PageRow; isForm: boolean }) {
   if (page.isSample) {
     return (
-      <Notice tone="info" title="This is the sample page">
+      <Notice tone="maint" title="This is the sample page">
         This page shows an example of a status page. Creating your first page deletes the sample.
       </Notice>
     );
   }
   if (page.managedBy === "apply" && isForm) {
     return (
-      <Notice tone="info" title="Managed by a configuration file">
+      <Notice tone="maint" title="Managed by a configuration file">
         The next <code>allclear apply</code> resets the settings that the file contains. To keep a
         change, make it in the file.
       </Notice>

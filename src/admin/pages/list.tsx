@@ -76,7 +76,7 @@ export function PageChips({ page }: { page: PageRow }) {
     <Chips>
       <Chip>{page.visibility === "public" ? "Public" : "Private"}</Chip>
       {page.isDefault ? <Chip>Default</Chip> : null}
-      {page.isSample ? <Chip tone="info">Sample</Chip> : null}
+      {page.isSample ? <Chip tone="maint">Sample</Chip> : null}
     </Chips>
   );
 }

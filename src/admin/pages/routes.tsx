@@ -53,7 +53,7 @@ export function pageAdminRoutes(deps: AdminDependencies) {
           crumbs={[{ href: PAGES_PATH, label: "Pages" }]}
           above={
             state.context.hasSample ? (
-              <Notice tone="info" title="The sample page will be deleted">
+              <Notice tone="maint" title="The sample page will be deleted">
                 Creating your first page deletes the sample page with everything on it.
               </Notice>
             ) : null

@@ -20,7 +20,7 @@ export function RevealedLink(props: {
           { href: userPath(user.id), label: user.name },
         ]}
       />
-      <Notice tone="warning" title="This link is shown only once">
+      <Notice tone="degraded" title="This link is shown only once">
         Send it to {user.email} over a private channel. It works once and expires after {lasts}.
         Creating another link replaces it.
       </Notice>

@@ -1,4 +1,5 @@
 import type { DeliveryRecord } from "../../features/webhooks";
+import type { Tone } from "../../domain/tone";
 import { toIso } from "../../kernel/time";
 import { DELIVERY_STATUSES, type DeliveryStatus } from "../../domain/webhook";
 import {
@@ -14,16 +15,15 @@ import {
   RowLink,
   Table,
   Tabs,
-  type Tone,
 } from "../../ui";
 import { describeFailure } from "./health";
 import { pathsOfWebhook } from "./webhook-paths";
 import type { WebhookView } from "./read";
 
 const STATUS_LOOKS: Readonly<Record<DeliveryStatus, { label: string; tone?: Tone }>> = {
-  pending: { label: "Pending", tone: "info" },
-  delivered: { label: "Delivered", tone: "success" },
-  failed: { label: "Failed", tone: "danger" },
+  pending: { label: "Pending", tone: "none" },
+  delivered: { label: "Delivered", tone: "ok" },
+  failed: { label: "Failed", tone: "major" },
   cancelled: { label: "Cancelled" },
 };
 

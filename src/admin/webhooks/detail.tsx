@@ -89,7 +89,7 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
 function FailingNotice({ since, now }: { since: number | null; now: number }) {
   if (since === null) return null;
   return (
-    <Notice tone="warning" title="All attempts fail">
+    <Notice tone="degraded" title="All attempts fail">
       No attempt has succeeded since the first failure <RelativeTime at={toIso(since)} now={now} />.
       Each pending delivery is retried for three days. After five days of failures, the webhook is
       disabled.

@@ -10,13 +10,13 @@ export function WebhookState({ row }: { row: WebhookRow }) {
     return row.disabledReason === null ? (
       <Chip>Disabled</Chip>
     ) : (
-      <Chip tone="danger">Disabled automatically</Chip>
+      <Chip tone="major">Disabled automatically</Chip>
     );
   }
   return row.failingSince === null ? (
-    <Chip tone="success">Enabled</Chip>
+    <Chip tone="ok">Enabled</Chip>
   ) : (
-    <Chip tone="warning">Failing</Chip>
+    <Chip tone="degraded">Failing</Chip>
   );
 }
 
@@ -81,7 +81,7 @@ export function DisabledNotice({ row, now, isLink = false }: DisabledNoticeProps
         ? `“${name}” was disabled`
         : "This webhook was disabled automatically";
   return (
-    <Notice tone={reason === null ? "info" : "danger"} title={title}>
+    <Notice tone={reason === null ? "none" : "major"} title={title}>
       {reason === null ? "No events are sent." : `${reason} No events have been sent since then.`}{" "}
       {disabledAt === null ? null : (
         <>

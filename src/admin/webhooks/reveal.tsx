@@ -41,7 +41,7 @@ export function RevealedSecret({ title, row, formToken, now }: RevealedSecretPro
           { href: paths.home, label: name },
         ]}
       />
-      <Notice tone="warning" title="This secret is shown only once">
+      <Notice tone="degraded" title="This secret is shown only once">
         {isForPeople
           ? `Every request is signed with this secret. ${label} does not check signatures, so you need it only for a program in between that does.`
           : "Every request is signed with this secret, so that your program can verify it. If you lose the secret, rotate it."}

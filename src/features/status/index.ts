@@ -14,5 +14,12 @@ export {
 } from "./history";
 export { StatusDocument } from "./model";
 export { buildSnapshot, readHeadline, type Snapshot } from "./snapshot";
-export { type Headline, headlineOf, type Indicator, INDICATORS } from "./rules";
+export {
+  type Headline,
+  headlineOf,
+  headlineText,
+  type Indicator,
+  INDICATORS,
+  toneOf,
+} from "./rules";
 export { createSnapshots, type Snapshots } from "./snapshots";

@@ -1,5 +1,7 @@
 import type { ComponentStatus } from "../../domain/component-status";
 import type { Impact } from "../../domain/incident-status";
+import { capitalised } from "../../kernel/text";
+import { IMPACT_TONES, STATUS_TONES, type Tone, worstTone } from "../../domain/tone";
 
 /** Severities of headlines, best to worst. */
 export const INDICATORS = ["none", "maintenance", "minor", "major", "critical"] as const;
@@ -61,4 +63,41 @@ function headlineOfComponents(statuses: readonly ComponentStatus[]): Headline {
     return { indicator: "maintenance", description: "Service Under Maintenance" };
   }
   return ALL_CLEAR;
+}
+
+/** The mildest tone of each indicator. */
+const INDICATOR_TONES: Record<Indicator, Tone> = {
+  none: "ok",
+  maintenance: "maint",
+  minor: "degraded",
+  major: "partial",
+  critical: "major",
+};
+
+/**
+ * Returns the tone of a page's headline: the worst of its components and of the impacts of its open
+ * incidents. A page with neither has none. The indicator counts for incidents that are not listed.
+ */
+export function toneOf(document: {
+  status: Headline;
+  components: readonly { status: ComponentStatus }[];
+  incidents: readonly { impact: Impact }[];
+}): Tone {
+  const { status, components, incidents } = document;
+  if (components.length + incidents.length === 0) return "none";
+  return worstTone([
+    INDICATOR_TONES[status.indicator],
+    ...components.map((component) => STATUS_TONES[component.status]),
+    ...incidents.map(({ impact }) => IMPACT_TONES[impact]),
+  ]);
+}
+
+/** Returns the headline of a page in sentence case: "All systems operational". */
+export function headlineText(document: {
+  status: Headline;
+  components: readonly unknown[];
+}): string {
+  if (document.components.length === 0 && document.status.indicator === "none")
+    return "No components yet";
+  return capitalised(document.status.description.toLowerCase());
 }

@@ -115,7 +115,7 @@ describe("the list of incidents", () => {
     await using site = await createReportSite();
     const { id } = await site.open({ name: "Silent" });
     await site.open({ name: "Over", status: "resolved" });
-    const pointedAt = async () => (await list(site)).texts("td time.tone-warning");
+    const pointedAt = async () => (await list(site)).texts("td time.t-degraded");
     await site.app.clock.advance(59 * MINUTE);
     expect(await pointedAt()).toEqual([]);
     await site.app.clock.advance(MINUTE);

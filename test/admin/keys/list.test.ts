@@ -208,7 +208,7 @@ describe("the cards above the list of keys", () => {
     const { app, session } = installation;
     const { page } = await openList(app, session);
     const soon = new Date(app.clock.now() + 10 * DAY).toISOString().slice(0, 10);
-    expect(page.texts("time.tone-warning")).toEqual([soon]);
+    expect(page.texts("time.t-degraded")).toEqual([soon]);
   });
 
   test("the selected card links back to all keys and keeps the search", async () => {

@@ -56,7 +56,7 @@ describe("the buttons of a monitor", () => {
     await dashboard.app.clock.advance(1);
     await dashboard.send(`${home}/check`, {});
     const page = readHtml((await dashboard.open(home)).text);
-    expect(page.texts(".flash.tone-danger")).toEqual(["The check failed. Refused."]);
+    expect(page.texts(".flash.t-major")).toEqual(["The check failed. Refused."]);
     expect(dashboard.checked).toEqual([id, id]);
   });
 

@@ -118,7 +118,7 @@ describe("the screen of a monitor", () => {
     const rows = readHtml(text).texts(".table tbody tr");
     expect(rows).toEqual(["12:00:00 · just nowFailedRefused.", "11:59:00 · 1 min agoOK41 ms"]);
     expect(factsOn(text)["Certificate expires"]).toBe("in 9 days");
-    expect(readHtml(text).texts("time.tone-warning")).toEqual(["in 9 days"]);
+    expect(readHtml(text).texts("time.t-degraded")).toEqual(["in 9 days"]);
   });
 
   test("the screen of a monitor shows the status that it sets", async () => {

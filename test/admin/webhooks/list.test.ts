@@ -75,7 +75,7 @@ describe("the list of webhooks", () => {
     expect(own.attributes(".notice form", "action")).toEqual([`${WEBHOOK_LIST}/${id}/enable`]);
     await dashboard.send(`${WEBHOOK_LIST}/${id}/enable`);
     const again = readHtml((await dashboard.open(WEBHOOK_LIST)).text);
-    expect(again.texts(".notice.tone-danger")).toEqual([]);
+    expect(again.texts(".notice.t-major")).toEqual([]);
   });
 
   test("the screen of a webhook warns if every attempt fails, until one succeeds", async () => {

@@ -6,7 +6,7 @@ import { fitted, paragraph } from "./blocks";
 import { clipTo } from "./clean";
 import { MARKDOWN, writeBlocks } from "./markup";
 import { buildNotification } from "./notification";
-import { TONE_COLOURS } from "./tones";
+import { TONE_COLOURS } from "../../../domain/tone";
 
 /**
  * Limits of Discord (docs.discord.com/developers/resources/webhook#execute-webhook and

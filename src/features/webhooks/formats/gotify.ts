@@ -4,7 +4,7 @@ import { Text } from "../../../kernel/schema";
 import { type Format, jsonMessage } from "./format";
 import { writeBlocks, MARKDOWN } from "./markup";
 import { buildNotification } from "./notification";
-import type { Tone } from "./tones";
+import type { Tone } from "../../../domain/tone";
 
 /**
  * Gotify (gotify.net/docs/pushmsg, gotify.net/docs/msgextras) has no limit of a message's length.
@@ -13,7 +13,7 @@ import type { Tone } from "./tones";
 const COMMONMARK = { ...MARKDOWN, newline: "\\\n" };
 
 /** Priorities of its Android client: from 4 with a sound, from 8 as a pop-up. */
-const PRIORITIES: Readonly<Partial<Record<Tone, number>>> = { major_outage: 8, partial_outage: 7 };
+const PRIORITIES: Readonly<Partial<Record<Tone, number>>> = { major: 8, partial: 7 };
 const PRIORITY = 5;
 
 const Settings = Type.Object(

@@ -4,7 +4,7 @@ import { type Block, bold, entry, paragraph, type Span, withEllipsis } from "./b
 import { cleanLine, clipTo } from "./clean";
 import { readMarkdown } from "./markdown";
 import { type Data, oneOf, recordsOf, textOf } from "./reading";
-import { IMPACT_TONES, type Tone } from "./tones";
+import { IMPACT_TONES, type Tone } from "../../../domain/tone";
 
 /** Maximum number of components listed by name, and maximum length of each name. */
 const COMPONENTS_MAX = 10;

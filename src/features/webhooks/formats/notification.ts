@@ -15,7 +15,7 @@ import {
   toneOfImpact,
   words,
 } from "./notification-parts";
-import type { Tone } from "./tones";
+import { MONITOR_TONES, STATUS_TONES, type Tone } from "../../../domain/tone";
 
 /** Message for people about an event, without a service's markup. */
 interface EventNotification {
@@ -55,10 +55,10 @@ const NOTIFICATION_BUILDERS: Readonly<Record<EventType, NotificationBuilder>> = 
   "maintenance.completed": (data) => maintenanceNotification("Maintenance completed", data),
   "maintenance.cancelled": (data) => maintenanceNotification("Maintenance cancelled", data),
   "maintenance.reminder": (data) => maintenanceNotification("Maintenance begins soon", data),
-  "monitor.down": (data) => monitorNotification("Monitor down", "major_outage", data),
-  "monitor.up": (data) => monitorNotification("Monitor up", "operational", data),
+  "monitor.down": (data) => monitorNotification("Monitor down", MONITOR_TONES.down, data),
+  "monitor.up": (data) => monitorNotification("Monitor up", MONITOR_TONES.up, data),
   "monitor.degraded": (data) =>
-    monitorNotification("Monitor degraded", "degraded_performance", data),
+    monitorNotification("Monitor degraded", MONITOR_TONES.degraded, data),
   "webhook.test": testNotification,
 };
 
@@ -79,10 +79,11 @@ export function buildNotification(
 
 function componentNotification(data: Data): NotificationText {
   const status = textOf(data, "status") ?? "";
+  const known = oneOf(COMPONENT_STATUSES, status);
   const before = textOf(data, "old_status");
   return {
     title: `${nameOf(data)}: ${words(status)}`,
-    tone: oneOf(COMPONENT_STATUSES, status) ?? "unknown",
+    tone: known ? STATUS_TONES[known] : "none",
     facts: factsOf({ Status: words(status), Before: before && words(before) }),
     body: [],
     components: [],
@@ -94,7 +95,7 @@ function incidentNotification(what: string, data: Data): NotificationText {
   const impact = textOf(data, "impact") ?? "";
   return {
     title: `${what}: ${nameOf(data)}`,
-    tone: isOver ? "operational" : toneOfImpact(impact),
+    tone: isOver ? "ok" : toneOfImpact(impact),
     facts: factsOf({ Status: words(textOf(data, "status") ?? ""), Impact: words(impact) }),
     body: bodyOf(recordOf(data, "latest_update")),
     // After the incident is resolved, its component statuses no longer apply.
@@ -106,7 +107,7 @@ function incidentNotification(what: string, data: Data): NotificationText {
 function postmortemNotification(data: Data): NotificationText {
   return {
     title: `Post-mortem published: ${nameOf(data)}`,
-    tone: isResolved(data) ? "operational" : toneOfImpact(textOf(data, "impact") ?? ""),
+    tone: isResolved(data) ? "ok" : toneOfImpact(textOf(data, "impact") ?? ""),
     facts: [],
     body: bodyOf(recordOf(data, "postmortem")),
     components: [],
@@ -117,7 +118,7 @@ function postmortemNotification(data: Data): NotificationText {
 function deletionNotification(data: Data): NotificationText {
   return {
     title: `Incident deleted: ${nameOf(data)}`,
-    tone: "unknown",
+    tone: "none",
     facts: [],
     body: [],
     components: componentsOf(data, false),
@@ -126,10 +127,10 @@ function deletionNotification(data: Data): NotificationText {
 
 function maintenanceNotification(what: string, data: Data): NotificationText {
   const status = textOf(data, "status") ?? "";
-  const tones: Readonly<Record<string, Tone>> = { completed: "operational", cancelled: "unknown" };
+  const tones: Readonly<Record<string, Tone>> = { completed: "ok", cancelled: "none" };
   return {
     title: `${what}: ${nameOf(data)}`,
-    tone: tones[status] ?? "under_maintenance",
+    tone: tones[status] ?? "maint",
     facts: factsOf({
       Status: words(status),
       From: moment(textOf(data, "scheduled_for")),
@@ -156,7 +157,7 @@ function monitorNotification(what: string, tone: Tone, data: Data): Notification
 function testNotification(): NotificationText {
   return {
     title: "A test from Allclear",
-    tone: "operational",
+    tone: "ok",
     facts: [],
     body: [paragraph("Messages arrive here. Nothing has happened.")],
     components: [],

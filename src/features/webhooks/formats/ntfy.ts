@@ -6,7 +6,7 @@ import { fitted } from "./blocks";
 import { clipTo } from "./clean";
 import { writeBlocks, PLAIN } from "./markup";
 import { buildNotification } from "./notification";
-import type { Tone } from "./tones";
+import type { Tone } from "../../../domain/tone";
 
 /**
  * ntfy (docs.ntfy.sh/publish/#publish-as-json). Only its web app shows Markdown, so messages are
@@ -21,16 +21,16 @@ const TITLE_MAX = 250;
 
 /** Emoji (docs.ntfy.sh/emojis) that replace colours. */
 const TAGS: Readonly<Record<Tone, string>> = {
-  operational: "green_circle",
-  under_maintenance: "large_blue_circle",
-  degraded_performance: "yellow_circle",
-  partial_outage: "orange_circle",
-  major_outage: "red_circle",
-  unknown: "white_circle",
+  ok: "green_circle",
+  maint: "large_blue_circle",
+  degraded: "yellow_circle",
+  partial: "orange_circle",
+  major: "red_circle",
+  none: "white_circle",
 };
 
 /** docs.ntfy.sh/publish/#message-priority: 3 is the default, 5 the most urgent. */
-const PRIORITIES: Readonly<Partial<Record<Tone, number>>> = { major_outage: 5, partial_outage: 4 };
+const PRIORITIES: Readonly<Partial<Record<Tone, number>>> = { major: 5, partial: 4 };
 
 const Settings = Type.Object(
   {

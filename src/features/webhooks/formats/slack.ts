@@ -4,7 +4,7 @@ import { type Format, jsonMessage } from "./format";
 import { type Block, fitted, paragraph } from "./blocks";
 import { type Dialect, writeBlocks, withoutMentions } from "./markup";
 import { buildNotification } from "./notification";
-import { TONE_COLOURS } from "./tones";
+import { TONE_COLOURS } from "../../../domain/tone";
 
 /**
  * Slack's incoming webhooks and compatible services, such as Mattermost. Only attachments have

@@ -3,7 +3,7 @@ import { type FieldError, pointer } from "../../../errors";
 import { type Format, jsonMessage } from "./format";
 import { type Block, bold, fitted, paragraph, type Span } from "./blocks";
 import { buildNotification } from "./notification";
-import type { Tone } from "./tones";
+import type { Tone } from "../../../domain/tone";
 
 /**
  * Microsoft Teams' Workflows ("Send webhook alerts to a channel") accept Adaptive Cards:
@@ -17,12 +17,12 @@ const BODY_MAX = 24_000;
 
 /** Container styles, since cards have no colours of their own. */
 const STYLES: Readonly<Record<Tone, string>> = {
-  operational: "good",
-  under_maintenance: "accent",
-  degraded_performance: "warning",
-  partial_outage: "warning",
-  major_outage: "attention",
-  unknown: "emphasis",
+  ok: "good",
+  maint: "accent",
+  degraded: "warning",
+  partial: "warning",
+  major: "attention",
+  none: "emphasis",
 };
 
 export const teams: Format = {

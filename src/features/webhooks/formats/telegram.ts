@@ -1,17 +1,27 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
+import type { Tone } from "../../../domain/tone";
 import { Text } from "../../../kernel/schema";
 import { type Format, jsonMessage } from "./format";
 import { type Block, fitted, paragraph } from "./blocks";
 import { type Dialect, writeBlocks, withoutMentions } from "./markup";
 import { buildNotification } from "./notification";
-import { TONE_EMOJI } from "./tones";
 
 /** Telegram's Bot API: core.telegram.org/bots/api#sendmessage. */
 
 /** Maximum number of characters without markup; the markup is counted too, which is stricter. */
 const TEXT_MAX = 4_096;
 const TITLE_MAX = 1_000;
+
+/** Emoji of each tone, since messages have no colours. */
+const EMOJI: Readonly<Record<Tone, string>> = {
+  ok: "🟢",
+  maint: "🔵",
+  degraded: "🟡",
+  partial: "🟠",
+  major: "🔴",
+  none: "⚪",
+};
 
 /** core.telegram.org/bots/api#html-style. */
 const HTML: Dialect = {
@@ -84,7 +94,7 @@ export const telegram: Format = {
     const { bot_token, ...where } = settings;
     const head = fitted(
       [paragraph(title)],
-      (part) => `${TONE_EMOJI[tone]} <b><a href="${escape(url)}">${inline(part)}</a></b>`,
+      (part) => `${EMOJI[tone]} <b><a href="${escape(url)}">${inline(part)}</a></b>`,
       ({ length }) => length <= TITLE_MAX,
     );
     const { origin, pathname } = new URL(context.url);

@@ -1,0 +1,53 @@
+import type { Reader } from "../db";
+import { TONES, type Tone } from "../domain/tone";
+import { countMonitorsByState } from "../features/monitors";
+import { headlineText, type Snapshots, toneOf } from "../features/status";
+import { INCIDENTS_PATH, MONITORS_PATH, WEBHOOKS_PATH } from "./paths";
+import { readPages } from "./page-choice";
+import { readDeliveryTroubles } from "./webhooks/read";
+
+/** Number of objects that need somebody. */
+export interface Attention {
+  count: number;
+  /** Completes the number for screen readers: "down". */
+  what: string;
+  /** Absent for a plain number. */
+  tone?: Tone;
+}
+
+/** State of the installation that the sidebar of every screen shows. */
+export interface SideState {
+  /** The page with the worst headline, if there is a page. */
+  worst: { name: string; path: string; headline: string; tone: Tone } | undefined;
+  /** Number of pages besides it. */
+  otherPages: number;
+  /** By the path of the link that leads to them. */
+  attention: Readonly<Partial<Record<string, Attention>>>;
+}
+
+/** Reads the state from the pages' snapshots and two small counts. `now` is in unix ms. */
+export function readSideState(reader: Reader, snapshots: Snapshots, now: number): SideState {
+  const pages = readPages(reader).flatMap(({ slug }) => snapshots.read(slug, now) ?? []);
+  const shown = pages.map(({ document }) => ({
+    name: document.page.name,
+    path: `/status/${document.page.slug}`,
+    headline: headlineText(document),
+    tone: toneOf(document),
+  }));
+  const worst = shown.toSorted((a, b) => TONES.indexOf(b.tone) - TONES.indexOf(a.tone))[0];
+  const incidents = pages.reduce((count, { openIncidentCount }) => count + openIncidentCount, 0);
+  const down =
+    countMonitorsByState(reader, {}).find(({ state }) => state === "down")?.monitors ?? 0;
+  const failing = readDeliveryTroubles(reader, now).length;
+  return {
+    worst,
+    otherPages: Math.max(0, pages.length - 1),
+    attention: {
+      ...(incidents > 0 ? { [INCIDENTS_PATH]: { count: incidents, what: "open" } } : {}),
+      ...(down > 0 ? { [MONITORS_PATH]: { count: down, what: "down", tone: "major" } } : {}),
+      ...(failing > 0
+        ? { [WEBHOOKS_PATH]: { count: failing, what: "failing", tone: "partial" } }
+        : {}),
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { describe, expect, test } from "bun:test";
+import { TONE_COLOURS, TONE_FILLS, TONES, worstTone } from "../../src/domain/tone";
+import { contrast } from "../../src/public/accent";
+import tokens from "../../src/ui/tokens.css" with { type: "text" };
+
+describe("tones", () => {
+  const light = tokens.slice(0, tokens.indexOf("}"));
+  const token = (name: string) => new RegExp(`--${name}: (#[0-9a-f]{6});`).exec(light)?.[1] ?? "";
+
+  test.each([...TONES])(
+    "messages and badges have the colours of the style sheet for %s",
+    (tone) => {
+      expect(TONE_COLOURS[tone]).toBe(token(tone));
+      expect(TONE_FILLS[tone]).toBe(token(`${tone}-fill`));
+    },
+  );
+
+  test.each([...TONES])("the text of a badge in the colour %s is readable", (tone) => {
+    expect(contrast("#ffffff", TONE_COLOURS[tone])).toBeGreaterThanOrEqual(4.5);
+  });
+
+  test("the worst of some tones is the last in their order, and none without any", () => {
+    expect(worstTone(["ok", "major", "degraded"])).toBe("major");
+    expect(worstTone(["none", "ok"])).toBe("ok");
+    expect(worstTone([])).toBe("none");
+  });
+});
