@@ -30,7 +30,7 @@ describe("the page's badge", () => {
       schemaVersion: 1,
       label: "Acme",
       message: "All Systems Operational",
-      color: "1a7f4b",
+      color: "15753f",
     });
     const { id } = await site.open({ components: { [site.api]: "major_outage" } });
     expect((await site.read("badge.json")).body).toEqual({

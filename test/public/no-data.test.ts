@@ -27,12 +27,7 @@ test("time in which the server was down is shown as no data and excluded from up
   expect(after.watched).toContain("11 Mar 2026: No data");
   expect(after.watched).toContain("12 Mar 2026: Operational (2 h 1 min no data)");
   expect(after.watched).toContain("100 % uptime");
-  expect(after.drawn).toEqual([
-    "day is-unknown",
-    "day is-operational",
-    "day is-unknown",
-    "day is-operational",
-  ]);
+  expect(after.drawn).toEqual(["day t-none", "day t-ok", "day t-none", "day t-ok"]);
   expect(after.byHand).not.toContain("no data");
 
   // Of what is known, 2 h 30 min but for the seconds around the gap, 20 min were down.

@@ -17,8 +17,8 @@ describe("an open incident on the public page", () => {
     const { text } = await site.app.call("/status/acme");
     const page = readHtml(text);
     expect(page.texts("head title")).toEqual(["Major System Outage · Acme"]);
-    expect(page.attributes('[role="status"]', "class")).toEqual(["banner is-critical"]);
-    expect(page.attributes(".ring", "class")).toEqual(["ring is-critical"]);
+    expect(page.attributes('[role="status"]', "class")).toEqual(["banner t-major"]);
+    expect(page.attributes(".ring", "class")).toEqual(["ring t-major"]);
     // The favicon's ring has a gap now: a shape, too.
     expect(icon(text)).toContain("dasharray");
     expect(icon(text)).not.toBe(icon(before.text));

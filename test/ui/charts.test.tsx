@@ -104,7 +104,7 @@ describe("the bars of days", () => {
   test("a day without data differs from a bad one in words and shape", () => {
     const html = draw({ day: "2026-11-20", status: null, goodShare: 0, minutes: {} });
     expect(html).toContain("20 November 2026: No data");
-    expect(html).toContain("is-unknown");
+    expect(html).toContain("t-none");
     expect(barOf(html)).toEqual([32]);
   });
 

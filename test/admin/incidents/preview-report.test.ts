@@ -20,7 +20,7 @@ describe("a preview of an incident", () => {
     expect(answer.headers.get("cache-control")).toBe("no-store");
     const page = readHtml(answer.text);
     expect(page.texts("body > .column > .notice")).toEqual([STRIP]);
-    expect(page.texts("head title")).toEqual(["Preview: Major System Outage · Acme"]);
+    expect(page.texts("head title")).toEqual(["Preview: Major system outage · Acme"]);
     expect(page.texts(".banner strong")).toEqual(["Major System Outage"]);
     expect(page.texts("article h3")).toEqual(["Checkout <b>fails</b>"]);
     expect(page.texts("article .text strong")).toEqual(["look"]);
@@ -33,7 +33,7 @@ describe("a preview of an incident", () => {
     await site.report(fields);
     const published = await site.app.call("/status/acme");
     const withoutIds = (html: string) => html.replaceAll(/(inc|upd)_\w{26}/g, "$1");
-    const strip = `<p class="banner notice is-maintenance" role="status">${STRIP}</p>`;
+    const strip = `<p class="banner notice t-maint" role="status">${STRIP}</p>`;
     expect(preview.text).toContain(strip);
     expect(withoutIds(preview.text).replace(strip, "").replace("<title>Preview: ", "<title>")).toBe(
       withoutIds(published.text),
