@@ -42,7 +42,7 @@ test("the executable detects an outage in real time, dates and announces it, and
   const isNow = (state: string) =>
     holdsWithin(LIMIT_MS, async () => (await read(`/monitors/${id}`)).state === state);
   expect(await isNow("up")).toBe(true);
-  expect(await page()).toContain("All Systems Operational");
+  expect(await page()).toContain("All systems operational");
 
   target.isWell = false;
   expect(await isNow("down")).toBe(true);
@@ -53,7 +53,7 @@ test("the executable detects an outage in real time, dates and announces it, and
 
   target.isWell = true;
   expect(await isNow("up")).toBe(true);
-  expect(await page()).toContain("All Systems Operational");
+  expect(await page()).toContain("All systems operational");
   const outage = target.outage();
   const { status, resolved_at } = await read(`/incidents/${incident.id}`);
   expect(status).toBe("resolved");

@@ -6,7 +6,7 @@ describePublicDocuments("reading a status page in a browser", (site, documents) 
     await documents();
     const { page } = await site().visit("/status/acme", { javaScriptEnabled: false });
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Acme");
-    expect(await page.getByRole("status").textContent()).toContain("Major System Outage");
+    expect(await page.getByRole("status").textContent()).toContain("Major system outage");
     expect(await page.getByRole("status").locator("time").textContent()).toMatch(/ UTC · .+/);
     expect(await page.getByText("Identified").isVisible()).toBe(true);
     // The table behind the bars opens without a script.

@@ -36,7 +36,7 @@ describe("the page's badge", () => {
     expect((await site.read("badge.json")).body).toEqual({
       ...before,
       message: "Major System Outage",
-      color: "c2272d",
+      color: "b8202b",
     });
     expect((await site.read("badge.svg")).text).toContain("Major System Outage");
     await site.send("POST", `/incidents/${id}/updates`, { status: "resolved", body: "Mended." });

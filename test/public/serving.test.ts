@@ -12,7 +12,7 @@ describe("the public page", () => {
     const answer = await app.call("/status/acme");
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toBe("text/html;charset=utf-8");
-    expect(answer.text).toContain("<title>All Systems Operational · Acme</title>");
+    expect(answer.text).toContain("<title>All systems operational · Acme</title>");
     expect(answer.text).toContain("Checkout");
     const policy = answer.headers.get("content-security-policy") ?? "";
     expect(policy).toStartWith("default-src 'none'");
@@ -41,7 +41,7 @@ describe("the public page", () => {
     await site.app.clock.advance(30 * 60_000);
     const { text } = await site.app.call("/status/acme");
     const [banner] = readHtml(text).texts('[role="status"]');
-    expect(banner).toBe("All Systems Operational As of 10 Mar 2026, 12:30 UTC");
+    expect(banner).toBe("All systems operational As of 10 Mar 2026, 12:30 UTC");
   });
 
   test("an old slug redirects to the new one, also for paths below it", async () => {

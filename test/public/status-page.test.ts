@@ -16,7 +16,7 @@ describe("an open incident on the public page", () => {
     await site.open({ components: { [site.ids["API"] ?? ""]: "major_outage" } });
     const { text } = await site.app.call("/status/acme");
     const page = readHtml(text);
-    expect(page.texts("head title")).toEqual(["Major System Outage · Acme"]);
+    expect(page.texts("head title")).toEqual(["Major system outage · Acme"]);
     expect(page.attributes('[role="status"]', "class")).toEqual(["banner t-major"]);
     expect(page.attributes(".ring", "class")).toEqual(["ring t-major"]);
     // The favicon's ring has a gap now: a shape, too.

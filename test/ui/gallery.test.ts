@@ -32,7 +32,7 @@ describe("the gallery", () => {
 
   test("the policy of the gallery allows only files of this server", () => {
     expect(gallery.policy).toBe(
-      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     );
   });
 
@@ -57,9 +57,9 @@ describe("the gallery", () => {
 });
 
 describe("the files of the dashboard", () => {
-  test("style and script of the dashboard are under 12 KB together, compressed", async () => {
+  test("style and script of the dashboard are under 16 KB together, compressed", async () => {
     const bytes = gzipSync((await textOf(paths.style)) + (await textOf(paths.script))).byteLength;
-    expect(bytes).toBeLessThan(12 * 1_024);
+    expect(bytes).toBeLessThan(16 * 1_024);
     expect(gzipSync(await textOf(paths.script)).byteLength).toBeLessThan(4 * 1_024);
   });
 
@@ -68,7 +68,7 @@ describe("the files of the dashboard", () => {
   });
 
   test("style and scripts load nothing from elsewhere", async () => {
-    expect(await textOf(paths.style)).not.toMatch(/url\(|@import|https?:/);
+    expect(await textOf(paths.style)).not.toMatch(/url\((?!"\/assets\/inter\.)|@import|https?:/);
     for (const script of [paths.script, ORDERING_SCRIPT]) {
       expect(await textOf(script)).not.toMatch(/\bimport\b|https?:\/\/\w|eval\(|innerHTML/);
     }
@@ -105,6 +105,6 @@ describe("the files of the dashboard", () => {
     const { html } = renderDocument({ title: "Acme", children: "" });
     expect(html).toContain(".banner");
     expect(html).not.toMatch(/\.shell|\.button|allclear\.[0-9a-f]{16}/);
-    expect(gzipSync(html).byteLength).toBeLessThan(2_048);
+    expect(gzipSync(html).byteLength).toBeLessThan(2_560);
   });
 });

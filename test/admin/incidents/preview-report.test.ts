@@ -21,7 +21,7 @@ describe("a preview of an incident", () => {
     const page = readHtml(answer.text);
     expect(page.texts("body > .column > .notice")).toEqual([STRIP]);
     expect(page.texts("head title")).toEqual(["Preview: Major system outage · Acme"]);
-    expect(page.texts(".banner strong")).toEqual(["Major System Outage"]);
+    expect(page.texts(".banner strong")).toEqual(["Major system outage"]);
     expect(page.texts("article h3")).toEqual(["Checkout <b>fails</b>"]);
     expect(page.texts("article .text strong")).toEqual(["look"]);
   });

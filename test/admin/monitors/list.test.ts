@@ -63,7 +63,7 @@ describe("the list of monitors", () => {
     await dashboard.make({ name: "Other" });
     await app.ctx.db.write((tx) => pauseMonitor(app.ctx, tx, id, CLI_ACTOR));
     const page = readHtml((await dashboard.open(`${MONITORS}?state=down&q=x`)).text);
-    expect(page.texts(".stat")).toEqual(["0Down", "0Degraded", "0No data", "0Up"]);
+    expect(page.texts(".stat")).toEqual(["0Down", "0Slow", "0No data", "0Up"]);
     expect(page.attributes(".stat", "href")).toEqual([
       `${MONITORS}?q=x`,
       `${MONITORS}?q=x&state=degraded`,

@@ -35,7 +35,7 @@ describe("the overview", () => {
     await using site = await createReportSite();
     const page = await overviewOf(site);
     expect(page.texts("main h2")).toEqual(["Pages"]);
-    expect(page.texts("main .state")).toEqual(["All Systems Operational"]);
+    expect(page.texts("main .state")).toEqual(["All systems operational"]);
     expect(page.attributes("main .button.primary", "href")).toEqual([REPORT]);
     expect(page.texts("main .button")).toEqual(["Report an incident"]);
   });
@@ -63,7 +63,7 @@ describe("the overview", () => {
     expect(page.texts("td:first-child .cell-note").slice(0, 2)).toEqual(["The shop", "Acme · API"]);
     expect(page.texts('td[data-label="Started"] time')).toEqual(["3 min ago", "8 min ago"]);
     expect(page.texts('td[data-label="Last update"] time')).toEqual(["3 min ago", "3 min ago"]);
-    expect(page.texts("tbody .state")).toContain("Major System Outage");
+    expect(page.texts("tbody .state")).toContain("Major system outage");
     await site.update(id, { status: "resolved" });
     expect((await overviewOf(site)).texts(".row-link")).toEqual(["Slow"]);
   });
