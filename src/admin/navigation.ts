@@ -50,6 +50,7 @@ const DESTINATIONS: readonly { label?: string; items: readonly Destination[] }[]
 
 /** Link of the sidebar. */
 export interface NavLink extends Omit<Destination, "role"> {
+  /** True for the open screen and those above it. */
   isCurrent: boolean;
   /** Number of objects behind it that need somebody, with what they are; undefined for none. */
   attention?: Attention | undefined;
@@ -70,10 +71,12 @@ export function navigationFor(
     ...(label === undefined ? {} : { label }),
     links: items
       .filter((item) => roleAllows(role, item.role))
-      .map(({ role: _, ...link }) => ({
-        ...link,
-        isCurrent: isAt(link.href, path),
-        attention: attention[link.href],
+      .map(({ href, label: name, icon }) => ({
+        href,
+        label: name,
+        icon,
+        isCurrent: isAt(href, path),
+        attention: attention[href],
       })),
   })).filter(({ links }) => links.length > 0);
 }

@@ -165,14 +165,14 @@ function Count({ attention: { count, what, tone } }: { attention: Attention }) {
 function Bar({ now }: { now: number }) {
   const at = toIso(now);
   return (
-    <div class="bar">
+    <section class="bar" aria-label="Time">
       <p class="bar-time">
         <time dateTime={at}>
           <b>{at.slice(11, 16)} UTC</b>
           <span class="rest"> · {longDay(at)}</span>
         </time>
       </p>
-    </div>
+    </section>
   );
 }
 

@@ -56,7 +56,7 @@ describeGallery("every component in a browser", (gallery) => {
       const page = await gallery().open({ viewport: PHONE, javaScriptEnabled });
       const link = page.getByRole("link", { name: "API Keys" });
       expect(await link.isVisible()).toBe(false);
-      await page.getByRole("button", { name: "Menu" }).click();
+      await page.getByRole("button", { name: "More" }).click();
       expect(await link.isVisible()).toBe(true);
       await page.keyboard.press("Escape");
       expect(await link.isVisible()).toBe(false);

@@ -38,7 +38,7 @@ export const INCIDENT_SCREENS: readonly Screen[] = [
     status: 422,
     open: inDemoData(() => "/admin/incidents/new"),
     async reach(page) {
-      await page.getByText("More", { exact: true }).click();
+      await page.locator("summary", { hasText: "More" }).click();
       await page.getByLabel("External reference").fill("OPS-1");
       await send(page, "Publish incident");
     },

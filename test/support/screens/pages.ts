@@ -10,7 +10,7 @@ export const PAGE_SCREENS: readonly Screen[] = [
     open: inDemoData(() => "/admin/pages/new"),
     async reach(page) {
       await page.getByLabel("Name", { exact: true }).fill("Northwind");
-      await page.getByText("More", { exact: true }).click();
+      await page.locator("summary", { hasText: "More" }).click();
       await page.getByLabel("Accent colour").fill("green");
       await send(page, "Create page");
     },

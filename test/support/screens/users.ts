@@ -57,7 +57,7 @@ export const USER_SCREENS: readonly Screen[] = [
     isOverlay: true,
     isSmallOnly: true,
     open: inDemoData(() => "/admin/settings/keys"),
-    reach: (page) => page.getByRole("button", { name: "Menu" }).click(),
+    reach: (page) => page.getByRole("button", { name: "More" }).click(),
   },
   { name: "forbidden", status: 403, open: inDemoData(() => "/admin/settings/keys", "editor") },
   { name: "not-found", status: 404, open: inDemoData(() => "/admin/nothing") },
