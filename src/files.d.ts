@@ -3,6 +3,10 @@ declare module "*.sql" {
   const text: string;
   export default text;
 }
+declare module "*/LICENSE" {
+  const text: string;
+  export default text;
+}
 declare module "*.svg" {
   const text: string;
   export default text;

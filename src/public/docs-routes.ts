@@ -1,10 +1,14 @@
+import interLicence from "@fontsource-variable/inter/LICENSE" with { type: "text" };
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import lucideLicence from "lucide-static/LICENSE" with { type: "text" };
 import type { AppContext } from "../context";
 import { type RequestContexts, operation, PUBLIC_CACHE, Representation } from "../http";
 import type { Assets } from "../ui";
 import { renderDocs, renderErrorDocs } from "./docs";
 import { htmlRepresentation } from "./answers";
+
+const LICENCES = `Inter\n\n${interLicence}\n\nLucide\n\n${lucideLicence}`;
 
 const PAGE = { tag: "Documentation", access: { kind: "public" } } as const;
 
@@ -77,6 +81,23 @@ export function docsRoutes(
         ...PAGE,
         summary: "Show the errors",
         answers: { 200: { description: "HTML." } },
+      }),
+    )
+    .get(
+      "/docs/licences",
+      ({ request, requestContext }) =>
+        once(
+          "licences",
+          () =>
+            new Representation(LICENCES, {
+              mediaType: "text/plain;charset=utf-8",
+              cacheControl: PUBLIC_CACHE,
+            }),
+        ).respond(request, requestContext),
+      operation({
+        ...PAGE,
+        summary: "Show the licences of the typeface and the icons",
+        answers: { 200: { description: "Plain text." } },
       }),
     );
 }

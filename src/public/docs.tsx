@@ -36,7 +36,7 @@ export function renderErrorDocs(): HtmlDocument {
           <p class="muted">
             Every error is <code>application/problem+json</code> (RFC 9457) with one of these codes.
             <br />
-            <a href="/docs">API documentation</a>
+            <a href="/docs">API documentation</a> · <a href="/docs/licences">Licences</a>
           </p>
         </header>
         <dl class="error-list">
