@@ -42,7 +42,7 @@ export function createDashboard(dashboardDeps: DashboardDependencies) {
     render: createRenderer({
       flashes,
       addresses,
-      readSide: (now) => readSideState(ctx.db, snapshots, now),
+      readSide: (now) => readSideState(ctx.db, now),
     }),
   };
   return adminRoutes(deps, snapshots);

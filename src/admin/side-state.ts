@@ -1,7 +1,13 @@
 import type { Reader } from "../db";
 import { TONES, type Tone } from "../domain/tone";
 import { countMonitorsByState } from "../features/monitors";
-import { headlineText, type Snapshots, toneOf } from "../features/status";
+import {
+  headlineOf,
+  headlineText,
+  type PageHeadline,
+  readHeadlines,
+  toneOf,
+} from "../features/status";
 import { INCIDENTS_PATH, MONITORS_PATH, WEBHOOKS_PATH } from "./paths";
 import { readPages } from "./page-choice";
 import { readDeliveryTroubles } from "./webhooks/read";
@@ -25,16 +31,29 @@ export interface SideState {
   attention: Readonly<Partial<Record<string, Attention>>>;
 }
 
-/** Reads the state from the pages' snapshots and two small counts. `now` is in unix ms. */
-export function readSideState(reader: Reader, snapshots: Snapshots, now: number): SideState {
-  const pages = readPages(reader).flatMap(({ slug }) => snapshots.read(slug, now) ?? []);
-  const shown = pages.map(({ document }) => ({
-    name: document.page.name,
-    path: `/status/${document.page.slug}`,
-    headline: headlineText(document),
-    tone: toneOf(document),
-  }));
-  const worst = shown.toSorted((a, b) => TONES.indexOf(b.tone) - TONES.indexOf(a.tone))[0];
+/** What a page without components and incidents shows. */
+const NOTHING: PageHeadline = {
+  status: headlineOf([]),
+  components: [],
+  incidents: [],
+  openIncidentCount: 0,
+};
+
+/** Reads the state with a few small statements, however many pages there are. `now` is in unix ms. */
+export function readSideState(reader: Reader, now: number): SideState {
+  const headlines = readHeadlines(reader);
+  const pages = readPages(reader).map(({ id, name, slug }) => {
+    const headline = headlines.get(id) ?? NOTHING;
+    const { openIncidentCount } = headline;
+    return {
+      name,
+      path: `/status/${slug}`,
+      headline: headlineText(headline),
+      tone: toneOf(headline),
+      openIncidentCount,
+    };
+  });
+  const worst = pages.toSorted((a, b) => TONES.indexOf(b.tone) - TONES.indexOf(a.tone))[0];
   const incidents = pages.reduce((count, { openIncidentCount }) => count + openIncidentCount, 0);
   const down =
     countMonitorsByState(reader, {}).find(({ state }) => state === "down")?.monitors ?? 0;

@@ -68,6 +68,7 @@ export {
   listOpenCausesOfSource,
 } from "./cause-store";
 export {
+  countStatuses,
   type ComponentRow,
   findComponent,
   findGroup,

@@ -85,6 +85,19 @@ const isThere = () =>
     sql`${components.pageId} IN (SELECT id FROM pages WHERE deleted_at IS NULL)`,
   );
 
+/** Counts the components of each page and status. */
+export const countStatuses = selectMany((orm, _$: Record<string, never>) =>
+  orm
+    .select({
+      pageId: components.pageId,
+      status: components.status,
+      count: sql<number>`count(*)`,
+    })
+    .from(components)
+    .where(isNull(components.deletedAt))
+    .groupBy(components.pageId, components.status),
+);
+
 export const findComponent = selectOne((orm, $: { id: string }) =>
   orm
     .select()

@@ -65,6 +65,13 @@ function headlineOfComponents(statuses: readonly ComponentStatus[]): Headline {
   return ALL_CLEAR;
 }
 
+/** A headline with the statuses and impacts that it is made from, such as a status document. */
+export interface HeadlineFacts {
+  status: Headline;
+  components: readonly { status: ComponentStatus }[];
+  incidents: readonly { impact: Impact }[];
+}
+
 /** The mildest tone of each indicator. */
 const INDICATOR_TONES: Record<Indicator, Tone> = {
   none: "ok",
@@ -78,12 +85,7 @@ const INDICATOR_TONES: Record<Indicator, Tone> = {
  * Returns the tone of a page's headline: the worst of its components and of the impacts of its open
  * incidents. A page with neither has none. The indicator counts for incidents that are not listed.
  */
-export function toneOf(document: {
-  status: Headline;
-  components: readonly { status: ComponentStatus }[];
-  incidents: readonly { impact: Impact }[];
-}): Tone {
-  const { status, components, incidents } = document;
+export function toneOf({ status, components, incidents }: HeadlineFacts): Tone {
   if (components.length + incidents.length === 0) return "none";
   return worstTone([
     INDICATOR_TONES[status.indicator],

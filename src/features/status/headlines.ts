@@ -1,0 +1,32 @@
+import type { Reader } from "../../db";
+import { countStatuses } from "../components";
+import { countOpenImpacts } from "../incidents";
+import { headlineOf, type HeadlineFacts } from "./rules";
+
+/** Headline of a page with what it is made from. */
+export interface PageHeadline extends HeadlineFacts {
+  /** Number of published open incidents. */
+  openIncidentCount: number;
+}
+
+/** Reads the headlines of all pages by id, with two statements. A page without facts has no entry. */
+export function readHeadlines(reader: Reader): ReadonlyMap<string, PageHeadline> {
+  const components = Map.groupBy(countStatuses(reader, {}), ({ pageId }) => pageId);
+  const incidents = Map.groupBy(countOpenImpacts(reader, {}), ({ pageId }) => pageId);
+  const headlines = new Map<string, PageHeadline>();
+  for (const pageId of new Set([...components.keys(), ...incidents.keys()])) {
+    const counts = components.get(pageId) ?? [];
+    const open = incidents.get(pageId) ?? [];
+    const statuses = counts.flatMap(({ status, count }) =>
+      Array.from({ length: count }, () => status),
+    );
+    const impacts = open.map(({ impact }) => impact);
+    headlines.set(pageId, {
+      status: headlineOf(statuses, impacts),
+      components: counts,
+      incidents: open,
+      openIncidentCount: open.reduce((total, { count }) => total + count, 0),
+    });
+  }
+  return headlines;
+}
