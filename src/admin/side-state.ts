@@ -31,7 +31,7 @@ export interface SideState {
   attention: Readonly<Partial<Record<string, Attention>>>;
 }
 
-/** What a page without components and incidents shows. */
+/** Facts of a page without components and incidents. */
 const NOTHING: PageHeadline = {
   status: headlineOf([]),
   components: [],

@@ -62,7 +62,7 @@ test("an outage is detected, dated, announced, resolved and counted in uptime to
   const { id } = (await app.call("/api/v1/monitors", { key, method: "POST", json })).body;
   await pass(10 * MINUTE_MS);
   expect((await read(`/monitors/${id}`)).state).toBe("up");
-  expect((await app.call("/status/acme")).text).toContain("All Systems Operational");
+  expect((await app.call("/status/acme")).text).toContain("All systems operational");
   expect(eventTypes()).toEqual([]);
 
   target.isWell = false;
@@ -83,7 +83,7 @@ test("an outage is detected, dated, announced, resolved and counted in uptime to
   ]);
   const page = (await app.call("/status/acme")).text;
   expect(page).toContain("Shop is down");
-  expect(page).toContain("Major System Outage");
+  expect(page).toContain("Major system outage");
   expect((await app.call("/status/acme/feed.atom")).text).toContain("Shop is down");
   expect(eventTypes()).toEqual(["incident.created", "monitor.down"]);
   expect(app.events().find(({ type }) => type === "monitor.down")?.data).toMatchObject({
@@ -121,7 +121,7 @@ test("an outage is detected, dated, announced, resolved and counted in uptime to
   expect(app.events().find(({ type }) => type === "monitor.up")?.data).toMatchObject({
     outage: { ended_at: new Date(outage.to).toISOString(), duration_ms: lastedMs },
   });
-  expect((await app.call("/status/acme")).text).toContain("All Systems Operational");
+  expect((await app.call("/status/acme")).text).toContain("All systems operational");
 
   const to = clock.now();
   const { total: watched } = await read(`/analytics/uptime?monitor=${id}`);

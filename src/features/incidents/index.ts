@@ -20,5 +20,6 @@ export { AddUpdateBody, CreateIncidentBody, EditUpdateBody, UpdateIncidentBody }
 export { createIncidentCache } from "./incident-cache";
 export { Incident, type IncidentSource, presentIncident, presentUpdate } from "./model";
 export { getIncident, getIncidentPart, getIncidentRow, type IncidentRecord } from "./records";
-export { countOpenImpacts, findIncident, listOpenImpacts } from "./store";
+export { countOpenImpacts } from "./list-store";
+export { findIncident, listOpenImpacts } from "./store";
 export { addUpdate, editUpdate, getUpdate, hasRoomForUpdate } from "./updates";

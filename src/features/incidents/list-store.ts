@@ -108,3 +108,12 @@ export const listNames = selectMany((orm, $: { ids: string }) =>
     .where(isOneOf(incidentUpdates.incidentId, $.ids))
     .orderBy(asc(incidentUpdates.displayAt), asc(incidentUpdates.id), asc(naming.componentId)),
 );
+
+/** Counts the published open incidents of each page and impact. */
+export const countOpenImpacts = selectMany((orm, _$: Record<string, never>) =>
+  orm
+    .select({ pageId: incidents.pageId, impact: incidents.impact, count: sql<number>`count(*)` })
+    .from(incidents)
+    .where(and(sql`${incidents.status} <> 'resolved'`, isPublished))
+    .groupBy(incidents.pageId, incidents.impact),
+);

@@ -220,15 +220,6 @@ export const listOpenImpacts = selectMany((orm, $: { pageId: string }) =>
   orm.select({ impact: incidents.impact }).from(incidents).where(isOpenOfPage($.pageId)),
 );
 
-/** Counts the published open incidents of each page and impact. */
-export const countOpenImpacts = selectMany((orm, _$: Record<string, never>) =>
-  orm
-    .select({ pageId: incidents.pageId, impact: incidents.impact, count: sql<number>`count(*)` })
-    .from(incidents)
-    .where(and(sql`${incidents.status} <> 'resolved'`, isPublished))
-    .groupBy(incidents.pageId, incidents.impact),
-);
-
 /** Lists all published open incidents of a page, in no order. */
 export const listAllOpenRows = selectMany((orm, $: { pageId: string }) =>
   selectWithPage(orm).where(isOpenOfPage($.pageId)),
