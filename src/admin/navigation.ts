@@ -52,7 +52,7 @@ const DESTINATIONS: readonly { label?: string; items: readonly Destination[] }[]
 export interface NavLink extends Omit<Destination, "role"> {
   /** True for the open screen and those above it. */
   isCurrent: boolean;
-  /** Number of objects behind it that need somebody, with what they are; undefined for none. */
+  /** Open problems on the screens of the link; undefined if there are none. */
   attention?: Attention | undefined;
 }
 

@@ -113,7 +113,7 @@ function Side({ user, nav, side }: Pick<ScreenProps, "user" | "nav" | "side">) {
   );
 }
 
-/** The page with the worst headline, or the first step to a page. */
+/** Link to the public page with the worst headline. Renders nothing without a page. */
 function PageLink({ side: { worst, otherPages } }: Pick<ScreenProps, "side">) {
   if (!worst) return null;
   return (

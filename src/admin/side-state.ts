@@ -12,12 +12,12 @@ import { INCIDENTS_PATH, MONITORS_PATH, WEBHOOKS_PATH } from "./paths";
 import { readPages } from "./page-choice";
 import { readDeliveryTroubles } from "./webhooks/read";
 
-/** Number of objects that need somebody. */
+/** Number of open problems of one kind, such as monitors that are down. */
 export interface Attention {
   count: number;
-  /** Completes the number for screen readers: "down". */
+  /** Word after the number for screen readers, such as "down". */
   what: string;
-  /** Absent for a plain number. */
+  /** Colour and shape of the number; absent for a number without them. */
   tone?: Tone;
 }
 
@@ -25,9 +25,9 @@ export interface Attention {
 export interface SideState {
   /** The page with the worst headline, if there is a page. */
   worst: { name: string; path: string; headline: string; tone: Tone } | undefined;
-  /** Number of pages besides it. */
+  /** Number of other pages. */
   otherPages: number;
-  /** By the path of the link that leads to them. */
+  /** Open problems, by the path of their link in the navigation. */
   attention: Readonly<Partial<Record<string, Attention>>>;
 }
 

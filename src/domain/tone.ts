@@ -3,8 +3,8 @@ import type { Impact } from "./incident-status";
 import type { MonitorState } from "./monitor-state";
 
 /**
- * Severities of everything that is shown, best to worst after `none`, which says nothing. Each has one colour and
- * one shape, which every status, impact, state and message takes from here.
+ * Severities, best to worst; `none` stands for no information. Each has one colour and one shape, which all
+ * statuses, impacts, states and messages use.
  */
 export const TONES = ["none", "ok", "maint", "degraded", "partial", "major"] as const;
 

@@ -56,7 +56,7 @@ interface StateProps {
   children: ComponentChildren;
 }
 
-/** A state in words, after the shape and in the colour of its tone. */
+/** State in words, after the shape and in the colour of its tone. */
 export function State({ tone, isPaused, children }: StateProps) {
   return (
     <span class={`state t-${tone}`}>

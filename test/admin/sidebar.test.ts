@@ -21,7 +21,7 @@ test("the sidebar of an installation without a page has no page", async () => {
   expect(documentation).toBe("/docs");
 });
 
-test("the sidebar shows the page with the worst headline, and what needs somebody", async () => {
+test("the sidebar shows the page with the worst headline and the number of open incidents", async () => {
   await using app = await createTestApp();
   const shop = await app.page({ slug: "shop", name: "Shop" });
   await app.page({ slug: "inside", name: "Inside" });

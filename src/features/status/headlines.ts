@@ -3,13 +3,13 @@ import { countStatuses } from "../components";
 import { countOpenImpacts } from "../incidents";
 import { headlineOf, type HeadlineFacts } from "./rules";
 
-/** Headline of a page with what it is made from. */
+/** Headline of a page with the statuses and impacts that it is computed from. */
 export interface PageHeadline extends HeadlineFacts {
   /** Number of published open incidents. */
   openIncidentCount: number;
 }
 
-/** Reads the headlines of all pages by id, with two statements. A page without facts has no entry. */
+/** Reads the headlines of all pages by id, with two statements. A page without components and open incidents has no entry. */
 export function readHeadlines(reader: Reader): ReadonlyMap<string, PageHeadline> {
   const components = Map.groupBy(countStatuses(reader, {}), ({ pageId }) => pageId);
   const incidents = Map.groupBy(countOpenImpacts(reader, {}), ({ pageId }) => pageId);
