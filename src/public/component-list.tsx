@@ -1,8 +1,18 @@
+import type { ComponentChildren } from "preact";
+import { worstStatus } from "../domain/component-status";
+import { STATUS_TONES, type Tone } from "../domain/tone";
 import type { Sparkline } from "../features/monitors";
 import { type Snapshot, UPTIME_DAYS } from "../features/status";
-import { worstStatus } from "../domain/component-status";
-import { StatusLabel } from "../ui";
-import type { ComponentRowProps, RenderRow } from "./component-row";
+import { sum } from "../kernel/numbers";
+import { plural } from "../kernel/text";
+import { Icon, Shape, STATUS_WORDS } from "../ui";
+import {
+  type ComponentRowProps,
+  type RenderRow,
+  type RowHtml,
+  shownUptime,
+  Uptime,
+} from "./component-row";
 import type { PageTimes } from "./page-times";
 
 type Component = Snapshot["document"]["components"][number];
@@ -20,30 +30,37 @@ interface ComponentsProps {
 export function Components({ snapshot, latency, times, renderRow }: ComponentsProps) {
   const { document } = snapshot;
   const shown = shownComponents(snapshot);
-  if (shown.length === 0) return null;
+  if (shown.length === 0) return <section id="components" />;
   const byGroup = Map.groupBy(shown, (component) => component.group_id);
-  const rowOf = (component: Component) =>
-    renderRow(rowPropsOf(component, { snapshot, latency, times }));
-  // Rows are text, since they are most of a large page and cached rows need no elements.
-  const rowsOf = (components: readonly Component[]) => ({
-    __html: components.map(rowOf).join(""),
-  });
+  const rowsOf = (components: readonly Component[]) =>
+    components.map((component) => renderRow(rowPropsOf(component, { snapshot, latency, times })));
   const ungrouped = byGroup.get(null) ?? [];
+  const drawn = shown.filter(({ showcase }) => showcase);
   return (
-    <section aria-labelledby="components">
-      <h2 class="section-title" id="components">
-        Components
-      </h2>
+    <section id="components" aria-labelledby="components-title">
+      <div class="section-head">
+        <h2 id="components-title">Components</h2>
+        {drawn.length > 0 ? <span>{spanOf(drawn, snapshot, "Last")}</span> : null}
+      </div>
       {ungrouped.length > 0 ? (
-        <ul class="card" dangerouslySetInnerHTML={rowsOf(ungrouped)} />
+        <div class="card" data-days>
+          <Rows components={ungrouped} rows={rowsOf(ungrouped)} snapshot={snapshot} />
+        </div>
       ) : null}
       {document.groups.map((group) => {
         const own = byGroup.get(group.id) ?? [];
         return own.length === 0 ? null : (
-          <ComponentGroup key={group.id} group={group} components={own} rows={rowsOf(own)} />
+          <ComponentGroup key={group.id} group={group} components={own} snapshot={snapshot}>
+            <Rows components={own} rows={rowsOf(own)} snapshot={snapshot} group={group.name} />
+          </ComponentGroup>
         );
       })}
-      {shown.some(({ showcase }) => showcase) ? <Method /> : null}
+      {drawn.length > 0 ? (
+        <>
+          <Key />
+          <Method />
+        </>
+      ) : null}
     </section>
   );
 }
@@ -51,35 +68,131 @@ export function Components({ snapshot, latency, times, renderRow }: ComponentsPr
 interface ComponentGroupProps {
   group: Group;
   components: readonly Component[];
-  rows: { __html: string };
+  snapshot: Snapshot;
+  children: ComponentChildren;
 }
 
-function ComponentGroup({ group, components, rows }: ComponentGroupProps) {
+function ComponentGroup({ group, components, snapshot, children }: ComponentGroupProps) {
   const worst = worstStatus(components.map(({ status }) => status));
   const isOpen =
     group.collapse === "expanded" ||
     (group.collapse === "collapsed_unless_incident" && worst !== "operational");
+  const uptimes = components
+    .filter(({ showcase }) => showcase)
+    .map((component) => shownUptime(component, snapshot.daysOf(component.id)))
+    .filter((uptime) => uptime !== null);
   return (
-    <details class="card group" open={isOpen}>
+    <details class="card group" open={isOpen} data-days>
       <summary>
-        <h3>{group.name}</h3>
-        <StatusLabel status={worst} />
+        <Icon name="chevron-right" />
+        <h3>
+          {group.name} <small>{plural(components.length, "component")}</small>
+        </h3>
+        <span class="up">
+          {uptimes.length > 0 ? <Uptime uptime={sum(uptimes) / uptimes.length} /> : null}
+        </span>
+        <Shape tone={STATUS_TONES[worst]} />
+        <span class="unseen">{STATUS_WORDS[worst]}</span>
       </summary>
       {group.description ? <p class="muted group-text">{group.description}</p> : null}
-      <ul dangerouslySetInnerHTML={rows} />
+      {children}
     </details>
+  );
+}
+
+interface RowsProps {
+  components: readonly Component[];
+  /** Rows of these components. They are text, since cached rows need no elements. */
+  rows: readonly RowHtml[];
+  snapshot: Snapshot;
+  /** Name of the group, if the components are in one. */
+  group?: string;
+}
+
+/** Rows of components above one axis, which opens the tables of their days. */
+function Rows({ components, rows, snapshot, group }: RowsProps) {
+  const drawn = components.filter(({ showcase }) => showcase);
+  const tables = rows.map(({ table }) => table).join("");
+  return (
+    <>
+      <ul dangerouslySetInnerHTML={{ __html: rows.map(({ row }) => row).join("") }} />
+      {drawn.length === 0 ? null : (
+        <details class="axis day-table">
+          <summary>
+            <span class="open-days">
+              Days as a table
+              {group === undefined ? null : <span class="unseen">: {group}</span>}
+            </span>
+            <span class="ends">
+              <span>{isNew(drawn, snapshot) ? "" : `${daysOf(drawn, snapshot)} days ago`}</span>
+              <span data-day-note />
+              <span>{isNew(drawn, snapshot) ? "Since today" : "Today"}</span>
+            </span>
+            <span>Uptime</span>
+          </summary>
+          <div dangerouslySetInnerHTML={{ __html: tables }} />
+        </details>
+      )}
+    </>
+  );
+}
+
+/** Returns the number of days in the charts of components. */
+function daysOf([first]: readonly Component[], snapshot: Snapshot): number {
+  return first ? snapshot.daysOf(first.id).length : 0;
+}
+
+/** Returns true if nothing is known of these components from before today. */
+function isNew(components: readonly Component[], snapshot: Snapshot): boolean {
+  return components.every(({ id }) =>
+    snapshot
+      .daysOf(id)
+      .slice(0, -1)
+      .every(({ known, noData }) => known + noData === 0),
+  );
+}
+
+/** Returns "Last 90 days", or "Since today" if the components are new. */
+function spanOf(components: readonly Component[], snapshot: Snapshot, last: string): string {
+  return isNew(components, snapshot)
+    ? "Since today"
+    : `${last} ${daysOf(components, snapshot)} days`;
+}
+
+const KEY: readonly { tone: Tone; word: string }[] = [
+  { tone: "ok", word: "Operational" },
+  { tone: "maint", word: "Maintenance" },
+  { tone: "degraded", word: "Degraded" },
+  { tone: "partial", word: "Partial outage" },
+  { tone: "major", word: "Major outage" },
+];
+
+function Key() {
+  return (
+    <ul class="key" aria-label="Key">
+      {KEY.map(({ tone, word }) => (
+        <li>
+          <Shape tone={tone} />
+          {word}
+        </li>
+      ))}
+    </ul>
   );
 }
 
 function Method() {
   return (
-    <details class="method muted">
-      <summary>How uptime is calculated</summary>
+    <details class="fold method">
+      <summary>
+        <Icon name="chevron-right" />
+        How uptime is calculated
+      </summary>
       <p>
         Over the last {UPTIME_DAYS} days, today included, in time: 1 − (major outage + 0.3 × partial
         outage) ÷ (known time − maintenance). Degraded performance counts as up; time of which
-        nothing is known counts neither way. Days begin at midnight UTC. The higher a bar, the more
-        of its day was operational.
+        nothing is known counts neither way. That of a group is the mean of its components. Days
+        begin at midnight UTC. The cap of a bar is the part of the day that was not operational, in
+        the colour of the worst status.
       </p>
     </details>
   );

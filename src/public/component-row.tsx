@@ -1,22 +1,24 @@
 import { renderToString } from "preact-render-to-string";
 import { COMPONENT_STATUSES } from "../domain/component-status";
+import { STATUS_TONES } from "../domain/tone";
 import type { DayOf } from "../features/components";
 import type { Sparkline as Latency } from "../features/monitors";
 import type { StatusDocument } from "../features/status";
-import { sum } from "../kernel/numbers";
+import { percent, sum } from "../kernel/numbers";
 import { plural } from "../kernel/text";
-import { MINUTE_MS, toIso } from "../kernel/time";
+import { DAY_MS, MINUTE_MS, toIso } from "../kernel/time";
 import {
   DayChart,
   type DayRun,
   DayTable,
   runsOf,
+  Shape,
   Sparkline,
+  STATUS_WORDS,
   type StatusDay,
-  StatusLabel,
 } from "../ui";
 import type { PageTimes } from "./page-times";
-import { latencyText, uptimeText } from "./words";
+import { latencyText } from "./words";
 
 /** Properties of a component that a row shows. */
 type RowComponent = Pick<
@@ -32,56 +34,69 @@ export interface ComponentRowProps {
   times: PageTimes;
 }
 
-/** Renders the row of a component, as a list item. */
-export type RenderRow = (row: ComponentRowProps) => string;
+/** HTML of a component. */
+export interface RowHtml {
+  /** Its row, as a list item. */
+  row: string;
+  /** Table of its days; empty if the page does not show them. */
+  table: string;
+}
+
+/** Renders a component. */
+export type RenderRow = (row: ComponentRowProps) => RowHtml;
 
 /** Renders without a cache. */
-export const renderRow: RenderRow = (row) => renderToString(<ComponentRow {...row} />);
+export const renderRow: RenderRow = (props) => {
+  const { component, days, times } = props;
+  const runs = component.showcase ? runsOf(drawDays(days), times) : undefined;
+  return {
+    row: renderToString(<ComponentRow {...props} runs={runs} />),
+    table: runs ? renderToString(<DayTable caption={component.name} runs={runs} />) : "",
+  };
+};
 
-function ComponentRow({ component, days, latency, times }: ComponentRowProps) {
-  const { name, description, status, showcase } = component;
+/** Icons would be missing in the page's sprite, since cached rows are added after it. */
+function ComponentRow(props: ComponentRowProps & { runs: readonly DayRun[] | undefined }) {
+  const { component, days, latency, runs } = props;
+  const { name, description, status } = component;
+  const isOk = status === "operational";
+  const tone = STATUS_TONES[status];
   return (
     <li class="component">
-      <div class="component-head">
-        <strong class="row-text">{name}</strong>
-        <StatusLabel status={status} />
+      <div class="name">
+        <strong>{name}</strong>
+        {isOk ? null : <small class={`t-${tone}`}>{STATUS_WORDS[status]}</small>}
+        {description ? <small class="desc">{description}</small> : null}
       </div>
-      {description ? <p class="muted">{description}</p> : null}
-      {showcase ? (
-        <ComponentDays
-          component={component}
-          days={days.length}
-          runs={runsOf(drawDays(days), times)}
-        />
-      ) : null}
+      {runs ? <DayChart label={`${name}, day by day`} runs={runs} /> : null}
+      <span class="up">{runs ? <Uptime uptime={shownUptime(component, days)} /> : null}</span>
+      <Shape tone={tone} />
+      {isOk ? <span class="unseen">{STATUS_WORDS[status]}</span> : null}
       {latency ? <LatencyLine line={latency} /> : null}
     </li>
   );
 }
 
-interface ComponentDaysProps {
-  component: RowComponent;
-  /** Number of days in the chart. */
-  days: number;
-  runs: readonly DayRun[];
+/** Uptime as a figure, or a dash if there is none yet. */
+export function Uptime({ uptime }: { uptime: number | null }) {
+  return uptime === null ? (
+    <>
+      –<span class="unseen"> no uptime yet</span>
+    </>
+  ) : (
+    <>
+      {percent(uptime, 2)}
+      <span class="unseen"> uptime</span>
+    </>
+  );
 }
 
-function ComponentDays({ component, days, runs }: ComponentDaysProps) {
-  const { name, uptime_90d: uptime } = component;
-  return (
-    <div class="days" data-days>
-      <DayChart label={`${name}, day by day`} runs={runs} />
-      <details class="day-table">
-        <summary>
-          <span>{days} days ago</span>
-          <span data-day-note>{uptime === null ? "No data yet" : uptimeText(uptime)}</span>
-          <span>Today</span>
-          <span class="unseen">: the days of {name} as a table</span>
-        </summary>
-        <DayTable runs={runs} />
-      </details>
-    </div>
-  );
+/** Returns the uptime of a component that is known for a whole day or longer; null before. */
+export function shownUptime(
+  { uptime_90d: uptime }: Pick<RowComponent, "uptime_90d">,
+  days: readonly DayOf[],
+): number | null {
+  return sum(days.map(({ known }) => known)) < DAY_MS ? null : uptime;
 }
 
 /** Returns the days as charts show them. */

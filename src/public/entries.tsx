@@ -1,11 +1,13 @@
+import { IMPACT_TONES } from "../domain/tone";
 import type { IncidentSummary } from "../features/incidents";
 import type { MaintenanceSummary } from "../features/maintenance";
 import type { HistoryEntry } from "../features/status";
 import { DAY_MS, startOfDay, toIso } from "../kernel/time";
+import { Shape } from "../ui";
 import type { PageContext } from "./page-context";
-import { IncidentState, MaintenanceState } from "./state";
+import { MAINTENANCE_TONES } from "./state";
 import { Names } from "./text";
-import { lasting } from "./words";
+import { IMPACT_WORDS, INCIDENT_WORDS, lasting, MAINTENANCE_WORDS } from "./words";
 
 const NAMES_SHOWN = 4;
 
@@ -51,38 +53,39 @@ function isGoingOn({ from, to }: EntrySpan, day: number): boolean {
   return from < day + DAY_MS && (to === null || to >= day);
 }
 
-/** Entries and quiet days, newest first. */
-export function DaySections(props: {
+interface DaySectionsProps {
   sections: readonly DaySection[];
-  /** Level of the headings of days. */
-  topHeading: 2 | 3;
+  /** Start of the present day in unix ms, which is then named "Today". */
+  today?: number;
   context: PageContext;
-}) {
-  const { sections, topHeading, context } = props;
+}
+
+/** Entries and quiet days, newest first. Only the first entry of a day names the day. */
+export function DaySections({ sections, today, context }: DaySectionsProps) {
   const { times } = context;
-  const Heading = topHeading === 2 ? "h2" : "h3";
+  const dayOf = (day: number) => (day === today ? "Today" : times.day(toIso(day)));
   return (
-    <>
+    <ol class="card past">
       {sections.map((section) =>
         "from" in section ? (
-          <p class="muted quiet-days" key={section.from}>
-            {section.from === section.to
-              ? times.day(toIso(section.from))
-              : times.span(toIso(section.from), toIso(section.to))}
-            : nothing to report
-          </p>
+          <li key={section.from}>
+            <span class="day">
+              {section.from === section.to
+                ? dayOf(section.from)
+                : times.span(toIso(section.from), toIso(section.to))}
+            </span>
+            <span class="none">No incidents or maintenance</span>
+          </li>
         ) : (
-          <section class="chapter" key={section.day}>
-            <Heading>{times.day(toIso(section.day))}</Heading>
-            <ul class="card">
-              {section.entries.map((entry) => (
-                <EntryRow entry={entry} context={context} />
-              ))}
-            </ul>
-          </section>
+          section.entries.map((entry, index) => (
+            <li>
+              <span class="day">{index === 0 ? dayOf(section.day) : null}</span>
+              <EntryRow entry={entry} context={context} />
+            </li>
+          ))
         ),
       )}
-    </>
+    </ol>
   );
 }
 
@@ -95,28 +98,28 @@ function EntryRow({ entry: { subject }, context }: { entry: HistoryEntry; contex
 }
 
 function IncidentRow({ incident, context }: { incident: IncidentSummary; context: PageContext }) {
-  const { id, name, components, isTruncated, startedAt, resolvedAt, postmortemPublishedAt } =
-    incident;
+  const { id, name, impact, status, startedAt, resolvedAt, postmortemPublishedAt } = incident;
   const href = context.paths.incident(id);
   return (
-    <li class="row">
-      <div class="row-text">
-        <a class="row-link" href={href}>
-          {name}
-        </a>
-        <p class="muted">
-          {resolvedAt === null ? "Ongoing" : lasting(toIso(startedAt), toIso(resolvedAt))}
-          <Affected components={components} isTruncated={isTruncated} />
+    <>
+      <Shape tone={IMPACT_TONES[impact]} />
+      <span class="entry">
+        <a href={href}>{name}</a>
+        <span class="what">
+          {IMPACT_WORDS[impact]} · {INCIDENT_WORDS[status]}
+          <Affected components={incident.components} isTruncated={incident.isTruncated} />
           {postmortemPublishedAt === null ? null : (
             <>
               {" · "}
               <a href={`${href}#postmortem`}>post-mortem</a>
             </>
           )}
-        </p>
-      </div>
-      <IncidentState incident={incident} />
-    </li>
+        </span>
+      </span>
+      <span class="took">
+        {resolvedAt === null ? "Ongoing" : lasting(toIso(startedAt), toIso(resolvedAt))}
+      </span>
+    </>
   );
 }
 
@@ -124,21 +127,21 @@ function MaintenanceRow(props: { maintenance: MaintenanceSummary; context: PageC
   const { maintenance, context } = props;
   const { id, name, status, components, isTruncated, startedAt, endedAt } = maintenance;
   return (
-    <li class="row">
-      <div class="row-text">
-        <a class="row-link" href={context.paths.maintenance(id)}>
-          {name}
-        </a>
-        <p class="muted">
-          Maintenance
-          {endedAt === null || status === "cancelled"
-            ? ""
-            : ` · ${lasting(toIso(startedAt), toIso(endedAt))}`}
+    <>
+      <Shape tone={MAINTENANCE_TONES[status]} />
+      <span class="entry">
+        <a href={context.paths.maintenance(id)}>{name}</a>
+        <span class="what">
+          Maintenance · {MAINTENANCE_WORDS[status]}
           <Affected components={components} isTruncated={isTruncated} />
-        </p>
-      </div>
-      <MaintenanceState maintenance={maintenance} />
-    </li>
+        </span>
+      </span>
+      <span class="took">
+        {endedAt === null || status === "cancelled"
+          ? null
+          : lasting(toIso(startedAt), toIso(endedAt))}
+      </span>
+    </>
   );
 }
 

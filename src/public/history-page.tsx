@@ -28,6 +28,7 @@ export function renderHistoryPage(
     context,
     title: `History, ${title}`,
     path: paths.month(month.name, before),
+    current: "history",
     children: (
       <>
         <header class="title">
@@ -50,7 +51,7 @@ export function renderHistoryPage(
         {entries.length === 0 ? (
           <p class="card empty">No incidents or maintenance in {title}.</p>
         ) : (
-          <DaySections sections={groupByDay(entries)} topHeading={2} context={context} />
+          <DaySections sections={groupByDay(entries)} context={context} />
         )}
         {next || before ? (
           <nav class="months" aria-label={`Parts of ${title}`}>

@@ -1,12 +1,13 @@
+import { STATUS_TONES } from "../domain/tone";
 import type { Incident } from "../features/incidents";
 import type { StatusDocument } from "../features/status";
-import { type HtmlDocument, StatusLabel } from "../ui";
+import { type HtmlDocument, State, STATUS_WORDS, StatusLabel } from "../ui";
 import { ClockTime } from "./page-times";
 import { plainText } from "./markdown";
 import { contextOf, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
 import { createTextBudget } from "./text-budget";
-import { IncidentState } from "./state";
+import { hasEnded, IncidentState } from "./state";
 import { Text } from "./text";
 import { ALL_UPDATES, Facts, PERMALINK_BYTES, type UpdatePart, Updates } from "./permalink-parts";
 import { INCIDENT_WORDS, lasting } from "./words";
@@ -62,7 +63,13 @@ export function renderIncidentPage(
               {components.map(({ id, name, status }) => (
                 <li class="row" key={id}>
                   <div class="row-text">{name}</div>
-                  <StatusLabel status={status} />
+                  {hasEnded(status, to === null) ? (
+                    <State tone={status === "operational" ? "none" : STATUS_TONES[status]}>
+                      {status === "operational" ? "Ended" : `${STATUS_WORDS[status]}, ended`}
+                    </State>
+                  ) : (
+                    <StatusLabel status={status} />
+                  )}
                 </li>
               ))}
             </ul>

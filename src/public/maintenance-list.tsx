@@ -1,4 +1,5 @@
 import { isUnderWay, type Maintenance } from "../features/maintenance";
+import { Icon } from "../ui";
 import { ClockTime } from "./page-times";
 import type { PageContext } from "./page-context";
 import { MaintenanceState } from "./state";
@@ -7,6 +8,8 @@ import { Affects, Text } from "./text";
 import { newestOf, type ShownUpdate, UpdateList } from "./update-list";
 
 const NAMES_SHOWN = 8;
+/** Number of maintenances that are shown without unfolding. */
+const SHOWN = 5;
 
 interface MaintenanceListProps {
   maintenance: readonly Maintenance[];
@@ -16,27 +19,34 @@ interface MaintenanceListProps {
 
 /** Maintenance in progress and upcoming, as far as the text budget allows. */
 export function MaintenanceList({ maintenance, context, budget }: MaintenanceListProps) {
-  if (maintenance.length === 0) return null;
+  if (maintenance.length === 0) return <section id="maintenance" />;
+  const rows = maintenance.map((one) => (
+    <MaintenanceRow key={one.id} maintenance={one} context={context} budget={budget} />
+  ));
+  const others = rows.slice(SHOWN);
   return (
-    <section aria-labelledby="maintenance">
+    <section id="maintenance" aria-labelledby="maintenance-title">
       <div class="section-head">
-        <h2 class="section-title" id="maintenance">
-          Maintenance
-        </h2>
+        <h2 id="maintenance-title">Maintenance</h2>
         {context.page.visibility === "public" ? (
-          <a class="top-link" href={context.paths.calendar}>
-            Add to calendar
-          </a>
+          <a href={context.paths.calendar}>Add to calendar</a>
         ) : null}
       </div>
-      {maintenance.map((one) => (
-        <MaintenanceCard key={one.id} maintenance={one} context={context} budget={budget} />
-      ))}
+      <ul class="card">{rows.slice(0, SHOWN)}</ul>
+      {others.length > 0 ? (
+        <details class="fold">
+          <summary>
+            <Icon name="chevron-right" />
+            {others.length} more
+          </summary>
+          <ul class="card">{others}</ul>
+        </details>
+      ) : null}
     </section>
   );
 }
 
-function MaintenanceCard(props: {
+function MaintenanceRow(props: {
   maintenance: Maintenance;
   context: PageContext;
   budget: TextBudget;
@@ -47,24 +57,29 @@ function MaintenanceCard(props: {
   const { paths, times } = context;
   const href = paths.maintenance(id);
   const shown = textsOf(maintenance, budget);
+  const { month, day } = times.tile(at);
   return (
-    <article class="card story">
-      <div class="story-head">
+    <li class="plan">
+      <span class="date" aria-hidden="true">
+        {month}
+        <b>{day}</b>
+      </span>
+      <div>
         <h3>
           <a href={href}>{name}</a>
         </h3>
-        <MaintenanceState maintenance={maintenance} />
+        <p class="meta">
+          <ClockTime at={at} until={until} times={times} />
+          <Affects components={components} max={NAMES_SHOWN} isTruncated={truncated} />
+        </p>
       </div>
-      <p class="muted">
-        <ClockTime at={at} until={until} times={times} />
-        <Affects components={components} max={NAMES_SHOWN} isTruncated={truncated} />
-      </p>
+      <MaintenanceState maintenance={maintenance} />
       {isUnderWay(maintenance.status) ? (
         <UpdateList shown={shown} times={times} named={0} href={href} />
       ) : (
         shown.map(({ text }) => <Text text={text} href={href} />)
       )}
-    </article>
+    </li>
   );
 }
 

@@ -4,23 +4,45 @@ import { logoSize, type Page } from "../features/pages";
 import { type Tone, TONE_FILLS } from "../domain/tone";
 import { sha256Base64 } from "../kernel/hash";
 import { lazy } from "../kernel/lazy";
-import { assetPath, type AssetSource, type HtmlDocument, minifyCss, StatusRing } from "../ui";
+import {
+  assetPath,
+  type AssetSource,
+  type HtmlDocument,
+  Icon,
+  minifyCss,
+  spriteFor,
+  StatusRing,
+} from "../ui";
 import base from "../ui/base.css" with { type: "text" };
 import charts from "../ui/css/charts.css" with { type: "text" };
 import days from "../ui/days.js" with { type: "text" };
 import tokens from "../ui/tokens.css" with { type: "text" };
 import { accentCss } from "./accent";
 import localTimes from "./client.js" with { type: "text" };
+import banner from "./css/banner.css" with { type: "text" };
 import components from "./css/components.css" with { type: "text" };
 import frame from "./css/page.css" with { type: "text" };
 import preferences from "./css/preferences.css" with { type: "text" };
+import sections from "./css/sections.css" with { type: "text" };
+import text from "./css/text.css" with { type: "text" };
 import updates from "./css/updates.css" with { type: "text" };
 import type { PageContext } from "./page-context";
 
+const PARTS = [
+  tokens,
+  base,
+  charts,
+  frame,
+  sections,
+  banner,
+  updates,
+  text,
+  components,
+  preferences,
+];
+
 /** Style sheet of all public pages, without the accent colour. Later files override earlier ones. */
-const pageCss = lazy(() =>
-  minifyCss([tokens, base, charts, frame, updates, components, preferences].join("\n")),
-);
+const pageCss = lazy(() => minifyCss(PARTS.join("\n")));
 
 /** Script of public pages: local times, and days by arrow keys. Pages work without it. */
 export const PAGE_SCRIPT: AssetSource & { content: { text: string } } = {
@@ -37,6 +59,12 @@ interface PageDocumentProps {
   title: string;
   /** Path of the document, if it is not the page itself. */
   path?: string;
+  /** Link of the navigation that leads to this document. */
+  current?: "status" | "history" | "subscribe";
+  /** Script besides that of all pages. */
+  script?: AssetSource & { content: { text: string } };
+  /** Style besides that of all pages. */
+  css?: string;
   /** Description for search engines and messengers; the page's description by default. */
   description?: string;
   children: ComponentChildren;
@@ -47,12 +75,23 @@ interface PageDocumentProps {
  * from other hosts.
  */
 export function renderPage(props: PageDocumentProps): HtmlDocument {
-  const { context, title, path, children } = props;
+  const { context, title, path, current, script, css = "", children } = props;
   const { page, tone, paths, times } = context;
   const description = props.description || page.description;
-  const style = pageCss() + accentCss(page.accent);
+  const style = pageCss() + css + accentCss(page.accent);
   const isPublic = page.visibility === "public";
   const canonical = path === undefined ? page.url : page.url.replace(paths.home, path);
+  // The sprite has the icons of this body only. Cached rows of components have none.
+  const body = renderToString(
+    <div class="column">
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <Header context={context} isPublic={isPublic} current={current} />
+      <main id="main">{children}</main>
+      <Footer context={context} isPublic={isPublic} />
+    </div>,
+  );
   const html = renderToString(
     <html lang={page.locale} {...(page.theme === "system" ? {} : { "data-theme": page.theme })}>
       <head>
@@ -72,14 +111,9 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
         <link rel="icon" href={statusIcon(tone)} />
         <style dangerouslySetInnerHTML={{ __html: style }} />
         <script defer src={PAGE_SCRIPT_PATH} data-locale={times.locale} />
+        {script ? <script defer src={assetPath(script.name, script.content.text)} /> : null}
       </head>
-      <body>
-        <div class="column">
-          <Header context={context} isHome={path === undefined} isPublic={isPublic} />
-          <main>{children}</main>
-          <Footer context={context} isPublic={isPublic} />
-        </div>
-      </body>
+      <body dangerouslySetInnerHTML={{ __html: body + spriteFor(body) }} />
     </html>,
   );
   return { html: `<!doctype html>${html}`, policy: policyFor(style) };
@@ -96,30 +130,37 @@ interface FrameProps {
   isPublic: boolean;
 }
 
-function Header({ context, isHome, isPublic }: FrameProps & { isHome: boolean }) {
+function Header(props: FrameProps & { current: PageDocumentProps["current"] }) {
+  const { context, isPublic, current } = props;
   const { page, tone, paths } = context;
-  const brand = page.logo ? (
-    <Logo page={page} path={page.logo.slice(page.logo.indexOf(paths.home))} />
-  ) : (
-    <>
-      <StatusRing tone={tone} />
-      {page.name}
-    </>
-  );
+  const currentIf = (name: PageDocumentProps["current"]) =>
+    current === name ? ({ "aria-current": "page" } as const) : {};
   return (
     <header class="top">
-      {isHome ? (
-        <h1 class="brand">{brand}</h1>
-      ) : (
-        <a class="brand" href={paths.home}>
-          {brand}
+      <a class="brand" href={paths.home}>
+        {page.logo ? (
+          <Logo page={page} path={page.logo.slice(page.logo.indexOf(paths.home))} />
+        ) : (
+          <>
+            <StatusRing tone={tone} />
+            {page.name}
+          </>
+        )}
+      </a>
+      <nav aria-label="Page">
+        <a href={paths.home} {...currentIf("status")}>
+          Status
         </a>
-      )}
-      {isPublic ? (
-        <a class="top-link" href="#subscribe">
-          Subscribe
+        <a href={paths.history} {...currentIf("history")}>
+          History
         </a>
-      ) : null}
+        {isPublic ? (
+          <a class="button" href={paths.subscribe} {...currentIf("subscribe")}>
+            <Icon name="bell" />
+            Subscribe
+          </a>
+        ) : null}
+      </nav>
     </header>
   );
 }
@@ -127,12 +168,13 @@ function Header({ context, isHome, isPublic }: FrameProps & { isHome: boolean })
 function Footer({ context, isPublic }: FrameProps) {
   const { paths, times } = context;
   return (
-    <footer class="foot muted">
-      <nav id="subscribe" aria-label="History and feeds">
+    <footer class="foot">
+      <nav aria-label="More">
         <a href={paths.home}>Status</a>
         <a href={paths.history}>History</a>
         {isPublic ? (
           <>
+            <a href={paths.subscribe}>Subscribe</a>
             <a href={paths.atom}>Atom</a>
             <a href={paths.rss}>RSS</a>
             <a href={paths.calendar}>Calendar</a>

@@ -7,6 +7,8 @@ export interface PagePaths {
   /** Path of an incident: its newest updates, or those before the update with this id. */
   incident(id: string, before?: string): string;
   maintenance(id: string, before?: string): string;
+  /** Path of the page that lists all ways to subscribe; only of public pages. */
+  subscribe: string;
   atom: string;
   rss: string;
   calendar: string;
@@ -22,6 +24,7 @@ export function pathsOf(slug: string): PagePaths {
     month: (month, before) => `${home}/history?month=${month}${before ? `&before=${before}` : ""}`,
     incident: (id, before) => `${home}/incidents/${id}${beforeQuery(before)}`,
     maintenance: (id, before) => `${home}/maintenance/${id}${beforeQuery(before)}`,
+    subscribe: `${home}/subscribe`,
     atom: `${home}/feed.atom`,
     rss: `${home}/feed.rss`,
     calendar: `${home}/calendar.ics`,

@@ -11,6 +11,8 @@ export interface PageTimes {
   range(fromIso: string, toIso: string): string;
   /** "21 Nov 2026" for a UTC day, or the UTC day of an instant. */
   day(iso: string): string;
+  /** "Nov" and "21" for the UTC day of an instant. */
+  tile(iso: string): { month: string; day: string };
   /** "1 Nov 2026 to 21 Nov 2026". */
   span(fromDay: string, toDay: string): string;
   /** "November 2026" for a UTC month, or the UTC month of a day or an instant. */
@@ -51,6 +53,8 @@ export const createPageTimes: TimesOf = (page) => {
   const full = format({ ...DAY, ...CLOCK });
   const day = format(DAY);
   const month = format({ month: "long", year: "numeric" });
+  const tileMonth = format({ month: "short" });
+  const tileDay = format({ day: "numeric" });
   const own = isUtcZone(page.time_zone) ? undefined : page.time_zone;
   const ownFull = format({ ...DAY, ...CLOCK }, own);
   const ownDay = format(DAY, own);
@@ -75,6 +79,10 @@ export const createPageTimes: TimesOf = (page) => {
       return `${utc} · ${(isSameDay(from, to) ? ownClock : ownFull).formatRange(from, to)}`;
     },
     day: (iso) => day.format(new Date(iso)),
+    tile: (iso) => ({
+      month: tileMonth.format(new Date(iso)),
+      day: tileDay.format(new Date(iso)),
+    }),
     span: (from, to) => day.formatRange(new Date(from), new Date(to)),
     month: (iso) => month.format(new Date(iso.slice(0, 7))),
     zones: own === undefined ? "Times are UTC." : `Times are UTC and ${own}.`,

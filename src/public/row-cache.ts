@@ -11,7 +11,13 @@ interface RowCache {
   render(render: (renderRow: RenderRow) => HtmlDocument): SentPage;
 }
 
-/** Placeholder of a row. Pages have no other comments, since "<" in texts is escaped. */
+/** A rendered row and its table. */
+interface RowBytes {
+  row: Uint8Array;
+  table: Uint8Array;
+}
+
+/** Placeholder of a row or a table. Pages have no other comments, since "<" in texts is escaped. */
 const PLACEHOLDER = /<!--(\d+)-->/g;
 
 /**
@@ -24,13 +30,14 @@ const PLACEHOLDER = /<!--(\d+)-->/g;
  */
 export function createRowCache(): RowCache {
   const encoder = new TextEncoder();
-  const cache = new WeakMap<readonly DayOf[], { facts: string; bytes: Uint8Array }>();
+  const cache = new WeakMap<readonly DayOf[], { facts: string; bytes: RowBytes }>();
 
-  function bytesOf(row: ComponentRowProps): Uint8Array {
+  function bytesOf(row: ComponentRowProps): RowBytes {
     const facts = factsOf(row);
     const cached = cache.get(row.days);
     if (cached?.facts === facts) return cached.bytes;
-    const bytes = encoder.encode(renderRow(row));
+    const html = renderRow(row);
+    const bytes = { row: encoder.encode(html.row), table: encoder.encode(html.table) };
     cache.set(row.days, { facts, bytes });
     return bytes;
   }
@@ -39,7 +46,12 @@ export function createRowCache(): RowCache {
     prepare: (row) => void bytesOf(row),
     render(render) {
       const rows: Uint8Array[] = [];
-      const { html, policy } = render((row) => `<!--${rows.push(bytesOf(row)) - 1}-->`);
+      const placeholderOf = (bytes: Uint8Array) =>
+        bytes.length === 0 ? "" : `<!--${rows.push(bytes) - 1}-->`;
+      const { html, policy } = render((props) => {
+        const { row, table } = bytesOf(props);
+        return { row: placeholderOf(row), table: placeholderOf(table) };
+      });
       const pieces: Uint8Array[] = [];
       let from = 0;
       for (const match of html.matchAll(PLACEHOLDER)) {

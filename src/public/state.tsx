@@ -1,3 +1,4 @@
+import type { ComponentStatus } from "../domain/component-status";
 import { IMPACT_TONES, type Tone } from "../domain/tone";
 import type { Incident } from "../features/incidents";
 import type { Maintenance } from "../features/maintenance";
@@ -15,7 +16,8 @@ export function IncidentState({ incident }: { incident: Pick<Incident, "status" 
   return <State tone={tone}>{IMPACT_WORDS[impact]}</State>;
 }
 
-const MAINTENANCE_TONES: Record<Maintenance["status"], Tone> = {
+/** Tones of maintenance by status. */
+export const MAINTENANCE_TONES: Record<Maintenance["status"], Tone> = {
   scheduled: "none",
   in_progress: "maint",
   verifying: "maint",
@@ -27,4 +29,12 @@ const MAINTENANCE_TONES: Record<Maintenance["status"], Tone> = {
 export function MaintenanceState({ maintenance }: { maintenance: Pick<Maintenance, "status"> }) {
   const { status } = maintenance;
   return <State tone={MAINTENANCE_TONES[status]}>{MAINTENANCE_WORDS[status]}</State>;
+}
+
+/**
+ * Returns true if an incident no longer gives a component a status: it is resolved, or its newest update of
+ * the component ended it.
+ */
+export function hasEnded(status: ComponentStatus, isOpen: boolean): boolean {
+  return !isOpen || status === "operational";
 }

@@ -8,9 +8,9 @@ import {
   readPastEntries,
   type Snapshot,
 } from "../features/status";
-import { DAY_MS, startOfDay, toIso } from "../kernel/time";
-import { type HtmlDocument, renderDocument, Shape } from "../ui";
-import { ClockTime } from "./page-times";
+import { DAY_MS, startOfDay } from "../kernel/time";
+import { type HtmlDocument, renderDocument } from "../ui";
+import { Banner } from "./banner";
 import { Components, rowPropsOf, shownComponents } from "./component-list";
 import {
   type ComponentRowProps,
@@ -19,7 +19,7 @@ import {
 } from "./component-row";
 import { type DaySection, DaySections, type EntrySpan, groupByDay } from "./entries";
 import { MaintenanceList, textsOf } from "./maintenance-list";
-import { OpenIncidents } from "./open-incidents";
+import { fullOf, OpenIncidents } from "./open-incidents";
 import { contextOf, type PageContext, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
 import { createTextBudget } from "./text-budget";
@@ -54,8 +54,9 @@ export function renderStatusPage(
   const { document } = snapshot;
   const context = contextOf(document, rendering);
   const from = startOfDay(now) - (PAST_DAYS - 1) * DAY_MS;
+  const since = Math.max(from, startOfDay(Date.parse(document.page.created_at)));
   const sections = groupByDay(past, {
-    from: Math.max(from, startOfDay(Date.parse(document.page.created_at))),
+    from: since,
     to: now,
     others: ongoingSpans(snapshot),
   });
@@ -64,12 +65,13 @@ export function renderStatusPage(
   return renderPage({
     context,
     title: context.headline,
+    current: "status",
     children: (
       <>
-        {context.page.description ? <p class="muted lead">{context.page.description}</p> : null}
         {context.page.sample ? <SampleNotice /> : null}
-        <Banner context={context} now={now} />
-        <OpenIncidents incidents={document.incidents} context={context} budget={budget} />
+        <Banner snapshot={snapshot} context={context} now={now} />
+        {context.page.description ? <p class="muted lead">{context.page.description}</p> : null}
+        <OpenIncidents snapshot={snapshot} context={context} budget={budget} />
         <MaintenanceList maintenance={document.maintenance} context={context} budget={budget} />
         <Components
           snapshot={snapshot}
@@ -77,7 +79,7 @@ export function renderStatusPage(
           times={context.times}
           renderRow={renderRow}
         />
-        <Past sections={sections} context={context} />
+        <Past sections={sections} past={past} since={since} now={now} context={context} />
       </>
     ),
   });
@@ -99,7 +101,7 @@ export function* statusPageSteps(
     yield 1;
   }
   const budget = createTextBudget(TEXTS_BYTES, renderText, TOP_HEADING);
-  for (const incident of document.incidents) {
+  for (const incident of fullOf(snapshot)) {
     newestOf(incident.updates, budget);
     yield WHOLE_TURN;
   }
@@ -142,36 +144,34 @@ function SampleNotice() {
   );
 }
 
-function Banner({ context, now }: { context: PageContext; now: number }) {
-  const { headline, tone, times } = context;
-  return (
-    <div class={`banner t-${tone}`} role="status">
-      <Shape tone={tone} />
-      <div>
-        <strong>{headline}</strong>{" "}
-        <span class="muted">
-          As of <ClockTime at={toIso(now)} times={times} />
-        </span>
-      </div>
-    </div>
-  );
+interface PastProps {
+  sections: readonly DaySection[];
+  past: readonly HistoryEntry[];
+  /** Start of the first day shown, and the present time, in unix ms. */
+  since: number;
+  now: number;
+  context: PageContext;
 }
 
 /** Past entries at the end of a status page. */
-function Past({ sections, context }: { sections: readonly DaySection[]; context: PageContext }) {
-  const html = context.renderPart("past", sections, () => (
+function Past({ sections, past, since, now, context }: PastProps) {
+  const today = startOfDay(now);
+  const isNew = since === today && past.every(({ from }) => from >= today);
+  const html = context.renderPart("past", [sections, today, isNew], () => (
     <>
-      <h2 class="section-title" id="past">
-        The last {PAST_DAYS} days
-      </h2>
-      {sections.length === 0 ? <p class="muted">No other incidents or maintenance.</p> : null}
-      <DaySections sections={sections} topHeading={3} context={context} />
-      <p class="more">
+      <div class="section-head">
+        <h2 id="past-title">{isNew ? "Since today" : `Last ${PAST_DAYS} days`}</h2>
         <a href={context.paths.history}>Earlier history</a>
-      </p>
+      </div>
+      {sections.length === 0 ? <p class="muted">No other incidents or maintenance.</p> : null}
+      {sections.length > 0 ? (
+        <DaySections sections={sections} today={today} context={context} />
+      ) : null}
     </>
   ));
-  return <section aria-labelledby="past" dangerouslySetInnerHTML={{ __html: html }} />;
+  return (
+    <section id="past" aria-labelledby="past-title" dangerouslySetInnerHTML={{ __html: html }} />
+  );
 }
 
 /** Returns the spans of open incidents and started maintenance. */

@@ -1,5 +1,4 @@
 import type { Impact, IncidentStatus, MaintenanceStatus } from "../domain/incident-status";
-import { percent } from "../kernel/numbers";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../kernel/time";
 import { plural } from "../kernel/text";
 import { duration } from "../ui";
@@ -39,9 +38,4 @@ export function lasting(from: string, to: string): string {
 export function latencyText(ms: number): string {
   const whole = Math.round(ms);
   return whole < 10_000 ? `${whole} ms` : `${(whole / 1_000).toFixed(1)} s`;
-}
-
-/** "99.97 % uptime" for 0.999789: rounded down, so that no outage reads as 100 %. */
-export function uptimeText(uptime: number): string {
-  return `${percent(uptime, 2)} uptime`;
 }

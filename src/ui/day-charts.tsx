@@ -4,12 +4,13 @@ import { type DayRun, runsOf, type StatusDay } from "./day-runs";
 // A day is a bar of three units and a gap of one: 90 days are 359 units.
 const STEP = 4;
 const WIDTH = 3;
-const HEIGHT = 32;
-const NEXT_OUTLINE = `m${STEP} 0h${WIDTH}v${HEIGHT}h-${WIDTH}z`;
+const HEIGHT = 30;
 /** Minimum number of days that a chart has room for. Fewer days are drawn at its right end. */
 const MIN_DAYS = 30;
-/** Height of the bar of a day with a good share of 0. */
-const LOWEST = 6;
+/** Minimum height of a cap: two fifths of a bar. */
+const LOWEST_CAP = 12;
+/** Gap between a cap and the rest of its bar. */
+const GAP = 2;
 
 interface DayBarsProps {
   /** Name of the component. */
@@ -24,13 +25,14 @@ interface DayBarsProps {
 export function DayBars({ name, days, note }: DayBarsProps) {
   if (days.length === 0) return <p class="muted">No day of {name} is recorded yet.</p>;
   const runs = runsOf(days);
+  const isNew = days.slice(0, -1).every(({ status }) => status === null);
   return (
     <div class="day-bars">
       <DayChart label={`${name}, day by day`} runs={runs} />
       <p class="day-bars-foot">
-        <span>{days.length < MIN_DAYS ? "" : `${days.length} days ago`}</span>
+        <span>{days.length < MIN_DAYS || isNew ? "" : `${days.length} days ago`}</span>
         <span data-day-note>{note}</span>
-        <span>Today</span>
+        <span>{isNew ? "Since today" : "Today"}</span>
       </p>
       <details class="day-table">
         <summary>The days of {name} as a table</summary>
@@ -48,8 +50,9 @@ interface DayChartProps {
 }
 
 /**
- * Bar for each day. Its height is the good share of the day, its colour the worst status. Maintenance is
- * striped, no data an outline. A run of days is one element.
+ * Bar for each day. A good day is a full bar; the others have a cap in the tone of their worst status, as
+ * high as its share of the day. Days before the first with data are ticks. Only days with a cap, and days
+ * without data after the first, can be selected.
  *
  * The bars are written as text, since a large page has ten thousand of them. With elements, a row of 90
  * different days takes 2.3 times the processor time.
@@ -58,58 +61,82 @@ export function DayChart({ label, runs }: DayChartProps) {
   const last = runs.at(-1);
   const days = last ? last.index + last.length : 0;
   const places = Math.max(MIN_DAYS, days);
-  const drawn = runs.map((run) => drawRun(run, (places - days + run.index) * STEP, run === last));
+  const special = runs.filter((run) => !isGood(run) && !isBefore(run));
+  const lastSpecial = special.at(-1);
+  let [before, good, rests, drawn] = ["", "", "", ""];
+  for (const run of runs) {
+    const x = (places - days + run.index) * STEP;
+    if (isBefore(run)) before += `M${x + 1} ${HEIGHT - 1.5}h${run.length * STEP}`;
+    else if (isGood(run)) good += `M${x} ${HEIGHT / 2}h${run.length * STEP}`;
+    else {
+      const cap = run.day.status === null ? 0 : capOf(run.day);
+      if (cap > 0 && cap < HEIGHT) rests += bar(x, cap + GAP, HEIGHT - cap - GAP);
+      drawn += drawDay(run, x, cap, run === lastSpecial);
+    }
+  }
+  const path = (name: string, d: string) => (d === "" ? "" : `<path class="${name}" d="${d}"/>`);
   return (
     <svg
+      class="day-chart"
       viewBox={`0 0 ${places * STEP - 1} ${HEIGHT}`}
       preserveAspectRatio="none"
-      role="group"
+      role={special.length > 0 ? "group" : "img"}
       aria-label={label}
-      dangerouslySetInnerHTML={{ __html: drawn.join("") }}
+      dangerouslySetInnerHTML={{
+        __html:
+          path("day-before", before) + path("day-good", good) + path("day-rest", rests) + drawn,
+      }}
     />
   );
 }
 
-/** Returns the tone of a day: that of its worst status, or none without data. */
+function isGood({ day }: DayRun): boolean {
+  return day.status === "operational" && day.goodShare >= 1;
+}
+
+/** Returns true for the days before the first one with data. */
+function isBefore({ day, index }: DayRun): boolean {
+  return day.status === null && index === 0;
+}
+
+/** Returns the tone of a day that was not good: that of its worst status, or none for missing data. */
 function toneOf({ status }: StatusDay): Tone {
-  return status === null ? "none" : STATUS_TONES[status];
+  return status === null || status === "operational" ? "none" : STATUS_TONES[status];
 }
 
-/** Returns a run as an SVG group. Only the last can be reached by Tab; a script adds the arrow keys. */
-function drawRun({ day, length, name, word, minutes }: DayRun, x: number, isLast: boolean): string {
+/** Returns a day, or a run of days without data, as an SVG group. Only one can be reached by Tab. */
+function drawDay(run: DayRun, x: number, cap: number, isTabStop: boolean): string {
+  const { day, length, name, word, minutes } = run;
   const title = Bun.escapeHTML(`${name}: ${word}${minutes ? ` (${minutes})` : ""}`);
-  const bars = length > 1 ? drawBars(day, length, x) : drawBar(day, x);
-  return `<g class="day t-${toneOf(day)}" role="img" tabindex="${isLast ? 0 : -1}" data-day><title>${title}</title>${bars}</g>`;
+  const shape =
+    day.status === null
+      ? Array.from({ length }, (_, index) => bar(x + index * STEP, HEIGHT - WIDTH, WIDTH)).join("")
+      : bar(x, 0, cap);
+  return `<g class="day t-${toneOf(day)}" role="img" tabindex="${isTabStop ? 0 : -1}" data-day><title>${title}</title><path d="${shape}"/></g>`;
 }
 
-/** Returns the full bars of a run: a dashed line that the style sheet stretches, or outlines. */
-function drawBars({ status }: StatusDay, length: number, x: number): string {
-  return status === null
-    ? `<path class="day-bar" d="M${x - STEP} 0${NEXT_OUTLINE.repeat(length)}"/>`
-    : `<path class="day-line" d="M${x} .5h${length * STEP - (STEP - WIDTH)}"/>`;
+function bar(x: number, y: number, height: number): string {
+  return `M${x} ${y}h${WIDTH}v${height}h-${WIDTH}z`;
 }
 
-function drawBar(day: StatusDay, x: number): string {
-  const height = day.status === null ? HEIGHT : heightOf(day.goodShare);
-  const back =
-    height < HEIGHT ? `<rect class="day-back" x="${x}" width="${WIDTH}" height="${HEIGHT}"/>` : "";
-  const bar =
-    day.status === "under_maintenance"
-      ? `<path class="day-stripes" d="M${x + WIDTH / 2} ${HEIGHT}V${HEIGHT - height}"/>`
-      : `<rect class="day-bar" x="${x}" y="${HEIGHT - height}" width="${WIDTH}" height="${height}"/>`;
-  return back + bar;
+/** Returns the height of a cap in whole units. It fills the bar if too little would be left of it. */
+function capOf({ goodShare }: StatusDay): number {
+  const share = 1 - Math.min(1, Math.max(0, goodShare));
+  const height = Math.max(LOWEST_CAP, Math.round(share * HEIGHT));
+  return height > HEIGHT - 2 * GAP ? HEIGHT : height;
 }
 
-/** Returns a height in whole units, rounded down: full only if the whole day was good. */
-function heightOf(goodShare: number): number {
-  const share = Math.min(1, Math.max(0, goodShare));
-  return LOWEST + Math.floor(share * (HEIGHT - LOWEST));
+interface DayTableProps {
+  runs: readonly DayRun[];
+  /** Name of the component, if the table stands among others. */
+  caption?: string;
 }
 
 /** Table of the days with their minutes, newest first. A run of days is one row, written as text. */
-export function DayTable({ runs }: { runs: readonly DayRun[] }) {
+export function DayTable({ runs, caption }: DayTableProps) {
   return (
     <table>
+      {caption === undefined ? null : <caption>{caption}</caption>}
       <thead>
         <tr>
           <th scope="col">Day</th>

@@ -52,7 +52,7 @@ export {
   StatusLabel,
   WithChip,
 } from "./labels";
-export { Icon, type IconName } from "./icons";
+export { Icon, type IconName, spriteFor } from "./icons";
 export { type ChartPoint, LineChart } from "./line-chart";
 export { PageHead, Pagination, Tabs } from "./navigation";
 export { ErrorSummary, Flash, FormNotice, Notice } from "./notices";

@@ -10,11 +10,13 @@ import { createPublicSite, type PublicSite } from "../support/public-site";
 const PATHS = ["/status/acme", "/status/acme/feed.atom", "/status/acme/feed.rss"];
 
 /** Each of them takes a turn of the event loop when the page or a feed is rendered. */
-const OPEN_INCIDENTS = 20;
+const PLANNED = 20;
 
 async function createSite(): Promise<PublicSite> {
   const site = await createPublicSite();
-  for (let count = 0; count < OPEN_INCIDENTS; count++) await site.open({ name: `Open ${count}` });
+  for (let count = 0; count < PLANNED; count++) {
+    await site.plan("2026-03-12T02:00:00Z", "2026-03-12T04:00:00Z", { name: `Planned ${count}` });
+  }
   return site;
 }
 

@@ -19,7 +19,7 @@ async function createPages(databasePath = ":memory:") {
     one,
     two,
     async names() {
-      const home = readHtml((await app.call("/")).text).texts("h1")[0];
+      const home = readHtml((await app.call("/")).text).texts(".brand")[0];
       const { body } = await app.call(DOCUMENT);
       return [home, body.page?.name];
     },

@@ -21,8 +21,10 @@ describe("the history of a page", () => {
     await past("Before", "2026-01-31T23:59:59Z", "2026-02-02T01:00:00Z");
     const page = readHtml((await app.call("/status/acme/history?month=2026-02")).text);
     expect(page.texts("h1")).toEqual(["History, February 2026"]);
-    expect(page.texts(".chapter h2")).toEqual(["28 Feb 2026", "1 Feb 2026"]);
-    expect(page.texts(".row")).toEqual(["Last1 hResolved", "Firstless than a minuteResolved"]);
+    expect(page.texts(".past li")).toEqual([
+      "28 Feb 2026LastNo impact · Resolved1 h",
+      "1 Feb 2026FirstNo impact · Resolvedless than a minute",
+    ]);
     expect(page.attributes(".months a", "href")).toEqual([
       "/status/acme/history?month=2026-01",
       "/status/acme/history?month=2026-03",
@@ -43,9 +45,9 @@ describe("the history of a page", () => {
     await app.clock.advance(HOUR_MS);
     await site.updateMaintenance(second.id, { status: "in_progress" });
     const page = readHtml((await app.call("/status/acme/history")).text);
-    expect(page.texts(".row")).toEqual([
-      "TwoMaintenanceIn progress",
-      "OneMaintenance · 1 hCompleted",
+    expect(page.texts(".past li")).toEqual([
+      "10 Mar 2026TwoMaintenance · In progress",
+      "OneMaintenance · Completed1 h",
     ]);
   });
 
@@ -103,7 +105,7 @@ describe("the history of a page", () => {
     let parts = 0;
     for (let next: string | undefined = "/status/acme/history?month=2026-02"; next;) {
       const page = readHtml((await app.call(next)).text);
-      found.push(...page.texts(".row-link"));
+      found.push(...page.texts(".entry > a"));
       parts += 1;
       next = page.attributes('nav[aria-label="Parts of February 2026"] a', "href").at(-1);
       if (next === "/status/acme/history?month=2026-02") break;

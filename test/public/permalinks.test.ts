@@ -28,7 +28,7 @@ describe("the page of an incident", () => {
       "10 Mar 2026, 12:00 UTC",
       "10 Mar 2026, 13:00 UTC (after 1 h)",
     ]);
-    expect(page.texts(".row")).toEqual(["APIMajor outage"]);
+    expect(page.texts(".row")).toEqual(["APIMajor outage, ended"]);
     expect(page.texts("h3")).toEqual(["Why"]);
     expect(page.texts(".timeline strong")).toEqual(["Resolved", "Investigating"]);
     expect(page.attributes('link[rel="canonical"]', "href")).toEqual([

@@ -40,8 +40,10 @@ describe("the public page", () => {
     await using site = await createPublicSite();
     await site.app.clock.advance(30 * 60_000);
     const { text } = await site.app.call("/status/acme");
-    const [banner] = readHtml(text).texts('[role="status"]');
-    expect(banner).toBe("All systems operational As of 10 Mar 2026, 12:30 UTC");
+    const [banner] = readHtml(text).texts("#banner");
+    expect(banner).toBe(
+      "All systems operational3 components are operational.3 operationalAs of 10 Mar 2026, 12:30 UTC",
+    );
   });
 
   test("an old slug redirects to the new one, also for paths below it", async () => {

@@ -3,12 +3,6 @@ import { renderToString } from "preact-render-to-string";
 import { DayBars, Sparkline, type StatusDay } from "../../src/ui";
 import { elementsOf } from "./elements";
 
-function heights(html: string): number[] {
-  return elementsOf(html)
-    .filter(({ tag }) => tag === "rect")
-    .map(({ attributes }) => Number(attributes["height"]));
-}
-
 describe("a sparkline", () => {
   const draw = (values: number[]) => renderToString(<Sparkline values={values} label="Requests" />);
 
@@ -38,26 +32,38 @@ describe("a sparkline", () => {
 describe("the bars of days", () => {
   const good: StatusDay = { day: "2026-11-20", status: "operational", goodShare: 1, minutes: {} };
   const draw = (...days: StatusDay[]) => renderToString(<DayBars name="Checkout" days={days} />);
-  /** The heights of the bar alone, without what shows behind a low one. */
-  const barOf = (html: string) => heights(html.replaceAll(/<rect class="day-back"[^>]*>/g, ""));
+  /** Returns the heights of the bars in the paths of a class. */
+  const heights = (html: string, path: RegExp) =>
+    [...html.matchAll(path)].flatMap(([, d = ""]) =>
+      [...d.matchAll(/h3v(\d+)h-3z/g)].map(([, height]) => Number(height)),
+    );
+  const caps = (html: string) => heights(html, /<\/title><path d="([^"]*)"/g);
+  const rests = (html: string) => heights(html, /<path class="day-rest" d="([^"]*)"/g);
+  const titles = (html: string) => [...html.matchAll(/<title>([^<]*)/g)].map(([, title]) => title);
 
   /**
    * Returns the start of each line in days and the number of days that it spans. A bar is three
    * units wide, a gap one.
    */
   const lines = (html: string) =>
-    [...html.matchAll(/<path class="day-line" d="M(\d+) .5h(\d+)"/g)].map(([, x, length]) => ({
-      from: Number(x) / 4 + 1,
-      bars: (Number(length) + 1) / 4,
-    }));
+    [
+      ...(/<path class="day-good" d="([^"]*)"/.exec(html)?.[1] ?? "").matchAll(/M(\d+) 15h(\d+)/g),
+    ].map(([, x, length]) => ({ from: Number(x) / 4 + 1, bars: Number(length) / 4 }));
 
-  test("a day bar is full only if the whole day was good, and has a minimum height", () => {
+  test("a good day is a full bar, and another one has a cap as high as its share, at least 40 %", () => {
     const bad = (goodShare: number): StatusDay => ({ ...good, status: "major_outage", goodShare });
-    expect(barOf(draw(good))).toEqual([32]);
-    expect(barOf(draw(bad(0.9999)))).toEqual([31]);
-    expect(barOf(draw(bad(0.5)))).toEqual([19]);
-    expect(barOf(draw(bad(0)))).toEqual([6]);
-    expect(barOf(draw(bad(7), bad(-1)))).toEqual([32, 6]);
+    expect([lines(draw(good)), caps(draw(good))]).toEqual([[{ from: 30, bars: 1 }], []]);
+    const drawn = (goodShare: number) => {
+      const html = draw(bad(goodShare));
+      expect(lines(html)).toEqual([]);
+      return { cap: caps(html), rest: rests(html) };
+    };
+    expect(drawn(0.9999)).toEqual({ cap: [12], rest: [16] });
+    expect(drawn(0.5)).toEqual({ cap: [15], rest: [13] });
+    expect(drawn(0.2)).toEqual({ cap: [24], rest: [4] });
+    // Too little would be left to see.
+    expect(drawn(0.05)).toEqual({ cap: [30], rest: [] });
+    expect(drawn(-1)).toEqual({ cap: [30], rest: [] });
   });
 
   test("a day bar and its table name day, status and minutes, worst first", () => {
@@ -73,44 +79,51 @@ describe("the bars of days", () => {
     expect(html).toContain("<td>12 min major outage, 1 h 10 min degraded performance</td>");
   });
 
-  test("the bars of days are one stop for the keyboard: today", () => {
-    const bad: StatusDay = { ...good, day: "2026-11-21", goodShare: 0.5 };
-    const bars = elementsOf(draw(good, bad)).filter(({ attributes }) => "data-day" in attributes);
+  test("only days that were not good can be selected, and the last of them is the stop of Tab", () => {
+    const bad: StatusDay = { ...good, day: "2026-11-21", goodShare: 0.5, status: "partial_outage" };
+    const bars = elementsOf(draw(good, bad, good, bad, good)).filter(
+      ({ attributes }) => "data-day" in attributes,
+    );
     expect(bars.map(({ attributes }) => attributes["tabindex"])).toEqual(["-1", "0"]);
+    expect(draw(good)).toContain('role="img" aria-label="Checkout, day by day"');
   });
 
-  test("consecutive good days are one element, named from the first to the last", () => {
+  test("consecutive good days are one line, and one row of the table from the first to the last", () => {
     const days = ["2026-11-18", "2026-11-19", "2026-11-20"].map((day) => ({ ...good, day }));
     const bad: StatusDay = { ...good, day: "2026-11-21", status: "major_outage", goodShare: 0.5 };
     const html = draw(...days, bad, { ...good, day: "2026-11-22" });
-    const titles = [...html.matchAll(/<title>([^<]*)/g)].map((match) => match[1]);
-    expect(titles).toEqual([
-      "18 November 2026 to 20 November 2026: Operational",
-      "21 November 2026: Major outage",
-      "22 November 2026: Operational",
+    expect(titles(html)).toEqual(["21 November 2026: Major outage"]);
+    expect(lines(html)).toEqual([
+      { from: 26, bars: 3 },
+      { from: 30, bars: 1 },
     ]);
-    expect(lines(html)).toEqual([{ from: 26, bars: 3 }]);
     expect(html).toContain('<th scope="row">18 November 2026 to 20 November 2026</th>');
   });
 
-  test("consecutive days without data are one element with an outline for each", () => {
+  test("days before the first are ticks that cannot be selected, and the axis says since when", () => {
     const day: StatusDay = { day: "2026-11-20", status: null, goodShare: 0, minutes: {} };
-    const html = draw(day, { ...day, day: "2026-11-21" });
-    expect(html).toContain("<title>20 November 2026 to 21 November 2026: No data</title>");
-    expect(html.match(/h3v32h-3z/g)).toHaveLength(2);
-    expect(lines(html)).toEqual([]);
+    const html = draw(day, { ...day, day: "2026-11-21" }, { ...good, day: "2026-11-22" });
+    expect(html).toContain('<path class="day-before" d="M109 28.5h8"/>');
+    expect(titles(html)).toEqual([]);
+    expect(html).toContain("<span>Since today</span>");
+    expect(html).toContain(
+      '<th scope="row">20 November 2026 to 21 November 2026</th><td>No data</td>',
+    );
   });
 
-  test("a day without data differs from a bad one in words and shape", () => {
-    const html = draw({ day: "2026-11-20", status: null, goodShare: 0, minutes: {} });
-    expect(html).toContain("20 November 2026: No data");
-    expect(html).toContain("t-none");
-    expect(barOf(html)).toEqual([32]);
+  test("days without data after the first are one element of low bars, named in words", () => {
+    const day: StatusDay = { day: "2026-11-20", status: null, goodShare: 0, minutes: {} };
+    const html = draw(good, day, { ...day, day: "2026-11-21" }, good);
+    expect(titles(html)).toEqual(["20 November 2026 to 21 November 2026: No data"]);
+    expect(html).toContain("day t-none");
+    expect(caps(html)).toEqual([3, 3]);
   });
 
-  test("days of maintenance are striped", () => {
-    const html = draw({ ...good, status: "under_maintenance", goodShare: 0.5 });
-    expect(html).toContain('class="day-stripes"');
+  test("days of maintenance and with missing data have a cap in the tone of that", () => {
+    expect(draw({ ...good, status: "under_maintenance", goodShare: 0.5 })).toContain("day t-maint");
+    const html = draw({ ...good, goodShare: 0.5, noDataMinutes: 720 });
+    expect(html).toContain("day t-none");
+    expect(titles(html)).toEqual(["20 November 2026: Operational (12 h no data)"]);
   });
 
   test("without days a sentence is shown instead of bars", () => {

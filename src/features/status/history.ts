@@ -18,7 +18,7 @@ import type { StatusDocument } from "./model";
 import type { SummaryCursor } from "../timeline";
 
 /** Number of UTC days, including today, of past entries on a page. */
-export const PAST_DAYS = 15;
+export const PAST_DAYS = 14;
 const PAST_MAX = 100;
 /** Maximum duration of maintenance among past entries, since it is found by its start. */
 const LONGEST_MAINTENANCE_MS = 30 * DAY_MS;
@@ -34,7 +34,7 @@ export interface HistoryEntry {
 }
 
 /**
- * Lists entries of a page that ended within the last 15 UTC days, including today, newest first: at
+ * Lists entries of a page that ended within the last 14 UTC days, including today, newest first: at
  * most 100 incidents and 100 maintenances. The status document has only open ones. `now` in unix
  * ms.
  */

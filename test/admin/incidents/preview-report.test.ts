@@ -19,9 +19,9 @@ describe("a preview of an incident", () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get("cache-control")).toBe("no-store");
     const page = readHtml(answer.text);
-    expect(page.texts("body > .column > .notice")).toEqual([STRIP]);
+    expect(page.texts("body > .column > .strip")).toEqual([STRIP]);
     expect(page.texts("head title")).toEqual(["Preview: Major system outage · Acme"]);
-    expect(page.texts(".banner strong")).toEqual(["Major system outage"]);
+    expect(page.texts(".banner h1")).toEqual(["Major system outage"]);
     expect(page.texts("article h3")).toEqual(["Checkout <b>fails</b>"]);
     expect(page.texts("article .text strong")).toEqual(["look"]);
   });
@@ -33,7 +33,7 @@ describe("a preview of an incident", () => {
     await site.report(fields);
     const published = await site.app.call("/status/acme");
     const withoutIds = (html: string) => html.replaceAll(/(inc|upd)_\w{26}/g, "$1");
-    const strip = `<p class="banner notice t-maint" role="status">${STRIP}</p>`;
+    const strip = `<p class="strip t-maint" role="status">${STRIP}</p>`;
     expect(preview.text).toContain(strip);
     expect(withoutIds(preview.text).replace(strip, "").replace("<title>Preview: ", "<title>")).toBe(
       withoutIds(published.text),
@@ -52,7 +52,7 @@ describe("a preview of an incident", () => {
     });
     const page = readHtml(answer.text);
     expect(page.texts("h1")).toEqual(["Checkout fails"]);
-    expect(page.texts(".notice")).toEqual([STRIP]);
+    expect(page.texts(".strip")).toEqual([STRIP]);
   });
 
   test("an editor can preview an incident on a private page", async () => {

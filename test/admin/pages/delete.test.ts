@@ -75,7 +75,7 @@ describe("deleting a page", () => {
     await site.send(path, { form, slug: "acme" });
     expect(findDefaultPage(site.app.ctx.db, {})?.slug).toBe("outside");
     const home = await site.app.call("/");
-    expect([home.status, readHtml(home.text).texts("h1")[0]]).toEqual([200, "Outside"]);
+    expect([home.status, readHtml(home.text).texts(".brand")[0]]).toEqual([200, "Outside"]);
   });
 
   test("after deletion of the only public page, the oldest private page is the default one, as announced", async () => {
