@@ -35,6 +35,11 @@ declare module "*/days.js" {
   const text: string;
   export default text;
 }
+/** Text of the browser script that copies addresses of feeds. */
+declare module "*/copy.js" {
+  const text: string;
+  export default text;
+}
 /** Text of the browser script for secrets that are shown once. */
 declare module "*/secrets.js" {
   const text: string;

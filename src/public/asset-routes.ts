@@ -4,10 +4,11 @@ import { type RequestContexts, operation } from "../http";
 import { type Assets, createAssets, UI_ASSETS } from "../ui";
 import { DOCS_ASSETS } from "./docs";
 import { PAGE_SCRIPT } from "./page-document";
+import { COPY_SCRIPT } from "./subscribe-page";
 
 /** Creates the assets of all pages. */
 export function createAllAssets(): Assets {
-  return createAssets([...DOCS_ASSETS, ...UI_ASSETS, PAGE_SCRIPT]);
+  return createAssets([...DOCS_ASSETS, ...UI_ASSETS, PAGE_SCRIPT, COPY_SCRIPT]);
 }
 
 /** `/assets/{name}`: assets of all pages, by names that contain a hash. */

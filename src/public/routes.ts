@@ -34,6 +34,7 @@ import type { Rendering } from "./page-context";
 import { createTimesCache } from "./page-times";
 import { createSite } from "./site";
 import { readPageExtras, renderEmptyHome, renderStatusPage, statusPageSteps } from "./status-page";
+import { renderSubscribePage } from "./subscribe-page";
 import { UPDATES_MAX } from "./permalink-parts";
 
 const PAGE = {
@@ -106,6 +107,12 @@ export function publicRoutes(
     return renderHistoryPage(document, { ...month, previous }, part, rendering);
   }
 
+  /** Throws `not_found` for a private page, which has no feeds. */
+  function subscribePage({ document }: Snapshot) {
+    if (document.page.visibility !== "public") throw notFound("page");
+    return renderSubscribePage(document, rendering);
+  }
+
   /** Returns the slug of the page at `/`: the one of the custom domain, or the default page. */
   function homeSlug({ domain }: RequestContext): string | undefined {
     if (domain) return domain.slug;
@@ -169,6 +176,12 @@ export function publicRoutes(
         query: PermalinkQuery,
         ...operation({ ...PAGE, summary: "Show a maintenance", errors: ["not_found"] }),
       },
+    )
+    .get(
+      "/status/:slug/subscribe",
+      ({ params: { slug }, request, requestContext }) =>
+        site.answer({ slug, rest: "/subscribe", request, requestContext }, subscribePage),
+      operation({ ...PAGE, summary: "Show all ways to subscribe", errors: ["not_found"] }),
     )
     .get(
       "/status/:slug/history",

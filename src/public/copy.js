@@ -1,0 +1,25 @@
+// Copies the addresses of the page about subscriptions. Without a script they can be selected.
+
+async function copy(button) {
+  const code = button.parentElement.querySelector("code");
+  let isCopied = true;
+  try {
+    await navigator.clipboard.writeText(code.textContent);
+  } catch {
+    // Pages over http:// have no clipboard, but can copy the selection.
+    getSelection().selectAllChildren(code);
+    isCopied = document.execCommand("copy");
+  }
+  const word = button.querySelector("[data-word]");
+  const usual = (word.dataset.usual ??= word.textContent);
+  word.textContent = isCopied ? "Copied" : "Selected";
+  document.querySelector("[data-copied]").textContent = isCopied
+    ? "Copied"
+    : "Selected: press Ctrl+C";
+  setTimeout(() => (word.textContent = usual), 2_000);
+}
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => copy(button));
+}
