@@ -4,7 +4,7 @@ import type { Snapshot } from "../features/status";
 import { plural } from "../kernel/text";
 import { toIso } from "../kernel/time";
 import { Icon, Shape, State, StatusRing } from "../ui";
-import { shownComponents } from "./component-list";
+import { isNew, shownComponents } from "./component-list";
 import { ClockTime } from "./page-times";
 import type { PageContext } from "./page-context";
 
@@ -101,12 +101,9 @@ function Sentence(props: { snapshot: Snapshot; components: readonly Component[] 
   const open = snapshot.openIncidentCount;
   if (!worst) return <>{open > 0 ? `${plural(open, "open incident")}.` : "Nothing is watched."}</>;
   if (worst.status === "operational") {
-    const are = components.length === 1 ? "is" : "are";
+    if (open > 0) return <>{plural(open, "open incident")}. All components are operational.</>;
     return (
-      <>
-        {open > 0 ? `${plural(open, "open incident")}. ` : ""}
-        {plural(components.length, "component")} {are} operational.
-      </>
+      <>{isNew(components, snapshot) ? "Watched since today." : "Everything works as usual."}</>
     );
   }
   const named = components.filter(({ status }) => status === worst.status);

@@ -40,7 +40,7 @@ export function Components({ snapshot, latency, times, renderRow }: ComponentsPr
     <section id="components" aria-labelledby="components-title">
       <div class="section-head">
         <h2 id="components-title">Components</h2>
-        {drawn.length > 0 ? <span>{spanOf(drawn, snapshot, "Last")}</span> : null}
+        {drawn.length > 0 ? <span>{spanOf(drawn, snapshot)}</span> : null}
       </div>
       {ungrouped.length > 0 ? (
         <div class="card" data-days>
@@ -143,7 +143,7 @@ function daysOf([first]: readonly Component[], snapshot: Snapshot): number {
 }
 
 /** Returns true if nothing is known of these components from before today. */
-function isNew(components: readonly Component[], snapshot: Snapshot): boolean {
+export function isNew(components: readonly Component[], snapshot: Snapshot): boolean {
   return components.every(({ id }) =>
     snapshot
       .daysOf(id)
@@ -153,10 +153,8 @@ function isNew(components: readonly Component[], snapshot: Snapshot): boolean {
 }
 
 /** Returns "Last 90 days", or "Since today" if the components are new. */
-function spanOf(components: readonly Component[], snapshot: Snapshot, last: string): string {
-  return isNew(components, snapshot)
-    ? "Since today"
-    : `${last} ${daysOf(components, snapshot)} days`;
+function spanOf(components: readonly Component[], snapshot: Snapshot): string {
+  return isNew(components, snapshot) ? "Since today" : `Last ${daysOf(components, snapshot)} days`;
 }
 
 const KEY: readonly { tone: Tone; word: string }[] = [

@@ -44,10 +44,34 @@ describePublicDocuments("public documents on a phone", (site, documents) => {
     const { page } = await site().visit("/", { viewport: PHONE, hasTouch: true, isMobile: true });
     const low = await page.evaluate(() =>
       [...document.querySelectorAll(".foot nav a, .top a, .more a, summary")]
+        .filter((element) => element.checkVisibility())
         .filter((element) => element.getBoundingClientRect().height < 43.5)
         .map((element) => element.outerHTML),
     );
     expect(low).toEqual([]);
+    await page.context().close();
+  }, 60_000);
+
+  test("with 50 open incidents the components begin within 3,000 pixels on a phone", async () => {
+    const { app, visit } = site();
+    const { components } = await app.page({ slug: "busy", name: "Busy" }, ["API", "Web"]);
+    const key = await app.keyWith("write:incidents");
+    for (let count = 0; count < 50; count++) {
+      const json = {
+        page: "busy",
+        name: `Requests to the interface number ${count} fail or take longer than usual`,
+        body: "Some requests fail. We look for the cause and write again within half an hour.",
+        components: { [components["API"] ?? ""]: "partial_outage" },
+      };
+      const { status } = await app.call("/api/v1/incidents", { method: "POST", key, json });
+      expect(status).toBe(201);
+    }
+    const { page } = await visit("/status/busy", { viewport: PHONE });
+    expect(await page.locator("#open article").count()).toBe(3);
+    expect(await page.locator("#open .line").count()).toBe(10);
+    expect(await page.getByRole("link", { name: "37 more open incidents" }).isVisible()).toBe(true);
+    const top = await page.locator("#components").evaluate((it) => it.getBoundingClientRect().top);
+    expect(top).toBeLessThan(3_000);
     await page.context().close();
   }, 60_000);
 });

@@ -5,14 +5,14 @@ describePublicDocuments("reading a status page in a browser", (site, documents) 
   test("a status page without JavaScript has the same content, and its tables can be opened", async () => {
     await documents();
     const { page } = await site().visit("/status/acme", { javaScriptEnabled: false });
-    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Acme");
-    expect(await page.getByRole("status").textContent()).toContain("Major system outage");
-    expect(await page.getByRole("status").locator("time").textContent()).toMatch(/ UTC · .+/);
+    expect(await page.locator(".brand").textContent()).toBe("Acme");
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Major system outage");
+    expect(await page.locator("#banner time").textContent()).toMatch(/ UTC · .+/);
     expect(await page.getByText("Identified").isVisible()).toBe(true);
     // The table behind the bars opens without a script.
-    const table = page.locator(".days table").first();
+    const table = page.locator(".axis table").first();
     expect(await table.isVisible()).toBe(false);
-    await page.locator(".days summary").first().click();
+    await page.locator(".axis summary").first().click();
     expect(await table.isVisible()).toBe(true);
     await page.context().close();
   }, 60_000);
@@ -37,18 +37,17 @@ describePublicDocuments("reading a status page in a browser", (site, documents) 
   test("arrow keys move through the days, and each is described", async () => {
     await documents();
     const { page } = await site().visit("/");
-    const web = page.locator("[data-days]").nth(1);
-    const note = web.locator("[data-day-note]");
-    const usual = await note.textContent();
-    await web.locator("[data-day]").last().focus();
-    expect(await note.textContent()).not.toBe(usual);
+    const components = page.locator("[data-days]");
+    const note = components.locator("[data-day-note]");
+    await components.locator(".component").nth(1).locator("[data-day]").last().focus();
+    expect(await note.textContent()).toContain(": Degraded performance (");
     await page.keyboard.press("Home");
-    expect(await note.textContent()).toEndWith(": No data");
+    expect(await note.textContent()).toContain(": Major outage (");
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("g");
     await page.keyboard.press("Tab");
-    expect(await note.textContent()).toBe(usual);
+    expect(await note.textContent()).toBe("");
     await page.keyboard.press("Enter");
-    expect(await web.locator("table").isVisible()).toBe(true);
+    expect(await components.locator("table").first().isVisible()).toBe(true);
     await page.context().close();
   }, 60_000);
 
@@ -79,5 +78,22 @@ describePublicDocuments("reading a status page in a browser", (site, documents) 
     await page.locator(".group").evaluate((group) => group.removeAttribute("open"));
     expect(await page.locator(".group .component").first().isVisible()).toBe(true);
     await page.context().close();
+  }, 60_000);
+
+  test("an address is copied and the button says so, and without JavaScript it can be selected", async () => {
+    await documents();
+    const { page } = await site().visit("/status/acme/subscribe");
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const address = page.locator(".address").first();
+    await address.getByRole("button", { name: "Copy the Atom address" }).click();
+    await page.getByRole("status").getByText("Copied").waitFor({ state: "attached" });
+    expect(await address.getByRole("button").textContent()).toStartWith("Copied");
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(copied).toBe(`${site().origin}/status/acme/feed.atom`);
+    await page.context().close();
+    const plain = await site().visit("/status/acme/subscribe", { javaScriptEnabled: false });
+    expect(await plain.page.getByRole("button").count()).toBe(0);
+    expect(await plain.page.locator("code").first().isVisible()).toBe(true);
+    await plain.page.context().close();
   }, 60_000);
 });

@@ -42,7 +42,7 @@ describe("the public page", () => {
     const { text } = await site.app.call("/status/acme");
     const [banner] = readHtml(text).texts("#banner");
     expect(banner).toBe(
-      "All systems operational3 components are operational.3 operationalAs of 10 Mar 2026, 12:30 UTC",
+      "All systems operationalEverything works as usual.3 operationalAs of 10 Mar 2026, 12:30 UTC",
     );
   });
 

@@ -3,7 +3,8 @@ import { updateComponent } from "../../src/features/components";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import { readHtml } from "../support/html";
-import { createPublicSite } from "../support/public-site";
+import { createTestApp } from "../support/app";
+import { createPublicSite, type PublicSite } from "../support/public-site";
 
 const TODAY = "2026-03-10";
 
@@ -70,6 +71,82 @@ describe("an open incident on the public page", () => {
     const { text } = await site.app.call("/status/acme");
     expect(readHtml(text).texts("article h3")).toEqual(["Errors"]);
     expect(text).not.toContain("Not yet");
+  });
+});
+
+describe("the banner of the public page", () => {
+  const bannerOf = async ({ app }: PublicSite) => readHtml((await app.call("/status/acme")).text);
+
+  test("the banner names the worst components and counts components by status, worst first", async () => {
+    await using site = await createPublicSite();
+    const { API: api = "", Web: web = "", Docs: docs = "" } = site.ids;
+    await site.open({ components: { [web]: "degraded_performance" } });
+    const one = await bannerOf(site);
+    expect(one.texts("#banner p")).toEqual(["Web is degraded. Everything else works as usual."]);
+    expect(one.texts(".tally li")).toEqual(["1 degraded", "2 operational"]);
+    await site.open({ components: { [api]: "major_outage", [docs]: "major_outage" } });
+    const all = await bannerOf(site);
+    expect(all.texts("#banner p")).toEqual([
+      "API and Docs have a major outage. 1 more component is affected.",
+    ]);
+    expect(all.texts(".tally li")).toEqual(["2 major outages", "1 degraded"]);
+  });
+
+  test("an incident without components is mentioned where all components are operational", async () => {
+    await using site = await createPublicSite();
+    await site.open();
+    expect((await bannerOf(site)).texts("#banner p")).toEqual([
+      "1 open incident. All components are operational.",
+    ]);
+  });
+
+  test("a page without components says so and not that all is well", async () => {
+    await using app = await createTestApp();
+    await app.page({ slug: "acme", name: "Acme" }, []);
+    const { text } = await app.call("/status/acme");
+    const page = readHtml(text);
+    expect(page.texts("h1")).toEqual(["No components yet"]);
+    expect(page.attributes("#banner", "class")).toEqual(["banner t-none"]);
+    expect(page.texts(".tally")).toEqual([]);
+    expect(text).not.toContain("operational");
+  });
+});
+
+describe("several open incidents on the public page", () => {
+  test("the worst three are shown in full and ten as one line, and the others are counted", async () => {
+    await using site = await createPublicSite();
+    const { API: api = "", Web: web = "" } = site.ids;
+    for (let count = 0; count < 12; count += 1) {
+      await site.open({ name: `Slow ${count}`, components: { [web]: "degraded_performance" } });
+    }
+    await site.open({ name: "Down", components: { [api]: "major_outage" } });
+    for (const name of ["Nothing", "Nothing else"]) await site.open({ name });
+    const page = readHtml((await site.app.call("/status/acme")).text);
+    expect(page.texts("#open article h3")).toEqual(["Down", "Slow 11", "Slow 10"]);
+    expect(page.attributes("#open article", "class")[0]).toBe("card story t-major");
+    expect(page.texts("#open .line h3")).toHaveLength(10);
+    expect(page.texts("#open .line .meta")[0]).toBe(
+      "Minor impact, Investigating · since 10 Mar 2026, 12:00 UTC · affects Web",
+    );
+    expect(page.texts("#open .section-head span")).toEqual(["15 incidents"]);
+    expect(page.texts("#open > .more")).toEqual(["2 more open incidents"]);
+    expect(page.attributes("#open > .more a", "href")).toEqual(["/status/acme/history"]);
+  });
+
+  test("a component to which an incident no longer gives a status is shown as ended", async () => {
+    await using site = await createPublicSite();
+    const { API: api = "", Web: web = "" } = site.ids;
+    const { id } = await site.open({
+      components: { [api]: "major_outage", [web]: "partial_outage" },
+    });
+    await site.update(id, { components: { [api]: "operational" } });
+    const page = readHtml((await site.app.call("/status/acme")).text);
+    expect(page.texts("#open .chips li")).toEqual(["API · ended", "Web: Partial outage"]);
+    const rows = async () =>
+      readHtml((await site.app.call(`/status/acme/incidents/${id}`)).text).texts(".row");
+    expect(await rows()).toEqual(["APIEnded", "WebPartial outage"]);
+    await site.update(id, { status: "resolved" });
+    expect(await rows()).toEqual(["APIEnded", "WebPartial outage, ended"]);
   });
 });
 
