@@ -31,6 +31,16 @@ declare module "*/client.js" {
   export default text;
 }
 /** Text of the browser script for charts of days. */
+declare module "*/live.js" {
+  const text: string;
+  export default text;
+}
+
+declare module "*/morph.js" {
+  const text: string;
+  export default text;
+}
+
 declare module "*/days.js" {
   const text: string;
   export default text;

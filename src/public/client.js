@@ -1,7 +1,6 @@
 // Adds local times to a status page, which is complete without a script.
 const { locale } = document.currentScript.dataset;
 
-// Shows times in the reader's time zone. The original text becomes the tooltip.
 const format = new Intl.DateTimeFormat(locale, {
   day: "numeric",
   month: "short",
@@ -11,13 +10,19 @@ const format = new Intl.DateTimeFormat(locale, {
   timeZoneName: "short",
 });
 const { timeZone } = format.resolvedOptions();
-for (const time of document.querySelectorAll("time[data-clock]")) {
-  const from = new Date(time.dateTime);
-  time.title = time.textContent;
-  time.textContent = time.dataset.until
-    ? format.formatRange(from, new Date(time.dataset.until))
-    : format.format(from);
+
+/** Shows times in the reader's time zone. The original text becomes the tooltip. */
+function localise(root) {
+  for (const time of root.querySelectorAll("time[data-clock]")) {
+    const from = new Date(time.dateTime);
+    time.title = time.textContent;
+    time.textContent = time.dataset.until
+      ? format.formatRange(from, new Date(time.dataset.until))
+      : format.format(from);
+  }
+  for (const zones of root.querySelectorAll("[data-zones]")) {
+    zones.textContent = `Times are those of your clock (${timeZone}).`;
+  }
 }
-for (const zones of document.querySelectorAll("[data-zones]")) {
-  zones.textContent = `Times are those of your clock (${timeZone}).`;
-}
+
+localise(document);

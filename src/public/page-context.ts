@@ -13,6 +13,8 @@ export interface PageContext {
   tone: Tone;
   paths: PagePaths;
   times: PageTimes;
+  /** Version of the content, from `versionOf`; undefined for a preview, which is not refreshed. */
+  version: string | undefined;
   /** Renders Markdown as HTML. */
   renderText: RenderText;
   /**
@@ -27,6 +29,8 @@ export interface Rendering {
   renderText?: RenderText;
   renderPart?: RenderPart;
   timesOf?: TimesOf;
+  /** Version of the content, with which the script refreshes the page. */
+  version?: string;
 }
 
 /** Returns the context of a page. By default it renders without caches. */
@@ -36,6 +40,7 @@ export function contextOf(
     renderText = renderTextUncached,
     renderPart = renderPartUncached,
     timesOf = createPageTimes,
+    version,
   }: Rendering = {},
 ): PageContext {
   const { page } = document;
@@ -46,6 +51,7 @@ export function contextOf(
     tone: toneOf(document),
     paths: pathsOf(page.slug),
     times: timesOf(page),
+    version,
     renderText,
     renderPart: (id, facts, make) => renderPart(`${page.id} ${id}`, [pathsAndTimes, facts], make),
   };

@@ -16,6 +16,7 @@ import {
 import base from "../ui/base.css" with { type: "text" };
 import charts from "../ui/css/charts.css" with { type: "text" };
 import days from "../ui/days.js" with { type: "text" };
+import morph from "../ui/morph.js" with { type: "text" };
 import tokens from "../ui/tokens.css" with { type: "text" };
 import { accentCss } from "./accent";
 import localTimes from "./client.js" with { type: "text" };
@@ -26,6 +27,7 @@ import preferences from "./css/preferences.css" with { type: "text" };
 import sections from "./css/sections.css" with { type: "text" };
 import text from "./css/text.css" with { type: "text" };
 import updates from "./css/updates.css" with { type: "text" };
+import live from "./live.js" with { type: "text" };
 import type { PageContext } from "./page-context";
 
 const PARTS = [
@@ -44,11 +46,11 @@ const PARTS = [
 /** Style sheet of all public pages, without the accent colour. Later files override earlier ones. */
 const pageCss = lazy(() => minifyCss(PARTS.join("\n")));
 
-/** Script of public pages: local times, and days by arrow keys. Pages work without it. */
+/** Script of public pages: local times, days by arrow keys, and live refresh. Pages work without it. */
 export const PAGE_SCRIPT: AssetSource & { content: { text: string } } = {
   name: "page.js",
   mediaType: "text/javascript;charset=utf-8",
-  content: { text: `${localTimes}\n${days}` },
+  content: { text: [localTimes, days, morph, live].join("\n") },
 };
 
 const PAGE_SCRIPT_PATH = assetPath(PAGE_SCRIPT.name, PAGE_SCRIPT.content.text);
@@ -76,7 +78,7 @@ interface PageDocumentProps {
  */
 export function renderPage(props: PageDocumentProps): HtmlDocument {
   const { context, title, path, current, script, css = "", children } = props;
-  const { page, tone, paths, times } = context;
+  const { page, tone, paths, times, version } = context;
   const description = props.description || page.description;
   const style = pageCss() + css + accentCss(page.accent);
   const isPublic = page.visibility === "public";
@@ -110,7 +112,13 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
         )}
         <link rel="icon" href={statusIcon(tone)} />
         <style dangerouslySetInnerHTML={{ __html: style }} />
-        <script defer src={PAGE_SCRIPT_PATH} data-locale={times.locale} />
+        <script
+          defer
+          src={PAGE_SCRIPT_PATH}
+          data-locale={times.locale}
+          data-live={version === undefined ? undefined : `${paths.home}/version`}
+          data-version={version}
+        />
         {script ? <script defer src={assetPath(script.name, script.content.text)} /> : null}
       </head>
       <body dangerouslySetInnerHTML={{ __html: body + spriteFor(body) }} />
@@ -122,7 +130,7 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
 /** Returns the policy: the inline style by its hash, scripts and images of this server. */
 function policyFor(style: string): string {
   const hash = sha256Base64(style);
-  return `default-src 'none'; style-src 'sha256-${hash}'; script-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  return `default-src 'none'; style-src 'sha256-${hash}'; script-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`;
 }
 
 interface FrameProps {

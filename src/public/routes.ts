@@ -36,6 +36,7 @@ import { createSite } from "./site";
 import { readPageExtras, renderEmptyHome, renderStatusPage, statusPageSteps } from "./status-page";
 import { renderSubscribePage } from "./subscribe-page";
 import { UPDATES_MAX } from "./permalink-parts";
+import { versionOf } from "./version";
 
 const PAGE = {
   tag: "Pages",
@@ -73,7 +74,7 @@ export function publicRoutes(
     const now = ctx.clock.now();
     const extras = readPageExtras(ctx.db, snapshot, now);
     return rows.render((renderRow) =>
-      renderStatusPage(snapshot, extras, now, { ...rendering, renderRow }),
+      renderStatusPage(snapshot, extras, now, { ...renderingOf(snapshot), renderRow }),
     );
   }
 
@@ -82,29 +83,37 @@ export function publicRoutes(
     return statusPageSteps(snapshot, latency, { ...rendering, prepareRow: rows.prepare });
   }
 
+  /** Returns functions that render a page, with the version of its content. */
+  function renderingOf(snapshot: Snapshot): Rendering {
+    return { ...rendering, version: versionOf(snapshot, ctx.clock.now()) };
+  }
+
   /** Throws `not_found` where the page has no such incident, or only a draft of it. */
-  function incidentPage(id: string, before: string | undefined, { document }: Snapshot) {
+  function incidentPage(id: string, before: string | undefined, snapshot: Snapshot) {
+    const { document } = snapshot;
     const { record, isMore } = getIncidentPart(ctx.db, id, { before, limit: UPDATES_MAX });
     if (record.row.pageId !== document.page.id) throw notFound("incident");
     const incident = presentIncident(record, ctx.baseUrl);
-    return renderIncidentPage(document, incident, { before, isMore }, rendering);
+    return renderIncidentPage(document, incident, { before, isMore }, renderingOf(snapshot));
   }
 
-  function maintenancePage(id: string, before: string | undefined, { document }: Snapshot) {
+  function maintenancePage(id: string, before: string | undefined, snapshot: Snapshot) {
+    const { document } = snapshot;
     const { record, isMore } = getMaintenancePart(ctx.db, id, { before, limit: UPDATES_MAX });
     if (record.row.pageId !== document.page.id) throw notFound("maintenance");
     const maintenance = presentMaintenance(record, ctx.baseUrl);
-    return renderMaintenancePage(document, maintenance, { before, isMore }, rendering);
+    return renderMaintenancePage(document, maintenance, { before, isMore }, renderingOf(snapshot));
   }
 
-  function historyPage(month: Month, before: string | undefined, { document }: Snapshot) {
+  function historyPage(month: Month, before: string | undefined, snapshot: Snapshot) {
+    const { document } = snapshot;
     const { id, created_at: createdAt } = document.page;
     const first = historyStartOf(ctx.db, { id, createdAt: Date.parse(createdAt) });
     const span = { pageId: id, from: month.from, to: month.to, before: parseCursor(before) };
     const { entries, next } = readHistory(ctx.db, span, ENTRIES_MAX);
     const previous = month.from > first ? month.previous : undefined;
     const part = { entries, before, next: next && formatCursor(next) };
-    return renderHistoryPage(document, { ...month, previous }, part, rendering);
+    return renderHistoryPage(document, { ...month, previous }, part, renderingOf(snapshot));
   }
 
   /** Throws `not_found` for a private page, which has no feeds. */
@@ -152,6 +161,18 @@ export function publicRoutes(
         return answer;
       },
       operation({ ...PAGE, summary: "Show a status page", errors: ["not_found"] }),
+    )
+    .get(
+      "/status/:slug/version",
+      ({ params: { slug }, request, requestContext }) =>
+        site.answerVersion({ slug, rest: "/version", request, requestContext }),
+      operation({
+        ...PAGE,
+        summary: "Read the version of what a status page shows",
+        answers: { 200: { description: "The version.", mediaType: "text/plain" } },
+        errors: ["not_found"],
+        conditional: "etag",
+      }),
     )
     .get(
       "/status/:slug/incidents/:id",

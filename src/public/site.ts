@@ -7,12 +7,14 @@ import {
   findCurrentSession,
   NO_STORE,
   PUBLIC_CACHE,
-  type Representation,
+  Representation,
+  representOnce,
   type SentPage,
   sendHtml,
 } from "../http";
 import { runInSlices } from "../kernel/in-slices";
 import { htmlRepresentation } from "./answers";
+import { versionOf } from "./version";
 
 /** Number of cached further documents of one status page, such as its history. */
 const CACHED_MAX = 32;
@@ -45,6 +47,16 @@ export interface Site {
     make: (snapshot: Snapshot) => SentPage,
     stepsOf?: (snapshot: Snapshot) => Generator<number, void>,
   ): Response | Promise<Response>;
+  /**
+   * Answers with the version of what the page shows, under the same conditions as the page itself. Throws
+   * `not_found`.
+   */
+  answerVersion(pageRequest: PageRequest): Response;
+}
+
+/** Returns the version of a page in a few bytes. */
+function versionText(version: string, cacheControl: string): Representation {
+  return new Representation(version, { mediaType: "text/plain;charset=utf-8", cacheControl });
 }
 
 /**
@@ -80,21 +92,34 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
     return running;
   }
 
+  const publicVersion = representOnce((snapshot: Snapshot) =>
+    versionText(versionOf(snapshot, ctx.clock.now()), PUBLIC_CACHE),
+  );
+
+  /** Returns the snapshot that the caller may see at `now`, or a redirect to the current slug. */
+  function open({ slug, rest, request }: PageRequest, now: number): Opened | Response {
+    const snapshot = snapshots.read(slug, now);
+    if (!snapshot) throw notFound("status page");
+    const { page } = snapshot.document;
+    const isPublic = page.visibility === "public";
+    // The answer does not reveal that there is a private page.
+    if (!isPublic && !findCurrentSession(ctx, sessions, request, now)) {
+      throw notFound("status page");
+    }
+    if (page.slug !== slug) {
+      return redirect(`/status/${page.slug}${rest}`, isPublic ? PUBLIC_CACHE : NO_STORE);
+    }
+    return { snapshot, isPublic };
+  }
+
   return {
-    answer({ slug, rest, request, requestContext }, make, stepsOf) {
+    answer(pageRequest, make, stepsOf) {
+      const { rest, request, requestContext } = pageRequest;
       /** Answers as of `now`, in unix ms. */
       function answerAt(now: number, preparationsLeft: number): Response | Promise<Response> {
-        const snapshot = snapshots.read(slug, now);
-        if (!snapshot) throw notFound("status page");
-        const { page } = snapshot.document;
-        const isPublic = page.visibility === "public";
-        // The answer does not reveal that there is a private page.
-        if (!isPublic && !findCurrentSession(ctx, sessions, request, now)) {
-          throw notFound("status page");
-        }
-        if (page.slug !== slug) {
-          return redirect(`/status/${page.slug}${rest}`, isPublic ? PUBLIC_CACHE : NO_STORE);
-        }
+        const opened = open(pageRequest, now);
+        if (opened instanceof Response) return opened;
+        const { snapshot, isPublic } = opened;
         if (stepsOf && preparationsLeft > 0 && !cache.get(snapshot)?.has(rest)) {
           const running = prepare(snapshot, stepsOf);
           if (running) return running.then(() => answerAt(ctx.clock.now(), preparationsLeft - 1));
@@ -105,7 +130,24 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
       }
       return answerAt(requestContext.now, PREPARATIONS_MAX);
     },
+
+    answerVersion(pageRequest) {
+      const { request, requestContext } = pageRequest;
+      const opened = open(pageRequest, requestContext.now);
+      if (opened instanceof Response) return opened;
+      const { snapshot, isPublic } = opened;
+      const version = isPublic
+        ? publicVersion(snapshot)
+        : versionText(versionOf(snapshot, requestContext.now), NO_STORE);
+      return version.respond(request, requestContext);
+    },
   };
+}
+
+/** A page that the caller may see. */
+interface Opened {
+  snapshot: Snapshot;
+  isPublic: boolean;
 }
 
 /** Returns a redirect that is cached for a short time, since the page may take its earlier slug back. */

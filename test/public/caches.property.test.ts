@@ -12,6 +12,7 @@ import { INCIDENT_STATUSES, type IncidentStatus } from "../../src/domain/inciden
 import { MINUTE_MS, toIso } from "../../src/kernel/time";
 import { readPageExtras, renderStatusPage } from "../../src/public/status-page";
 import { V2_DOCUMENTS, type V2Document } from "../../src/public/v2/documents";
+import { versionOf } from "../../src/public/version";
 import { createPublicSite, type PublicSite } from "../support/public-site";
 
 /** Does what a step says, and answers whether that was done: what there is nothing of is refused. */
@@ -203,7 +204,9 @@ test("a cached page equals a newly rendered one after any series of changes", as
         const kept = site.snapshot();
         expect(kept.document).toEqual(rebuilt.document);
         expect([...kept.days]).toEqual([...rebuilt.days]);
-        const { html } = renderStatusPage(rebuilt, readPageExtras(app.ctx.db, rebuilt, now), now);
+        const extras = readPageExtras(app.ctx.db, rebuilt, now);
+        const version = versionOf(kept, now);
+        const { html } = renderStatusPage(rebuilt, extras, now, { version });
         expect((await app.call("/status/acme")).text).toBe(html);
         const v2 = incidentsOf({ snapshot: rebuilt, reader: app.ctx.db, now });
         expect((await app.call("/status/acme/api/v2/incidents.json")).body).toEqual(v2);

@@ -1,0 +1,43 @@
+import type { Snapshot } from "../features/status";
+import { sha256Hex } from "../kernel/hash";
+import { MINUTE_MS } from "../kernel/time";
+
+/** Time after which an unchanged page has another version, since response times change with time. */
+const VERSION_MS = 5 * MINUTE_MS;
+/** Decimals of an uptime that pages show: a hundredth of a per cent. */
+const UPTIME_DECIMALS = 4;
+const VERSION_LENGTH = 16;
+
+const versions = new WeakMap<Snapshot, string>();
+
+/**
+ * Returns the version of what a page shows: a hash that changes with its content, at midnight in UTC, and
+ * every five minutes. It is computed once per snapshot. A snapshot that is built again with the same
+ * content has the same version. `now` is in unix ms.
+ */
+export function versionOf(snapshot: Snapshot, now: number): string {
+  let version = versions.get(snapshot);
+  if (version === undefined) {
+    const facts = [shownBy(snapshot), Math.floor(now / VERSION_MS)];
+    version = sha256Hex(JSON.stringify(facts)).slice(0, VERSION_LENGTH);
+    versions.set(snapshot, version);
+  }
+  return version;
+}
+
+/** Returns the facts of a document that pages show, with the version of each text instead of its updates. */
+function shownBy({ document, openIncidentCount }: Snapshot) {
+  const components = document.components.map((component) => ({
+    ...component,
+    uptime_90d: component.uptime_90d?.toFixed(UPTIME_DECIMALS),
+  }));
+  const incidents = document.incidents.map(withoutUpdates);
+  const maintenance = document.maintenance.map(withoutUpdates);
+  return { ...document, components, incidents, maintenance, openIncidentCount };
+}
+
+/** Returns an object without its updates. Every change of an update raises the version of its object. */
+function withoutUpdates(entry: { updates: unknown }): unknown {
+  const { updates: _, ...facts } = entry;
+  return facts;
+}

@@ -1,0 +1,81 @@
+// Makes parts of a page equal to newer ones, without replacing what stayed the same.
+
+/** Elements that keep their content, since a reader may have changed it. */
+const KEPT = "form, dialog";
+/** First element that tells a row, a card or a group from its neighbours. */
+const NAMING = "h2, h3, h4, a[href], strong, th, td";
+
+/** Makes an element equal to another one. Focus, open details, forms and dialogs stay. */
+globalThis.morph = (element, wanted) => {
+  const focused = document.activeElement;
+  morphElement(element, wanted);
+  if (focused?.isConnected && focused !== document.activeElement) {
+    focused.focus({ preventScroll: true });
+  }
+};
+
+function morphElement(element, wanted) {
+  if (element.matches(KEPT) || element.isEqualNode(wanted)) return;
+  const names = new Set([...element.getAttributeNames(), ...wanted.getAttributeNames()]);
+  // Readers open details, and arrow keys move the tab stop of a chart.
+  names.delete("open");
+  if (element.matches("[data-day]")) names.delete("tabindex");
+  for (const name of names) {
+    const value = wanted.getAttribute(name);
+    if (value === null) element.removeAttribute(name);
+    else if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+  }
+  morphChildren(element, wanted);
+}
+
+function morphChildren(element, wanted) {
+  const goals = [...wanted.childNodes];
+  const nodes = [...element.childNodes];
+  const pairs = pair(nodes, goals);
+  const used = new Set(pairs.values());
+  for (const node of nodes) if (!used.has(node)) node.remove();
+  let next = element.firstChild;
+  for (const goal of goals) {
+    const own = pairs.get(goal);
+    if (!own) element.insertBefore(document.importNode(goal, true), next);
+    else if (own === next) next = own.nextSibling;
+    else element.insertBefore(own, next);
+    if (own?.nodeType === Node.ELEMENT_NODE) morphElement(own, goal);
+    else if (own && own.nodeValue !== goal.nodeValue) own.nodeValue = goal.nodeValue;
+  }
+}
+
+/** Returns the node for each goal: the one with the same key, else one that may become it. */
+function pair(nodes, goals) {
+  const pairs = new Map();
+  const free = Map.groupBy(nodes, keyOf);
+  const take = (goal, key) => {
+    const node = free.get(key)?.shift();
+    if (node) pairs.set(goal, node);
+  };
+  for (const goal of goals) take(goal, keyOf(goal));
+  const rest = [...free.values()].flat().filter((node) => !hasOwnForm(node));
+  for (const goal of goals) {
+    if (pairs.has(goal) || hasOwnForm(goal)) continue;
+    const index = rest.findIndex((node) => node.nodeName === goal.nodeName);
+    if (index >= 0) pairs.set(goal, ...rest.splice(index, 1));
+  }
+  return pairs;
+}
+
+/** True for a node that must not become another one, since its form acts on its object. */
+function hasOwnForm(node) {
+  return node.id || node.matches?.(KEPT) || node.querySelector?.(KEPT);
+}
+
+function keyOf(node) {
+  if (node.nodeType !== Node.ELEMENT_NODE) return node.nodeName;
+  const naming = node.querySelector(NAMING);
+  const name =
+    node.id ||
+    node.getAttribute("action") ||
+    naming?.getAttribute("href") ||
+    naming?.textContent ||
+    "";
+  return `${node.nodeName} ${name}`;
+}

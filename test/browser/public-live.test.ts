@@ -1,0 +1,172 @@
+import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { describeWithBrowser } from "../support/browser";
+import { type BrowserSite, openSite } from "../support/browser-site";
+import { setHidden } from "../support/hidden-tab";
+
+const VERSION = /\/status\/acme\/version$/;
+/** More than the longest time between two requests. */
+const A_TURN_MS = 15_000;
+
+/** Opens a tab whose timers the test owns. */
+async function openTab(site: BrowserSite, path = "/status/acme") {
+  const visit = await site.visit("/docs/errors");
+  await visit.page.clock.install();
+  await visit.page.goto(site.origin + path);
+  const asked = () => visit.requests.filter((url) => VERSION.test(url)).length;
+  return { ...visit, asked };
+}
+
+/** Lets the time of a tab pass until it has asked for the version. */
+async function turn(page: Page, ms = A_TURN_MS) {
+  const answer = page.waitForResponse(VERSION);
+  await page.clock.runFor(ms);
+  return answer;
+}
+
+/** Serves a page with two components. `report` opens an incident on one of them. */
+async function openAcme(site: BrowserSite) {
+  const { components } = await site.app.page({ slug: "acme", name: "Acme" }, ["API", "Web"]);
+  const key = await site.app.keyWith("write:incidents");
+  return {
+    async report(name: string) {
+      const status = "major_outage";
+      const json = {
+        page: "acme",
+        name,
+        body: "We look.",
+        components: { [components["API"] ?? ""]: status },
+      };
+      const answer = await site.app.call("/api/v1/incidents", { method: "POST", key, json });
+      expect(answer.status).toBe(201);
+    },
+  };
+}
+
+describeWithBrowser("an open status page", (browser) => {
+  test("a change appears in two open tabs with title, favicon and headline, and is announced once", async () => {
+    await using site = await openSite(browser());
+    const { report } = await openAcme(site);
+    const tabs = [await openTab(site), await openTab(site, "/")];
+    const icons = await Promise.all(tabs.map(({ page }) => iconOf(page)));
+    await report("The API is down");
+    for (const [index, { page, errors }] of tabs.entries()) {
+      await watchRegion(page);
+      await page.locator(".day-table summary").first().click();
+      await turn(page);
+      await page.getByRole("heading", { name: "The API is down" }).waitFor();
+      expect(await page.title()).toContain("ystem outage · Acme");
+      expect(await page.locator(".banner strong").textContent()).toContain("ystem outage");
+      expect(await iconOf(page)).not.toBe(icons[index] ?? "");
+      expect(await page.locator(".day-table").first().getAttribute("open")).not.toBeNull();
+      expect(await page.getByRole("status").textContent()).toBe(await page.title());
+      await turn(page);
+      await turn(page);
+      expect(await page.evaluate(() => Reflect.get(window, "announced"))).toBe(1);
+      expect(errors).toEqual([]);
+    }
+  }, 60_000);
+
+  test("an unchanged page is not fetched again, and its time stays current", async () => {
+    await using site = await openSite(browser());
+    await openAcme(site);
+    const { page, requests } = await openTab(site);
+    const loaded = requests.filter((url) => url.endsWith("/status/acme")).length;
+    const time = page.locator(".banner time");
+    const before = await time.getAttribute("datetime");
+    expect((await turn(page)).status()).toBe(200);
+    expect((await turn(page)).status()).toBe(304);
+    await page.waitForFunction(
+      (old) => document.querySelector<HTMLTimeElement>(".banner time")?.dateTime !== old,
+      before,
+    );
+    expect(requests.filter((url) => url.endsWith("/status/acme"))).toHaveLength(loaded);
+  }, 60_000);
+
+  test("the focus stays on its element when an incident appears above it", async () => {
+    await using site = await openSite(browser());
+    const { report } = await openAcme(site);
+    const { page } = await openTab(site);
+    await page.locator(".day-table summary").last().focus();
+    const focused = await page.evaluateHandle(() => document.activeElement);
+    await report("The API is down");
+    await turn(page);
+    await page.getByRole("heading", { name: "The API is down" }).waitFor();
+    expect(await focused.evaluate((element) => element === document.activeElement)).toBe(true);
+  }, 60_000);
+
+  test("a hidden tab asks nothing, and asks at once when it is shown again", async () => {
+    await using site = await openSite(browser());
+    await openAcme(site);
+    const { page, asked } = await openTab(site);
+    await setHidden(page, true);
+    await page.clock.runFor(10 * 60_000);
+    expect(asked()).toBe(0);
+    const answer = page.waitForResponse(VERSION);
+    await setHidden(page, false);
+    await page.clock.runFor(0);
+    expect((await answer).status()).toBe(200);
+  }, 60_000);
+
+  test("Retry-After of a 429 is honoured, also by a tab that is shown again", async () => {
+    await using site = await openSite(browser());
+    await openAcme(site);
+    const { page, asked } = await openTab(site);
+    await page.route(VERSION, (route) =>
+      route.fulfill({ status: 429, headers: { "retry-after": "100" } }),
+    );
+    expect((await turn(page)).status()).toBe(429);
+    await page.clock.runFor(90_000);
+    await setHidden(page, true);
+    await setHidden(page, false);
+    await page.clock.runFor(5_000);
+    expect(asked()).toBe(1);
+    await page.unroute(VERSION);
+    expect((await turn(page, 30_000)).status()).toBe(200);
+  }, 60_000);
+
+  test("a tab waits a minute if fewer than 20 requests are left to its address", async () => {
+    await using site = await openSite(browser());
+    await openAcme(site);
+    const { page, asked } = await openTab(site);
+    await page.route(VERSION, async (route) => {
+      const response = await route.fetch();
+      const headers = { ...response.headers(), ratelimit: '"public";r=19;t=30' };
+      await route.fulfill({ response, headers });
+    });
+    await turn(page);
+    await page.clock.runFor(55_000);
+    expect(asked()).toBe(1);
+    await turn(page, 10_000);
+  }, 60_000);
+
+  test("a tab asks less often while the server fails, and recovers", async () => {
+    await using site = await openSite(browser());
+    const { report } = await openAcme(site);
+    const { page, asked } = await openTab(site);
+    await page.route(VERSION, (route) => route.fulfill({ status: 503 }));
+    expect((await turn(page)).status()).toBe(503);
+    expect((await turn(page, 30_000)).status()).toBe(503);
+    await page.clock.runFor(40_000);
+    expect(asked()).toBe(2);
+    await page.unroute(VERSION);
+    await report("The API is down");
+    await turn(page, 60_000);
+    await page.getByRole("heading", { name: "The API is down" }).waitFor();
+  }, 60_000);
+});
+
+async function iconOf(page: Page): Promise<string> {
+  return (await page.locator("link[rel=icon]").getAttribute("href")) ?? "";
+}
+
+/** Counts the changes of the region that screen readers announce. */
+function watchRegion(page: Page): Promise<void> {
+  return page.evaluate(() => {
+    Reflect.set(window, "announced", 0);
+    const [region] = document.querySelectorAll("[role=status]");
+    new MutationObserver(() =>
+      Reflect.set(window, "announced", Reflect.get(window, "announced") + 1),
+    ).observe(region as Element, { childList: true, characterData: true, subtree: true });
+  });
+}
