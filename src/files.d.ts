@@ -31,6 +31,11 @@ declare module "*/client.js" {
   export default text;
 }
 /** Text of the browser script for charts of days. */
+declare module "*/live-sign.js" {
+  const text: string;
+  export default text;
+}
+
 declare module "*/live.js" {
   const text: string;
   export default text;

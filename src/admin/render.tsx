@@ -1,5 +1,12 @@
 import type { ComponentChildren } from "preact";
-import { type RequestContext, type ClientAddresses, sendHtml, sessionOf } from "../http";
+import {
+  type RequestContext,
+  type ClientAddresses,
+  isLiveRefresh,
+  sendHtml,
+  sendLive,
+  sessionOf,
+} from "../http";
 import { linkedAssets } from "../ui";
 import type { Flashes } from "./flashes";
 import { navigationFor } from "./navigation";
@@ -52,7 +59,8 @@ export function createRenderer({
   return {
     async screen({ request, requestContext }, { title, children, ...options }) {
       const { id, user } = sessionOf(requestContext);
-      const flash = flashes.take(id);
+      const isRefresh = isLiveRefresh(request);
+      const flash = isRefresh ? undefined : flashes.take(id);
       const side = readSide(requestContext.now);
       const document = renderScreen({
         title,
@@ -60,12 +68,13 @@ export function createRenderer({
         nav: navigationFor(user.role, requestContext.route?.path ?? "", side.attention),
         side,
         now: requestContext.now,
+        livePath: livePathOf(request, options),
         warnings: warnings(),
         assets: linkedAssets(),
         children,
         ...(flash ? { flash } : {}),
       });
-      return sendHtml(request, document, options);
+      return isRefresh ? sendLive(request, document) : sendHtml(request, document, options);
     },
 
     async plain(request, { title, children, ...options }) {
@@ -73,4 +82,17 @@ export function createRenderer({
       return sendHtml(request, document, options);
     },
   };
+}
+
+/**
+ * Returns the path with which a screen is requested again; undefined for the answer to a form and for a
+ * screen with a secret, which are shown once.
+ */
+function livePathOf(
+  request: Request,
+  { status = 200, isSecret = false }: Pick<Screen, "status" | "isSecret">,
+): string | undefined {
+  if (request.method === "POST" || status !== 200 || isSecret) return undefined;
+  // Not parsed, since the host may be invalid.
+  return request.url.replace(/^[a-z]+:\/\/[^/]*/i, "");
 }

@@ -37,6 +37,8 @@ interface ScreenProps {
   side: SideState;
   /** Unix ms. */
   now: number;
+  /** Path of the screen, with which a script refreshes it; undefined for a screen that is shown once. */
+  livePath?: string | undefined;
   /** Confirmation of the last action, shown once. */
   flash?: { tone: Tone; text: string } | undefined;
   /** Problems of the installation, on every screen until they are solved. */
@@ -59,7 +61,7 @@ export function renderScreen(props: ScreenProps): HtmlDocument {
         <div class="shell">
           <Side user={props.user} nav={props.nav} side={props.side} />
           <div class="sheet">
-            <Bar now={props.now} />
+            <Bar now={props.now} livePath={props.livePath} />
             <main class="main" id="main" tabIndex={-1}>
               {(props.warnings ?? []).map((warning) => (
                 <Notice key={warning} tone="degraded">
@@ -86,7 +88,7 @@ function Side({ user, nav, side }: Pick<ScreenProps, "user" | "nav" | "side">) {
       </a>
       <PageLink side={side} />
       <div class="menu-box" id="menu" popover="auto">
-        <nav class="menu" aria-label="Dashboard">
+        <nav class="menu" id="menu-links" data-live aria-label="Dashboard">
           {nav.map((group) => (
             <NavLinks key={group.label ?? ""} group={group} />
           ))}
@@ -117,7 +119,7 @@ function Side({ user, nav, side }: Pick<ScreenProps, "user" | "nav" | "side">) {
 function PageLink({ side: { worst, otherPages } }: Pick<ScreenProps, "side">) {
   if (!worst) return null;
   return (
-    <a class={`side-page t-${worst.tone}`} href={worst.path}>
+    <a class={`side-page t-${worst.tone}`} id="side-page" data-live href={worst.path}>
       <StatusRing tone={worst.tone} />
       <span>
         <b>{worst.name}</b>
@@ -161,8 +163,11 @@ function Count({ attention: { count, what, tone } }: { attention: Attention }) {
   );
 }
 
-/** Line above the content with the server's time. A screen below another one shows its breadcrumbs there. */
-function Bar({ now }: { now: number }) {
+/**
+ * Line above the content with the server's time, and the sign of the live refresh. A screen below another
+ * one shows its breadcrumbs there.
+ */
+function Bar({ now, livePath }: Pick<ScreenProps, "now" | "livePath">) {
   const at = toIso(now);
   return (
     <section class="bar" aria-label="Time">
@@ -172,6 +177,11 @@ function Bar({ now }: { now: number }) {
           <span class="rest"> · {longDay(at)}</span>
         </time>
       </p>
+      {livePath === undefined ? null : (
+        <p class="live is-still" data-live-path={livePath}>
+          As of {at.slice(11, 16)} UTC · <a href={safeHref(livePath)}>Reload</a>
+        </p>
+      )}
     </section>
   );
 }
@@ -183,7 +193,7 @@ function TabBar({ nav }: Pick<ScreenProps, "nav">) {
   const links = nav.flatMap((group) => group.links).filter(({ href }) => TABS.includes(href));
   links.sort((a, b) => TABS.indexOf(a.href) - TABS.indexOf(b.href));
   return (
-    <nav class="tabbar" aria-label="Shortcuts">
+    <nav class="tabbar" id="tabbar" data-live aria-label="Shortcuts">
       {links.map(({ href, label, icon, isCurrent, attention }) => (
         <a key={href} href={safeHref(href)} aria-current={isCurrent ? "page" : undefined}>
           <Icon name={icon} />

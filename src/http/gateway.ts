@@ -13,6 +13,7 @@ import { createBodyBudget } from "./body-budget";
 import type { ClientAddresses } from "./client-address";
 import { bodyHeadersProblem, isChunked } from "./declared-body";
 import { badHost, isPreflight, preflight, rateLimited } from "./gateway-answers";
+import { isLiveRefresh } from "./live-refresh";
 import { problemResponse, toProblem } from "./problems";
 import {
   type ContextDependencies,
@@ -175,7 +176,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   function pass(context: GatewayContext, url: SplitUrl, route: Route) {
     const end = route.body ? finish : finishUnread;
     try {
-      if (context.caller.kind === "session") {
+      if (context.caller.kind === "session" && !isLiveRefresh(context.request)) {
         deps.sessions.touch(context.caller.session, context.now, context.address.ip);
       }
       const { request } = context;

@@ -29,6 +29,7 @@ export { createOnce } from "./create-once";
 export { createGateway, type Gateway, type GatewayDependencies } from "./gateway";
 export { type Form, formBody } from "./form-body";
 export { jsonBody, noBody, optionalJsonBody } from "./json-body";
+export { isLiveRefresh, sendLive } from "./live-refresh";
 export { ANY_KEY, type Operation, operation, scope, session } from "./operation";
 export { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "./pagination";
 export { buildOpenApi } from "./openapi/document";

@@ -7,6 +7,9 @@ import { lazy } from "../kernel/lazy";
 import client from "./client.js" with { type: "text" };
 import days from "./days.js" with { type: "text" };
 import type { LinkedAssets } from "./documents";
+import live from "./live.js" with { type: "text" };
+import liveSign from "./live-sign.js" with { type: "text" };
+import morph from "./morph.js" with { type: "text" };
 import ordering from "./ordering.js" with { type: "text" };
 import { ringIcon } from "./pictures";
 import secrets from "./secrets.js" with { type: "text" };
@@ -92,7 +95,10 @@ const STYLE = {
   name: "allclear.css",
   text: lazy(() => dashboardCss(assetPath(FONT_NAME, readFileSync(inter)))),
 };
-const SCRIPT = { name: "allclear.js", text: [client, secrets, days].join("\n") };
+const SCRIPT = {
+  name: "allclear.js",
+  text: [client, secrets, days, morph, liveSign, live].join("\n"),
+};
 const ORDERING = { name: "allclear.ordering.js", text: ordering };
 const ICON = { name: "ring.svg", text: ringIcon(TONE_FILLS.ok) };
 

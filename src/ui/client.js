@@ -2,8 +2,13 @@
 
 const all = (selector, root = document) => root.querySelectorAll(selector);
 
-/** Shows the elements that need a script, and times in the reader's time zone. */
 function enhance(root) {
+  enhanceBlock(root);
+  for (const input of all("[data-zone]", root)) showZones(input);
+}
+
+/** Shows the elements that need a script, and times in the reader's time zone. */
+function enhanceBlock(root) {
   for (const element of all("[data-scripted]", root)) element.hidden = false;
   for (const time of all("time[datetime]", root)) {
     const at = new Date(time.dateTime);
@@ -11,7 +16,6 @@ function enhance(root) {
     const local = at.toLocaleString(undefined, { dateStyle: "long", timeStyle: "long" });
     time.title = time.title ? `${local}\n${time.title}` : local;
   }
-  for (const input of all("[data-zone]", root)) showZones(input);
 }
 
 async function copy(button) {

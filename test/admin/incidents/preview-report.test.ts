@@ -32,14 +32,9 @@ describe("a preview of an incident", () => {
     const preview = await site.preview(fields);
     await site.report(fields);
     const published = await site.app.call("/status/acme");
-<<<<<<< HEAD
-    const withoutIds = (html: string) => html.replaceAll(/(inc|upd)_\w{26}/g, "$1");
-    const strip = `<p class="strip t-maint" role="status">${STRIP}</p>`;
-=======
     const withoutIds = (html: string) =>
       html.replaceAll(/(inc|upd)_\w{26}| data-(live|version)="[^"]*"/g, "$1");
-    const strip = `<p class="banner notice t-maint" role="status">${STRIP}</p>`;
->>>>>>> 82949502 (Refresh open status pages when their version changes)
+    const strip = `<p class="strip t-maint" role="status">${STRIP}</p>`;
     expect(preview.text).toContain(strip);
     expect(withoutIds(preview.text).replace(strip, "").replace("<title>Preview: ", "<title>")).toBe(
       withoutIds(published.text),

@@ -1,0 +1,217 @@
+// Keeps the open screen current: asks for it, and changes the blocks that differ.
+
+const ASK_MS = 3_000;
+const ASK_MAX_MS = 30_000;
+const TICK_MS = 1_000;
+/** Time without an answer after which the connection counts as lost. */
+const LOST_MS = 15_000;
+const FIELD = "input:not([type=hidden]), select, textarea";
+/** Elements that are never a block, since other scripts or a person change them. */
+const NO_BLOCK = "form, dialog, .flash, .order, [data-live]";
+
+for (const sign of all("[data-live-path]")) keepCurrent(sign);
+
+function keepCurrent(element) {
+  const path = element.dataset.livePath;
+  const sign = createLiveSign(element, () => update(true));
+  let tag = "";
+  let goodAt = Date.now();
+  // Difference between the clocks of the server and of the reader.
+  let offset = 0;
+  let notBefore = 0;
+  let failures = 0;
+  let isAsking = false;
+  let hasEnded = false;
+  let wanted = new Map();
+  let waiting = 0;
+
+  const ticking = setInterval(tick, TICK_MS);
+  document.addEventListener("visibilitychange", tick);
+  notBefore = Date.now() + ASK_MS;
+  showState();
+
+  function tick() {
+    if (document.hidden || hasEnded) return;
+    if (waiting > 0) update(false);
+    sign.speak([]);
+    sign.showClock(Date.now() + offset);
+    showState();
+    if (!isAsking && Date.now() >= notBefore) ask();
+  }
+
+  async function ask() {
+    isAsking = true;
+    try {
+      const headers = { "Allclear-Live": "1", "If-None-Match": tag };
+      read(await fetch(path, { headers, cache: "no-store", redirect: "manual" }));
+    } catch {
+      fail(undefined);
+    }
+    isAsking = false;
+  }
+
+  function read(answer) {
+    if (answer.status === 401) {
+      return end("Signed out", "Sign in", `/admin/sign-in?next=${encodeURIComponent(path)}`);
+    }
+    if (answer.status === 429 || answer.status >= 500) return fail(answer);
+    if (answer.status !== 200 && answer.status !== 304) return end("Not updated", "Reload", path);
+    return succeed(answer);
+  }
+
+  async function succeed(answer) {
+    const isNew = answer.status === 200;
+    const text = isNew ? await answer.text() : "";
+    goodAt = Date.now();
+    failures = 0;
+    notBefore = goodAt + ASK_MS;
+    const date = Date.parse(answer.headers.get("date"));
+    if (date) offset = date - goodAt;
+    if (isNew) {
+      tag = answer.headers.get("etag") ?? "";
+      const page = new DOMParser().parseFromString(text, "text/html");
+      wanted = blocksOf(page);
+      for (const block of wanted.values()) enhanceBlock(block);
+      addIcons(page);
+      update(false);
+    }
+    showState();
+  }
+
+  /** Waits as long as the server says, or longer after each failure. */
+  function fail(answer) {
+    failures += 1;
+    const told = 1_000 * Number(answer?.headers.get("retry-after"));
+    notBefore = Date.now() + (told || Math.min(ASK_MAX_MS, ASK_MS * 2 ** (failures - 1)));
+  }
+
+  function end(...words) {
+    hasEnded = true;
+    clearInterval(ticking);
+    sign.end(...words);
+  }
+
+  function showState() {
+    const seconds = Math.round((Date.now() - goodAt) / 1_000);
+    if (hasEnded) return;
+    if (seconds * 1_000 >= LOST_MS && failures > 0) {
+      const at = new Date(goodAt + offset).toISOString().slice(11, 19);
+      sign.show("Connection lost, trying again", `last updated ${at} UTC`, true);
+    } else if ([...blocksOf(document).values()].some(isWrittenIn)) {
+      sign.show("Paused while you write", "", true);
+    } else {
+      sign.show("Live", `updated ${seconds} s ago`, false);
+    }
+    sign.offer(waiting);
+  }
+
+  /** Changes the blocks that differ. Those that a person uses wait, unless the person asks for them. */
+  function update(isAsked) {
+    const before = stateOf();
+    const shown = blocksOf(document);
+    waiting = 0;
+    for (const [key, block] of wanted) {
+      const own = shown.get(key);
+      if (!own) insert(block, shown);
+      else if (isAsked || !isUsed(own, block)) morph(own, block);
+      else if (contentOf(own) !== contentOf(block)) waiting += 1;
+    }
+    for (const [key, own] of shown) {
+      if (!wanted.has(key) && !own.querySelector("form")) own.remove();
+    }
+    const after = stateOf();
+    sign.speak(after.filter((sentence) => !before.includes(sentence)));
+    showState();
+  }
+
+  /** Inserts a block that is new, after or before a block that is shown. */
+  function insert(block, shown) {
+    const keys = new Map(Array.from(wanted, ([key, element]) => [element, key]));
+    const find = (step) => {
+      for (let near = block[step]; near; near = near[step]) {
+        const own = shown.get(keys.get(near));
+        if (own?.isConnected) return own;
+      }
+      return undefined;
+    };
+    const copy = document.importNode(block, true);
+    const previous = find("previousElementSibling");
+    if (previous) previous.after(copy);
+    else find("nextElementSibling")?.before(copy);
+    if (copy.isConnected) shown.set(keys.get(block), copy);
+  }
+}
+
+/** Returns the blocks with an id, and the parts of the content that have none, by key. */
+function blocksOf(root) {
+  const blocks = new Map();
+  for (const block of all("[data-live][id]", root)) {
+    if (!block.parentElement.closest("[data-live]")) blocks.set(block.id, block);
+  }
+  const counts = {};
+  for (const part of root.querySelector("#main")?.children ?? []) {
+    if (part.matches(NO_BLOCK) || part.querySelector(".order, [data-live], [data-summary]"))
+      continue;
+    const kind = `${part.nodeName} ${part.className}`;
+    counts[kind] = (counts[kind] ?? 0) + 1;
+    blocks.set(`${kind} ${counts[kind]}`, part);
+  }
+  return blocks;
+}
+
+/** True for a block that must not change now: a person writes or selects in it, or points at moving rows. */
+function isUsed(own, block) {
+  const selection = getSelection();
+  if (isWrittenIn(own) || (!selection.isCollapsed && selection.containsNode(own, true)))
+    return true;
+  return own.matches(":hover") && rowsOf(own) !== rowsOf(block);
+}
+
+function isWrittenIn(block) {
+  const active = document.activeElement;
+  if (active?.matches(FIELD) && block.contains(active)) return true;
+  return [...all(FIELD, block)].some(isChanged);
+}
+
+function isChanged({ type, checked, defaultChecked, value, defaultValue, options, selectedIndex }) {
+  if (type === "checkbox" || type === "radio") return checked !== defaultChecked;
+  if (!options) return value !== defaultValue;
+  const initial = [...options].findIndex(({ defaultSelected }) => defaultSelected);
+  return selectedIndex !== Math.max(0, initial);
+}
+
+/** Returns the links of rows in their order. */
+function rowsOf(block) {
+  return Array.from(all("tbody a[href], li a[href]", block), ({ href }) => href).join(" ");
+}
+
+/** Returns the content of a block without what is never replaced and without relative times. */
+function contentOf(block) {
+  const copy = block.cloneNode(true);
+  for (const part of all("form, dialog, time", copy)) part.remove();
+  for (const details of all("details", copy)) details.open = false;
+  return copy.innerHTML;
+}
+
+/** Adds the icons that only the new content uses. */
+function addIcons(page) {
+  const sprite = document.querySelector(".sprite");
+  for (const symbol of all(".sprite symbol", page)) {
+    if (sprite && !document.getElementById(symbol.id))
+      sprite.append(document.importNode(symbol, true));
+  }
+}
+
+/** Returns the state of the installation in sentences. */
+function stateOf() {
+  const sentences = [];
+  for (const page of all("#side-page > span:not(.visually-hidden)")) {
+    const [name, headline] = all("b, small", page);
+    if (headline) sentences.push(`${name.textContent}: ${headline.textContent}.`);
+  }
+  for (const count of all("#menu-links .n")) {
+    const label = count.parentElement.querySelector("span").textContent;
+    sentences.push(`${label}: ${count.textContent}.`);
+  }
+  return sentences;
+}
