@@ -86,7 +86,7 @@ function keepCurrent() {
     const isNewStyle = ["style", "script"].some(
       (name) => sourceOf(page, name) !== sourceOf(document, name),
     );
-    if (!next || (isNewStyle && !isTyping())) return location.reload();
+    if (!next || (isNewStyle && !isWrittenIn(document.body))) return location.reload();
     if (next === shown) return;
     shown = next;
     localise(page);
@@ -103,10 +103,6 @@ function keepCurrent() {
 function sourceOf(root, name) {
   const element = root.querySelector(name);
   return element && (element.getAttribute("src") ?? element.textContent);
-}
-
-function isTyping() {
-  return document.activeElement.matches("input, select, textarea");
 }
 
 /** Leaves changes to be announced by one region. */

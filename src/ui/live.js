@@ -5,9 +5,10 @@ const ASK_MAX_MS = 30_000;
 const TICK_MS = 1_000;
 /** Time without an answer after which the connection counts as lost. */
 const LOST_MS = 15_000;
-const FIELD = "input:not([type=hidden]), select, textarea";
+/** Parts of the content that are blocks without an id. */
+const PARTS = "#main > :not(.columns), .columns > :not(.columns-main), .columns-main > *";
 /** Elements that are never a block, since other scripts or a person change them. */
-const NO_BLOCK = "form, dialog, .flash, .order, [data-live]";
+const NO_BLOCK = "form, dialog, .flash, .order, [data-live], [data-live] *";
 
 for (const sign of all("[data-live-path]")) keepCurrent(sign);
 
@@ -97,7 +98,7 @@ function keepCurrent(element) {
     if (seconds * 1_000 >= LOST_MS && failures > 0) {
       const at = new Date(goodAt + offset).toISOString().slice(11, 19);
       sign.show("Connection lost, trying again", `last updated ${at} UTC`, true);
-    } else if ([...blocksOf(document).values()].some(isWrittenIn)) {
+    } else if (isWrittenIn(document.querySelector("#main"))) {
       sign.show("Paused while you write", "", true);
     } else {
       sign.show("Live", `updated ${seconds} s ago`, false);
@@ -149,7 +150,7 @@ function blocksOf(root) {
     if (!block.parentElement.closest("[data-live]")) blocks.set(block.id, block);
   }
   const counts = {};
-  for (const part of root.querySelector("#main")?.children ?? []) {
+  for (const part of all(PARTS, root)) {
     if (part.matches(NO_BLOCK) || part.querySelector(".order, [data-live], [data-summary]"))
       continue;
     const kind = `${part.nodeName} ${part.className}`;
@@ -165,19 +166,6 @@ function isUsed(own, block) {
   if (isWrittenIn(own) || (!selection.isCollapsed && selection.containsNode(own, true)))
     return true;
   return own.matches(":hover") && rowsOf(own) !== rowsOf(block);
-}
-
-function isWrittenIn(block) {
-  const active = document.activeElement;
-  if (active?.matches(FIELD) && block.contains(active)) return true;
-  return [...all(FIELD, block)].some(isChanged);
-}
-
-function isChanged({ type, checked, defaultChecked, value, defaultValue, options, selectedIndex }) {
-  if (type === "checkbox" || type === "radio") return checked !== defaultChecked;
-  if (!options) return value !== defaultValue;
-  const initial = [...options].findIndex(({ defaultSelected }) => defaultSelected);
-  return selectedIndex !== Math.max(0, initial);
 }
 
 /** Returns the links of rows in their order. */

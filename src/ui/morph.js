@@ -2,6 +2,7 @@
 
 /** Elements that keep their content, since a reader may have changed it. */
 const KEPT = "form, dialog";
+const FIELD = "input:not([type=hidden]), select, textarea";
 /** First element that tells a row, a card or a group from its neighbours. */
 const NAMING = "h2, h3, h4, a[href], strong, th, td";
 
@@ -13,6 +14,21 @@ globalThis.morph = (element, wanted) => {
     focused.focus({ preventScroll: true });
   }
 };
+
+/** True for a node with a field that has the focus or was changed. */
+globalThis.isWrittenIn = (node) => {
+  if (node.nodeType !== Node.ELEMENT_NODE) return false;
+  const active = document.activeElement;
+  if (active?.matches(FIELD) && node.contains(active)) return true;
+  return [...node.querySelectorAll(FIELD)].some(isChanged);
+};
+
+function isChanged({ type, checked, defaultChecked, value, defaultValue, options, selectedIndex }) {
+  if (type === "checkbox" || type === "radio") return checked !== defaultChecked;
+  if (!options) return value !== defaultValue;
+  const initial = [...options].findIndex(({ defaultSelected }) => defaultSelected);
+  return selectedIndex !== Math.max(0, initial);
+}
 
 function morphElement(element, wanted) {
   if (element.matches(KEPT) || element.isEqualNode(wanted)) return;
@@ -33,7 +49,7 @@ function morphChildren(element, wanted) {
   const nodes = [...element.childNodes];
   const pairs = pair(nodes, goals);
   const used = new Set(pairs.values());
-  for (const node of nodes) if (!used.has(node)) node.remove();
+  for (const node of nodes) if (!used.has(node) && !isWrittenIn(node)) node.remove();
   let next = element.firstChild;
   for (const goal of goals) {
     const own = pairs.get(goal);

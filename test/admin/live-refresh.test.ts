@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { sha256Hex } from "../../src/kernel/hash";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
-import { KEYS, NEW_KEY, sendKeyForm, USERS } from "../support/dashboard";
+import { KEYS, NEW_KEY, openForm, sendKeyForm, USERS } from "../support/dashboard";
 import { readHtml } from "../support/html";
+import { PAGE_FIELDS } from "../support/page-dashboard";
 
 const HOUR = 60 * 60_000;
+const NEW_PAGE = "/admin/pages/new";
 const LIVE = { "allclear-live": "1" };
 
 /** Asks for a screen as its script does. */
@@ -60,7 +61,6 @@ describe("the live refresh of the dashboard", () => {
     await using app = await createTestApp();
     const session = await app.signedIn("owner");
     await app.clock.advance(23 * HOUR);
-    await app.call("/admin/sign-out-nothing", { session });
     await app.call("/admin/settings/keys/new", { session, headers: LIVE, form: {} });
     await app.clock.advance(2 * HOUR);
     expect((await app.call("/admin", { session })).status).toBe(200);
@@ -69,18 +69,9 @@ describe("the live refresh of the dashboard", () => {
   test("a refresh leaves the message of the last action to the screen that the person opens", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("owner");
-    const { headers } = await app.call("/admin/settings/general", { session });
-    expect(headers.get("etag")).toBeNull();
-    const pages = await app.call("/admin/pages", { session });
-    const [form = ""] = readHtml((await app.call("/admin/pages/new", { session })).text).attributes(
-      'input[name="form"]',
-      "value",
-    );
-    const created = await app.call("/admin/pages/new", {
-      session,
-      form: { form, name: "Acme", slug: "acme" },
-    });
-    expect([pages.status, created.status]).toEqual([200, 303]);
+    const form = { form: await openForm(app, NEW_PAGE, session), ...PAGE_FIELDS };
+    const created = await app.call(NEW_PAGE, { session, form });
+    expect(created.status).toBe(303);
     const path = created.headers.get("location") ?? "";
     expect((await refresh(app, path, session)).text).not.toContain("The page was created.");
     expect((await app.call(path, { session })).text).toContain("The page was created.");
@@ -104,7 +95,6 @@ describe("the live refresh of the dashboard", () => {
     const rejected = await sendKeyForm(app, session, { name: "" });
     expect(rejected.status).toBe(422);
     expect(readHtml(rejected.text).texts(".live")).toEqual([]);
-    expect(sha256Hex(revealed.text)).not.toBe(sha256Hex(rejected.text));
   });
 
   test("a refresh without a session answers 401 instead of the sign-in page", async () => {
