@@ -8,7 +8,7 @@ const LIVE_HEADER = "allclear-live";
 const TAG_LENGTH = 32;
 
 /** The bar with the clock, and hidden fields such as form tokens: they differ in every answer. */
-const VOLATILE = /<div class="bar">[\s\S]*?<\/div>|<input type="hidden"[^>]*>/g;
+const VOLATILE = /<div class="bar"[^>]*>[\s\S]*?<\/div>|<input type="hidden"[^>]*>/g;
 
 /**
  * Returns true for a request that a script sends without a person. It does not count as a use of the

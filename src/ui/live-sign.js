@@ -52,7 +52,7 @@ globalThis.createLiveSign = (sign, showChanges) => {
       const iso = new Date(now).toISOString();
       const [minute] = all("b", clock);
       const words = `${iso.slice(11, 16)} UTC`;
-      if (!minute || minute.textContent === words) return;
+      if (minute.textContent === words) return;
       minute.textContent = words;
       clock.dateTime = iso;
     },

@@ -18,7 +18,7 @@ function keepCurrent(element) {
   let tag = "";
   let goodAt = Date.now();
   // Difference between the clocks of the server and of the reader.
-  let offset = 0;
+  let offset = offsetOf(document);
   let notBefore = 0;
   let failures = 0;
   let isAsking = false;
@@ -66,13 +66,12 @@ function keepCurrent(element) {
     goodAt = Date.now();
     failures = 0;
     notBefore = goodAt + ASK_MS;
-    const date = Date.parse(answer.headers.get("date"));
-    if (date) offset = date - goodAt;
     if (isNew) {
       tag = answer.headers.get("etag") ?? "";
       const page = new DOMParser().parseFromString(text, "text/html");
       wanted = blocksOf(page);
       for (const block of wanted.values()) enhanceBlock(block);
+      offset = offsetOf(page);
       addIcons(page);
       update(false);
     }
@@ -141,6 +140,11 @@ function keepCurrent(element) {
     else find("nextElementSibling")?.before(copy);
     if (copy.isConnected) shown.set(keys.get(block), copy);
   }
+}
+
+function offsetOf(page) {
+  const [time] = all(".bar-time time", page);
+  return time ? Date.parse(time.dateTime) - Date.now() : 0;
 }
 
 /** Returns the blocks with an id, and the parts of the content that have none, by key. */

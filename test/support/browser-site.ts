@@ -28,6 +28,8 @@ export interface Visit {
 export interface VisitOptions extends BrowserContextOptions {
   /** Token of a session to set as cookie. */
   session?: string | undefined;
+  /** True if scripts see a hidden tab, so that no screen refreshes itself. */
+  isHidden?: boolean;
 }
 
 export interface BrowserSite extends ServedApp {
@@ -109,7 +111,7 @@ async function visit(
   browser: Browser,
   { app, origin }: ServedApp,
   path: string,
-  { session, ...options }: VisitOptions = {},
+  { session, isHidden, ...options }: VisitOptions = {},
 ): Promise<Visit> {
   const context = await browser.newContext(options);
   if (session !== undefined) {
@@ -121,6 +123,9 @@ async function visit(
   }
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
+  if (isHidden) {
+    await page.addInitScript(() => Object.defineProperty(document, "hidden", { value: true }));
+  }
   const requests: string[] = [];
   const errors: string[] = [];
   page.on("request", (request) => requests.push(request.url()));
