@@ -55,6 +55,11 @@ declare module "*/copy.js" {
   const text: string;
   export default text;
 }
+/** Text of the browser script for lists. */
+declare module "*/lists.js" {
+  const text: string;
+  export default text;
+}
 /** Text of the browser script for secrets that are shown once. */
 declare module "*/secrets.js" {
   const text: string;

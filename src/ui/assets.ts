@@ -7,6 +7,7 @@ import { lazy } from "../kernel/lazy";
 import client from "./client.js" with { type: "text" };
 import days from "./days.js" with { type: "text" };
 import type { LinkedAssets } from "./documents";
+import lists from "./lists.js" with { type: "text" };
 import live from "./live.js" with { type: "text" };
 import liveSign from "./live-sign.js" with { type: "text" };
 import morph from "./morph.js" with { type: "text" };
@@ -97,7 +98,7 @@ const STYLE = {
 };
 const SCRIPT = {
   name: "allclear.js",
-  text: [client, secrets, days, morph, liveSign, live].join("\n"),
+  text: [client, secrets, days, lists, morph, liveSign, live].join("\n"),
 };
 const ORDERING = { name: "allclear.ordering.js", text: ordering };
 const ICON = { name: "ring.svg", text: ringIcon(TONE_FILLS.ok) };

@@ -27,6 +27,7 @@ export { Button, ButtonLink, PostButton } from "./buttons";
 export { Checkbox, CheckboxList, CheckRows, ChoiceField, RadioList, Summary } from "./choices";
 export { CodeBlock, Secret, TestKey } from "./code-block";
 export { DayBars, DayChart, DayTable } from "./day-charts";
+export { DenseRow, DenseTable, FigureCell, NameCell, PickCell, TextCell } from "./dense-table";
 export { type DayRun, runsOf, type StatusDay } from "./day-runs";
 export {
   createPageCache,
@@ -39,6 +40,7 @@ export {
 export { FieldRows, type RowControl } from "./field-rows";
 export { FilterDate, FilterSelect, SearchForm, Toolbar } from "./filters";
 export { Actions, DialogForm, Form, HiddenFields } from "./form";
+export { HalfHourBars } from "./half-hour-bars";
 export { DateTimeField, FileField, TextArea, TextField } from "./inputs";
 export {
   CheckLabel,
@@ -54,6 +56,7 @@ export {
 } from "./labels";
 export { Icon, type IconName, spriteFor } from "./icons";
 export { type ChartPoint, LineChart } from "./line-chart";
+export { BulkBar, ListToolbar, ToolbarSelect } from "./list-tools";
 export { PageHead, Pagination, Tabs } from "./navigation";
 export { ErrorSummary, Flash, FormNotice, Notice } from "./notices";
 export { OrderList, OrderPart, OrderRow } from "./order-list";

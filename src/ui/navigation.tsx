@@ -36,7 +36,14 @@ export function PageHead({ title, crumbs = [], actions, children }: PageHeadProp
 interface TabsProps {
   /** Accessible name of the tab list. */
   label: string;
-  items: readonly { href: string; label: string; count?: number; isCurrent: boolean }[];
+  items: readonly {
+    href: string;
+    label: string;
+    /** `Shape` before the label. */
+    shape?: ComponentChildren;
+    count?: number;
+    isCurrent: boolean;
+  }[];
 }
 
 /** Links between the parts of a screen, each with its own address. */
@@ -47,6 +54,7 @@ export function Tabs({ label, items }: TabsProps) {
         {items.map((item) => (
           <li key={item.href}>
             <a href={safeHref(item.href)} aria-current={item.isCurrent ? "page" : undefined}>
+              {item.shape}
               {item.label}
               {item.count === undefined ? null : (
                 <span class="tab-count">{item.count.toLocaleString("en")}</span>

@@ -7,12 +7,14 @@ import charts from "./css/charts.css" with { type: "text" };
 import choices from "./css/choices.css" with { type: "text" };
 import code from "./css/code.css" with { type: "text" };
 import content from "./css/content.css" with { type: "text" };
+import denseTable from "./css/dense-table.css" with { type: "text" };
 import dialog from "./css/dialog.css" with { type: "text" };
 import fields from "./css/fields.css" with { type: "text" };
 import filters from "./css/filters.css" with { type: "text" };
 import labels from "./css/labels.css" with { type: "text" };
 import layout from "./css/layout.css" with { type: "text" };
 import lineChart from "./css/line-chart.css" with { type: "text" };
+import listTools from "./css/list-tools.css" with { type: "text" };
 import navigation from "./css/navigation.css" with { type: "text" };
 import notices from "./css/notices.css" with { type: "text" };
 import order from "./css/order.css" with { type: "text" };
@@ -60,6 +62,8 @@ export function dashboardCss(fontPath: string): string {
       filters,
       notices,
       table,
+      denseTable,
+      listTools,
       order,
       charts,
       lineChart,

@@ -1,7 +1,7 @@
 import { uptimeOf } from "../../features/monitors";
 import { type Role, roleAllows } from "../../domain/role";
 import { percent } from "../../kernel/numbers";
-import { DAY_MS, toIso } from "../../kernel/time";
+import { toIso } from "../../kernel/time";
 import {
   ButtonLink,
   Card,
@@ -17,14 +17,12 @@ import {
 import { MONITORS_PATH } from "../paths";
 import { MonitorFacts } from "./facts";
 import { LastChecks, LatencyChart, Outages, OwnIncidents } from "./history";
+import { SOON_MS } from "./list-row";
 import { pathsOfMonitor } from "./monitor-paths";
 import { type MonitorView, RANGE_NAMES, rangeLabel } from "./monitor-view";
 import { LastResult, Since } from "./state";
 import { TYPE_FORMS } from "./types";
 import { latencyInWords, timeInWords } from "./words";
-
-/** Remaining time below which a certificate's expiry is highlighted. */
-const SOON_MS = 14 * DAY_MS;
 
 /** One monitor: current state, history and configuration. */
 export function MonitorDetail(props: { view: MonitorView; role: Role; now: number }) {

@@ -1,10 +1,10 @@
 import type { Reader } from "../../db";
 import {
-  countMonitorsByState,
-  listMonitors,
+  countMonitorsMatching,
+  listMonitorsWorstFirst,
   type MonitorRecord,
-  type Sparkline,
-  sparklinesOf,
+  type RecentTimes,
+  recentTimesOf,
 } from "../../features/monitors";
 import {
   MONITOR_STATES,
@@ -12,9 +12,11 @@ import {
   type MonitorState,
   type MonitorType,
 } from "../../domain/monitor-state";
+import { sum } from "../../kernel/numbers";
 import { type ListQuery, readListQuery } from "../timeline/list-frame";
 
-const PAGE_SIZE = 50;
+const PAGE_SIZE = 25;
+const SEARCH_MAX = 200;
 
 /** Content of one screen of the list of monitors. */
 export interface MonitorListing extends ListQuery {
@@ -22,15 +24,17 @@ export interface MonitorListing extends ListQuery {
   type: MonitorType | undefined;
   search: string;
   records: readonly MonitorRecord[];
-  /** Sparklines by `num` of the monitor. */
-  sparklines: ReadonlyMap<number, Sparkline>;
-  /** Number of monitors in each state, regardless of filters. */
+  /** Last 24 hours and 30 days by `num` of the monitor. */
+  recent: ReadonlyMap<number, RecentTimes>;
+  /** Number of monitors in each state that match the other filters. */
   counts: ReadonlyMap<MonitorState, number>;
+  /** True if the installation has a monitor. */
+  hasAny: boolean;
   /** Id of the last monitor if more follow. */
   nextBefore: string | undefined;
 }
 
-/** Reads the monitors for a query. Invalid parameters are ignored. */
+/** Reads the monitors for a query, worst first. Invalid parameters are ignored. */
 export function readMonitorList(
   reader: Reader,
   query: Readonly<Record<string, string | undefined>>,
@@ -40,27 +44,31 @@ export function readMonitorList(
   const { page, before } = list;
   const state = MONITOR_STATES.find((name) => name === query["state"]);
   const type = MONITOR_TYPES.find((name) => name === query["type"]);
-  const search = (query["q"] ?? "").trim();
-  const rows = listMonitors(reader, {
-    pageId: page?.id,
+  const search = (query["q"] ?? "").trim().slice(0, SEARCH_MAX);
+  const filters = { pageId: page?.id, type, search: search === "" ? undefined : search };
+  const rows = listMonitorsWorstFirst(reader, {
+    ...filters,
     state,
-    type,
-    search: search === "" ? undefined : search,
-    before,
+    after: before,
     limit: PAGE_SIZE + 1,
   });
   const records = rows.slice(0, PAGE_SIZE);
   const nums = records.map(({ row }) => row.num);
+  const counts = countMonitorsMatching(reader, filters);
   return {
     ...list,
     state,
     type,
     search,
     records,
-    sparklines: sparklinesOf(reader, nums, now),
-    counts: new Map(
-      countMonitorsByState(reader, {}).map(({ state: each, monitors }) => [each, monitors]),
-    ),
+    recent: recentTimesOf(reader, nums, now),
+    counts,
+    hasAny: counts.size > 0 || countMonitorsMatching(reader, {}).size > 0,
     nextBefore: rows.length > PAGE_SIZE ? records.at(-1)?.row.id : undefined,
   };
+}
+
+/** Returns the number of monitors that match the filters, in all states or in one. */
+export function countOf({ counts }: MonitorListing, state: MonitorState | undefined): number {
+  return state === undefined ? sum([...counts.values()]) : (counts.get(state) ?? 0);
 }

@@ -5,7 +5,7 @@ import {
   resumeMonitor,
   rotateToken,
 } from "../../features/monitors";
-import { formBody, seeOther, session, sessionOf } from "../../http";
+import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
 import { MONITORS_PATH, monitorPath } from "../paths";
 import { screenOperation } from "../screen-operation";
@@ -16,8 +16,10 @@ import { DeleteMonitor, ROTATE_FORM, RotateToken } from "./confirm";
 import { MonitorDetail } from "./detail";
 import { addMonitorForms, requireActiveCheck } from "./form-routes";
 import { MonitorList } from "./list";
+import { filteredPath } from "./list-tabs";
 import { readMonitorList } from "./listing";
 import { readMonitorView, readRange } from "./monitor-view";
+import { changeMonitors, checkMonitors, INTENTS, rejectionOf } from "./selection";
 import { showToken } from "./token";
 import { latencyInWords } from "./words";
 
@@ -114,7 +116,27 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
     reveal: (reveal) => showToken(ctx, reveal, "Copy the new address now"),
   });
 
-  return area.routes.post(
+  const routes = area.routes.post(
+    "/selected",
+    async ({ requestContext, query, body: sent }) => {
+      const ids = [...new Set(sent.all("id"))];
+      const intent = INTENTS.find((name) => name === sent.text("intent"));
+      const rejection = rejectionOf(ids);
+      const message =
+        rejection !== undefined || intent === undefined
+          ? { tone: "major" as const, text: rejection ?? "Choose what to do with the monitors." }
+          : intent === "check"
+            ? checkMonitors(ctx, monitoring, ids)
+            : await changeMonitors(ctx, ids, { intent, actor: actorOf(requestContext) }, (change) =>
+                deps.writeAs(requestContext, change),
+              );
+      flashes.put(sessionOf(requestContext).id, message);
+      return seeOther(filteredPath(readMonitorList(ctx.db, query, ctx.clock.now())));
+    },
+    { ...formBody(), ...screenOperation("Pause, resume or check monitors", session("admin")) },
+  );
+
+  return routes.post(
     "/:id/check",
     async ({ requestContext, params }) => {
       const { row } = getMonitorRecord(ctx.db, params.id);

@@ -26,6 +26,14 @@ export { createHeartbeatDirectory, type HeartbeatDirectory } from "./heartbeat-t
 export { type LatencyFigures, latencyOfEach } from "./latency";
 export { type Monitor, presentMonitor } from "./model";
 export { createIdleMonitoring, type Heartbeat, type Monitoring } from "./monitoring";
+export {
+  countMonitorsMatching,
+  listMonitorsWorstFirst,
+  type PeriodState,
+  type RecentTimes,
+  recentTimesOf,
+} from "./overview";
+export { WORST_FIRST } from "./overview-store";
 export { type MonitorConfig, probeOf } from "./probes";
 export { getMonitorRecord, listMonitors, type MonitorRecord, resolveMonitorId } from "./records";
 export { listIncidentsOfMonitor } from "./records-store";

@@ -40,7 +40,7 @@ interface MonitorQuery {
 /** Returns a monitor. Throws `not_found`. */
 export function getMonitorRecord(reader: Reader, id: string): MonitorRecord {
   const found = findMonitorWithState(reader, { id });
-  const [record] = found ? assemble(reader, [found]) : [];
+  const [record] = found ? assembleRecords(reader, [found]) : [];
   if (!record) throw notFound("monitor");
   return record;
 }
@@ -68,10 +68,11 @@ export function listMonitors(reader: Reader, query: MonitorQuery): MonitorRecord
     before,
     limit,
   });
-  return assemble(reader, rows);
+  return assembleRecords(reader, rows);
 }
 
-function assemble(
+/** Adds components and last results to monitors, by two statements for any number. */
+export function assembleRecords(
   reader: Reader,
   found: readonly Pick<MonitorRecord, "row" | "state">[],
 ): MonitorRecord[] {

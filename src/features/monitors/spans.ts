@@ -105,6 +105,7 @@ function endOf(span: StateSpan | undefined): number {
   return span?.endedAt ?? Number.POSITIVE_INFINITY;
 }
 
-function noTimes(): Record<MonitorState, number> {
+/** Returns no time in any state. */
+export function noTimes(): Record<MonitorState, number> {
   return { pending: 0, up: 0, degraded: 0, down: 0, maintenance: 0, paused: 0, no_data: 0 };
 }

@@ -1,37 +1,96 @@
 import { describe, expect, test } from "bun:test";
 import { pauseMonitor } from "../../../src/features/monitors";
+import { insertSpan } from "../../../src/features/monitors/checks-store";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import { MINUTE_MS } from "../../../src/kernel/time";
+import type { MonitorState } from "../../../src/domain/monitor-state";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { readHtml } from "../../support/html";
 import { createMonitorDashboard, MONITORS, NEW_MONITOR } from "../../support/monitor-dashboard";
 
 const names = (html: string) => readHtml(html).texts(".row-link");
 
 describe("the list of monitors", () => {
-  test("the list of monitors shows type, target, state and last result, newest monitor first", async () => {
+  test("each row of the list of monitors shows state, type, target, components and figures", async () => {
     await using dashboard = await createMonitorDashboard("viewer");
-    const { app } = dashboard;
+    const { app, site } = dashboard;
+    const api = site.components["API"] ?? "";
     const id = await dashboard.make({
       name: "Shop",
       config: { url: "https://shop.test/up?key=1" },
+      component_ids: [api],
     });
     await dashboard.make({ name: "Port", type: "tcp", config: { host: "db.test", port: 5432 } });
-    const now = app.clock.now();
-    await dashboard.record(id, [now - MINUTE_MS, 87], [now, null]);
+    await dashboard.applyTransition(id, "up", app.clock.now() + 1);
+    await app.clock.advance(5 * MINUTE_MS);
+    await dashboard.record(id, [app.clock.now() - MINUTE_MS, 87]);
     const page = readHtml((await dashboard.open()).text);
     expect(page.texts(".row-link")).toEqual(["Port", "Shop"]);
     const [port, shop] = page.texts("tbody tr");
-    expect(port).toContain("TCP port · db.test:5432");
     expect(port).toContain("Not checked yet");
-    expect(port).toContain("None yet");
+    expect(port).toContain("TCP port · db.test:5432");
     expect(shop).toContain("HTTP(S) · shop.test/up");
     expect(shop).not.toContain("key=1");
-    expect(shop).toContain("Failed");
-    expect(shop).toContain("Refused.");
-    expect(page.attributes("tbody svg.sparkline", "aria-label")).toEqual([
-      "Response times of the last 2 checks: 87 ms",
-    ]);
+    expect(shop).toContain("100 %");
+    expect(shop).toContain("87 ms");
+    expect(shop).toContain("1 min ago");
+    expect(page.attributes("tbody a", "href")).toContain(`/admin/components/${api}`);
     expect(page.attributes("main a", "href")).not.toContain(NEW_MONITOR);
+    expect(page.attributes("input[type=checkbox]", "value")).toEqual([]);
+  });
+
+  test("monitors are listed worst first, and those in the same state by name", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app } = dashboard;
+    const now = app.clock.now();
+    const states = { B: "up", a: "up", C: "down", D: "degraded", E: "no_data", G: "maintenance" };
+    for (const [name, state] of Object.entries(states)) {
+      const id = await dashboard.make({ name });
+      await dashboard.applyTransition(id, state as MonitorState, now);
+    }
+    const paused = await dashboard.make({ name: "A paused one" });
+    await app.ctx.db.write((tx) => pauseMonitor(app.ctx, tx, paused, CLI_ACTOR));
+    await dashboard.make({ name: "F" });
+    const listed = names((await dashboard.open()).text);
+    expect(listed).toEqual(["C", "D", "E", "F", "G", "a", "B", "A paused one"]);
+  });
+
+  test("the bars of all monitors cover the same 48 half hours, and an outage is higher than a slow time", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app } = dashboard;
+    const now = app.clock.now();
+    app.clock.setWallClock(now - 2 * DAY_MS);
+    const [one, two] = [
+      await dashboard.make({ name: "One" }),
+      await dashboard.make({ name: "Two" }),
+    ];
+    for (const id of [one, two]) await dashboard.applyTransition(id, "up", now - 2 * DAY_MS + 1);
+    app.clock.setWallClock(now);
+    const hour = now - (now % HOUR_MS) - 2 * HOUR_MS;
+    await dashboard.applyTransition(one, "down", hour);
+    await dashboard.applyTransition(one, "up", hour + MINUTE_MS);
+    await dashboard.applyTransition(two, "degraded", hour + MINUTE_MS);
+    await dashboard.applyTransition(two, "up", hour + HOUR_MS);
+    const page = readHtml((await dashboard.open()).text);
+    expect(page.attributes(".beats", "aria-label")).toEqual([
+      "The last 24 hours of One: down in 1 half hour",
+      "The last 24 hours of Two: slow in 2 half hours",
+    ]);
+    // The hour began four half hours ago.
+    const x = (48 - 4) * 4;
+    expect(page.attributes(".beats .t-major", "d")).toEqual([`M${x} 0h3v20h-3z`]);
+    expect(page.attributes(".beats .t-degraded", "d")).toEqual([
+      `M${x} 2.5h3v15h-3zM${x + 4} 2.5h3v15h-3z`,
+    ]);
+    expect(page.texts("tbody tr")[0]).toContain("99.93 %");
+  });
+
+  test("the bars of a monitor are unknown before its first check and while it is paused", async () => {
+    await using dashboard = await createMonitorDashboard();
+    await dashboard.make();
+    const page = readHtml((await dashboard.open()).text);
+    const [bars = ""] = page.attributes(".beats .t-none", "d");
+    expect(bars.match(/v3/g)).toHaveLength(48);
+    expect(page.texts("tbody tr")[0]).toContain("–");
   });
 
   test("the list of monitors can be filtered by page, state, type and part of the name", async () => {
@@ -49,38 +108,83 @@ describe("the list of monitors", () => {
     expect(await namesFor("page=second")).toEqual([]);
     expect(await namesFor("state=paused")).toEqual(["Old shop"]);
     expect(await namesFor("type=tls")).toEqual(["Gateway"]);
-    expect(await namesFor("q=SHOP")).toEqual(["Old shop", "Shop"]);
+    expect(await namesFor("q=SHOP")).toEqual(["Shop", "Old shop"]);
+    expect(await namesFor("q=10.0.0")).toEqual(["Gateway"]);
+    expect(await namesFor("q=api")).toEqual(["Shop"]);
     expect(await namesFor("q=shop&state=pending&type=http&page=acme")).toEqual(["Shop"]);
     expect(await namesFor("state=nonsense&type=nonsense&page=nonsense")).toHaveLength(3);
     const nothing = readHtml((await dashboard.open(`${MONITORS}?q=mainframe`)).text);
     expect(nothing.texts(".empty h2")).toEqual(["No monitors match these filters"]);
   });
 
-  test("the counts by state include all monitors, and each links to its state with the search kept", async () => {
-    await using dashboard = await createMonitorDashboard();
-    const { app } = dashboard;
-    const id = await dashboard.make();
-    await dashboard.make({ name: "Other" });
-    await app.ctx.db.write((tx) => pauseMonitor(app.ctx, tx, id, CLI_ACTOR));
-    const page = readHtml((await dashboard.open(`${MONITORS}?state=down&q=x`)).text);
-    expect(page.texts(".stat")).toEqual(["0Down", "0Slow", "0No data", "0Up"]);
-    expect(page.attributes(".stat", "href")).toEqual([
-      `${MONITORS}?q=x`,
-      `${MONITORS}?q=x&state=degraded`,
-      `${MONITORS}?q=x&state=no_data`,
-      `${MONITORS}?q=x&state=up`,
-    ]);
+  test("a search finds the address as it is shown, but no secret of the configuration", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    await dashboard.make({
+      config: {
+        url: "https://shop.test/up?key=hidden",
+        headers: { Authorization: "Bearer hidden" },
+      },
+    });
+    const count = async (q: string) =>
+      names((await dashboard.open(`${MONITORS}?q=${encodeURIComponent(q)}`)).text).length;
+    expect(await count("shop.test/up")).toBe(1);
+    for (const secret of ["hidden", "key=", "Bearer"]) expect(await count(secret)).toBe(0);
   });
 
-  test("the list of monitors is paginated by fifty, each shown once", async () => {
+  test("the tabs count the monitors that match the other filters, and keep these", async () => {
     await using dashboard = await createMonitorDashboard();
-    for (let i = 1; i <= 51; i++) await dashboard.make({ name: `Monitor ${i}` });
+    const { app } = dashboard;
+    const id = await dashboard.make({ name: "Shop" });
+    await dashboard.make({ name: "Shop search" });
+    await dashboard.make({ name: "Other", config: { url: "https://other.test/" } });
+    await app.ctx.db.write((tx) => pauseMonitor(app.ctx, tx, id, CLI_ACTOR));
+    const page = readHtml((await dashboard.open(`${MONITORS}?state=down&q=shop`)).text);
+    expect(page.texts(".tabs li")).toEqual(["All2", "Down0", "Not checked yet1", "Paused1"]);
+    expect(page.attributes(".tabs a", "href")).toEqual([
+      `${MONITORS}?q=shop`,
+      `${MONITORS}?q=shop&state=down`,
+      `${MONITORS}?q=shop&state=pending`,
+      `${MONITORS}?q=shop&state=paused`,
+    ]);
+    expect(page.texts(".list-count")).toEqual(["0 monitors"]);
+    expect(page.attributes(".list-clear", "href")).toEqual([`${MONITORS}?state=down`]);
+  });
+
+  test("the list of monitors is paginated by 25, each shown once", async () => {
+    await using dashboard = await createMonitorDashboard();
+    for (let i = 10; i <= 35; i++) await dashboard.make({ name: `Monitor ${i}` });
     const first = await dashboard.open();
-    expect(names(first.text)).toHaveLength(50);
+    expect(names(first.text)).toHaveLength(25);
     const [older = ""] = readHtml(first.text).attributes(".pagination a", "href");
     const rest = await dashboard.open(older);
-    expect(names(rest.text)).toEqual(["Monitor 1"]);
+    expect(names(rest.text)).toEqual(["Monitor 35"]);
     expect(readHtml(rest.text).attributes(".pagination a", "href")).toEqual([MONITORS]);
+  });
+
+  test("a monitor that changed its state more than a thousand times shows no uptime of 30 days", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app } = dashboard;
+    const now = app.clock.now();
+    const start = now - 1_101 * 2 * MINUTE_MS;
+    app.clock.setWallClock(start);
+    const { num } = dashboard.stored(await dashboard.make()).row;
+    await app.ctx.db.write((tx) => {
+      for (let i = 1; i <= 1_100; i++) {
+        const startedAt = start + i * 2 * MINUTE_MS;
+        const state = i % 2 === 0 ? "up" : "down";
+        insertSpan(tx, {
+          monitorNum: num,
+          startedAt,
+          endedAt: startedAt + 2 * MINUTE_MS,
+          state,
+          message: null,
+        });
+      }
+    });
+    app.clock.setWallClock(now);
+    const row = readHtml((await dashboard.open()).text).texts("tbody tr td");
+    expect(row).toContain("50.00 %");
+    expect(row.filter((text) => text === "–")).toHaveLength(3);
   });
 
   test("an empty list of monitors explains monitors and links to the form for those who may create one", async () => {

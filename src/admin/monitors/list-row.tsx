@@ -1,0 +1,166 @@
+import type { MonitorRecord, PeriodState, RecentTimes } from "../../features/monitors";
+import { MONITOR_TONES, type Tone } from "../../domain/tone";
+import { percent } from "../../kernel/numbers";
+import { plural } from "../../kernel/text";
+import { DAY_MS, toIso } from "../../kernel/time";
+import {
+  DenseRow,
+  FigureCell,
+  HalfHourBars,
+  MONITOR_WORDS,
+  NameCell,
+  PickCell,
+  RelativeTime,
+  TextCell,
+} from "../../ui";
+import { componentPath, monitorPath } from "../paths";
+import { StateShape } from "./list-tabs";
+import { Since } from "./state";
+import { latencyInWords, targetOf, typeLabel } from "./words";
+
+/** Remaining time below which a certificate's expiry is highlighted. */
+export const SOON_MS = 14 * DAY_MS;
+/** Components named in a row. Further ones are counted. */
+const COMPONENTS_NAMED = 2;
+
+/** Columns of the list of monitors. */
+export const COLUMNS = [
+  { label: "Monitor, worst first" },
+  { label: "Component", isSecondary: true },
+  { label: "Last 24 hours" },
+  { label: "24 h", isNumeric: true },
+  { label: "30 days", isNumeric: true, isSecondary: true },
+  { label: "Response", isNumeric: true },
+  { label: "Checked", isNumeric: true, isSecondary: true },
+];
+
+interface RowProps {
+  record: MonitorRecord;
+  recent: RecentTimes | undefined;
+  /** True if the row has a checkbox. */
+  canPick: boolean;
+  now: number;
+}
+
+/** Row of a monitor. */
+export function MonitorRow({ record, recent, canPick, now }: RowProps) {
+  const { row, state, components, lastCheck } = record;
+  return (
+    <DenseRow>
+      {canPick ? <PickCell name="id" value={row.id} label={`Choose ${row.name}`} /> : null}
+      <NameCell
+        shape={<StateShape state={state.state} />}
+        href={monitorPath(row.id)}
+        name={row.name}
+        state={<RowState record={record} now={now} />}
+        note={<RowNote record={record} now={now} />}
+      />
+      <TextCell isSecondary>
+        <ComponentLinks components={components} />
+      </TextCell>
+      <TextCell isBars>
+        <LastDay name={row.name} recent={recent} />
+      </TextCell>
+      <FigureCell isMiddle>{percent(recent?.dayUptime ?? null, 2)}</FigureCell>
+      <FigureCell isSecondary>{percent(recent?.monthUptime ?? null, 2)}</FigureCell>
+      <FigureCell>
+        {lastCheck?.latencyMs === undefined || lastCheck.latencyMs === null
+          ? "–"
+          : latencyInWords(lastCheck.latencyMs)}
+      </FigureCell>
+      <FigureCell isSecondary>
+        <span class="quiet-text">
+          {lastCheck ? <RelativeTime at={toIso(lastCheck.at)} now={now} /> : "–"}
+        </span>
+      </FigureCell>
+    </DenseRow>
+  );
+}
+
+/** State after the name: only for screen readers if it is up, which the shape says. */
+function RowState({ record: { state }, now }: { record: MonitorRecord; now: number }) {
+  if (state.state === "up") return <span class="visually-hidden">, {MONITOR_WORDS.up}</span>;
+  return (
+    <>
+      <span class={`state t-${MONITOR_TONES[state.state]}`}>{MONITOR_WORDS[state.state]}</span>{" "}
+      <span class="note-inline">
+        <Since at={state.since} now={now} />
+      </span>
+    </>
+  );
+}
+
+/** Type and target, or a certificate that expires soon. */
+function RowNote({ record: { row, state }, now }: { record: MonitorRecord; now: number }) {
+  const { certificateExpiresAt: end } = state;
+  return (
+    <>
+      {end !== null && end - now < SOON_MS ? (
+        <>
+          <span class={`state t-${end <= now ? "major" : "degraded"}`}>
+            Certificate {end <= now ? "expired" : "expires"}{" "}
+            <RelativeTime at={toIso(end)} now={now} />
+          </span>
+          {" · "}
+        </>
+      ) : null}
+      {typeLabel(row.type)} · {targetOf(row)}
+    </>
+  );
+}
+
+function ComponentLinks({ components }: Pick<MonitorRecord, "components">) {
+  if (components.length === 0) return <span class="quiet-text">None</span>;
+  const more = components.length - COMPONENTS_NAMED;
+  return (
+    <ul class="plain-list">
+      {components.slice(0, COMPONENTS_NAMED).map(({ id, name }) => (
+        <li key={id}>
+          <a href={componentPath(id)}>{name}</a>
+        </li>
+      ))}
+      {more > 0 ? <li class="quiet-text">and {more} more</li> : null}
+    </ul>
+  );
+}
+
+const PERIOD_TONES: Readonly<Record<PeriodState, Tone>> = {
+  unknown: "none",
+  ok: "ok",
+  maintenance: "maint",
+  slow: "degraded",
+  failed: "major",
+};
+
+interface LastDayProps {
+  /** Name of the monitor. */
+  name: string;
+  recent: RecentTimes | undefined;
+}
+
+/** The last 24 hours of a monitor as bars of half an hour. */
+export function LastDay({ name, recent }: LastDayProps) {
+  const periods = recent?.periods ?? Array.from({ length: 48 }, () => "unknown" as const);
+  return (
+    <HalfHourBars
+      tones={periods.map((period) => PERIOD_TONES[period])}
+      label={`The last 24 hours of ${name}: ${describe(periods)}`}
+    />
+  );
+}
+
+const PERIOD_WORDS = [
+  { state: "failed", word: "down" },
+  { state: "slow", word: "slow" },
+  { state: "maintenance", word: "in maintenance" },
+  { state: "unknown", word: "unknown" },
+] as const;
+
+/** "down in 2 half hours, slow in 1 half hour", or "up". */
+function describe(periods: readonly PeriodState[]): string {
+  const texts = PERIOD_WORDS.flatMap(({ state, word }) => {
+    const count = periods.filter((period) => period === state).length;
+    return count === 0 ? [] : [`${word} in ${plural(count, "half hour")}`];
+  });
+  return texts.length === 0 ? "up" : texts.join(", ");
+}

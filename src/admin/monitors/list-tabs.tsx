@@ -1,0 +1,91 @@
+import { WORST_FIRST } from "../../features/monitors";
+import { MONITOR_TYPES, type MonitorState } from "../../domain/monitor-state";
+import { MONITOR_TONES } from "../../domain/tone";
+import { plural } from "../../kernel/text";
+import { ListToolbar, MONITOR_WORDS, Shape, Tabs, ToolbarSelect } from "../../ui";
+import { labelAmong } from "../page-choice";
+import { MONITORS_PATH } from "../paths";
+import { listPath } from "../timeline/list-frame";
+import { countOf, type MonitorListing } from "./listing";
+import { typeLabel } from "./words";
+
+/** Tabs by state with counts. States without a monitor are left out. */
+export function StateTabs({ list }: { list: MonitorListing }) {
+  const shown = WORST_FIRST.filter((state) => list.counts.has(state) || list.state === state);
+  return (
+    <div id="monitor-states" data-live="">
+      <Tabs
+        label="State"
+        items={[
+          {
+            href: filteredPath(list, { state: undefined }),
+            label: "All",
+            count: countOf(list, undefined),
+            isCurrent: list.state === undefined,
+          },
+          ...shown.map((state) => ({
+            href: filteredPath(list, { state }),
+            label: MONITOR_WORDS[state],
+            shape: <StateShape state={state} />,
+            count: countOf(list, state),
+            isCurrent: list.state === state,
+          })),
+        ]}
+      />
+    </div>
+  );
+}
+
+/** Shape of a monitor's state; a text with the state must follow. */
+export function StateShape({ state }: { state: MonitorState }) {
+  return <Shape tone={MONITOR_TONES[state]} isPaused={state === "paused"} />;
+}
+
+/** Search and filters of the list. */
+export function MonitorToolbar({ list }: { list: MonitorListing }) {
+  const { pages, page, state, type, search } = list;
+  const isFiltered = search !== "" || page !== undefined || type !== undefined;
+  return (
+    <ListToolbar
+      action={MONITORS_PATH}
+      value={search}
+      label="Search by name, address or component"
+      placeholder="Name, address or component"
+      hidden={state === undefined ? {} : { state }}
+      clearHref={isFiltered ? listPath(MONITORS_PATH, { state }) : undefined}
+      count={plural(countOf(list, state), "monitor")}
+    >
+      <ToolbarSelect
+        label="Type"
+        name="type"
+        options={[
+          { value: "", label: "Every type" },
+          ...MONITOR_TYPES.map((value) => ({ value, label: typeLabel(value) })),
+        ]}
+        value={type ?? ""}
+      />
+      {pages.length < 2 ? null : (
+        <ToolbarSelect
+          label="Page"
+          name="page"
+          options={[
+            { value: "", label: "Every page" },
+            ...pages.map((one) => ({ value: one.slug, label: labelAmong(pages, one) })),
+          ]}
+          value={page?.slug ?? ""}
+        />
+      )}
+    </ListToolbar>
+  );
+}
+
+/**
+ * Returns the path of the list with the same filters, except changed ones. Without `before` it
+ * starts with the first monitor.
+ */
+export function filteredPath(
+  { search, page, state, type }: MonitorListing,
+  changed: Parameters<typeof listPath>[1] = {},
+): string {
+  return listPath(MONITORS_PATH, { q: search, page: page?.slug, state, type, ...changed });
+}

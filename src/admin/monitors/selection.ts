@@ -1,0 +1,146 @@
+import {
+  findMonitor,
+  type Monitoring,
+  type MonitorRow,
+  pauseMonitor,
+  resumeMonitor,
+} from "../../features/monitors";
+import type { AppContext } from "../../context";
+import type { Actor } from "../../domain/actor";
+import type { Tone } from "../../domain/tone";
+import type { Tx } from "../../db";
+import { plural } from "../../kernel/text";
+
+/** Maximum number of monitors that one form can change. */
+export const SELECTION_MAX = 200;
+/** Monitors changed in one transaction, so that other requests are served in between. */
+const PER_WRITE = 10;
+
+/** Actions on chosen monitors. */
+export const INTENTS = ["check", "pause", "resume"] as const;
+type Intent = (typeof INTENTS)[number];
+
+interface Message {
+  tone: Tone;
+  text: string;
+}
+
+/** Monitors by what happened to them. */
+interface Counts {
+  done: number;
+  /** Were so already. */
+  unchanged: number;
+  /** Do not exist any more. */
+  gone: number;
+  /** Cannot be checked. */
+  paused: number;
+  push: number;
+  /** Not reached, because a write failed. */
+  left: number;
+}
+
+const nothing = (): Counts => ({ done: 0, unchanged: 0, gone: 0, paused: 0, push: 0, left: 0 });
+
+/** Returns the reason to reject a selection; undefined if there is none. */
+export function rejectionOf(ids: readonly string[]): string | undefined {
+  if (ids.length === 0) return "No monitor was chosen. Choose at least one.";
+  if (ids.length > SELECTION_MAX) {
+    return `${ids.length} monitors were chosen, but at most ${SELECTION_MAX} can be changed at once. Nothing was changed.`;
+  }
+  return undefined;
+}
+
+/**
+ * Pauses or resumes monitors, each with its own audit row, a few per transaction. If a later
+ * transaction fails, the rest is counted as left. Rejects if the first one fails.
+ */
+export async function changeMonitors(
+  ctx: AppContext,
+  ids: readonly string[],
+  { intent, actor }: { intent: Exclude<Intent, "check">; actor: Actor },
+  write: <T>(change: (tx: Tx) => T) => Promise<T>,
+): Promise<Message> {
+  const change = intent === "pause" ? pauseMonitor : resumeMonitor;
+  const counts = nothing();
+  for (let index = 0; index < ids.length; index += PER_WRITE) {
+    const part = ids.slice(index, index + PER_WRITE);
+    const writing = write((tx) => {
+      const rows = part.map((id) => findMonitor(tx, { id })).filter((row) => row !== undefined);
+      const changed = rows.filter(
+        ({ id, version }) => change(ctx, tx, id, actor).row.version !== version,
+      );
+      return { found: rows.length, changed: changed.length };
+    });
+    if (index === 0) {
+      add(counts, part, await writing);
+      continue;
+    }
+    const [result] = await Promise.allSettled([writing]);
+    if (result.status === "rejected") {
+      counts.left = ids.length - index;
+      break;
+    }
+    add(counts, part, result.value);
+  }
+  const isPause = intent === "pause";
+  return messageOf(counts, {
+    done: isPause ? "paused" : "resumed",
+    already: isPause ? "paused already" : "running already",
+    left: isPause ? "not paused" : "not resumed",
+  });
+}
+
+function add(
+  counts: Counts,
+  part: readonly string[],
+  { found, changed }: { found: number; changed: number },
+): void {
+  counts.done += changed;
+  counts.unchanged += found - changed;
+  counts.gone += part.length - found;
+}
+
+/**
+ * Starts checks of monitors and returns without waiting for their results, which may take a minute.
+ * Paused monitors and push monitors are counted, not checked.
+ */
+export function checkMonitors(
+  ctx: AppContext,
+  monitoring: Monitoring,
+  ids: readonly string[],
+): Message {
+  const counts = nothing();
+  const rows: MonitorRow[] = [];
+  for (const id of ids) {
+    const row = findMonitor(ctx.db, { id });
+    if (!row) counts.gone += 1;
+    else if (row.type === "push") counts.push += 1;
+    else if (row.paused) counts.paused += 1;
+    else rows.push(row);
+  }
+  counts.done = rows.length;
+  // A check that cannot run, such as while the server stops, has no result to show.
+  void Promise.allSettled(rows.map(({ id }) => monitoring.checkNow(id)));
+  return messageOf(counts, { done: "being checked", already: "", left: "not checked" });
+}
+
+function messageOf(
+  counts: Counts,
+  words: { done: string; already: string; left: string },
+): Message {
+  const { done, unchanged, gone, paused, push, left } = counts;
+  const are = (count: number) => `${plural(count, "monitor")} ${count === 1 ? "is" : "are"}`;
+  const texts = [
+    done > 0 ? `${are(done)} ${words.done}.` : undefined,
+    unchanged > 0 ? `${are(unchanged)} ${words.already}.` : undefined,
+    paused > 0 ? `${are(paused)} paused and not checked.` : undefined,
+    push > 0 ? `${plural(push, "monitor")} cannot be checked, since jobs call them.` : undefined,
+    gone > 0 ? `${plural(gone, "monitor")} no longer exist${gone === 1 ? "s" : ""}.` : undefined,
+    left > 0
+      ? `${are(left)} ${words.left}, because the change could not be saved. Try again.`
+      : undefined,
+  ];
+  const hasFailed = left > 0 || gone > 0 || paused > 0 || push > 0;
+  const tone = hasFailed ? (done > 0 ? "degraded" : "major") : done > 0 ? "ok" : "maint";
+  return { tone, text: texts.filter((text) => text !== undefined).join(" ") };
+}

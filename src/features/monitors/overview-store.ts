@@ -1,0 +1,157 @@
+/*
+ * The dashboard's list of monitors. None is hot. The list and its counts read every monitor once;
+ * the times of the last 30 days are summed over at most `most` spans of each monitor that is shown.
+ */
+import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { selectMany, selectOne } from "../../db";
+import { monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
+import type { MonitorState, MonitorType } from "../../domain/monitor-state";
+import { MINUTE_MS } from "../../kernel/time";
+
+/** States in the order of the list, worst first. */
+export const WORST_FIRST = [
+  "down",
+  "degraded",
+  "no_data",
+  "pending",
+  "maintenance",
+  "up",
+  "paused",
+] as const satisfies readonly MonitorState[];
+
+/** Length of the periods into which the last day is divided. */
+export const PERIOD_MS = 30 * MINUTE_MS;
+
+const rank = sql<number>`CASE ${monitorStates.state} ${sql.raw(
+  WORST_FIRST.map((state, index) => `WHEN '${state}' THEN ${index}`).join(" "),
+)} END`;
+const foldedName = sql<string>`lower(${monitors.name})`;
+
+/** Filters of the list; null matches everything. */
+interface Filters {
+  pageId: string | null;
+  type: MonitorType | null;
+  /** Text within the name, the address or the name of a component, case-insensitive for ASCII. */
+  search: string | null;
+}
+
+// A search must not find out secrets: of a configuration it reads only what the list shows, which of
+// a URL is the part before the query.
+const address = sql`CASE ${monitors.type}
+  WHEN 'http' THEN substr(json_extract(${monitors.config}, '$.url'), 1,
+    instr(json_extract(${monitors.config}, '$.url') || '?', '?') - 1)
+  ELSE coalesce(json_extract(${monitors.config}, '$.host'), json_extract(${monitors.config}, '$.name'), '')
+  END`;
+
+const matches = ($: Filters) =>
+  and(
+    isNull(monitors.deletedAt),
+    eq(monitorStates.monitorNum, monitors.num),
+    sql`(${$.type} IS NULL OR ${monitors.type} = ${$.type})`,
+    sql`(${$.pageId} IS NULL OR EXISTS (SELECT 1 FROM monitor_components AS mc
+      JOIN components AS c ON c.id = mc.component_id
+      WHERE mc.monitor_id = ${monitors.id} AND c.page_id = ${$.pageId} AND c.deleted_at IS NULL))`,
+    sql`(${$.search} IS NULL
+      OR instr(lower(${monitors.name}), lower(${$.search})) > 0
+      OR instr(lower(${address}), lower(${$.search})) > 0
+      OR EXISTS (SELECT 1 FROM monitor_components AS mc
+        JOIN components AS c ON c.id = mc.component_id
+        WHERE mc.monitor_id = ${monitors.id} AND c.deleted_at IS NULL
+          AND instr(lower(c.name), lower(${$.search})) > 0))`,
+  );
+
+/** Lists monitors with their states, worst first and then by name, after the place of another. */
+export const listWorstFirst = selectMany(
+  (
+    orm,
+    $: Filters & {
+      state: MonitorState | null;
+      afterRank: number;
+      afterName: string;
+      afterId: string;
+      limit: number;
+    },
+  ) =>
+    orm
+      .select({ row: monitors, state: monitorStates })
+      .from(monitors)
+      .crossJoin(monitorStates)
+      .where(
+        and(
+          matches($),
+          sql`(${$.state} IS NULL OR ${monitorStates.state} = ${$.state})`,
+          sql`(${rank}, ${foldedName}, ${monitors.id}) > (${$.afterRank}, ${$.afterName}, ${$.afterId})`,
+        ),
+      )
+      .orderBy(asc(rank), asc(foldedName), asc(monitors.id))
+      .limit($.limit),
+);
+
+/** Finds the place of a monitor in the list. */
+export const findPlace = selectOne((orm, $: { id: string }) =>
+  orm
+    .select({ rank, name: foldedName, id: monitors.id })
+    .from(monitors)
+    .innerJoin(monitorStates, eq(monitorStates.monitorNum, monitors.num))
+    .where(and(eq(monitors.id, $.id), isNull(monitors.deletedAt))),
+);
+
+/** Counts the monitors that match filters in each state. */
+export const countMatches = selectMany((orm, $: Filters) =>
+  orm
+    .select({ state: monitorStates.state, monitors: sql<number>`count(*)` })
+    .from(monitors)
+    .crossJoin(monitorStates)
+    .where(matches($))
+    .groupBy(monitorStates.state),
+);
+
+const { monitorNum, startedAt, endedAt, state } = monitorSpans;
+/** Returns the length of the part of a span between two times. */
+const lengthWithin = (from: unknown, to: unknown) =>
+  sql<number>`sum(max(0, min(coalesce(${endedAt}, ${to}), ${to}) - max(${startedAt}, ${from})))`;
+
+/**
+ * Sums the spans of monitors (`nums`: a JSON list) from `monthFrom` to `now` (unix ms), the newest
+ * `most` of each. Spans in one state that start in the same period since `barsFrom` are one row;
+ * earlier ones are two, with and without an end after `barsFrom`.
+ */
+export const sumRecentSpans = selectMany(
+  (
+    orm,
+    $: {
+      nums: string;
+      now: number;
+      monthFrom: number;
+      dayFrom: number;
+      barsFrom: number;
+      most: number;
+    },
+  ) =>
+    orm
+      .select({
+        monitorNum,
+        state,
+        spans: sql<number>`count(*)`,
+        from: sql<number>`min(${startedAt})`,
+        to: sql<number>`max(coalesce(${endedAt}, ${$.now}))`,
+        dayMs: lengthWithin($.dayFrom, $.now),
+        monthMs: lengthWithin($.monthFrom, $.now),
+      })
+      .from(sql`json_each(${$.nums}) AS j`)
+      .crossJoin(monitorSpans)
+      .where(
+        sql`${monitorNum} = j.value AND ${startedAt} < ${$.now} AND ${startedAt} >= max(
+          coalesce((SELECT max(s.started_at) FROM monitor_spans AS s
+            WHERE s.monitor_num = j.value AND s.started_at <= ${$.monthFrom}), 0),
+          coalesce((SELECT s.started_at FROM monitor_spans AS s
+            WHERE s.monitor_num = j.value ORDER BY s.started_at DESC LIMIT 1 OFFSET ${$.most}), 0))`,
+      )
+      .groupBy(
+        monitorNum,
+        state,
+        sql`CASE WHEN ${startedAt} < ${$.barsFrom}
+          THEN coalesce(${endedAt}, ${$.now}) > ${$.barsFrom}
+          ELSE ${startedAt} / ${sql.raw(String(PERIOD_MS))} END`,
+      ),
+);

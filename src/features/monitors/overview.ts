@@ -1,0 +1,136 @@
+import type { Reader } from "../../db";
+import type { MonitorState, MonitorType } from "../../domain/monitor-state";
+import { DAY_MS } from "../../kernel/time";
+import {
+  countMatches,
+  findPlace,
+  listWorstFirst,
+  PERIOD_MS,
+  sumRecentSpans,
+} from "./overview-store";
+import { assembleRecords, type MonitorRecord } from "./records";
+import { noTimes, uptimeOf } from "./spans";
+
+/** Filters of the list. An omitted filter matches everything. */
+export interface OverviewFilters {
+  pageId?: string | undefined;
+  type?: MonitorType | undefined;
+  /** Text within the name, the address or the name of a component. */
+  search?: string | undefined;
+}
+
+/** Number of periods that the last day is divided into. */
+export const PERIODS = 48;
+/** Spans read of a monitor, so that 25 monitors that change all the time take less than 50 ms. */
+const SPANS_MOST = 1_000;
+
+/** Worst state of a period. `unknown`: nothing was measured. */
+export type PeriodState = "unknown" | "ok" | "maintenance" | "slow" | "failed";
+
+/** Last 24 hours and 30 days of a monitor. */
+export interface RecentTimes {
+  /** Periods of half an hour in UTC, oldest first; the last one is incomplete. */
+  periods: readonly PeriodState[];
+  /** Uptime by time; null if nothing is known, or too many changes would have to be read. */
+  dayUptime: number | null;
+  monthUptime: number | null;
+}
+
+const PERIOD_STATES: Readonly<Record<MonitorState, PeriodState>> = {
+  pending: "unknown",
+  no_data: "unknown",
+  paused: "unknown",
+  up: "ok",
+  maintenance: "maintenance",
+  degraded: "slow",
+  down: "failed",
+};
+const SEVERITY: readonly PeriodState[] = ["unknown", "ok", "maintenance", "slow", "failed"];
+
+/** Lists monitors, worst first and then by name, after the monitor with the id `after`. */
+export function listMonitorsWorstFirst(
+  reader: Reader,
+  query: OverviewFilters & {
+    state?: MonitorState | undefined;
+    after?: string | undefined;
+    limit: number;
+  },
+): MonitorRecord[] {
+  const after = query.after === undefined ? undefined : findPlace(reader, { id: query.after });
+  const rows = listWorstFirst(reader, {
+    ...filtersOf(query),
+    state: query.state ?? null,
+    afterRank: after?.rank ?? -1,
+    afterName: after?.name ?? "",
+    afterId: after?.id ?? "",
+    limit: query.limit,
+  });
+  return assembleRecords(reader, rows);
+}
+
+/** Counts the monitors that match filters, by state. */
+export function countMonitorsMatching(
+  reader: Reader,
+  filters: OverviewFilters,
+): Map<MonitorState, number> {
+  const rows = countMatches(reader, filtersOf(filters));
+  return new Map(rows.map(({ state, monitors }) => [state, monitors]));
+}
+
+/** Reads the last 24 hours and 30 days of monitors up to `now` (unix ms), by `num`, in one statement. */
+export function recentTimesOf(
+  reader: Reader,
+  nums: readonly number[],
+  now: number,
+): Map<number, RecentTimes> {
+  const barsFrom = (Math.floor((now - 1) / PERIOD_MS) - PERIODS + 1) * PERIOD_MS;
+  const rows = sumRecentSpans(reader, {
+    nums: JSON.stringify(nums),
+    now,
+    monthFrom: now - 30 * DAY_MS,
+    dayFrom: now - DAY_MS,
+    barsFrom,
+    most: SPANS_MOST,
+  });
+  return new Map(
+    Array.from(
+      Map.groupBy(rows, ({ monitorNum }) => monitorNum),
+      ([num, own]) => [num, recentTimes(own, { barsFrom, dayFrom: now - DAY_MS })],
+    ),
+  );
+}
+
+function recentTimes(
+  rows: ReturnType<typeof sumRecentSpans>,
+  { barsFrom, dayFrom }: { barsFrom: number; dayFrom: number },
+): RecentTimes {
+  const periods: PeriodState[] = Array.from({ length: PERIODS }, () => "unknown");
+  const [day, month] = [noTimes(), noTimes()];
+  let spans = 0;
+  let from = Number.POSITIVE_INFINITY;
+  for (const row of rows) {
+    day[row.state] += row.dayMs;
+    month[row.state] += row.monthMs;
+    spans += row.spans;
+    from = Math.min(from, row.from);
+    if (row.to <= barsFrom) continue;
+    const state = PERIOD_STATES[row.state];
+    const first = Math.max(0, Math.floor((row.from - barsFrom) / PERIOD_MS));
+    const last = Math.min(PERIODS - 1, Math.ceil((row.to - barsFrom) / PERIOD_MS) - 1);
+    for (let index = first; index <= last; index++) {
+      const before = periods[index] ?? "unknown";
+      if (SEVERITY.indexOf(state) > SEVERITY.indexOf(before)) periods[index] = state;
+    }
+  }
+  // Earlier spans were not read.
+  const isCut = spans > SPANS_MOST;
+  return {
+    periods,
+    dayUptime: isCut && from > dayFrom ? null : uptimeOf(day),
+    monthUptime: isCut ? null : uptimeOf(month),
+  };
+}
+
+function filtersOf({ pageId, type, search }: OverviewFilters) {
+  return { pageId: pageId ?? null, type: type ?? null, search: search ?? null };
+}

@@ -1,0 +1,134 @@
+import type { ComponentChildren } from "preact";
+import { safeHref } from "./safe-href";
+
+/** Column of a `DenseTable`. */
+interface DenseColumn {
+  label: string;
+  isNumeric?: boolean;
+  /** True if only screen readers read the label. */
+  isHidden?: boolean;
+  /** True if it goes where the table is short of room. */
+  isSecondary?: boolean;
+}
+
+interface DenseTableProps {
+  columns: readonly DenseColumn[];
+  /** Title for screen readers. */
+  caption: string;
+  /** Id of the rows if they are refreshed. */
+  liveId?: string;
+  /** `DenseRow`s. */
+  children: ComponentChildren;
+}
+
+/**
+ * Table of rows of one height. Where it is narrow, columns of second rank go, and then each row is
+ * its name and a figure, with bars below. Browsers drop the roles of elements that are no longer
+ * shown as a table, so these are written out.
+ */
+export function DenseTable({ columns, caption, liveId, children }: DenseTableProps) {
+  return (
+    <table class="table dense" role="table">
+      <caption class="visually-hidden">{caption}</caption>
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map(({ label, isNumeric, isHidden, isSecondary }) => (
+            <th
+              key={label}
+              scope="col"
+              role="columnheader"
+              class={classOf(isNumeric ? "numeric" : "", isSecondary)}
+            >
+              {isHidden ? <span class="visually-hidden">{label}</span> : label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup" id={liveId} data-live={liveId ? "" : undefined}>
+        {children}
+      </tbody>
+    </table>
+  );
+}
+
+/** Row of a `DenseTable`. */
+export function DenseRow({ children }: { children: ComponentChildren }) {
+  return <tr role="row">{children}</tr>;
+}
+
+interface PickCellProps {
+  name: string;
+  value: string;
+  /** Accessible name, such as "Choose Shop". */
+  label: string;
+}
+
+/** Checkbox that chooses its row for the buttons of a `BulkBar`. */
+export function PickCell({ name, value, label }: PickCellProps) {
+  return (
+    <td role="cell" class="pick">
+      <label>
+        <span class="visually-hidden">{label}</span>
+        <input type="checkbox" name={name} value={value} data-pick autocomplete="off" />
+      </label>
+    </td>
+  );
+}
+
+interface NameCellProps {
+  shape: ComponentChildren;
+  href: string;
+  name: string;
+  /** State after the name. */
+  state?: ComponentChildren;
+  note?: ComponentChildren;
+}
+
+/** Shape, name as a link that covers the row, state and note. */
+export function NameCell({ shape, href, name, state, note }: NameCellProps) {
+  return (
+    <td role="cell" class="name">
+      <div class="cell-name">
+        {shape}
+        <div>
+          <a class="row-link" href={safeHref(href)}>
+            {name}
+          </a>{" "}
+          {state}
+          <span class="note">{note}</span>
+        </div>
+      </div>
+    </td>
+  );
+}
+
+interface CellProps {
+  isSecondary?: boolean;
+  children?: ComponentChildren;
+}
+
+/** Cell with a figure. Where the table is narrow, the row shows only the first that is not secondary. */
+export function FigureCell({
+  isSecondary,
+  isMiddle,
+  children,
+}: CellProps & { isMiddle?: boolean }) {
+  return (
+    <td role="cell" class={classOf(isMiddle ? "numeric middle" : "numeric", isSecondary)}>
+      {children}
+    </td>
+  );
+}
+
+/** Cell with a text or, with `isBars`, with bars that take a line of their own where it is narrow. */
+export function TextCell({ isSecondary, isBars, children }: CellProps & { isBars?: boolean }) {
+  return (
+    <td role="cell" class={classOf(isBars ? "line" : "", isSecondary)}>
+      {children}
+    </td>
+  );
+}
+
+function classOf(own: string, isSecondary: boolean | undefined): string | undefined {
+  return [own, isSecondary ? "secondary" : ""].filter(Boolean).join(" ") || undefined;
+}

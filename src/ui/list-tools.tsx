@@ -1,0 +1,108 @@
+import type { ComponentChildren } from "preact";
+import { Button } from "./buttons";
+import { fieldId } from "./field";
+import { HiddenFields } from "./form";
+import { Icon } from "./icons";
+import { safeHref } from "./safe-href";
+import { Select } from "./selects";
+
+interface ListToolbarProps {
+  /** Path of this site. The search term is its query parameter `q`. */
+  action: string;
+  /** Search term. */
+  value: string;
+  /** Label of the search field. */
+  label: string;
+  placeholder: string;
+  /** Other query parameters, which the search keeps. */
+  hidden: Readonly<Record<string, string>>;
+  /** Path of the list without search and filters, if there are any. */
+  clearHref: string | undefined;
+  /** Number of matching entries as text, such as "12 monitors". */
+  count: string;
+  /** `ToolbarSelect`s. */
+  children?: ComponentChildren;
+}
+
+/** Search and filters at the top of a list's card. Without a script a button submits them. */
+export function ListToolbar(props: ListToolbarProps) {
+  const { action, value, label, placeholder, hidden, clearHref, count, children } = props;
+  return (
+    <form class="list-tools" role="search" method="get" action={safeHref(action)}>
+      <HiddenFields values={hidden} />
+      <label class="with-icon">
+        <Icon name="search" />
+        <span class="visually-hidden">{label}</span>
+        <input
+          class="input"
+          type="search"
+          id={fieldId("q")}
+          name="q"
+          value={value}
+          placeholder={placeholder}
+          title={label}
+          autocomplete="off"
+        />
+      </label>
+      {children}
+      <noscript>
+        <Button>Show</Button>
+      </noscript>
+      {clearHref === undefined ? null : (
+        <a class="list-clear" href={safeHref(clearHref)}>
+          Show all
+        </a>
+      )}
+      <span class="list-count">{count}</span>
+    </form>
+  );
+}
+
+interface ToolbarSelectProps {
+  /** Property that the list is filtered by. Only screen readers read it; the selected option shows it. */
+  label: string;
+  name: string;
+  options: readonly { value: string; label: string }[];
+  value: string;
+}
+
+/** Select of a `ListToolbar`. A change submits it. */
+export function ToolbarSelect({ label, name, options, value }: ToolbarSelectProps) {
+  const id = fieldId(name);
+  return (
+    <div class="select">
+      <label class="visually-hidden" for={id}>
+        {label}
+      </label>
+      <Select
+        options={options}
+        selected={value}
+        id={id}
+        name={name}
+        title={label}
+        autocomplete="off"
+        data-submits
+      />
+    </div>
+  );
+}
+
+interface BulkBarProps {
+  /** Accessible name, such as "With the chosen monitors". */
+  label: string;
+  /** Buttons of the form that contains the bar and the table. The first has the least effect. */
+  children: ComponentChildren;
+}
+
+/** Buttons for the rows that are chosen with a `PickCell`, shown once there is one. */
+export function BulkBar({ label, children }: BulkBarProps) {
+  return (
+    <div class="bulk" role="group" aria-label={label}>
+      <span data-chosen>With the chosen:</span>
+      {children}
+      <button class="button plain" type="button" data-unpick data-scripted hidden>
+        Clear
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,23 @@
+// Selects of a list's toolbar, and the number of chosen rows.
+
+document.addEventListener("change", ({ target }) => {
+  if (target.matches("select[data-submits]")) target.form.requestSubmit();
+  if (target.matches("[data-pick]")) countChosen(target.form);
+});
+
+document.addEventListener("click", ({ target }) => {
+  const form = target.closest("[data-unpick]")?.form;
+  if (!form) return;
+  for (const box of form.querySelectorAll("[data-pick]:checked")) box.checked = false;
+  countChosen(form);
+});
+
+function countChosen(form) {
+  const count = form.querySelectorAll("[data-pick]:checked").length;
+  form.querySelector("[data-chosen]").textContent = `${count} chosen`;
+}
+
+// A browser keeps checked boxes when it goes back.
+addEventListener("pageshow", () => {
+  for (const bar of document.querySelectorAll("[data-chosen]")) countChosen(bar.closest("form"));
+});

@@ -1,0 +1,98 @@
+import { describe, expect, test } from "bun:test";
+import { deleteMonitor, pauseMonitor } from "../../../src/features/monitors";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { readHtml } from "../../support/html";
+import {
+  createMonitorDashboard,
+  type MonitorDashboard,
+  MONITORS,
+} from "../../support/monitor-dashboard";
+
+const SELECTED = `${MONITORS}/selected`;
+
+/** Submits a selection and returns the address of the list and the message that it shows. */
+async function choose(
+  dashboard: MonitorDashboard,
+  intent: string,
+  id: readonly string[],
+  query = "",
+) {
+  const answer = await dashboard.send(`${SELECTED}${query}`, { intent, id });
+  expect(answer.status).toBe(303);
+  const location = answer.headers.get("location") ?? "";
+  const [message = ""] = readHtml((await dashboard.open(location)).text).texts(".flash");
+  return { location, message };
+}
+
+describe("chosen monitors", () => {
+  test("chosen monitors are paused and resumed, each with its own entry in the audit log", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const ids = [await dashboard.make({ name: "A" }), await dashboard.make({ name: "B" })];
+    await dashboard.make({ name: "C" });
+    const paused = await choose(dashboard, "pause", ids, "?q=x&state=up");
+    expect(paused.location).toBe(`${MONITORS}?q=x&state=up`);
+    expect(paused.message).toContain("2 monitors are paused.");
+    expect(ids.map((id) => dashboard.stored(id).row.paused)).toEqual([true, true]);
+    const actions = () => dashboard.app.audit().map(({ action, targetId: id }) => ({ action, id }));
+    for (const id of ids) expect(actions()).toContainEqual({ action: "monitor.pause", id });
+    const [first = ""] = ids;
+    const resumed = await choose(dashboard, "resume", [first]);
+    expect(resumed.message).toContain("1 monitor is resumed.");
+    expect(actions()).toContainEqual({ action: "monitor.resume", id: first });
+  });
+
+  test("a message says which chosen monitors were unchanged or no longer exist", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app } = dashboard;
+    const [one, paused, deleted] = [
+      await dashboard.make(),
+      await dashboard.make(),
+      await dashboard.make(),
+    ];
+    await app.ctx.db.write((tx) => pauseMonitor(app.ctx, tx, paused, CLI_ACTOR));
+    await app.ctx.db.write((tx) => deleteMonitor(app.ctx, tx, deleted, CLI_ACTOR));
+    const { message } = await choose(dashboard, "pause", [one, paused, deleted]);
+    expect(message).toContain(
+      "1 monitor is paused. 1 monitor is paused already. 1 monitor no longer exists.",
+    );
+  });
+
+  test("chosen monitors are checked, except paused ones and those that wait for calls", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app } = dashboard;
+    const [one, paused, push] = [
+      await dashboard.make(),
+      await dashboard.make(),
+      await dashboard.make({ type: "push", config: {} }),
+    ];
+    await app.ctx.db.write((tx) => pauseMonitor(app.ctx, tx, paused, CLI_ACTOR));
+    const { message } = await choose(dashboard, "check", [one, paused, push]);
+    expect(message).toContain("1 monitor is being checked. 1 monitor is paused and not checked.");
+    expect(message).toContain("1 monitor cannot be checked, since jobs call them.");
+    expect(dashboard.checked).toEqual([one]);
+  });
+
+  test("an empty selection, one of more than 200 monitors and one without an action change nothing", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const id = await dashboard.make();
+    const before = dashboard.written();
+    const many = [id, ...Array.from({ length: 200 }, (_, index) => `mon_${index}`)];
+    expect((await choose(dashboard, "pause", [])).message).toContain("No monitor was chosen.");
+    expect((await choose(dashboard, "pause", many)).message).toContain(
+      "201 monitors were chosen, but at most 200 can be changed at once.",
+    );
+    expect((await choose(dashboard, "delete", [id])).message).toContain("Choose what to do");
+    expect(dashboard.written()).toEqual(before);
+  });
+
+  test("an editor can neither choose monitors nor submit a selection", async () => {
+    await using dashboard = await createMonitorDashboard("editor");
+    const id = await dashboard.make();
+    const page = readHtml((await dashboard.open()).text);
+    expect(page.attributes("main input[type=checkbox]", "name")).toEqual([]);
+    const before = dashboard.written();
+    const answer = await dashboard.send(SELECTED, { intent: "pause", id: [id] });
+    expect(answer.status).toBe(403);
+    expect(dashboard.written()).toEqual(before);
+  });
+});
