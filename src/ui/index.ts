@@ -67,4 +67,6 @@ export { SelectField, SelectRows } from "./selects";
 export { Sparkline } from "./sparkline";
 export { minifyCss } from "./style-sheet";
 export { Cell, CellNote, OneLine, Row, RowLink, Table } from "./table";
+export { TimeChart, type TimeBand, type TimePoint } from "./time-chart";
+export { DetailCard, DetailRow, HeadFacts, HeadFact, MoreMenu, Numbers } from "./detail";
 export { duration, exactTime, longDay, relativeTime, shortDay, zoneSpan } from "./times";

@@ -12,6 +12,7 @@ import dialog from "./css/dialog.css" with { type: "text" };
 import fields from "./css/fields.css" with { type: "text" };
 import filters from "./css/filters.css" with { type: "text" };
 import labels from "./css/labels.css" with { type: "text" };
+import detail from "./css/detail.css" with { type: "text" };
 import layout from "./css/layout.css" with { type: "text" };
 import lineChart from "./css/line-chart.css" with { type: "text" };
 import listTools from "./css/list-tools.css" with { type: "text" };
@@ -23,6 +24,7 @@ import preferences from "./css/preferences.css" with { type: "text" };
 import rows from "./css/rows.css" with { type: "text" };
 import shell from "./css/shell.css" with { type: "text" };
 import table from "./css/table.css" with { type: "text" };
+import timeChart from "./css/time-chart.css" with { type: "text" };
 import tokens from "./tokens.css" with { type: "text" };
 
 /** Removes comments and spaces. Texts in the style sheet must not contain runs of spaces. */
@@ -64,9 +66,11 @@ export function dashboardCss(fontPath: string): string {
       table,
       denseTable,
       listTools,
+      detail,
       order,
       charts,
       lineChart,
+      timeChart,
       pictures,
       code,
       dialog,

@@ -1,54 +1,69 @@
 import { uptimeOf } from "../../features/monitors";
 import { type Role, roleAllows } from "../../domain/role";
 import { percent } from "../../kernel/numbers";
-import { toIso } from "../../kernel/time";
+import { SECOND_MS, toIso } from "../../kernel/time";
 import {
   ButtonLink,
-  Card,
-  Day,
-  Facts,
-  RelativeTime,
+  Columns,
+  DetailCard,
+  HeadFact,
+  HeadFacts,
+  Icon,
   MonitorLabel,
+  MoreMenu,
+  Numbers,
   PageHead,
   PostButton,
-  Section,
+  RelativeTime,
   Tabs,
 } from "../../ui";
 import { MONITORS_PATH } from "../paths";
 import { MonitorFacts } from "./facts";
-import { LastChecks, LatencyChart, Outages, OwnIncidents } from "./history";
+import { LastChecks, Outages } from "./history";
+import { LatencyChart } from "./latency-chart";
 import { SOON_MS } from "./list-row";
 import { pathsOfMonitor } from "./monitor-paths";
 import { type MonitorView, RANGE_NAMES, rangeLabel } from "./monitor-view";
+import { AffectedComponents, Notified, OwnIncidents } from "./neighbours";
 import { LastResult, Since } from "./state";
 import { TYPE_FORMS } from "./types";
-import { latencyInWords, timeInWords } from "./words";
+import { latencyInWords, targetOf, timeInWords, typeLabel } from "./words";
 
-/** One monitor: current state, history and configuration. */
+/** One monitor: current state, history, its neighbours and its configuration. */
 export function MonitorDetail(props: { view: MonitorView; role: Role; now: number }) {
   const { view, role, now } = props;
   const { row } = view.record;
-  const { range, latency, total } = view;
+  const isAdmin = roleAllows(role, "admin");
+  const { edit } = pathsOfMonitor(row.id);
   const measured = TYPE_FORMS[row.type].isPush ? "Job duration" : "Response time";
   return (
     <>
       <PageHead
         title={row.name}
-        crumbs={[{ href: MONITORS_PATH, label: "Monitors" }]}
-        actions={roleAllows(role, "admin") ? <MonitorActions view={view} /> : undefined}
-      />
-      <Now view={view} now={now} />
-      <Section title={measured}>
-        <Ranges view={view} />
-        <Card>
-          <LatencyChart name={measured} range={range} latency={latency} total={total} />
-          <RangeFigures view={view} />
-        </Card>
-      </Section>
-      <Outages view={view} now={now} />
-      <OwnIncidents view={view} now={now} />
-      <LastChecks checks={view.checks} now={now} />
-      <MonitorFacts view={view} now={now} />
+        crumbs={[{ href: MONITORS_PATH, label: "Monitors" }, { label: row.name }]}
+        actions={isAdmin ? <MonitorActions view={view} /> : undefined}
+      >
+        <div id="monitor-state" data-live="">
+          <Now view={view} now={now} />
+        </div>
+      </PageHead>
+      <Figures view={view} now={now} />
+      <DetailCard title={measured} liveId="monitor-chart" end={<Ranges view={view} />}>
+        <LatencyChart name={measured} view={view} />
+      </DetailCard>
+      <Columns
+        aside={
+          <>
+            <AffectedComponents view={view} {...(isAdmin ? { editPath: edit } : {})} />
+            <OwnIncidents view={view} now={now} />
+            {isAdmin ? <Notified view={view} /> : null}
+            <MonitorFacts view={view} now={now} />
+          </>
+        }
+      >
+        <Outages view={view} now={now} />
+        <LastChecks checks={view.checks} slowAboveMs={row.degradedAfterMs} now={now} />
+      </Columns>
     </>
   );
 }
@@ -59,63 +74,59 @@ function MonitorActions({ view }: { view: MonitorView }) {
   const { isPush } = TYPE_FORMS[type];
   return (
     <>
-      {isPush || paused ? null : <PostButton action={paths.check}>Check now</PostButton>}
+      {isPush || paused ? null : (
+        <PostButton action={paths.check}>
+          <Icon name="refresh-cw" />
+          Check now
+        </PostButton>
+      )}
       <PostButton action={paused ? paths.resume : paths.pause}>
+        <Icon name={paused ? "play" : "pause"} />
         {paused ? "Resume" : "Pause"}
       </PostButton>
-      {isPush ? (
-        <ButtonLink href={paths.rotate} dialog>
-          Rotate token
-        </ButtonLink>
-      ) : null}
-      <ButtonLink href={paths.edit}>Edit</ButtonLink>
-      <ButtonLink href={paths.delete} kind="danger" dialog>
-        Delete
+      <ButtonLink href={paths.edit}>
+        <Icon name="pencil" />
+        Edit
       </ButtonLink>
+      <MoreMenu label="More actions">
+        {isPush ? (
+          <ButtonLink href={paths.rotate} dialog>
+            Rotate token
+          </ButtonLink>
+        ) : null}
+        <ButtonLink href={paths.delete} kind="danger" dialog>
+          Delete
+        </ButtonLink>
+      </MoreMenu>
     </>
   );
 }
 
-/** Current state and last result of a monitor. */
+/** Current state of a monitor, its target, interval and certificate. */
 function Now({ view, now }: { view: MonitorView; now: number }) {
-  const { state, lastCheck } = view.record;
+  const { row, state } = view.record;
   const { certificateExpiresAt: end } = state;
+  const every = timeInWords(row.intervalSeconds * SECOND_MS);
   return (
-    <Card>
-      <Facts
-        items={[
-          {
-            label: "State",
-            value: (
-              <span class="result">
-                <MonitorLabel state={state.state} />{" "}
-                <span class="quiet-text">
-                  <Since at={state.since} now={now} />
-                </span>
-              </span>
-            ),
-          },
-          { label: "Last result", value: <LastResult check={lastCheck} now={now} />, isWide: true },
-          ...(end === null
-            ? []
-            : [
-                {
-                  label: end <= now ? "Certificate expired" : "Certificate expires",
-                  value:
-                    end - now < SOON_MS ? (
-                      <RelativeTime
-                        at={toIso(end)}
-                        now={now}
-                        tone={end <= now ? "major" : "degraded"}
-                      />
-                    ) : (
-                      <Day at={toIso(end)} />
-                    ),
-                },
-              ]),
-        ]}
-      />
-    </Card>
+    <HeadFacts>
+      <span>
+        <MonitorLabel state={state.state} /> <Since at={state.since} now={now} />
+      </span>
+      <HeadFact icon="globe">
+        {typeLabel(row.type)} · {targetOf(row)}
+      </HeadFact>
+      <HeadFact icon="clock">every {every}</HeadFact>
+      {end === null ? null : (
+        <HeadFact icon="lock">
+          Certificate {end <= now ? "expired" : "expires"}{" "}
+          <RelativeTime
+            at={toIso(end)}
+            now={now}
+            {...(end - now < SOON_MS ? { tone: end <= now ? "major" : "degraded" } : {})}
+          />
+        </HeadFact>
+      )}
+    </HeadFacts>
   );
 }
 
@@ -133,19 +144,32 @@ function Ranges({ view }: { view: MonitorView }) {
   );
 }
 
-function RangeFigures({ view: { times, total, outageCount } }: { view: MonitorView }) {
+function Figures({ view, now }: { view: MonitorView; now: number }) {
+  const { times, total, outageCount, range, record } = view;
   const latency = (ms: number | null) => (ms === null ? "–" : latencyInWords(ms));
+  const last = `last ${range.label}`;
   return (
-    <Facts
+    <Numbers
+      label={`The ${last}`}
+      liveId="monitor-figures"
       items={[
-        { label: "Uptime", value: percent(uptimeOf(times), 3) },
-        { label: "Downtime", value: times.down === 0 ? "None" : timeInWords(times.down) },
-        { label: "Outages", value: outageCount.toLocaleString("en") },
-        { label: "Median", value: latency(total.p50Ms) },
-        { label: "95th percentile", value: latency(total.p95Ms) },
+        {
+          label: "Now",
+          value: latency(record.lastCheck?.latencyMs ?? null),
+          note: <LastResult check={record.lastCheck} now={now} />,
+        },
+        { label: "Median", value: latency(total.p50Ms), note: last },
+        { label: "95th percentile", value: latency(total.p95Ms), note: last },
+        {
+          label: "Uptime",
+          value: percent(uptimeOf(times), 3),
+          note: times.down === 0 ? last : `${timeInWords(times.down)} down`,
+        },
+        { label: "Outages", value: outageCount.toLocaleString("en"), note: last },
         {
           label: "Failed checks",
-          value: `${total.failures.toLocaleString("en")} of ${total.checks.toLocaleString("en")}`,
+          value: total.failures.toLocaleString("en"),
+          note: `of ${total.checks.toLocaleString("en")}`,
         },
       ]}
     />

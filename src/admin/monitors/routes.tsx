@@ -7,6 +7,7 @@ import {
 } from "../../features/monitors";
 import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
+import { toIso } from "../../kernel/time";
 import { MONITORS_PATH, monitorPath } from "../paths";
 import { screenOperation } from "../screen-operation";
 import { deletedText } from "../screens/action-routes";
@@ -141,13 +142,14 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
     async ({ requestContext, params }) => {
       const { row } = getMonitorRecord(ctx.db, params.id);
       requireActiveCheck(row.type);
-      const { outcome, latencyMs, message } = await monitoring.checkNow(row.id);
+      const { outcome, latencyMs, message, at } = await monitoring.checkNow(row.id);
       const took = latencyMs === null ? "" : ` The response took ${latencyInWords(latencyMs)}.`;
       const reason = message === null ? "" : ` ${message}`;
+      const time = `${toIso(at).slice(11, 19)} UTC`;
       const text = {
-        ok: `The check succeeded.${took}${reason}`,
-        failed: `The check failed.${reason}${took}`,
-        unknown: `The server could not perform the check.${reason}${took}`,
+        ok: `The check at ${time} succeeded.${took}${reason}`,
+        failed: `The check at ${time} failed.${reason}${took}`,
+        unknown: `The server could not perform the check at ${time}.${reason}${took}`,
       }[outcome];
       const tone = outcome === "ok" ? "ok" : "major";
       flashes.put(sessionOf(requestContext).id, { tone, text });

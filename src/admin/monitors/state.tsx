@@ -1,7 +1,7 @@
 import type { CheckRow } from "../../features/monitors";
 import { toIso } from "../../kernel/time";
-import { CellNote, CheckLabel, exactTime, RelativeTime } from "../../ui";
-import { latencyInWords, timeInWords } from "./words";
+import { CheckLabel, exactTime, RelativeTime } from "../../ui";
+import { timeInWords } from "./words";
 
 /** Time since `at` as text, "for 4 min 20 s", with the date on hover. Both in unix ms. */
 export function Since({ at, now }: { at: number; now: number }) {
@@ -19,20 +19,14 @@ export function Since({ at, now }: { at: number; now: number }) {
 /** Characters of a message shown in lists. */
 const MESSAGE_SHOWN = 90;
 
-/** Cell with the last result of a monitor. */
+/** Outcome, time and message of the last result of a monitor. */
 export function LastResult({ check, now }: { check: CheckRow | undefined; now: number }) {
-  if (!check) return <span class="quiet-text">None yet</span>;
-  const { outcome, latencyMs, message, at } = check;
+  if (!check) return <>None yet</>;
+  const { outcome, message, at } = check;
   return (
     <>
-      <span class="result">
-        <CheckLabel outcome={outcome} />{" "}
-        {latencyMs === null ? null : <span>{latencyInWords(latencyMs)}</span>}
-      </span>
-      <CellNote>
-        <RelativeTime at={toIso(at)} now={now} />
-        {message === null ? null : <> · {shortened(message)}</>}
-      </CellNote>
+      <CheckLabel outcome={outcome} /> <RelativeTime at={toIso(at)} now={now} />
+      {message === null ? null : <> · {shortened(message)}</>}
     </>
   );
 }

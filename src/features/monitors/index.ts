@@ -44,6 +44,7 @@ export {
   knownTime,
   type Outage,
   outagesOf,
+  type StateSpan,
   type StateTimes,
   timesByInterval,
   timesByState,

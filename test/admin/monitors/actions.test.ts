@@ -50,13 +50,13 @@ describe("the buttons of a monitor", () => {
     const home = `${MONITORS}/${id}`;
     expect((await dashboard.send(`${home}/check`, {})).status).toBe(303);
     expect(await flashOf(dashboard, home)).toEqual([
-      "The check succeeded. The response took 12 ms.",
+      "The check at 12:00:00 UTC succeeded. The response took 12 ms.",
     ]);
     dashboard.found = { outcome: "failed", latencyMs: null, message: "Refused." };
     await dashboard.app.clock.advance(1);
     await dashboard.send(`${home}/check`, {});
     const page = readHtml((await dashboard.open(home)).text);
-    expect(page.texts(".flash.t-major")).toEqual(["The check failed. Refused."]);
+    expect(page.texts(".flash.t-major")).toEqual(["The check at 12:00:00 UTC failed. Refused."]);
     expect(dashboard.checked).toEqual([id, id]);
   });
 

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { saveCertificate } from "../../../src/features/monitors/store";
+import { createWebhook } from "../../../src/features/webhooks";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { expectProblem } from "../../support/app";
 import { readHtml } from "../../support/html";
@@ -9,12 +11,12 @@ import {
   MONITORS,
 } from "../../support/monitor-dashboard";
 
-/** The facts of a screen by their labels. */
-function factsOn(html: string): Record<string, string> {
+/** The figures of a screen by their labels. */
+function figuresOn(html: string): Record<string, string> {
   const page = readHtml(html);
-  const values = page.texts(".facts dd");
+  const values = page.texts(".number-value");
   return Object.fromEntries(
-    page.texts(".facts dt").map((label, index) => [label, values[index] ?? ""]),
+    page.texts(".numbers dt").map((label, index) => [label, values[index] ?? ""]),
   );
 }
 
@@ -43,17 +45,19 @@ describe("the screen of a monitor", () => {
     const { id, session } = await withOutage(dashboard);
     const answer = await app.call(`${MONITORS}/${id}`, { session });
     const page = readHtml(answer.text);
-    const facts = factsOn(answer.text);
-    expect(facts["State"]).toBe("Up for 9 h 24 min");
+    const figures = figuresOn(answer.text);
+    expect(page.texts("#monitor-state")[0]).toStartWith("Up for 9 h 24 min");
     // 36 minutes of 24 hours.
-    expect(facts["Uptime"]).toBe("97.500 %");
-    expect(facts["Downtime"]).toBe("36 min");
-    expect(facts["Outages"]).toBe("1");
+    expect(figures["Uptime"]).toBe("97.500 %");
+    expect(page.texts("#monitor-figures .number-note")).toContain("36 min down");
+    expect(figures["Outages"]).toBe("1");
     expect(page.texts("table caption")).toContain("Outages in the last 24 hours");
     const outage = page.texts("tbody tr").find((row) => row.includes("Refused."));
-    expect(outage).toBe("10 h ago36 minRefused.");
-    expect(page.texts(".row-link")).toEqual(["Shop is down"]);
-    expect(facts["Components"]).toBe("API Operational");
+    expect(outage).toBe("DownRefused.10 h ago36 min");
+    expect(page.texts("#monitor-incidents a")).toEqual(["Shop is down"]);
+    expect(page.texts("#monitor-components a")).toEqual(["API"]);
+    expect(page.texts("#monitor-chart .chart-legend li")).toContain("Outage");
+    expect(page.attributes("#monitor-chart .time-cap", "d")).toHaveLength(1);
   });
 
   test("the screen of a monitor shows the figures of the chosen range, by default of 24 hours", async () => {
@@ -61,13 +65,20 @@ describe("the screen of a monitor", () => {
     const { app } = dashboard;
     const { id, session } = await withOutage(dashboard);
     const uptime = async (query: string) =>
-      factsOn((await app.call(`${MONITORS}/${id}${query}`, { session })).text)["Uptime"];
+      figuresOn((await app.call(`${MONITORS}/${id}${query}`, { session })).text)["Uptime"];
     // 36 minutes of the 2 days that it is known.
     expect(await uptime("?range=7d")).toBe("98.750 %");
     expect(await uptime("?range=90d")).toBe("98.750 %");
     expect(await uptime("?range=nonsense")).toBe("97.500 %");
     const page = readHtml((await app.call(`${MONITORS}/${id}?range=30d`, { session })).text);
     expect(page.texts(".tabs [aria-current]")).toEqual(["30 days"]);
+    expect(page.texts(".time-ticks text")).toEqual([
+      "16 Feb",
+      "21 Feb",
+      "26 Feb",
+      "3 Mar",
+      "8 Mar",
+    ]);
   });
 
   test("the response times of a monitor are drawn and listed as median and 95th percentile per step", async () => {
@@ -98,10 +109,11 @@ describe("the screen of a monitor", () => {
       `${day}, 11:30–12:00 UTC: Median 300 ms, 95th percentile 300 ms, Failed checks 1 of 2`,
     );
     expect(page.attributes("svg[role=group]", "aria-label")).toEqual(["Response time"]);
-    expect(factsOn(text)).toMatchObject({
-      Outages: "0",
-      "Failed checks": "1 of 22",
-    });
+    expect(figuresOn(text)).toMatchObject({ Outages: "0", "Failed checks": "1" });
+    expect(page.texts("#monitor-figures .number-note")).toContain("of 22");
+    expect(page.texts(".time-labels span")).toHaveLength(5);
+    // The half hour before both has no result, so nothing is drawn there.
+    expect(page.attributes(".time-line", "d").at(-1)?.match(/M/g)).toHaveLength(1);
   });
 
   test("the screen of a monitor lists its last results, newest first, and an expiring certificate", async () => {
@@ -116,8 +128,8 @@ describe("the screen of a monitor", () => {
     );
     const { text } = await dashboard.open(`${MONITORS}/${id}`);
     const rows = readHtml(text).texts(".table tbody tr");
-    expect(rows).toEqual(["12:00:00 · just nowFailedRefused.", "11:59:00 · 1 min agoOK41 ms"]);
-    expect(factsOn(text)["Certificate expires"]).toBe("in 9 days");
+    expect(rows).toEqual(["FailedRefused.12:00:00 · just now–", "OK11:59:00 · 1 min ago41 ms"]);
+    expect(readHtml(text).texts("#monitor-state")[0]).toContain("Certificate expires in 9 days");
     expect(readHtml(text).texts("time.t-degraded")).toEqual(["in 9 days"]);
   });
 
@@ -128,17 +140,20 @@ describe("the screen of a monitor", () => {
     const id = await dashboard.make({ component_ids: [api], on_down: "major_outage" });
     await dashboard.applyTransition(id, "down", app.clock.now(), "Refused.");
     const { text } = await dashboard.open(`${MONITORS}/${id}`);
-    expect(factsOn(text)["Components"]).toBe("API Major outage set by this monitor: Major outage");
-    expect(factsOn(text)["State"]).toStartWith("Down for ");
+    const page = readHtml(text);
+    expect(page.texts("#monitor-components li")).toEqual([
+      "APIMajor outage. Set by this monitor: major outage.",
+    ]);
+    expect(page.texts("#monitor-state")[0]).toStartWith("Down for ");
   });
 
   test("the screen of a new monitor shows no figures and no invalid numbers", async () => {
     await using dashboard = await createMonitorDashboard();
     const id = await dashboard.make();
-    for (const range of ["24h", "7d", "30d", "90d"]) {
+    for (const range of ["1h", "24h", "7d", "30d", "90d", "1y"]) {
       const { text } = await dashboard.open(`${MONITORS}/${id}?range=${range}`);
       expect(text).not.toMatch(/NaN|Infinity|undefined/);
-      expect(factsOn(text)).toMatchObject({ Uptime: "–", "Last result": "None yet" });
+      expect(figuresOn(text)).toMatchObject({ Uptime: "–", Now: "–" });
     }
   });
 
@@ -152,9 +167,52 @@ describe("the screen of a monitor", () => {
       );
     };
     expect(await buttonsOf("viewer", "http")).toEqual([]);
-    expect(await buttonsOf("admin", "http")).toEqual(["Check now", "Pause", "Edit", "Delete"]);
-    expect(await buttonsOf("admin", "http", true)).toEqual(["Resume", "Edit", "Delete"]);
-    expect(await buttonsOf("admin", "push")).toEqual(["Pause", "Rotate token", "Edit", "Delete"]);
+    expect(await buttonsOf("admin", "http")).toEqual([
+      "Check now",
+      "Pause",
+      "Edit",
+      "More actions",
+      "Delete",
+    ]);
+    expect(await buttonsOf("admin", "http", true)).toEqual([
+      "Resume",
+      "Edit",
+      "More actions",
+      "Delete",
+    ]);
+    expect(await buttonsOf("admin", "push")).toEqual([
+      "Pause",
+      "Edit",
+      "More actions",
+      "Rotate token",
+      "Delete",
+    ]);
+  });
+
+  test("the screen of a monitor names the webhooks that get its messages, for admins", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app, site } = dashboard;
+    const id = await dashboard.make({ component_ids: [site.components["API"] ?? ""] });
+    const other = await app.page({ slug: "other" }, ["Mail"]);
+    const add = (description: string, events: string[], page?: string) =>
+      app.ctx.db.write((tx) =>
+        createWebhook(
+          app.ctx,
+          tx,
+          { url: "https://hooks.test/", description, events, ...(page ? { page } : {}) },
+          CLI_ACTOR,
+        ),
+      );
+    await add("Everything", ["*"]);
+    await add("Monitors", ["monitor.down"]);
+    await add("Incidents", ["incident.created"]);
+    await add("Other page", ["*"], other.page.id);
+    const textsFor = async (session: string) =>
+      readHtml((await app.call(`${MONITORS}/${id}`, { session })).text).texts(
+        "#monitor-notified a",
+      );
+    expect(await textsFor(dashboard.session)).toEqual(["Everything", "Monitors"]);
+    expect(await textsFor(await app.signedIn("viewer"))).toEqual([]);
   });
 
   test("the screen of an unknown monitor is not_found", async () => {

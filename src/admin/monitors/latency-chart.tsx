@@ -1,0 +1,100 @@
+import type { StateTimes } from "../../features/monitors";
+import type { Span } from "../../features/components";
+import { MONITOR_TONES, type Tone } from "../../domain/tone";
+import { DAY_MS, toIso } from "../../kernel/time";
+import { shortDay, type TimeBand, TimeChart, type TimePoint } from "../../ui";
+import type { MonitorView, Range } from "./monitor-view";
+import { latencyInWords } from "./words";
+
+/** States drawn as bands, with the names of their tones. */
+const BANDS = [
+  { state: "down", tone: "major", name: "Outage" },
+  { state: "degraded", tone: "degraded", name: "Slow" },
+  { state: "maintenance", tone: "maint", name: "Maintenance" },
+] as const;
+
+/** Chart of response times or job durations over a range, with outages and slow times. */
+export function LatencyChart({ name, view }: { name: string; view: MonitorView }) {
+  const { range, latency, total, spans, stepTimes, record } = view;
+  const first = range.steps[0]?.from ?? range.span.from;
+  const points = range.steps.map((step, index): TimePoint => {
+    const { checks = 0, failures = 0, p50Ms = null, p95Ms = null } = latency[index] ?? {};
+    return {
+      ...step,
+      name: stepName(step),
+      median: p50Ms,
+      p95: p95Ms,
+      tone: toneOf(stepTimes[index], checks, failures),
+      failed:
+        failures > 0
+          ? `${failures.toLocaleString("en")} of ${checks.toLocaleString("en")}`
+          : undefined,
+    };
+  });
+  const bands = spans.flatMap(({ state, startedAt, endedAt }): TimeBand[] => {
+    const isShown = BANDS.some((band) => band.state === state);
+    return isShown && (endedAt ?? range.span.to) > first
+      ? [{ from: startedAt, to: endedAt ?? range.span.to, tone: MONITOR_TONES[state] }]
+      : [];
+  });
+  if (total.checks === 0 && bands.length === 0) {
+    return (
+      <p class="muted">
+        No {name.toLowerCase()} was measured in the last {range.label}.
+      </p>
+    );
+  }
+  const { degradedAfterMs } = record.row;
+  return (
+    <TimeChart
+      name={name}
+      from={first}
+      to={range.span.to}
+      points={points}
+      bands={bands}
+      bandNames={BANDS}
+      threshold={
+        degradedAfterMs === null
+          ? undefined
+          : { value: degradedAfterMs, name: `Slow above ${latencyInWords(degradedAfterMs)}` }
+      }
+      ticks={ticksOf(range, first)}
+      write={latencyInWords}
+    />
+  );
+}
+
+/** Returns the tone of a step: failed checks, then slow times, maintenance, and good ones. */
+function toneOf(times: StateTimes | undefined, checks: number, failures: number): Tone {
+  if (failures > 0 || (times?.down ?? 0) > 0) return "major";
+  if ((times?.degraded ?? 0) > 0) return "degraded";
+  if ((times?.maintenance ?? 0) > 0) return "maint";
+  return checks > 0 ? "ok" : "none";
+}
+
+/** Returns the round times below a chart, away from its ends. */
+function ticksOf({ span, tickMs }: Range, first: number): { at: number; label: string }[] {
+  const margin = (span.to - first) / 50;
+  const ticks: { at: number; label: string }[] = [];
+  for (
+    let at = Math.ceil((first + margin) / tickMs) * tickMs;
+    at < span.to - margin;
+    at += tickMs
+  ) {
+    const iso = toIso(at);
+    const label = tickMs < DAY_MS ? iso.slice(11, 16) : shortDay(iso).slice(0, -5);
+    ticks.push({ at, label });
+  }
+  return ticks;
+}
+
+/** Returns a step as text: "21 Nov 2026, 14:00–14:30 UTC", or dates for whole days. */
+function stepName({ from, to }: Span): string {
+  const [begin, end] = [toIso(from), toIso(to)];
+  if (from % DAY_MS === 0 && to - from > DAY_MS) {
+    return `${shortDay(begin)} – ${shortDay(toIso(to - 1))}`;
+  }
+  const isDay = from % DAY_MS === 0 && (to - from) % DAY_MS === 0;
+  if (isDay) return shortDay(begin);
+  return `${shortDay(begin)}, ${begin.slice(11, 16)}–${end.slice(11, 16)} UTC`;
+}

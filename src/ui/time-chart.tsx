@@ -1,0 +1,228 @@
+import type { Tone } from "../domain/tone";
+import { Shape } from "./labels";
+import { bandPath, inRuns, linePath, type Placed, stripPath, tintPaths } from "./time-chart-paths";
+import { timeScale } from "./time-scale";
+
+export const CHART_WIDTH = 960;
+export const CHART_HEIGHT = 220;
+
+/** Figures of a step of a chart. */
+export interface TimePoint {
+  /** Unix ms. */
+  from: number;
+  to: number;
+  /** Time of the step, as text. */
+  name: string;
+  /** In ms; null without a measurement. */
+  median: number | null;
+  p95: number | null;
+  /** Worst result of the step; `none` without one. */
+  tone: Tone;
+  /** Failed checks as text, such as "3 of 60". */
+  failed?: string | undefined;
+}
+
+/** Time in which something was not well, drawn as a tinted band. */
+export interface TimeBand {
+  from: number;
+  to: number;
+  tone: Tone;
+}
+
+interface TimeChartProps {
+  /** Accessible name of the chart. */
+  name: string;
+  from: number;
+  to: number;
+  /** Oldest first. */
+  points: readonly TimePoint[];
+  bands: readonly TimeBand[];
+  /** Names of the tones of the bands, for the legend. */
+  bandNames: readonly { tone: Tone; name: string }[];
+  /** Value above which a result is slow, with its name. */
+  threshold?: { value: number; name: string } | undefined;
+  /** Labels below the chart. */
+  ticks: readonly { at: number; label: string }[];
+  /** Returns a value with its unit. */
+  write: (value: number) => string;
+}
+
+/** Factor up to which a threshold above all values is still drawn. */
+const THRESHOLD_REACH = 3;
+
+/**
+ * Median and 95th percentile over time, with a threshold, outages, a strip of results on the same
+ * axis and a table of the same.
+ */
+export function TimeChart(props: TimeChartProps) {
+  const { name, from, to, points, bands, bandNames, threshold, ticks, write } = props;
+  const highest = Math.max(1, ...points.map(({ median, p95 }) => p95 ?? median ?? 0));
+  const isDrawn = threshold !== undefined && threshold.value <= highest * THRESHOLD_REACH;
+  const { top, labels } = timeScale(isDrawn ? Math.max(highest, threshold.value) : highest);
+  const x = (at: number) => round(((Math.min(to, at) - from) / (to - from)) * CHART_WIDTH);
+  const y = (value: number) => round((1 - value / top) * CHART_HEIGHT);
+  const placed: Placed[] = points.map(({ median, p95, tone, ...span }) => ({
+    x: round((x(Math.max(from, span.from)) + x(span.to)) / 2),
+    left: x(Math.max(from, span.from)),
+    right: x(span.to),
+    median: median === null ? null : y(median),
+    p95: p95 === null ? null : y(p95),
+    tone,
+  }));
+  const runs = inRuns(placed);
+  const shownNames = bandNames.filter(({ tone }) => bands.some((band) => band.tone === tone));
+  return (
+    <div class="time-chart" data-days>
+      <ul class="chart-legend">
+        <li>
+          <svg class="legend-mark" viewBox="0 0 16 10" aria-hidden="true">
+            <path class="time-line" d="M0 5h16" />
+          </svg>
+          Median
+        </li>
+        <li>
+          <svg class="legend-mark" viewBox="0 0 16 10" aria-hidden="true">
+            <rect class="time-band" width="16" height="10" rx="2" />
+          </svg>
+          Up to the 95th percentile
+        </li>
+        {threshold === undefined ? null : (
+          <li>
+            <svg class="legend-mark" viewBox="0 0 16 10" aria-hidden="true">
+              <path class="time-threshold" d="M0 5h16" />
+            </svg>
+            {threshold.name}
+            {isDrawn ? null : ", beyond the scale"}
+          </li>
+        )}
+        {shownNames.map((each) => (
+          <li key={each.tone}>
+            <Shape tone={each.tone} />
+            {each.name}
+          </li>
+        ))}
+      </ul>
+      <div class="time-frame">
+        <div class="time-labels" aria-hidden="true">
+          {labels.map((label) => (
+            <span key={label}>{label}</span>
+          ))}
+        </div>
+        <svg
+          class="time-plot"
+          viewBox={`0 0 ${CHART_WIDTH} ${CHART_HEIGHT}`}
+          preserveAspectRatio="none"
+          role="group"
+          aria-label={name}
+        >
+          <path
+            class="time-grid"
+            d={labels
+              .map((_label, index) => `M0 ${(CHART_HEIGHT / 4) * index}h${CHART_WIDTH}`)
+              .join("")}
+          />
+          {tintPaths(
+            bands.map((band) => ({
+              ...band,
+              left: x(Math.max(from, band.from)),
+              right: x(band.to),
+            })),
+          ).map(({ tone, tint, cap }) => (
+            <g key={tone} class={`t-${tone}`}>
+              <path class="time-tint" d={tint} />
+              <path class="time-cap" d={cap} />
+            </g>
+          ))}
+          {isDrawn ? (
+            <path class="time-threshold" d={`M0 ${y(threshold.value)}h${CHART_WIDTH}`} />
+          ) : null}
+          <path class="time-band" d={runs.map(bandPath).join("")} />
+          <path class="time-line" d={runs.map(linePath).join("")} />
+          {points.map((point, index) => {
+            const { left = 0, right = 0 } = placed[index] ?? {};
+            return (
+              <g
+                key={point.from}
+                class="chart-slot"
+                role="img"
+                tabIndex={index === points.length - 1 ? 0 : -1}
+                data-day
+              >
+                <title>{textOf(point, write)}</title>
+                <rect x={left} width={Math.max(0, round(right - left))} height={CHART_HEIGHT} />
+              </g>
+            );
+          })}
+        </svg>
+        <span class="time-strip-name" aria-hidden="true">
+          Checks
+        </span>
+        <svg
+          class="time-strip"
+          viewBox={`0 0 ${CHART_WIDTH} 14`}
+          preserveAspectRatio="none"
+          aria-hidden="true"
+        >
+          {[...new Set(placed.map(({ tone }) => tone))].map((tone) => (
+            <path key={tone} class={`t-${tone}`} d={stripPath(placed, tone)} />
+          ))}
+        </svg>
+        <svg class="time-ticks" aria-hidden="true">
+          {ticks.map(({ at, label }) => (
+            <text key={at} x={`${round(((at - from) / (to - from)) * 100)}%`} y="12">
+              {label}
+            </text>
+          ))}
+        </svg>
+      </div>
+      <p class="time-note" data-day-note />
+      <details class="day-table">
+        <summary>{name} as a table</summary>
+        <PointTable points={points} write={write} />
+      </details>
+    </div>
+  );
+}
+
+/** Table of the points, newest first. */
+function PointTable({ points, write }: Pick<TimeChartProps, "points" | "write">) {
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">When</th>
+          <th scope="col">Median</th>
+          <th scope="col">95th percentile</th>
+          <th scope="col">Failed checks</th>
+        </tr>
+      </thead>
+      <tbody>
+        {points.toReversed().map(({ from, name, median, p95, failed }) => (
+          <tr key={from}>
+            <th scope="row">{name}</th>
+            <td>{textOfValue(median, write)}</td>
+            <td>{textOfValue(p95, write)}</td>
+            <td>{failed ?? "–"}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** "14:00 UTC: Median 90 ms, 95th percentile 120 ms, Failed checks 3 of 60". */
+function textOf({ name, median, p95, failed }: TimePoint, write: TimeChartProps["write"]): string {
+  const texts =
+    median === null
+      ? ["no answer"]
+      : [`Median ${write(median)}`, `95th percentile ${textOfValue(p95, write)}`];
+  return `${name}: ${[...texts, ...(failed ? [`Failed checks ${failed}`] : [])].join(", ")}`;
+}
+
+function textOfValue(value: number | null, write: TimeChartProps["write"]): string {
+  return value === null ? "–" : write(value);
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
