@@ -22,7 +22,7 @@ import { MonitorFacts } from "./facts";
 import { LastChecks, Outages } from "./history";
 import { LatencyChart } from "./latency-chart";
 import { SOON_MS } from "./list-row";
-import { pathsOfMonitor } from "./monitor-paths";
+import { cloneMonitorPath, pathsOfMonitor } from "./monitor-paths";
 import { type MonitorView, RANGE_NAMES, rangeLabel } from "./monitor-view";
 import { AffectedComponents, Notified, OwnIncidents } from "./neighbours";
 import { LastResult, Since } from "./state";
@@ -89,6 +89,10 @@ function MonitorActions({ view }: { view: MonitorView }) {
         Edit
       </ButtonLink>
       <MoreMenu label="More actions">
+        <ButtonLink href={cloneMonitorPath({ id, type })}>
+          <Icon name="copy" />
+          Clone
+        </ButtonLink>
         {isPush ? (
           <ButtonLink href={paths.rotate} dialog>
             Rotate token

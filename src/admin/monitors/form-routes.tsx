@@ -18,8 +18,22 @@ import { readPages } from "../page-choice";
 import type { Area } from "../screens/area";
 import type { At, SentAt } from "../screens/routes";
 import { newFormToken } from "../write-as";
-import { CHECK_NOW, EditMonitor, type MonitorFormContext, NewMonitor } from "./form-screens";
-import { monitorForm, monitorResource, storedRequest, toChange, toCreation } from "./forms";
+import {
+  ADD_ANOTHER,
+  CHECK_NOW,
+  EditMonitor,
+  type MonitorFormContext,
+  NewMonitor,
+} from "./form-screens";
+import {
+  cloneResource,
+  monitorForm,
+  monitorResource,
+  storedRequest,
+  toChange,
+  toCreation,
+} from "./forms";
+import { newMonitorPath } from "./monitor-paths";
 import { EMPTY_ROWS, MORE_EMPTY_ROWS, MORE_ROWS } from "./rows";
 import { secretsIn } from "./secret-fields";
 import { showToken } from "./token";
@@ -45,6 +59,12 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     };
   }
 
+  /** Returns the monitor that a new one is cloned from, as the query names it. Throws `not_found`. */
+  function sourceOf({ sent, query: { from } }: At<string>): Monitor | undefined {
+    if (sent !== undefined || !from) return undefined;
+    return presentMonitor(getMonitorRecord(ctx.db, from));
+  }
+
   /** Holds typed secrets while the form is shown again. */
   function holdSecrets({ requestContext }: At<string>, context: MonitorFormContext): void {
     held.hold(sessionOf(requestContext).id, context.draft, context.secrets);
@@ -59,7 +79,13 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     summary: "Create a monitor, or try it out",
     role: "admin",
     form: (at) => monitorForm(typeOf(at)),
-    initial: ({ query: { component } }) => ({ component_ids: component ? [component] : [] }),
+    initial(at) {
+      const { component } = at.query;
+      const source = sourceOf(at);
+      return source
+        ? monitorForm(source.type).stored(cloneResource(source))
+        : { component_ids: component ? [component] : [] };
+    },
     load: readContext,
     show(state, at) {
       holdSecrets(at, state.context);
@@ -85,6 +111,9 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     reveal(reveal, at) {
       forgetSecrets(at);
       if (TYPE_FORMS[typeOf(at)].isPush) return showToken(ctx, reveal, "Copy the address now");
+      if (at.sent.text("intent") === ADD_ANOTHER) {
+        return { path: newMonitorPath(typeOf(at)), text: "The monitor was created. Add another." };
+      }
       const id = "shownBefore" in reveal ? reveal.shownBefore : reveal.revealed.record.row.id;
       return {
         path: monitorPath(id),

@@ -14,6 +14,9 @@ import { latencyInWords, typeLabel } from "./words";
 /** Intent of the button that runs a check without saving. */
 export const CHECK_NOW = "check";
 
+/** Intent of the button that shows an empty form after the monitor was created. */
+export const ADD_ANOTHER = "another";
+
 /** Result of a check that was run without saving. */
 interface TrialResult {
   outcome: CheckOutcome;
@@ -66,6 +69,11 @@ export function NewMonitor(props: { type: MonitorType; state: StateWith<MonitorF
       enter={{}}
     >
       <Button kind="primary">Create monitor</Button>
+      {TYPE_FORMS[type].isPush ? null : (
+        <Button name="intent" value={ADD_ANOTHER}>
+          Create and add another
+        </Button>
+      )}
       <CheckButton type={type} />
     </FormScreen>
   );

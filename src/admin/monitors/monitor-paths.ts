@@ -10,6 +10,11 @@ export function newMonitorPath(type: MonitorType): string {
   return `${NEW_MONITOR_PATH}?type=${type}`;
 }
 
+/** Returns the path of the form for a new monitor that is filled in from another. */
+export function cloneMonitorPath({ id, type }: { id: string; type: MonitorType }): string {
+  return `${newMonitorPath(type)}&from=${encodeURIComponent(id)}`;
+}
+
 /** Returns the paths of a monitor's screens and forms. */
 export function pathsOfMonitor(id: string) {
   const home = monitorPath(id);

@@ -172,18 +172,21 @@ describe("the screen of a monitor", () => {
       "Pause",
       "Edit",
       "More actions",
+      "Clone",
       "Delete",
     ]);
     expect(await buttonsOf("admin", "http", true)).toEqual([
       "Resume",
       "Edit",
       "More actions",
+      "Clone",
       "Delete",
     ]);
     expect(await buttonsOf("admin", "push")).toEqual([
       "Pause",
       "Edit",
       "More actions",
+      "Clone",
       "Rotate token",
       "Delete",
     ]);

@@ -21,7 +21,10 @@ export const MONITOR_SCREENS: readonly Screen[] = [
     name: "monitor-delete-dialog",
     isOverlay: true,
     open: inMonitor("Wiki", ""),
-    reach: (page) => openDialog(page, "Delete"),
+    async reach(page) {
+      await page.locator(".more-menu > summary").click();
+      await openDialog(page, "Delete");
+    },
   },
   { name: "monitor-rotate", open: inMonitor("Nightly backup", "/rotate") },
   ...["http", "tcp", "tls", "dns", "ping", "push"].map((type) => ({
