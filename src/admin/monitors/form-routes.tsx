@@ -18,6 +18,7 @@ import { readPages } from "../page-choice";
 import type { Area } from "../screens/area";
 import type { At, SentAt } from "../screens/routes";
 import { newFormToken } from "../write-as";
+import { cloneResource } from "./clone";
 import {
   ADD_ANOTHER,
   CHECK_NOW,
@@ -26,7 +27,6 @@ import {
   NewMonitor,
 } from "./form-screens";
 import {
-  cloneResource,
   monitorForm,
   monitorResource,
   storedRequest,
