@@ -100,7 +100,7 @@ export function shownUptime(
 }
 
 /** Returns the days as charts show them. */
-function drawDays(days: readonly DayOf[]): StatusDay[] {
+export function drawDays(days: readonly DayOf[]): StatusDay[] {
   return days.map(({ start, known, noData, time }) => {
     const quiet: StatusDay = {
       day: toIso(start).slice(0, 10),

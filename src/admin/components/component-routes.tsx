@@ -23,6 +23,7 @@ import type { Area } from "../screens/area";
 import { FormScreen } from "../screens/form-screen";
 import { effectiveCauses, type NamedCause, describeCause } from "./cause-list";
 import { componentCrumbs, listPathOf } from "./component-paths";
+import { readComponentView } from "./component-view";
 import { DeleteComponent, SetStatus } from "./component-screens";
 import { ComponentDetail } from "./detail";
 import { COMPONENT_FORM, componentResource, STATUS_FORM } from "./forms";
@@ -89,14 +90,17 @@ export function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void
       const { component } = state.context;
       const newest = { componentId: component.id, before: Number.MAX_SAFE_INTEGER };
       const changes = listChanges(ctx.db, { ...newest, limit: CHANGES_SHOWN }).map(presentChange);
+      const page = getPage(ctx.db, component.pageId);
+      const now = ctx.clock.now();
       const detail = {
         component,
-        page: getPage(ctx.db, component.pageId),
+        page,
+        view: readComponentView(ctx.db, component, page, now),
         causes: readCauses(ctx.db, component),
         changes,
         state,
         role: sessionOf(requestContext).user.role,
-        now: ctx.clock.now(),
+        now,
       };
       return { title: component.name, children: <ComponentDetail {...detail} /> };
     },

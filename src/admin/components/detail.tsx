@@ -21,9 +21,11 @@ import {
 import { componentPath, componentsOfPagePath } from "../paths";
 import type { StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
-import { CauseList, effectiveCauses, type NamedCause } from "./cause-list";
+import { CauseList, effectiveCauses, type NamedCause, otherCauses } from "./cause-list";
+import type { ComponentView } from "./component-view";
 import { COMPONENT_FORM } from "./forms";
 import { ManagedByFile } from "./managed";
+import { ComponentMonitors, Uptime } from "./neighbours";
 
 const CHANGE_COLUMNS = [
   { label: "When" },
@@ -35,6 +37,7 @@ const CHANGE_COLUMNS = [
 interface ComponentDetailProps {
   component: ComponentRow;
   page: PageRow;
+  view: ComponentView;
   causes: readonly NamedCause[];
   /** Status changes, newest first. */
   changes: readonly ComponentChange[];
@@ -50,6 +53,7 @@ export function ComponentDetail(props: ComponentDetailProps) {
   const { component, page, state, role, now } = props;
   const { id, name, groupId, status } = component;
   const causes = status === "operational" ? [] : effectiveCauses(component, props.causes);
+  const others = otherCauses(props.causes).filter((each) => !causes.includes(each));
   return (
     <>
       <PageHead
@@ -72,6 +76,9 @@ export function ComponentDetail(props: ComponentDetailProps) {
                 </span>
               ),
             },
+            ...(others.length === 0
+              ? []
+              : [{ label: "Also", isWide: true, value: <CauseList causes={others} /> }]),
             {
               label: "Group",
               value: state.context.groups.find((group) => group.id === groupId)?.name ?? "None",
@@ -81,6 +88,13 @@ export function ComponentDetail(props: ComponentDetailProps) {
           ]}
         />
       </Card>
+      <Uptime name={name} view={props.view} />
+      <ComponentMonitors
+        componentId={id}
+        view={props.view}
+        canAdd={roleAllows(role, "admin")}
+        now={now}
+      />
       <History changes={props.changes} now={now} />
       {roleAllows(role, "admin") ? <Settings component={component} state={state} /> : null}
     </>

@@ -3,7 +3,7 @@
  * snapshot in memory, which answers all reads. It reads pages, components, incidents and maintenance,
  * and writes nothing.
  */
-export { UPTIME_DAYS } from "./component-histories";
+export { type ComponentHistory, readComponentHistories, UPTIME_DAYS } from "./component-histories";
 export {
   type HistoryEntry,
   historyStartOf,

@@ -14,7 +14,8 @@ test("the screens of a component name and link the monitor that decides its stat
     `/admin/components/${api}/status`,
   ]) {
     const page = readHtml((await dashboard.open(path)).text);
-    expect(page.texts(`a[href="${MONITORS}/${id}"]`)).toEqual(["Shop & co"]);
+    const links = new Set(page.texts(`a[href="${MONITORS}/${id}"]`));
+    expect([...links]).toEqual(["Shop & co"]);
     expect(page.texts("main").join("")).toContain("because of the monitor Shop & co");
   }
   await dashboard.send(`/admin/components/${api}/status`, { status: "operational", reason: "x" });
@@ -24,4 +25,19 @@ test("the screens of a component name and link the monitor that decides its stat
   });
   const next = readHtml((await dashboard.open("/admin/components")).text);
   expect(next.texts(".flash")[0]).toContain("because of the monitor “Shop & co”");
+});
+
+test("the screen of a component shows its monitors with their last day, and its own last 90 days", async () => {
+  await using dashboard = await createMonitorDashboard("viewer");
+  const { app, site } = dashboard;
+  const api = site.components["API"] ?? "";
+  const id = await dashboard.make({ name: "Shop", component_ids: [api] });
+  await dashboard.make({ name: "Other" });
+  await dashboard.record(id, [app.clock.now(), 87]);
+  const page = readHtml((await dashboard.open(`/admin/components/${api}`)).text);
+  expect(page.texts("#component-monitors .row-link")).toEqual(["Shop"]);
+  expect(page.texts("#component-monitors tbody tr")[0]).toContain("87 ms");
+  expect(page.attributes("#component-monitors .beats", "aria-label")).toHaveLength(1);
+  expect(page.texts("#component-uptime h2")).toEqual(["Uptime"]);
+  expect(page.texts("#component-uptime [data-day] title")).not.toEqual([]);
 });

@@ -1,0 +1,101 @@
+import { MONITOR_TONES } from "../../domain/tone";
+import { percent } from "../../kernel/numbers";
+import { drawDays } from "../../public/component-row";
+import {
+  DayBars,
+  DenseRow,
+  DenseTable,
+  DetailCard,
+  FigureCell,
+  MONITOR_WORDS,
+  NameCell,
+  Shape,
+  TextCell,
+} from "../../ui";
+import { LastDay } from "../monitors/list-row";
+import { NEW_MONITOR_PATH } from "../monitors/monitor-paths";
+import { Since } from "../monitors/state";
+import { latencyInWords } from "../monitors/words";
+import { monitorPath } from "../paths";
+import type { ComponentView } from "./component-view";
+
+/** The last 90 days of a component as bars. */
+export function Uptime({ name, view: { history } }: { name: string; view: ComponentView }) {
+  return (
+    <DetailCard
+      title="Uptime"
+      liveId="component-uptime"
+      end={
+        <span class="detail-sums">
+          <span>
+            90 days <b>{percent(history?.uptime ?? null, 2)}</b>
+          </span>
+        </span>
+      }
+    >
+      <DayBars name={name} days={drawDays(history?.days ?? [])} />
+    </DetailCard>
+  );
+}
+
+const COLUMNS = [
+  { label: "Monitor" },
+  { label: "Last 24 hours" },
+  { label: "24 h", isNumeric: true },
+  { label: "Response", isNumeric: true },
+];
+
+interface ComponentMonitorsProps {
+  componentId: string;
+  view: ComponentView;
+  /** True if the reader may add a monitor. */
+  canAdd: boolean;
+  now: number;
+}
+
+/** Monitors that set the status of a component. */
+export function ComponentMonitors({ componentId, view, canAdd, now }: ComponentMonitorsProps) {
+  const { monitors, recent } = view;
+  const add = `${NEW_MONITOR_PATH}?component=${encodeURIComponent(componentId)}`;
+  return (
+    <DetailCard
+      title="Monitors"
+      liveId="component-monitors"
+      count={monitors.length === 0 ? undefined : `${monitors.length}`}
+      end={canAdd ? <a href={add}>Create monitor</a> : undefined}
+      isTable
+    >
+      {monitors.length === 0 ? (
+        <p class="muted detail-body">No monitor sets the status of this component.</p>
+      ) : (
+        <DenseTable columns={COLUMNS} caption="Monitors of this component">
+          {monitors.map(({ row, state, lastCheck }) => (
+            <DenseRow key={row.id}>
+              <NameCell
+                shape={
+                  <Shape tone={MONITOR_TONES[state.state]} isPaused={state.state === "paused"} />
+                }
+                href={monitorPath(row.id)}
+                name={row.name}
+                note={
+                  <>
+                    {MONITOR_WORDS[state.state]} <Since at={state.since} now={now} />
+                  </>
+                }
+              />
+              <TextCell isBars>
+                <LastDay name={row.name} recent={recent.get(row.num)} />
+              </TextCell>
+              <FigureCell isMiddle>{percent(recent.get(row.num)?.dayUptime ?? null, 2)}</FigureCell>
+              <FigureCell>
+                {typeof lastCheck?.latencyMs === "number"
+                  ? latencyInWords(lastCheck.latencyMs)
+                  : "–"}
+              </FigureCell>
+            </DenseRow>
+          ))}
+        </DenseTable>
+      )}
+    </DetailCard>
+  );
+}
