@@ -26,13 +26,7 @@ import {
   type MonitorFormContext,
   NewMonitor,
 } from "./form-screens";
-import {
-  monitorForm,
-  monitorResource,
-  storedRequest,
-  toChange,
-  toCreation,
-} from "./forms";
+import { monitorForm, monitorResource, storedRequest, toChange, toCreation } from "./forms";
 import { newMonitorPath } from "./monitor-paths";
 import { EMPTY_ROWS, MORE_EMPTY_ROWS, MORE_ROWS } from "./rows";
 import { secretsIn } from "./secret-fields";
