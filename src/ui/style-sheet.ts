@@ -11,6 +11,7 @@ import denseTable from "./css/dense-table.css" with { type: "text" };
 import dialog from "./css/dialog.css" with { type: "text" };
 import fields from "./css/fields.css" with { type: "text" };
 import filters from "./css/filters.css" with { type: "text" };
+import health from "./css/health.css" with { type: "text" };
 import labels from "./css/labels.css" with { type: "text" };
 import detail from "./css/detail.css" with { type: "text" };
 import layout from "./css/layout.css" with { type: "text" };
@@ -19,6 +20,7 @@ import listTools from "./css/list-tools.css" with { type: "text" };
 import navigation from "./css/navigation.css" with { type: "text" };
 import notices from "./css/notices.css" with { type: "text" };
 import order from "./css/order.css" with { type: "text" };
+import overview from "./css/overview.css" with { type: "text" };
 import pictures from "./css/pictures.css" with { type: "text" };
 import preferences from "./css/preferences.css" with { type: "text" };
 import rows from "./css/rows.css" with { type: "text" };
@@ -74,6 +76,8 @@ export function dashboardCss(fontPath: string): string {
       pictures,
       code,
       dialog,
+      overview,
+      health,
       preferences,
     ].join("\n"),
   ).replace("FONT_PATH", fontPath);

@@ -14,7 +14,7 @@ describeScreens("the dashboard by keyboard", (tour) => {
   }
 
   test.each([
-    { screen: "overview", role: "link", name: "Report an incident" },
+    { screen: "overview", role: "link", name: "Report incident" },
     { screen: "report", role: "button", name: "Publish incident" },
     { screen: "incident", role: "button", name: "Publish update" },
     { screen: "plan", role: "button", name: "Plan maintenance" },

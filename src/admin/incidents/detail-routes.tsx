@@ -1,3 +1,4 @@
+import { INCIDENT_STATUSES } from "../../domain/incident-status";
 import { conflict } from "../../errors";
 import {
   addUpdate,
@@ -45,7 +46,9 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
     "Show an incident",
     (at) => {
       const view = readIncidentView(ctx, ctx.db, at.params.id);
-      const values = UPDATE_FORM.initial({ status: view.incident.status });
+      // A link may propose the next status, such as that of the overview for a recovered monitor.
+      const proposed = INCIDENT_STATUSES.find((status) => status === at.query["status"]);
+      const values = UPDATE_FORM.initial({ status: proposed ?? view.incident.status });
       return detail(at, UPDATE_FORM.state(values, view, { form: newFormToken(ctx) }));
     },
     { role: "viewer" },

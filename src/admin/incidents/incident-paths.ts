@@ -9,6 +9,8 @@ export function pathsOfIncident(id: string) {
     home,
     updates: `${home}/updates`,
     update: (updateId: string) => `${home}/updates/${encodeURIComponent(updateId)}`,
+    /** Screen whose form for the next update proposes to resolve the incident. */
+    resolve: `${home}?status=resolved`,
     edit: `${home}/edit`,
     publish: `${home}/publish`,
     postmortem: `${home}/postmortem`,

@@ -1,17 +1,15 @@
 import type { Reader } from "../../db";
-import { type IncidentRecord, listIncidents } from "../../features/incidents";
+import type { IncidentRecord } from "../../features/incidents";
 import { isUnderWay, type MaintenanceRecord } from "../../features/maintenance";
 import type { PageRow } from "../../features/pages";
 import type { Snapshot, Snapshots } from "../../features/status";
 import { readPages } from "../page-choice";
-import { type DeliveryTrouble, readDeliveryTroubles } from "../webhooks/read";
 
 /** Open incidents shown on the overview; the list shows all. */
 const INCIDENTS_SHOWN = 10;
-/** Upcoming maintenance shown on the overview; all maintenance under way is shown. */
+/** Maintenance under way, and upcoming maintenance, shown on the overview. */
+const UNDER_WAY_SHOWN = 10;
 const UPCOMING_SHOWN = 3;
-/** Drafts counted exactly; the overview says "More than" for a greater number. */
-export const DRAFTS_COUNTED = 50;
 
 /** Current state of all pages, for the overview. */
 export interface CurrentState {
@@ -24,11 +22,10 @@ export interface CurrentState {
   openCount: number;
   /** Maintenance under way on all pages, then upcoming maintenance. */
   maintenance: readonly MaintenanceRecord[];
-  /** Number of incident drafts; 51 for more than 50. */
-  draftCount: number;
-  /** Webhooks that receive no events. */
-  troubles: readonly DeliveryTrouble[];
 }
+
+/** A component as the overview counts and names it. */
+export type ShownComponent = Snapshot["document"]["components"][number];
 
 /** Reads the current state from the pages' snapshots, which keeps the overview cheap. */
 export function readCurrentState(reader: Reader, snapshots: Snapshots, now: number): CurrentState {
@@ -46,15 +43,12 @@ export function readCurrentState(reader: Reader, snapshots: Snapshots, now: numb
       .slice(0, INCIDENTS_SHOWN),
     openCount: all.reduce((sum, { openIncidentCount }) => sum + openIncidentCount, 0),
     maintenance: [
-      ...byStart(maintenance.filter(({ row }) => isUnderWay(row.status))),
+      ...byStart(maintenance.filter(({ row }) => isUnderWay(row.status))).slice(0, UNDER_WAY_SHOWN),
       ...byStart(maintenance.filter(({ row }) => row.status === "scheduled")).slice(
         0,
         UPCOMING_SHOWN,
       ),
     ],
-    draftCount: listIncidents(reader, { isDraft: true, isOpen: true, limit: DRAFTS_COUNTED + 1 })
-      .length,
-    troubles: readDeliveryTroubles(reader, now),
   };
 }
 

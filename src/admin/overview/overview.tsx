@@ -1,47 +1,43 @@
 import type { StorageState } from "../../db";
 import { type Role, roleAllows } from "../../domain/role";
-import type { MaintenanceRecord } from "../../features/maintenance";
-import { headlineText, toneOf } from "../../features/status";
-import { plural } from "../../kernel/text";
+import type { AuditRow } from "../../events";
 import { toIso } from "../../kernel/time";
-import { MaintenanceState } from "../../public/state";
-import {
-  ButtonLink,
-  Cell,
-  CellNote,
-  OneLine,
-  PageHead,
-  RelativeTime,
-  Row,
-  RowLink,
-  Section,
-  State,
-  Table,
-} from "../../ui";
-import { IncidentTable } from "../incidents/incident-table";
+import { ButtonLink, Icon, PageHead, shortDay } from "../../ui";
 import { REPORT_PATH } from "../incidents/incident-paths";
+import { PLAN_PATH } from "../maintenance/maintenance-paths";
 import { FirstPage } from "../no-page";
-import { INCIDENTS_PATH, maintenancePath } from "../paths";
-import { type CurrentState, DRAFTS_COUNTED } from "./current-state";
-import { DeliveryNotice, StorageNotice } from "./notices";
+import type { Attention } from "./attention";
+import { AttentionList, Calm } from "./attention-list";
+import { ChangesBlock } from "./changes-block";
+import type { CurrentState } from "./current-state";
+import { EventsBlock } from "./events-block";
+import type { Health } from "./health";
+import { HealthBlock } from "./health-block";
+import type { LastDay } from "./last-day";
+import { LastDayBlock } from "./last-day-block";
+import { StorageNotice } from "./notices";
+import { PagesBlock } from "./pages-block";
 
-const MAINTENANCE_COLUMNS = [{ label: "Maintenance" }, { label: "Status" }, { label: "Time" }];
-const PAGE_COLUMNS = [
-  { label: "Page" },
-  { label: "Status" },
-  { label: "Components", isNumeric: true },
-];
+export interface OverviewData {
+  state: CurrentState;
+  attention: Attention;
+  health: Health;
+  day: LastDay;
+  /** Latest changes with the paths of their objects; undefined for roles that may not see them. */
+  changes: { entries: readonly AuditRow[]; links: ReadonlyMap<string, string> } | undefined;
+}
 
 interface OverviewProps {
-  state: CurrentState;
+  data: OverviewData;
   storage: StorageState;
   role: Role;
   now: number;
 }
 
-/** `/admin`: open incidents, current maintenance and the state of every page. */
-export function Overview({ state, storage, role, now }: OverviewProps) {
-  const { pages, incidents, maintenance } = state;
+/** `/admin`: what needs attention first, then the health of everything. */
+export function Overview({ data, storage, role, now }: OverviewProps) {
+  const { state, attention, health, day, changes } = data;
+  const { pages } = state;
   if (pages.length === 0) {
     return (
       <>
@@ -51,141 +47,58 @@ export function Overview({ state, storage, role, now }: OverviewProps) {
       </>
     );
   }
-  const names = new Map(pages.map(({ page }) => [page.id, page.name]));
-  const pageNames = pages.length > 1 ? names : undefined;
-  const isQuiet = incidents.length === 0 && maintenance.length === 0;
+  const pageNames =
+    pages.length > 1 ? new Map(pages.map(({ page }) => [page.id, page.name])) : undefined;
+  const isCalm = attention.count === 0;
+  const hasFault = storage.fault !== undefined || storage.isDamaged;
   return (
     <>
-      <PageHead
-        title="Overview"
-        actions={
-          roleAllows(role, "editor") ? (
-            <ButtonLink href={REPORT_PATH} kind="primary">
-              Report an incident
-            </ButtonLink>
-          ) : undefined
-        }
-      >
-        {isQuiet
-          ? "No incident is open, and no maintenance is planned for the next 30 days."
-          : undefined}
-      </PageHead>
+      <PageHead title="Overview" actions={<Actions role={role} />} />
       <StorageNotice storage={storage} />
-      <DeliveryNotice troubles={state.troubles} role={role} now={now} />
-      {incidents.length > 0 ? (
-        <Section title="Open incidents">
-          <IncidentTable
-            caption="Open incidents"
-            records={incidents}
-            pageNames={pageNames}
-            now={now}
-          />
-          <MoreIncidents state={state} />
-        </Section>
-      ) : null}
-      {maintenance.length > 0 ? (
-        <Section title="Maintenance">
-          <MaintenanceTable maintenance={maintenance} pageNames={pageNames} now={now} />
-        </Section>
-      ) : null}
-      <Drafts count={state.draftCount} />
-      <Section title="Pages">
-        <PageTable pages={pages} />
-      </Section>
+      {isCalm ? (
+        <>
+          <HealthBlock health={health} role={role} isCalm={!hasFault} isNarrow={false} now={now} />
+          {hasFault ? null : <Calm>{calmText(health)}</Calm>}
+        </>
+      ) : (
+        <div class="beside">
+          <AttentionList attention={attention} />
+          <HealthBlock health={health} role={role} isCalm={false} isNarrow now={now} />
+        </div>
+      )}
+      <LastDayBlock day={day} />
+      <div class={changes && changes.entries.length > 0 ? "two" : undefined}>
+        <EventsBlock state={state} pageNames={pageNames} now={now} />
+        {changes && changes.entries.length > 0 ? (
+          <ChangesBlock changes={changes.entries} links={changes.links} now={now} />
+        ) : null}
+      </div>
+      <PagesBlock pages={pages} />
     </>
   );
 }
 
-function MoreIncidents({ state: { incidents, openCount } }: { state: CurrentState }) {
-  if (openCount <= incidents.length) return null;
-  return (
-    <p>
-      <a href={`${INCIDENTS_PATH}?show=open`}>All {plural(openCount, "open incident")}</a>
-    </p>
-  );
+/** Returns the line of a screen on which nothing needs attention. */
+function calmText({ lastTroubleAt }: Health): string {
+  const since =
+    lastTroubleAt === null
+      ? "Nothing needs attention."
+      : `All is well since ${shortDay(toIso(lastTroubleAt))}, ${toIso(lastTroubleAt).slice(11, 16)} UTC.`;
+  return `${since} What goes down, fails or expires soon appears here first.`;
 }
 
-function Drafts({ count }: { count: number }) {
-  if (count === 0) return null;
-  const words =
-    count > DRAFTS_COUNTED
-      ? `More than ${DRAFTS_COUNTED} incidents are drafts`
-      : count === 1
-        ? "1 incident is a draft"
-        : `${count} incidents are drafts`;
+function Actions({ role }: { role: Role }) {
+  if (!roleAllows(role, "editor")) return null;
   return (
-    <p class="muted">
-      <a href={`${INCIDENTS_PATH}?show=drafts`}>{words}</a>, private until published.
-    </p>
+    <>
+      <ButtonLink href={PLAN_PATH}>
+        <Icon name="wrench" />
+        Plan maintenance
+      </ButtonLink>
+      <ButtonLink href={REPORT_PATH} kind="primary">
+        <Icon name="megaphone" />
+        Report incident
+      </ButtonLink>
+    </>
   );
-}
-
-/** Maintenance under way or upcoming, each linked to its screen. */
-function MaintenanceTable(props: {
-  maintenance: readonly MaintenanceRecord[];
-  /** Page names by id; undefined if there is only one page. */
-  pageNames: ReadonlyMap<string, string> | undefined;
-  now: number;
-}) {
-  const { maintenance, pageNames, now } = props;
-  return (
-    <Table columns={MAINTENANCE_COLUMNS} caption="Maintenance in progress and upcoming">
-      {maintenance.map(({ row }) => {
-        const isUpcoming = row.status === "scheduled";
-        const pageName = pageNames?.get(row.pageId);
-        return (
-          <Row key={row.id}>
-            <Cell>
-              <RowLink href={maintenancePath(row.id)}>{row.name}</RowLink>
-              {pageName ? <CellNote>{pageName}</CellNote> : null}
-            </Cell>
-            <Cell label="Status">
-              <MaintenanceState maintenance={row} />
-            </Cell>
-            <Cell label="Time">
-              <OneLine>
-                {isUpcoming ? "Starts " : "Planned to end "}
-                <RelativeTime
-                  at={toIso(isUpcoming ? row.scheduledFor : row.scheduledUntil)}
-                  now={now}
-                />
-              </OneLine>
-            </Cell>
-          </Row>
-        );
-      })}
-    </Table>
-  );
-}
-
-/** Status pages with their headlines, linked to their public address. */
-function PageTable({ pages }: Pick<CurrentState, "pages">) {
-  return (
-    <Table columns={PAGE_COLUMNS} caption="Status pages">
-      {pages.map(({ page, document }) => (
-        <Row key={page.id}>
-          <Cell>
-            <a href={`/status/${page.slug}`}>{page.name}</a>
-            <CellNote>{describePage(page)}</CellNote>
-          </Cell>
-          <Cell label="Status">
-            <State tone={toneOf(document)}>{headlineText(document)}</State>
-          </Cell>
-          <Cell label="Components" isNumeric>
-            {document.components.length}
-          </Cell>
-        </Row>
-      ))}
-    </Table>
-  );
-}
-
-function describePage({
-  slug,
-  visibility,
-  isSample,
-}: CurrentState["pages"][number]["page"]): string {
-  const path = `/status/${slug}`;
-  if (isSample) return `${path} · sample page`;
-  return visibility === "public" ? path : `${path} · private`;
 }

@@ -122,6 +122,8 @@ const LONG_WAIT_MS = 10 * MINUTE_MS;
 export interface DeliveryTrouble {
   id: string;
   name: string;
+  /** Time since which events do not reach it, in unix ms. */
+  since: number;
   /** Reason for the automatic disabling; undefined if enabled. */
   disabledReason?: string;
   /** Number of waiting deliveries, and the time of the oldest in unix ms. */
@@ -144,8 +146,11 @@ export function readDeliveryTroubles(reader: Reader, now: number): DeliveryTroub
 }
 
 function troubleOf(row: WebhookRow, waiting: DeliveryTrouble["waiting"]): DeliveryTrouble[] {
-  const { id, enabled, disabledReason } = row;
+  const { id, enabled, disabledReason, disabledAt, failingSince, updatedAt } = row;
   const name = webhookName(row);
-  if (enabled) return waiting ? [{ id, name, waiting }] : [];
-  return disabledReason === null ? [] : [{ id, name, disabledReason }];
+  if (enabled) {
+    return waiting ? [{ id, name, since: failingSince ?? waiting.oldestAt, waiting }] : [];
+  }
+  if (disabledReason === null) return [];
+  return [{ id, name, since: disabledAt ?? updatedAt, disabledReason }];
 }

@@ -64,9 +64,11 @@ export {
   listChanges,
   listEndedCausesOf,
   listNamedCausesOfPage,
+  listOpenCausesOf,
   listOpenCausesOfPage,
   listOpenCausesOfSource,
 } from "./cause-store";
+export { findLastTrouble, listCausesSince } from "./trouble-store";
 export {
   countStatuses,
   type ComponentRow,

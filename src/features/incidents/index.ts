@@ -19,6 +19,7 @@ export {
 export { AddUpdateBody, CreateIncidentBody, EditUpdateBody, UpdateIncidentBody } from "./bodies";
 export { createIncidentCache } from "./incident-cache";
 export { Incident, type IncidentSource, presentIncident, presentUpdate } from "./model";
+export { listAllOpenIncidents, type OpenIncident } from "./open-store";
 export { getIncident, getIncidentPart, getIncidentRow, type IncidentRecord } from "./records";
 export { countOpenImpacts } from "./list-store";
 export { findIncident, listOpenImpacts } from "./store";

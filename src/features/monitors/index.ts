@@ -25,6 +25,7 @@ export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures } from "./eng
 export { createHeartbeatDirectory, type HeartbeatDirectory } from "./heartbeat-tokens";
 export { type LatencyFigures, latencyOfEach } from "./latency";
 export { type Monitor, presentMonitor } from "./model";
+export { SERVER_OFFLINE } from "./engine/liveness";
 export { createIdleMonitoring, type Heartbeat, type Monitoring } from "./monitoring";
 export {
   countMonitorsMatching,
@@ -51,4 +52,5 @@ export {
   uptimeOf,
 } from "./spans";
 export { type Sparkline, sparklinesOf } from "./sparklines";
+export { findLongestGap, listOpenIncidentsOfMonitors, listTroubledMonitors } from "./trouble-store";
 export { countMonitorsByState, findMonitor, listMonitorsOfPage, type MonitorRow } from "./store";

@@ -1,6 +1,6 @@
-import { and, desc, eq, gte, lte, sql } from "drizzle-orm";
+import { and, desc, eq, gte, isNull, lte, sql } from "drizzle-orm";
 import { mutate, selectMany, selectOne } from "../../db";
-import { deliveries, deliveryTries, webhookHours } from "../../db/tables/webhooks";
+import { deliveries, deliveryTries, webhookHours, webhooks } from "../../db/tables/webhooks";
 
 // The same text as in the condition of the partial index, which covers these queries.
 const isPending = sql`${deliveries.status} = 'pending'`;
@@ -23,6 +23,29 @@ export const countTries = selectOne((orm, $: { webhookId: string; since: number;
         lte(webhookHours.hour, $.until),
       ),
     ),
+);
+
+/**
+ * Counts the outcomes of all endpoints' attempts in the hours that start from `since` to `until`
+ * (unix ms), and the endpoints.
+ */
+export const countAllTries = selectOne((orm, $: { since: number; until: number }) =>
+  orm
+    .select({
+      endpoints: sql<number>`COUNT(DISTINCT ${webhooks.id})`,
+      succeeded: sql<number>`COALESCE(SUM(${webhookHours.succeeded}), 0)`,
+      failed: sql<number>`COALESCE(SUM(${webhookHours.failed}), 0)`,
+    })
+    .from(webhooks)
+    .leftJoin(
+      webhookHours,
+      and(
+        eq(webhookHours.webhookId, webhooks.id),
+        gte(webhookHours.hour, $.since),
+        lte(webhookHours.hour, $.until),
+      ),
+    )
+    .where(isNull(webhooks.deletedAt)),
 );
 
 /** Lists the backlog of each endpoint: its size and its oldest delivery. */

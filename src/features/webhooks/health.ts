@@ -1,6 +1,12 @@
 import type { Reader } from "../../db";
 import { HOUR_MS, MINUTE_MS } from "../../kernel/time";
-import { countTries, findLastFailure, findQueuedAt, listBacklogs } from "./health-store";
+import {
+  countAllTries,
+  countTries,
+  findLastFailure,
+  findQueuedAt,
+  listBacklogs,
+} from "./health-store";
 
 /** Delay after which a due delivery counts as stuck. */
 const STUCK_AFTER_MS = 5 * MINUTE_MS;
@@ -15,6 +21,20 @@ export function successRate(reader: Reader, webhookId: string, now: number): num
   const since = now - (now % HOUR_MS) - 23 * HOUR_MS;
   const { succeeded = 0, failed = 0 } = countTries(reader, { webhookId, since, until: now }) ?? {};
   return succeeded + failed === 0 ? null : succeeded / (succeeded + failed);
+}
+
+/** Attempts of all endpoints. */
+interface AttemptCounts {
+  /** Number of endpoints, enabled or not. */
+  endpoints: number;
+  succeeded: number;
+  failed: number;
+}
+
+/** Counts the attempts of all endpoints in the current hour and the 23 before it. `now` in unix ms. */
+export function countAttempts(reader: Reader, now: number): AttemptCounts {
+  const since = now - (now % HOUR_MS) - 23 * HOUR_MS;
+  return countAllTries(reader, { since, until: now }) ?? { endpoints: 0, succeeded: 0, failed: 0 };
 }
 
 /** A failed attempt. */

@@ -30,7 +30,14 @@ export {
 } from "./deliveries";
 export type { TryRow } from "./delivery-store";
 export { enqueueDeliveries } from "./enqueue";
-export { type Backlog, deliveryHealth, type Failure, lastFailure, successRate } from "./health";
+export {
+  type Backlog,
+  countAttempts,
+  deliveryHealth,
+  type Failure,
+  lastFailure,
+  successRate,
+} from "./health";
 export { FORMATS } from "./formats";
 export { presentWebhook } from "./model";
 export { getWebhookRecord, listWebhooks, type WebhookRecord } from "./records";

@@ -3,23 +3,23 @@ import { updateWebhook } from "../../../src/features/webhooks";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import type { Role } from "../../../src/domain/role";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
-import { readHtml } from "../../support/html";
+import { openOverview } from "../../support/overview";
 import { startReceiver } from "../../support/receiver";
 import { WEBHOOK_LIST } from "../../support/webhook-dashboard";
 
 const MINUTE = 60_000;
 
-/** Returns the notices of the overview and the targets of their links. */
-async function noticesOf({ app }: DeliverySite, role: Role = "admin") {
-  const session = await app.signedIn(role);
-  const page = readHtml((await app.call("/admin", { session })).text);
-  return { texts: page.texts(".notice"), links: page.attributes(".notice a", "href") };
+/** Returns the rows of the overview that need attention and the targets of their links. */
+async function rowsOf({ app }: DeliverySite, role: Role = "admin") {
+  const { page } = await openOverview(app, await app.signedIn(role));
+  const links = page.attributes("#attention .row-title a", "href");
+  return { texts: page.texts("#attention .row"), links };
 }
 
 const NONE = { texts: [], links: [] };
 
-describe("the delivery notice of the overview", () => {
-  test("the overview shows no notice for deliveries that arrive or are late by minutes", async () => {
+describe("webhooks that need attention", () => {
+  test("the overview shows no row for deliveries that arrive or are late by minutes", async () => {
     let status = 500;
     await using receiver = startReceiver(() => status);
     await using site = await createDeliverySite();
@@ -27,10 +27,10 @@ describe("the delivery notice of the overview", () => {
     await site.endpoint(receiver.url);
     await site.recordEvents("cmp_1");
     await site.pass(4 * MINUTE);
-    expect(await noticesOf(site)).toEqual(NONE);
+    expect(await rowsOf(site)).toEqual(NONE);
     status = 200;
     await site.pass(10 * MINUTE);
-    expect(await noticesOf(site)).toEqual(NONE);
+    expect(await rowsOf(site)).toEqual(NONE);
   });
 
   test("the overview names a webhook whose events wait longer than ten minutes, until they arrive", async () => {
@@ -43,14 +43,16 @@ describe("the delivery notice of the overview", () => {
     const { id } = await site.endpoint(receiver.url, { description: "Pager" });
     await site.recordEvents("cmp_1", "cmp_2");
     await site.pass(11 * MINUTE);
-    const { texts, links } = await noticesOf(site);
+    const { texts, links } = await rowsOf(site);
     expect(texts).toEqual([
-      "Events do not reach 1 webhookPager has 2 pending events, the oldest queued 11 min ago.",
+      expect.stringContaining(
+        "Webhook · 2 pending events, the oldest queued 11 min ago. Last attempt: Status 500.",
+      ),
     ]);
     expect(links).toEqual([`${WEBHOOK_LIST}/${id}`]);
     status = 200;
     await site.pass(40 * MINUTE);
-    expect(await noticesOf(site)).toEqual(NONE);
+    expect(await rowsOf(site)).toEqual(NONE);
   });
 
   test("the overview names a webhook that was disabled automatically and the reason, until it is enabled", async () => {
@@ -65,12 +67,12 @@ describe("the delivery notice of the overview", () => {
     await set(off.id, false);
     await site.recordEvents("cmp_1");
     await site.idle();
-    const { texts, links } = await noticesOf(site);
+    const { texts, links } = await rowsOf(site);
     expect(texts).toHaveLength(1);
-    expect(texts[0]).toContain("Pager was disabled. The endpoint answered 410 Gone");
+    expect(texts[0]).toMatch(/^Pager Disabled for .*Webhook · The endpoint answered 410 Gone/);
     expect(links).toEqual([`${WEBHOOK_LIST}/${id}`]);
     await set(id, true);
-    expect(await noticesOf(site)).toEqual(NONE);
+    expect(await rowsOf(site)).toEqual(NONE);
   });
 
   test.each(["viewer", "editor"] as const)(
@@ -82,8 +84,8 @@ describe("the delivery notice of the overview", () => {
       await site.endpoint(gone.url, { description: "Pager" });
       await site.recordEvents("cmp_1");
       await site.idle();
-      const { texts, links } = await noticesOf(site, role);
-      expect(texts[0]).toStartWith("Events do not reach 1 webhook");
+      const { texts, links } = await rowsOf(site, role);
+      expect(texts[0]).toStartWith("Notifications Events do not reach 1 webhook");
       expect(texts[0]).not.toContain("Pager");
       expect(links).toEqual([]);
     },

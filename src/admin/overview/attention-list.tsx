@@ -1,0 +1,94 @@
+import { plural } from "../../kernel/text";
+import { worstTone } from "../../domain/tone";
+import { ButtonLink, Icon, Shape } from "../../ui";
+import { COMPONENTS_PATH, INCIDENTS_PATH, KEYS_PATH, MONITORS_PATH, WEBHOOKS_PATH } from "../paths";
+import type { Attention, ShownRow } from "./attention";
+import type { AttentionKind } from "./attention-source";
+
+/** Lists that have the entries of each kind that are not shown. */
+const LISTS: Readonly<Record<AttentionKind, { href: string; noun: string }>> = {
+  monitor: { href: MONITORS_PATH, noun: "monitor" },
+  component: { href: COMPONENTS_PATH, noun: "component" },
+  incident: { href: `${INCIDENTS_PATH}?show=open`, noun: "incident" },
+  draft: { href: `${INCIDENTS_PATH}?show=drafts`, noun: "draft" },
+  webhook: { href: WEBHOOKS_PATH, noun: "webhook" },
+  key: { href: `${KEYS_PATH}?show=expiring`, noun: "API key" },
+};
+
+/** List of everything that needs attention, in the colour of the worst row. */
+export function AttentionList({ attention }: { attention: Attention }) {
+  const { count, rows } = attention;
+  return (
+    <section
+      class={`card attention t-${worstTone(rows.map(({ tone }) => tone))}`}
+      id="attention"
+      data-live=""
+      aria-labelledby="attention-title"
+    >
+      <div class="card-head">
+        <h2 id="attention-title">
+          <Icon name="triangle-alert" />
+          Needs attention <span class="count">{count.toLocaleString("en")}</span>
+        </h2>
+        <span class="muted">Worst first</span>
+      </div>
+      <ul class="rows">
+        {rows.map((row) => (
+          <AttentionItem key={`${row.kind} ${row.href} ${row.name}`} row={row} />
+        ))}
+        <More attention={attention} />
+      </ul>
+    </section>
+  );
+}
+
+function AttentionItem({ row: { tone, name, href, state, note, action } }: { row: ShownRow }) {
+  return (
+    <li class="row">
+      <Shape tone={tone} />
+      <div>
+        <p class="row-title">
+          {href === undefined ? <span>{name}</span> : <a href={href}>{name}</a>}{" "}
+          <span class={`state t-${tone}`}>
+            <span>{state}</span>
+          </span>
+        </p>
+        <p class="row-note">{note}</p>
+      </div>
+      {action ? (
+        <div class="row-side">
+          <ButtonLink href={action.href}>
+            {action.label}
+            <span class="visually-hidden">: {name}</span>
+          </ButtonLink>
+        </div>
+      ) : null}
+    </li>
+  );
+}
+
+function More({ attention: { hidden } }: { attention: Attention }) {
+  if (hidden.size === 0) return null;
+  const total = [...hidden.values()].reduce((sum, count) => sum + count, 0);
+  return (
+    <li class="row-more">
+      and {total.toLocaleString("en")} more:{" "}
+      {Array.from(hidden, ([kind, count], index) => (
+        <span key={kind}>
+          {index > 0 ? ", " : ""}
+          <a href={LISTS[kind].href}>{plural(count, LISTS[kind].noun)}</a>
+        </span>
+      ))}
+    </li>
+  );
+}
+
+/** Replacement of the list if nothing needs attention: one line. */
+export function Calm({ children }: { children: string }) {
+  return (
+    <section class="card calm" id="attention" data-live="" aria-label="Needs attention">
+      <Icon name="check" />
+      <p>{children}</p>
+    </section>
+  );
+}

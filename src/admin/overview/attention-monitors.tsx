@@ -1,0 +1,173 @@
+import { roleAllows } from "../../domain/role";
+import { MONITOR_TONES, STATUS_TONES, worstTone } from "../../domain/tone";
+import { getMonitorRecord, type MonitorRecord } from "../../features/monitors";
+import { toIso } from "../../kernel/time";
+import { Day, relativeTime, STATUS_WORDS } from "../../ui";
+import { REPORT_PATH } from "../incidents/incident-paths";
+import { latencyInWords, targetOf } from "../monitors/words";
+import { ANALYTICS_PATH, componentPath, incidentPath, MONITORS_PATH, monitorPath } from "../paths";
+import {
+  type AttentionEntry,
+  type AttentionRow,
+  type AttentionSource,
+  SOON_MS,
+  type TroubledMonitor,
+} from "./attention-source";
+import { Elapsed, elapsed, LastUpdate, Links } from "./parts";
+
+const isTroubled = ({ state }: TroubledMonitor) => state === "down" || state === "degraded";
+
+/**
+ * Entries of monitors that are down or slow. Each names its components and its open incidents,
+ * which get no entries of their own.
+ */
+export function monitorRows(source: AttentionSource): AttentionEntry[] {
+  const { monitors, components, incidentsOfMonitors, named } = source;
+  const incidents = Map.groupBy(incidentsOfMonitors, ({ monitorId }) => monitorId);
+  const marked = new Map<string, typeof source.components>();
+  for (const component of components) {
+    for (const cause of component.causes) {
+      if (cause.source !== "monitor" || cause.status !== component.status) continue;
+      marked.set(cause.id, [...(marked.get(cause.id) ?? []), component]);
+    }
+  }
+  return monitors.filter(isTroubled).map((monitor) => {
+    const own = incidents.get(monitor.id) ?? [];
+    const touched = marked.get(monitor.id) ?? [];
+    for (const { id } of touched) named.add(id);
+    for (const { incidentId } of own) named.add(incidentId);
+    return {
+      kind: "monitor",
+      tone: worstTone([
+        MONITOR_TONES[monitor.state],
+        ...touched.map(({ status }) => STATUS_TONES[status]),
+      ]),
+      since: monitor.since,
+      read: () => monitorRow(source, monitor, own[0]),
+    };
+  });
+}
+
+function monitorRow(
+  { reader, role, now, incidents }: AttentionSource,
+  { id, name, state, since }: TroubledMonitor,
+  own: { incidentId: string; incidentName: string; isDraft: boolean } | undefined,
+): AttentionRow {
+  const record = getMonitorRecord(reader, id);
+  const canReport = roleAllows(role, "editor");
+  const incident = own && incidents.get(own.incidentId);
+  const action = !own
+    ? { href: REPORT_PATH, label: "Report incident" }
+    : own.isDraft
+      ? { href: incidentPath(own.incidentId), label: "Review draft" }
+      : { href: incidentPath(own.incidentId), label: "Post update" };
+  return {
+    name,
+    href: monitorPath(id),
+    state: (
+      <>
+        {state === "down" ? "Down" : "Slow"} for <Elapsed since={since} now={now} />
+      </>
+    ),
+    note: (
+      <>
+        Monitor · {reasonOf(record)} <Touched record={record} />
+        {own ? (
+          <>
+            {" "}
+            {own.isDraft ? "Draft: " : "Reported in "}
+            <a href={incidentPath(own.incidentId)}>{own.incidentName}</a>
+            {incident && !own.isDraft ? <LastUpdate at={incident.updateAt} now={now} /> : null}.
+          </>
+        ) : null}
+      </>
+    ),
+    action: canReport ? action : undefined,
+  };
+}
+
+/** Characters of a message that are shown. */
+const MESSAGE_SHOWN = 120;
+
+/** Returns the target of a monitor and its last result, as a sentence. */
+function reasonOf({ row, state, lastCheck }: MonitorRecord): string {
+  const target = targetOf(row);
+  if (state.state === "degraded" && lastCheck && lastCheck.latencyMs !== null) {
+    return `${target} responds in ${latencyInWords(lastCheck.latencyMs)}.`;
+  }
+  if (!lastCheck?.message) return `${target}.`;
+  const message = [...lastCheck.message].slice(0, MESSAGE_SHOWN).join("");
+  return `${target}: ${/[.!?]$/.test(message) ? message : `${message}.`}`;
+}
+
+/** Components that a monitor marks, or that it marks none. */
+function Touched({ record: { components } }: { record: MonitorRecord }) {
+  if (components.length === 0) {
+    return <>It marks no component: the public page does not show this.</>;
+  }
+  return (
+    <>
+      It marks{" "}
+      <Links
+        items={components.map(({ id, name, status }) => ({
+          href: componentPath(id),
+          name: `${name} (${STATUS_WORDS[status].toLowerCase()})`,
+        }))}
+      />
+      .
+    </>
+  );
+}
+
+/** Entries of certificates that expire soon, except those of monitors with an entry of their own. */
+export function certificateRows({ monitors, reader, now }: AttentionSource): AttentionEntry[] {
+  return monitors.flatMap((monitor) => {
+    const { id, name, certificateExpiresAt: at } = monitor;
+    if (at === null || isTroubled(monitor) || at >= now + SOON_MS) return [];
+    const isOver = at <= now;
+    return {
+      kind: "monitor",
+      tone: isOver ? "partial" : "degraded",
+      since: at - SOON_MS,
+      read: () => ({
+        name,
+        href: monitorPath(id),
+        state: isOver
+          ? `Certificate expired ${relativeTime(at, now)}`
+          : `Certificate expires ${relativeTime(at, now)}`,
+        note: (
+          <>
+            Monitor · {targetOf(getMonitorRecord(reader, id).row)}, valid until{" "}
+            <Day at={toIso(at)} />
+          </>
+        ),
+        action: { href: monitorPath(id), label: "Open monitor" },
+      }),
+    };
+  });
+}
+
+/** Entry of the time in which the server did not run. */
+export function offlineRows({ offline, now }: AttentionSource): AttentionEntry[] {
+  if (!offline) return [];
+  const { startedAt, endedAt } = offline;
+  return [
+    {
+      kind: "monitor",
+      tone: "degraded",
+      since: endedAt,
+      read: () => ({
+        name: "Allclear",
+        href: MONITORS_PATH,
+        state: `Offline for ${elapsed(startedAt, endedAt)}`,
+        note: (
+          <>
+            Server · no monitor ran until <Elapsed since={endedAt} now={now} /> ago. That time is
+            shown as no data and is not part of the uptime.
+          </>
+        ),
+        action: { href: ANALYTICS_PATH, label: "See uptime" },
+      }),
+    },
+  ];
+}

@@ -1,0 +1,59 @@
+import type { ComponentChildren } from "preact";
+import type { Reader } from "../../db";
+import type { Role } from "../../domain/role";
+import type { Tone } from "../../domain/tone";
+import type { OpenIncident } from "../../features/incidents";
+import type { listOpenIncidentsOfMonitors, listTroubledMonitors } from "../../features/monitors";
+import { DAY_MS } from "../../kernel/time";
+import type { ShownComponent } from "./current-state";
+
+/** Time before an expiry in which it needs attention. */
+export const SOON_MS = 14 * DAY_MS;
+
+/** Kinds of rows, each with a list of its own. */
+export type AttentionKind = "monitor" | "component" | "incident" | "draft" | "webhook" | "key";
+
+/** Something that needs attention. */
+export interface AttentionEntry {
+  kind: AttentionKind;
+  tone: Tone;
+  /** Time since which it needs attention, in unix ms. */
+  since: number;
+  /** Reads what the row shows. Called only for entries that are shown. */
+  read(): AttentionRow;
+}
+
+/** Content of a row. */
+export interface AttentionRow {
+  name: string;
+  /** Path of the object; undefined if it has no screen. */
+  href?: string | undefined;
+  /** State in words, with the time since which it lasts. */
+  state: ComponentChildren;
+  /** Kind, reason, and what it touches, with links. */
+  note: ComponentChildren;
+  /** The next action, if the role may perform it. */
+  action?: { href: string; label: string } | undefined;
+}
+
+export type TroubledMonitor = ReturnType<typeof listTroubledMonitors>[number];
+export type MonitorIncident = ReturnType<typeof listOpenIncidentsOfMonitors>[number];
+
+/** Data that all kinds of entries are made from. */
+export interface AttentionSource {
+  reader: Reader;
+  role: Role;
+  /** Unix ms. */
+  now: number;
+  components: readonly ShownComponent[];
+  /** Page names by id; undefined if there is only one page. */
+  pageNames: ReadonlyMap<string, string> | undefined;
+  monitors: readonly TroubledMonitor[];
+  /** Open incidents by id, drafts included. */
+  incidents: ReadonlyMap<string, OpenIncident>;
+  incidentsOfMonitors: readonly MonitorIncident[];
+  /** Longest time in the last 24 hours in which the server was offline. */
+  offline: { startedAt: number; endedAt: number } | undefined;
+  /** Ids of objects that a row already names. */
+  named: Set<string>;
+}

@@ -1,0 +1,84 @@
+import type { Reader } from "../../db";
+import type { Role } from "../../domain/role";
+import { TONES } from "../../domain/tone";
+import { listAllOpenIncidents } from "../../features/incidents";
+import {
+  findLongestGap,
+  listOpenIncidentsOfMonitors,
+  listTroubledMonitors,
+  SERVER_OFFLINE,
+} from "../../features/monitors";
+import { DAY_MS } from "../../kernel/time";
+import { componentRows } from "./attention-components";
+import { draftRows, incidentRows } from "./attention-incidents";
+import { certificateRows, monitorRows, offlineRows } from "./attention-monitors";
+import { keyRows, webhookRows } from "./attention-settings";
+import {
+  type AttentionEntry,
+  type AttentionKind,
+  type AttentionRow,
+  type AttentionSource,
+  SOON_MS,
+} from "./attention-source";
+import type { CurrentState } from "./current-state";
+
+/** Rows shown; the others are counted. */
+const ROWS_MAX = 25;
+/** Open incidents that are read; more are not counted. */
+const INCIDENTS_READ = 1_000;
+/** A row that is shown. */
+export type ShownRow = AttentionRow & Pick<AttentionEntry, "tone" | "kind">;
+
+/** Everything that needs attention. */
+export interface Attention {
+  /** Number of entries, shown or not. */
+  count: number;
+  /** Worst first, then newest: 25 at most. */
+  rows: readonly ShownRow[];
+  /** Number of entries that are not shown, by kind. */
+  hidden: ReadonlyMap<AttentionKind, number>;
+}
+
+/** Reads what needs attention on the pages of `state`. */
+export function readAttention(
+  reader: Reader,
+  { pages }: CurrentState,
+  { role, now }: { role: Role; now: number },
+): Attention {
+  const open = listAllOpenIncidents(reader, { limit: INCIDENTS_READ });
+  const oldest = open.reduce((first, { id }) => (id < first ? id : first), open[0]?.id ?? "");
+  const source: AttentionSource = {
+    reader,
+    role,
+    now,
+    components: pages.flatMap(({ document }) => document.components),
+    pageNames:
+      pages.length > 1 ? new Map(pages.map(({ page }) => [page.id, page.name])) : undefined,
+    monitors: listTroubledMonitors(reader, { certificateUntil: now + SOON_MS }),
+    incidents: new Map(open.map((incident) => [incident.id, incident])),
+    incidentsOfMonitors:
+      open.length === 0 ? [] : listOpenIncidentsOfMonitors(reader, { from: oldest }),
+    offline: findLongestGap(reader, { since: now - DAY_MS, message: SERVER_OFFLINE }),
+    named: new Set(),
+  };
+  // In this order: each names objects that the next ones leave out.
+  const entries = [
+    ...monitorRows(source),
+    ...componentRows(source),
+    ...incidentRows(source),
+    ...draftRows(source),
+    ...certificateRows(source),
+    ...webhookRows(source),
+    ...keyRows(source),
+    ...offlineRows(source),
+  ].sort((a, b) => TONES.indexOf(b.tone) - TONES.indexOf(a.tone) || b.since - a.since);
+  const hidden = new Map<AttentionKind, number>();
+  for (const { kind } of entries.slice(ROWS_MAX)) hidden.set(kind, (hidden.get(kind) ?? 0) + 1);
+  return {
+    count: entries.length,
+    rows: entries
+      .slice(0, ROWS_MAX)
+      .map((entry) => ({ kind: entry.kind, tone: entry.tone, ...entry.read() })),
+    hidden,
+  };
+}

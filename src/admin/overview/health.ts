@@ -1,0 +1,77 @@
+import type { Reader } from "../../db";
+import type { MonitorState } from "../../domain/monitor-state";
+import { STATUS_TONES, type Tone, worstTone, IMPACT_TONES } from "../../domain/tone";
+import { totalUptime } from "../../features/analytics";
+import { findLastTrouble } from "../../features/components";
+import { listIncidents } from "../../features/incidents";
+import { countMonitorsByState } from "../../features/monitors";
+import { countAttempts } from "../../features/webhooks";
+import { DAY_MS, MINUTE_MS, startOfDay } from "../../kernel/time";
+import type { CurrentState } from "./current-state";
+import type { GaugePart } from "./gauge";
+
+/** UTC days of the uptime, including today, as in Analytics. */
+const UPTIME_DAYS = 30;
+/** Components that the uptime is computed from at most. */
+const COMPONENTS_MAX = 5_000;
+
+/** Figures of the block that shows the health of the installation. */
+export interface Health {
+  parts: readonly GaugePart[];
+  /** Number of components by tone. */
+  counts: ReadonlyMap<Tone, number>;
+  monitors: ReadonlyMap<MonitorState, number>;
+  openIncidents: number;
+  /** Tone of the worst open incident's impact. */
+  incidentTone: Tone;
+  /** Start of the newest resolved incident in unix ms; undefined without one, or if one is open. */
+  lastIncidentAt: number | undefined;
+  uptime: ReturnType<typeof totalUptime>;
+  attempts: ReturnType<typeof countAttempts>;
+  /** Latest end of a component's trouble in unix ms; null without any. */
+  lastTroubleAt: number | null;
+}
+
+/** Creates the reader of the health. The uptime is computed at most once a minute. */
+export function createHealthReader() {
+  let cached: { minute: number; key: string; uptime: Health["uptime"] } | undefined;
+
+  function uptimeOf(reader: Reader, state: CurrentState, now: number): Health["uptime"] {
+    const minute = Math.floor(now / MINUTE_MS);
+    // Every change of a component or its causes changes its page.
+    const key = state.pages.map(({ document }) => document.updated_at).join();
+    if (cached?.minute !== minute || cached.key !== key) {
+      const span = { from: startOfDay(now) - (UPTIME_DAYS - 1) * DAY_MS, to: now };
+      cached = { minute, key, uptime: totalUptime(reader, span, COMPONENTS_MAX) };
+    }
+    return cached.uptime;
+  }
+
+  return (reader: Reader, state: CurrentState, now: number): Health => {
+    const parts = state.pages.flatMap(({ document }) =>
+      document.components.map(({ status, group_id: group }) => ({
+        tone: STATUS_TONES[status],
+        group: group ?? document.page.id,
+      })),
+    );
+    const [last] = state.openCount > 0 ? [] : listIncidents(reader, { isOpen: false, limit: 1 });
+    const counted = Map.groupBy(parts, ({ tone }) => tone);
+    return {
+      parts,
+      counts: new Map(Array.from(counted, ([tone, { length }]) => [tone, length])),
+      monitors: new Map(
+        countMonitorsByState(reader, {}).map(({ state: each, monitors }) => [each, monitors]),
+      ),
+      openIncidents: state.openCount,
+      incidentTone: worstTone(
+        state.pages.flatMap(({ document }) =>
+          document.incidents.map(({ impact }) => IMPACT_TONES[impact]),
+        ),
+      ),
+      lastIncidentAt: last && !last.row.draft ? last.row.startedAt : undefined,
+      uptime: uptimeOf(reader, state, now),
+      attempts: countAttempts(reader, now),
+      lastTroubleAt: findLastTrouble(reader, {})?.endedAt ?? null,
+    };
+  };
+}

@@ -1,0 +1,95 @@
+/*
+ * Monitors that need attention, for the overview. None is hot; each reads one row per monitor, in
+ * the order of the primary key.
+ */
+import { and, desc, eq, gt, isNull, sql } from "drizzle-orm";
+import { selectMany, selectOne } from "../../db";
+import { incidents } from "../../db/tables/incidents";
+import { monitorIncidents, monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
+import { pages } from "../../db/tables/pages";
+
+/**
+ * Lists the monitors that are down or slow, and those that are not paused and whose certificate
+ * expires before `certificateUntil` (unix ms).
+ */
+export const listTroubledMonitors = selectMany((orm, $: { certificateUntil: number }) =>
+  orm
+    .select({
+      id: monitors.id,
+      num: monitors.num,
+      name: monitors.name,
+      state: monitorStates.state,
+      since: monitorStates.since,
+      certificateExpiresAt: monitorStates.certificateExpiresAt,
+    })
+    .from(monitors)
+    .crossJoin(monitorStates)
+    .where(
+      and(
+        eq(monitorStates.monitorNum, monitors.num),
+        isNull(monitors.deletedAt),
+        sql`(${monitorStates.state} IN ('down', 'degraded')
+          OR (${monitorStates.state} <> 'paused'
+            AND ${monitorStates.certificateExpiresAt} < ${$.certificateUntil}))`,
+      ),
+    ),
+);
+
+/**
+ * Lists the open incidents that monitors opened, drafts included, each with the state of its
+ * monitor. `from` is the id of the oldest open incident: older ones are not read.
+ */
+export const listOpenIncidentsOfMonitors = selectMany((orm, $: { from: string }) =>
+  orm
+    .select({
+      monitorId: monitors.id,
+      monitorName: monitors.name,
+      monitorState: monitorStates.state,
+      monitorSince: monitorStates.since,
+      incidentId: incidents.id,
+      incidentName: incidents.name,
+      isDraft: incidents.draft,
+    })
+    .from(monitors)
+    .crossJoin(monitorIncidents)
+    .crossJoin(incidents)
+    .innerJoin(pages, eq(pages.id, incidents.pageId))
+    .innerJoin(monitorStates, eq(monitorStates.monitorNum, monitors.num))
+    .where(
+      and(
+        isNull(monitors.deletedAt),
+        eq(monitorIncidents.monitorId, monitors.id),
+        sql`${monitorIncidents.incidentId} >= ${$.from}`,
+        eq(incidents.id, monitorIncidents.incidentId),
+        sql`${incidents.status} <> 'resolved'`,
+        isNull(incidents.deletedAt),
+        isNull(pages.deletedAt),
+      ),
+    ),
+);
+
+/**
+ * Finds the longest time without data that began after `since` (unix ms), has ended and has this
+ * message.
+ */
+export const findLongestGap = selectOne((orm, $: { since: number; message: string }) =>
+  orm
+    .select({
+      startedAt: monitorSpans.startedAt,
+      endedAt: sql<number>`coalesce(${monitorSpans.endedAt}, 0)`,
+    })
+    .from(monitors)
+    .crossJoin(monitorSpans)
+    .where(
+      and(
+        isNull(monitors.deletedAt),
+        eq(monitorSpans.monitorNum, monitors.num),
+        gt(monitorSpans.startedAt, $.since),
+        eq(monitorSpans.state, "no_data"),
+        eq(monitorSpans.message, $.message),
+        sql`${monitorSpans.endedAt} IS NOT NULL`,
+      ),
+    )
+    .orderBy(desc(sql`${monitorSpans.endedAt} - ${monitorSpans.startedAt}`))
+    .limit(1),
+);
