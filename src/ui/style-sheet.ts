@@ -25,6 +25,7 @@ import pictures from "./css/pictures.css" with { type: "text" };
 import preferences from "./css/preferences.css" with { type: "text" };
 import rows from "./css/rows.css" with { type: "text" };
 import shell from "./css/shell.css" with { type: "text" };
+import steps from "./css/steps.css" with { type: "text" };
 import table from "./css/table.css" with { type: "text" };
 import timeChart from "./css/time-chart.css" with { type: "text" };
 import tokens from "./tokens.css" with { type: "text" };
@@ -78,6 +79,7 @@ export function dashboardCss(fontPath: string): string {
       dialog,
       overview,
       health,
+      steps,
       preferences,
     ].join("\n"),
   ).replace("FONT_PATH", fontPath);

@@ -20,7 +20,7 @@ import {
   type AttentionSource,
   SOON_MS,
 } from "./attention-source";
-import type { CurrentState } from "./current-state";
+import { type CurrentState, withoutSample } from "./current-state";
 
 /** Rows shown; the others are counted. */
 const ROWS_MAX = 25;
@@ -51,7 +51,7 @@ export function readAttention(
     reader,
     role,
     now,
-    components: pages.flatMap(({ document }) => document.components),
+    components: withoutSample({ pages }).flatMap(({ document }) => document.components),
     pageNames:
       pages.length > 1 ? new Map(pages.map(({ page }) => [page.id, page.name])) : undefined,
     monitors: listTroubledMonitors(reader, { certificateUntil: now + SOON_MS }),

@@ -52,6 +52,11 @@ export function readCurrentState(reader: Reader, snapshots: Snapshots, now: numb
   };
 }
 
+/** Returns the pages that people watch: the sample page is an example. */
+export function withoutSample({ pages }: Pick<CurrentState, "pages">): CurrentState["pages"] {
+  return pages.filter(({ page }) => !page.isSample);
+}
+
 function byStart(maintenance: readonly MaintenanceRecord[]): MaintenanceRecord[] {
   return maintenance.toSorted((a, b) => a.row.scheduledFor - b.row.scheduledFor);
 }

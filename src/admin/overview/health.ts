@@ -1,13 +1,13 @@
 import type { Reader } from "../../db";
 import type { MonitorState } from "../../domain/monitor-state";
 import { STATUS_TONES, type Tone, worstTone, IMPACT_TONES } from "../../domain/tone";
-import { totalUptime } from "../../features/analytics";
+import { type TotalUptime, totalUptime } from "../../features/analytics";
 import { findLastTrouble } from "../../features/components";
 import { listIncidents } from "../../features/incidents";
 import { countMonitorsByState } from "../../features/monitors";
 import { countAttempts } from "../../features/webhooks";
 import { DAY_MS, MINUTE_MS, startOfDay } from "../../kernel/time";
-import type { CurrentState } from "./current-state";
+import { type CurrentState, withoutSample } from "./current-state";
 import type { GaugePart } from "./gauge";
 
 /** UTC days of the uptime, including today, as in Analytics. */
@@ -26,29 +26,28 @@ export interface Health {
   incidentTone: Tone;
   /** Start of the newest resolved incident in unix ms; undefined without one, or if one is open. */
   lastIncidentAt: number | undefined;
-  uptime: ReturnType<typeof totalUptime>;
+  uptime: TotalUptime;
   attempts: ReturnType<typeof countAttempts>;
   /** Latest end of a component's trouble in unix ms; null without any. */
   lastTroubleAt: number | null;
 }
 
-/** Creates the reader of the health. The uptime is computed at most once a minute. */
+/** Creates the reader of the health. The uptime is computed once a minute at most. */
 export function createHealthReader() {
-  let cached: { minute: number; key: string; uptime: Health["uptime"] } | undefined;
+  let cached: { minute: number; uptime: TotalUptime } | undefined;
 
-  function uptimeOf(reader: Reader, state: CurrentState, now: number): Health["uptime"] {
+  async function uptimeOf(reader: Reader, now: number): Promise<TotalUptime> {
     const minute = Math.floor(now / MINUTE_MS);
-    // Every change of a component or its causes changes its page.
-    const key = state.pages.map(({ document }) => document.updated_at).join();
-    if (cached?.minute !== minute || cached.key !== key) {
-      const span = { from: startOfDay(now) - (UPTIME_DAYS - 1) * DAY_MS, to: now };
-      cached = { minute, key, uptime: totalUptime(reader, span, COMPONENTS_MAX) };
-    }
-    return cached.uptime;
+    if (cached?.minute === minute) return cached.uptime;
+    const span = { from: startOfDay(now) - (UPTIME_DAYS - 1) * DAY_MS, to: now };
+    const uptime = await totalUptime(reader, span, COMPONENTS_MAX);
+    cached = { minute, uptime };
+    return uptime;
   }
 
-  return (reader: Reader, state: CurrentState, now: number): Health => {
-    const parts = state.pages.flatMap(({ document }) =>
+  return async (reader: Reader, state: CurrentState, now: number): Promise<Health> => {
+    const uptime = await uptimeOf(reader, now);
+    const parts = withoutSample(state).flatMap(({ document }) =>
       document.components.map(({ status, group_id: group }) => ({
         tone: STATUS_TONES[status],
         group: group ?? document.page.id,
@@ -69,7 +68,7 @@ export function createHealthReader() {
         ),
       ),
       lastIncidentAt: last && !last.row.draft ? last.row.startedAt : undefined,
-      uptime: uptimeOf(reader, state, now),
+      uptime,
       attempts: countAttempts(reader, now),
       lastTroubleAt: findLastTrouble(reader, {})?.endedAt ?? null,
     };

@@ -1,15 +1,18 @@
 import type { Reader } from "../../db";
 import { COMPONENT_STATUSES, type ComponentStatus } from "../../domain/component-status";
-import { STATUS_TONES, type Tone, TONES } from "../../domain/tone";
-import { foldSpans, listCausesSince } from "../../features/components";
+import { STATUS_TONES, type Tone } from "../../domain/tone";
+import {
+  foldSpans,
+  listCausesBetween,
+  listTroubledComponents,
+  type Span,
+} from "../../features/components";
 import { sum } from "../../kernel/numbers";
 import { DAY_MS, MINUTE_MS } from "../../kernel/time";
-import type { CurrentState, ShownComponent } from "./current-state";
+import { type CurrentState, type ShownComponent, withoutSample } from "./current-state";
 
 /** Lanes shown; the other components are counted. */
 const LANES_MAX = 8;
-/** Causes that are read at most. */
-const CAUSES_MAX = 5_000;
 /** Length of a step: the worst status in it is drawn. */
 const STEP_MS = 5 * MINUTE_MS;
 
@@ -20,7 +23,6 @@ export interface Lane {
   spans: readonly { from: number; length: number; tone: Tone }[];
   /** Time in which it was not operational, in ms. */
   troubledMs: number;
-  worst: Tone;
 }
 
 export interface LastDay {
@@ -36,45 +38,50 @@ export interface LastDay {
 
 /** Reads the last 24 hours of all components from their causes. */
 export function readLastDay(reader: Reader, { pages }: CurrentState, now: number): LastDay {
-  const from = now - DAY_MS;
-  const components = pages.flatMap(({ document }) => document.components);
-  const causes = Map.groupBy(
-    listCausesSince(reader, { since: from, limit: CAUSES_MAX }).filter(
-      ({ status }) => status !== "operational",
+  const since = now - DAY_MS;
+  const components = new Map(
+    withoutSample({ pages }).flatMap(({ document }) =>
+      document.components.map((one) => [one.id, one]),
     ),
+  );
+  const troubled = listTroubledComponents(reader, { since, now, limit: LANES_MAX });
+  const ids = JSON.stringify(troubled.map(({ id }) => id));
+  const causes = Map.groupBy(
+    troubled.length === 0 ? [] : listCausesBetween(reader, { ids, since, now }),
     ({ componentId }) => componentId,
   );
-  const troubled = components
-    .filter(({ id }) => causes.has(id))
-    .map((component) => {
-      const own = causes.get(component.id) ?? [];
-      const [folded] = foldSpans(own, { from, to: now }, [{ from, to: now }]);
-      const statuses = COMPONENT_STATUSES.filter(
-        (status) => status !== "operational" && (folded?.time[status] ?? 0) > 0,
-      );
-      const worst = STATUS_TONES[statuses.at(-1) ?? "operational"];
-      const troubledMs = sum(statuses.map((status) => folded?.time[status] ?? 0));
-      return { component, own, worst, troubledMs };
-    })
-    .filter(({ troubledMs }) => troubledMs > 0)
-    .sort((a, b) => TONES.indexOf(b.worst) - TONES.indexOf(a.worst) || b.troubledMs - a.troubledMs);
-  const lanes = troubled
-    .slice(0, LANES_MAX)
-    .map(({ own, ...lane }) => ({ ...lane, spans: spansOf(own, from, now) }));
+  const lanes = troubled.flatMap(({ id }) => {
+    const component = components.get(id);
+    return component ? [laneOf(component, causes.get(id) ?? [], { from: since, to: now })] : [];
+  });
+  const total = troubled[0]?.total ?? 0;
   return {
-    from,
+    from: since,
     lanes,
-    hiddenCount: troubled.length - lanes.length,
-    wellCount: components.length - troubled.length,
+    hiddenCount: total - troubled.length,
+    wellCount: Math.max(0, components.size - total),
+  };
+}
+
+/** A period of a component's status. */
+interface Cause {
+  status: ComponentStatus;
+  startedAt: number;
+  endedAt: number | null;
+}
+
+function laneOf(component: ShownComponent, causes: readonly Cause[], span: Span): Lane {
+  const [folded] = foldSpans(causes, span, [span]);
+  const bad = COMPONENT_STATUSES.filter((status) => status !== "operational");
+  return {
+    component,
+    spans: spansOf(causes, span),
+    troubledMs: sum(bad.map((status) => folded?.time[status] ?? 0)),
   };
 }
 
 /** Returns the spans of the worst status in each step, joined where it stays the same. */
-function spansOf(
-  causes: readonly { status: ComponentStatus; startedAt: number; endedAt: number | null }[],
-  from: number,
-  to: number,
-): Lane["spans"] {
+function spansOf(causes: readonly Cause[], { from, to }: Span): Lane["spans"] {
   const steps = Array.from({ length: Math.ceil((to - from) / STEP_MS) }, (_, index) => ({
     from: from + index * STEP_MS,
     to: Math.min(to, from + (index + 1) * STEP_MS),

@@ -11,6 +11,8 @@ import { AttentionList, Calm } from "./attention-list";
 import { ChangesBlock } from "./changes-block";
 import type { CurrentState } from "./current-state";
 import { EventsBlock } from "./events-block";
+import type { FirstStep } from "./first-steps";
+import { FirstSteps } from "./first-steps-block";
 import type { Health } from "./health";
 import { HealthBlock } from "./health-block";
 import type { LastDay } from "./last-day";
@@ -23,6 +25,8 @@ export interface OverviewData {
   attention: Attention;
   health: Health;
   day: LastDay;
+  /** First steps after the set-up; undefined once they are done or hidden. */
+  steps: readonly FirstStep[] | undefined;
   /** Latest changes with the paths of their objects; undefined for roles that may not see them. */
   changes: { entries: readonly AuditRow[]; links: ReadonlyMap<string, string> } | undefined;
 }
@@ -36,14 +40,14 @@ interface OverviewProps {
 
 /** `/admin`: what needs attention first, then the health of everything. */
 export function Overview({ data, storage, role, now }: OverviewProps) {
-  const { state, attention, health, day, changes } = data;
+  const { state, attention, health, day, steps, changes } = data;
   const { pages } = state;
   if (pages.length === 0) {
     return (
       <>
         <PageHead title="Overview" />
         <StorageNotice storage={storage} />
-        <FirstPage role={role} />
+        {steps ? <FirstSteps steps={steps} /> : <FirstPage role={role} />}
       </>
     );
   }
@@ -53,8 +57,9 @@ export function Overview({ data, storage, role, now }: OverviewProps) {
   const hasFault = storage.fault !== undefined || storage.isDamaged;
   return (
     <>
-      <PageHead title="Overview" actions={<Actions role={role} />} />
+      <PageHead title="Overview" actions={<Actions role={role} hasSteps={steps !== undefined} />} />
       <StorageNotice storage={storage} />
+      {steps ? <FirstSteps steps={steps} /> : null}
       {isCalm ? (
         <>
           <HealthBlock health={health} role={role} isCalm={!hasFault} isNarrow={false} now={now} />
@@ -87,7 +92,8 @@ function calmText({ lastTroubleAt }: Health): string {
   return `${since} What goes down, fails or expires soon appears here first.`;
 }
 
-function Actions({ role }: { role: Role }) {
+/** Buttons of the head. The next of the first steps has the primary button while there are any. */
+function Actions({ role, hasSteps }: { role: Role; hasSteps: boolean }) {
   if (!roleAllows(role, "editor")) return null;
   return (
     <>
@@ -95,7 +101,7 @@ function Actions({ role }: { role: Role }) {
         <Icon name="wrench" />
         Plan maintenance
       </ButtonLink>
-      <ButtonLink href={REPORT_PATH} kind="primary">
+      <ButtonLink href={REPORT_PATH} kind={hasSteps ? "quiet" : "primary"}>
         <Icon name="megaphone" />
         Report incident
       </ButtonLink>

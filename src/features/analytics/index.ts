@@ -8,5 +8,5 @@ export { METHODS, UptimeLine } from "./model";
 export { LINES_MAX, type PeriodInput, readPeriod } from "./period";
 export { requestsAnswer } from "./requests";
 export { findSubject } from "./subjects";
-export { totalUptime } from "./total-uptime";
+export { type TotalUptime, totalUptime } from "./total-uptime";
 export { uptimeAnswer } from "./uptime";

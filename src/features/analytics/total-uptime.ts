@@ -2,41 +2,54 @@ import type { Reader } from "../../db";
 import {
   addStatusTimes,
   downTime,
+  type Folded,
   foldSpans,
   knownFrom,
   type Span,
   uptimeOfTime,
 } from "../components";
 import { listCauses, listComponents, listNoData } from "./store";
+import type { ComponentOnPage } from "./subjects";
 
 /** Uptime of all components together. */
-interface TotalUptime {
+export interface TotalUptime {
   /** Share of the known time without maintenance; null without such time. */
   uptime: number | null;
   /** Time that counts as down, of all components, in ms. */
   downMs: number;
 }
 
+/** Components whose causes are read and folded in one turn of the event loop. */
+const COMPONENTS_PER_TURN = 200;
+
 /**
  * Returns the uptime of at most `limit` components together in a span of unix ms, by the method of
- * `uptimeAnswer`. Components without causes and without missing data are not folded.
+ * `uptimeAnswer`. Large installations are read in several turns of the event loop.
  */
-export function totalUptime(reader: Reader, { from, to }: Span, limit: number): TotalUptime {
+export async function totalUptime(reader: Reader, span: Span, limit: number): Promise<TotalUptime> {
   const rows = listComponents(reader, { limit }).map(({ component }) => component);
+  const times: Folded["time"][] = [];
+  for (let first = 0; first < rows.length; first += COMPONENTS_PER_TURN) {
+    // One after the other, with requests of others in between.
+    // oxlint-disable-next-line no-await-in-loop
+    if (first > 0) await new Promise(setImmediate);
+    times.push(...timesOf(reader, rows.slice(first, first + COMPONENTS_PER_TURN), span));
+  }
+  const time = addStatusTimes(times);
+  return { uptime: uptimeOfTime(time), downMs: downTime(time) };
+}
+
+function timesOf(
+  reader: Reader,
+  rows: readonly ComponentOnPage["row"][],
+  { from, to }: Span,
+): Folded["time"][] {
   const marked = { componentIds: JSON.stringify(rows.map(({ id }) => id)), from, to };
   const causes = Map.groupBy(listCauses(reader, marked), ({ componentId }) => componentId);
   const gaps = Map.groupBy(listNoData(reader, marked), ({ componentId }) => componentId);
-  let untroubled = 0;
-  const times = rows.flatMap((row) => {
+  return rows.flatMap((row) => {
     const known = { from: Math.max(from, knownFrom(row)), to };
-    const [own, missing] = [causes.get(row.id), gaps.get(row.id)];
-    if (own === undefined && missing === undefined) {
-      untroubled += Math.max(0, known.to - known.from);
-      return [];
-    }
-    return foldSpans(own ?? [], known, [{ from, to }], missing).map(({ time }) => time);
+    const spans = foldSpans(causes.get(row.id) ?? [], known, [{ from, to }], gaps.get(row.id));
+    return spans.map(({ time }) => time);
   });
-  const total = addStatusTimes(times);
-  const time = { ...total, operational: total.operational + untroubled };
-  return { uptime: uptimeOfTime(time), downMs: downTime(time) };
 }

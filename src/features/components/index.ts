@@ -68,7 +68,7 @@ export {
   listOpenCausesOfPage,
   listOpenCausesOfSource,
 } from "./cause-store";
-export { findLastTrouble, listCausesSince } from "./trouble-store";
+export { findLastTrouble, listCausesBetween, listTroubledComponents } from "./trouble-store";
 export {
   countStatuses,
   type ComponentRow,

@@ -81,6 +81,11 @@ export const EMPTY_SCREENS: readonly Screen[] = [
     },
   },
   { name: "overview-quiet", open: ({ empty }) => inEmpty(empty, "/admin") },
+  {
+    name: "overview-clear",
+    open: ({ empty }) => inEmpty(empty, "/admin"),
+    reach: (page) => send(page, "Hide the first steps"),
+  },
   { name: "incidents-empty", open: ({ empty }) => inEmpty(empty, "/admin/incidents") },
   { name: "maintenance-empty", open: ({ empty }) => inEmpty(empty, "/admin/maintenance") },
   { name: "components-empty", open: ({ empty }) => inEmpty(empty, "/admin/components") },

@@ -1,0 +1,80 @@
+import type { Reader } from "../../db";
+import { type Role, roleAllows } from "../../domain/role";
+import { countKeys } from "../../features/keys";
+import type { PageRow } from "../../features/pages";
+import { areFirstStepsHidden } from "../../features/settings";
+import { newComponentPath } from "../components/component-paths";
+import { NEW_MONITOR_PATH } from "../monitors/monitor-paths";
+import { choosePage } from "../page-choice";
+import { KEYS_PATH, PAGES_PATH } from "../paths";
+import { NEW_WEBHOOK_PATH } from "../webhooks/webhook-paths";
+import type { CurrentState } from "./current-state";
+import type { Health } from "./health";
+
+/** Path that the button "Hide" submits to. */
+export const HIDE_STEPS_PATH = "/admin/first-steps/hide";
+
+/** One of the first steps after the set-up. */
+export interface FirstStep {
+  title: string;
+  note: string;
+  isDone: boolean;
+  /** Button that leads to the form of the step; undefined if an earlier step is needed first. */
+  action: { href: string; label: string } | undefined;
+}
+
+/**
+ * Returns the first steps, ticked by what exists; the sample page does not count. Undefined when
+ * all are done, for roles that may not perform them, and after they were hidden.
+ */
+export function readFirstSteps(
+  reader: Reader,
+  {
+    pages,
+    health,
+    role,
+    now,
+  }: Pick<CurrentState, "pages"> & { health: Health; role: Role; now: number },
+): readonly FirstStep[] | undefined {
+  if (!roleAllows(role, "admin") || areFirstStepsHidden(reader)) return undefined;
+  const page: PageRow | undefined = choosePage(
+    pages.map((one) => one.page).filter(({ isSample }) => !isSample),
+    undefined,
+  );
+  const component = pages
+    .filter((one) => !one.page.isSample)
+    .flatMap(({ document }) => document.components)[0];
+  const steps: FirstStep[] = [
+    {
+      title: "Create your page",
+      note: page ? `${page.name}, at /status/${page.slug}` : "It shows your customers what works.",
+      isDone: page !== undefined,
+      action: { href: `${PAGES_PATH}/new`, label: "Create page" },
+    },
+    {
+      title: "Add a component",
+      note: `${component ? `${component.name}. ` : ""}A component is a part of your service that people know by name.`,
+      isDone: component !== undefined,
+      action: page && { href: newComponentPath(page.slug), label: "Create component" },
+    },
+    {
+      title: "Watch it with a monitor",
+      note: "Allclear checks an address every minute and marks the component when a check fails.",
+      isDone: health.monitors.size > 0,
+      action: { href: NEW_MONITOR_PATH, label: "Create monitor" },
+    },
+    {
+      title: "Get notified",
+      note: "A webhook to Slack, Discord, Teams, Telegram, ntfy or your own program.",
+      isDone: health.attempts.endpoints > 0,
+      action: { href: NEW_WEBHOOK_PATH, label: "Create webhook" },
+    },
+    {
+      title: "Create an API key",
+      note: "Report incidents from a script or a pipeline. Optional.",
+      isDone: countKeys(reader, now).all > 0,
+      action: { href: `${KEYS_PATH}/new`, label: "Create API Key" },
+    },
+  ];
+  return steps.every(({ isDone }) => isDone) ? undefined : steps;
+}
