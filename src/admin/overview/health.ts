@@ -28,7 +28,7 @@ export interface Health {
   lastIncidentAt: number | undefined;
   uptime: TotalUptime;
   attempts: ReturnType<typeof countAttempts>;
-  /** Latest end of a component's trouble in unix ms; null without any. */
+  /** Latest end of a component's trouble in unix ms; null without any, and during one. */
   lastTroubleAt: number | null;
 }
 
@@ -54,6 +54,7 @@ export function createHealthReader() {
       })),
     );
     const [last] = state.openCount > 0 ? [] : listIncidents(reader, { isOpen: false, limit: 1 });
+    const isWell = parts.every(({ tone }) => tone === "ok" || tone === "maint");
     const counted = Map.groupBy(parts, ({ tone }) => tone);
     return {
       parts,
@@ -70,7 +71,7 @@ export function createHealthReader() {
       lastIncidentAt: last && !last.row.draft ? last.row.startedAt : undefined,
       uptime,
       attempts: countAttempts(reader, now),
-      lastTroubleAt: findLastTrouble(reader, {})?.endedAt ?? null,
+      lastTroubleAt: isWell ? (findLastTrouble(reader, {})?.endedAt ?? null) : null,
     };
   };
 }
