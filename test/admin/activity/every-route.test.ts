@@ -62,7 +62,9 @@ describe("the audit log of routes", () => {
         if (isByKey) expect(entry.actorId).toBe(installation.keyId);
         // Whoever joins is somebody else.
         else if (!name.includes("join")) expect(entry.actorId).toBe(installation.ownerId);
-        expect(entry.targetId).toMatch(/^([a-z]{3,4}_[0-9a-z]{26}|public_address)$/);
+        expect(entry.targetId).toMatch(
+          /^([a-z]{3,4}_[0-9a-z]{26}|public_address|first_steps_hidden)$/,
+        );
         expect(entry.summary).not.toBe("");
         expect(JSON.stringify(entry)).not.toMatch(SECRET);
       }

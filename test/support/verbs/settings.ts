@@ -166,6 +166,10 @@ export const SETTINGS_VERBS: Verbs = {
       return byForm(installation, `${path}/enable`);
     },
   },
+  "POST /admin/first-steps/hide": {
+    leaves: ["settings.first_steps"],
+    prepare: (installation) => byForm(installation, "/first-steps/hide"),
+  },
   "POST /admin/settings/general": {
     leaves: ["settings.public_address"],
     prepare: (installation) =>
