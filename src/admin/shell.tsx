@@ -170,7 +170,7 @@ function Count({ attention: { count, what, tone } }: { attention: Attention }) {
 function Bar({ now, livePath }: Pick<ScreenProps, "now" | "livePath">) {
   const at = toIso(now);
   return (
-    <section class="bar" aria-label="Time">
+    <div class="bar" role="region" aria-label="Time of this screen">
       <p class="bar-time">
         <time dateTime={at}>
           <b>{at.slice(11, 16)} UTC</b>
@@ -182,7 +182,7 @@ function Bar({ now, livePath }: Pick<ScreenProps, "now" | "livePath">) {
           As of {at.slice(11, 16)} UTC · <a href={safeHref(livePath)}>Reload</a>
         </p>
       )}
-    </section>
+    </div>
   );
 }
 
