@@ -56,6 +56,13 @@ export const MONITOR_VERBS: Verbs = {
     leaves: ["monitor.delete"],
     prepare: (installation) => monitorForm(installation, "delete"),
   },
+  "POST /admin/monitors/selected": {
+    leaves: ["monitor.pause"],
+    prepare: async (installation) => {
+      const form = { id: await installation.monitor(), intent: "pause" };
+      return byForm(installation, "/monitors/selected", form);
+    },
+  },
   "POST /admin/monitors/:id/check": {
     leaves: [],
     because: FOUND_OUT,
