@@ -1,16 +1,33 @@
 import activity from "lucide-static/icons/activity.svg" with { type: "text" };
 import arrowUpRight from "lucide-static/icons/arrow-up-right.svg" with { type: "text" };
+import bell from "lucide-static/icons/bell.svg" with { type: "text" };
 import blocks from "lucide-static/icons/blocks.svg" with { type: "text" };
 import bookOpen from "lucide-static/icons/book-open.svg" with { type: "text" };
+import braces from "lucide-static/icons/braces.svg" with { type: "text" };
+import calendar from "lucide-static/icons/calendar.svg" with { type: "text" };
+import calendarPlus from "lucide-static/icons/calendar-plus.svg" with { type: "text" };
 import chartNoAxesColumn from "lucide-static/icons/chart-no-axes-column.svg" with { type: "text" };
 import check from "lucide-static/icons/check.svg" with { type: "text" };
-import eye from "lucide-static/icons/eye.svg" with { type: "text" };
+import chevronRight from "lucide-static/icons/chevron-right.svg" with { type: "text" };
+import clock from "lucide-static/icons/clock.svg" with { type: "text" };
+import copy from "lucide-static/icons/copy.svg" with { type: "text" };
+import ellipsis from "lucide-static/icons/ellipsis.svg" with { type: "text" };
+import externalLink from "lucide-static/icons/external-link.svg" with { type: "text" };
 import globe from "lucide-static/icons/globe.svg" with { type: "text" };
+import hash from "lucide-static/icons/hash.svg" with { type: "text" };
 import info from "lucide-static/icons/info.svg" with { type: "text" };
 import keyRound from "lucide-static/icons/key-round.svg" with { type: "text" };
 import layoutDashboard from "lucide-static/icons/layout-dashboard.svg" with { type: "text" };
+import lock from "lucide-static/icons/lock.svg" with { type: "text" };
+import megaphone from "lucide-static/icons/megaphone.svg" with { type: "text" };
 import menu from "lucide-static/icons/menu.svg" with { type: "text" };
+import pause from "lucide-static/icons/pause.svg" with { type: "text" };
+import pencil from "lucide-static/icons/pencil.svg" with { type: "text" };
+import play from "lucide-static/icons/play.svg" with { type: "text" };
+import refreshCw from "lucide-static/icons/refresh-cw.svg" with { type: "text" };
+import rss from "lucide-static/icons/rss.svg" with { type: "text" };
 import scrollText from "lucide-static/icons/scroll-text.svg" with { type: "text" };
+import search from "lucide-static/icons/search.svg" with { type: "text" };
 import settings from "lucide-static/icons/settings.svg" with { type: "text" };
 import siren from "lucide-static/icons/siren.svg" with { type: "text" };
 import triangleAlert from "lucide-static/icons/triangle-alert.svg" with { type: "text" };
@@ -22,17 +39,34 @@ import wrench from "lucide-static/icons/wrench.svg" with { type: "text" };
 const ICONS = {
   activity,
   "arrow-up-right": arrowUpRight,
+  bell,
   blocks,
   "book-open": bookOpen,
+  braces,
+  calendar,
+  "calendar-plus": calendarPlus,
   "chart-no-axes-column": chartNoAxesColumn,
   check,
-  eye,
+  "chevron-right": chevronRight,
+  clock,
+  copy,
+  ellipsis,
+  "external-link": externalLink,
   globe,
+  hash,
   info,
   "key-round": keyRound,
   "layout-dashboard": layoutDashboard,
+  lock,
+  megaphone,
   menu,
+  pause,
+  pencil,
+  play,
+  "refresh-cw": refreshCw,
+  rss,
   "scroll-text": scrollText,
+  search,
   settings,
   siren,
   "triangle-alert": triangleAlert,
@@ -55,14 +89,19 @@ export function Icon({ name }: { name: IconName }) {
   );
 }
 
+/** Symbols of the icons, without the texts' line breaks. */
+const SYMBOLS = new Map(
+  Object.entries(ICONS).map(([name, text]) => {
+    const [, drawing = ""] = /<svg[^>]*>([\s\S]*)<\/svg>/.exec(text) ?? [];
+    const lines = drawing.replace(/\s*\n\s*/g, "");
+    return [name, `<symbol id="i-${name}" viewBox="0 0 24 24">${lines}</symbol>`];
+  }),
+);
+
 /** Returns the hidden sprite with the icons that a page uses, as HTML. */
 export function spriteFor(html: string): string {
-  const names = new Set(Array.from(html.matchAll(/"#i-([a-z-]+)"/g), ([, name]) => name));
-  const symbols = Array.from(names, (name) => {
-    const [, drawing = ""] = /<svg[^>]*>([\s\S]*)<\/svg>/.exec(ICONS[name as IconName] ?? "") ?? [];
-    return `<symbol id="i-${name}" viewBox="0 0 24 24">${drawing.replace(/\s*\n\s*/g, "")}</symbol>`;
-  });
-  return symbols.length === 0
-    ? ""
-    : `<svg class="sprite" aria-hidden="true">${symbols.join("")}</svg>`;
+  const names = new Set(Array.from(html.matchAll(/"#i-([a-z-]+)"/g), ([, name]) => name ?? ""));
+  if (names.size === 0) return "";
+  const symbols = Array.from(names, (name) => SYMBOLS.get(name) ?? "");
+  return `<svg class="sprite" aria-hidden="true">${symbols.join("")}</svg>`;
 }

@@ -33,7 +33,7 @@ export function renderGallery(assets: LinkedAssets, now: number): HtmlDocument {
       {
         links: [
           { href: HOME_PATH, label: "Overview", icon: "layout-dashboard", isCurrent: false },
-          { href: GALLERY_PATH, label: "Gallery", icon: "eye", isCurrent: true },
+          { href: GALLERY_PATH, label: "Gallery", icon: "globe", isCurrent: true },
         ],
       },
       {

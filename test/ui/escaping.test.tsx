@@ -147,7 +147,7 @@ describe("escaping of hostile text", () => {
     const { html } = renderScreen({
       title: EVIL,
       user: { name: EVIL, email: EVIL, role: "viewer" },
-      nav: [{ label: EVIL, links: [{ href: "/", label: EVIL, icon: "eye", isCurrent: true }] }],
+      nav: [{ label: EVIL, links: [{ href: "/", label: EVIL, icon: "globe", isCurrent: true }] }],
       side: {
         worst: { name: EVIL, path: "/", headline: EVIL, tone: "ok" },
         otherPages: 0,
