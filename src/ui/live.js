@@ -114,7 +114,7 @@ function keepCurrent(element) {
       const own = shown.get(key);
       if (!own) insert(block, shown);
       else if (isAsked || !isUsed(own, block)) morph(own, block);
-      else if (contentOf(own) !== contentOf(block)) waiting += 1;
+      else if (!contentOf(own).isEqualNode(contentOf(block))) waiting += 1;
     }
     for (const [key, own] of shown) {
       if (!wanted.has(key) && !own.querySelector("form")) own.remove();
@@ -177,12 +177,12 @@ function rowsOf(block) {
   return Array.from(all("tbody a[href], li a[href]", block), ({ href }) => href).join(" ");
 }
 
-/** Returns the content of a block without what is never replaced and without relative times. */
+/** Returns a copy of a block without what is never replaced and without relative times. */
 function contentOf(block) {
   const copy = block.cloneNode(true);
   for (const part of all("form, dialog, time", copy)) part.remove();
   for (const details of all("details", copy)) details.open = false;
-  return copy.innerHTML;
+  return copy;
 }
 
 /** Adds the icons that only the new content uses. */
