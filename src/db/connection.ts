@@ -5,7 +5,7 @@ import type { Log } from "../kernel/log";
 import { walOf } from "./database-files";
 import { isExclusive, pragma } from "./open";
 import { createSharedTransaction, type SharedTransaction } from "./transaction";
-import { StatementCache } from "./statements";
+import { StatementCache } from "./statement-cache";
 
 /** An open connection with its prepared statements. */
 export interface Connection {

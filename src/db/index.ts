@@ -4,12 +4,12 @@
  */
 export { createDb, type Db } from "./database";
 export { OperatorError, STORAGE_FAULTS, type StorageFault } from "./errors";
+export type { Orm } from "./statement-cache";
 export {
   changedRow,
   insertAllInto,
   insertInto,
   mutate,
-  type Orm,
   type Reader,
   selectMany,
   selectOne,

@@ -1,19 +1,15 @@
-import { eq, getTableColumns, is, Param, Placeholder, sql } from "drizzle-orm";
-import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
+import type { SQLQueryBindings } from "bun:sqlite";
+import { eq, getTableColumns } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Clock } from "../kernel/clock";
-
-export type Orm = BunSQLiteDatabase<Record<string, never>>;
-
-/** Declaration of a statement: built by Drizzle once per database, with constant text. */
-type Build<Params> = (orm: Orm, $: Params) => { prepare(): PreparedStatement };
-
-interface PreparedStatement {
-  getQuery(): { params: unknown[] };
-  get(params?: Record<string, unknown>): unknown;
-  all(params?: Record<string, unknown>): unknown;
-  run(params?: Record<string, unknown>): unknown;
-}
+import {
+  boundValue,
+  type BuildChange,
+  driverValue,
+  type Orm,
+  type PreparedStatement,
+  type StatementCache,
+} from "./statement-cache";
 
 /** The database between transactions, or a transaction with its own changes. */
 export interface Reader {
@@ -32,51 +28,6 @@ export interface Tx extends Reader {
   atEnd(work: () => void): void;
   /** Runs `effect` once the transaction is durable, never if it is rolled back. Errors are logged. */
   afterCommit(effect: () => void): void;
-}
-
-/** Prepared statements of a database, each made at its first use. */
-export class StatementCache {
-  /** Number of rows changed so far, rolled back or not. A probe counts as one. */
-  written = 0;
-  /** Called with every error of a statement. */
-  readonly onStatementError: (error: unknown) => void;
-  readonly #orm: Orm;
-  readonly #prepared = new Map<unknown, PreparedStatement>();
-
-  constructor(orm: Orm, onStatementError: (error: unknown) => void) {
-    this.#orm = orm;
-    this.onStatementError = onStatementError;
-  }
-
-  prepared<Params>(build: Build<Params>): PreparedStatement {
-    const cached = this.#prepared.get(build);
-    if (cached) return cached;
-    const made = build(this.#orm, placeholders as Params).prepare();
-    keepNulls(made.getQuery().params);
-    this.#prepared.set(build, made);
-    return made;
-  }
-}
-
-/** Has Drizzle's placeholder of that name as every property. */
-const placeholders: unknown = new Proxy(
-  {},
-  { get: (_target, name) => sql.placeholder(String(name)) },
-);
-
-/**
- * Makes null parameters NULL. Drizzle would encode them by their column: as the text "null" for JSON, as 0
- * for a boolean.
- */
-function keepNulls(params: unknown[]): void {
-  for (const [index, param] of params.entries()) {
-    if (!is(param, Param) || !is(param.value, Placeholder)) continue;
-    const { value, encoder } = param;
-    params[index] = new Param(value, {
-      mapToDriverValue: (argument: unknown) =>
-        argument === null || argument === undefined ? null : encoder.mapToDriverValue(argument),
-    });
-  }
 }
 
 type Rows<Builder> = Builder extends { prepare(): { all(...args: never[]): infer R } }
@@ -122,18 +73,28 @@ export function selectMany<Params, Builder extends { prepare(): PreparedStatemen
  * Declares a statement that changes rows. Calling it runs it and returns the number of changed rows.
  * Throws after the end of the transaction.
  */
-export function mutate<Params>(build: Build<Params>): (tx: Tx, params: Params) => number {
-  return ({ statements }, params) => {
-    try {
-      const result = statements.prepared(build).run(params as Record<string, unknown>);
-      const { changes } = result as { changes: number };
-      statements.written += changes;
-      return changes;
-    } catch (error) {
-      statements.onStatementError(error);
-      throw error;
-    }
-  };
+export function mutate<Params>(build: BuildChange<Params>): (tx: Tx, params: Params) => number {
+  return (tx, args) =>
+    runChange(tx, build, (params) =>
+      params.map((param) => boundValue(param, args as Record<string, unknown>)),
+    );
+}
+
+/** Runs a statement with the values that `bind` returns for its parameters. */
+function runChange<Params>(
+  { statements }: Tx,
+  build: BuildChange<Params>,
+  bind: (params: readonly unknown[]) => SQLQueryBindings[],
+): number {
+  try {
+    const { statement, params } = statements.preparedChange(build);
+    const { changes } = statement.run(...bind(params));
+    statements.written += changes;
+    return changes;
+  } catch (error) {
+    statements.onStatementError(error);
+    throw error;
+  }
 }
 
 /** Numbers of rows that one statement of `insertAllInto` inserts. */
@@ -163,22 +124,24 @@ export function insertAllInto<Table extends SQLiteTable>(
   };
 }
 
-/** Declares a statement that inserts exactly `count` whole rows. Its parameters are numbered. */
+/** Declares a statement that inserts exactly `count` whole rows. */
 function insertRows<Table extends SQLiteTable>(
   table: Table,
   count: number,
 ): (tx: Tx, rows: readonly Table["$inferInsert"][]) => void {
-  const columns = Object.keys(getTableColumns(table));
-  const insert = mutate((orm, $: readonly unknown[]) => {
-    const rowOf = (_: unknown, row: number) =>
-      Object.fromEntries(columns.map((name, index) => [name, $[row * columns.length + index]]));
-    return orm
-      .insert(table)
-      .values(Array.from({ length: count }, rowOf) as Table["$inferInsert"][]);
-  });
+  const columns = Object.entries(getTableColumns(table));
+  const build: BuildChange<Record<string, unknown>> = (orm, $) => {
+    const row = Object.fromEntries(columns.map(([name]) => [name, $[name]]));
+    return orm.insert(table).values(Array<Table["$inferInsert"]>(count).fill(row as never));
+  };
   return (tx, rows) => {
-    const values = (row: Record<string, unknown>) => columns.map((name) => row[name] ?? null);
-    insert(tx, rows.flatMap(values));
+    runChange(tx, build, () => {
+      const values: SQLQueryBindings[] = [];
+      for (const row of rows as readonly Record<string, unknown>[]) {
+        for (const [name, column] of columns) values.push(driverValue(row[name], column));
+      }
+      return values;
+    });
   };
 }
 

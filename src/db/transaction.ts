@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Log } from "../kernel/log";
-import type { StatementCache, Tx } from "./statements";
+import type { StatementCache } from "./statement-cache";
+import type { Tx } from "./statements";
 
 /** The transaction of one callback of `db.write`. Every use throws after the callback or a rollback. */
 class OpenTransaction implements Tx {

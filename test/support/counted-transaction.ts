@@ -32,11 +32,17 @@ export function counted(tx: Tx): CountedTx {
               return {
                 get: (params?: Record<string, unknown>) => count(made.get(params)),
                 all: (params?: Record<string, unknown>) => count(made.all(params)),
-                run: (params?: Record<string, unknown>) => {
-                  writes += 1;
-                  return count(made.run(params));
-                },
               };
+            },
+          },
+          preparedChange: {
+            value: (...build: Parameters<typeof cache.preparedChange>) => {
+              const { statement, ...query } = cache.preparedChange(...build);
+              const run = (...values: Parameters<typeof statement.run>) => {
+                writes += 1;
+                return count(statement.run(...values));
+              };
+              return { ...query, statement: { run } };
             },
           },
         }) as typeof cache;

@@ -136,6 +136,11 @@ export function statementsOf<R extends Reader>(reader: R, use: (reader: R) => vo
         texts.push((made.getQuery() as unknown as { sql: string }).sql);
         return made;
       },
+      preparedChange(build: Parameters<typeof statements.preparedChange>[0]) {
+        const made = statements.preparedChange(build);
+        texts.push(made.sql);
+        return made;
+      },
     },
   };
   use(noting as unknown as R);

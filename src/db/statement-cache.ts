@@ -1,0 +1,102 @@
+import type { Database, SQLQueryBindings, Statement } from "bun:sqlite";
+import { type DriverValueEncoder, is, Param, Placeholder, sql } from "drizzle-orm";
+import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
+
+export type Orm = BunSQLiteDatabase<Record<string, never>> & { readonly $client: Database };
+
+/** Declaration of a query: built by Drizzle once per database, with constant text. */
+type Build<Params> = (orm: Orm, $: Params) => { prepare(): PreparedStatement };
+
+export interface PreparedStatement {
+  getQuery(): { params: unknown[] };
+  get(params?: Record<string, unknown>): unknown;
+  all(params?: Record<string, unknown>): unknown;
+}
+
+/** Declaration of a statement that changes rows, built like a query. */
+export type BuildChange<Params> = (orm: Orm, $: Params) => { toSQL(): ChangeQuery };
+
+interface ChangeQuery {
+  sql: string;
+  params: unknown[];
+}
+
+/**
+ * A statement that changes rows. Its values are bound without Drizzle, which needs more time per value than
+ * SQLite.
+ */
+interface PreparedChange extends ChangeQuery {
+  statement: Pick<Statement<unknown, SQLQueryBindings[]>, "run">;
+}
+
+/** Prepared statements of a database, each made at its first use. */
+export class StatementCache {
+  /** Number of rows changed so far, rolled back or not. A probe counts as one. */
+  written = 0;
+  /** Called with every error of a statement. */
+  readonly onStatementError: (error: unknown) => void;
+  readonly #orm: Orm;
+  readonly #queries = new Map<unknown, PreparedStatement>();
+  readonly #changes = new Map<unknown, PreparedChange>();
+
+  constructor(orm: Orm, onStatementError: (error: unknown) => void) {
+    this.#orm = orm;
+    this.onStatementError = onStatementError;
+  }
+
+  prepared<Params>(build: Build<Params>): PreparedStatement {
+    const cached = this.#queries.get(build);
+    if (cached) return cached;
+    const made = build(this.#orm, placeholders as Params).prepare();
+    keepNulls(made.getQuery().params);
+    this.#queries.set(build, made);
+    return made;
+  }
+
+  preparedChange<Params>(build: BuildChange<Params>): PreparedChange {
+    const cached = this.#changes.get(build);
+    if (cached) return cached;
+    const query = build(this.#orm, placeholders as Params).toSQL();
+    const made = { ...query, statement: this.#orm.$client.prepare(query.sql) };
+    this.#changes.set(build, made);
+    return made;
+  }
+}
+
+/** Has Drizzle's placeholder of that name as every property. */
+const placeholders: unknown = new Proxy(
+  {},
+  { get: (_target, name) => sql.placeholder(String(name)) },
+);
+
+/**
+ * Makes null parameters NULL. Drizzle would encode them by their column: as the text "null" for JSON, as 0
+ * for a boolean.
+ */
+function keepNulls(params: unknown[]): void {
+  for (const [index, param] of params.entries()) {
+    if (!is(param, Param) || !is(param.value, Placeholder)) continue;
+    const { value, encoder } = param;
+    params[index] = new Param(value, {
+      mapToDriverValue: (argument: unknown) => driverValue(argument, encoder),
+    });
+  }
+}
+
+/** Returns the value that SQLite stores; NULL for null and omitted values. */
+export function driverValue(
+  value: unknown,
+  encoder: DriverValueEncoder<unknown, unknown>,
+): SQLQueryBindings {
+  if (value === null || value === undefined) return null;
+  return encoder.mapToDriverValue(value) as SQLQueryBindings;
+}
+
+/** Returns the value of one of Drizzle's parameters. Throws if the argument is missing. */
+export function boundValue(param: unknown, args: Record<string, unknown>): SQLQueryBindings {
+  const placeholder = is(param, Param) ? param.value : param;
+  if (!is(placeholder, Placeholder)) return param as SQLQueryBindings;
+  if (!(placeholder.name in args)) throw new Error(`"${placeholder.name}" has no value`);
+  const value = args[placeholder.name];
+  return is(param, Param) ? driverValue(value, param.encoder) : (value as SQLQueryBindings);
+}
