@@ -47,12 +47,17 @@ export function createIdFactory(
 /** Returns the bytes of a UUIDv7 with a time in unix ms, a counter of 12 bits and 62 bits of `random`. */
 function uuid(ms: number, counter: number, random: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(16);
-  bytes.set(random.subarray(0, 8), 8);
-  const view = new DataView(bytes.buffer);
-  view.setUint32(0, Math.floor(ms / 2 ** 16));
-  view.setUint16(4, ms % 2 ** 16);
-  view.setUint16(6, 0x7000 | counter);
-  view.setUint8(8, 0x80 | (view.getUint8(8) & 0x3f));
+  const high = Math.floor(ms / 2 ** 16);
+  bytes[0] = high >>> 24;
+  bytes[1] = high >>> 16;
+  bytes[2] = high >>> 8;
+  bytes[3] = high;
+  bytes[4] = ms >>> 8;
+  bytes[5] = ms;
+  bytes[6] = 0x70 | (counter >>> 8);
+  bytes[7] = counter;
+  bytes[8] = 0x80 | ((random[0] ?? 0) & 0x3f);
+  for (let i = 1; i < 8; i++) bytes[8 + i] = random[i] ?? 0;
   return bytes;
 }
 
@@ -61,8 +66,8 @@ function encode(bytes: Uint8Array): string {
   let text = "";
   let buffer = 0;
   let bits = 2;
-  for (const byte of bytes) {
-    buffer = (buffer << 8) | byte;
+  for (let i = 0; i < bytes.length; i++) {
+    buffer = (buffer << 8) | (bytes[i] ?? 0);
     bits += 8;
     for (; bits >= 5; bits -= 5) text += CROCKFORD.charAt((buffer >> (bits - 5)) & 31);
     buffer &= 31;
