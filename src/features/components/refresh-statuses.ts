@@ -63,6 +63,7 @@ export function refreshStatuses(
   updateShownStatuses(
     tx,
     refreshed.map(({ after }) => after),
+    now,
   );
   const changed = refreshed.filter(({ before, after }) => before.status !== after.status);
   insertChanges(

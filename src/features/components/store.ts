@@ -19,34 +19,36 @@ export const updateGroupRow = updateById(componentGroups);
 export const insertComponent = insertInto(components);
 export const updateComponentRow = updateById(components);
 
-const updateStatuses = mutate((orm, $: { rows: string }) =>
-  orm
-    .update(components)
-    .set({
-      status: sql`row.value ->> 1`,
-      baselineStatus: sql`row.value ->> 2`,
-      version: sql`row.value ->> 3`,
-      updatedAt: sql`row.value ->> 4`,
-    })
-    .from(sql`json_each(${$.rows}) AS row`)
-    .where(sql`${components.id} = row.value ->> 0`),
+const updateStatuses = mutate(
+  (orm, $: Pick<ComponentRow, "status" | "baselineStatus" | "updatedAt"> & { ids: string }) =>
+    orm
+      .update(components)
+      .set({
+        status: $.status,
+        baselineStatus: $.baselineStatus,
+        version: sql`${components.version} + 1`,
+        updatedAt: $.updatedAt,
+      })
+      .where(sql`${components.id} IN (SELECT value FROM json_each(${$.ids}))`),
 );
 
 /**
- * Writes the columns that a status change affects. Other columns and their indexes are not touched.
+ * Writes the statuses of components at the time `updatedAt` (unix ms), and raises their versions. Other
+ * columns and their indexes are not touched.
  */
 export function updateShownStatuses(
   tx: Tx,
-  rows: readonly Pick<ComponentRow, "id" | "status" | "baselineStatus" | "version" | "updatedAt">[],
+  rows: readonly Pick<ComponentRow, "id" | "status" | "baselineStatus">[],
+  updatedAt: number,
 ): void {
-  const values = rows.map((row) => [
-    row.id,
-    row.status,
-    row.baselineStatus,
-    row.version,
-    row.updatedAt,
-  ]);
-  updateStatuses(tx, { rows: JSON.stringify(values) });
+  const alike = Map.groupBy(rows, ({ status, baselineStatus }) => `${status} ${baselineStatus}`);
+  for (const group of alike.values()) {
+    const [first] = group;
+    if (!first) continue;
+    const { status, baselineStatus } = first;
+    const ids = JSON.stringify(group.map(({ id }) => id));
+    updateStatuses(tx, { ids, status, baselineStatus, updatedAt });
+  }
 }
 
 export const findGroup = selectOne((orm, $: { id: string }) =>
