@@ -4,6 +4,7 @@ import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import {
   createDb,
   type Db,
+  insertAllInto,
   insertInto,
   mutate,
   selectMany,
@@ -22,6 +23,7 @@ const things = sqliteTable("things", {
 });
 
 const insertThing = insertInto(things);
+const insertThings = insertAllInto(things);
 const updateThing = updateById(things);
 const findThing = selectOne((orm, $: { id: string }) =>
   orm.select().from(things).where(eq(things.id, $.id)),
@@ -56,6 +58,7 @@ describe("a statement", () => {
     using at = openThings();
     await at.db.write((tx) => insertThing(tx, FULL));
     expect(findThing(at.db, { id: "a" })).toEqual(FULL);
+    expect(listThings(at.db, {})).toEqual([FULL]);
   });
 
   test("a statement stores NULL for null and for omitted values, in every kind of column", async () => {
@@ -85,6 +88,23 @@ describe("a statement", () => {
     expect(findThing(at.db, { id: "nobody" })).toBeUndefined();
     expect(listThings(at.db, {})).toEqual([]);
     expect(await at.db.write((tx) => setFacts(tx, { id: "nobody", facts: 1 }))).toBe(0);
+  });
+
+  test("rows that are inserted together are all stored, in order", async () => {
+    using at = openThings();
+    const nulls = { facts: null, isOpen: null, bytes: null };
+    const rows = Array.from({ length: 150 }, (_, index) => ({
+      ...(index % 2 === 0 ? FULL : nulls),
+      id: String(1000 + index),
+    }));
+    await at.db.write((tx) => insertThings(tx, rows));
+    expect(listThings(at.db, {})).toEqual(rows);
+  });
+
+  test("a change without the value of a parameter is rejected", async () => {
+    using at = openThings();
+    const change = at.db.write((tx) => setFacts(tx, { facts: 1 } as never));
+    await expect(change).rejects.toThrow('"id" has no value');
   });
 
   test("a statement that replaces a missing row throws, and its transaction is rolled back", async () => {
