@@ -56,7 +56,7 @@ describeWithBrowser("an open status page", (browser) => {
       await turn(page);
       await page.getByRole("heading", { name: "The API is down" }).waitFor();
       expect(await page.title()).toContain("ystem outage · Acme");
-      expect(await page.locator(".banner strong").textContent()).toContain("ystem outage");
+      expect(await page.locator(".banner h1").textContent()).toContain("ystem outage");
       expect(await iconOf(page)).not.toBe(icons[index] ?? "");
       expect(await page.locator(".day-table").first().getAttribute("open")).not.toBeNull();
       expect(await page.getByRole("status").textContent()).toBe(await page.title());

@@ -208,15 +208,20 @@ describeGallery("times and days", (gallery) => {
     });
   }, 60_000);
 
-  test("arrow keys move through the days, and each is described below the bars", async () => {
+  test("arrow keys move through the days that were not good, and each is described below the bars", async () => {
     await onPage(gallery(), {}, async (page) => {
       const bars = page.locator(".day-bars").first();
       await bars.locator("[data-day]").last().focus();
       expect(await bars.locator("[data-day-note]").textContent()).toContain("Partial outage");
       await page.keyboard.press("ArrowLeft");
-      expect(await bars.locator("[data-day-note]").textContent()).toEndWith(": Operational");
+      // The seven days between are good and are passed over.
+      expect(await bars.locator("[data-day-note]").textContent()).toEndWith(
+        ": Major outage (12 min major outage)",
+      );
       await page.keyboard.press("Home");
-      expect(await bars.locator("[data-day-note]").textContent()).toEndWith(": No data");
+      expect(await bars.locator("[data-day-note]").textContent()).toContain(": Partial outage (");
+      // The days before the first one with data cannot be selected either.
+      expect(await bars.locator("[data-day]").count()).toBe(7);
       await page.keyboard.press("Tab");
       expect(await bars.locator("[data-day-note]").textContent()).toBe("99.71 % uptime");
     });
