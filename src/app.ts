@@ -48,6 +48,7 @@ import { docsRoutes } from "./public/docs-routes";
 import { createFailurePage } from "./public/failure-page";
 import { feedRoutes } from "./public/feed-routes";
 import { logoRoutes } from "./public/logo-routes";
+import { rootFileRoutes } from "./public/root-files";
 import { publicRoutes } from "./public/routes";
 import { summaryRoutes } from "./public/summary-routes";
 import { v2Routes } from "./public/v2-routes";
@@ -109,6 +110,7 @@ export function createApp(
     .use(healthRoutes(ctx, readiness))
     .use(docsRoutes(ctx, requestContexts, openApi, assets))
     .use(assetRoutes(requestContexts, assets))
+    .use(rootFileRoutes(requestContexts))
     .use(feedRoutes(ctx, requestContexts, snapshots, readIncidents))
     .use(summaryRoutes(requestContexts, snapshots))
     .use(v2Routes(ctx, requestContexts, snapshots, readIncidents))

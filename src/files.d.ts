@@ -25,6 +25,16 @@ declare module "*.woff2" {
   const path: string;
   export default path;
 }
+/** Path of a file imported with `type: "file"`, on disk or inside the executable. */
+declare module "*.png" {
+  const path: string;
+  export default path;
+}
+/** Path of a file imported with `type: "file"`, on disk or inside the executable. */
+declare module "*.ico" {
+  const path: string;
+  export default path;
+}
 /** Text of the main browser script of the dashboard or of public pages. */
 declare module "*/client.js" {
   const text: string;

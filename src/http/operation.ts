@@ -9,7 +9,7 @@ import type { Role } from "../domain/role";
  * Callers of a route, who are also charged for it: a live API key with the scopes (an empty list:
  * any live key), a signed-in user with at least the role, anyone, a job with its monitor's token
  * (the `:token` of the path, or a bearer token), or health checkers with their own bucket. A `file`
- * is content under a hashed name, which is charged only if there is no such file.
+ * is content that is the same for everyone, which is charged only if there is no such file.
  */
 export type Access =
   | { kind: "key"; scopes: readonly Scope[] }

@@ -3,19 +3,23 @@ import tokens from "../ui/tokens.css" with { type: "text" };
 /** Minimum contrast of text (WCAG 2.2, 1.4.3). */
 const MIN_CONTRAST = 4.5;
 
+/** Grounds of pages in the light and in the dark theme. */
+export const PAPERS = [colourOf("paper", 0), colourOf("paper", 1)] as const;
+
 /** Backgrounds behind a page's accent colour: paper and card of both themes. */
-const GROUNDS = [0, 1].map((theme) => ["paper", "card"].map((name) => colourOf(name, theme)));
+const GROUNDS = PAPERS.map((paper, theme) => [paper, colourOf("card", theme)]);
 
 /**
- * Returns the CSS that sets the page's accent colour (`#rrggbb`), used for links and focus outlines. A
- * theme in which the colour has too little contrast keeps the default colour.
+ * Returns the CSS that sets the page's accent colour (`#rrggbb`), used for links, focus outlines
+ * and, mixed with the card, for grounds. A theme in which the colour has too little contrast keeps the default colour.
  */
 export function accentCss(accent: string | null): string {
   if (accent === null || !/^#[0-9a-f]{6}$/i.test(accent)) return "";
   const [isReadableInLight, isReadableInDark] = GROUNDS.map((grounds) =>
     grounds.every((ground) => contrast(accent, ground) >= MIN_CONTRAST),
   );
-  const rule = `{--accent:${accent}}`;
+  const soft = `color-mix(in oklab,${accent} 12%,var(--card))`;
+  const rule = `{--accent:${accent};--accent-soft:${soft}}`;
   const light = isReadableInLight ? `:root${rule}` : "";
   const dark = isReadableInDark
     ? `@media (prefers-color-scheme:dark){:root:not([data-theme="light"])${rule}}:root[data-theme="dark"]${rule}`

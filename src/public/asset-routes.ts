@@ -4,11 +4,12 @@ import { type RequestContexts, operation } from "../http";
 import { type Assets, createAssets, UI_ASSETS } from "../ui";
 import { DOCS_ASSETS } from "./docs";
 import { PAGE_SCRIPT } from "./page-document";
+import { PREVIEW_PICTURE } from "./page-head";
 import { COPY_SCRIPT } from "./subscribe-page";
 
 /** Creates the assets of all pages. */
 export function createAllAssets(): Assets {
-  return createAssets([...DOCS_ASSETS, ...UI_ASSETS, PAGE_SCRIPT, COPY_SCRIPT]);
+  return createAssets([...DOCS_ASSETS, ...UI_ASSETS, PAGE_SCRIPT, COPY_SCRIPT, PREVIEW_PICTURE]);
 }
 
 /** `/assets/{name}`: assets of all pages, by names that contain a hash. */

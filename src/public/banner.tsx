@@ -32,7 +32,7 @@ export function Banner({ snapshot, context, now }: BannerProps) {
         <div>
           <h1>{headline}</h1>
           <p>
-            <Sentence snapshot={snapshot} components={components} />
+            <Sentence snapshot={snapshot} />
           </p>
         </div>
       </div>
@@ -49,7 +49,7 @@ export function Banner({ snapshot, context, now }: BannerProps) {
           </ul>
         )}
         <span>
-          As of <ClockTime at={toIso(now)} times={times} />
+          As of <ClockTime at={toIso(now)} times={times} /> <span data-live-note />
         </span>
       </div>
     </section>
@@ -94,9 +94,9 @@ function tallyOf(components: readonly Component[]): { status: ComponentStatus; c
     .filter(({ count }) => count > 0);
 }
 
-/** Sentence that names the worst components and counts the others. */
-function Sentence(props: { snapshot: Snapshot; components: readonly Component[] }) {
-  const { snapshot, components } = props;
+/** Sentence that names the worst components, also of those not shown, and counts the others. */
+function Sentence({ snapshot }: { snapshot: Snapshot }) {
+  const { components } = snapshot.document;
   const [worst] = tallyOf(components);
   const open = snapshot.openIncidentCount;
   if (!worst) return <>{open > 0 ? `${plural(open, "open incident")}.` : "Nothing is watched."}</>;

@@ -57,13 +57,16 @@ interface DaySectionsProps {
   sections: readonly DaySection[];
   /** Start of the present day in unix ms, which is then named "Today". */
   today?: number;
+  /** True if the days may be of any year. */
+  hasYears?: boolean;
   context: PageContext;
 }
 
 /** Entries and quiet days, newest first. Only the first entry of a day names the day. */
-export function DaySections({ sections, today, context }: DaySectionsProps) {
+export function DaySections({ sections, today, hasYears, context }: DaySectionsProps) {
   const { times } = context;
-  const dayOf = (day: number) => (day === today ? "Today" : times.day(toIso(day)));
+  const written = hasYears ? times.day : times.dayOfYear;
+  const dayOf = (day: number) => (day === today ? "Today" : written(toIso(day)));
   return (
     <ol class="card past">
       {sections.map((section) =>
@@ -72,7 +75,7 @@ export function DaySections({ sections, today, context }: DaySectionsProps) {
             <span class="day">
               {section.from === section.to
                 ? dayOf(section.from)
-                : times.span(toIso(section.from), toIso(section.to))}
+                : times.spanOfYear(toIso(section.from), toIso(section.to))}
             </span>
             <span class="none">No incidents or maintenance</span>
           </li>

@@ -5,8 +5,8 @@ import type { Month } from "./month";
 import { contextOf, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
 
-/** Part of the entries of a month. */
-interface MonthPart {
+/** Part of a list of entries. */
+export interface EntriesPart {
   entries: readonly HistoryEntry[];
   /** Cursor that the entries follow; undefined for the newest entries. */
   before: string | undefined;
@@ -18,7 +18,7 @@ interface MonthPart {
 export function renderHistoryPage(
   document: StatusDocument,
   month: Month,
-  { entries, before, next }: MonthPart,
+  { entries, before, next }: EntriesPart,
   rendering?: Rendering,
 ): HtmlDocument {
   const context = contextOf(document, rendering);

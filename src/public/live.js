@@ -3,6 +3,9 @@
 const { live, version } = document.currentScript.dataset;
 const ASK_MS = 12_000;
 const ASK_MAX_MS = 300_000;
+/** Least time between two requests of a tab that is hidden and shown again. */
+const PAUSE_MS = 5_000;
+const TIMEOUT_MS = 10_000;
 /** People who open the page come first if the limit of the address is nearly used up. */
 const LOW_WAIT_MS = 60_000;
 const LOW = 20;
@@ -13,7 +16,6 @@ const UNITS = [
   ["day", 86_400],
   ["h", 3_600],
   ["min", 60],
-  ["s", 1],
 ];
 
 if (live) keepCurrent();
@@ -23,6 +25,7 @@ function keepCurrent() {
   let latest = version;
   let tag = "";
   let failures = 0;
+  let isAsking = false;
   let timer;
   // Earliest time of the next request, which a reader who returns does not change.
   let notBefore = 0;
@@ -31,23 +34,23 @@ function keepCurrent() {
   region.className = "unseen";
   region.setAttribute("role", "status");
   document.body.append(region);
-  silence(document);
   tick();
   setInterval(() => document.hidden || tick(), TICK_MS);
-  plan();
-  document.addEventListener("visibilitychange", () => {
-    clearTimeout(timer);
-    if (!document.hidden) timer = setTimeout(ask, Math.max(0, notBefore - Date.now()));
-  });
+  plan(ASK_MS);
+  document.addEventListener("visibilitychange", () => plan(0));
+  addEventListener("pageshow", ({ persisted }) => persisted && plan(0));
 
-  function plan() {
+  /** Asks after a time in milliseconds, or later if that is too early. */
+  function plan(ms) {
     clearTimeout(timer);
-    const jittered = ASK_MS * (0.85 + 0.3 * Math.random());
-    const wait = Math.max(jittered, notBefore - Date.now());
-    if (!document.hidden) timer = setTimeout(ask, wait);
+    if (document.hidden || isAsking) return;
+    const jittered = ms * (0.85 + 0.3 * Math.random());
+    timer = setTimeout(ask, Math.max(jittered, notBefore - Date.now()));
   }
 
   async function ask() {
+    isAsking = true;
+    notBefore = Date.now() + PAUSE_MS;
     try {
       const answer = await read(live, { headers: { "If-None-Match": tag }, cache: "no-store" });
       if (answer.status === 200) {
@@ -62,12 +65,14 @@ function keepCurrent() {
       failures += 1;
       notBefore = Math.max(notBefore, Date.now() + Math.min(ASK_MAX_MS, ASK_MS * 2 ** failures));
     }
-    plan();
+    isAsking = false;
+    tick();
+    plan(ASK_MS);
   }
 
   /** Throws unless the answer is usable. Its headers decide when to ask again. */
   async function read(url, options) {
-    const answer = await fetch(url, options);
+    const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
     const left = /r=(\d+)/.exec(answer.headers.get("ratelimit"))?.[1];
     const wait = 1_000 * Number(answer.headers.get("retry-after")) || (left < LOW && LOW_WAIT_MS);
     if (wait) notBefore = Date.now() + wait + 1_000 * Math.random();
@@ -82,59 +87,65 @@ function keepCurrent() {
     });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const next = page.querySelector("script[data-version]")?.dataset.version;
-    // Another style is not allowed by the policy of this document.
-    const isNewStyle = ["style", "script"].some(
-      (name) => sourceOf(page, name) !== sourceOf(document, name),
-    );
-    if (!next || (isNewStyle && !isWrittenIn(document.body))) return location.reload();
+    // Another style is not allowed by the policy of this document, and its scripts have one language.
+    if (!next || looksOf(page) !== looksOf(document)) return location.reload();
     if (next === shown) return;
     shown = next;
     localise(page);
-    silence(page);
+    const before = stateOf(document);
     for (const selector of ["link[rel=icon]", "header.top", "main"]) {
       const [part, wanted] = [document, page].map((root) => root.querySelector(selector));
       if (part && wanted) morph(part, wanted);
     }
-    tick();
-    if (document.title !== page.title) region.textContent = document.title = page.title;
+    document.title = page.title;
+    const state = stateOf(document);
+    if (state !== before) region.textContent = state;
+  }
+
+  /** Updates relative times, and says whether the page is refreshed. */
+  function tick() {
+    for (const time of document.querySelectorAll("time[data-age]")) {
+      const at = new Date(time.dateTime);
+      setText(time, `${format.format(at)}, ${ageOf(Date.now() - at)}`);
+    }
+    for (const note of document.querySelectorAll("[data-live-note]")) {
+      setText(note, failures > 0 ? "· not refreshed, trying again" : "· refreshes by itself");
+    }
   }
 }
 
-function sourceOf(root, name) {
-  const element = root.querySelector(name);
-  return element && (element.getAttribute("src") ?? element.textContent);
+/** Returns everything that a new document must share with the open one. */
+function looksOf(root) {
+  const { lang, dataset } = root.documentElement;
+  const [style, script] = ["style", "script"].map((name) => root.querySelector(name));
+  return [lang, dataset.theme, style?.textContent, script?.getAttribute("src")].join();
 }
 
-/** Leaves changes to be announced by one region. */
-function silence(root) {
-  for (const banner of root.querySelectorAll("main [role=status]")) banner.removeAttribute("role");
+/** Returns the sentences that screen readers announce when they change. */
+function stateOf(root) {
+  const sentences = root.querySelectorAll("#banner h1, #banner p, .title h1, .title .state");
+  return [...sentences].map(({ textContent }) => textContent).join(". ");
 }
 
 /** Shows that the page is current as of now. */
 function showAsOf() {
   const now = new Date();
-  for (const time of document.querySelectorAll("main .banner time[data-clock], time[data-as-of]")) {
+  for (const time of document.querySelectorAll("#banner time")) {
     time.dateTime = now.toISOString();
     time.textContent = format.format(now);
     time.removeAttribute("title");
   }
-  tick();
 }
 
-/** Updates relative times. */
-function tick() {
-  for (const time of document.querySelectorAll("time[data-ago]")) {
-    const text = ago(Date.parse(time.dateTime) - Date.now());
-    if (time.textContent !== text) time.textContent = text;
-  }
+function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
 }
 
-/** Returns "4 min ago" or "in 3 days" for a distance in milliseconds. */
-function ago(distance) {
-  const seconds = Math.floor(Math.abs(distance) / 1_000);
+/** Returns "4 min ago" for a time in milliseconds. */
+function ageOf(ms) {
+  const seconds = ms / 1_000;
   const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? [];
   if (!unit) return "just now";
   const count = Math.floor(seconds / size);
-  const text = `${count} ${unit}${unit === "day" && count > 1 ? "s" : ""}`;
-  return distance < 0 ? `${text} ago` : `in ${text}`;
+  return `${count} ${unit}${unit === "day" && count > 1 ? "s" : ""} ago`;
 }

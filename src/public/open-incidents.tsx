@@ -48,7 +48,7 @@ export function OpenIncidents({ snapshot, context, budget }: OpenIncidentsProps)
       )}
       {others > 0 ? (
         <p class="more">
-          <a href={context.paths.history}>{others} more open incidents</a>
+          <a href={context.paths.open()}>{others} more open incidents</a>
         </p>
       ) : null}
     </section>
@@ -90,14 +90,14 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
         </span>
       </div>
       <p class="meta">
-        Began <ClockTime at={started_at} times={times} />
+        Began <ClockTime at={started_at} hasAge times={times} />
       </p>
       <Phases status={status} />
       {newest ? (
         <div class="newest" id={newest.update.id}>
           <Text text={newest.text} href={`${href}#${newest.update.id}`} />
           <p class="meta">
-            <ClockTime at={newest.update.display_at} times={times} />
+            <ClockTime at={newest.update.display_at} hasAge times={times} />
           </p>
         </div>
       ) : null}
@@ -128,7 +128,14 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
       ) : null}
     </>
   ));
-  return <article class={`card story t-${tone}`} dangerouslySetInnerHTML={{ __html: html }} />;
+  return (
+    <article
+      class={`card story t-${tone}`}
+      // So that the refresh of an open page follows this incident, even if another has its name.
+      id={id}
+      dangerouslySetInnerHTML={{ __html: html }}
+    />
+  );
 }
 
 /** The four phases of an incident up to its current one. */

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { logoSize, type Page } from "../features/pages";
-import { type Tone, TONE_FILLS } from "../domain/tone";
 import { sha256Base64 } from "../kernel/hash";
 import { lazy } from "../kernel/lazy";
 import {
@@ -29,6 +28,7 @@ import text from "./css/text.css" with { type: "text" };
 import updates from "./css/updates.css" with { type: "text" };
 import live from "./live.js" with { type: "text" };
 import type { PageContext } from "./page-context";
+import { PageMeta } from "./page-head";
 
 const PARTS = [
   tokens,
@@ -50,8 +50,13 @@ const pageCss = lazy(() => minifyCss(PARTS.join("\n")));
 export const PAGE_SCRIPT: AssetSource & { content: { text: string } } = {
   name: "page.js",
   mediaType: "text/javascript;charset=utf-8",
-  content: { text: [localTimes, days, morph, live].join("\n") },
+  content: { text: withoutComments([localTimes, days, morph, live].join("\n")) },
 };
+
+/** Returns a script without indentation and without lines that are comments. */
+function withoutComments(script: string): string {
+  return script.replace(/^\s*\/[/*].*\n|^\s+/gm, "");
+}
 
 const PAGE_SCRIPT_PATH = assetPath(PAGE_SCRIPT.name, PAGE_SCRIPT.content.text);
 
@@ -67,7 +72,7 @@ interface PageDocumentProps {
   script?: AssetSource & { content: { text: string } };
   /** Style besides that of all pages. */
   css?: string;
-  /** Description for search engines and messengers; the page's description by default. */
+  /** Description for search engines and messengers; by default that of the page. */
   description?: string;
   children: ComponentChildren;
 }
@@ -77,12 +82,10 @@ interface PageDocumentProps {
  * from other hosts.
  */
 export function renderPage(props: PageDocumentProps): HtmlDocument {
-  const { context, title, path, current, script, css = "", children } = props;
-  const { page, tone, paths, times, version } = context;
-  const description = props.description || page.description;
+  const { context, title, path, description, current, script, css = "", children } = props;
+  const { page, paths, times, version } = context;
   const style = pageCss() + css + accentCss(page.accent);
   const isPublic = page.visibility === "public";
-  const canonical = path === undefined ? page.url : page.url.replace(paths.home, path);
   // The sprite has the icons of this body only. Cached rows of components have none.
   const body = renderToString(
     <div class="column">
@@ -99,18 +102,12 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>{`${title} · ${page.name}`}</title>
-        {description ? <meta name="description" content={description} /> : null}
-        {isPublic ? (
-          <>
-            <link rel="canonical" href={canonical} />
-            <link rel="alternate" type="application/atom+xml" href={paths.atom} />
-            <link rel="alternate" type="application/rss+xml" href={paths.rss} />
-          </>
-        ) : (
-          <meta name="robots" content="noindex" />
-        )}
-        <link rel="icon" href={statusIcon(tone)} />
+        <PageMeta
+          context={context}
+          title={`${title} · ${page.name}`}
+          path={path}
+          description={description}
+        />
         <style dangerouslySetInnerHTML={{ __html: style }} />
         <script
           defer
@@ -209,17 +206,4 @@ function Logo({ page, path }: { page: Pick<Page, "name">; path: string }) {
   const scale = Math.min(1, LOGO_MAX.width / width, LOGO_MAX.height / height);
   const fit = (side: number) => Math.max(1, Math.round(side * scale));
   return <img class="logo" src={path} alt={page.name} width={fit(width)} height={fit(height)} />;
-}
-
-// The ring is closed if all is well, else it has a gap: a shape as well as a colour.
-const RING_RADIUS = 6;
-const RING_GAP = { "stroke-dasharray": "28 10", transform: "rotate(-8 8 8)" };
-
-/** Returns the ring as a `data:` URL for the favicon. */
-function statusIcon(tone: Tone): string {
-  const gap = Object.entries(tone === "ok" ? {} : RING_GAP)
-    .map(([name, value]) => ` ${name}="${value}"`)
-    .join("");
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="${RING_RADIUS}" fill="none" stroke="${TONE_FILLS[tone]}" stroke-width="3"${gap}/></svg>`;
-  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }

@@ -4,6 +4,8 @@ export interface PagePaths {
   history: string;
   /** Path of a month of the history: its newest entries, or those after the cursor `before`. */
   month(month: string, before?: string): string;
+  /** Path of the list of open incidents: the newest, or those after the cursor `before`. */
+  open(before?: string): string;
   /** Path of an incident: its newest updates, or those before the update with this id. */
   incident(id: string, before?: string): string;
   maintenance(id: string, before?: string): string;
@@ -22,6 +24,7 @@ export function pathsOf(slug: string): PagePaths {
     home,
     history: `${home}/history`,
     month: (month, before) => `${home}/history?month=${month}${before ? `&before=${before}` : ""}`,
+    open: (before) => `${home}/incidents${beforeQuery(before)}`,
     incident: (id, before) => `${home}/incidents/${id}${beforeQuery(before)}`,
     maintenance: (id, before) => `${home}/maintenance/${id}${beforeQuery(before)}`,
     subscribe: `${home}/subscribe`,

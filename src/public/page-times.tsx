@@ -11,10 +11,14 @@ export interface PageTimes {
   range(fromIso: string, toIso: string): string;
   /** "21 Nov 2026" for a UTC day, or the UTC day of an instant. */
   day(iso: string): string;
+  /** "21 Nov" for the UTC day of an instant, where the year is known. */
+  dayOfYear(iso: string): string;
   /** "Nov" and "21" for the UTC day of an instant. */
   tile(iso: string): { month: string; day: string };
   /** "1 Nov 2026 to 21 Nov 2026". */
   span(fromDay: string, toDay: string): string;
+  /** "1 – 21 Nov", where the year is known. */
+  spanOfYear(fromDay: string, toDay: string): string;
   /** "November 2026" for a UTC month, or the UTC month of a day or an instant. */
   month(iso: string): string;
   /** Sentence that names the time zones. */
@@ -52,6 +56,7 @@ export const createPageTimes: TimesOf = (page) => {
     new Intl.DateTimeFormat(locale, { ...options, timeZone });
   const full = format({ ...DAY, ...CLOCK });
   const day = format(DAY);
+  const dayOfYear = format({ day: "numeric", month: "short" });
   const month = format({ month: "long", year: "numeric" });
   const tileMonth = format({ month: "short" });
   const tileDay = format({ day: "numeric" });
@@ -79,11 +84,13 @@ export const createPageTimes: TimesOf = (page) => {
       return `${utc} · ${(isSameDay(from, to) ? ownClock : ownFull).formatRange(from, to)}`;
     },
     day: (iso) => day.format(new Date(iso)),
+    dayOfYear: (iso) => dayOfYear.format(new Date(iso)),
     tile: (iso) => ({
       month: tileMonth.format(new Date(iso)),
       day: tileDay.format(new Date(iso)),
     }),
     span: (from, to) => day.formatRange(new Date(from), new Date(to)),
+    spanOfYear: (from, to) => dayOfYear.formatRange(new Date(from), new Date(to)),
     month: (iso) => month.format(new Date(iso.slice(0, 7))),
     zones: own === undefined ? "Times are UTC." : `Times are UTC and ${own}.`,
   };
@@ -94,13 +101,15 @@ interface ClockTimeProps {
   at: string;
   /** End of the span; without it, the time is a single one. */
   until?: string;
+  /** True if the script adds how long ago it was. */
+  hasAge?: boolean;
   times: PageTimes;
 }
 
 /** Time or span in UTC. A script shows it in the reader's time zone. */
-export function ClockTime({ at, until, times }: ClockTimeProps) {
+export function ClockTime({ at, until, hasAge, times }: ClockTimeProps) {
   return (
-    <time dateTime={at} data-clock data-until={until}>
+    <time dateTime={at} data-clock data-until={until} data-age={hasAge}>
       {until === undefined ? times.moment(at) : times.range(at, until)}
     </time>
   );

@@ -3,39 +3,19 @@ import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { notFound } from "../errors";
 import type { Sessions } from "../features/auth";
-import { getIncidentPart, presentIncident } from "../features/incidents";
-import { getMaintenancePart, presentMaintenance } from "../features/maintenance";
-import {
-  historyStartOf,
-  readHistory,
-  readLatency,
-  type Snapshot,
-  type Snapshots,
-} from "../features/status";
+import { readLatency, type Snapshot, type Snapshots } from "../features/status";
 import { type RequestContext, type RequestContexts, operation, type SentPage } from "../http";
 import { Text } from "../kernel/schema";
-import { renderHistoryPage } from "./history-page";
 import { htmlRepresentation } from "./answers";
-import { renderIncidentPage } from "./incident-page";
+import { createDocuments } from "./documents";
 import { createRowCache } from "./row-cache";
-import { renderMaintenancePage } from "./maintenance-page";
-import {
-  type Month,
-  MONTH_PATTERN,
-  monthNameOf,
-  monthOf,
-  CURSOR_PATTERN,
-  parseCursor,
-  formatCursor,
-} from "./month";
+import { CURSOR_PATTERN, MONTH_PATTERN, monthNameOf, monthOf } from "./month";
 import { createPartCache } from "./part-cache";
 import { createMarkdownCache } from "./markdown-cache";
 import type { Rendering } from "./page-context";
 import { createTimesCache } from "./page-times";
 import { createSite } from "./site";
 import { readPageExtras, renderEmptyHome, renderStatusPage, statusPageSteps } from "./status-page";
-import { renderSubscribePage } from "./subscribe-page";
-import { UPDATES_MAX } from "./permalink-parts";
 import { versionOf } from "./version";
 
 const PAGE = {
@@ -45,12 +25,14 @@ const PAGE = {
   answers: { 200: { description: "HTML." } },
 } as const;
 
-/** Number of entries of one page of a month's history. */
-const ENTRIES_MAX = 100;
-
 /** Others append parameters of their own to links. */
 const PermalinkQuery = Type.Object(
   { before: Type.Optional(Text({ maxLength: 100, pattern: "^upd_[0-9a-z]+$" })) },
+  { additionalProperties: true },
+);
+
+const CursorQuery = Type.Object(
+  { before: Type.Optional(Text({ maxLength: 100, pattern: CURSOR_PATTERN })) },
   { additionalProperties: true },
 );
 
@@ -88,39 +70,11 @@ export function publicRoutes(
     return { ...rendering, version: versionOf(snapshot, ctx.clock.now()) };
   }
 
-  /** Throws `not_found` where the page has no such incident, or only a draft of it. */
-  function incidentPage(id: string, before: string | undefined, snapshot: Snapshot) {
-    const { document } = snapshot;
-    const { record, isMore } = getIncidentPart(ctx.db, id, { before, limit: UPDATES_MAX });
-    if (record.row.pageId !== document.page.id) throw notFound("incident");
-    const incident = presentIncident(record, ctx.baseUrl);
-    return renderIncidentPage(document, incident, { before, isMore }, renderingOf(snapshot));
-  }
-
-  function maintenancePage(id: string, before: string | undefined, snapshot: Snapshot) {
-    const { document } = snapshot;
-    const { record, isMore } = getMaintenancePart(ctx.db, id, { before, limit: UPDATES_MAX });
-    if (record.row.pageId !== document.page.id) throw notFound("maintenance");
-    const maintenance = presentMaintenance(record, ctx.baseUrl);
-    return renderMaintenancePage(document, maintenance, { before, isMore }, renderingOf(snapshot));
-  }
-
-  function historyPage(month: Month, before: string | undefined, snapshot: Snapshot) {
-    const { document } = snapshot;
-    const { id, created_at: createdAt } = document.page;
-    const first = historyStartOf(ctx.db, { id, createdAt: Date.parse(createdAt) });
-    const span = { pageId: id, from: month.from, to: month.to, before: parseCursor(before) };
-    const { entries, next } = readHistory(ctx.db, span, ENTRIES_MAX);
-    const previous = month.from > first ? month.previous : undefined;
-    const part = { entries, before, next: next && formatCursor(next) };
-    return renderHistoryPage(document, { ...month, previous }, part, renderingOf(snapshot));
-  }
-
-  /** Throws `not_found` for a private page, which has no feeds. */
-  function subscribePage({ document }: Snapshot) {
-    if (document.page.visibility !== "public") throw notFound("page");
-    return renderSubscribePage(document, rendering);
-  }
+  const { incidentPage, maintenancePage, historyPage, openPage, subscribePage } = createDocuments(
+    ctx,
+    rendering,
+    renderingOf,
+  );
 
   /** Returns the slug of the page at `/`: the one of the custom domain, or the default page. */
   function homeSlug({ domain }: RequestContext): string | undefined {
@@ -173,6 +127,23 @@ export function publicRoutes(
         errors: ["not_found"],
         conditional: "etag",
       }),
+    )
+    .get(
+      "/status/:slug/incidents",
+      ({ params: { slug }, query: { before }, request, requestContext }) =>
+        site.answer(
+          {
+            slug,
+            rest: `/incidents${before === undefined ? "" : `?before=${before}`}`,
+            request,
+            requestContext,
+          },
+          (snapshot) => openPage(before, snapshot),
+        ),
+      {
+        query: CursorQuery,
+        ...operation({ ...PAGE, summary: "Show the open incidents", errors: ["not_found"] }),
+      },
     )
     .get(
       "/status/:slug/incidents/:id",

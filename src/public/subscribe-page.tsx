@@ -26,6 +26,7 @@ export function renderSubscribePage(document: StatusDocument, rendering?: Render
     context,
     title: "Subscribe",
     path: paths.subscribe,
+    description: `Follow incidents and maintenance of ${page.name} by feed, in Slack or in a calendar.`,
     current: "subscribe",
     script: COPY_SCRIPT,
     css: subscribeCss(),

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import inter from "@fontsource-variable/inter/files/inter-latin-wght-normal.woff2" with { type: "file" };
-import { TONE_FILLS } from "../domain/tone";
 import { IMMUTABLE, Representation } from "../http";
 import { sha256Hex } from "../kernel/hash";
 import { lazy } from "../kernel/lazy";
@@ -101,7 +100,7 @@ const SCRIPT = {
   text: [client, secrets, days, lists, morph, liveSign, live].join("\n"),
 };
 const ORDERING = { name: "allclear.ordering.js", text: ordering };
-const ICON = { name: "ring.svg", text: ringIcon(TONE_FILLS.ok) };
+const ICON = { name: "ring.svg", text: ringIcon("ok") };
 
 /** Assets of the dashboard. */
 export const UI_ASSETS: readonly AssetSource[] = [

@@ -1,9 +1,8 @@
 import { LRUCache } from "lru-cache";
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
-import { TONE_FILLS } from "../domain/tone";
 import { spriteFor } from "./icons";
-import { ringIcon, WordMark } from "./pictures";
+import { ringIconUrl, WordMark } from "./pictures";
 import { inlineStyle } from "./style-sheet";
 
 /** HTML page with the policy to send it with. */
@@ -17,16 +16,13 @@ interface DocumentProps {
   title: string;
   locale?: string;
   theme?: "system" | "light" | "dark";
-  /** CSS colour of the ring in the favicon. */
-  iconColour?: string;
   description?: string;
   children: ComponentChildren;
 }
 
 /** Renders a page with an inline style sheet. It has no script and loads nothing from other hosts. */
 export function renderDocument(props: DocumentProps): HtmlDocument {
-  const { title, locale = "en", theme = "system", iconColour = TONE_FILLS.ok } = props;
-  const icon = `data:image/svg+xml,${encodeURIComponent(ringIcon(iconColour))}`;
+  const { title, locale = "en", theme = "system" } = props;
   const style = inlineStyle();
   const html = renderToString(
     <html lang={locale} {...(theme === "system" ? {} : { "data-theme": theme })}>
@@ -35,7 +31,7 @@ export function renderDocument(props: DocumentProps): HtmlDocument {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>{title}</title>
         {props.description ? <meta name="description" content={props.description} /> : null}
-        <link rel="icon" href={icon} />
+        <link rel="icon" href={ringIconUrl("ok")} />
         <style dangerouslySetInnerHTML={{ __html: style.css }} />
       </head>
       <body>{props.children}</body>

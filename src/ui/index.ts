@@ -60,7 +60,7 @@ export { BulkBar, ListToolbar, ToolbarSelect } from "./list-tools";
 export { PageHead, Pagination, Tabs } from "./navigation";
 export { ErrorSummary, Flash, FormNotice, Notice } from "./notices";
 export { OrderList, OrderPart, OrderRow } from "./order-list";
-export { Logo, StatusRing, Swatch, WordMark } from "./pictures";
+export { Logo, ringIconUrl, StatusRing, Swatch, WordMark } from "./pictures";
 export { Day, RelativeTime } from "./relative-time";
 export { safeHref } from "./safe-href";
 export { SelectField, SelectRows } from "./selects";

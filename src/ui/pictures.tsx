@@ -1,4 +1,5 @@
-import type { Tone } from "../domain/tone";
+import { renderToString } from "preact-render-to-string";
+import { type Tone, TONE_FILLS } from "../domain/tone";
 import { safeHref } from "./safe-href";
 
 /** Name of the product after its mark, a ring with a gap. */
@@ -15,17 +16,31 @@ export function WordMark() {
 
 /** Mark of a status page in the colour of its tone: closed only if all is well. */
 export function StatusRing({ tone }: { tone: Tone }) {
-  const gap = tone === "ok" ? {} : { "stroke-dasharray": "46 14", transform: "rotate(-8 12 12)" };
   return (
     <svg class={`ring t-${tone}`} viewBox="0 0 24 24" aria-hidden="true">
-      <circle cx="12" cy="12" r="9.5" {...gap} />
+      <Ring tone={tone} />
     </svg>
   );
 }
 
-/** Returns the mark as an SVG document in a colour, for favicons. */
-export function ringIcon(colour: string): string {
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="5.5" fill="none" stroke="${colour}" stroke-width="3"/></svg>`;
+function Ring({ tone }: { tone: Tone }) {
+  const gap = tone === "ok" ? {} : { "stroke-dasharray": "46 14", transform: "rotate(-8 12 12)" };
+  return <circle cx="12" cy="12" r="9.5" {...gap} />;
+}
+
+/** Returns the mark as an SVG document, for favicons. */
+export function ringIcon(tone: Tone): string {
+  const look = { fill: "none", stroke: TONE_FILLS[tone], "stroke-width": 5 };
+  return renderToString(
+    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" {...look}>
+      <Ring tone={tone} />
+    </svg>,
+  );
+}
+
+/** Returns the mark as a `data:` URL, for favicons that are part of a page. */
+export function ringIconUrl(tone: Tone): string {
+  return `data:image/svg+xml,${encodeURIComponent(ringIcon(tone))}`;
 }
 
 interface LogoProps {

@@ -2,11 +2,14 @@ import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, openSite } from "../support/browser-site";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import { listAllPages, updatePage } from "../../src/features/pages";
 import { setHidden } from "../support/hidden-tab";
 
 const VERSION = /\/status\/acme\/version$/;
 /** More than the longest time between two requests. */
 const A_TURN_MS = 15_000;
+const A_STEP_MS = 1_000;
 
 /** Opens a tab whose timers the test owns. */
 async function openTab(site: BrowserSite, path = "/status/acme") {
@@ -20,8 +23,18 @@ async function openTab(site: BrowserSite, path = "/status/acme") {
 /** Lets the time of a tab pass until it has asked for the version. */
 async function turn(page: Page, ms = A_TURN_MS) {
   const answer = page.waitForResponse(VERSION);
-  await page.clock.runFor(ms);
+  let isAsked = false;
+  page.once("request", () => (isAsked = true));
+  // No further than that, since the time limit of a request passes as well.
+  for (let passed = 0; passed < ms && !isAsked; passed += A_STEP_MS) {
+    await page.clock.runFor(A_STEP_MS);
+  }
   return answer;
+}
+
+/** Waits until the script has handled the answers that arrived: a later one is read in the same tab. */
+async function settle(page: Page): Promise<void> {
+  await page.evaluate(async () => (await fetch("/robots.txt")).text());
 }
 
 /** Serves a page with two components. `report` opens an incident on one of them. */
@@ -52,6 +65,7 @@ describeWithBrowser("an open status page", (browser) => {
     await report("The API is down");
     for (const [index, { page, errors }] of tabs.entries()) {
       await watchRegion(page);
+      expect(await page.locator("[data-live-note]").textContent()).toBe("· refreshes by itself");
       await page.locator(".day-table summary").first().click();
       await turn(page);
       await page.getByRole("heading", { name: "The API is down" }).waitFor();
@@ -59,7 +73,9 @@ describeWithBrowser("an open status page", (browser) => {
       expect(await page.locator(".banner h1").textContent()).toContain("ystem outage");
       expect(await iconOf(page)).not.toBe(icons[index] ?? "");
       expect(await page.locator(".day-table").first().getAttribute("open")).not.toBeNull();
-      expect(await page.getByRole("status").textContent()).toBe(await page.title());
+      expect(await page.getByRole("status").textContent()).toBe(
+        "Major system outage. API has a major outage. Everything else works as usual.",
+      );
       await turn(page);
       await turn(page);
       expect(await page.evaluate(() => Reflect.get(window, "announced"))).toBe(1);
@@ -116,6 +132,7 @@ describeWithBrowser("an open status page", (browser) => {
       route.fulfill({ status: 429, headers: { "retry-after": "100" } }),
     );
     expect((await turn(page)).status()).toBe(429);
+    await settle(page);
     await page.clock.runFor(90_000);
     await setHidden(page, true);
     await setHidden(page, false);
@@ -135,6 +152,7 @@ describeWithBrowser("an open status page", (browser) => {
       await route.fulfill({ response, headers });
     });
     await turn(page);
+    await settle(page);
     await page.clock.runFor(55_000);
     expect(asked()).toBe(1);
     await turn(page, 10_000);
@@ -146,13 +164,138 @@ describeWithBrowser("an open status page", (browser) => {
     const { page, asked } = await openTab(site);
     await page.route(VERSION, (route) => route.fulfill({ status: 503 }));
     expect((await turn(page)).status()).toBe(503);
+    const note = page.locator("[data-live-note]");
+    await note.getByText("not refreshed, trying again").waitFor();
     expect((await turn(page, 30_000)).status()).toBe(503);
+    await settle(page);
     await page.clock.runFor(40_000);
     expect(asked()).toBe(2);
     await page.unroute(VERSION);
     await report("The API is down");
     await turn(page, 60_000);
     await page.getByRole("heading", { name: "The API is down" }).waitFor();
+    expect(await note.textContent()).toBe("· refreshes by itself");
+  }, 60_000);
+
+  test("a request without an answer is given up, and asked again later", async () => {
+    await using site = await openSite(browser());
+    await openAcme(site);
+    const { page, asked } = await openTab(site);
+    await page.route(VERSION, () => {});
+    const asking = page.waitForRequest(VERSION);
+    await page.clock.runFor(A_TURN_MS);
+    await asking;
+    // A tab that returns meanwhile does not ask twice.
+    await setHidden(page, true);
+    await setHidden(page, false);
+    await page.clock.runFor(11_000);
+    await page.locator("[data-live-note]").getByText("trying again").waitFor();
+    expect(asked()).toBe(1);
+    await page.unroute(VERSION);
+    expect((await turn(page, 60_000)).status()).toBe(200);
+  }, 60_000);
+
+  test("a tab that is shown again and again asks at most once in five seconds", async () => {
+    await using site = await openSite(browser());
+    await openAcme(site);
+    const { page, asked } = await openTab(site);
+    for (let round = 0; round < 3; round++) {
+      const answer = page.waitForResponse(VERSION);
+      await setHidden(page, true);
+      await setHidden(page, false);
+      await page.clock.runFor(0);
+      await answer;
+      await settle(page);
+      await setHidden(page, true);
+      await setHidden(page, false);
+      await page.clock.runFor(4_000);
+      expect(asked()).toBe(round + 1);
+      await setHidden(page, true);
+      await page.clock.runFor(60_000);
+    }
+  }, 60_000);
+
+  test("a tab that comes back from the history of the browser asks at once", async () => {
+    await using site = await openSite(browser());
+    await openAcme(site);
+    const { page } = await openTab(site);
+    const answer = page.waitForResponse(VERSION);
+    await page.evaluate(() =>
+      dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true })),
+    );
+    await page.clock.runFor(0);
+    expect((await answer).status()).toBe(200);
+  }, 60_000);
+
+  test("times say how long ago they were, and the age grows without a request", async () => {
+    await using site = await openSite(browser());
+    const { report } = await openAcme(site);
+    await report("The API is down");
+    const { page, asked } = await openTab(site);
+    await setHidden(page, true);
+    await setHidden(page, false);
+    const began = page.locator("#open .meta time").first();
+    expect(await began.textContent()).toEndWith(", just now");
+    await page.route(VERSION, (route) => route.abort());
+    await page.clock.runFor(3 * 60_000 + 20_000);
+    expect(await began.textContent()).toEndWith(", 3 min ago");
+    expect(await began.getAttribute("title")).toContain("UTC");
+    expect(asked()).toBeGreaterThan(0);
+    const plain = await site.visit("/status/acme", { javaScriptEnabled: false });
+    expect(await plain.page.locator("#open time").first().textContent()).toEndWith("UTC");
+    expect(await plain.page.locator("[data-live-note]").textContent()).toBe("");
+  }, 60_000);
+
+  test("a selection of text and its details survive an incident that appears above it", async () => {
+    await using site = await openSite(browser());
+    const { report } = await openAcme(site);
+    await report("The first");
+    const { page } = await openTab(site);
+    await page.evaluate(() => {
+      const text = document.querySelector("#open .newest .text p")?.firstChild as Text;
+      getSelection()?.setBaseAndExtent(text, 0, text, 2);
+    });
+    await report("The second");
+    await turn(page);
+    await page.getByRole("heading", { name: "The second" }).waitFor();
+    expect(await page.evaluate(() => String(getSelection()))).toBe("We");
+    expect(await page.locator("#open article").allTextContents()).toHaveLength(2);
+    const selected = await page.evaluate(
+      () =>
+        getSelection()?.anchorNode?.parentElement?.closest("article")?.querySelector("h3")
+          ?.textContent,
+    );
+    expect(selected).toBe("The first");
+  }, 60_000);
+
+  test("a page that gets another theme or language is loaded again as a whole", async () => {
+    await using site = await openSite(browser());
+    await openAcme(site);
+    const { page } = await openTab(site);
+    const { ctx } = site.app;
+    await ctx.db.write((tx) => {
+      const [row] = listAllPages(tx, {});
+      if (row) updatePage(ctx, tx, row.id, { theme: "dark", locale: "de" }, CLI_ACTOR);
+    });
+    const loaded = page.waitForEvent("load");
+    await turn(page);
+    await loaded;
+    expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
+    expect(await page.locator("html").getAttribute("lang")).toBe("de");
+  }, 60_000);
+
+  test("a page that becomes private keeps what it showed and says that it is not refreshed", async () => {
+    await using site = await openSite(browser());
+    await openAcme(site);
+    const { page } = await openTab(site);
+    const { ctx } = site.app;
+    await ctx.db.write((tx) => {
+      const [row] = listAllPages(tx, {});
+      if (row) updatePage(ctx, tx, row.id, { visibility: "private" }, CLI_ACTOR);
+    });
+    expect((await turn(page)).status()).toBe(404);
+    await page.locator("[data-live-note]").getByText("trying again").waitFor();
+    expect(await page.locator("#banner h1").textContent()).toBe("All systems operational");
   }, 60_000);
 });
 

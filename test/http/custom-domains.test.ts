@@ -89,6 +89,9 @@ describe("a page's custom domain", () => {
     const [script = "no script"] = readHtml(home.text).attributes("script", "src");
     for (const path of [
       "/status/acme/history",
+      "/status/acme/incidents",
+      "/status/acme/subscribe",
+      "/status/acme/version",
       "/status/acme/feed.atom",
       "/status/acme/feed.rss",
       "/status/acme/calendar.ics",
@@ -122,7 +125,10 @@ describe("a page's custom domain", () => {
     expect((await visit(app, "status.test", "/admin", { headers })).status).toBe(200);
     let others = 0;
     for (const route of app.app.routes.routes) {
-      const isPublic = /^\/($|history\.|(api\/v2|status|assets)\/)/.test(route.path);
+      const isPublic =
+        /^\/($|history\.|robots\.txt|favicon\.ico|apple-touch-icon\.png|(api\/v2|status|assets)\/)/.test(
+          route.path,
+        );
       if (isPublic) continue;
       others += 1;
       const path = route.path.replace(/:[a-z_]+/gi, "acme");

@@ -4,10 +4,12 @@ import { accentCss, contrast } from "../../src/public/accent";
 describe("a page's own accent", () => {
   test("a page's accent colour is used only in themes in which it has enough contrast", () => {
     const dark = "prefers-color-scheme:dark";
-    expect(accentCss("#5b2d8e")).toBe(":root{--accent:#5b2d8e}");
+    expect(accentCss("#5b2d8e")).toBe(
+      ":root{--accent:#5b2d8e;--accent-soft:color-mix(in oklab,#5b2d8e 12%,var(--card))}",
+    );
     expect(accentCss("#7fd6ff")).not.toStartWith(":root{");
     expect(accentCss("#7fd6ff")).toContain(dark);
-    expect(accentCss("#8a8a8a")).not.toContain(":root{--accent:#8a8a8a}:root");
+    expect(accentCss("#8a8a8a")).not.toContain(":root{--accent:#8a8a8a;");
   });
 
   test("an accent colour that is unreadable, invalid or null has no effect", () => {

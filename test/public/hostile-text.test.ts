@@ -34,6 +34,8 @@ describe("hostile text on public pages", () => {
       `/incidents/${incident.id}`,
       `/maintenance/${maintenance.id}`,
       "/history",
+      "/incidents",
+      "/subscribe",
     ]) {
       const { text, status } = await app.call(`/status/acme${path}`);
       expect(status).toBe(200);
@@ -42,11 +44,18 @@ describe("hostile text on public pages", () => {
       expect(text).not.toContain("<img");
       expect(text).not.toMatch(/\u202e/);
       const page = readHtml(text);
-      expect(page.attributes("script", "src").join()).toMatch(/^\/assets\/page\.[0-9a-f]{16}\.js$/);
+      expect(page.attributes("script", "src").join()).toMatch(
+        /^\/assets\/page\.[0-9a-f]{16}\.js(?:,\/assets\/copy\.[0-9a-f]{16}\.js)?$/,
+      );
       expect(page.attributes("[onerror], [onclick], [style]", "class")).toEqual([]);
       const links = page.attributes("a", "href");
       expect(
-        links.filter((href) => !/^(?:\/status\/acme|#|https:\/\/elsewhere)/.test(href)),
+        links.filter(
+          (href) =>
+            !/^(?:\/status\/acme|#|webcal:\/\/status\.test\/status\/acme\/|https:\/\/elsewhere)/.test(
+              href,
+            ),
+        ),
       ).toEqual([]);
     }
   });

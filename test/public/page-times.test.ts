@@ -30,6 +30,18 @@ describe("the times of a page", () => {
       "21 Nov 2026, 14:32–23:30 UTC · 21 Nov 2026, 15:32 CET – 22 Nov 2026, 00:30 CET",
     );
     expect(squeeze(times.span("2026-11-01", "2026-11-21"))).toBe("1 – 21 Nov 2026");
+    expect(squeeze(times.spanOfYear("2026-11-01", "2026-11-21"))).toBe("1 – 21 Nov");
+    expect(squeeze(times.spanOfYear("2026-12-28", "2027-01-03"))).toBe("28 Dec 2026 – 3 Jan 2027");
+  });
+
+  test("times across a change of the clocks are written with the time of each side", () => {
+    const times = createPageTimes({ locale: "en", time_zone: "Europe/Berlin" });
+    const squeeze = (text: string) => text.replace(/\s/g, " ");
+    expect(times.moment("2026-03-29T00:59:00.000Z")).toBe("29 Mar 2026, 00:59 UTC · 01:59 CET");
+    expect(times.moment("2026-03-29T01:00:00.000Z")).toBe("29 Mar 2026, 01:00 UTC · 03:00 CEST");
+    expect(
+      squeeze(times.range("2026-10-25T00:30:00.000Z", "2026-10-25T01:30:00.000Z")),
+    ).toStartWith("25 Oct 2026, 00:30–01:30 UTC · ");
   });
 
   test("times of a page are formatted in its language", () => {
@@ -42,6 +54,7 @@ describe("the times of a page", () => {
   test("days of a page are UTC days in any time zone", () => {
     const times = createPageTimes({ locale: "en", time_zone: "Pacific/Auckland" });
     expect(times.day(LATE)).toBe("21 Nov 2026");
+    expect(times.dayOfYear(LATE)).toBe("21 Nov");
     expect(times.month("2026-11")).toBe("November 2026");
   });
 });

@@ -33,6 +33,7 @@ describe("a private page", () => {
       `/status/acme/incidents/${incident.id}`,
       `/status/acme/maintenance/${planned.id}`,
       "/status/acme/history",
+      "/status/acme/incidents",
     ]) {
       expectProblem(await app.call(path), "not_found");
       const answer = await app.call(path, { session });

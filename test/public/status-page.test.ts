@@ -92,6 +92,25 @@ describe("the banner of the public page", () => {
     expect(all.texts(".tally li")).toEqual(["2 major outages", "1 degraded"]);
   });
 
+  test("the banner counts what is not shown as operational, since it is", async () => {
+    await using site = await createPublicSite();
+    const { app, ids } = site;
+    const shy = { only_show_if_degraded: true };
+    await app.ctx.db.write((tx) => {
+      for (const id of Object.values(ids)) updateComponent(app.ctx, tx, id, shy, CLI_ACTOR);
+    });
+    const hidden = readHtml((await app.call("/status/acme")).text);
+    expect(hidden.texts("#banner h1")).toEqual(["All systems operational"]);
+    expect(hidden.texts("#banner p").join()).not.toContain("Nothing");
+    expect(hidden.texts(".component")).toEqual([]);
+    await site.open({ components: { [ids["API"] ?? ""]: "partial_outage" } });
+    const shown = readHtml((await app.call("/status/acme")).text);
+    expect(shown.texts("#banner p")).toEqual([
+      "API has a partial outage. Everything else works as usual.",
+    ]);
+    expect(shown.texts(".component strong")).toEqual(["API"]);
+  });
+
   test("an incident without components is mentioned where all components are operational", async () => {
     await using site = await createPublicSite();
     await site.open();
@@ -130,7 +149,7 @@ describe("several open incidents on the public page", () => {
     );
     expect(page.texts("#open .section-head span")).toEqual(["15 incidents"]);
     expect(page.texts("#open > .more")).toEqual(["2 more open incidents"]);
-    expect(page.attributes("#open > .more a", "href")).toEqual(["/status/acme/history"]);
+    expect(page.attributes("#open > .more a", "href")).toEqual(["/status/acme/incidents"]);
   });
 
   test("a component to which an incident no longer gives a status is shown as ended", async () => {
@@ -240,9 +259,9 @@ describe("past entries on the public page", () => {
     const page = readHtml((await app.call("/status/acme")).text);
     // The sixteenth is not quiet: it went on until then. Nor is what was before the page.
     expect(page.texts("#past li")).toEqual([
-      "17 – 20 Mar 2026No incidents or maintenance",
-      "15 Mar 2026SlowNo impact · Resolved · post-mortem40 min",
-      "10 – 14 Mar 2026No incidents or maintenance",
+      "17 – 20 MarNo incidents or maintenance",
+      "15 MarSlowNo impact · Resolved · post-mortem40 min",
+      "10 – 14 MarNo incidents or maintenance",
     ]);
   });
 
@@ -252,6 +271,6 @@ describe("past entries on the public page", () => {
     await site.open();
     await site.app.clock.advance(36 * HOUR_MS);
     const page = readHtml((await site.app.call("/status/acme")).text);
-    expect(page.texts("#past li")).toEqual(["10 Mar 2026No incidents or maintenance"]);
+    expect(page.texts("#past li")).toEqual(["10 MarNo incidents or maintenance"]);
   });
 });

@@ -54,6 +54,27 @@ describe("the version of a status page", () => {
     expect(versions.size).toBe(5);
   });
 
+  test("the version changes with past incidents that the page shows, and not with drafts", async () => {
+    await using site = await createPublicSite();
+    const { app, key } = site;
+    const day = { started_at: "2026-03-09T10:00:00Z", resolved_at: "2026-03-09T11:00:00Z" };
+    const past = await site.open({ name: "Past", ...day });
+    const read = async () => {
+      await app.clock.advance(1_000);
+      return (await app.call(VERSION)).text;
+    };
+    const versions = [await read()];
+    const path = `/api/v1/incidents/${past.id}`;
+    await app.call(path, { method: "PATCH", key, json: { name: "Renamed" } });
+    versions.push(await read());
+    const json = { body: "Why.", publish: true };
+    await app.call(`${path}/postmortem`, { method: "PUT", key, json });
+    versions.push(await read());
+    expect(new Set(versions).size).toBe(3);
+    await site.open({ name: "Draft", draft: true });
+    expect(await read()).toBe(versions.at(-1) ?? "");
+  });
+
   test("the version changes at the planned time of a maintenance, without a request that writes", async () => {
     await using site = await createPublicSite();
     await site.plan("2026-03-10T12:01:00Z", "2026-03-10T12:03:00Z");

@@ -14,6 +14,7 @@ export {
   listIncidentsBetween,
   listNewestIncidents,
   listOpenIncidents,
+  listOpenSummariesOf,
   type ReadRecords,
 } from "./lists";
 export { AddUpdateBody, CreateIncidentBody, EditUpdateBody, UpdateIncidentBody } from "./bodies";

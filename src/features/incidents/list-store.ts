@@ -85,6 +85,28 @@ export const listEndedSummaries = selectMany(
       .limit($.limit),
 );
 
+/**
+ * Lists the published open incidents of a page before a position, newest start first. Found by the partial
+ * index of open incidents.
+ */
+export const listOpenSummaries = selectMany(
+  (orm, $: { pageId: string; beforeAt: number; beforeId: string; limit: number }) =>
+    orm
+      .select(SUMMARY)
+      .from(incidents)
+      .where(
+        and(
+          eq(incidents.pageId, $.pageId),
+          // Written as in the partial index.
+          sql`${incidents.status} <> 'resolved'`,
+          isPublished,
+          sql`(${incidents.startedAt}, ${incidents.id}) < (${$.beforeAt}, ${$.beforeId})`,
+        ),
+      )
+      .orderBy(...newestStartFirst(incidents))
+      .limit($.limit),
+);
+
 /** Finds the published incident of a page that started first. */
 export const findFirstSummary = selectOne((orm, $: { pageId: string }) =>
   orm

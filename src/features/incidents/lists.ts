@@ -5,6 +5,7 @@ import {
   TRUNCATED_COMPONENTS_MAX,
   listLimits,
   spanParams,
+  type SummaryCursor,
   type SummarySpan,
   UPDATES_IN_LISTS,
 } from "../timeline";
@@ -14,6 +15,7 @@ import {
   listFirstNamings,
   listNames,
   listNewestUpdates,
+  listOpenSummaries,
   listRowCounts,
   listSummariesBetween,
   listTextSizes,
@@ -187,6 +189,21 @@ export function listEndedIncidents(
   query: { pageId: string; since: number; limit: number },
 ): IncidentSummary[] {
   return withNames(reader, listEndedSummaries(reader, query));
+}
+
+/** Lists the published open incidents of a page after a position, newest start first. */
+export function listOpenSummariesOf(
+  reader: Reader,
+  query: { pageId: string; before: SummaryCursor; limit: number },
+): IncidentSummary[] {
+  const { pageId, before, limit } = query;
+  const rows = listOpenSummaries(reader, {
+    pageId,
+    beforeAt: before.at,
+    beforeId: before.id,
+    limit,
+  });
+  return withNames(reader, rows);
 }
 
 /** Finds the start of a page's first published incident, in unix ms; undefined without one. */

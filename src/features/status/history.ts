@@ -5,6 +5,7 @@ import {
   type IncidentSummary,
   listEndedIncidents,
   listIncidentsBetween,
+  listOpenSummariesOf,
 } from "../incidents";
 import {
   findFirstMaintenanceStart,
@@ -68,10 +69,26 @@ export function readHistory(
     listIncidentsBetween(reader, desired),
     listMaintenanceBetween(reader, desired),
   );
+  return partOf(entriesAndOneMore, limit);
+}
+
+/** Returns the first entries, with the cursor of the next part if there are more. */
+function partOf(entriesAndOneMore: readonly HistoryEntry[], limit: number): HistoryPart {
   const entries = entriesAndOneMore.slice(0, limit);
   const last = entries.at(-1);
   const isMore = entriesAndOneMore.length > limit && last !== undefined;
   return { entries, next: isMore ? { at: last.from, id: idOf(last) } : undefined };
+}
+
+/** Lists the open incidents of a page, newest start first: from the newest, or after the cursor of a part. */
+export function readOpenIncidents(
+  reader: Reader,
+  query: { pageId: string; before?: SummaryCursor | undefined },
+  limit: number,
+): HistoryPart {
+  const before = query.before ?? { at: Number.MAX_SAFE_INTEGER, id: "" };
+  const desired = { pageId: query.pageId, before, limit: limit + 1 };
+  return partOf(inOrder(listOpenSummariesOf(reader, desired), []), limit);
 }
 
 /** Returns the start of a page's history (unix ms): its creation, or an earlier entry. */

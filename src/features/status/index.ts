@@ -9,6 +9,7 @@ export {
   historyStartOf,
   PAST_DAYS,
   readHistory,
+  readOpenIncidents,
   readLatency,
   readPastEntries,
 } from "./history";

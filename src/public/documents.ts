@@ -1,0 +1,70 @@
+import type { AppContext } from "../context";
+import { notFound } from "../errors";
+import { getIncidentPart, presentIncident } from "../features/incidents";
+import { getMaintenancePart, presentMaintenance } from "../features/maintenance";
+import { historyStartOf, readHistory, readOpenIncidents, type Snapshot } from "../features/status";
+import { renderHistoryPage } from "./history-page";
+import { renderIncidentPage } from "./incident-page";
+import { renderMaintenancePage } from "./maintenance-page";
+import { formatCursor, type Month, parseCursor } from "./month";
+import { OPEN_SHOWN, renderOpenPage } from "./open-page";
+import type { Rendering } from "./page-context";
+import { UPDATES_MAX } from "./permalink-parts";
+import { renderSubscribePage } from "./subscribe-page";
+
+/** Number of entries of one page of a month's history. */
+const ENTRIES_MAX = 100;
+
+/**
+ * Creates the functions that render the documents below a status page. `renderingOf` returns the rendering
+ * of a document that an open tab refreshes.
+ */
+export function createDocuments(
+  ctx: AppContext,
+  rendering: Rendering,
+  renderingOf: (snapshot: Snapshot) => Rendering,
+) {
+  /** Throws `not_found` where the page has no such incident, or only a draft of it. */
+  function incidentPage(id: string, before: string | undefined, snapshot: Snapshot) {
+    const { document } = snapshot;
+    const { record, isMore } = getIncidentPart(ctx.db, id, { before, limit: UPDATES_MAX });
+    if (record.row.pageId !== document.page.id) throw notFound("incident");
+    const incident = presentIncident(record, ctx.baseUrl);
+    return renderIncidentPage(document, incident, { before, isMore }, renderingOf(snapshot));
+  }
+
+  function maintenancePage(id: string, before: string | undefined, snapshot: Snapshot) {
+    const { document } = snapshot;
+    const { record, isMore } = getMaintenancePart(ctx.db, id, { before, limit: UPDATES_MAX });
+    if (record.row.pageId !== document.page.id) throw notFound("maintenance");
+    const maintenance = presentMaintenance(record, ctx.baseUrl);
+    return renderMaintenancePage(document, maintenance, { before, isMore }, renderingOf(snapshot));
+  }
+
+  function historyPage(month: Month, before: string | undefined, snapshot: Snapshot) {
+    const { document } = snapshot;
+    const { id, created_at: createdAt } = document.page;
+    const first = historyStartOf(ctx.db, { id, createdAt: Date.parse(createdAt) });
+    const span = { pageId: id, from: month.from, to: month.to, before: parseCursor(before) };
+    const { entries, next } = readHistory(ctx.db, span, ENTRIES_MAX);
+    const previous = month.from > first ? month.previous : undefined;
+    const part = { entries, before, next: next && formatCursor(next) };
+    return renderHistoryPage(document, { ...month, previous }, part, renderingOf(snapshot));
+  }
+
+  function openPage(before: string | undefined, snapshot: Snapshot) {
+    const { document, openIncidentCount } = snapshot;
+    const query = { pageId: document.page.id, before: parseCursor(before) };
+    const { entries, next } = readOpenIncidents(ctx.db, query, OPEN_SHOWN);
+    const part = { entries, before, next: next && formatCursor(next) };
+    return renderOpenPage(document, openIncidentCount, part, renderingOf(snapshot));
+  }
+
+  /** Throws `not_found` for a private page, which has no feeds. */
+  function subscribePage({ document }: Snapshot) {
+    if (document.page.visibility !== "public") throw notFound("page");
+    return renderSubscribePage(document, rendering);
+  }
+
+  return { incidentPage, maintenancePage, historyPage, openPage, subscribePage };
+}
