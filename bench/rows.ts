@@ -18,6 +18,7 @@ import { measureLongHistory } from "./rows/long-history";
 import { measureLongTurns } from "./rows/long-turns";
 import { measureManyResults } from "./rows/many-results";
 import { measureOneByteChunks } from "./rows/one-byte-chunks";
+import { measureOpenTabs } from "./rows/open-tabs";
 import { measurePublicPage } from "./rows/public-page";
 import { measureRefusedBodies } from "./rows/refused-bodies";
 import { measureResidentMemory } from "./rows/resident-memory";
@@ -37,6 +38,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   "status-read": measureStatusRead,
   "public-page": measurePublicPage,
   "first-view": measureFirstView,
+  "open-tabs": measureOpenTabs,
   limiter: measureLimiter,
   "start-up": measureStartUp,
   "resident-memory": measureResidentMemory,

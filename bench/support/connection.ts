@@ -103,7 +103,8 @@ function readAnswer(received: Buffer<ArrayBuffer>): Answer | undefined {
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
     }),
   );
-  const length = Number(headers.get("content-length"));
+  const isEmpty = / 304 /.test(first);
+  const length = isEmpty ? 0 : Number(headers.get("content-length") ?? Number.NaN);
   if (!Number.isInteger(length)) throw new Error(`an answer does not tell its length: ${first}`);
   const body = received.subarray(headEnd + HEAD_END.length);
   if (body.byteLength < length) return undefined;
