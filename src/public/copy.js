@@ -14,7 +14,7 @@ async function copy(button) {
   const usual = (word.dataset.usual ??= word.textContent);
   word.textContent = isCopied ? "Copied" : "Selected";
   document.querySelector("[data-copied]").textContent = isCopied
-    ? "Copied"
+    ? `Copied${button.querySelector(".unseen").textContent}`
     : "Selected: press Ctrl+C";
   setTimeout(() => (word.textContent = usual), 2_000);
 }

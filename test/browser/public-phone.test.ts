@@ -43,7 +43,7 @@ describePublicDocuments("public documents on a phone", (site, documents) => {
     await documents();
     const { page } = await site().visit("/", { viewport: PHONE, hasTouch: true, isMobile: true });
     const low = await page.evaluate(() =>
-      [...document.querySelectorAll(".foot nav a, .top a, .more a, summary")]
+      [...document.querySelectorAll(".foot nav a, .top a, .more a, .section-head a, summary")]
         .filter((element) => element.checkVisibility())
         .filter((element) => element.getBoundingClientRect().height < 43.5)
         .map((element) => element.outerHTML),

@@ -86,7 +86,10 @@ describePublicDocuments("reading a status page in a browser", (site, documents) 
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     const address = page.locator(".address").first();
     await address.getByRole("button", { name: "Copy the Atom address" }).click();
-    await page.getByRole("status").getByText("Copied").waitFor({ state: "attached" });
+    await page
+      .getByRole("status")
+      .getByText("Copied the Atom address")
+      .waitFor({ state: "attached" });
     expect(await address.getByRole("button").textContent()).toStartWith("Copied");
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     expect(copied).toBe(`${site().origin}/status/acme/feed.atom`);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { updateComponent } from "../../src/features/components";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
+import { HOUR_MS, MINUTE_MS, toIso } from "../../src/kernel/time";
 import { readHtml } from "../support/html";
 import { createTestApp } from "../support/app";
 import { createPublicSite, type PublicSite } from "../support/public-site";
@@ -117,6 +117,36 @@ describe("the banner of the public page", () => {
     expect((await bannerOf(site)).texts("#banner p")).toEqual([
       "1 open incident. All components are operational.",
     ]);
+  });
+
+  test("the first day has ticks instead of earlier days, and no uptime from a few minutes", async () => {
+    await using app = await createTestApp();
+    await app.page({ slug: "fresh", name: "Fresh" }, ["API"]);
+    await app.clock.advance(MINUTE_MS);
+    const read = async () => readHtml((await app.call("/status/fresh")).text);
+    const first = await read();
+    expect(first.texts("#banner p")).toEqual(["Watched since today."]);
+    expect(first.texts("#components .section-head span")).toEqual(["Since today"]);
+    expect(first.texts(".axis .ends").join()).not.toContain("days ago");
+    expect(first.texts(".component .up")).toEqual(["– no uptime yet"]);
+    expect(first.texts(".group .up").join("")).not.toContain("%");
+    expect(first.attributes(".day-before", "d")).toHaveLength(1);
+    expect(first.attributes("[data-day]", "role")).toEqual([]);
+    expect(first.texts("#past h2")).toEqual(["Since today"]);
+    await app.clock.advance(25 * HOUR_MS);
+    const second = await read();
+    expect(second.texts("#components .section-head span")).toEqual(["Last 90 days"]);
+    expect(second.texts(".component .up")).toEqual(["100 % uptime"]);
+    expect(second.texts("#past h2")).toEqual(["Last 14 days"]);
+  });
+
+  test("an uptime below 100 % is never rounded up to it", async () => {
+    await using site = await createPublicSite();
+    const at = Date.parse("2026-03-08T16:00:00Z");
+    const times = { started_at: toIso(at), resolved_at: toIso(at + 1_000) };
+    await site.open({ components: { [site.ids["Docs"] ?? ""]: "major_outage" }, ...times });
+    const page = readHtml((await site.app.call("/status/acme")).text);
+    expect(page.texts(".component .up").at(0)).toBe("99.99 % uptime");
   });
 
   test("a page without components says so and not that all is well", async () => {
@@ -262,6 +292,23 @@ describe("past entries on the public page", () => {
       "17 – 20 MarNo incidents or maintenance",
       "15 MarSlowNo impact · Resolved · post-mortem40 min",
       "10 – 14 MarNo incidents or maintenance",
+    ]);
+  });
+
+  test("past incidents keep the shape and the word of their impact", async () => {
+    await using site = await createPublicSite();
+    const api = site.ids["API"] ?? "";
+    for (const status of ["degraded_performance", "partial_outage", "major_outage"]) {
+      const { id } = await site.open({ name: status, components: { [api]: status } });
+      await site.update(id, { status: "resolved" });
+    }
+    const page = readHtml((await site.app.call("/status/acme")).text);
+    const shapes = page.attributes("#past .shape", "class").map((name) => name.match(/t-\w+/)?.[0]);
+    expect(shapes.toSorted()).toEqual(["t-degraded", "t-major", "t-partial"]);
+    expect(page.texts("#past .what").toSorted()).toEqual([
+      "Critical impact · Resolved · API",
+      "Major impact · Resolved · API",
+      "Minor impact · Resolved · API",
     ]);
   });
 
