@@ -3,6 +3,7 @@ import {
   ALL_DOCUMENTS_MS,
   describePublicDocuments,
   expectAccessible,
+  isWiderThanWindow,
   openAll,
   PHONE,
 } from "../support/public-documents";
@@ -38,6 +39,25 @@ describePublicDocuments("public documents on a phone", (site, documents) => {
     },
     ALL_DOCUMENTS_MS,
   );
+
+  test("public documents fit a window of 320 pixels, also with long names and 200 components", async () => {
+    const { app, visit, origin } = site();
+    const paths = Object.values(await documents());
+    const names = Array.from({ length: 200 }, (_, number) => `Component${number}`.repeat(8));
+    const name = "Averyveryverylongname".repeat(6);
+    await app.page({ slug: "large", name, description: name }, names);
+    const key = await app.keyWith("write:incidents");
+    const json = { page: "large", name, body: name };
+    await app.call("/api/v1/incidents", { method: "POST", key, json });
+    const { page } = await visit("/", { viewport: { width: 320, height: 640 } });
+    const large = ["", "/incidents", "/subscribe", "/history"].map((end) => `/status/large${end}`);
+    for (const path of [...paths, ...large]) {
+      await page.goto(origin + path);
+      await openAll(page);
+      expect(await isWiderThanWindow(page), path).toBe(false);
+    }
+    await page.context().close();
+  }, 120_000);
 
   test("separate links and folds of a status page are 44 pixels high on a phone", async () => {
     await documents();

@@ -68,6 +68,7 @@ async function createDocuments({ app }: BrowserSite): Promise<Record<string, str
     "an incident with its post-mortem": `/status/acme/incidents/${past.id}`,
     maintenance: `/status/acme/maintenance/${planned.id}`,
     history: "/status/acme/history",
+    "open incidents": "/status/acme/incidents",
     subscribe: "/status/acme/subscribe",
     "an empty month": "/status/acme/history?month=2020-01",
   };
@@ -131,6 +132,6 @@ export async function expectAccessible(
   await page.context().close();
 }
 
-function isWiderThanWindow(page: Page): Promise<boolean> {
+export function isWiderThanWindow(page: Page): Promise<boolean> {
   return page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 }
