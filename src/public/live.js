@@ -3,8 +3,8 @@
 const { live, version } = document.currentScript.dataset;
 const ASK_MS = 12_000;
 const ASK_MAX_MS = 300_000;
-/** Least time between two requests of a tab that is hidden and shown again. */
-const PAUSE_MS = 5_000;
+/** Least time between two requests, and so between two announcements, if a tab is hidden and shown again. */
+const PAUSE_MS = 10_000;
 const TIMEOUT_MS = 10_000;
 /** People who open the page come first if the limit of the address is nearly used up. */
 const LOW_WAIT_MS = 60_000;
@@ -55,7 +55,7 @@ function keepCurrent() {
       const answer = await read(live, { headers: { "If-None-Match": tag }, cache: "no-store" });
       if (answer.status === 200) {
         tag = answer.headers.get("etag") ?? "";
-        latest = await answer.text();
+        latest = versionIn(await answer.text());
       }
       if (latest !== shown) await refresh();
       else showAsOf();
@@ -86,10 +86,10 @@ function keepCurrent() {
       cache: "no-cache",
     });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const next = page.querySelector("script[data-version]")?.dataset.version;
-    // Another style is not allowed by the policy of this document, and its scripts have one language.
-    if (!next || looksOf(page) !== looksOf(document)) return location.reload();
+    const next = versionIn(page.querySelector("script[data-version]")?.dataset.version);
     if (next === shown) return;
+    // Another style is not allowed by the policy of this document, and its scripts have one language.
+    if (looksOf(page) !== looksOf(document)) return location.reload();
     shown = next;
     localise(page);
     const before = stateOf(document);
@@ -112,6 +112,12 @@ function keepCurrent() {
       setText(note, failures > 0 ? "· not refreshed, trying again" : "· refreshes by itself");
     }
   }
+}
+
+/** Throws if a text is no version, such as the page of a network that asks for a password. */
+function versionIn(text) {
+  if (!/^[0-9a-f]{16}$/.test(text)) throw new Error("no version");
+  return text;
 }
 
 /** Returns everything that a new document must share with the open one. */

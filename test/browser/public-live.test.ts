@@ -195,7 +195,7 @@ describeWithBrowser("an open status page", (browser) => {
     expect((await turn(page, 60_000)).status()).toBe(200);
   }, 60_000);
 
-  test("a tab that is shown again and again asks at most once in five seconds", async () => {
+  test("a tab that is shown again and again asks at most once in ten seconds", async () => {
     await using site = await openSite(browser());
     await openAcme(site);
     const { page, asked } = await openTab(site);
@@ -208,7 +208,7 @@ describeWithBrowser("an open status page", (browser) => {
       await settle(page);
       await setHidden(page, true);
       await setHidden(page, false);
-      await page.clock.runFor(4_000);
+      await page.clock.runFor(9_000);
       expect(asked()).toBe(round + 1);
       await setHidden(page, true);
       await page.clock.runFor(60_000);
@@ -282,6 +282,29 @@ describeWithBrowser("an open status page", (browser) => {
     await loaded;
     expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
     expect(await page.locator("html").getAttribute("lang")).toBe("de");
+  }, 60_000);
+
+  test("a tab ignores answers of a network that are no version and no status page", async () => {
+    await using site = await openSite(browser());
+    const { report } = await openAcme(site);
+    const { page } = await openTab(site);
+    const portal = "<!doctype html><title>Welcome to our network</title>";
+    const note = page.locator("[data-live-note]");
+    await page.route(VERSION, (route) => route.fulfill({ contentType: "text/html", body: portal }));
+    await turn(page);
+    await note.getByText("trying again").waitFor();
+    await page.unroute(VERSION);
+    await page.route(/\/status\/acme$/, (route) =>
+      route.fulfill({ contentType: "text/html", body: portal }),
+    );
+    await report("The API is down");
+    await turn(page, 40_000);
+    await settle(page);
+    await note.getByText("trying again").waitFor();
+    expect(await page.title()).toBe("All systems operational · Acme");
+    await page.unroute(/\/status\/acme$/);
+    await turn(page, 60_000);
+    await page.getByRole("heading", { name: "The API is down" }).waitFor();
   }, 60_000);
 
   test("a page that becomes private keeps what it showed and says that it is not refreshed", async () => {
