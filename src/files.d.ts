@@ -35,48 +35,13 @@ declare module "*.ico" {
   const path: string;
   export default path;
 }
-/** Text of the main browser script of the dashboard or of public pages. */
-declare module "*/client.js" {
+/** Text of a script for browsers. */
+declare module "./*.js" {
   const text: string;
   export default text;
 }
-/** Text of the browser script for charts of days. */
-declare module "*/live-sign.js" {
-  const text: string;
-  export default text;
-}
-
-declare module "*/live.js" {
-  const text: string;
-  export default text;
-}
-
-declare module "*/morph.js" {
-  const text: string;
-  export default text;
-}
-
-declare module "*/days.js" {
-  const text: string;
-  export default text;
-}
-/** Text of the browser script that copies addresses of feeds. */
-declare module "*/copy.js" {
-  const text: string;
-  export default text;
-}
-/** Text of the browser script for lists. */
-declare module "*/lists.js" {
-  const text: string;
-  export default text;
-}
-/** Text of the browser script for secrets that are shown once. */
-declare module "*/secrets.js" {
-  const text: string;
-  export default text;
-}
-/** Text of the drag-and-drop script, loaded only by screens with an ordered list. */
-declare module "*/ordering.js" {
+/** Text of a script for browsers. */
+declare module "../ui/*.js" {
   const text: string;
   export default text;
 }

@@ -22,28 +22,36 @@ interface Destination {
   icon: IconName;
   /** Role required by its routes. */
   role: Role;
+  /** Letter that opens it after the letter `g`. */
+  letter: string;
 }
 
 const DESTINATIONS: readonly { label?: string; items: readonly Destination[] }[] = [
   {
     items: [
-      { href: HOME_PATH, label: "Overview", icon: "layout-dashboard", role: "viewer" },
-      { href: INCIDENTS_PATH, label: "Incidents", icon: "siren", role: "viewer" },
-      { href: MAINTENANCE_PATH, label: "Maintenance", icon: "wrench", role: "viewer" },
-      { href: COMPONENTS_PATH, label: "Components", icon: "blocks", role: "viewer" },
-      { href: MONITORS_PATH, label: "Monitors", icon: "activity", role: "viewer" },
-      { href: ANALYTICS_PATH, label: "Analytics", icon: "chart-no-axes-column", role: "viewer" },
-      { href: PAGES_PATH, label: "Pages", icon: "globe", role: "viewer" },
+      { href: HOME_PATH, label: "Overview", icon: "layout-dashboard", role: "viewer", letter: "o" },
+      { href: INCIDENTS_PATH, label: "Incidents", icon: "siren", role: "viewer", letter: "i" },
+      { href: MAINTENANCE_PATH, label: "Maintenance", icon: "wrench", role: "viewer", letter: "t" },
+      { href: COMPONENTS_PATH, label: "Components", icon: "blocks", role: "viewer", letter: "c" },
+      { href: MONITORS_PATH, label: "Monitors", icon: "activity", role: "viewer", letter: "m" },
+      {
+        href: ANALYTICS_PATH,
+        label: "Analytics",
+        icon: "chart-no-axes-column",
+        role: "viewer",
+        letter: "a",
+      },
+      { href: PAGES_PATH, label: "Pages", icon: "globe", role: "viewer", letter: "p" },
     ],
   },
   {
     label: "Settings",
     items: [
-      { href: KEYS_PATH, label: "API Keys", icon: "key-round", role: "admin" },
-      { href: WEBHOOKS_PATH, label: "Webhooks", icon: "webhook", role: "admin" },
-      { href: USERS_PATH, label: "Users", icon: "users", role: "owner" },
-      { href: ACTIVITY_PATH, label: "Activity", icon: "scroll-text", role: "admin" },
-      { href: GENERAL_PATH, label: "General", icon: "settings", role: "owner" },
+      { href: KEYS_PATH, label: "API Keys", icon: "key-round", role: "admin", letter: "k" },
+      { href: WEBHOOKS_PATH, label: "Webhooks", icon: "webhook", role: "admin", letter: "w" },
+      { href: USERS_PATH, label: "Users", icon: "users", role: "owner", letter: "u" },
+      { href: ACTIVITY_PATH, label: "Activity", icon: "scroll-text", role: "admin", letter: "l" },
+      { href: GENERAL_PATH, label: "General", icon: "settings", role: "owner", letter: "s" },
     ],
   },
 ];
@@ -71,10 +79,11 @@ export function navigationFor(
     ...(label === undefined ? {} : { label }),
     links: items
       .filter((item) => roleAllows(role, item.role))
-      .map(({ href, label: name, icon }) => ({
+      .map(({ href, label: name, icon, letter }) => ({
         href,
         label: name,
         icon,
+        letter,
         isCurrent: isAt(href, path),
         attention: attention[href],
       })),

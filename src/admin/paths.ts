@@ -1,6 +1,8 @@
 /*
  * Paths of the dashboard's screens. `SIGN_IN_PATH`, which the gateway also uses, is in `http/`.
  */
+export const SEARCH_PATH = "/admin/search";
+export const SHORTCUTS_PATH = "/admin/shortcuts";
 export const HOME_PATH = "/admin";
 export const SIGN_OUT_PATH = "/admin/sign-out";
 export const INCIDENTS_PATH = "/admin/incidents";

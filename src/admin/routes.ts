@@ -17,6 +17,7 @@ import { pageAdminRoutes } from "./pages/routes";
 import type { AdminDependencies } from "./dependencies";
 import { ACCOUNT_PATH, HOME_PATH } from "./paths";
 import { screenOperation } from "./screen-operation";
+import { searchAdminRoutes } from "./search/routes";
 import { userAdminRoutes } from "./users/routes";
 import { webhookAdminRoutes } from "./webhooks/routes";
 
@@ -29,6 +30,7 @@ export function adminRoutes(deps: AdminDependencies, snapshots: Snapshots) {
     .use(signInAdminRoutes(deps))
     .use(oneTimeLinkAdminRoutes(deps))
     .use(overviewAdminRoutes(deps, snapshots))
+    .use(searchAdminRoutes(deps))
     .use(incidentAdminRoutes(deps))
     .use(maintenanceAdminRoutes(deps))
     .use(componentAdminRoutes(deps))

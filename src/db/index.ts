@@ -17,3 +17,4 @@ export {
   updateById,
 } from "./statements";
 export type { StorageState } from "./storage-watch";
+export { hasWords, wordsOf } from "./word-search";

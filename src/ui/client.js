@@ -10,6 +10,7 @@ function enhance(root) {
 /** Shows the elements that need a script, and times in the reader's time zone. */
 function enhanceBlock(root) {
   for (const element of all("[data-scripted]", root)) element.hidden = false;
+  for (const button of all("[data-shortcuts]", root)) nameSwitch(button);
   for (const time of all("time[datetime]", root)) {
     const at = new Date(time.dateTime);
     if (Number.isNaN(at.getTime())) continue;

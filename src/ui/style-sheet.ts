@@ -24,6 +24,7 @@ import overview from "./css/overview.css" with { type: "text" };
 import pictures from "./css/pictures.css" with { type: "text" };
 import preferences from "./css/preferences.css" with { type: "text" };
 import rows from "./css/rows.css" with { type: "text" };
+import search from "./css/search.css" with { type: "text" };
 import shell from "./css/shell.css" with { type: "text" };
 import steps from "./css/steps.css" with { type: "text" };
 import table from "./css/table.css" with { type: "text" };
@@ -80,6 +81,7 @@ export function dashboardCss(fontPath: string): string {
       overview,
       health,
       steps,
+      search,
       preferences,
     ].join("\n"),
   ).replace("FONT_PATH", fontPath);

@@ -32,16 +32,22 @@ export function renderGallery(assets: LinkedAssets, now: number): HtmlDocument {
     nav: [
       {
         links: [
-          { href: HOME_PATH, label: "Overview", icon: "layout-dashboard", isCurrent: false },
-          { href: GALLERY_PATH, label: "Gallery", icon: "globe", isCurrent: true },
+          {
+            href: HOME_PATH,
+            label: "Overview",
+            icon: "layout-dashboard",
+            isCurrent: false,
+            letter: "o",
+          },
+          { href: GALLERY_PATH, label: "Gallery", icon: "globe", isCurrent: true, letter: "g" },
         ],
       },
       {
         label: "Settings",
         links: [
-          { href: KEYS_PATH, label: "API Keys", icon: "key-round", isCurrent: false },
-          { href: USERS_PATH, label: "Users", icon: "users", isCurrent: false },
-          { href: ACCOUNT_PATH, label: "Account", icon: "settings", isCurrent: false },
+          { href: KEYS_PATH, label: "API Keys", icon: "key-round", isCurrent: false, letter: "a" },
+          { href: USERS_PATH, label: "Users", icon: "users", isCurrent: false, letter: "u" },
+          { href: ACCOUNT_PATH, label: "Account", icon: "settings", isCurrent: false, letter: "a" },
         ],
       },
     ],

@@ -9,6 +9,7 @@ import { MAINTENANCE_SCREENS } from "./screens/maintenance";
 import { MONITOR_SCREENS } from "./screens/monitors";
 import { PAGE_SCREENS } from "./screens/pages";
 import type { Screen } from "./screens/screen";
+import { SEARCH_SCREENS } from "./screens/search";
 import { STORAGE_SCREENS } from "./screens/storage";
 import { USER_SCREENS } from "./screens/users";
 import { FIRST_WEBHOOK_SCREENS, WEBHOOK_SCREENS } from "./screens/webhooks";
@@ -29,6 +30,7 @@ export const SCREEN_PARTS = {
     ...WEBHOOK_SCREENS,
     ...ACTIVITY_SCREENS,
     ...USER_SCREENS,
+    ...SEARCH_SCREENS,
   ],
 } as const satisfies Record<string, readonly Screen[]>;
 

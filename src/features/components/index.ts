@@ -68,6 +68,7 @@ export {
   listOpenCausesOfPage,
   listOpenCausesOfSource,
 } from "./cause-store";
+export { searchComponents } from "./search-store";
 export { findLastTrouble, listCausesBetween, listTroubledComponents } from "./trouble-store";
 export {
   countStatuses,

@@ -22,6 +22,7 @@ export { createIncidentCache } from "./incident-cache";
 export { Incident, type IncidentSource, presentIncident, presentUpdate } from "./model";
 export { listAllOpenIncidents, type OpenIncident } from "./open-store";
 export { getIncident, getIncidentPart, getIncidentRow, type IncidentRecord } from "./records";
+export { searchIncidents } from "./search-store";
 export { countOpenImpacts } from "./list-store";
 export { findIncident, listOpenImpacts } from "./store";
 export { addUpdate, editUpdate, getUpdate, hasRoomForUpdate } from "./updates";

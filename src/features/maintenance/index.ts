@@ -24,4 +24,5 @@ export { planMaintenance, updateMaintenance } from "./plan";
 export { addMaintenanceUpdate, cancelMaintenance, cancelMaintenanceOfPage } from "./progress";
 export { getMaintenance, getMaintenancePart, getMaintenanceRecord } from "./records";
 export { isEnded, isUnderWay, isAllowedTransition, UPCOMING_MS } from "./rules";
+export { searchMaintenances } from "./search-store";
 export { countPendingOfPage, findMaintenance, type MaintenanceRecord } from "./store";

@@ -1,0 +1,212 @@
+import { wordsOf, type Reader } from "../../db";
+import { type Role, roleAllows } from "../../domain/role";
+import { IMPACT_TONES, MONITOR_TONES, STATUS_TONES, type Tone } from "../../domain/tone";
+import { searchComponents } from "../../features/components";
+import { searchIncidents } from "../../features/incidents";
+import { listKeyPage } from "../../features/keys";
+import { searchMaintenances } from "../../features/maintenance";
+import { listMonitorsWorstFirst } from "../../features/monitors";
+import { listUsers } from "../../features/users";
+import { listAllWebhooks, webhookName } from "../../features/webhooks";
+import { toIso } from "../../kernel/time";
+import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../public/words";
+import { type IconName, MONITOR_WORDS, shortDay, STATUS_WORDS } from "../../ui";
+import { REPORT_PATH } from "../incidents/incident-paths";
+import { PLAN_PATH } from "../maintenance/maintenance-paths";
+import { NEW_MONITOR_PATH } from "../monitors/monitor-paths";
+import { targetOf } from "../monitors/words";
+import { navigationFor } from "../navigation";
+import { readPages } from "../page-choice";
+import {
+  ACCOUNT_PATH,
+  componentPath,
+  incidentPath,
+  keyPath,
+  KEYS_PATH,
+  maintenancePath,
+  monitorPath,
+  pagePath,
+  PAGES_PATH,
+  userPath,
+  USERS_PATH,
+  webhookPath,
+} from "../paths";
+import { NEW_WEBHOOK_PATH } from "../webhooks/webhook-paths";
+
+/** Entries shown of each group. */
+const MOST = 6;
+
+/** Something that a search finds. */
+export interface Found {
+  href: string;
+  name: string;
+  /** Kind, place or state, such as "Operational · Northwind". */
+  note: string;
+  /** Severity, drawn as a shape; absent where there is none. */
+  tone?: Tone;
+}
+
+export interface FoundGroup {
+  title: string;
+  icon: IconName;
+  entries: readonly Found[];
+}
+
+interface Searcher {
+  role: Role;
+  /** Unix ms. */
+  now: number;
+}
+
+/**
+ * Searches all that a role may open, and returns the groups with entries. Without a search: screens and
+ * actions.
+ */
+export function find(reader: Reader, search: string, searcher: Searcher): FoundGroup[] {
+  const groups = [...objectsFor(reader, search, searcher), ...screensFor(search, searcher.role)];
+  return groups.filter(({ entries }) => entries.length > 0);
+}
+
+function objectsFor(reader: Reader, search: string, { role, now }: Searcher): FoundGroup[] {
+  if (search === "") return [];
+  const query = { words: wordsOf(search), limit: MOST };
+  const monitors = listMonitorsWorstFirst(reader, { search, limit: MOST });
+  const pages = readPages(reader).filter(({ name, slug, ref }) =>
+    containsWords(`${name} ${slug} ${ref}`, search),
+  );
+  const groups: FoundGroup[] = [
+    {
+      title: "Components",
+      icon: "blocks",
+      entries: searchComponents(reader, query).map(({ id, name, status, pageName }) => ({
+        href: componentPath(id),
+        name,
+        note: `${STATUS_WORDS[status]} · ${pageName}`,
+        tone: STATUS_TONES[status],
+      })),
+    },
+    {
+      title: "Monitors",
+      icon: "activity",
+      entries: monitors.map(({ row, state: { state } }) => ({
+        href: monitorPath(row.id),
+        name: row.name,
+        note: `${MONITOR_WORDS[state]} · ${targetOf(row)}`,
+        tone: MONITOR_TONES[state],
+      })),
+    },
+    {
+      title: "Incidents",
+      icon: "siren",
+      entries: searchIncidents(reader, query).map((incident) => ({
+        href: incidentPath(incident.id),
+        name: incident.name,
+        note: [
+          incident.isDraft ? "Draft" : INCIDENT_WORDS[incident.status],
+          shortDay(toIso(incident.startedAt)),
+          incident.pageName,
+        ].join(" · "),
+        tone: IMPACT_TONES[incident.impact],
+      })),
+    },
+    {
+      title: "Maintenance",
+      icon: "wrench",
+      entries: searchMaintenances(reader, query).map((maintenance) => ({
+        href: maintenancePath(maintenance.id),
+        name: maintenance.name,
+        note: [
+          MAINTENANCE_WORDS[maintenance.status],
+          shortDay(toIso(maintenance.scheduledFor)),
+          maintenance.pageName,
+        ].join(" · "),
+        tone: "maint",
+      })),
+    },
+    {
+      title: "Pages",
+      icon: "globe",
+      entries: pages.slice(0, MOST).map(({ id, name, slug, visibility }) => ({
+        href: pagePath(id),
+        name,
+        note: `/status/${slug}${visibility === "private" ? " · Private" : ""}`,
+      })),
+    },
+  ];
+  if (roleAllows(role, "admin")) {
+    const keys = listKeyPage(reader, { search, filter: "all", limit: MOST, now }).keys;
+    const webhooks = listAllWebhooks(reader, {}).filter((webhook) =>
+      containsWords(`${webhookName(webhook)} ${webhook.ref} ${webhook.id}`, search),
+    );
+    groups.push(
+      {
+        title: "API Keys",
+        icon: "key-round",
+        entries: keys.map(({ id, name, start, state }) => ({
+          href: keyPath(id),
+          name,
+          note: `${start}…${state === "live" ? "" : ` · ${state === "revoked" ? "Revoked" : "Expired"}`}`,
+        })),
+      },
+      {
+        title: "Webhooks",
+        icon: "webhook",
+        entries: webhooks.slice(0, MOST).map((webhook) => ({
+          href: webhookPath(webhook.id),
+          name: webhookName(webhook),
+          note: webhook.enabled ? "Enabled" : "Switched off",
+        })),
+      },
+    );
+  }
+  if (roleAllows(role, "owner")) {
+    const users = listUsers(reader).filter(({ name, email }) =>
+      containsWords(`${name} ${email}`, search),
+    );
+    groups.push({
+      title: "Users",
+      icon: "users",
+      entries: users
+        .slice(0, MOST)
+        .map(({ id, name, email }) => ({ href: userPath(id), name, note: email })),
+    });
+  }
+  return groups;
+}
+
+const ACTIONS: readonly { href: string; name: string; role: Role }[] = [
+  { href: REPORT_PATH, name: "Report incident", role: "editor" },
+  { href: PLAN_PATH, name: "Schedule maintenance", role: "editor" },
+  { href: NEW_MONITOR_PATH, name: "Create monitor", role: "admin" },
+  { href: `${PAGES_PATH}/new`, name: "Create page", role: "admin" },
+  { href: `${KEYS_PATH}/new`, name: "Create API Key", role: "admin" },
+  { href: NEW_WEBHOOK_PATH, name: "Create webhook", role: "admin" },
+  { href: `${USERS_PATH}/new`, name: "Invite user", role: "owner" },
+];
+
+function screensFor(search: string, role: Role): FoundGroup[] {
+  const links = navigationFor(role, "", {}).flatMap((group) => group.links);
+  const screens = [
+    ...links.map(({ href, label }) => ({ href, name: label })),
+    { href: ACCOUNT_PATH, name: "Account" },
+    { href: "/docs", name: "Documentation" },
+  ];
+  const named = (entries: readonly { href: string; name: string }[]) =>
+    entries
+      .filter(({ name }) => containsWords(name, search))
+      .map(({ href, name }) => ({ href, name, note: "" }));
+  const actions = ACTIONS.filter((action) => roleAllows(role, action.role));
+  return [
+    { title: "Actions", icon: "arrow-up-right", entries: named(actions) },
+    { title: "Screens", icon: "layout-dashboard", entries: named(screens) },
+  ];
+}
+
+/** True if a text contains each word of a search, in any order and case. */
+function containsWords(text: string, search: string): boolean {
+  const folded = text.toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => folded.includes(word));
+}

@@ -1,0 +1,38 @@
+import { roleAllows } from "../../domain/role";
+import { sessionOf } from "../../http";
+import type { AdminDependencies } from "../dependencies";
+import { navigationFor } from "../navigation";
+import { SEARCH_PATH, SHORTCUTS_PATH } from "../paths";
+import { createArea } from "../screens/area";
+import { find } from "./found";
+import { Search, Shortcuts } from "./search";
+
+/** Length up to which a search is read. */
+const SEARCH_MAX = 200;
+
+/** `/admin/search` and `/admin/shortcuts`: for every role, which finds what it may open. */
+export function searchAdminRoutes(deps: AdminDependencies) {
+  const { ctx } = deps;
+  const area = createArea(deps, "/admin", "viewer");
+
+  area.screen(SEARCH_PATH.slice("/admin".length), "Search everything", (at) => {
+    const search = (at.query["q"] ?? "").trim().slice(0, SEARCH_MAX);
+    const { role } = sessionOf(at.requestContext).user;
+    const groups = find(ctx.db, search, { role, now: ctx.clock.now() });
+    return { title: "Search", children: <Search search={search} groups={groups} /> };
+  });
+
+  area.screen(SHORTCUTS_PATH.slice("/admin".length), "List the keyboard shortcuts", (at) => {
+    const { role } = sessionOf(at.requestContext).user;
+    const links = navigationFor(role, "", {}).flatMap((group) => group.links);
+    const shortcuts = [
+      { keys: ["/"], name: "Search" },
+      ...(roleAllows(role, "editor") ? [{ keys: ["c"], name: "Report incident" }] : []),
+      { keys: ["?"], name: "Keyboard shortcuts" },
+      ...links.map(({ letter, label }) => ({ keys: ["g", letter], name: label })),
+    ];
+    return { title: "Keyboard shortcuts", children: <Shortcuts shortcuts={shortcuts} /> };
+  });
+
+  return area.routes;
+}

@@ -1,0 +1,121 @@
+import { Fragment } from "preact";
+import { Button, ButtonLink, Icon, safeHref, Shape } from "../../ui";
+import { HOME_PATH, SEARCH_PATH, SHORTCUTS_PATH } from "../paths";
+import type { FoundGroup } from "./found";
+
+interface SearchProps {
+  search: string;
+  groups: readonly FoundGroup[];
+}
+
+/**
+ * `/admin/search`: everything that a search finds. Links to it open the form in a dialog, where a script
+ * shows the results while a person types.
+ */
+export function Search({ search, groups }: SearchProps) {
+  return (
+    <section class="card dialog-body search-card" data-dialog-body data-search>
+      <h1 class="visually-hidden" id="dialog-title" tabIndex={-1}>
+        Search
+      </h1>
+      <form class="search-line" role="search" method="get" action={SEARCH_PATH}>
+        <label class="with-icon">
+          <Icon name="search" />
+          <span class="visually-hidden">
+            Search pages, components, monitors, incidents, settings
+          </span>
+          <input
+            class="input"
+            type="search"
+            name="q"
+            value={search}
+            placeholder="Search everything"
+            autocomplete="off"
+            maxLength={200}
+            // oxlint-disable-next-line jsx-a11y/no-autofocus -- the only purpose of the screen
+            autofocus
+          />
+        </label>
+        <Button>Search</Button>
+      </form>
+      <div class="found" data-found>
+        <FoundGroups groups={groups} />
+        <p class="found-none" role="status">
+          {groups.length === 0 ? `Nothing was found for “${search}”.` : ""}
+        </p>
+      </div>
+      <p class="search-foot">
+        <a href={SHORTCUTS_PATH} data-dialog data-scripted hidden>
+          Keyboard shortcuts
+        </a>
+      </p>
+    </section>
+  );
+}
+
+function FoundGroups({ groups }: Pick<SearchProps, "groups">) {
+  return (
+    <>
+      {groups.map(({ title, icon, entries }) => (
+        <Fragment key={title}>
+          <h2>{title}</h2>
+          <ul>
+            {entries.map(({ href, name, note, tone }) => (
+              <li key={href}>
+                <a href={safeHref(href)}>
+                  {tone ? <Shape tone={tone} /> : <Icon name={icon} />}
+                  <span class="found-name">{name}</span>
+                  {note === "" ? null : <span class="found-note">{note}</span>}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </Fragment>
+      ))}
+    </>
+  );
+}
+
+/** Keys of a shortcut; the second is pressed after the first. */
+export interface Shortcut {
+  keys: readonly string[];
+  name: string;
+}
+
+/** `/admin/shortcuts`: keys that lead to screens, for a dialog. */
+export function Shortcuts({ shortcuts }: { shortcuts: readonly Shortcut[] }) {
+  return (
+    <section class="card dialog-body" data-dialog-body>
+      <h1 id="dialog-title" tabIndex={-1}>
+        Keyboard shortcuts
+      </h1>
+      <dl class="shortcuts">
+        {shortcuts.map(({ keys, name }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {keys.map((key, index) => (
+                <Fragment key={key}>
+                  {index === 0 ? null : " then "}
+                  <kbd>{key}</kbd>
+                </Fragment>
+              ))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <p class="muted">
+        Shortcuts need JavaScript, and are inactive while you type in a field. Ctrl+K also opens the
+        search.
+      </p>
+      <div class="actions">
+        <button class="button" type="button" data-shortcuts data-scripted hidden>
+          Turn shortcuts off in this browser
+        </button>
+        <ButtonLink href={HOME_PATH} closesDialog>
+          Close
+        </ButtonLink>
+      </div>
+    </section>
+  );
+}

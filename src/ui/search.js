@@ -1,0 +1,109 @@
+// Keys that open the search, screens and a list of the keys, and results while a person types.
+
+const OFF = "allclear-shortcuts-off";
+/** Time for the second key of a shortcut. */
+const SECOND_KEY_MS = 1_500;
+/** Time without typing after which a search begins. */
+const TYPED_MS = 120;
+
+/** False where the browser keeps no settings. */
+function isOff() {
+  try {
+    return localStorage.getItem(OFF) !== null;
+  } catch {
+    return false;
+  }
+}
+
+let firstKeyAt = Number.NEGATIVE_INFINITY;
+let typing;
+
+/** True if a key belongs to what has the focus, or to a dialog. */
+function isTyping({ target }) {
+  return (
+    target.closest?.("input, select, textarea, [contenteditable]") ||
+    document.querySelector("dialog")
+  );
+}
+
+document.addEventListener("keydown", (event) => {
+  const { key, altKey, ctrlKey, metaKey } = event;
+  if (key.toLowerCase() === "k" && (ctrlKey || metaKey) && !altKey) {
+    follow(event, "[data-key='/']");
+    return;
+  }
+  if (altKey || ctrlKey || metaKey || event.isComposing || event.repeat) return;
+  if (isTyping(event) || isOff()) return;
+  const isSecond = Date.now() - firstKeyAt < SECOND_KEY_MS;
+  firstKeyAt = Number.NEGATIVE_INFINITY;
+  if (isSecond) follow(event, `[data-go="${CSS.escape(key)}"]`);
+  else if (key === "g") firstKeyAt = Date.now();
+  else follow(event, `[data-key="${CSS.escape(key)}"]`);
+});
+
+function follow(event, selector) {
+  const link = document.querySelector(selector);
+  if (!link || document.querySelector("dialog")) return;
+  event.preventDefault();
+  link.click();
+}
+
+document.addEventListener("input", ({ target }) => {
+  const place = target.closest("[data-search]");
+  if (!place) return;
+  clearTimeout(typing);
+  typing = setTimeout(showFound, TYPED_MS, place, target);
+});
+
+/** Shows what is found for the text of a field, unless the text has changed meanwhile. */
+async function showFound(place, field) {
+  const { value, form } = field;
+  const address = `${form.action}?${new URLSearchParams({ q: value })}`;
+  try {
+    const answer = await fetch(address, { headers: { accept: "text/html" } });
+    if (!answer.ok || answer.redirected) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const found = page.querySelector("[data-found]");
+    if (found && field.value === value) {
+      addIcons(page);
+      place.querySelector("[data-found]").replaceChildren(...found.childNodes);
+    }
+  } catch {
+    // The button sends the form.
+  }
+}
+
+document.addEventListener("keydown", (event) => {
+  const place = event.target.closest?.("[data-search]");
+  if (!place) return;
+  const links = [...place.querySelectorAll("[data-found] a")];
+  const index = links.indexOf(event.target.closest("a"));
+  if (event.key === "Enter" && index === -1 && links[0] && place.closest("dialog")) {
+    event.preventDefault();
+    openFirst(place);
+  }
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!step || (index === -1 && step < 0)) return;
+  event.preventDefault();
+  (links[index + step] ?? (step < 0 ? place.querySelector("input") : links[index]))?.focus();
+});
+
+/** Opens the first result for the text as it is now. */
+async function openFirst(place) {
+  clearTimeout(typing);
+  await showFound(place, place.querySelector("input"));
+  place.querySelector("[data-found] a")?.click();
+}
+
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-shortcuts]");
+  if (!button) return;
+  if (isOff()) localStorage.removeItem(OFF);
+  else localStorage.setItem(OFF, "1");
+  nameSwitch(button);
+});
+
+/** Says what the button that turns shortcuts off and on does now. */
+function nameSwitch(button) {
+  button.textContent = `Turn shortcuts ${isOff() ? "on" : "off"} in this browser`;
+}

@@ -1,0 +1,81 @@
+import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { SCREENS } from "../support/screens";
+import { describeScreens } from "../support/test-screens";
+
+describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
+  async function open(name: string): Promise<Page> {
+    const screen = SCREENS.find((known) => known.name === name);
+    if (!screen) throw new Error(`there is no screen ${name}`);
+    return (await tour().show(screen)).page;
+  }
+
+  /** Returns the path once it is the expected one. */
+  async function waitForPath(page: Page, path: RegExp): Promise<void> {
+    await page.waitForURL((url) => path.test(url.pathname));
+  }
+
+  test("a slash opens the search, and Enter opens the first result", async () => {
+    const page = await open("keys");
+    await page.keyboard.press("/");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("searchbox").waitFor();
+    await page.keyboard.type("analyt");
+    await dialog.getByRole("link", { name: "Analytics" }).waitFor();
+    await page.keyboard.press("Enter");
+    await waitForPath(page, /^\/admin\/analytics$/);
+  }, 60_000);
+
+  test("arrow keys move through the results, and Escape leads back", async () => {
+    const page = await open("keys");
+    await page.keyboard.press("Control+k");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("searchbox").waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    const second = await dialog.getByRole("link").nth(1).textContent();
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(second ?? "");
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("ArrowUp");
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("type"))).toBe("search");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+  }, 60_000);
+
+  test("c reports an incident, and g with a letter opens a screen", async () => {
+    const page = await open("keys");
+    await page.keyboard.press("g");
+    await page.keyboard.press("m");
+    await waitForPath(page, /^\/admin\/monitors$/);
+    await page.keyboard.press("c");
+    await waitForPath(page, /^\/admin\/incidents\/new$/);
+  }, 60_000);
+
+  test("keys that are typed into a field open nothing", async () => {
+    const page = await open("keys");
+    const field = page.getByRole("main").getByRole("searchbox");
+    await field.focus();
+    await page.keyboard.type("c/?gm");
+    expect(await field.inputValue()).toBe("c/?gm");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+  }, 60_000);
+
+  test("a question mark lists the shortcuts, which can be turned off and on", async () => {
+    const page = await open("keys");
+    const path = new URL(page.url()).pathname;
+    await page.keyboard.press("?");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("Report incident").waitFor();
+    await dialog.getByRole("button", { name: "Turn shortcuts off in this browser" }).click();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.keyboard.press("/");
+    await page.keyboard.press("c");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(new URL(page.url()).pathname).toBe(path);
+    await page.keyboard.press("Control+k");
+    await dialog.getByRole("link", { name: "Keyboard shortcuts" }).click();
+    await page.getByRole("button", { name: "Turn shortcuts on in this browser" }).click();
+    await page.getByRole("button", { name: "Turn shortcuts off in this browser" }).waitFor();
+  }, 60_000);
+});
