@@ -46,6 +46,7 @@ import { once } from "./kernel/lazy";
 import { assetRoutes, createAllAssets } from "./public/asset-routes";
 import { docsRoutes } from "./public/docs-routes";
 import { createFailurePage } from "./public/failure-page";
+import { badgeRoutes } from "./public/badge-routes";
 import { feedRoutes } from "./public/feed-routes";
 import { logoRoutes } from "./public/logo-routes";
 import { rootFileRoutes } from "./public/root-files";
@@ -112,6 +113,7 @@ export function createApp(
     .use(assetRoutes(requestContexts, assets))
     .use(rootFileRoutes(requestContexts))
     .use(feedRoutes(ctx, requestContexts, snapshots, readIncidents))
+    .use(badgeRoutes(ctx, requestContexts, snapshots))
     .use(summaryRoutes(requestContexts, snapshots))
     .use(v2Routes(ctx, requestContexts, snapshots, readIncidents))
     .use(logoRoutes(ctx, requestContexts, snapshots, sessions))

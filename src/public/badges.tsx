@@ -23,7 +23,7 @@ const LABEL_MAX = 40;
 const LABEL_COLOUR = "#3b4742";
 
 /** Outlines on a grid of 12 units of one pixel, so that edges are sharp. */
-const OUTLINES: Record<Tone, string> = {
+export const OUTLINES: Record<Tone, string> = {
   none: "M6 1a5 5 0 1 1 0 10A5 5 0 0 1 6 1Zm0 2a3 3 0 1 0 0 6 3 3 0 0 0 0-6Z",
   ok: "M6 1a5 5 0 1 1 0 10A5 5 0 0 1 6 1Z",
   maint: "M2 2h8v8H2Z",
@@ -102,7 +102,8 @@ function widthOf(text: string): number {
   return Math.ceil(textWidth(text, FONT_SIZE));
 }
 
-function shorten(text: string): string {
+/** Shortens a text to the length of a label. */
+export function shorten(text: string): string {
   const characters = graphemesOf(text);
   return characters.length > LABEL_MAX ? `${characters.slice(0, LABEL_MAX - 1).join("")}…` : text;
 }

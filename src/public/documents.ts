@@ -3,6 +3,7 @@ import { notFound } from "../errors";
 import { getIncidentPart, presentIncident } from "../features/incidents";
 import { getMaintenancePart, presentMaintenance } from "../features/maintenance";
 import { historyStartOf, readHistory, readOpenIncidents, type Snapshot } from "../features/status";
+import { type EmbedTheme, renderEmbed } from "./embed";
 import { renderHistoryPage } from "./history-page";
 import { renderIncidentPage } from "./incident-page";
 import { renderMaintenancePage } from "./maintenance-page";
@@ -66,5 +67,11 @@ export function createDocuments(
     return renderSubscribePage(document, rendering);
   }
 
-  return { incidentPage, maintenancePage, historyPage, openPage, subscribePage };
+  /** Throws `not_found` for a private page, which no other site may show. */
+  function embedPage(theme: EmbedTheme | undefined, snapshot: Snapshot) {
+    if (snapshot.document.page.visibility !== "public") throw notFound("page");
+    return renderEmbed(snapshot, theme, renderingOf(snapshot));
+  }
+
+  return { incidentPage, maintenancePage, historyPage, openPage, subscribePage, embedPage };
 }

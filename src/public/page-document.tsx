@@ -58,7 +58,7 @@ function withoutComments(script: string): string {
   return script.replace(/^\s*\/[/*].*\n|^\s+/gm, "");
 }
 
-const PAGE_SCRIPT_PATH = assetPath(PAGE_SCRIPT.name, PAGE_SCRIPT.content.text);
+export const PAGE_SCRIPT_PATH = assetPath(PAGE_SCRIPT.name, PAGE_SCRIPT.content.text);
 
 interface PageDocumentProps {
   context: PageContext;

@@ -1,15 +1,14 @@
-import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { notFound } from "../errors";
 import type { Sessions } from "../features/auth";
 import { readLatency, type Snapshot, type Snapshots } from "../features/status";
 import { type RequestContext, type RequestContexts, operation, type SentPage } from "../http";
-import { Text } from "../kernel/schema";
 import { htmlRepresentation } from "./answers";
 import { createDocuments } from "./documents";
 import { createRowCache } from "./row-cache";
-import { CURSOR_PATTERN, MONTH_PATTERN, monthNameOf, monthOf } from "./month";
+import { monthNameOf, monthOf } from "./month";
+import { CursorQuery, EmbedQuery, MonthQuery, PermalinkQuery } from "./page-queries";
 import { createPartCache } from "./part-cache";
 import { createMarkdownCache } from "./markdown-cache";
 import type { Rendering } from "./page-context";
@@ -24,17 +23,6 @@ const PAGE = {
   onCustomDomain: "page",
   answers: { 200: { description: "HTML." } },
 } as const;
-
-/** Others append parameters of their own to links. */
-const PermalinkQuery = Type.Object(
-  { before: Type.Optional(Text({ maxLength: 100, pattern: "^upd_[0-9a-z]+$" })) },
-  { additionalProperties: true },
-);
-
-const CursorQuery = Type.Object(
-  { before: Type.Optional(Text({ maxLength: 100, pattern: CURSOR_PATTERN })) },
-  { additionalProperties: true },
-);
 
 /** The pages that people read: `/` and `/status/{slug}` with what is below it. */
 export function publicRoutes(
@@ -70,11 +58,8 @@ export function publicRoutes(
     return { ...rendering, version: versionOf(snapshot, ctx.clock.now()) };
   }
 
-  const { incidentPage, maintenancePage, historyPage, openPage, subscribePage } = createDocuments(
-    ctx,
-    rendering,
-    renderingOf,
-  );
+  const { incidentPage, maintenancePage, historyPage, openPage, subscribePage, embedPage } =
+    createDocuments(ctx, rendering, renderingOf);
 
   /** Returns the slug of the page at `/`: the one of the custom domain, or the default page. */
   function homeSlug({ domain }: RequestContext): string | undefined {
@@ -176,6 +161,22 @@ export function publicRoutes(
       operation({ ...PAGE, summary: "Show all ways to subscribe", errors: ["not_found"] }),
     )
     .get(
+      "/status/:slug/embed",
+      ({ params: { slug }, query: { theme }, request, requestContext }) =>
+        site.answer(
+          { slug, rest: `/embed${theme ? `?theme=${theme}` : ""}`, request, requestContext },
+          (snapshot) => embedPage(theme, snapshot),
+        ),
+      {
+        query: EmbedQuery,
+        ...operation({
+          ...PAGE,
+          summary: "Show a small status page for frames of other sites",
+          errors: ["not_found"],
+        }),
+      },
+    )
+    .get(
       "/status/:slug/history",
       ({ params: { slug }, query, request, requestContext }) => {
         const name = query.month ?? monthNameOf(requestContext.now);
@@ -187,14 +188,7 @@ export function publicRoutes(
         return site.answer(pageRequest, (snapshot) => historyPage(month, before, snapshot));
       },
       {
-        // Others append parameters of their own to links.
-        query: Type.Object(
-          {
-            month: Type.Optional(Text({ maxLength: 7, pattern: MONTH_PATTERN })),
-            before: Type.Optional(Text({ maxLength: 100, pattern: CURSOR_PATTERN })),
-          },
-          { additionalProperties: true },
-        ),
+        query: MonthQuery,
         ...operation({ ...PAGE, summary: "Show the history of a month", errors: ["not_found"] }),
       },
     );

@@ -57,7 +57,7 @@ interface LinkedDocumentProps {
 }
 
 const LINKED_POLICY =
-  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** Renders a page of the dashboard, which links to its style sheet and script on this server. */
 export function renderLinkedDocument(props: LinkedDocumentProps): HtmlDocument {

@@ -3,14 +3,18 @@ import type { PageRow } from "../../features/pages";
 import { ButtonLink, Notice, PageHead, Tabs } from "../../ui";
 import { componentsOfPagePath, pagePath, PAGES_PATH } from "../paths";
 
-/** Screens of one page, each with its own path. All but the first require the role admin. */
+/** Screens of one page, each with its own path. */
 const TABS = {
   overview: { label: "Overview", path: "" },
   general: { label: "General", path: "/general" },
   look: { label: "Appearance", path: "/look" },
   address: { label: "Address", path: "/address" },
   visibility: { label: "Visibility", path: "/visibility" },
+  share: { label: "Share", path: "/share" },
 } as const;
+
+/** Screens for every role. The others require the role admin. */
+const READABLE: readonly string[] = ["overview", "share"];
 
 export type PageTab = keyof typeof TABS;
 
@@ -53,17 +57,17 @@ export function PageFrame({ page, tab, canManage, children }: FrameProps) {
           </>
         }
       />
-      {canManage ? (
-        <Tabs
-          label="This page"
-          items={Object.entries(TABS).map(([name, { label, path }]) => ({
+      <Tabs
+        label="This page"
+        items={Object.entries(TABS)
+          .filter(([name]) => canManage || READABLE.includes(name))
+          .map(([name, { label, path }]) => ({
             href: pagePath(page.id) + path,
             label,
             isCurrent: name === tab,
           }))}
-        />
-      ) : null}
-      <Origin page={page} isForm={tab !== "overview"} />
+      />
+      <Origin page={page} isForm={!READABLE.includes(tab)} />
       {children}
     </>
   );

@@ -8,6 +8,7 @@ import {
   listOldSlugs,
   type PageInput,
   type PageRow,
+  pageUrl,
   putLogo,
   updatePage,
 } from "../../features/pages";
@@ -29,6 +30,7 @@ import {
 } from "./forms";
 import { PageFrame, type PageTab, pageTabPath, pageTabTitle } from "./frame";
 import { ownHostErrors, takenSlugErrors } from "./page-slugs";
+import { Share } from "./share";
 import { Address, General, Look, Visibility } from "./settings";
 
 interface AtPage extends ScreenRequest {
@@ -100,6 +102,13 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
     const page = getPage(ctx.db, at.params.id);
     const facts = { page, oldSlugs: listOldSlugs(ctx.db, page), now: ctx.clock.now() };
     return tabScreen(at, page, "overview", <PageFacts {...facts} />);
+  });
+
+  area.screen("/:id/share", "Show code that shares a page", (at) => {
+    const page = getPage(ctx.db, at.params.id);
+    const canManage = roleAllows(sessionOf(at.requestContext).user.role, "admin");
+    const share = { page, url: pageUrl(ctx.baseUrl, page), canManage };
+    return tabScreen(at, page, "share", <Share {...share} />);
   });
 
   area.editForm("/:id/general", {

@@ -1,0 +1,69 @@
+/** Name and public address of a page. */
+interface Shared {
+  name: string;
+  url: string;
+}
+
+/** Returns the HTML of a frame. */
+export function frame({ name, url }: Shared): string {
+  const title = escapeHtml(`Status of ${name}`);
+  return `<iframe src="${url}/embed" title="${title}" width="360" height="240" loading="lazy" style="border: 0"></iframe>`;
+}
+
+/** Returns the script element of the widget. */
+export function widget(url: string, style: "pill" | "corner" | "banner"): string {
+  return `<script async src="${url}/widget.js" data-style="${style}"></script>`;
+}
+
+export function badgeMarkdown({ name, url }: Shared): string {
+  const text = `Status of ${name}`.replace(/[\\[\]]/g, "\\$&");
+  return `[![${text}](${url}/badge.svg)](${url})`;
+}
+
+export function badgeHtml({ name, url }: Shared): string {
+  return `<a href="${url}"><img src="${url}/badge.svg" alt="${escapeHtml(`Status of ${name}`)}"></a>`;
+}
+
+/** Returns a service of Homepage, as YAML. */
+export function homepage({ name, url }: Shared): string {
+  return `- ${quoted(name)}:
+    href: ${url}
+    widget:
+      type: customapi
+      url: ${url}/summary.json
+      refreshInterval: 60000
+      mappings:
+        - field: description
+          label: Status
+        - field: down
+          label: Down
+        - field: open_incidents
+          label: Incidents`;
+}
+
+/** Returns a sensor of Home Assistant, as YAML. */
+export function homeAssistant({ name, url }: Shared): string {
+  return `rest:
+  - resource: ${url}/summary.json
+    scan_interval: 60
+    sensor:
+      - name: ${quoted(`${name} status`)}
+        value_template: "{{ value_json.description }}"
+        json_attributes:
+          - up
+          - down
+          - open_incidents`;
+}
+
+/** Returns a text as a YAML string: JSON is YAML. */
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}
+
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;");
+}

@@ -1,0 +1,108 @@
+import { renderToString } from "preact-render-to-string";
+import { IMPACT_TONES } from "../domain/tone";
+import type { Snapshot } from "../features/status";
+import { sha256Base64 } from "../kernel/hash";
+import { lazy } from "../kernel/lazy";
+import { type HtmlDocument, minifyCss, Shape, StatusRing } from "../ui";
+import base from "../ui/base.css" with { type: "text" };
+import tokens from "../ui/tokens.css" with { type: "text" };
+import { accentCss } from "./accent";
+import style from "./css/embed.css" with { type: "text" };
+import { contextOf, type PageContext, type Rendering } from "./page-context";
+import { PAGE_SCRIPT_PATH } from "./page-document";
+import { ClockTime } from "./page-times";
+import { INCIDENT_WORDS } from "./words";
+
+/** Entries below the headline. The height of the frame in copied code has room for them. */
+const ENTRIES_MAX = 3;
+
+export const EMBED_THEMES = ["light", "dark"] as const;
+export type EmbedTheme = (typeof EMBED_THEMES)[number];
+
+const embedCss = lazy(() => minifyCss([tokens, base, style].join("\n")));
+
+/**
+ * Renders a public page for a small frame of another site: headline, open incidents and the next
+ * maintenance. Its policy allows every site to show it. Without a theme it follows the page and the reader.
+ */
+export function renderEmbed(
+  snapshot: Snapshot,
+  theme: EmbedTheme | undefined,
+  rendering: Rendering,
+): HtmlDocument {
+  const context = contextOf(snapshot.document, rendering);
+  const { page, headline, tone, times, paths, version } = context;
+  const css = embedCss() + accentCss(page.accent);
+  const chosen = theme ?? (page.theme === "system" ? undefined : page.theme);
+  const html = renderToString(
+    <html lang={page.locale} data-theme={chosen}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>{`${headline} · ${page.name}`}</title>
+        <base target="_blank" />
+        <style dangerouslySetInnerHTML={{ __html: css }} />
+        <script
+          defer
+          src={PAGE_SCRIPT_PATH}
+          data-locale={times.locale}
+          data-live={`${paths.home}/version`}
+          data-version={version}
+        />
+      </head>
+      <body>
+        <main class={`embed t-${tone}`}>
+          <StatusRing tone={tone} />
+          <div>
+            <p class="embed-name">{page.name}</p>
+            <h1>{headline}</h1>
+          </div>
+          <Entries snapshot={snapshot} context={context} />
+          <p class="embed-foot">
+            <a href={page.url}>
+              Open status page<span class="unseen"> of {page.name}</span>
+            </a>
+          </p>
+        </main>
+      </body>
+    </html>,
+  );
+  const policy = `default-src 'none'; style-src 'sha256-${sha256Base64(css)}'; script-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors *`;
+  return { html: `<!doctype html>${html}`, policy };
+}
+
+/** Open incidents and maintenance, at most three, and the number of the others. */
+function Entries({ snapshot, context }: { snapshot: Snapshot; context: PageContext }) {
+  const { incidents, maintenance, page } = snapshot.document;
+  const count = snapshot.openIncidentCount + maintenance.length;
+  if (count === 0) return null;
+  const shownIncidents = incidents.slice(0, ENTRIES_MAX);
+  const shownMaintenance = maintenance.slice(0, ENTRIES_MAX - shownIncidents.length);
+  const others = count - shownIncidents.length - shownMaintenance.length;
+  return (
+    <ul class="embed-list">
+      {shownIncidents.map(({ id, name, status, impact, url }) => (
+        <li key={id}>
+          <Shape tone={IMPACT_TONES[impact]} />
+          <a href={url}>{name}</a>
+          <span>{INCIDENT_WORDS[status]}</span>
+        </li>
+      ))}
+      {shownMaintenance.map(({ id, name, status, scheduled_for: from, url }) => (
+        <li key={id}>
+          <Shape tone="maint" />
+          <a href={url}>{name}</a>
+          <span>
+            {status === "scheduled" ? <ClockTime at={from} times={context.times} /> : "In progress"}
+          </span>
+        </li>
+      ))}
+      {others > 0 ? (
+        <li>
+          <a href={page.url}>and {others.toLocaleString("en")} more</a>
+        </li>
+      ) : null}
+    </ul>
+  );
+}

@@ -1,0 +1,85 @@
+import { Type } from "@sinclair/typebox";
+import type { Snapshot, Snapshots } from "../features/status";
+import {
+  type Operation,
+  operation,
+  PUBLIC_CACHE,
+  Representation,
+  type RequestContext,
+} from "../http";
+import { PUBLIC_JSON, readPublic } from "./answers";
+
+/** Returns the representation of a file, or a promise while it is created. */
+export type RepresentationOf = (snapshot: Snapshot) => Representation | Promise<Representation>;
+
+export function respond(
+  representation: Representation | Promise<Representation>,
+  request: Request,
+  requestContext: RequestContext,
+): Response | Promise<Response> {
+  return representation instanceof Representation
+    ? representation.respond(request, requestContext)
+    : representation.then((made) => made.respond(request, requestContext));
+}
+
+/** Request for a file of a page. */
+export interface Call {
+  params: { slug: string };
+  request: Request;
+  requestContext: RequestContext;
+}
+
+/**
+ * Returns the handler of a file of a public page, such as `feed.atom`. An earlier slug redirects. Throws
+ * `not_found` for a private page.
+ */
+export function createFileServer(snapshots: Snapshots) {
+  return (file: string, representationOf: RepresentationOf) =>
+    ({ params, request, requestContext }: Call) => {
+      const snapshot = readPublic(snapshots, params.slug, requestContext.now);
+      const { slug } = snapshot.document.page;
+      return slug === params.slug
+        ? respond(representationOf(snapshot), request, requestContext)
+        : moved(slug, file);
+    };
+}
+
+export const MOVED = { description: "The page now has another slug." };
+
+/** Declares the route of a file. */
+export function document(
+  id: string,
+  summary: string,
+  mediaType: string,
+  description: string,
+  more: Operation["answers"] = { 308: MOVED },
+) {
+  const answer = { description: "The document.", schema: Type.String(), mediaType };
+  return operation({
+    ...PUBLIC_JSON,
+    id,
+    summary,
+    description,
+    answers: { 200: answer, ...more },
+  });
+}
+
+/** Returns a file that every origin may read and caches may store. */
+export function represent(
+  content: string,
+  mediaType: string,
+  headers: Record<string, string> = {},
+) {
+  return new Representation(content, {
+    mediaType: `${mediaType};charset=utf-8`,
+    cacheControl: PUBLIC_CACHE,
+    isCrossOrigin: true,
+    headers,
+  });
+}
+
+/** Redirects from an earlier slug, with a cache limit, since the slug may be used again. */
+export function moved(slug: string, file: string): Response {
+  const headers = { Location: `/status/${slug}/${file}`, "Cache-Control": PUBLIC_CACHE };
+  return new Response(null, { status: 308, headers });
+}

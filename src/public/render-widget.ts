@@ -1,0 +1,29 @@
+import { TONE_FILLS } from "../domain/tone";
+import { headlineText, type StatusDocument, toneOf } from "../features/status";
+import { OUTLINES, shorten } from "./badges";
+import script from "./widget.js" with { type: "text" };
+
+/** Cache of the widget: sites load it with each of their pages. */
+export const WIDGET_CACHE =
+  "public, max-age=300, stale-while-revalidate=3600, stale-if-error=86400";
+
+/**
+ * Returns the script that shows a page's state on other sites. It contains the state, so that it makes no
+ * request. A single open incident is named, several are counted by the headline.
+ */
+export function renderWidget(document: StatusDocument, openIncidentCount: number): string {
+  const { page, incidents } = document;
+  const tone = toneOf(document);
+  const [incident] = incidents;
+  const isNamed = incident !== undefined && openIncidentCount === 1;
+  const state = {
+    name: shorten(page.name),
+    text: isNamed ? shorten(incident.name) : headlineText(document),
+    url: isNamed ? incident.url : page.url,
+    isWell: tone === "ok" || tone === "none",
+    fill: TONE_FILLS[tone],
+    shape: OUTLINES[tone],
+  };
+  // Replaced by a function, since a text may contain `$&`.
+  return script.replace("STATE", () => JSON.stringify(state));
+}
