@@ -4,8 +4,11 @@ import { Elysia } from "elysia";
 import lucideLicence from "lucide-static/LICENSE" with { type: "text" };
 import type { AppContext } from "../context";
 import { type RequestContexts, operation, PUBLIC_CACHE, Representation } from "../http";
+import { makeInSlices, WHOLE_TURN } from "../kernel/in-slices";
 import type { Assets } from "../ui";
-import { renderDocs, renderErrorDocs } from "./docs";
+import { renderErrorDocs, renderExplorer } from "./docs";
+import type { OpenApi } from "./reference/openapi";
+import { referenceSteps } from "./reference/reference";
 import { htmlRepresentation } from "./answers";
 
 const LICENCES = `Inter\n\n${interLicence}\n\nLucide\n\n${lucideLicence}`;
@@ -13,7 +16,7 @@ const LICENCES = `Inter\n\n${interLicence}\n\nLucide\n\n${lucideLicence}`;
 const PAGE = { tag: "Documentation", access: { kind: "public" } } as const;
 
 /**
- * `/openapi.json`, `/docs` and `/docs/errors`. `openApi` returns the document of all routes. It is called at
+ * `/openapi.json`, and `/docs` with what is below it. `openApi` returns the document of all routes. It is called at
  * the first request, when all routes are known.
  */
 export function docsRoutes(
@@ -23,8 +26,18 @@ export function docsRoutes(
   assets: Assets,
 ) {
   const made = new Map<string, Representation>();
-  // The document contains the public address.
-  ctx.signals.settingsChanged.on(() => made.delete("openapi"));
+  /** Key of the current documents, which contain the public address. */
+  let edition = {};
+  ctx.signals.settingsChanged.on(() => {
+    made.clear();
+    edition = {};
+  });
+
+  const referenceOf = makeInSlices(function* (_edition: object) {
+    const document = openApi() as OpenApi;
+    yield WHOLE_TURN;
+    return htmlRepresentation(yield* referenceSteps(document));
+  });
 
   function once(name: string, make: () => Representation): Representation {
     let representation = made.get(name);
@@ -61,12 +74,24 @@ export function docsRoutes(
     .get(
       "/docs",
       async ({ request, requestContext }) => {
-        const document = await renderDocs(assets);
-        return once("docs", () => htmlRepresentation(document)).respond(request, requestContext);
+        const reference = await referenceOf(edition);
+        return reference.respond(request, requestContext);
       },
       operation({
         ...PAGE,
-        summary: "Show the API documentation",
+        summary: "Show the API reference",
+        answers: { 200: { description: "HTML." } },
+      }),
+    )
+    .get(
+      "/docs/try",
+      async ({ request, requestContext }) => {
+        const document = await renderExplorer(assets);
+        return once("try", () => htmlRepresentation(document)).respond(request, requestContext);
+      },
+      operation({
+        ...PAGE,
+        summary: "Show a form for each operation of the API",
         answers: { 200: { description: "HTML." } },
       }),
     )

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { spriteFor } from "./icons";
 import { ringIconUrl, WordMark } from "./pictures";
-import { inlineStyle } from "./style-sheet";
+import { inlineStyle, inlineStyleWith } from "./style-sheet";
 
 /** HTML page with the policy to send it with. */
 export interface HtmlDocument {
@@ -17,13 +17,15 @@ interface DocumentProps {
   locale?: string;
   theme?: "system" | "light" | "dark";
   description?: string;
+  /** Style besides that of all pages. */
+  css?: string;
   children: ComponentChildren;
 }
 
 /** Renders a page with an inline style sheet. It has no script and loads nothing from other hosts. */
 export function renderDocument(props: DocumentProps): HtmlDocument {
   const { title, locale = "en", theme = "system" } = props;
-  const style = inlineStyle();
+  const style = props.css === undefined ? inlineStyle() : inlineStyleWith(props.css);
   const html = renderToString(
     <html lang={locale} {...(theme === "system" ? {} : { "data-theme": theme })}>
       <head>

@@ -46,6 +46,12 @@ export const inlineStyle = lazy(() => {
   return { css, hash: sha256Base64(css) };
 });
 
+/** Returns the style sheet of a page without links, with a part of its own. */
+export function inlineStyleWith(part: string): { css: string; hash: string } {
+  const css = inlineStyle().css + part;
+  return { css, hash: sha256Base64(css) };
+}
+
 /**
  * Returns the style sheet of the dashboard, whose font is at `fontPath`. Later files override earlier
  * ones.

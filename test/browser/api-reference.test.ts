@@ -18,11 +18,11 @@ async function shortenReference(context: BrowserContext): Promise<void> {
 }
 
 describeInBrowser("the API reference in a browser", (site) => {
-  test("the API reference lists operations and loads nothing from other hosts", async () => {
+  test("the forms of the API list operations and load nothing from other hosts", async () => {
     const { visit, origin } = site();
     const { page, requests, errors } = await visit("/docs/errors");
     await shortenReference(page.context());
-    await page.goto(`${origin}/docs`);
+    await page.goto(`${origin}/docs/try`);
     await page.getByText("/api/v1/status/{slug}").first().waitFor({ timeout: RENDERING_MS });
     await page.getByText("Read a status page").first().click();
     await page.getByText("The page's status document.").first().waitFor();
@@ -31,4 +31,25 @@ describeInBrowser("the API reference in a browser", (site) => {
     expect(errors).toEqual([]);
     await page.context().close();
   }, 120_000);
+
+  test.each([
+    { width: 1280, colorScheme: "light" },
+    { width: 320, colorScheme: "dark" },
+  ] as const)(
+    "the API reference has no axe violations and fits a window of $width pixels in $colorScheme",
+    async ({ width, colorScheme }) => {
+      const { visit, axe } = site();
+      const { page, errors } = await visit("/docs", {
+        viewport: { width, height: 900 },
+        colorScheme,
+        // For axe, since the page allows no script.
+        bypassCSP: true,
+      });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+      expect(await axe(page)).toEqual([]);
+      expect(errors).toEqual([]);
+      await page.context().close();
+    },
+    120_000,
+  );
 });

@@ -74,13 +74,13 @@ describe("/docs/errors", () => {
   });
 });
 
-describe("/docs", () => {
-  test("/docs loads files of this server only, which are cached forever", async () => {
+describe("/docs/try", () => {
+  test("/docs/try loads files of this server only, which are cached forever", async () => {
     await using app = await createTestApp();
-    const { text } = await app.call("/docs");
+    const { text } = await app.call("/docs/try");
     const paths = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? "");
     const assets = paths.filter((path) => path.startsWith("/assets/"));
-    expect(assets).toHaveLength(3);
+    expect(assets).toHaveLength(4);
     expect(paths.filter((path) => /^(https?:)?\/\//.test(path))).toEqual([]);
     for (const path of assets) {
       const asset = await app.call(path);

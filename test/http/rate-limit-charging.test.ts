@@ -198,7 +198,7 @@ test("a key's bucket is not charged for a forged value", async () => {
 describe("a file under its hashed name", () => {
   /** The paths that a page refers to. */
   async function assetsOf(app: TestApp): Promise<string[]> {
-    const { text } = await app.call("/docs");
+    const { text } = await app.call("/docs/try");
     return [...text.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
   }
 
