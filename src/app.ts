@@ -127,7 +127,6 @@ export function createApp(
       requestContexts,
       addresses,
       sessions,
-      snapshots,
       usage,
       monitoring,
       routes,

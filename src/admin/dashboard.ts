@@ -2,10 +2,10 @@ import type { AppContext } from "../context";
 import { createLoginThrottle, type Passwords, type Sessions } from "../features/auth";
 import type { KeyUsage } from "../features/keys";
 import type { Monitoring } from "../features/monitors";
-import type { Snapshots } from "../features/status";
 import type { RequestContexts, ClientAddresses, RouteTable } from "../http";
 import { createFlashes } from "./flashes";
 import { createRenderer } from "./render";
+import { shareRead } from "./shared-read";
 import { readSideState } from "./side-state";
 import { createReveals } from "./reveals";
 import { adminRoutes } from "./routes";
@@ -18,7 +18,6 @@ interface DashboardDependencies {
   addresses: ClientAddresses;
   sessions: Sessions;
   passwords: Passwords;
-  snapshots: Snapshots;
   usage: KeyUsage;
   monitoring: Monitoring;
   /** Table of all routes. */
@@ -27,7 +26,7 @@ interface DashboardDependencies {
 
 /** Creates the dashboard's routes and their dependencies. */
 export function createDashboard(dashboardDeps: DashboardDependencies) {
-  const { ctx, addresses, snapshots, ...shared } = dashboardDeps;
+  const { ctx, addresses, ...shared } = dashboardDeps;
   const flashes = createFlashes();
   const writeAs = createWriteAs(ctx);
   const writeOnceAs = createWriteOnceAs(ctx, writeAs);
@@ -42,8 +41,8 @@ export function createDashboard(dashboardDeps: DashboardDependencies) {
     render: createRenderer({
       flashes,
       addresses,
-      readSide: (now) => readSideState(ctx.db, now),
+      readSide: shareRead(ctx.db, (now) => readSideState(ctx.db, now)),
     }),
   };
-  return adminRoutes(deps, snapshots);
+  return adminRoutes(deps);
 }

@@ -1,5 +1,4 @@
 import { Elysia } from "elysia";
-import type { Snapshots } from "../features/status";
 import { seeOther, session } from "../http";
 import { accountAdminRoutes } from "./account/routes";
 import { activityAdminRoutes } from "./activity/routes";
@@ -25,11 +24,11 @@ import { webhookAdminRoutes } from "./webhooks/routes";
  * Routes of all screens below `/admin`. Each route declares its required role. `/admin/` and
  * `/admin/settings` redirect, since people reach them by shortening another path.
  */
-export function adminRoutes(deps: AdminDependencies, snapshots: Snapshots) {
+export function adminRoutes(deps: AdminDependencies) {
   return new Elysia()
     .use(signInAdminRoutes(deps))
     .use(oneTimeLinkAdminRoutes(deps))
-    .use(overviewAdminRoutes(deps, snapshots))
+    .use(overviewAdminRoutes(deps))
     .use(searchAdminRoutes(deps))
     .use(incidentAdminRoutes(deps))
     .use(maintenanceAdminRoutes(deps))

@@ -1,13 +1,7 @@
 import type { Reader } from "../db";
 import { TONES, type Tone } from "../domain/tone";
 import { countMonitorsByState } from "../features/monitors";
-import {
-  headlineOf,
-  headlineText,
-  type PageHeadline,
-  readHeadlines,
-  toneOf,
-} from "../features/status";
+import { EMPTY_HEADLINE, headlineText, readHeadlines, toneOf } from "../features/status";
 import { INCIDENTS_PATH, MONITORS_PATH, WEBHOOKS_PATH } from "./paths";
 import { readPages } from "./page-choice";
 import { readDeliveryTroubles } from "./webhooks/read";
@@ -31,19 +25,11 @@ export interface SideState {
   attention: Readonly<Partial<Record<string, Attention>>>;
 }
 
-/** Facts of a page without components and incidents. */
-const NOTHING: PageHeadline = {
-  status: headlineOf([]),
-  components: [],
-  incidents: [],
-  openIncidentCount: 0,
-};
-
 /** Reads the state with a few small statements, however many pages there are. `now` is in unix ms. */
 export function readSideState(reader: Reader, now: number): SideState {
   const headlines = readHeadlines(reader);
   const pages = readPages(reader).map(({ id, name, slug }) => {
-    const headline = headlines.get(id) ?? NOTHING;
+    const headline = headlines.get(id) ?? EMPTY_HEADLINE;
     const { openIncidentCount } = headline;
     return {
       name,

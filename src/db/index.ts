@@ -2,6 +2,7 @@
  * The database: opening, migrating, and writing through `db.write`, which commits in groups. Stores
  * declare their statements with `selectOne`, `selectMany` and `mutate`.
  */
+export { countChanges } from "./change-count";
 export { createDb, type Db } from "./database";
 export { OperatorError, STORAGE_FAULTS, type StorageFault } from "./errors";
 export type { Orm } from "./statement-cache";

@@ -1,6 +1,6 @@
 import { roleAllows } from "../../domain/role";
 import { STATUS_TONES, worstTone } from "../../domain/tone";
-import { listOpenCausesOf } from "../../features/components";
+import type { CauseRow } from "../../features/components";
 import type { OpenIncident } from "../../features/incidents";
 import { findMonitor } from "../../features/monitors";
 import { STATUS_WORDS } from "../../ui";
@@ -14,20 +14,15 @@ import { Elapsed, LastUpdate, Links } from "./parts";
  * monitors that have entries. Several components of one incident share an entry.
  */
 export function componentRows(source: AttentionSource): AttentionEntry[] {
-  const { components, named, reader, now } = source;
+  const { components, named, now } = source;
   const troubled = components.filter(
-    ({ id, status }) =>
-      status !== "operational" && status !== "under_maintenance" && !named.has(id),
+    ({ id, status }) => status !== "under_maintenance" && !named.has(id),
   );
   if (troubled.length === 0) return [];
-  const causes = listOpenCausesOf(reader, { ids: JSON.stringify(troubled.map(({ id }) => id)) });
-  const starts = new Map<string, number>();
-  const statuses = new Map(troubled.map(({ id, status }) => [id, status]));
-  for (const { componentId, status, startedAt } of causes) {
-    if (status !== statuses.get(componentId)) continue;
-    starts.set(componentId, Math.min(startedAt, starts.get(componentId) ?? startedAt));
-  }
-  const sinceOf = ({ id, updated_at }: ShownComponent) => starts.get(id) ?? Date.parse(updated_at);
+  const sinceOf = (component: ShownComponent) => {
+    const starts = causesOf(source, component).map(({ startedAt }) => startedAt);
+    return starts.length === 0 ? component.updatedAt : Math.min(...starts);
+  };
   const byIncident = Map.groupBy(troubled, (component) => incidentOf(source, component)?.id);
   return Array.from(byIncident, ([incidentId, group]): AttentionEntry[] => {
     const incident = incidentId === undefined ? undefined : source.incidents.get(incidentId);
@@ -83,6 +78,11 @@ export function componentRows(source: AttentionSource): AttentionEntry[] {
   }
 }
 
+/** Returns the open causes that give a component its status. */
+function causesOf({ causes }: AttentionSource, { id, status }: ShownComponent): CauseRow[] {
+  return (causes.get(id) ?? []).filter((cause) => cause.status === status);
+}
+
 function componentRow(
   source: AttentionSource,
   component: ShownComponent,
@@ -90,7 +90,7 @@ function componentRow(
   since: number,
 ): AttentionRow {
   const { role, now, pageNames } = source;
-  const { id, name, status, page_id: pageId } = component;
+  const { id, name, status, pageId } = component;
   const path = componentPath(id);
   const pageName = pageNames?.get(pageId);
   const action = incident ? updateOf(incident) : { href: path, label: "Set status" };
@@ -119,7 +119,8 @@ interface ReasonProps {
 }
 
 /** Reason of a component's status, as a sentence. */
-function Reason({ source: { reader, now }, component, incident }: ReasonProps) {
+function Reason({ source, component, incident }: ReasonProps) {
+  const { reader, now } = source;
   if (incident) {
     return (
       <>
@@ -128,9 +129,9 @@ function Reason({ source: { reader, now }, component, incident }: ReasonProps) {
       </>
     );
   }
-  const [cause] = component.causes.filter(({ status }) => status === component.status);
+  const [cause] = causesOf(source, component);
   if (cause?.source === "monitor") {
-    const monitor = findMonitor(reader, { id: cause.id });
+    const monitor = findMonitor(reader, { id: cause.sourceId });
     return (
       <>
         Marked by the monitor{" "}
@@ -145,12 +146,9 @@ function Reason({ source: { reader, now }, component, incident }: ReasonProps) {
 }
 
 /** Finds the open incident that gives a component its status. */
-function incidentOf(
-  { incidents }: AttentionSource,
-  { causes, status }: ShownComponent,
-): OpenIncident | undefined {
-  const cause = causes.find((each) => each.source === "incident" && each.status === status);
-  return cause && incidents.get(cause.id);
+function incidentOf(source: AttentionSource, component: ShownComponent): OpenIncident | undefined {
+  const cause = causesOf(source, component).find((each) => each.source === "incident");
+  return cause && source.incidents.get(cause.sourceId);
 }
 
 /** Action for an incident that is published. */

@@ -22,7 +22,6 @@ export function AttentionList({ attention }: { attention: Attention }) {
     <section
       class={`card attention t-${worstTone(rows.map(({ tone }) => tone))}`}
       id="attention"
-      data-live=""
       aria-labelledby="attention-title"
     >
       <div class="card-head">
@@ -84,11 +83,11 @@ function More({ attention: { hidden } }: { attention: Attention }) {
 }
 
 /** Replacement of the list if nothing needs attention: one line. */
-export function Calm({ children }: { children: string }) {
+export function Calm() {
   return (
-    <section class="card calm" id="attention" data-live="" aria-label="Needs attention">
+    <section class="card calm" id="attention" aria-label="Needs attention">
       <Icon name="check" />
-      <p>{children}</p>
+      <p>Nothing needs attention. What goes down, fails or expires soon appears here first.</p>
     </section>
   );
 }

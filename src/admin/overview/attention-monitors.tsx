@@ -26,9 +26,9 @@ export function monitorRows(source: AttentionSource): AttentionEntry[] {
   const incidents = Map.groupBy(incidentsOfMonitors, ({ monitorId }) => monitorId);
   const marked = new Map<string, typeof source.components>();
   for (const component of components) {
-    for (const cause of component.causes) {
-      if (cause.source !== "monitor" || cause.status !== component.status) continue;
-      marked.set(cause.id, [...(marked.get(cause.id) ?? []), component]);
+    for (const { source: kind, sourceId, status } of source.causes.get(component.id) ?? []) {
+      if (kind !== "monitor" || status !== component.status) continue;
+      marked.set(sourceId, [...(marked.get(sourceId) ?? []), component]);
     }
   }
   return monitors.filter(isTroubled).map((monitor) => {

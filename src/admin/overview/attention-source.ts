@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Reader } from "../../db";
 import type { Role } from "../../domain/role";
 import type { Tone } from "../../domain/tone";
+import type { CauseRow } from "../../features/components";
 import type { OpenIncident } from "../../features/incidents";
 import type { listOpenIncidentsOfMonitors, listTroubledMonitors } from "../../features/monitors";
 import { DAY_MS } from "../../kernel/time";
@@ -45,7 +46,10 @@ export interface AttentionSource {
   role: Role;
   /** Unix ms. */
   now: number;
+  /** Components that are not operational. */
   components: readonly ShownComponent[];
+  /** Open causes of the components that are not operational, by component id. */
+  causes: ReadonlyMap<string, readonly CauseRow[]>;
   /** Page names by id; undefined if there is only one page. */
   pageNames: ReadonlyMap<string, string> | undefined;
   monitors: readonly TroubledMonitor[];

@@ -1,7 +1,7 @@
 import type { Reader } from "../../db";
 import type { Role } from "../../domain/role";
 import { TONES } from "../../domain/tone";
-import { listAllOpenIncidents } from "../../features/incidents";
+import { listOpenCausesOf } from "../../features/components";
 import {
   findLongestGap,
   listOpenIncidentsOfMonitors,
@@ -20,12 +20,10 @@ import {
   type AttentionSource,
   SOON_MS,
 } from "./attention-source";
-import { type CurrentState, withoutSample } from "./current-state";
+import type { CurrentState } from "./current-state";
 
 /** Rows shown; the others are counted. */
 const ROWS_MAX = 25;
-/** Open incidents that are read; more are not counted. */
-const INCIDENTS_READ = 1_000;
 /** A row that is shown. */
 export type ShownRow = AttentionRow & Pick<AttentionEntry, "tone" | "kind">;
 
@@ -39,19 +37,24 @@ export interface Attention {
   hidden: ReadonlyMap<AttentionKind, number>;
 }
 
-/** Reads what needs attention on the pages of `state`. */
+/** Reads what needs attention in the installation, whose pages are in `state`. */
 export function readAttention(
   reader: Reader,
-  { pages }: CurrentState,
+  { pages, components, openIncidents: open }: CurrentState,
   { role, now }: { role: Role; now: number },
 ): Attention {
-  const open = listAllOpenIncidents(reader, { limit: INCIDENTS_READ });
+  const troubled = components.filter(({ status }) => status !== "operational");
+  const ids = JSON.stringify(troubled.map(({ id }) => id));
   const oldest = open.reduce((first, { id }) => (id < first ? id : first), open[0]?.id ?? "");
   const source: AttentionSource = {
     reader,
     role,
     now,
-    components: withoutSample({ pages }).flatMap(({ document }) => document.components),
+    components: troubled,
+    causes: Map.groupBy(
+      troubled.length === 0 ? [] : listOpenCausesOf(reader, { ids }),
+      ({ componentId }) => componentId,
+    ),
     pageNames:
       pages.length > 1 ? new Map(pages.map(({ page }) => [page.id, page.name])) : undefined,
     monitors: listTroubledMonitors(reader, { certificateUntil: now + SOON_MS }),

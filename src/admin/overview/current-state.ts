@@ -1,62 +1,93 @@
 import type { Reader } from "../../db";
-import type { IncidentRecord } from "../../features/incidents";
-import { isUnderWay, type MaintenanceRecord } from "../../features/maintenance";
+import { listWatchedComponents } from "../../features/components";
+import {
+  type IncidentRecord,
+  listAllOpenIncidents,
+  listIncidentsById,
+  type OpenIncident,
+  type ReadRecords,
+} from "../../features/incidents";
+import {
+  isUnderWay,
+  listPendingMaintenance,
+  type MaintenanceRecord,
+  UPCOMING_MS,
+} from "../../features/maintenance";
 import type { PageRow } from "../../features/pages";
-import type { Snapshot, Snapshots } from "../../features/status";
+import { EMPTY_HEADLINE, type PageHeadline, readHeadlines } from "../../features/status";
 import { readPages } from "../page-choice";
 
+/** Open incidents that are read; more are not counted as needing attention. */
+const INCIDENTS_READ = 1_000;
 /** Open incidents shown on the overview; the list shows all. */
 const INCIDENTS_SHOWN = 10;
 /** Maintenance under way, and upcoming maintenance, shown on the overview. */
 const UNDER_WAY_SHOWN = 10;
 const UPCOMING_SHOWN = 3;
 
+/** A component as the overview counts and names it. */
+export type ShownComponent = ReturnType<typeof listWatchedComponents>[number];
+
+/** A page with the facts that its headline is computed from. */
+export interface PageState {
+  page: PageRow;
+  headline: PageHeadline;
+}
+
 /** Current state of all pages, for the overview. */
 export interface CurrentState {
-  pages: readonly { page: PageRow; document: Snapshot["document"] }[];
-  /**
-   * Open published incidents of all pages, latest start first, 10 at most. `openCount` counts all
-   * of them.
-   */
+  pages: readonly PageState[];
+  /** Components of all pages but the sample page, which is an example, in the order of each page. */
+  components: readonly ShownComponent[];
+  /** Open incidents of all pages, drafts included, in no order. */
+  openIncidents: readonly OpenIncident[];
+  /** Published ones, latest start first, 10 at most. `openCount` counts all of them. */
   incidents: readonly IncidentRecord[];
   openCount: number;
   /** Maintenance under way on all pages, then upcoming maintenance. */
   maintenance: readonly MaintenanceRecord[];
 }
 
-/** A component as the overview counts and names it. */
-export type ShownComponent = Snapshot["document"]["components"][number];
-
-/** Reads the current state from the pages' snapshots, which keeps the overview cheap. */
-export function readCurrentState(reader: Reader, snapshots: Snapshots, now: number): CurrentState {
-  const shown = readPages(reader).flatMap((page) => {
-    const snapshot = snapshots.read(page.slug, now);
-    return snapshot ? [{ page, snapshot }] : [];
-  });
-  const all = shown.map(({ snapshot }) => snapshot);
-  const maintenance = all.flatMap(({ records }) => records.maintenance);
+/**
+ * Reads the current state with a few statements, however many pages there are. Snapshots are not
+ * used: after five minutes they would all be built in one turn of the event loop.
+ */
+export function readCurrentState(
+  reader: Reader,
+  readIncidents: ReadRecords,
+  now: number,
+): CurrentState {
+  const headlines = readHeadlines(reader);
+  const pages = readPages(reader).map((page) => ({
+    page,
+    headline: headlines.get(page.id) ?? EMPTY_HEADLINE,
+  }));
+  const openIncidents = listAllOpenIncidents(reader, { limit: INCIDENTS_READ });
+  const shown = openIncidents
+    .filter(({ isDraft }) => !isDraft)
+    .sort((a, b) => b.startedAt - a.startedAt || (a.id < b.id ? 1 : -1))
+    .slice(0, INCIDENTS_SHOWN);
   return {
-    pages: shown.map(({ page, snapshot }) => ({ page, document: snapshot.document })),
-    incidents: all
-      .flatMap(({ records }) => records.incidents)
-      .sort((a, b) => b.row.startedAt - a.row.startedAt)
-      .slice(0, INCIDENTS_SHOWN),
-    openCount: all.reduce((sum, { openIncidentCount }) => sum + openIncidentCount, 0),
-    maintenance: [
-      ...byStart(maintenance.filter(({ row }) => isUnderWay(row.status))).slice(0, UNDER_WAY_SHOWN),
-      ...byStart(maintenance.filter(({ row }) => row.status === "scheduled")).slice(
-        0,
-        UPCOMING_SHOWN,
-      ),
-    ],
+    pages,
+    components: listWatchedComponents(reader, {}),
+    openIncidents,
+    incidents: listIncidentsById(
+      reader,
+      shown.map(({ id }) => id),
+      readIncidents,
+    ),
+    openCount: pages.reduce((sum, { headline }) => sum + headline.openIncidentCount, 0),
+    maintenance: readMaintenance(reader, now),
   };
 }
 
-/** Returns the pages that people watch: the sample page is an example. */
-export function withoutSample({ pages }: Pick<CurrentState, "pages">): CurrentState["pages"] {
-  return pages.filter(({ page }) => !page.isSample);
-}
-
-function byStart(maintenance: readonly MaintenanceRecord[]): MaintenanceRecord[] {
-  return maintenance.toSorted((a, b) => a.row.scheduledFor - b.row.scheduledFor);
+function readMaintenance(reader: Reader, now: number): MaintenanceRecord[] {
+  const pending = listPendingMaintenance(reader, { limit: UNDER_WAY_SHOWN + UPCOMING_SHOWN });
+  const upcoming = pending.filter(
+    ({ row }) => !isUnderWay(row.status) && row.scheduledFor <= now + UPCOMING_MS,
+  );
+  return [
+    ...pending.filter(({ row }) => isUnderWay(row.status)).slice(0, UNDER_WAY_SHOWN),
+    ...upcoming.slice(0, UPCOMING_SHOWN),
+  ];
 }

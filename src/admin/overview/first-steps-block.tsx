@@ -1,5 +1,5 @@
 import { ButtonLink, Icon, PostButton } from "../../ui";
-import { type FirstStep, HIDE_STEPS_PATH } from "./first-steps";
+import { type FirstStep, HIDE_STEPS_PATH, SHOW_STEPS_PATH } from "./first-steps";
 
 /** First steps after the set-up: the next one has the primary button. */
 export function FirstSteps({ steps }: { steps: readonly FirstStep[] }) {
@@ -24,6 +24,15 @@ export function FirstSteps({ steps }: { steps: readonly FirstStep[] }) {
         ))}
       </ol>
     </section>
+  );
+}
+
+/** Button at the end of the overview that shows the steps again. */
+export function ShowFirstSteps() {
+  return (
+    <div class="steps-again">
+      <PostButton action={SHOW_STEPS_PATH}>Show the first steps</PostButton>
+    </div>
   );
 }
 

@@ -11,8 +11,9 @@ import { NEW_WEBHOOK_PATH } from "../webhooks/webhook-paths";
 import type { CurrentState } from "./current-state";
 import type { Health } from "./health";
 
-/** Path that the button "Hide" submits to. */
+/** Paths that the buttons to hide the steps and to show them again submit to. */
 export const HIDE_STEPS_PATH = "/admin/first-steps/hide";
+export const SHOW_STEPS_PATH = "/admin/first-steps/show";
 
 /** One of the first steps after the set-up. */
 export interface FirstStep {
@@ -23,27 +24,32 @@ export interface FirstStep {
   action: { href: string; label: string } | undefined;
 }
 
+/** First steps that are not all done. */
+export interface FirstSteps {
+  steps: readonly FirstStep[];
+  /** True if an admin hid them. */
+  isHidden: boolean;
+}
+
 /**
  * Returns the first steps, ticked by what exists; the sample page does not count. Undefined when
- * all are done, for roles that may not perform them, and after they were hidden.
+ * all are done, and for roles that may not perform them.
  */
 export function readFirstSteps(
   reader: Reader,
   {
     pages,
+    components: [component],
     health,
     role,
     now,
-  }: Pick<CurrentState, "pages"> & { health: Health; role: Role; now: number },
-): readonly FirstStep[] | undefined {
-  if (!roleAllows(role, "admin") || areFirstStepsHidden(reader)) return undefined;
+  }: Pick<CurrentState, "pages" | "components"> & { health: Health; role: Role; now: number },
+): FirstSteps | undefined {
+  if (!roleAllows(role, "admin")) return undefined;
   const page: PageRow | undefined = choosePage(
     pages.map((one) => one.page).filter(({ isSample }) => !isSample),
     undefined,
   );
-  const component = pages
-    .filter((one) => !one.page.isSample)
-    .flatMap(({ document }) => document.components)[0];
   const steps: FirstStep[] = [
     {
       title: "Create your page",
@@ -76,5 +82,6 @@ export function readFirstSteps(
       action: { href: `${KEYS_PATH}/new`, label: "Create API Key" },
     },
   ];
-  return steps.every(({ isDone }) => isDone) ? undefined : steps;
+  if (steps.every(({ isDone }) => isDone)) return undefined;
+  return { steps, isHidden: areFirstStepsHidden(reader) };
 }

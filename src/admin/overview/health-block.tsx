@@ -36,7 +36,6 @@ export function HealthBlock({ health, role, isCalm, isNarrow, now }: HealthProps
     <section
       class={isNarrow ? "card health is-tall" : "card health"}
       id="health"
-      data-live=""
       aria-label="Health"
     >
       <Now health={health} isCalm={isCalm} now={now} />
@@ -54,30 +53,28 @@ function Now({ health, isCalm, now }: Omit<HealthProps, "role" | "isNarrow">) {
   const { parts, counts, monitors, lastTroubleAt } = health;
   const operational = counts.get("ok") ?? 0;
   const others = TONES.toReversed().filter((tone) => tone !== "ok" && counts.has(tone));
-  const monitorCount = sumOf(monitors);
-  if (others.length === 0 && monitorCount === 0) {
+  const active = sumOf(monitors) - (monitors.get("paused") ?? 0);
+  const watching = (monitors.get("up") ?? 0) + (monitors.get("maintenance") ?? 0);
+  if (parts.length === 0 || (others.length === 0 && active === 0)) {
     return (
       <div class="health-now">
         <UnsetGauge />
         <div>
-          <h2>Not monitored yet</h2>
-          <p class="muted">
-            {parts.length === 0
-              ? "No components yet."
-              : "No monitor checks these components yet. Their status is set by hand."}
-          </p>
+          <h2>{parts.length === 0 ? "No components yet" : "Not monitored yet"}</h2>
+          <p class="muted">{unsetText(health)}</p>
         </div>
       </div>
     );
   }
-  if (others.length === 0 && isCalm && parts.length > 0) {
+  // A monitor without a result cannot say that all is well.
+  if (others.length === 0 && isCalm && watching === active) {
     return (
       <div class="health-now">
         <ClosedGauge />
         <div>
           <h2>All clear</h2>
           <p class="muted">
-            {plural(parts.length, "component")} and {plural(monitorCount, "monitor")} are well.
+            {plural(parts.length, "component")} and {plural(active, "monitor")} are well.
             {lastTroubleAt === null
               ? " No component has been down so far."
               : ` No component has been down for ${elapsed(lastTroubleAt, now)}.`}
@@ -88,7 +85,7 @@ function Now({ health, isCalm, now }: Omit<HealthProps, "role" | "isNarrow">) {
   }
   return (
     <div class="health-now">
-      {parts.length === 0 ? <UnsetGauge /> : <Gauge parts={parts} operational={operational} />}
+      <Gauge parts={parts} operational={operational} />
       <div>
         <h2>
           {operational.toLocaleString("en")}&nbsp;of&nbsp;{parts.length.toLocaleString("en")}{" "}
@@ -106,6 +103,14 @@ function Now({ health, isCalm, now }: Omit<HealthProps, "role" | "isNarrow">) {
       </div>
     </div>
   );
+}
+
+/** Returns the reason why the ring is dashed. */
+function unsetText({ parts, monitors }: Health): string {
+  if (parts.length === 0) return "Status pages list components with their statuses.";
+  return monitors.size === 0
+    ? "No monitor checks these components yet. Their status is set by hand."
+    : "All monitors are paused. The status of components is set by hand.";
 }
 
 interface NumberProps {

@@ -3,11 +3,11 @@ import type { MonitorState } from "../../domain/monitor-state";
 import { STATUS_TONES, type Tone, worstTone, IMPACT_TONES } from "../../domain/tone";
 import { type TotalUptime, totalUptime } from "../../features/analytics";
 import { findLastTrouble } from "../../features/components";
-import { listIncidents } from "../../features/incidents";
+import { findLastIncidentStart } from "../../features/incidents";
 import { countMonitorsByState } from "../../features/monitors";
 import { countAttempts } from "../../features/webhooks";
 import { DAY_MS, MINUTE_MS, startOfDay } from "../../kernel/time";
-import { type CurrentState, withoutSample } from "./current-state";
+import type { CurrentState } from "./current-state";
 import type { GaugePart } from "./gauge";
 
 /** UTC days of the uptime, including today, as in Analytics. */
@@ -24,7 +24,7 @@ export interface Health {
   openIncidents: number;
   /** Tone of the worst open incident's impact. */
   incidentTone: Tone;
-  /** Start of the newest resolved incident in unix ms; undefined without one, or if one is open. */
+  /** Start of the last incident in unix ms; undefined without one, or if one is open. */
   lastIncidentAt: number | undefined;
   uptime: TotalUptime;
   attempts: ReturnType<typeof countAttempts>;
@@ -32,28 +32,30 @@ export interface Health {
   lastTroubleAt: number | null;
 }
 
-/** Creates the reader of the health. The uptime is computed once a minute at most. */
+/**
+ * Creates the reader of the health. The uptime is computed once a minute at most, also for requests
+ * that wait for it at the same time.
+ */
 export function createHealthReader() {
-  let cached: { minute: number; uptime: TotalUptime } | undefined;
+  let cached: { minute: number; uptime: Promise<TotalUptime> } | undefined;
 
   async function uptimeOf(reader: Reader, now: number): Promise<TotalUptime> {
     const minute = Math.floor(now / MINUTE_MS);
     if (cached?.minute === minute) return cached.uptime;
     const span = { from: startOfDay(now) - (UPTIME_DAYS - 1) * DAY_MS, to: now };
-    const uptime = await totalUptime(reader, span, COMPONENTS_MAX);
+    const uptime = totalUptime(reader, span, COMPONENTS_MAX);
     cached = { minute, uptime };
+    // A failed read is repeated by the next request.
+    void uptime.then(undefined, () => (cached = undefined));
     return uptime;
   }
 
   return async (reader: Reader, state: CurrentState, now: number): Promise<Health> => {
     const uptime = await uptimeOf(reader, now);
-    const parts = withoutSample(state).flatMap(({ document }) =>
-      document.components.map(({ status, group_id: group }) => ({
-        tone: STATUS_TONES[status],
-        group: group ?? document.page.id,
-      })),
-    );
-    const [last] = state.openCount > 0 ? [] : listIncidents(reader, { isOpen: false, limit: 1 });
+    const parts = state.components.map(({ status, groupId, pageId }) => ({
+      tone: STATUS_TONES[status],
+      group: groupId ?? pageId,
+    }));
     const isWell = parts.every(({ tone }) => tone === "ok" || tone === "maint");
     const counted = Map.groupBy(parts, ({ tone }) => tone);
     return {
@@ -64,11 +66,12 @@ export function createHealthReader() {
       ),
       openIncidents: state.openCount,
       incidentTone: worstTone(
-        state.pages.flatMap(({ document }) =>
-          document.incidents.map(({ impact }) => IMPACT_TONES[impact]),
+        state.pages.flatMap(({ headline }) =>
+          headline.incidents.map(({ impact }) => IMPACT_TONES[impact]),
         ),
       ),
-      lastIncidentAt: last && !last.row.draft ? last.row.startedAt : undefined,
+      lastIncidentAt:
+        state.openCount > 0 ? undefined : (findLastIncidentStart(reader, {})?.at ?? undefined),
       uptime,
       attempts: countAttempts(reader, now),
       lastTroubleAt: isWell ? (findLastTrouble(reader, {})?.endedAt ?? null) : null,

@@ -9,7 +9,7 @@ import {
 } from "../../features/components";
 import { sum } from "../../kernel/numbers";
 import { DAY_MS, MINUTE_MS } from "../../kernel/time";
-import { type CurrentState, type ShownComponent, withoutSample } from "./current-state";
+import type { CurrentState, ShownComponent } from "./current-state";
 
 /** Lanes shown; the other components are counted. */
 const LANES_MAX = 8;
@@ -37,13 +37,9 @@ export interface LastDay {
 }
 
 /** Reads the last 24 hours of all components from their causes. */
-export function readLastDay(reader: Reader, { pages }: CurrentState, now: number): LastDay {
+export function readLastDay(reader: Reader, state: CurrentState, now: number): LastDay {
   const since = now - DAY_MS;
-  const components = new Map(
-    withoutSample({ pages }).flatMap(({ document }) =>
-      document.components.map((one) => [one.id, one]),
-    ),
-  );
+  const components = new Map(state.components.map((one) => [one.id, one]));
   const troubled = listTroubledComponents(reader, { since, now, limit: LANES_MAX });
   const ids = JSON.stringify(troubled.map(({ id }) => id));
   const causes = Map.groupBy(

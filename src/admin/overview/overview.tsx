@@ -1,8 +1,7 @@
 import type { StorageState } from "../../db";
 import { type Role, roleAllows } from "../../domain/role";
 import type { AuditRow } from "../../events";
-import { toIso } from "../../kernel/time";
-import { ButtonLink, Icon, PageHead, shortDay } from "../../ui";
+import { ButtonLink, Icon, PageHead } from "../../ui";
 import { REPORT_PATH } from "../incidents/incident-paths";
 import { PLAN_PATH } from "../maintenance/maintenance-paths";
 import { FirstPage } from "../no-page";
@@ -11,8 +10,8 @@ import { AttentionList, Calm } from "./attention-list";
 import { ChangesBlock } from "./changes-block";
 import type { CurrentState } from "./current-state";
 import { EventsBlock } from "./events-block";
-import type { FirstStep } from "./first-steps";
-import { FirstSteps } from "./first-steps-block";
+import type { FirstSteps as Steps } from "./first-steps";
+import { FirstSteps, ShowFirstSteps } from "./first-steps-block";
 import type { Health } from "./health";
 import { HealthBlock } from "./health-block";
 import type { LastDay } from "./last-day";
@@ -25,8 +24,8 @@ export interface OverviewData {
   attention: Attention;
   health: Health;
   day: LastDay;
-  /** First steps after the set-up; undefined once they are done or hidden. */
-  steps: readonly FirstStep[] | undefined;
+  /** First steps after the set-up; undefined once they are done, and for roles below admin. */
+  firstSteps: Steps | undefined;
   /** Latest changes with the paths of their objects; undefined for roles that may not see them. */
   changes: { entries: readonly AuditRow[]; links: ReadonlyMap<string, string> } | undefined;
 }
@@ -40,14 +39,17 @@ interface OverviewProps {
 
 /** `/admin`: what needs attention first, then the health of everything. */
 export function Overview({ data, storage, role, now }: OverviewProps) {
-  const { state, attention, health, day, steps, changes } = data;
+  const { state, attention, health, day, firstSteps, changes } = data;
   const { pages } = state;
+  const steps = firstSteps?.isHidden === false ? firstSteps.steps : undefined;
+  const again = firstSteps?.isHidden ? <ShowFirstSteps /> : null;
   if (pages.length === 0) {
     return (
       <>
         <PageHead title="Overview" />
         <StorageNotice storage={storage} />
         {steps ? <FirstSteps steps={steps} /> : <FirstPage role={role} />}
+        {again}
       </>
     );
   }
@@ -60,17 +62,17 @@ export function Overview({ data, storage, role, now }: OverviewProps) {
       <PageHead title="Overview" actions={<Actions role={role} hasSteps={steps !== undefined} />} />
       <StorageNotice storage={storage} />
       {steps ? <FirstSteps steps={steps} /> : null}
-      {isCalm ? (
-        <>
-          <HealthBlock health={health} role={role} isCalm={!hasFault} isNarrow={false} now={now} />
-          {hasFault ? null : <Calm>{calmText(health)}</Calm>}
-        </>
-      ) : (
-        <div class="beside">
-          <AttentionList attention={attention} />
-          <HealthBlock health={health} role={role} isCalm={false} isNarrow now={now} />
-        </div>
-      )}
+      <div class={isCalm ? "now" : "beside now"} id="now" data-live="">
+        {isCalm ? null : <AttentionList attention={attention} />}
+        <HealthBlock
+          health={health}
+          role={role}
+          isCalm={isCalm && !hasFault}
+          isNarrow={!isCalm}
+          now={now}
+        />
+        {isCalm && !hasFault ? <Calm /> : null}
+      </div>
       <LastDayBlock day={day} />
       <div class={changes && changes.entries.length > 0 ? "two" : undefined}>
         <EventsBlock state={state} pageNames={pageNames} now={now} />
@@ -79,17 +81,9 @@ export function Overview({ data, storage, role, now }: OverviewProps) {
         ) : null}
       </div>
       <PagesBlock pages={pages} />
+      {again}
     </>
   );
-}
-
-/** Returns the line of a screen on which nothing needs attention. */
-function calmText({ lastTroubleAt }: Health): string {
-  const since =
-    lastTroubleAt === null
-      ? "Nothing needs attention."
-      : `All is well since ${shortDay(toIso(lastTroubleAt))}, ${toIso(lastTroubleAt).slice(11, 16)} UTC.`;
-  return `${since} What goes down, fails or expires soon appears here first.`;
 }
 
 /** Buttons of the head. The next of the first steps has the primary button while there are any. */

@@ -14,17 +14,17 @@ export function PagesBlock({ pages }: Pick<CurrentState, "pages">) {
   return (
     <Block id="pages" title="Pages" aside={<a href={PAGES_PATH}>All pages</a>}>
       <ul class="rows">
-        {pages.slice(0, PAGES_SHOWN).map(({ page, document }) => {
-          const tone = toneOf(document);
+        {pages.slice(0, PAGES_SHOWN).map(({ page, headline }) => {
+          const tone = toneOf(headline);
           return (
             <li key={page.id} class="row">
               <Shape tone={tone} />
               <div>
                 <p class="row-title">
                   <a href={pagePath(page.id)}>{page.name}</a>{" "}
-                  <span class={`state t-${tone}`}>{headlineText(document)}</span>
+                  <span class={`state t-${tone}`}>{headlineText(headline)}</span>
                 </p>
-                <p class="row-note">{describePage(page, document.components.length)}</p>
+                <p class="row-note">{describePage(page, headline.componentCount)}</p>
               </div>
               <div class="row-side">
                 <a class="button icon" href={`/status/${page.slug}`}>

@@ -2,16 +2,17 @@ import { Elysia } from "elysia";
 import type { Reader } from "../../db";
 import { type Role, roleAllows } from "../../domain/role";
 import { searchAudit } from "../../events";
-import { hideFirstSteps } from "../../features/settings";
-import type { Snapshots } from "../../features/status";
-import { actorOf, formBody, session, sessionOf } from "../../http";
+import { createIncidentCache } from "../../features/incidents";
+import { setFirstStepsHidden } from "../../features/settings";
+import { actorOf, formBody, type RequestContext, session, sessionOf } from "../../http";
 import { linksOf } from "../activity/target-links";
 import type { AdminDependencies } from "../dependencies";
 import { HOME_PATH } from "../paths";
+import { shareRead } from "../shared-read";
 import { screenOperation } from "../screen-operation";
 import { readAttention } from "./attention";
 import { readCurrentState } from "./current-state";
-import { HIDE_STEPS_PATH, readFirstSteps } from "./first-steps";
+import { HIDE_STEPS_PATH, readFirstSteps, SHOW_STEPS_PATH } from "./first-steps";
 import { createHealthReader } from "./health";
 import { readLastDay } from "./last-day";
 import { Overview, type OverviewData } from "./overview";
@@ -20,23 +21,40 @@ import { Overview, type OverviewData } from "./overview";
 const CHANGES_SHOWN = 6;
 
 /** Routes of `/admin`. */
-export function overviewAdminRoutes(
-  { ctx, requestContexts, render, flashes, writeAs }: AdminDependencies,
-  snapshots: Snapshots,
-) {
+export function overviewAdminRoutes(deps: AdminDependencies) {
+  const { ctx, requestContexts, render, flashes, writeAs } = deps;
   const readHealth = createHealthReader();
+  const readIncidents = createIncidentCache();
 
   async function read(reader: Reader, role: Role, now: number): Promise<OverviewData> {
-    const state = readCurrentState(reader, snapshots, now);
+    const state = readCurrentState(reader, readIncidents, now);
     const health = await readHealth(reader, state, now);
     return {
       state,
       attention: readAttention(reader, state, { role, now }),
       health,
-      steps: readFirstSteps(reader, { pages: state.pages, health, role, now }),
+      firstSteps: readFirstSteps(reader, { ...state, health, role, now }),
       day: readLastDay(reader, state, now),
       changes: roleAllows(role, "admin") ? readChanges(reader, role) : undefined,
     };
+  }
+
+  const readAs = (role: Role) => shareRead(ctx.db, (now) => read(ctx.db, role, now));
+  const readers: Record<Role, (now: number) => Promise<OverviewData>> = {
+    owner: readAs("owner"),
+    admin: readAs("admin"),
+    editor: readAs("editor"),
+    viewer: readAs("viewer"),
+  };
+
+  async function setHidden(requestContext: RequestContext, isHidden: boolean): Promise<Response> {
+    await writeAs(requestContext, (tx) =>
+      setFirstStepsHidden(ctx, tx, isHidden, actorOf(requestContext)),
+    );
+    const text = isHidden
+      ? "The first steps are hidden. A button at the end of this screen shows them again."
+      : "The first steps are shown again.";
+    return flashes.redirect(sessionOf(requestContext).id, HOME_PATH, text);
   }
 
   return new Elysia()
@@ -46,7 +64,7 @@ export function overviewAdminRoutes(
       async ({ request, requestContext }) => {
         const { now } = requestContext;
         const { role } = sessionOf(requestContext).user;
-        const data = await read(ctx.db, role, now);
+        const data = await readers[role](now);
         return render.screen(
           { request, requestContext },
           {
@@ -57,15 +75,14 @@ export function overviewAdminRoutes(
       },
       screenOperation("Show open incidents, maintenance and status pages", session("viewer")),
     )
-    .post(
-      HIDE_STEPS_PATH,
-      async ({ requestContext }) => {
-        await writeAs(requestContext, (tx) => hideFirstSteps(ctx, tx, actorOf(requestContext)));
-        const { id } = sessionOf(requestContext);
-        return flashes.redirect(id, HOME_PATH, "The first steps are hidden.");
-      },
-      { ...formBody(), ...screenOperation("Hide the first steps", session("admin")) },
-    );
+    .post(HIDE_STEPS_PATH, async ({ requestContext }) => setHidden(requestContext, true), {
+      ...formBody(),
+      ...screenOperation("Hide the first steps", session("admin")),
+    })
+    .post(SHOW_STEPS_PATH, async ({ requestContext }) => setHidden(requestContext, false), {
+      ...formBody(),
+      ...screenOperation("Show the first steps again", session("admin")),
+    });
 }
 
 function readChanges(reader: Reader, role: Role): OverviewData["changes"] {

@@ -20,7 +20,7 @@ export interface TotalUptime {
 }
 
 /** Components whose causes are read and folded in one turn of the event loop. */
-const COMPONENTS_PER_TURN = 200;
+const COMPONENTS_PER_TURN = 100;
 
 /**
  * Returns the uptime of at most `limit` components together in a span of unix ms, by the method of

@@ -69,7 +69,12 @@ export {
   listOpenCausesOfSource,
 } from "./cause-store";
 export { searchComponents } from "./search-store";
-export { findLastTrouble, listCausesBetween, listTroubledComponents } from "./trouble-store";
+export {
+  findLastTrouble,
+  listCausesBetween,
+  listTroubledComponents,
+  listWatchedComponents,
+} from "./trouble-store";
 export {
   countStatuses,
   type ComponentRow,

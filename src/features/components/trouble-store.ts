@@ -2,7 +2,7 @@
  * Causes of all components, for the overview. Found by `component_causes_by_time`, component by
  * component.
  */
-import { and, desc, eq, isNull, sql } from "drizzle-orm";
+import { and, asc, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db";
 import { componentCauses, components } from "../../db/tables/components";
 import { pages } from "../../db/tables/pages";
@@ -21,40 +21,55 @@ const inSpan = ($: { since: number; now: number }) =>
   sql`${status} <> 'operational' AND ${startedAt} < ${$.now}
     AND (${endedAt} IS NULL OR ${endedAt} > ${$.since})`;
 
+/** Lists the components of all pages but the sample page, page by page in the order of the page. */
+export const listWatchedComponents = selectMany((orm, _$: Record<string, never>) =>
+  orm
+    .select({
+      id: components.id,
+      pageId: components.pageId,
+      groupId: components.groupId,
+      name: components.name,
+      status: components.status,
+      updatedAt: components.updatedAt,
+    })
+    .from(pages)
+    .innerJoin(components, eq(components.pageId, pages.id))
+    .where(and(isNull(pages.deletedAt), eq(pages.isSample, false), isNull(components.deletedAt)))
+    .orderBy(asc(pages.id), asc(components.position), asc(components.id)),
+);
+
 /**
- * Lists the components, except those of the sample page, that were not operational between `since` and `now` (unix ms), worst status
- * first, then the longest. `total` counts all of them; causes at the same time count twice in the
- * order.
+ * Lists the components, except those of the sample page, that were not operational between `since`
+ * and `now` (unix ms), worst status first, then the longest. `total` counts all of them; causes at
+ * the same time count twice in the order.
  */
 export const listTroubledComponents = selectMany(
   (orm, $: { since: number; now: number; limit: number }) =>
     orm
-      .select({
-        id: components.id,
-        total: sql<number>`count(*) OVER ()`,
-      })
-      .from(pages)
-      .crossJoin(components)
-      .crossJoin(componentCauses)
-      .where(
-        and(
-          isNull(pages.deletedAt),
-          eq(pages.isSample, false),
-          eq(components.pageId, pages.id),
-          isNull(components.deletedAt),
-          eq(componentCauses.componentId, components.id),
-          inSpan($),
-        ),
-      )
-      .groupBy(components.id)
+      .select({ id: sql<string>`t.component_id`, total: sql<number>`count(*) OVER ()` })
+      .from(sql`(${troubleOf("IS NULL", $)} UNION ALL ${troubleOf(sql`> ${$.since}`, $)}) AS t`)
+      .groupBy(sql`t.component_id`)
       .orderBy(
-        desc(sql`max(${severity})`),
+        desc(sql`max(t.severity)`),
         desc(
-          sql`sum(min(coalesce(${endedAt}, ${$.now}), ${$.now}) - max(${startedAt}, ${$.since}))`,
+          sql`sum(min(coalesce(t.ended_at, ${$.now}), ${$.now}) - max(t.started_at, ${$.since}))`,
         ),
+        sql`t.component_id`,
       )
       .limit($.limit),
 );
+
+/** Selects causes by their end. Each condition uses its own part of the index. */
+function troubleOf(end: SQL | "IS NULL", $: { now: number }) {
+  return sql`SELECT component_causes.component_id, component_causes.started_at,
+      component_causes.ended_at, ${severity} AS severity
+    FROM pages CROSS JOIN components CROSS JOIN component_causes
+    WHERE pages.deleted_at IS NULL AND pages.is_sample = 0
+      AND components.page_id = pages.id AND components.deleted_at IS NULL
+      AND component_causes.component_id = components.id
+      AND component_causes.ended_at ${end === "IS NULL" ? sql.raw(end) : end}
+      AND component_causes.status <> 'operational' AND component_causes.started_at < ${$.now}`;
+}
 
 /** Lists the causes of components (`ids`: a JSON list) between `since` and `now` (unix ms). */
 export const listCausesBetween = selectMany((orm, $: { ids: string; since: number; now: number }) =>
@@ -65,7 +80,10 @@ export const listCausesBetween = selectMany((orm, $: { ids: string; since: numbe
     .where(and(sql`${componentCauses.componentId} = j.value`, inSpan($))),
 );
 
-/** Finds the latest end of an outage or a degraded time of any component, in unix ms. The sample page is left out. */
+/**
+ * Finds the latest end of an outage or a degraded time of any component, in unix ms. The sample page
+ * is left out.
+ */
 export const findLastTrouble = selectOne((orm, _$: Record<string, never>) =>
   orm
     .select({

@@ -12,6 +12,7 @@ export {
   listEndedIncidents,
   listIncidents,
   listIncidentsBetween,
+  listIncidentsById,
   listNewestIncidents,
   listOpenIncidents,
   listOpenSummariesOf,
@@ -20,7 +21,7 @@ export {
 export { AddUpdateBody, CreateIncidentBody, EditUpdateBody, UpdateIncidentBody } from "./bodies";
 export { createIncidentCache } from "./incident-cache";
 export { Incident, type IncidentSource, presentIncident, presentUpdate } from "./model";
-export { listAllOpenIncidents, type OpenIncident } from "./open-store";
+export { findLastIncidentStart, listAllOpenIncidents, type OpenIncident } from "./open-store";
 export { getIncident, getIncidentPart, getIncidentRow, type IncidentRecord } from "./records";
 export { searchIncidents } from "./search-store";
 export { countOpenImpacts } from "./list-store";

@@ -29,7 +29,7 @@ import {
   type UpdateSummary,
   withBody,
 } from "./records";
-import { listIncidentRows, listNewestRows, listOpenRows } from "./store";
+import { findIncident, listIncidentRows, listNewestRows, listOpenRows } from "./store";
 
 /** Function that reads the records of incidents, in their order, each with its 20 newest updates. */
 export type ReadRecords = (
@@ -44,6 +44,18 @@ export function listOpenIncidents(
   read: ReadRecords = toDocumentRecords,
 ): IncidentRecord[] {
   return read(reader, listOpenRows(reader, page));
+}
+
+/** Lists incidents in the order of their ids. Deleted ones are left out. */
+export function listIncidentsById(
+  reader: Reader,
+  ids: readonly string[],
+  read: ReadRecords = toDocumentRecords,
+): IncidentRecord[] {
+  return read(
+    reader,
+    ids.flatMap((id) => findIncident(reader, { id }) ?? []),
+  );
 }
 
 /** Lists the published incidents of a page that started last, newest start first. */

@@ -1,6 +1,9 @@
-/* Open incidents of all pages, for the overview. Found by the partial index of open incidents. */
+/*
+ * Incidents of all pages, for the overview. Open ones are found by their partial index, the last one
+ * by `incidents_by_start`, page by page.
+ */
 import { and, eq, isNull, sql } from "drizzle-orm";
-import { selectMany } from "../../db";
+import { selectMany, selectOne } from "../../db";
 import { incidents } from "../../db/tables/incidents";
 import { pages } from "../../db/tables/pages";
 
@@ -32,6 +35,19 @@ export const listAllOpenIncidents = selectMany((orm, $: { limit: number }) =>
       ),
     )
     .limit($.limit),
+);
+
+/** Finds the latest start of a published incident of any page, in unix ms. */
+export const findLastIncidentStart = selectOne((orm, _$: Record<string, never>) =>
+  orm
+    .select({
+      at: sql<number | null>`max((
+        SELECT i.started_at FROM incidents AS i
+        WHERE i.page_id = ${pages.id} AND i.draft = 0 AND i.deleted_at IS NULL
+        ORDER BY i.started_at DESC LIMIT 1))`,
+    })
+    .from(pages)
+    .where(isNull(pages.deletedAt)),
 );
 
 export type OpenIncident = ReturnType<typeof listAllOpenIncidents>[number];

@@ -69,8 +69,8 @@ export const listOpenIncidentsOfMonitors = selectMany((orm, $: { from: string })
 );
 
 /**
- * Finds the longest time without data that began after `since` (unix ms), has ended and has this
- * message.
+ * Finds the longest time without data that ended after `since` (unix ms) and has this message. Such
+ * a time is common to all monitors that ran: those of the 20 oldest that are not paused are read.
  */
 export const findLongestGap = selectOne((orm, $: { since: number; message: string }) =>
   orm
@@ -78,16 +78,20 @@ export const findLongestGap = selectOne((orm, $: { since: number; message: strin
       startedAt: monitorSpans.startedAt,
       endedAt: sql<number>`coalesce(${monitorSpans.endedAt}, 0)`,
     })
-    .from(monitors)
+    .from(
+      sql`(SELECT m.num FROM monitors AS m JOIN monitor_states AS s ON s.monitor_num = m.num
+        WHERE m.deleted_at IS NULL AND s.state <> 'paused' ORDER BY m.num LIMIT 20) AS oldest`,
+    )
     .crossJoin(monitorSpans)
     .where(
       and(
-        isNull(monitors.deletedAt),
-        eq(monitorSpans.monitorNum, monitors.num),
-        gt(monitorSpans.startedAt, $.since),
+        sql`${monitorSpans.monitorNum} = oldest.num`,
+        // Spans have no gaps, so that one at most began before and ended after.
+        sql`${monitorSpans.startedAt} >= coalesce((SELECT max(b.started_at) FROM monitor_spans AS b
+          WHERE b.monitor_num = oldest.num AND b.started_at <= ${$.since}), 0)`,
+        gt(monitorSpans.endedAt, $.since),
         eq(monitorSpans.state, "no_data"),
         eq(monitorSpans.message, $.message),
-        sql`${monitorSpans.endedAt} IS NOT NULL`,
       ),
     )
     .orderBy(desc(sql`${monitorSpans.endedAt} - ${monitorSpans.startedAt}`))

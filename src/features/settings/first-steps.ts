@@ -11,9 +11,18 @@ export function areFirstStepsHidden(reader: Reader): boolean {
   return findSetting(reader, { name: FIRST_STEPS_HIDDEN })?.value === true;
 }
 
-/** Hides the first steps for the whole installation. Writes nothing if they are hidden already. */
-export function hideFirstSteps(ctx: Pick<AppContext, "clock">, tx: Tx, actor: Actor): void {
-  if (areFirstStepsHidden(tx)) return;
-  putSetting(tx, { name: FIRST_STEPS_HIDDEN, value: true, now: ctx.clock.now() });
-  audit(ctx, tx, actor, "settings.first_steps", FIRST_STEPS_HIDDEN, "Hid the first steps");
+/**
+ * Hides the first steps for the whole installation, or shows them again. Writes nothing if they are
+ * in this state already.
+ */
+export function setFirstStepsHidden(
+  ctx: Pick<AppContext, "clock">,
+  tx: Tx,
+  isHidden: boolean,
+  actor: Actor,
+): void {
+  if (areFirstStepsHidden(tx) === isHidden) return;
+  putSetting(tx, { name: FIRST_STEPS_HIDDEN, value: isHidden, now: ctx.clock.now() });
+  const summary = isHidden ? "Hid the first steps" : "Showed the first steps again";
+  audit(ctx, tx, actor, "settings.first_steps", FIRST_STEPS_HIDDEN, summary);
 }

@@ -5,9 +5,19 @@ import { headlineOf, type HeadlineFacts } from "./rules";
 
 /** Headline of a page with the statuses and impacts that it is computed from. */
 export interface PageHeadline extends HeadlineFacts {
+  componentCount: number;
   /** Number of published open incidents. */
   openIncidentCount: number;
 }
+
+/** Headline of a page without components and open incidents. */
+export const EMPTY_HEADLINE: PageHeadline = {
+  status: headlineOf([]),
+  components: [],
+  incidents: [],
+  componentCount: 0,
+  openIncidentCount: 0,
+};
 
 /** Reads the headlines of all pages by id, with two statements. A page without components and open incidents has no entry. */
 export function readHeadlines(reader: Reader): ReadonlyMap<string, PageHeadline> {
@@ -25,6 +35,7 @@ export function readHeadlines(reader: Reader): ReadonlyMap<string, PageHeadline>
       status: headlineOf(statuses, impacts),
       components: counts,
       incidents: open,
+      componentCount: statuses.length,
       openIncidentCount: open.reduce((total, { count }) => total + count, 0),
     });
   }

@@ -13,7 +13,7 @@ export {
   readLatency,
   readPastEntries,
 } from "./history";
-export { type PageHeadline, readHeadlines } from "./headlines";
+export { EMPTY_HEADLINE, type PageHeadline, readHeadlines } from "./headlines";
 export { StatusDocument } from "./model";
 export { buildSnapshot, readHeadline, type Snapshot } from "./snapshot";
 export {

@@ -7,6 +7,7 @@ import { createTestApp, type TestApp } from "../../support/app";
 import { openOverview } from "../../support/overview";
 
 const HIDE = "/admin/first-steps/hide";
+const SHOW = "/admin/first-steps/show";
 
 async function stepsOf(app: TestApp, session: string) {
   const { page } = await openOverview(app, session);
@@ -78,7 +79,7 @@ describe("the first steps", () => {
     const { titles, page } = await openOverview(app, session);
     expect(titles).toEqual([]);
     expect(page.texts("#last-day")).toEqual([]);
-    expect(page.texts("#health h2")).toEqual(["Not monitored yet"]);
+    expect(page.texts("#health h2")).toEqual(["No components yet"]);
   });
 
   test("an admin hides the first steps for everyone, once", async () => {
@@ -98,6 +99,30 @@ describe("the first steps", () => {
     }
   });
 
+  test("hidden first steps can be shown again, from a button that goes when all are done", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("admin");
+    const again = async (as = session) =>
+      (await openOverview(app, as)).page.attributes("main .steps-again form", "action");
+    expect(await again()).toEqual([]);
+    await app.call(HIDE, { session, form: {} });
+    // Also before the first page exists.
+    expect(await again()).toEqual([SHOW]);
+    await app.page();
+    expect(await again()).toEqual([SHOW]);
+    expect(await again(await app.signedIn("editor"))).toEqual([]);
+    const shown = await app.call(SHOW, { session, form: {} });
+    expect([shown.status, shown.headers.get("location")]).toEqual([303, "/admin"]);
+    expect(await again()).toEqual([]);
+    expect((await stepsOf(app, session)).count).toEqual(["2 of 5 done"]);
+    expect(app.audit().at(-1)?.summary).toBe("Showed the first steps again");
+    await app.call(HIDE, { session, form: {} });
+    await addMonitor(app);
+    await addWebhook(app);
+    await app.createKey();
+    expect(await again()).toEqual([]);
+  });
+
   test.each(["editor", "viewer"] as const)(
     "the overview of a %s has no first steps, and hiding them is refused",
     async (role) => {
@@ -105,7 +130,10 @@ describe("the first steps", () => {
       await app.page();
       const session = await app.signedIn(role);
       expect((await stepsOf(app, session)).count).toEqual([]);
-      expect((await app.call(HIDE, { session, form: {} })).status).toBe(403);
+      for (const path of [HIDE, SHOW]) {
+        // oxlint-disable-next-line no-await-in-loop
+        expect((await app.call(path, { session, form: {} })).status).toBe(403);
+      }
       expect((await stepsOf(app, await app.signedIn("owner"))).count).toEqual(["2 of 5 done"]);
     },
   );

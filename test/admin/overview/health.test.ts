@@ -61,6 +61,36 @@ describe("the health of the overview", () => {
     ]);
   });
 
+  test("the health says for how long no component was down, and the line says nothing about it", async () => {
+    await using site = await createMonitorDashboard();
+    const { API: api = "" } = site.site.components;
+    const now = site.app.clock.now();
+    const id = await site.make({ component_ids: [api] });
+    await site.applyTransition(id, "down", now - 30 * MINUTE);
+    await site.applyTransition(id, "up", now - 12 * MINUTE);
+    const { page } = await openOverview(site.app, site.session);
+    expect(page.texts("#health p")).toEqual([
+      "2 components and 1 monitor are well. No component has been down for 12 min.",
+    ]);
+    expect(page.texts("#attention")[0]).toStartWith("Nothing needs attention.");
+  });
+
+  test("all is not clear while a monitor has no result, and without components or active monitors", async () => {
+    await using site = await createMonitorDashboard();
+    const healthOf = async () => {
+      const { page } = await openOverview(site.app, site.session);
+      return [page.texts("#health h2")[0], page.texts("#health .number")[0]];
+    };
+    const now = site.app.clock.now();
+    await site.applyTransition(await site.make(), "up", now);
+    const other = await site.make();
+    expect(await healthOf()).toEqual(["2 of 2 operational", "Monitors1 of 2 up1 not checked yet"]);
+    await site.applyTransition(other, "no_data", now);
+    expect(await healthOf()).toEqual(["2 of 2 operational", "Monitors1 of 2 up1 without data"]);
+    await site.applyTransition(other, "paused", now);
+    expect(await healthOf()).toEqual(["All clear", "Monitors1 of 1 up1 paused"]);
+  });
+
   test("the four numbers count monitors, incidents, uptime and deliveries, each with a link", async () => {
     await using site = await createMonitorDashboard();
     const now = site.app.clock.now();

@@ -48,18 +48,6 @@ describe("the overview", () => {
     ]);
   });
 
-  test("the line says since when all is well", async () => {
-    await using site = await createReportSite();
-    const { id } = await site.open({ components: { [site.api]: "major_outage" } });
-    await site.app.clock.advance(5 * MINUTE);
-    const end = new Date(site.app.clock.now()).toISOString().slice(11, 16);
-    await site.update(id, { status: "resolved" });
-    await site.app.clock.advance(5 * MINUTE);
-    const [line] = (await overviewOf(site)).texts("#attention");
-    expect(line).toMatch(/^All is well since \d+ \w+ \d{4}, /);
-    expect(line).toContain(`${end} UTC.`);
-  });
-
   test("the overview does not say that all is well while changes cannot be stored", async () => {
     await using site = await createReportSite();
     site.app.ctx.db.storage = () => ({ fault: "disk_full", isDamaged: false });
@@ -75,11 +63,10 @@ describe("the overview", () => {
     await site.app.clock.advance(MINUTE);
     const page = await overviewOf(site, await site.app.signedIn("admin"));
     expect(page.attributes("main [data-live]", "id").toSorted()).toEqual([
-      "attention",
       "changes",
-      "health",
       "incidents",
       "last-day",
+      "now",
       "pages",
     ]);
   });

@@ -170,6 +170,14 @@ export const SETTINGS_VERBS: Verbs = {
     leaves: ["settings.first_steps"],
     prepare: (installation) => byForm(installation, "/first-steps/hide"),
   },
+  "POST /admin/first-steps/show": {
+    leaves: ["settings.first_steps"],
+    async prepare(installation) {
+      const { path, options } = byForm(installation, "/first-steps/hide");
+      await installation.app.call(path, options);
+      return byForm(installation, "/first-steps/show");
+    },
+  },
   "POST /admin/settings/general": {
     leaves: ["settings.public_address"],
     prepare: (installation) =>
