@@ -18,7 +18,8 @@ globalThis.createLiveSign = (sign, showChanges) => {
   const rest = document.createElement("span");
   rest.className = "rest";
   const link = document.createElement("a");
-  let pending = "";
+  /** State that was announced last, or that the page began with. */
+  let known;
   let spokenAt = Number.NEGATIVE_INFINITY;
   sign.replaceChildren(text, rest);
 
@@ -57,13 +58,24 @@ globalThis.createLiveSign = (sign, showChanges) => {
       clock.dateTime = iso;
     },
 
-    /** Announces the newest sentences that were not announced yet, if the last ones were long enough ago. */
-    speak(sentences) {
-      if (sentences.length > 0) pending = sentences.join(" ");
-      if (pending === "" || Date.now() - spokenAt < SPEAK_MS) return;
+    /**
+     * Announces what differs from the last announced state, if that was long enough ago. `state` has
+     * words by subject. Counts that are gone are zero.
+     */
+    speak(state) {
+      known ??= state;
+      if (Date.now() - spokenAt < SPEAK_MS) return;
+      const ended = [...known].filter(
+        ([subject, words]) => !state.has(subject) && /^\d/.test(words),
+      );
+      const changes = [
+        ...[...state].filter(([subject, words]) => known.get(subject) !== words),
+        ...ended.map(([subject, words]) => [subject, words.replace(/^[\d,]+/, "0")]),
+      ];
+      known = state;
+      if (changes.length === 0) return;
       spokenAt = Date.now();
-      region.textContent = pending;
-      pending = "";
+      region.textContent = changes.map(([subject, words]) => `${subject}: ${words}.`).join(" ");
     },
   };
 };

@@ -3,6 +3,8 @@
 const ASK_MS = 3_000;
 const ASK_MAX_MS = 30_000;
 const TICK_MS = 1_000;
+/** Time after which an answer is no longer waited for. */
+const ANSWER_MS = 10_000;
 /** Time without an answer after which the connection counts as lost. */
 const LOST_MS = 15_000;
 /** Parts of the content that are blocks without an id. */
@@ -21,34 +23,41 @@ function keepCurrent(element) {
   let offset = offsetOf(document);
   let notBefore = 0;
   let failures = 0;
-  let isAsking = false;
+  /** Aborts the request that waits for its answer; undefined without one. */
+  let asking;
   let hasEnded = false;
   let wanted = new Map();
   let waiting = 0;
 
   const ticking = setInterval(tick, TICK_MS);
   document.addEventListener("visibilitychange", tick);
+  // The next page must not wait for an answer that is no longer needed.
+  addEventListener("pagehide", () => asking?.abort());
   notBefore = Date.now() + ASK_MS;
+  sign.speak(stateOf());
   showState();
 
   function tick() {
     if (document.hidden || hasEnded) return;
     if (waiting > 0) update(false);
-    sign.speak([]);
+    sign.speak(stateOf());
     sign.showClock(Date.now() + offset);
     showState();
-    if (!isAsking && Date.now() >= notBefore) ask();
+    if (!asking && Date.now() >= notBefore) ask();
   }
 
   async function ask() {
-    isAsking = true;
+    asking = new AbortController();
+    const { signal } = asking;
+    const timer = setTimeout(() => asking?.abort(), ANSWER_MS);
     try {
       const headers = { "Allclear-Live": "1", "If-None-Match": tag };
-      read(await fetch(path, { headers, cache: "no-store", redirect: "manual" }));
+      await read(await fetch(path, { headers, cache: "no-store", redirect: "manual", signal }));
     } catch {
       fail(undefined);
     }
-    isAsking = false;
+    clearTimeout(timer);
+    asking = undefined;
   }
 
   function read(answer) {
@@ -67,8 +76,12 @@ function keepCurrent(element) {
     failures = 0;
     notBefore = goodAt + ASK_MS;
     if (isNew) {
-      tag = answer.headers.get("etag") ?? "";
       const page = new DOMParser().parseFromString(text, "text/html");
+      // The server was updated: its new content needs its new scripts and styles.
+      if (filesOf(page).some((file) => !filesOf(document).includes(file))) {
+        return end("New version", "Reload", path);
+      }
+      tag = answer.headers.get("etag") ?? "";
       wanted = blocksOf(page);
       for (const block of wanted.values()) enhanceBlock(block);
       offset = offsetOf(page);
@@ -107,7 +120,6 @@ function keepCurrent(element) {
 
   /** Changes the blocks that differ. Those that a person uses wait, unless the person asks for them. */
   function update(isAsked) {
-    const before = stateOf();
     const shown = blocksOf(document);
     waiting = 0;
     for (const [key, block] of wanted) {
@@ -117,10 +129,11 @@ function keepCurrent(element) {
       else if (!contentOf(own).isEqualNode(contentOf(block))) waiting += 1;
     }
     for (const [key, own] of shown) {
-      if (!wanted.has(key) && !own.querySelector("form")) own.remove();
+      if (wanted.has(key) || own.querySelector("form")) continue;
+      if (isAsked || !isUsed(own)) own.remove();
+      else waiting += 1;
     }
-    const after = stateOf();
-    sign.speak(after.filter((sentence) => !before.includes(sentence)));
+    sign.speak(stateOf());
     showState();
   }
 
@@ -164,12 +177,29 @@ function blocksOf(root) {
   return blocks;
 }
 
-/** True for a block that must not change now: a person writes or selects in it, or points at moving rows. */
+/**
+ * True for a block that must not change now: a person writes or selects in it, points at moving rows,
+ * or has the focus on something that the new block does not have. A block without a new one goes.
+ */
 function isUsed(own, block) {
   const selection = getSelection();
   if (isWrittenIn(own) || (!selection.isCollapsed && selection.containsNode(own, true)))
     return true;
-  return own.matches(":hover") && rowsOf(own) !== rowsOf(block);
+  if (own.matches(":hover") && (!block || rowsOf(own) !== rowsOf(block))) return true;
+  const focused = document.activeElement;
+  if (!own.contains(focused) || focused.closest("form, dialog")) return false;
+  return !block || !Array.from(all(focused.localName, block)).some((one) => isSame(one, focused));
+}
+
+/** True for elements that stand for the same thing for a person. */
+function isSame(one, other) {
+  if (one.href || one.id) return one.href === other.href && one.id === other.id;
+  return one.textContent === other.textContent;
+}
+
+/** Returns the addresses of a page's own scripts and styles. */
+function filesOf(page) {
+  return Array.from(all("script[src], link[rel=stylesheet]", page), ({ src, href }) => src ?? href);
 }
 
 /** Returns the links of rows in their order. */
@@ -194,16 +224,15 @@ function addIcons(page) {
   }
 }
 
-/** Returns the state of the installation in sentences. */
+/** Returns the state of the installation in words: headlines by page, and counts by screen. */
 function stateOf() {
-  const sentences = [];
+  const state = new Map();
   for (const page of all("#side-page > span:not(.visually-hidden)")) {
     const [name, headline] = all("b, small", page);
-    if (headline) sentences.push(`${name.textContent}: ${headline.textContent}.`);
+    if (headline) state.set(name.textContent, headline.textContent);
   }
   for (const count of all("#menu-links .n")) {
-    const label = count.parentElement.querySelector("span").textContent;
-    sentences.push(`${label}: ${count.textContent}.`);
+    state.set(count.parentElement.querySelector("span").textContent, count.textContent);
   }
-  return sentences;
+  return state;
 }

@@ -1,49 +1,7 @@
 import { expect, test } from "bun:test";
-import type { Page } from "playwright-core";
 import { describeWithBrowser } from "../support/browser";
-import { type BrowserSite, openSite } from "../support/browser-site";
-import { setHidden } from "../support/hidden-tab";
-
-/** Opens a screen whose timers the test owns. */
-async function openScreen(site: BrowserSite, path: string, session: string) {
-  const visit = await site.visit("/docs/errors", { session });
-  const asked = { count: 0 };
-  visit.page.on("request", (request) => {
-    if (request.headers()["allclear-live"] !== undefined) asked.count += 1;
-  });
-  await visit.page.clock.install();
-  await visit.page.goto(site.origin + path);
-  return { ...visit, asked };
-}
-
-/** Lets the time of a screen pass until it has asked for itself. */
-async function turn(page: Page, ms = 4_000) {
-  const answer = page.waitForResponse(
-    (response) => "allclear-live" in response.request().headers(),
-  );
-  await page.clock.runFor(ms);
-  return answer;
-}
-
-async function openAcme(site: BrowserSite) {
-  const { components } = await site.app.page({ slug: "acme", name: "Acme" }, ["API", "Web"]);
-  const key = await site.app.keyWith("write:incidents");
-  const session = await site.app.signedIn("owner");
-  return {
-    session,
-    async report(name: string) {
-      const api = components["API"] ?? "";
-      const json = { page: "acme", name, body: "We look.", components: { [api]: "major_outage" } };
-      const answer = await site.app.call("/api/v1/incidents", { method: "POST", key, json });
-      expect(answer.status).toBe(201);
-      return answer.body.id as string;
-    },
-    async update(id: string, json: object) {
-      const path = `/api/v1/incidents/${id}/updates`;
-      expect((await site.app.call(path, { method: "POST", key, json })).status).toBe(201);
-    },
-  };
-}
+import { openSite } from "../support/browser-site";
+import { openAcme, openScreen, turn } from "../support/live-screen";
 
 describeWithBrowser("an open screen of the dashboard", (browser) => {
   test("a change appears in two open tabs: in the list, the sidebar and the tab bar", async () => {
@@ -64,16 +22,6 @@ describeWithBrowser("an open screen of the dashboard", (browser) => {
       expect(await page.locator(".live").textContent()).toStartWith("Live · updated ");
       expect(errors).toEqual([]);
     }
-  }, 60_000);
-
-  test("an unchanged screen answers 304, and the sign says when it was updated", async () => {
-    await using site = await openSite(browser());
-    const { session } = await openAcme(site);
-    const { page } = await openScreen(site, "/admin/components", session);
-    expect((await turn(page)).status()).toBe(200);
-    expect((await turn(page)).status()).toBe(304);
-    await page.clock.runFor(1_000);
-    await page.getByText(/^Live · updated [0-4] s ago$/).waitFor();
   }, 60_000);
 
   test("a form that is filled in is not replaced while the blocks around it change", async () => {
@@ -116,59 +64,72 @@ describeWithBrowser("an open screen of the dashboard", (browser) => {
     expect(await button.count()).toBe(0);
   }, 60_000);
 
-  test("a hidden screen asks nothing, and asks at once when it is shown again", async () => {
+  test("the list of what needs attention comes first and goes again, with the lanes below it", async () => {
     await using site = await openSite(browser());
-    const { session } = await openAcme(site);
-    const { page, asked } = await openScreen(site, "/admin", session);
-    await setHidden(page, true);
-    await page.clock.runFor(10 * 60_000);
-    expect(asked.count).toBe(0);
-    const answer = page.waitForResponse(
-      (response) => "allclear-live" in response.request().headers(),
-    );
-    await setHidden(page, false);
-    expect((await answer).status()).toBe(200);
+    const { session, report, update } = await openAcme(site);
+    const { page } = await openScreen(site, "/admin", session);
+    const blocks = () =>
+      page.locator("main section[id]").evaluateAll((all) => all.map(({ id }) => id));
+    const quiet = ["first-steps", "health", "attention", "incidents", "changes", "pages"];
+    expect(await blocks()).toEqual(quiet);
+    const id = await report("The API is down");
+    await turn(page);
+    await page.locator("#last-day").waitFor();
+    expect((await blocks()).slice(0, 4)).toEqual([
+      "first-steps",
+      "attention",
+      "health",
+      "last-day",
+    ]);
+    expect(await page.locator("#now.beside").count()).toBe(1);
+    await update(id, { status: "resolved", body: "It is solved." });
+    await turn(page);
+    await page.getByText("Nothing needs attention.").waitFor();
+    expect((await blocks()).slice(0, 3)).toEqual(quiet.slice(0, 3));
+    expect(await page.locator("#now.beside").count()).toBe(0);
   }, 60_000);
 
-  test("Retry-After is honoured, and a lost connection is shown after 15 seconds", async () => {
+  test("a focused link stays until the focus has left it, although its object is gone", async () => {
     await using site = await openSite(browser());
-    const { session } = await openAcme(site);
-    const { page, asked } = await openScreen(site, "/admin", session);
-    await page.route("**/admin", (route) =>
-      route.fulfill({ status: 429, headers: { "retry-after": "40" } }),
-    );
-    expect((await turn(page)).status()).toBe(429);
-    await page.clock.runFor(35_000);
-    expect(asked.count).toBe(1);
-    const lost = page.locator(".live.is-held");
-    expect(await lost.textContent()).toStartWith("Connection lost, trying again · last updated ");
-    await page.unroute("**/admin");
-    expect((await turn(page, 10_000)).status()).toBe(200);
-    await page.locator(".live:not(.is-held)").waitFor();
+    const { session, report, update } = await openAcme(site);
+    const id = await report("The API is down");
+    const { page } = await openScreen(site, "/admin", session);
+    const link = page.locator("#attention .row-title a").first();
+    await link.focus();
+    await update(id, { status: "resolved", body: "It is solved." });
+    await turn(page);
+    await page.getByRole("button", { name: /^Show \d changes?$/ }).waitFor();
+    expect(await link.evaluate((element) => element === document.activeElement)).toBe(true);
+    await page.locator("h1").evaluate(() => (document.activeElement as HTMLElement).blur());
+    await page.clock.runFor(2_000);
+    await page.getByText("Nothing needs attention.").waitFor();
   }, 60_000);
 
-  test("an ended session is shown with a link that returns to the screen", async () => {
+  test("a change that was undone before its announcement is not announced, and an end is", async () => {
     await using site = await openSite(browser());
-    const { session } = await openAcme(site);
-    const { page, asked } = await openScreen(site, "/admin/monitors?q=api", session);
-    await page.context().clearCookies();
-    expect((await turn(page)).status()).toBe(401);
-    const link = page.getByRole("link", { name: "Sign in" });
-    await link.waitFor();
-    expect(await page.locator(".live").textContent()).toBe("Signed out · Sign in");
-    expect(await link.getAttribute("href")).toBe(
-      "/admin/sign-in?next=%2Fadmin%2Fmonitors%3Fq%3Dapi",
-    );
-    await page.clock.runFor(60_000);
-    expect(asked.count).toBe(1);
-  }, 60_000);
-
-  test("a screen without JavaScript shows its time and a link that reloads it", async () => {
-    await using site = await openSite(browser());
-    const { session } = await openAcme(site);
-    const { page } = await site.visit("/admin", { session, javaScriptEnabled: false });
-    expect(await page.locator(".live").textContent()).toMatch(/^As of \d\d:\d\d UTC · Reload$/);
-    await page.getByRole("link", { name: "Reload" }).click();
-    await page.waitForURL("**/admin");
+    const { session, report, update } = await openAcme(site);
+    const { page } = await openScreen(site, "/admin", session);
+    const region = page.locator('p[role="status"]').last();
+    await region.evaluate((element) => {
+      new MutationObserver(() => {
+        const before = element.getAttribute("data-said") ?? "";
+        element.setAttribute("data-said", `${before}[${element.textContent}]`);
+      }).observe(element, { childList: true });
+    });
+    const first = await report("The API is down");
+    await turn(page);
+    await region.getByText("Incidents: 1 open.").waitFor({ state: "attached" });
+    // Within the next ten seconds: a second incident that ends at once.
+    const second = await report("The API is slow");
+    await turn(page, 3_000);
+    await update(second, { status: "resolved", body: "It is solved." });
+    await turn(page, 3_000);
+    await page.clock.runFor(10_000);
+    const said = async () => (await region.getAttribute("data-said")) ?? "";
+    expect(await said()).toMatch(/^\[[^\]]*Incidents: 1 open\.\]$/);
+    await update(first, { status: "resolved", body: "It is solved." });
+    await turn(page, 6_000);
+    await region.getByText("Incidents: 0 open.").waitFor({ state: "attached" });
+    expect(await said()).toMatch(/\]\[[^\]]*All systems operational\.[^\]]*\]$/);
   }, 60_000);
 });

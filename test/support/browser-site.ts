@@ -28,8 +28,11 @@ export interface Visit {
 export interface VisitOptions extends BrowserContextOptions {
   /** Token of a session to set as cookie. */
   session?: string | undefined;
-  /** True if scripts see a hidden tab, so that no screen refreshes itself. */
-  isHidden?: boolean;
+  /**
+   * True if open screens refresh themselves. Without a session they do by default; with one they see a
+   * hidden tab, since the requests would take time from the test, above all if its clock runs fast.
+   */
+  isLive?: boolean;
 }
 
 export interface BrowserSite extends ServedApp {
@@ -111,7 +114,7 @@ async function visit(
   browser: Browser,
   { app, origin }: ServedApp,
   path: string,
-  { session, isHidden, ...options }: VisitOptions = {},
+  { session, isLive = session === undefined, ...options }: VisitOptions = {},
 ): Promise<Visit> {
   const context = await browser.newContext(options);
   if (session !== undefined) {
@@ -123,7 +126,7 @@ async function visit(
   }
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
-  if (isHidden) {
+  if (!isLive) {
     await page.addInitScript(() => Object.defineProperty(document, "hidden", { value: true }));
   }
   const requests: string[] = [];

@@ -29,7 +29,7 @@ export function startTour(demoSites: DemoSites): Tour {
       } else {
         // Animations would show other colours than the final ones.
         const options = { ...look, locale: "en-GB", reducedMotion: "reduce" } as const;
-        visit = await site.visit(path, { session, isHidden: true, ...options });
+        visit = await site.visit(path, { session, isLive: false, ...options });
         visits.set(who, visit);
       }
       await screen.reach?.(visit.page, demoSites);

@@ -30,10 +30,10 @@ export async function totalUptime(reader: Reader, span: Span, limit: number): Pr
   const rows = listComponents(reader, { limit }).map(({ component }) => component);
   const times: Folded["time"][] = [];
   for (let first = 0; first < rows.length; first += COMPONENTS_PER_TURN) {
+    times.push(...timesOf(reader, rows.slice(first, first + COMPONENTS_PER_TURN), span));
     // One after the other, with requests of others in between.
     // oxlint-disable-next-line no-await-in-loop
-    if (first > 0) await new Promise(setImmediate);
-    times.push(...timesOf(reader, rows.slice(first, first + COMPONENTS_PER_TURN), span));
+    await new Promise(setImmediate);
   }
   const time = addStatusTimes(times);
   return { uptime: uptimeOfTime(time), downMs: downTime(time) };
