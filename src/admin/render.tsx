@@ -62,19 +62,21 @@ export function createRenderer({
       const isRefresh = isLiveRefresh(request);
       const flash = isRefresh ? undefined : flashes.take(id);
       const side = readSide(requestContext.now);
+      const livePath = livePathOf(request, options);
       const document = renderScreen({
         title,
         user,
         nav: navigationFor(user.role, requestContext.route?.path ?? "", side.attention),
         side,
         now: requestContext.now,
-        livePath: livePathOf(request, options),
+        livePath,
         warnings: warnings(),
         assets: linkedAssets(),
         children,
         ...(flash ? { flash } : {}),
       });
-      return isRefresh ? sendLive(request, document) : sendHtml(request, document, options);
+      const isLive = isRefresh && livePath !== undefined;
+      return isLive ? sendLive(request, document) : sendHtml(request, document, options);
     },
 
     async plain(request, { title, children, ...options }) {

@@ -1,4 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { countChanges } from "../../src/db";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import { deleteComponent } from "../../src/features/components";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 import { KEYS, NEW_KEY, openForm, sendKeyForm, USERS } from "../support/dashboard";
 import { readHtml } from "../support/html";
@@ -55,6 +58,36 @@ describe("the live refresh of the dashboard", () => {
     }
     expectProblem(await refresh(app, "/admin", left), "sign_in_required");
     expect((await app.call("/admin", { session: used })).status).toBe(200);
+  });
+
+  test("a refresh writes nothing", async () => {
+    await using app = await createTestApp();
+    await app.page({ slug: "acme" });
+    const session = await app.signedIn("owner");
+    const written = () => countChanges(app.ctx.db, {})?.count;
+    await app.clock.advance(HOUR);
+    const before = written();
+    for (const path of ["/admin", "/admin/monitors", "/admin/incidents/new", KEYS, USERS]) {
+      expect((await refresh(app, path, session)).status).toBe(200);
+    }
+    await app.clock.advance(5 * 60_000);
+    expect(written()).toBe(before);
+    await app.call("/admin", { session });
+    await app.clock.advance(5 * 60_000);
+    expect(written()).not.toBe(before);
+  });
+
+  test("the screen of a deleted object answers 404, and a screen that the role no longer opens 403", async () => {
+    await using app = await createTestApp();
+    const { components } = await app.page({ slug: "acme" });
+    const path = `/admin/components/${components["API"]}`;
+    const session = await app.signedIn("viewer");
+    expect((await refresh(app, path, session)).status).toBe(200);
+    await app.ctx.db.write((tx) =>
+      deleteComponent(app.ctx, tx, components["API"] ?? "", CLI_ACTOR),
+    );
+    expect((await refresh(app, path, session)).status).toBe(404);
+    expect((await refresh(app, KEYS, session)).status).toBe(403);
   });
 
   test("a form that is sent with the header of a refresh counts as a use of the session", async () => {
