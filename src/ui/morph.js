@@ -79,9 +79,9 @@ function pair(nodes, goals) {
   return pairs;
 }
 
-/** True for a node that must not become another one, since its form acts on its object. */
+/** True for a node that must not become another one, since its form or its fields act on its object. */
 function hasOwnForm(node) {
-  return node.id || node.matches?.(KEPT) || node.querySelector?.(KEPT);
+  return node.id || node.matches?.(KEPT) || node.querySelector?.(`${KEPT}, ${FIELD}`);
 }
 
 function keyOf(node) {

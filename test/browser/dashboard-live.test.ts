@@ -132,4 +132,32 @@ describeWithBrowser("an open screen of the dashboard", (browser) => {
     await region.getByText("Incidents: 0 open.").waitFor({ state: "attached" });
     expect(await said()).toMatch(/\]\[[^\]]*All systems operational\.[^\]]*\]$/);
   }, 60_000);
+
+  test("chosen rows wait for changes, keep their ticks, and never pass them on to another object", async () => {
+    await using site = await openSite(browser());
+    const session = await site.app.signedIn("owner");
+    const key = await site.app.keyWith("manage:monitors", "read:status");
+    const call = (method: string, path = "", json?: object) =>
+      site.app.call(`/api/v1/monitors${path}`, { method, key, ...(json ? { json } : {}) });
+    const create = async (name: string) => {
+      const config = { url: "https://shop.example.com/" };
+      return (await call("POST", "", { type: "http", name, config })).body.id as string;
+    };
+    const shop = await create("Shop");
+    await create("Wiki");
+    const { page } = await openScreen(site, "/admin/monitors", session);
+    const box = (name: string) => page.getByRole("checkbox", { name: `Choose ${name}` });
+    await box("Shop").check();
+    await box("Wiki").check();
+    expect((await call("DELETE", `/${shop}`)).status).toBe(204);
+    await create("Blog");
+    await turn(page);
+    const button = page.getByRole("button", { name: /^Show \d changes?$/ });
+    await button.waitFor();
+    expect(await box("Blog").count()).toBe(0);
+    await button.click();
+    await box("Blog").waitFor();
+    expect(await box("Wiki").isChecked()).toBe(true);
+    expect(await box("Blog").isChecked()).toBe(false);
+  }, 60_000);
 });
