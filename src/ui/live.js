@@ -12,6 +12,9 @@ const PARTS = "#main > :not(.columns), .columns > :not(.columns-main), .columns-
 /** Elements that are never a block, since other scripts or a person change them. */
 const NO_BLOCK = "form, dialog, .flash, .order, [data-live], [data-live] *";
 
+/** Elements that a person fills in: a block with one of them is never removed. */
+const FIELDS = "input:not([type=hidden]), select, textarea, dialog";
+
 for (const sign of all("[data-live-path]")) keepCurrent(sign);
 
 function keepCurrent(element) {
@@ -129,7 +132,7 @@ function keepCurrent(element) {
       else if (!contentOf(own).isEqualNode(contentOf(block))) waiting += 1;
     }
     for (const [key, own] of shown) {
-      if (wanted.has(key) || own.querySelector("form")) continue;
+      if (wanted.has(key) || own.querySelector(FIELDS)) continue;
       if (isAsked || !isUsed(own)) own.remove();
       else waiting += 1;
     }

@@ -89,6 +89,26 @@ describeWithBrowser("an open screen of the dashboard", (browser) => {
     expect(await page.locator("#now.beside").count()).toBe(0);
   }, 60_000);
 
+  test("the first steps are ticked and go without a reload", async () => {
+    await using site = await openSite(browser());
+    const { session } = await openAcme(site);
+    const key = await site.app.keyWith("manage:monitors", "manage:webhooks", "read:status");
+    const create = async (path: string, json: object) => {
+      const answer = await site.app.call(`/api/v1/${path}`, { method: "POST", key, json });
+      expect(answer.status).toBe(201);
+    };
+    const { page } = await openScreen(site, "/admin", session);
+    await page.getByText("3 of 5 done").waitFor();
+    const config = { url: "https://shop.example.com/" };
+    await create("monitors", { type: "http", name: "Shop", config });
+    await turn(page);
+    await page.getByText("4 of 5 done").waitFor();
+    await create("webhooks", { url: "https://hooks.example.com/", events: ["*"] });
+    await turn(page);
+    await page.locator("#first-steps").waitFor({ state: "detached" });
+    expect(await page.locator("#now").count()).toBe(1);
+  }, 60_000);
+
   test("a focused link stays until the focus has left it, although its object is gone", async () => {
     await using site = await openSite(browser());
     const { session, report, update } = await openAcme(site);
