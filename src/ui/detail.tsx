@@ -48,7 +48,7 @@ interface NumbersProps {
 export function Numbers({ label, liveId, items }: NumbersProps) {
   return (
     <section id={liveId} data-live="" aria-label={label}>
-      <dl class="card numbers">
+      <dl class="card key-numbers">
         {items.map((item) => (
           <div key={item.label}>
             <dt>{item.label}</dt>

@@ -39,6 +39,9 @@ interface TimeChartProps {
   bands: readonly TimeBand[];
   /** Names of the tones of the bands, for the legend. */
   bandNames: readonly { tone: Tone; name: string }[];
+  /** Times that are marked with a line, in unix ms, and their name for the legend. */
+  marks?: readonly number[];
+  markName?: string;
   /** Value above which a result is slow, with its name. */
   threshold?: { value: number; name: string } | undefined;
   /** Labels below the chart. */
@@ -56,6 +59,7 @@ const THRESHOLD_REACH = 3;
  */
 export function TimeChart(props: TimeChartProps) {
   const { name, from, to, points, bands, bandNames, threshold, ticks, write } = props;
+  const { marks = [], markName } = props;
   const highest = Math.max(1, ...points.map(({ median, p95 }) => p95 ?? median ?? 0));
   const isDrawn = threshold !== undefined && threshold.value <= highest * THRESHOLD_REACH;
   const { top, labels } = timeScale(isDrawn ? Math.max(highest, threshold.value) : highest);
@@ -93,6 +97,14 @@ export function TimeChart(props: TimeChartProps) {
             </svg>
             {threshold.name}
             {isDrawn ? null : ", beyond the scale"}
+          </li>
+        )}
+        {marks.length === 0 ? null : (
+          <li>
+            <svg class="legend-mark" viewBox="0 0 16 10" aria-hidden="true">
+              <path class="time-mark" d="M8 0v10" />
+            </svg>
+            {markName}
           </li>
         )}
         {shownNames.map((each) => (
@@ -138,6 +150,12 @@ export function TimeChart(props: TimeChartProps) {
           ) : null}
           <path class="time-band" d={runs.map(bandPath).join("")} />
           <path class="time-line" d={runs.map(linePath).join("")} />
+          {marks.length === 0 ? null : (
+            <path
+              class="time-mark"
+              d={marks.map((at) => `M${x(at)} -4V${CHART_HEIGHT}`).join("")}
+            />
+          )}
           {points.map((point, index) => {
             const { left = 0, right = 0 } = placed[index] ?? {};
             return (

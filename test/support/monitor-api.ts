@@ -89,6 +89,7 @@ export function recordingMonitoring(
     async heartbeat(id, beat) {
       heartbeats.push({ id, ...beat });
     },
+    nextCheckAt: () => undefined,
     tryOut: async () => ({ outcome: "ok", latencyMs: 1, message: null }),
   };
 }

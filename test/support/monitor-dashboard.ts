@@ -55,6 +55,10 @@ export interface MonitorDashboard extends AsyncDisposable {
   stored(id: string): ReturnType<typeof getMonitorRecord>;
   /** Result of all further checks. */
   found: ProbeResult;
+  /** Time of the next check of each monitor, in unix ms. */
+  nextCheckAt: number | undefined;
+  /** Checks of monitors end after it. */
+  answering: Promise<void>;
   triedOut: TriedOut[];
   /** Ids of monitors that were checked on demand. */
   checked: string[];
@@ -70,6 +74,7 @@ export async function createMonitorDashboard(role: Role = "admin"): Promise<Moni
     monitoring: (ctx): Monitoring => ({
       async checkNow(id) {
         checked.push(id);
+        await dashboard.answering;
         const { num: monitorNum } = getMonitorRecord(ctx.db, id).row;
         const { outcome, latencyMs, message } = dashboard.found;
         const row = { monitorNum, at: ctx.clock.now(), outcome, latencyMs, message };
@@ -77,6 +82,7 @@ export async function createMonitorDashboard(role: Role = "admin"): Promise<Moni
         return row;
       },
       heartbeat: async () => {},
+      nextCheckAt: () => dashboard.nextCheckAt,
       async tryOut(type, config, timeoutMs) {
         triedOut.push({ type, config, timeoutMs });
         return dashboard.found;
@@ -90,6 +96,8 @@ export async function createMonitorDashboard(role: Role = "admin"): Promise<Moni
     site,
     session,
     found: { outcome: "ok", latencyMs: 12, message: null },
+    nextCheckAt: undefined,
+    answering: Promise.resolve(),
     triedOut,
     checked,
     open: (path = MONITORS) => app.call(path, { session }),

@@ -13,6 +13,8 @@ export function calmMonitoring(ctx: AppContext): Monitoring {
       return row;
     },
     heartbeat: async () => {},
+    nextCheckAt: (id) =>
+      getMonitorRecord(ctx.db, id).row.paused ? undefined : ctx.clock.now() + 48_000,
     tryOut: async () => ({ outcome: "ok", latencyMs: 87, message: null }),
   };
 }

@@ -1,17 +1,19 @@
 import type { Monitor } from "../../features/monitors";
+import { NAME_MAX } from "../../domain/texts";
 import { monitorResource } from "./forms";
 
-/** Characters of the name of a cloned monitor. */
-const NAME_MAX = 100;
+const SUFFIX = " (copy)";
 
 /**
  * Returns the values of a new monitor's form that are filled in from another monitor. Stored header
  * values and bodies are secrets, so headers and the body are left out.
  */
 export function cloneResource(monitor: Monitor): Readonly<Record<string, unknown>> {
+  // By code points, so that no character is cut in half.
+  const name = [...monitor.name].slice(0, NAME_MAX - SUFFIX.length).join("");
   return {
     ...monitorResource(monitor),
-    name: `${monitor.name} (copy)`.slice(0, NAME_MAX),
+    name: `${name}${SUFFIX}`,
     config_headers: {},
     config_body: null,
   };

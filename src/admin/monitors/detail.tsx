@@ -19,19 +19,26 @@ import {
 } from "../../ui";
 import { MONITORS_PATH } from "../paths";
 import { MonitorFacts } from "./facts";
-import { LastChecks, Outages } from "./history";
+import { LastChecks, Troubles } from "./history";
 import { LatencyChart } from "./latency-chart";
 import { SOON_MS } from "./list-row";
 import { cloneMonitorPath, pathsOfMonitor } from "./monitor-paths";
-import { type MonitorView, RANGE_NAMES, rangeLabel } from "./monitor-view";
+import type { MonitorView } from "./monitor-view";
 import { AffectedComponents, Notified, OwnIncidents } from "./neighbours";
+import { RANGE_NAMES, rangeLabel, rangeQuery } from "./range";
 import { LastResult, Since } from "./state";
 import { TYPE_FORMS } from "./types";
 import { latencyInWords, targetOf, timeInWords, typeLabel } from "./words";
 
 /** One monitor: current state, history, its neighbours and its configuration. */
-export function MonitorDetail(props: { view: MonitorView; role: Role; now: number }) {
-  const { view, role, now } = props;
+export function MonitorDetail(props: {
+  view: MonitorView;
+  /** Time of the next check in unix ms, if one is planned. */
+  nextCheckAt: number | undefined;
+  role: Role;
+  now: number;
+}) {
+  const { view, nextCheckAt, role, now } = props;
   const { row } = view.record;
   const isAdmin = roleAllows(role, "admin");
   const { edit } = pathsOfMonitor(row.id);
@@ -44,7 +51,7 @@ export function MonitorDetail(props: { view: MonitorView; role: Role; now: numbe
         actions={isAdmin ? <MonitorActions view={view} /> : undefined}
       >
         <div id="monitor-state" data-live="">
-          <Now view={view} now={now} />
+          <Now view={view} nextCheckAt={nextCheckAt} now={now} />
         </div>
       </PageHead>
       <Figures view={view} now={now} />
@@ -61,7 +68,7 @@ export function MonitorDetail(props: { view: MonitorView; role: Role; now: numbe
           </>
         }
       >
-        <Outages view={view} now={now} />
+        <Troubles view={view} now={now} />
         <LastChecks checks={view.checks} slowAboveMs={row.degradedAfterMs} now={now} />
       </Columns>
     </>
@@ -72,15 +79,16 @@ function MonitorActions({ view }: { view: MonitorView }) {
   const { id, type, paused } = view.record.row;
   const paths = pathsOfMonitor(id);
   const { isPush } = TYPE_FORMS[type];
+  const query = rangeQuery(view.range);
   return (
     <>
       {isPush || paused ? null : (
-        <PostButton action={paths.check}>
+        <PostButton action={`${paths.check}${query}`}>
           <Icon name="refresh-cw" />
           Check now
         </PostButton>
       )}
-      <PostButton action={paused ? paths.resume : paths.pause}>
+      <PostButton action={`${paused ? paths.resume : paths.pause}${query}`}>
         <Icon name={paused ? "play" : "pause"} />
         {paused ? "Resume" : "Pause"}
       </PostButton>
@@ -107,7 +115,8 @@ function MonitorActions({ view }: { view: MonitorView }) {
 }
 
 /** Current state of a monitor, its target, interval and certificate. */
-function Now({ view, now }: { view: MonitorView; now: number }) {
+function Now(props: { view: MonitorView; nextCheckAt: number | undefined; now: number }) {
+  const { view, nextCheckAt, now } = props;
   const { row, state } = view.record;
   const { certificateExpiresAt: end } = state;
   const every = timeInWords(row.intervalSeconds * SECOND_MS);
@@ -119,7 +128,14 @@ function Now({ view, now }: { view: MonitorView; now: number }) {
       <HeadFact icon="globe">
         {typeLabel(row.type)} · {targetOf(row)}
       </HeadFact>
-      <HeadFact icon="clock">every {every}</HeadFact>
+      <HeadFact icon="clock">
+        every {every}
+        {nextCheckAt === undefined ? null : (
+          <>
+            , next check <RelativeTime at={toIso(Math.max(now, nextCheckAt))} now={now} />
+          </>
+        )}
+      </HeadFact>
       {end === null ? null : (
         <HeadFact icon="lock">
           Certificate {end <= now ? "expired" : "expires"}{" "}
@@ -136,25 +152,36 @@ function Now({ view, now }: { view: MonitorView; now: number }) {
 
 function Ranges({ view }: { view: MonitorView }) {
   const { home } = pathsOfMonitor(view.record.row.id);
+  const { range } = view;
   return (
-    <Tabs
-      label="Range"
-      items={RANGE_NAMES.map((name) => ({
-        href: `${home}?range=${name}`,
-        label: rangeLabel(name),
-        isCurrent: name === view.range.name,
-      }))}
-    />
+    <>
+      {range.isZoomed ? (
+        <span class="detail-zoom">
+          {range.label} ·{" "}
+          <a href={`${home}?range=${range.name}`}>Back to {rangeLabel(range.name)}</a>
+        </span>
+      ) : null}
+      <Tabs
+        label="Range"
+        items={RANGE_NAMES.map((name) => ({
+          href: `${home}?range=${name}`,
+          label: rangeLabel(name),
+          isCurrent: name === range.name && !range.isZoomed,
+        }))}
+      />
+    </>
   );
 }
 
 function Figures({ view, now }: { view: MonitorView; now: number }) {
-  const { times, total, outageCount, range, record } = view;
+  const { times, total, outageCount, cutAt, range, record } = view;
+  // Figures of a part of the range would be taken for those of the whole.
+  const isCut = cutAt !== undefined;
   const latency = (ms: number | null) => (ms === null ? "–" : latencyInWords(ms));
-  const last = `last ${range.label}`;
+  const last = range.isZoomed ? "in this time" : range.label;
   return (
     <Numbers
-      label={`The ${last}`}
+      label={`Figures, ${range.label}`}
       liveId="monitor-figures"
       items={[
         {
@@ -166,10 +193,18 @@ function Figures({ view, now }: { view: MonitorView; now: number }) {
         { label: "95th percentile", value: latency(total.p95Ms), note: last },
         {
           label: "Uptime",
-          value: percent(uptimeOf(times), 3),
-          note: times.down === 0 ? last : `${timeInWords(times.down)} down`,
+          value: isCut ? "–" : percent(uptimeOf(times), 3),
+          note: isCut
+            ? "too many changes"
+            : times.down === 0
+              ? last
+              : `${timeInWords(times.down)} down`,
         },
-        { label: "Outages", value: outageCount.toLocaleString("en"), note: last },
+        {
+          label: "Outages",
+          value: `${outageCount.toLocaleString("en")}${isCut ? " or more" : ""}`,
+          note: last,
+        },
         {
           label: "Failed checks",
           value: total.failures.toLocaleString("en"),

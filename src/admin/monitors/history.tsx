@@ -1,4 +1,5 @@
-import type { CheckRow, Outage } from "../../features/monitors";
+import type { CheckRow } from "../../features/monitors";
+import { MONITOR_TONES } from "../../domain/tone";
 import { toIso } from "../../kernel/time";
 import {
   CheckLabel,
@@ -10,54 +11,70 @@ import {
   State,
   TextCell,
 } from "../../ui";
-import type { MonitorView } from "./monitor-view";
-import { latencyInWords, timeInWords } from "./words";
+import { incidentPath, monitorPath } from "../paths";
+import type { ListedTrouble, MonitorView } from "./monitor-view";
+import { zoomQuery } from "./range";
+import { inRange, latencyInWords, timeInWords } from "./words";
 
-const OUTAGE_COLUMNS = [
+const TROUBLE_COLUMNS = [
   { label: "First failure" },
   { label: "Started" },
   { label: "Duration", isNumeric: true },
+  { label: "Incident", isSecondary: true },
 ];
 
-/** Outages of a monitor, newest first. */
-export function Outages({ view, now }: { view: MonitorView; now: number }) {
-  const { outages, outageCount, range } = view;
-  const earlier = outageCount - outages.length;
+const TROUBLE_WORDS = { down: "Down", degraded: "Slow" } as const;
+
+/** Outages and slow times of a monitor, newest first, each with a link that zooms into it. */
+export function Troubles({ view, now }: { view: MonitorView; now: number }) {
+  const { troubles, troubleCount, range, cutAt } = view;
+  const earlier = troubleCount - troubles.length;
   return (
-    <DetailCard title="Outages" liveId="monitor-outages" count={`last ${range.label}`} isTable>
-      {outages.length === 0 ? (
-        <p class="muted detail-body">No outages in the last {range.label}.</p>
+    <DetailCard title="Outages and slow times" liveId="monitor-outages" count={range.label} isTable>
+      {troubles.length === 0 ? (
+        <p class="muted detail-body">No outages or slow times {inRange(range)}.</p>
       ) : (
-        <DenseTable columns={OUTAGE_COLUMNS} caption={`Outages in the last ${range.label}`}>
-          {outages.map((outage) => (
-            <OutageRow key={outage.startedAt} outage={outage} now={now} />
+        <DenseTable columns={TROUBLE_COLUMNS} caption={`Outages and slow times, ${range.label}`}>
+          {troubles.map((trouble) => (
+            <TroubleRow key={trouble.startedAt} trouble={trouble} view={view} now={now} />
           ))}
         </DenseTable>
       )}
-      {earlier > 0 ? (
+      {earlier > 0 || cutAt !== undefined ? (
         <p class="muted detail-body">
-          {earlier.toLocaleString("en")} earlier outages are not listed.
+          {cutAt === undefined ? earlier.toLocaleString("en") : "Many"} earlier ones are not listed.
         </p>
       ) : null}
     </DetailCard>
   );
 }
 
-function OutageRow({ outage, now }: { outage: Outage; now: number }) {
-  const { startedAt, endedAt, durationMs, message } = outage;
+function TroubleRow(props: { trouble: ListedTrouble; view: MonitorView; now: number }) {
+  const { trouble, view, now } = props;
+  const { state, startedAt, endedAt, durationMs, message, incident } = trouble;
+  const zoom = zoomQuery(view.range, { from: startedAt, to: endedAt ?? now }, now);
   return (
     <DenseRow>
       <TextCell>
-        <State tone="major">Down</State>
+        <State tone={MONITOR_TONES[state]}>{TROUBLE_WORDS[state]}</State>
         {message === null ? null : <span class="note">{message}</span>}
       </TextCell>
       <TextCell isBars>
-        <RelativeTime at={toIso(startedAt)} now={now} />
+        <a href={`${monitorPath(view.record.row.id)}${zoom}`} title="Show it in the chart">
+          <RelativeTime at={toIso(startedAt)} now={now} />
+        </a>
       </TextCell>
       <FigureCell>
         {timeInWords(durationMs)}
         {endedAt === null ? " so far" : null}
       </FigureCell>
+      <TextCell isSecondary>
+        {incident ? (
+          <a href={incidentPath(incident.id)}>{incident.name}</a>
+        ) : (
+          <span class="quiet-text">None</span>
+        )}
+      </TextCell>
     </DenseRow>
   );
 }

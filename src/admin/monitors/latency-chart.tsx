@@ -3,8 +3,9 @@ import type { Span } from "../../features/components";
 import { MONITOR_TONES, type Tone } from "../../domain/tone";
 import { DAY_MS, toIso } from "../../kernel/time";
 import { shortDay, type TimeBand, TimeChart, type TimePoint } from "../../ui";
-import type { MonitorView, Range } from "./monitor-view";
-import { latencyInWords } from "./words";
+import type { MonitorView } from "./monitor-view";
+import { type Range, spanName } from "./range";
+import { inRange, latencyInWords } from "./words";
 
 /** States drawn as bands, with the names of their tones. */
 const BANDS = [
@@ -40,7 +41,7 @@ export function LatencyChart({ name, view }: { name: string; view: MonitorView }
   if (total.checks === 0 && bands.length === 0) {
     return (
       <p class="muted">
-        No {name.toLowerCase()} was measured in the last {range.label}.
+        No {name.toLowerCase()} was measured {inRange(range)}.
       </p>
     );
   }
@@ -53,6 +54,10 @@ export function LatencyChart({ name, view }: { name: string; view: MonitorView }
       points={points}
       bands={bands}
       bandNames={BANDS}
+      marks={view.incidents
+        .filter(({ startedAt }) => startedAt >= first && startedAt < range.span.to)
+        .map(({ startedAt }) => startedAt)}
+      markName="Incident opened"
       threshold={
         degradedAfterMs === null
           ? undefined
@@ -90,11 +95,10 @@ function ticksOf({ span, tickMs }: Range, first: number): { at: number; label: s
 
 /** Returns a step as text: "21 Nov 2026, 14:00–14:30 UTC", or dates for whole days. */
 function stepName({ from, to }: Span): string {
-  const [begin, end] = [toIso(from), toIso(to)];
+  const begin = toIso(from);
   if (from % DAY_MS === 0 && to - from > DAY_MS) {
     return `${shortDay(begin)} – ${shortDay(toIso(to - 1))}`;
   }
   const isDay = from % DAY_MS === 0 && (to - from) % DAY_MS === 0;
-  if (isDay) return shortDay(begin);
-  return `${shortDay(begin)}, ${begin.slice(11, 16)}–${end.slice(11, 16)} UTC`;
+  return isDay ? shortDay(begin) : spanName({ from, to });
 }

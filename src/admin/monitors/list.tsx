@@ -81,7 +81,11 @@ function CreateLink() {
 
 /** Form around the rows, whose buttons act on the chosen monitors. */
 function SelectionForm(props: { list: MonitorListing; children: ComponentChildren }) {
-  const action = filteredPath(props.list).replace(MONITORS_PATH, SELECTED_MONITORS_PATH);
+  const { before } = props.list;
+  const action = filteredPath(props.list, { before }).replace(
+    MONITORS_PATH,
+    SELECTED_MONITORS_PATH,
+  );
   return (
     <form method="post" action={action}>
       <BulkBar label="With the chosen monitors">

@@ -3,6 +3,7 @@ import {
   countMonitorsMatching,
   listMonitorsWorstFirst,
   type MonitorRecord,
+  placeOf,
   type RecentTimes,
   recentTimesOf,
 } from "../../features/monitors";
@@ -30,7 +31,7 @@ export interface MonitorListing extends ListQuery {
   counts: ReadonlyMap<MonitorState, number>;
   /** True if the installation has a monitor. */
   hasAny: boolean;
-  /** Id of the last monitor if more follow. */
+  /** Place of the last monitor if more follow. */
   nextBefore: string | undefined;
 }
 
@@ -53,6 +54,7 @@ export function readMonitorList(
     limit: PAGE_SIZE + 1,
   });
   const records = rows.slice(0, PAGE_SIZE);
+  const last = records.at(-1);
   const nums = records.map(({ row }) => row.num);
   const counts = countMonitorsMatching(reader, filters);
   return {
@@ -64,7 +66,7 @@ export function readMonitorList(
     recent: recentTimesOf(reader, nums, now),
     counts,
     hasAny: counts.size > 0 || countMonitorsMatching(reader, {}).size > 0,
-    nextBefore: rows.length > PAGE_SIZE ? records.at(-1)?.row.id : undefined,
+    nextBefore: last && rows.length > PAGE_SIZE ? placeOf(last) : undefined,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Reader } from "../../db";
-import { findComponent, listOpenCausesOfSource, type Span } from "../../features/components";
+import { findComponent, listOpenCausesOfSource } from "../../features/components";
 import {
   type CheckRow,
   getMonitorRecord,
@@ -7,63 +7,27 @@ import {
   type LatencyFigures,
   listChecksBefore,
   listIncidentsOfMonitor,
-  listSpans,
+  listNewestSpans,
   type MonitorRecord,
-  type Outage,
-  outagesOf,
   type StateSpan,
   type StateTimes,
   timesByInterval,
   timesByState,
+  type Trouble,
+  troublesOf,
 } from "../../features/monitors";
 import { ANY_EVENT, listAllWebhooks, type WebhookRow } from "../../features/webhooks";
 import type { ComponentStatus } from "../../domain/component-status";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../kernel/time";
+import type { Range } from "./range";
 
 const CHECKS_SHOWN = 15;
-const OUTAGES_SHOWN = 20;
-const INCIDENTS_SHOWN = 10;
-
-/** Selectable ranges of a monitor's history, and the length of one chart point. */
-const RANGES = {
-  "1h": { label: "1 hour", lengthMs: HOUR_MS, stepMs: MINUTE_MS, tickMs: 10 * MINUTE_MS },
-  "24h": { label: "24 hours", lengthMs: DAY_MS, stepMs: 30 * MINUTE_MS, tickMs: 3 * HOUR_MS },
-  "7d": { label: "7 days", lengthMs: 7 * DAY_MS, stepMs: 2 * HOUR_MS, tickMs: DAY_MS },
-  "30d": { label: "30 days", lengthMs: 30 * DAY_MS, stepMs: 12 * HOUR_MS, tickMs: 5 * DAY_MS },
-  "90d": { label: "90 days", lengthMs: 90 * DAY_MS, stepMs: DAY_MS, tickMs: 15 * DAY_MS },
-  "1y": { label: "1 year", lengthMs: 365 * DAY_MS, stepMs: 5 * DAY_MS, tickMs: 60 * DAY_MS },
-} as const;
-
-type RangeName = keyof typeof RANGES;
-export const RANGE_NAMES = Object.keys(RANGES) as RangeName[];
-
-export interface Range {
-  name: RangeName;
-  label: string;
-  /** Start and end in unix ms; the end is now. */
-  span: Span;
-  /** Periods of the chart points, aligned to UTC. The last one is incomplete. */
-  steps: readonly Span[];
-  /** Distance of the times below the chart, in ms. */
-  tickMs: number;
-}
-
-export function rangeLabel(name: RangeName): string {
-  return RANGES[name].label;
-}
-
-/** Returns the range named `text` up to `now`; the last 24 hours for an unknown name. */
-export function readRange(text: string | undefined, now: number): Range {
-  const name = RANGE_NAMES.find((each) => each === text) ?? "24h";
-  const { label, lengthMs, stepMs, tickMs } = RANGES[name];
-  const count = lengthMs / stepMs;
-  const last = Math.floor((now - 1) / stepMs) * stepMs;
-  const steps = Array.from({ length: count }, (_, index) => {
-    const from = last - (count - 1 - index) * stepMs;
-    return { from, to: Math.min(now, from + stepMs) };
-  });
-  return { name, label, span: { from: now - lengthMs, to: now }, steps, tickMs };
-}
+const TROUBLES_SHOWN = 20;
+const INCIDENTS_READ = 50;
+/**
+ * Changes of state that are read, the newest: 10,000 take 7 ms. A monitor that changes at each check
+ * has 500,000 in a month.
+ */
+const SPANS_MOST = 10_000;
 
 /** Component whose status a monitor sets. */
 export interface MonitoredComponent {
@@ -75,6 +39,13 @@ export interface MonitoredComponent {
   ownStatus: ComponentStatus | undefined;
 }
 
+export type OwnIncident = ReturnType<typeof listIncidentsOfMonitor>[number];
+
+/** Outage or slow time with the incident that the monitor had open. */
+export interface ListedTrouble extends Trouble {
+  incident: OwnIncident | undefined;
+}
+
 /** One monitor with the related data that its screen shows. */
 export interface MonitorView {
   record: MonitorRecord;
@@ -82,18 +53,22 @@ export interface MonitorView {
   components: readonly MonitoredComponent[];
   /** Timeline within the range, oldest first. */
   spans: readonly StateSpan[];
+  /** Start of the timeline if there are too many changes to read them all. */
+  cutAt: number | undefined;
   /** Time in each state within the range, and within each of its steps. */
   times: StateTimes;
   stepTimes: readonly StateTimes[];
-  /** Listed outages within the range, newest first. `outageCount` counts all of them. */
-  outages: readonly Outage[];
+  /** Listed outages and slow times within the range, newest first; `troubleCount` counts all. */
+  troubles: readonly ListedTrouble[];
+  troubleCount: number;
   outageCount: number;
   /** Figures for each step of the range. `total` covers the whole range. */
   latency: readonly LatencyFigures[];
   total: LatencyFigures;
   /** Last results, newest first. */
   checks: readonly CheckRow[];
-  incidents: ReturnType<typeof listIncidentsOfMonitor>;
+  /** Incidents that it opened, newest first. */
+  incidents: readonly OwnIncident[];
   /** Webhooks that get the messages of this monitor. */
   webhooks: readonly WebhookRow[];
 }
@@ -107,20 +82,30 @@ export function readMonitorView(
 ): MonitorView {
   const record = getMonitorRecord(reader, id);
   const { num } = record.row;
-  const spans = listSpans(reader, { nums: JSON.stringify([num]), ...range.span }).map(
-    ({ row }) => row,
-  );
-  const outages = outagesOf(spans, range.span, now).toReversed();
+  const read = listNewestSpans(reader, {
+    monitorNum: num,
+    ...range.span,
+    limit: SPANS_MOST + 1,
+  }).toReversed();
+  const isCut = read.length > SPANS_MOST;
+  const spans = isCut ? read.slice(1) : read;
+  const troubles = troublesOf(spans, range.span, now).toReversed();
+  const incidents = listIncidentsOfMonitor(reader, { monitorId: id, limit: INCIDENTS_READ });
   const { each, total } = latencyOfEach(reader, [num], range.steps);
   return {
     record,
     range,
     components: readMonitoredComponents(reader, record),
     spans,
+    cutAt: isCut ? spans[0]?.startedAt : undefined,
     times: timesByState(spans, range.span),
     stepTimes: timesByInterval(spans, range.steps),
-    outages: outages.slice(0, OUTAGES_SHOWN),
-    outageCount: outages.length,
+    troubles: troubles.slice(0, TROUBLES_SHOWN).map((trouble) => ({
+      ...trouble,
+      incident: incidents.find((incident) => isDuring(incident, trouble)),
+    })),
+    troubleCount: troubles.length,
+    outageCount: troubles.filter(({ state }) => state === "down").length,
     latency: each[0] ?? [],
     total,
     checks: listChecksBefore(reader, {
@@ -128,9 +113,18 @@ export function readMonitorView(
       before: Number.MAX_SAFE_INTEGER,
       limit: CHECKS_SHOWN,
     }),
-    incidents: listIncidentsOfMonitor(reader, { monitorId: id, limit: INCIDENTS_SHOWN }),
+    incidents,
     webhooks: listAllWebhooks(reader, {}).filter((webhook) => notifies(webhook, record)),
   };
+}
+
+/** Returns true if an incident was open during an outage. Slow times open none. */
+function isDuring({ startedAt, resolvedAt }: OwnIncident, trouble: Trouble): boolean {
+  return (
+    trouble.state === "down" &&
+    startedAt <= (trouble.endedAt ?? Number.POSITIVE_INFINITY) &&
+    (resolvedAt ?? Number.POSITIVE_INFINITY) > trouble.startedAt
+  );
 }
 
 /** Returns true if a webhook gets messages about a monitor, or about the incidents that it opens. */

@@ -6,6 +6,9 @@ import { Chip, DetailCard, DetailRow, Icon, RelativeTime, Shape, STATUS_WORDS } 
 import { componentPath, incidentPath, webhookPath } from "../paths";
 import type { MonitorView } from "./monitor-view";
 
+/** Incidents listed beside the monitor. */
+const INCIDENTS_SHOWN = 10;
+
 /** Components whose status a monitor sets. */
 export function AffectedComponents({ view, editPath }: { view: MonitorView; editPath?: string }) {
   const { components, record } = view;
@@ -52,21 +55,23 @@ export function OwnIncidents({ view, now }: { view: MonitorView; now: number }) 
         <p class="muted detail-body">None yet.</p>
       ) : (
         <ul>
-          {incidents.map(({ id, name, status, impact, draft, startedAt }) => (
-            <DetailRow
-              key={id}
-              shape={<Shape tone={IMPACT_TONES[impact]} />}
-              href={incidentPath(id)}
-              title={name}
-              note={
-                <>
-                  {INCIDENT_WORDS[status]} · started{" "}
-                  <RelativeTime at={toIso(startedAt)} now={now} />
-                </>
-              }
-              end={draft ? <Chip tone="none">Draft</Chip> : undefined}
-            />
-          ))}
+          {incidents
+            .slice(0, INCIDENTS_SHOWN)
+            .map(({ id, name, status, impact, draft, startedAt }) => (
+              <DetailRow
+                key={id}
+                shape={<Shape tone={IMPACT_TONES[impact]} />}
+                href={incidentPath(id)}
+                title={name}
+                note={
+                  <>
+                    {INCIDENT_WORDS[status]} · started{" "}
+                    <RelativeTime at={toIso(startedAt)} now={now} />
+                  </>
+                }
+                end={draft ? <Chip tone="none">Draft</Chip> : undefined}
+              />
+            ))}
         </ul>
       )}
     </DetailCard>

@@ -3,6 +3,7 @@ import {
   getMonitorRecord,
   pauseMonitor,
   resumeMonitor,
+  retentionOf,
   rotateToken,
 } from "../../features/monitors";
 import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
@@ -19,15 +20,23 @@ import { addMonitorForms, requireActiveCheck } from "./form-routes";
 import { MonitorList } from "./list";
 import { filteredPath } from "./list-tabs";
 import { readMonitorList } from "./listing";
-import { readMonitorView, readRange } from "./monitor-view";
+import { readMonitorView } from "./monitor-view";
+import { rangeQuery, readRange } from "./range";
 import { changeMonitors, checkMonitors, INTENTS, rejectionOf } from "./selection";
 import { showToken } from "./token";
 import { latencyInWords } from "./words";
+
+type Query = Readonly<Record<string, string | undefined>>;
 
 /** `/admin/monitors`: every role may read, admins change monitors. */
 export function monitorAdminRoutes(deps: AdminDependencies) {
   const { ctx, flashes, monitoring } = deps;
   const area = createArea(deps, MONITORS_PATH, "viewer");
+
+  const kept = retentionOf(ctx.config);
+  const rangeOf = (query: Query) => readRange(query, ctx.clock.now(), kept);
+  /** Returns the path of a monitor's screen with the range of the query. */
+  const homeOf = (id: string, query: Query) => `${monitorPath(id)}${rangeQuery(rangeOf(query))}`;
 
   area.screen("", "List the monitors", ({ query, requestContext }) => {
     const now = ctx.clock.now();
@@ -40,11 +49,12 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
 
   area.screen("/:id", "Show a monitor", ({ params, query, requestContext }) => {
     const now = ctx.clock.now();
-    const view = readMonitorView(ctx.db, params.id, readRange(query["range"], now), now);
+    const view = readMonitorView(ctx.db, params.id, rangeOf(query), now);
+    const nextCheckAt = monitoring.nextCheckAt(view.record.row.id);
     const { role } = sessionOf(requestContext).user;
     return {
       title: view.record.row.name,
-      children: <MonitorDetail view={view} role={role} now={now} />,
+      children: <MonitorDetail {...{ view, nextCheckAt, role, now }} />,
     };
   });
 
@@ -55,8 +65,8 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
       const { version } = getMonitorRecord(tx, id).row;
       return pauseMonitor(ctx, tx, id, actor).row.version !== version;
     },
-    done: (isChanged, { params }) => ({
-      path: monitorPath(params.id),
+    done: (isChanged, { params, query }) => ({
+      path: homeOf(params.id, query),
       text: isChanged
         ? "The monitor was paused. Statuses set by the monitor have ended."
         : undefined,
@@ -70,8 +80,8 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
       const { version } = getMonitorRecord(tx, id).row;
       return resumeMonitor(ctx, tx, id, actor).row.version !== version;
     },
-    done: (isChanged, { params }) => ({
-      path: monitorPath(params.id),
+    done: (isChanged, { params, query }) => ({
+      path: homeOf(params.id, query),
       text: isChanged ? "The monitor was resumed." : undefined,
     }),
   });
@@ -132,14 +142,15 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
                 deps.writeAs(requestContext, change),
               );
       flashes.put(sessionOf(requestContext).id, message);
-      return seeOther(filteredPath(readMonitorList(ctx.db, query, ctx.clock.now())));
+      const list = readMonitorList(ctx.db, query, ctx.clock.now());
+      return seeOther(filteredPath(list, { before: list.before }));
     },
     { ...formBody(), ...screenOperation("Pause, resume or check monitors", session("admin")) },
   );
 
   return routes.post(
     "/:id/check",
-    async ({ requestContext, params }) => {
+    async ({ requestContext, params, query }) => {
       const { row } = getMonitorRecord(ctx.db, params.id);
       requireActiveCheck(row.type);
       const { outcome, latencyMs, message, at } = await monitoring.checkNow(row.id);
@@ -153,7 +164,7 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
       }[outcome];
       const tone = outcome === "ok" ? "ok" : "major";
       flashes.put(sessionOf(requestContext).id, { tone, text });
-      return seeOther(monitorPath(row.id));
+      return seeOther(homeOf(row.id, query));
     },
     { ...formBody(), ...screenOperation("Check a monitor now", session("admin")) },
   );

@@ -15,6 +15,8 @@ import { plural } from "../../kernel/text";
 export const SELECTION_MAX = 200;
 /** Monitors changed in one transaction, so that other requests are served in between. */
 const PER_WRITE = 10;
+/** Chosen monitors that are checked at the same time, beside those that are due. */
+const CHECKS_AT_ONCE = 10;
 
 /** Actions on chosen monitors. */
 export const INTENTS = ["check", "pause", "resume"] as const;
@@ -119,9 +121,16 @@ export function checkMonitors(
     else rows.push(row);
   }
   counts.done = rows.length;
-  // A check that cannot run, such as while the server stops, has no result to show.
-  void Promise.allSettled(rows.map(({ id }) => monitoring.checkNow(id)));
+  const waiting = rows.values();
+  for (let index = 0; index < CHECKS_AT_ONCE; index++) void checkEach(monitoring, waiting);
   return messageOf(counts, { done: "being checked", already: "", left: "not checked" });
+}
+
+async function checkEach(monitoring: Monitoring, rows: Iterable<MonitorRow>): Promise<void> {
+  for (const { id } of rows) {
+    // A check that cannot run, such as while the server stops, has no result to show.
+    await Promise.allSettled([monitoring.checkNow(id)]);
+  }
 }
 
 function messageOf(

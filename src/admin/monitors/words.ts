@@ -1,5 +1,6 @@
 import { type MonitorRecord, type MonitorConfig, probeOf } from "../../features/monitors";
 import type { MonitorType } from "../../domain/monitor-state";
+import type { Range } from "./range";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
 
 /** Returns the label of a monitor type. */
@@ -28,6 +29,11 @@ export function timeInWords(ms: number): string {
   const rest = next ? Math.floor((ms % unit.ms) / next.ms) : 0;
   const whole = `${Math.floor(ms / unit.ms)} ${unit.word}`;
   return next && rest > 0 ? `${whole} ${rest} ${next.word}` : whole;
+}
+
+/** Returns a range as the end of a sentence: "in the last 24 hours". */
+export function inRange({ label, isZoomed }: Pick<Range, "label" | "isZoomed">): string {
+  return isZoomed ? "in this time" : `in the ${label}`;
 }
 
 /** Returns a response time as text: "120 ms", "1.25 s", "4 min 13 s". */

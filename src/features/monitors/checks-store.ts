@@ -117,6 +117,27 @@ export const listSpans = selectMany((orm, $: { nums: string; from: number; to: n
 );
 
 /**
+ * Lists the newest spans of a monitor that overlap `from` to `to` (unix ms, `to` excluded), uncut,
+ * newest first.
+ */
+export const listNewestSpans = selectMany(
+  (orm, $: { monitorNum: number; from: number; to: number; limit: number }) =>
+    orm
+      .select()
+      .from(monitorSpans)
+      .where(
+        and(
+          eq(monitorNum, $.monitorNum),
+          lt(startedAt, $.to),
+          sql`${startedAt} >= coalesce((SELECT max(s.started_at) FROM monitor_spans AS s
+            WHERE s.monitor_num = ${$.monitorNum} AND s.started_at <= ${$.from}), 0)`,
+        ),
+      )
+      .orderBy(desc(startedAt))
+      .limit($.limit),
+);
+
+/**
  * Stores a time without data of a component, from `startedAt` (unix ms) to `endedAt`, or open if
  * that is null. A row with the same start gets the new end.
  */

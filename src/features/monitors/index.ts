@@ -3,7 +3,13 @@
  * the engine schedules checks and applies transitions.
  */
 export { changeSchemaOf, CreateMonitorBody, UpdateMonitorBody } from "./bodies";
-export { type CheckRow, listChecksBefore, listNoDataOfPage, listSpans } from "./checks-store";
+export {
+  type CheckRow,
+  listChecksBefore,
+  listNewestSpans,
+  listNoDataOfPage,
+  listSpans,
+} from "./checks-store";
 export { createMonitor, type NewMonitor, validateNewMonitor } from "./create";
 export {
   declaredMonitorSchema,
@@ -31,6 +37,7 @@ export {
   countMonitorsMatching,
   listMonitorsWorstFirst,
   type PeriodState,
+  placeOf,
   type RecentTimes,
   recentTimesOf,
 } from "./overview";
@@ -38,6 +45,7 @@ export { WORST_FIRST } from "./overview-store";
 export { type MonitorConfig, probeOf } from "./probes";
 export { getMonitorRecord, listMonitors, type MonitorRecord, resolveMonitorId } from "./records";
 export { listIncidentsOfMonitor } from "./records-store";
+export { retentionOf } from "./rollup";
 export { startRollUps } from "./rollup-clock";
 export { defaultSettings } from "./settings";
 export {
@@ -49,6 +57,8 @@ export {
   type StateTimes,
   timesByInterval,
   timesByState,
+  type Trouble,
+  troublesOf,
   uptimeOf,
 } from "./spans";
 export { type Sparkline, sparklinesOf } from "./sparklines";

@@ -25,16 +25,21 @@ export interface Monitoring {
    * paused or deleted monitors are dropped.
    */
   heartbeat(id: string, beat: Heartbeat): Promise<void>;
+  /**
+   * Returns the time of the next planned check in unix ms; undefined for push monitors, while the
+   * monitor is checked or paused, and without an engine.
+   */
+  nextCheckAt(id: string): number | undefined;
   /** Runs a check with a validated config, without a monitor; nothing is stored. */
   tryOut(type: MonitorType, config: object, timeoutMs: number): Promise<ProbeResult>;
 }
 
 /**
- * Creates the engine for processes that run no checks, such as commands. All its methods reject
- * with `unavailable`.
+ * Creates the engine for processes that run no checks, such as commands. Checks reject with
+ * `unavailable`.
  */
 export function createIdleMonitoring(): Monitoring {
   const refuse = () =>
     Promise.reject(unavailable("No checks are running at the moment. Try again.", 5));
-  return { checkNow: refuse, heartbeat: refuse, tryOut: refuse };
+  return { checkNow: refuse, heartbeat: refuse, nextCheckAt: () => undefined, tryOut: refuse };
 }

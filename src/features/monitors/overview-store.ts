@@ -35,11 +35,11 @@ interface Filters {
   search: string | null;
 }
 
+const url = sql`replace(json_extract(${monitors.config}, '$.url'), '#', '?')`;
 // A search must not find out secrets: of a configuration it reads only what the list shows, which of
-// a URL is the part before the query.
+// a URL is the part before the query and the fragment.
 const address = sql`CASE ${monitors.type}
-  WHEN 'http' THEN substr(json_extract(${monitors.config}, '$.url'), 1,
-    instr(json_extract(${monitors.config}, '$.url') || '?', '?') - 1)
+  WHEN 'http' THEN substr(${url}, 1, instr(${url} || '?', '?') - 1)
   ELSE coalesce(json_extract(${monitors.config}, '$.host'), json_extract(${monitors.config}, '$.name'), '')
   END`;
 
@@ -87,13 +87,9 @@ export const listWorstFirst = selectMany(
       .limit($.limit),
 );
 
-/** Finds the place of a monitor in the list. */
-export const findPlace = selectOne((orm, $: { id: string }) =>
-  orm
-    .select({ rank, name: foldedName, id: monitors.id })
-    .from(monitors)
-    .innerJoin(monitorStates, eq(monitorStates.monitorNum, monitors.num))
-    .where(and(eq(monitors.id, $.id), isNull(monitors.deletedAt))),
+/** Finds the name of a monitor, deleted or not, as the list is ordered by it. */
+export const findOrderName = selectOne((orm, $: { id: string }) =>
+  orm.select({ name: foldedName }).from(monitors).where(eq(monitors.id, $.id)),
 );
 
 /** Counts the monitors that match filters in each state. */

@@ -3,10 +3,11 @@ import type { MonitorState, MonitorType } from "../../domain/monitor-state";
 import { DAY_MS } from "../../kernel/time";
 import {
   countMatches,
-  findPlace,
+  findOrderName,
   listWorstFirst,
   PERIOD_MS,
   sumRecentSpans,
+  WORST_FIRST,
 } from "./overview-store";
 import { assembleRecords, type MonitorRecord } from "./records";
 import { noTimes, uptimeOf } from "./spans";
@@ -47,7 +48,18 @@ const PERIOD_STATES: Readonly<Record<MonitorState, PeriodState>> = {
 };
 const SEVERITY: readonly PeriodState[] = ["unknown", "ok", "maintenance", "slow", "failed"];
 
-/** Lists monitors, worst first and then by name, after the monitor with the id `after`. */
+/**
+ * Returns the place of a monitor in the list. It stays the same when the monitor changes its state or
+ * is deleted, so that the next part of the list neither repeats nor leaves out others.
+ */
+export function placeOf({ row, state }: Pick<MonitorRecord, "row" | "state">): string {
+  return `${state.state}.${row.id}`;
+}
+
+/**
+ * Lists monitors, worst first and then by name, after a place. An unknown place is before the first
+ * monitor.
+ */
 export function listMonitorsWorstFirst(
   reader: Reader,
   query: OverviewFilters & {
@@ -56,7 +68,7 @@ export function listMonitorsWorstFirst(
     limit: number;
   },
 ): MonitorRecord[] {
-  const after = query.after === undefined ? undefined : findPlace(reader, { id: query.after });
+  const after = query.after === undefined ? undefined : readPlace(reader, query.after);
   const rows = listWorstFirst(reader, {
     ...filtersOf(query),
     state: query.state ?? null,
@@ -66,6 +78,13 @@ export function listMonitorsWorstFirst(
     limit: query.limit,
   });
   return assembleRecords(reader, rows);
+}
+
+function readPlace(reader: Reader, place: string) {
+  const [state = "", id = ""] = place.split(".");
+  const rank = WORST_FIRST.findIndex((each) => each === state);
+  const found = rank === -1 ? undefined : findOrderName(reader, { id });
+  return found && { rank, id, name: found.name };
 }
 
 /** Counts the monitors that match filters, by state. */

@@ -26,6 +26,11 @@ export interface Outage {
   message: string | null;
 }
 
+/** A time in which a monitor was down or slow. */
+export interface Trouble extends Outage {
+  state: "down" | "degraded";
+}
+
 /** Returns the time in each state within a span; the time before the first span has no state. */
 export function timesByState(spans: readonly StateSpan[], within: Span): StateTimes {
   const [times] = timesByInterval(spans, [within]);
@@ -76,29 +81,39 @@ export function uptimeOf(times: StateTimes): number | null {
  * continues.
  */
 export function outagesOf(spans: readonly StateSpan[], within: Span, now: number): Outage[] {
-  const outages: Outage[] = [];
-  for (const { startedAt, endedAt, message } of joined(spans)) {
-    if (startedAt >= within.to || (endedAt ?? now) <= within.from) continue;
-    const durationMs = Math.max(0, (endedAt ?? now) - startedAt);
-    outages.push({ startedAt, endedAt, durationMs, message });
-  }
-  return outages;
+  return troublesOf(
+    spans.filter(({ state }) => state === "down"),
+    within,
+    now,
+  ).map(({ state: _state, ...outage }) => outage);
 }
 
+/** Returns the outages and slow times that overlap a span, as `outagesOf` does. */
+export function troublesOf(spans: readonly StateSpan[], within: Span, now: number): Trouble[] {
+  return joined(spans).flatMap(({ state, startedAt, endedAt, message }) => {
+    if (startedAt >= within.to || (endedAt ?? now) <= within.from) return [];
+    const durationMs = Math.max(0, (endedAt ?? now) - startedAt);
+    return [{ state, startedAt, endedAt, durationMs, message }];
+  });
+}
+
+type TroubleSpan = StateSpan & Pick<Trouble, "state">;
+
 /**
- * Returns the spans in which it was down. Adjacent ones, which exist if the clock was set back, are
- * joined.
+ * Returns the spans in which it was down or slow. Adjacent ones in one state, which exist if the
+ * clock was set back, are joined.
  */
-function joined(spans: readonly StateSpan[]): StateSpan[] {
-  const down: StateSpan[] = [];
+function joined(spans: readonly StateSpan[]): TroubleSpan[] {
+  const troubles: TroubleSpan[] = [];
   for (const span of spans) {
-    if (span.state !== "down") continue;
-    const before = down.at(-1);
-    if (before?.endedAt === span.startedAt)
-      down[down.length - 1] = { ...before, endedAt: span.endedAt };
-    else down.push(span);
+    const { state } = span;
+    if (state !== "down" && state !== "degraded") continue;
+    const before = troubles.at(-1);
+    if (before?.endedAt === span.startedAt && before.state === state)
+      troubles[troubles.length - 1] = { ...before, endedAt: span.endedAt };
+    else troubles.push({ ...span, state });
   }
-  return down;
+  return troubles;
 }
 
 function endOf(span: StateSpan | undefined): number {

@@ -42,6 +42,17 @@ describe("cloning a monitor", () => {
     expect(components.map((component) => component.id)).toEqual([api]);
   });
 
+  test("the longest name of a clone keeps its ending, and no character is cut in half", async () => {
+    await using dashboard = await createMonitorDashboard();
+    for (const name of ["x".repeat(255), "😀".repeat(255)]) {
+      const id = await dashboard.make({ name });
+      const { text } = await dashboard.open(`${NEW_MONITOR}?type=http&from=${id}`);
+      const [first = ""] = [...name];
+      expect(typedIn(text, "name")).toEqual([`${first.repeat(248)} (copy)`]);
+      expect((await dashboard.send(NEW_MONITOR, formOf(text))).status).toBe(303);
+    }
+  });
+
   test("the form for a clone of an unknown monitor is not_found, and an editor may not open it", async () => {
     await using dashboard = await createMonitorDashboard();
     expectProblem(await dashboard.open(`${NEW_MONITOR}?type=http&from=mon_none`), "not_found");

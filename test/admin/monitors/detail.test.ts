@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/domain/actor";
+import { insertSpan } from "../../../src/features/monitors/checks-store";
 import { saveCertificate } from "../../../src/features/monitors/store";
 import { createWebhook } from "../../../src/features/webhooks";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
@@ -16,7 +17,7 @@ function figuresOn(html: string): Record<string, string> {
   const page = readHtml(html);
   const values = page.texts(".number-value");
   return Object.fromEntries(
-    page.texts(".numbers dt").map((label, index) => [label, values[index] ?? ""]),
+    page.texts(".key-numbers dt").map((label, index) => [label, values[index] ?? ""]),
   );
 }
 
@@ -51,12 +52,15 @@ describe("the screen of a monitor", () => {
     expect(figures["Uptime"]).toBe("97.500 %");
     expect(page.texts("#monitor-figures .number-note")).toContain("36 min down");
     expect(figures["Outages"]).toBe("1");
-    expect(page.texts("table caption")).toContain("Outages in the last 24 hours");
+    expect(page.texts("table caption")).toContain("Outages and slow times, last 24 hours");
     const outage = page.texts("tbody tr").find((row) => row.includes("Refused."));
-    expect(outage).toBe("DownRefused.10 h ago36 min");
+    expect(outage).toBe("DownRefused.10 h ago36 minShop is down");
+    expect(page.texts("#monitor-outages a")).toEqual(["10 h ago", "Shop is down"]);
     expect(page.texts("#monitor-incidents a")).toEqual(["Shop is down"]);
     expect(page.texts("#monitor-components a")).toEqual(["API"]);
     expect(page.texts("#monitor-chart .chart-legend li")).toContain("Outage");
+    expect(page.texts("#monitor-chart .chart-legend li")).toContain("Incident opened");
+    expect(page.attributes("#monitor-chart .time-plot .time-mark", "d")).toHaveLength(1);
     expect(page.attributes("#monitor-chart .time-cap", "d")).toHaveLength(1);
   });
 
@@ -114,6 +118,110 @@ describe("the screen of a monitor", () => {
     expect(page.texts(".time-labels span")).toHaveLength(5);
     // The half hour before both has no result, so nothing is drawn there.
     expect(page.attributes(".time-line", "d").at(-1)?.match(/M/g)).toHaveLength(1);
+  });
+
+  test("a link on an outage zooms into it, with a way back, and actions keep the part that is shown", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app } = dashboard;
+    const { id } = await withOutage(dashboard);
+    const session = await app.signedIn("admin");
+    const open = async (path: string) => readHtml((await app.call(path, { session })).text);
+    const week = await open(`${MONITORS}/${id}?range=7d`);
+    const [zoom = ""] = week.attributes("#monitor-outages td.line a", "href");
+    // From 36 minutes before the outage to 36 minutes after it.
+    const times = "from=2026-03-12T01%3A24%3A00.000Z&to=2026-03-12T03%3A12%3A00.000Z";
+    expect(zoom).toBe(`${MONITORS}/${id}?range=7d&${times}`);
+    const page = await open(zoom);
+    expect(page.texts(".detail-zoom")).toEqual(["12 Mar 2026, 01:24–03:12 UTC · Back to 7 days"]);
+    expect(page.attributes(".detail-zoom a", "href")).toEqual([`${MONITORS}/${id}?range=7d`]);
+    expect(page.texts("#monitor-chart .tabs [aria-current]")).toEqual([]);
+    expect(page.texts(".day-table tbody tr")).toHaveLength(23);
+    expect(page.texts("#monitor-figures .number-value")).toContain("66.666 %");
+    const [check = ""] = page.attributes(".screen-head form", "action");
+    expect(check).toBe(`${MONITORS}/${id}/check?range=7d&${times}`);
+    const answer = await app.call(check, { session, form: {} });
+    expect(answer.headers.get("location")).toBe(zoom);
+  });
+
+  test("a part of the history that is invalid, too short, too long or in the future is not zoomed into", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const id = await dashboard.make();
+    const part = (from: string, to: string) => `from=${from}&to=${to}`;
+    const hour = "2026-03-10T10:00:00Z";
+    for (const query of [
+      part("nonsense", "nonsense"),
+      part(hour, ""),
+      part(hour, hour),
+      part(hour, "2026-03-10T10:01:00Z"),
+      part(hour, "2026-03-10T09:00:00Z"),
+      part("2024-03-10T10:00:00Z", hour),
+      part("2027-03-10T10:00:00Z", "2027-03-10T11:00:00Z"),
+    ]) {
+      const page = readHtml((await dashboard.open(`${MONITORS}/${id}?${query}`)).text);
+      expect(page.texts(".detail-zoom"), query).toEqual([]);
+      expect(page.texts("#monitor-chart .tabs [aria-current]"), query).toEqual(["24 hours"]);
+    }
+    const old = part("2025-04-10T10:00:00Z", "2025-04-10T12:00:00Z");
+    const { text } = await dashboard.open(`${MONITORS}/${id}?${old}`);
+    expect(readHtml(text).texts(".detail-zoom")[0]).toStartWith("10 Apr 2025, 10:00–12:00 UTC");
+    expect(text).not.toMatch(/NaN|Infinity|undefined/);
+  });
+
+  test("slow times are listed with the outages, and open no incident", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app } = dashboard;
+    const id = await dashboard.make();
+    const now = app.clock.now();
+    await app.clock.advance(HOUR_MS);
+    await dashboard.applyTransition(id, "degraded", now, "Slower than 2 s.");
+    await dashboard.applyTransition(id, "up", now + 20 * MINUTE_MS);
+    const session = await app.signedIn("admin");
+    const page = readHtml((await app.call(`${MONITORS}/${id}`, { session })).text);
+    expect(page.texts("#monitor-outages tbody tr")).toEqual([
+      "SlowSlower than 2 s.1 h ago20 minNone",
+    ]);
+    expect(page.texts("#monitor-figures .number-value")).toContain("0");
+  });
+
+  test("a monitor with too many changes of state shows the newest, and no uptime of a part", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app } = dashboard;
+    const now = app.clock.now();
+    const start = now - 10_101 * MINUTE_MS;
+    app.clock.setWallClock(start);
+    const id = await dashboard.make();
+    const { num: monitorNum } = dashboard.stored(id).row;
+    await app.ctx.db.write((tx) => {
+      for (let i = 1; i <= 10_100; i++) {
+        const startedAt = start + i * MINUTE_MS;
+        const state = i % 2 === 0 ? "up" : "down";
+        insertSpan(tx, {
+          monitorNum,
+          startedAt,
+          endedAt: startedAt + MINUTE_MS,
+          state,
+          message: null,
+        });
+      }
+    });
+    app.clock.setWallClock(now);
+    const { text } = await dashboard.open(`${MONITORS}/${id}?range=30d`);
+    expect(figuresOn(text)).toMatchObject({ Uptime: "–", Outages: "5,000 or more" });
+    expect(readHtml(text).texts("#monitor-outages")[0]).toEndWith(
+      "Many earlier ones are not listed.",
+    );
+    const day = await dashboard.open(`${MONITORS}/${id}`);
+    expect(figuresOn(day.text)).toMatchObject({ Uptime: "50.000 %", Outages: "720" });
+  });
+
+  test("the screen of a monitor says when the next check is, unless none is planned", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const id = await dashboard.make();
+    const state = async () =>
+      readHtml((await dashboard.open(`${MONITORS}/${id}`)).text).texts("#monitor-state")[0];
+    expect(await state()).toEndWith("every 1 min");
+    dashboard.nextCheckAt = dashboard.app.clock.now() + 48_000;
+    expect(await state()).toEndWith("every 1 min, next check in 48 s");
   });
 
   test("the screen of a monitor lists its last results, newest first, and an expiring certificate", async () => {

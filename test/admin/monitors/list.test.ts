@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { pauseMonitor } from "../../../src/features/monitors";
+import { deleteMonitor, pauseMonitor } from "../../../src/features/monitors";
 import { insertSpan } from "../../../src/features/monitors/checks-store";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import type { MonitorState } from "../../../src/domain/monitor-state";
@@ -121,14 +121,15 @@ describe("the list of monitors", () => {
     await using dashboard = await createMonitorDashboard("viewer");
     await dashboard.make({
       config: {
-        url: "https://shop.test/up?key=hidden",
+        url: "https://shop.test/up?key=hidden#fragment",
         headers: { Authorization: "Bearer hidden" },
       },
     });
     const count = async (q: string) =>
       names((await dashboard.open(`${MONITORS}?q=${encodeURIComponent(q)}`)).text).length;
     expect(await count("shop.test/up")).toBe(1);
-    for (const secret of ["hidden", "key=", "Bearer"]) expect(await count(secret)).toBe(0);
+    for (const secret of ["hidden", "key=", "Bearer", "fragment"])
+      expect(await count(secret)).toBe(0);
   });
 
   test("the tabs count the monitors that match the other filters, and keep these", async () => {
@@ -159,6 +160,31 @@ describe("the list of monitors", () => {
     const rest = await dashboard.open(older);
     expect(names(rest.text)).toEqual(["Monitor 35"]);
     expect(readHtml(rest.text).attributes(".pagination a", "href")).toEqual([MONITORS]);
+  });
+
+  test("the next part of the list continues at its place when monitors change their state or are deleted", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app } = dashboard;
+    const ids = new Map<string, string>();
+    for (let i = 10; i <= 37; i++) ids.set(`${i}`, await dashboard.make({ name: `Monitor ${i}` }));
+    const first = readHtml((await dashboard.open()).text);
+    const [older = ""] = first.attributes(".pagination a", "href");
+    const rest = async () => names((await dashboard.open(older)).text);
+    const expected = ["Monitor 35", "Monitor 36", "Monitor 37"];
+    expect(await rest()).toEqual(expected);
+    // The last monitor of the first part goes up, and so to the end of the list.
+    await dashboard.applyTransition(ids.get("34") ?? "", "up", app.clock.now());
+    expect(await rest()).toEqual([...expected, "Monitor 34"]);
+    await app.ctx.db.write((tx) => deleteMonitor(app.ctx, tx, ids.get("34") ?? "", CLI_ACTOR));
+    expect(await rest()).toEqual(expected);
+    const chosen = readHtml((await dashboard.open(older)).text);
+    const [action = ""] = chosen.attributes("form[method=post][action*=selected]", "action");
+    const answer = await dashboard.send(action, { intent: "check", id: [ids.get("36") ?? ""] });
+    expect(answer.headers.get("location")).toBe(older);
+    for (const unknown of ["mon_none", "down.mon_none", "up", "%00"]) {
+      const { text } = await dashboard.open(`${MONITORS}?before=${unknown}`);
+      expect(names(text)).toHaveLength(25);
+    }
   });
 
   test("a monitor that changed its state more than a thousand times shows no uptime of 30 days", async () => {

@@ -72,6 +72,19 @@ describe("chosen monitors", () => {
     expect(dashboard.checked).toEqual([one]);
   });
 
+  test("many chosen monitors are checked a few at a time", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const ids: string[] = [];
+    for (let index = 0; index < 25; index++) ids.push(await dashboard.make());
+    const { promise, resolve } = Promise.withResolvers<void>();
+    dashboard.answering = promise;
+    await dashboard.send(SELECTED, { intent: "check", id: ids });
+    expect(dashboard.checked).toEqual(ids.slice(0, 10));
+    resolve();
+    while (dashboard.checked.length < ids.length) await Bun.sleep(0);
+    expect(dashboard.checked).toEqual(ids);
+  });
+
   test("an empty selection, one of more than 200 monitors and one without an action change nothing", async () => {
     await using dashboard = await createMonitorDashboard();
     const id = await dashboard.make();

@@ -30,6 +30,7 @@ describe("statements about monitors", () => {
         checks.endSpan(tx, { monitorNum, startedAt: 1, endedAt: 2 });
         checks.rewriteSpan(tx, { monitorNum, startedAt: 1, state: "up", message: null });
         checks.listSpans(tx, { nums, ...span });
+        checks.listNewestSpans(tx, { monitorNum, ...span, limit: 2 });
         checks.saveNoData(tx, { componentId, startedAt: 1, endedAt: null });
         checks.endNoData(tx, { componentId, endedAt: 2 });
         checks.listNoDataOfPage(tx, { pageId: page.id, since: 0 });

@@ -133,6 +133,12 @@ export class Engine implements Monitoring {
     await waiter.promise;
   }
 
+  nextCheckAt(id: string): number | undefined {
+    const scheduled = this.#registry.find(id);
+    if (!scheduled || scheduled.type === "push" || scheduled.heapIndex < 0) return undefined;
+    return this.#ctx.clock.now() + scheduled.dueAt - this.#ctx.clock.monotonic();
+  }
+
   tryOut(type: MonitorType, config: object, timeoutMs: number): Promise<ProbeResult> {
     return this.#prober.run(type, config as MonitorConfig, timeoutMs);
   }

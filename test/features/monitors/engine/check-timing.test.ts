@@ -257,6 +257,21 @@ describe("checks on demand", () => {
     expect(site.state(id)).toBe("down");
   });
 
+  test("the time of the next check is known, except of paused monitors and those that wait for calls", async () => {
+    await using site = await openEngineSite();
+    const { id } = await site.monitor({ interval_seconds: 3_600 });
+    const push = await site.monitor({ type: "push", config: {} });
+    await site.clock.advance(SECOND_MS);
+    const at = site.engine.nextCheckAt(id) ?? 0;
+    expect(at).toBeGreaterThan(site.clock.now());
+    expect(at).toBeLessThanOrEqual(site.clock.now() + 3_700 * SECOND_MS);
+    const before = site.checkCount();
+    await site.clock.advance(at - site.clock.now() + SECOND_MS);
+    expect(site.checkCount()).toBe(before + 1);
+    expect(site.engine.nextCheckAt(push.id)).toBeUndefined();
+    expect(site.engine.nextCheckAt("mon_none")).toBeUndefined();
+  });
+
   test("a check on demand joins a running check of the monitor", async () => {
     await using site = await openEngineSite();
     const { id } = await site.monitor();
