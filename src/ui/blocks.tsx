@@ -6,15 +6,17 @@ import { safeHref } from "./safe-href";
 
 interface SectionProps {
   title: string;
+  /** Id that links lead to. */
+  id?: string;
   /** Buttons after the title. */
   actions?: ComponentChildren;
   children: ComponentChildren;
 }
 
 /** Part of a screen with a heading. */
-export function Section({ title, actions, children }: SectionProps) {
+export function Section({ title, id, actions, children }: SectionProps) {
   return (
-    <section class="section">
+    <section class="section" id={id}>
       <div class="section-head">
         <h2>{title}</h2>
         {actions ? <div class="actions">{actions}</div> : null}

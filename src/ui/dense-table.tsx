@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { Icon } from "./icons";
 import { safeHref } from "./safe-href";
 
 /** Column of a `DenseTable`. */
@@ -7,6 +8,8 @@ interface DenseColumn {
   isNumeric?: boolean;
   /** True if only screen readers read the label. */
   isHidden?: boolean;
+  /** Order of the rows by this column, and the path of the list in its other order. */
+  sort?: { order: "ascending" | "other"; href: string };
   /** True if it goes where the table is short of room. */
   isSecondary?: boolean;
 }
@@ -32,14 +35,24 @@ export function DenseTable({ columns, caption, liveId, children }: DenseTablePro
       <caption class="visually-hidden">{caption}</caption>
       <thead role="rowgroup">
         <tr role="row">
-          {columns.map(({ label, isNumeric, isHidden, isSecondary }) => (
+          {columns.map(({ label, isNumeric, isHidden, isSecondary, sort }) => (
             <th
               key={label}
               scope="col"
               role="columnheader"
+              aria-sort={sort?.order}
               class={classOf(isNumeric ? "numeric" : "", isSecondary)}
             >
-              {isHidden ? <span class="visually-hidden">{label}</span> : label}
+              {isHidden ? (
+                <span class="visually-hidden">{label}</span>
+              ) : sort ? (
+                <a class="sort" href={safeHref(sort.href)}>
+                  {label}
+                  <Icon name="chevron-down" />
+                </a>
+              ) : (
+                label
+              )}
             </th>
           ))}
         </tr>
@@ -120,10 +133,18 @@ export function FigureCell({
   );
 }
 
-/** Cell with a text or, with `isBars`, with bars that take a line of their own where it is narrow. */
-export function TextCell({ isSecondary, isBars, children }: CellProps & { isBars?: boolean }) {
+/**
+ * Cell with a text or, with `isBars`, with bars that take a line of their own where it is narrow. One
+ * with `isMiddle` goes there.
+ */
+export function TextCell({
+  isSecondary,
+  isBars,
+  isMiddle,
+  children,
+}: CellProps & { isBars?: boolean; isMiddle?: boolean }) {
   return (
-    <td role="cell" class={classOf(isBars ? "line" : "", isSecondary)}>
+    <td role="cell" class={classOf(isBars ? "line" : isMiddle ? "middle" : "", isSecondary)}>
       {children}
     </td>
   );

@@ -8,6 +8,7 @@ import calendar from "lucide-static/icons/calendar.svg" with { type: "text" };
 import calendarPlus from "lucide-static/icons/calendar-plus.svg" with { type: "text" };
 import chartNoAxesColumn from "lucide-static/icons/chart-no-axes-column.svg" with { type: "text" };
 import check from "lucide-static/icons/check.svg" with { type: "text" };
+import chevronDown from "lucide-static/icons/chevron-down.svg" with { type: "text" };
 import chevronRight from "lucide-static/icons/chevron-right.svg" with { type: "text" };
 import clock from "lucide-static/icons/clock.svg" with { type: "text" };
 import copy from "lucide-static/icons/copy.svg" with { type: "text" };
@@ -24,12 +25,14 @@ import menu from "lucide-static/icons/menu.svg" with { type: "text" };
 import pause from "lucide-static/icons/pause.svg" with { type: "text" };
 import pencil from "lucide-static/icons/pencil.svg" with { type: "text" };
 import play from "lucide-static/icons/play.svg" with { type: "text" };
+import plus from "lucide-static/icons/plus.svg" with { type: "text" };
 import refreshCw from "lucide-static/icons/refresh-cw.svg" with { type: "text" };
 import rss from "lucide-static/icons/rss.svg" with { type: "text" };
 import scrollText from "lucide-static/icons/scroll-text.svg" with { type: "text" };
 import search from "lucide-static/icons/search.svg" with { type: "text" };
 import settings from "lucide-static/icons/settings.svg" with { type: "text" };
 import siren from "lucide-static/icons/siren.svg" with { type: "text" };
+import tag from "lucide-static/icons/tag.svg" with { type: "text" };
 import triangleAlert from "lucide-static/icons/triangle-alert.svg" with { type: "text" };
 import users from "lucide-static/icons/users.svg" with { type: "text" };
 import webhook from "lucide-static/icons/webhook.svg" with { type: "text" };
@@ -47,6 +50,7 @@ const ICONS = {
   "calendar-plus": calendarPlus,
   "chart-no-axes-column": chartNoAxesColumn,
   check,
+  "chevron-down": chevronDown,
   "chevron-right": chevronRight,
   clock,
   copy,
@@ -63,12 +67,14 @@ const ICONS = {
   pause,
   pencil,
   play,
+  plus,
   "refresh-cw": refreshCw,
   rss,
   "scroll-text": scrollText,
   search,
   settings,
   siren,
+  tag,
   "triangle-alert": triangleAlert,
   users,
   webhook,

@@ -1,46 +1,119 @@
 import type { Reader } from "../../db";
-import { type ComponentRow, listOpenCausesOfPage } from "../../features/components";
+import { type ComponentRow, listOpenCausesOfPage, uptimeOfDays } from "../../features/components";
+import { listIncidentsOfComponent } from "../../features/incidents";
+import { findMaintenances } from "../../features/maintenance";
 import {
+  latencyOfEach,
+  type LatencyFigures,
   listMonitors,
   type MonitorRecord,
   type RecentTimes,
   recentTimesOf,
+  WORST_FIRST,
 } from "../../features/monitors";
 import type { PageRow } from "../../features/pages";
 import { type ComponentHistory, readComponentHistories, UPTIME_DAYS } from "../../features/status";
+import { HOUR_MS } from "../../kernel/time";
 
 const MONITORS_SHOWN = 25;
+const EVENTS_SHOWN = 8;
+const MONTH_DAYS = 30;
+const HOURS = 24;
 
-/** Monitors and days of a component, for its screen. */
+/** Incident or maintenance that named the component. */
+export type ComponentEvent =
+  | {
+      kind: "incident";
+      at: number;
+      row: ReturnType<typeof listIncidentsOfComponent>[number]["row"];
+    }
+  | { kind: "maintenance"; at: number; row: ReturnType<typeof findMaintenances>[number]["row"] };
+
+/** Monitors, days and events of a component, for its screen. */
 export interface ComponentView {
-  /** Monitors that set its status, newest first. */
+  /** Monitors that set its status, worst first. */
   monitors: readonly MonitorRecord[];
+  /** True if it has more monitors than are listed. */
+  hasMoreMonitors: boolean;
   /** Last day of each monitor, by `num`. */
   recent: ReadonlyMap<number, RecentTimes>;
   history: ComponentHistory | undefined;
+  /** Uptime of the last 30 days; null without data. */
+  monthUptime: number | null;
+  /** Incidents and maintenance, the last started first. */
+  events: readonly ComponentEvent[];
+  hasMoreEvents: boolean;
+  latency: ComponentLatency;
 }
 
-/** Reads the monitors of a component and its last 90 days. */
+/** Response times of the listed monitors in the last 24 hours. */
+interface ComponentLatency {
+  total: LatencyFigures;
+  /** Median of the slowest monitor in each hour, oldest first; 0 without a response. */
+  hours: readonly number[];
+}
+
+/** Reads the monitors, last 90 days and events of a component. */
 export function readComponentView(
   reader: Reader,
   component: ComponentRow,
   page: PageRow,
   now: number,
 ): ComponentView {
-  const monitors = listMonitors(reader, { componentId: component.id, limit: MONITORS_SHOWN });
+  const found = listMonitors(reader, { componentId: component.id, limit: MONITORS_SHOWN + 1 });
+  const monitors = found
+    .slice(0, MONITORS_SHOWN)
+    .toSorted((a, b) => rankOf(a) - rankOf(b) || (a.row.name < b.row.name ? -1 : 1));
+  const nums = monitors.map(({ row }) => row.num);
   const causes = listOpenCausesOfPage(reader, { pageId: page.id });
+  const history = readComponentHistories(reader, {
+    page: { ...page, historyDays: UPTIME_DAYS },
+    components: [component],
+    open: Map.groupBy(causes, ({ componentId }) => componentId),
+    now,
+  }).get(component.id);
+  const events = readEvents(reader, component.id);
   return {
     monitors,
-    recent: recentTimesOf(
-      reader,
-      monitors.map(({ row }) => row.num),
-      now,
-    ),
-    history: readComponentHistories(reader, {
-      page: { ...page, historyDays: UPTIME_DAYS },
-      components: [component],
-      open: Map.groupBy(causes, ({ componentId }) => componentId),
-      now,
-    }).get(component.id),
+    hasMoreMonitors: found.length > MONITORS_SHOWN,
+    recent: recentTimesOf(reader, nums, now),
+    history,
+    monthUptime: uptimeOfDays(history?.days.slice(-MONTH_DAYS) ?? []),
+    events: events.slice(0, EVENTS_SHOWN),
+    hasMoreEvents: events.length > EVENTS_SHOWN,
+    latency: readLatency(reader, nums, now),
+  };
+}
+
+function rankOf({ state }: MonitorRecord): number {
+  return WORST_FIRST.indexOf(state.state);
+}
+
+function readEvents(reader: Reader, componentId: string): ComponentEvent[] {
+  const query = { componentId, limit: EVENTS_SHOWN + 1 };
+  return [
+    ...listIncidentsOfComponent(reader, query).map(({ row }) => ({
+      kind: "incident" as const,
+      at: row.startedAt,
+      row,
+    })),
+    ...findMaintenances(reader, query).map(({ row }) => ({
+      kind: "maintenance" as const,
+      at: row.startedAt ?? row.scheduledFor,
+      row,
+    })),
+  ].toSorted((a, b) => b.at - a.at);
+}
+
+function readLatency(reader: Reader, nums: readonly number[], now: number): ComponentLatency {
+  const last = Math.floor((now - 1) / HOUR_MS) * HOUR_MS;
+  const hours = Array.from({ length: HOURS }, (_, index) => {
+    const from = last - (HOURS - 1 - index) * HOUR_MS;
+    return { from, to: Math.min(now, from + HOUR_MS) };
+  });
+  const { each, total } = latencyOfEach(reader, nums, hours);
+  return {
+    total,
+    hours: hours.map((_, index) => Math.max(0, ...each.map((own) => own[index]?.p50Ms ?? 0))),
   };
 }

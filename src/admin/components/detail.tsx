@@ -1,38 +1,43 @@
 import type { ComponentChange, ComponentRow } from "../../features/components";
 import type { PageRow } from "../../features/pages";
 import { type Role, roleAllows } from "../../domain/role";
+import { STATUS_TONES } from "../../domain/tone";
+import { capitalised } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import {
   Actions,
   Button,
   ButtonLink,
-  Card,
-  Cell,
+  Columns,
+  DetailCard,
   Facts,
   Form,
+  HeadFact,
+  HeadFacts,
+  Icon,
+  MoreMenu,
+  Notice,
   PageHead,
   RelativeTime,
-  Row,
   Section,
+  shortDay,
   STATUS_WORDS,
   StatusLabel,
-  Table,
 } from "../../ui";
-import { componentPath, componentsOfPagePath } from "../paths";
+import { REPORT_PATH } from "../incidents/incident-paths";
+import { Since } from "../monitors/state";
+import { componentPath, componentsOfPagePath, pagePath } from "../paths";
 import type { StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { CauseList, effectiveCauses, type NamedCause, otherCauses } from "./cause-list";
 import type { ComponentView } from "./component-view";
 import { COMPONENT_FORM } from "./forms";
 import { ManagedByFile } from "./managed";
-import { ComponentMonitors, Uptime } from "./neighbours";
+import { ComponentEvents, StatusChanges } from "./events";
+import { ComponentMonitors, ResponseTime, Uptime } from "./neighbours";
 
-const CHANGE_COLUMNS = [
-  { label: "When" },
-  { label: "Change" },
-  { label: "By" },
-  { label: "Reason" },
-];
+/** Id of the form for the settings. */
+const SETTINGS_ID = "component-settings";
 
 interface ComponentDetailProps {
   component: ComponentRow;
@@ -48,12 +53,11 @@ interface ComponentDetailProps {
   now: number;
 }
 
-/** One component: its status with causes, its history and its settings. */
+/** One component: its status with causes, monitors, incidents, history and settings. */
 export function ComponentDetail(props: ComponentDetailProps) {
-  const { component, page, state, role, now } = props;
-  const { id, name, groupId, status } = component;
-  const causes = status === "operational" ? [] : effectiveCauses(component, props.causes);
-  const others = otherCauses(props.causes).filter((each) => !causes.includes(each));
+  const { component, page, view, changes, state, role, now } = props;
+  const { id, name } = component;
+  const isAdmin = roleAllows(role, "admin");
   return (
     <>
       <PageHead
@@ -63,95 +67,151 @@ export function ComponentDetail(props: ComponentDetailProps) {
           { label: page.name },
         ]}
         actions={<ComponentActions id={id} role={role} />}
-      />
-      <Card>
-        <Facts
-          items={[
-            {
-              label: "Status",
-              isWide: true,
-              value: (
-                <span class="order-note">
-                  <StatusLabel status={status} /> <CauseList causes={causes} />
-                </span>
-              ),
-            },
-            ...(others.length === 0
-              ? []
-              : [{ label: "Also", isWide: true, value: <CauseList causes={others} /> }]),
-            {
-              label: "Group",
-              value: state.context.groups.find((group) => group.id === groupId)?.name ?? "None",
-            },
-            { label: "Added", value: <RelativeTime at={toIso(component.createdAt)} now={now} /> },
-            { label: "Id", value: <code>{id}</code>, isWide: true },
-          ]}
-        />
-      </Card>
-      <Uptime name={name} view={props.view} />
-      <ComponentMonitors
-        componentId={id}
-        view={props.view}
-        canAdd={roleAllows(role, "admin")}
-        now={now}
-      />
-      <History changes={props.changes} now={now} />
-      {roleAllows(role, "admin") ? <Settings component={component} state={state} /> : null}
+      >
+        <div id="component-state" data-live="">
+          <Now {...props} />
+        </div>
+      </PageHead>
+      <div class="slot" id="component-causes" data-live="">
+        <Causes component={component} causes={props.causes} />
+      </div>
+      <Uptime name={name} view={view} />
+      <Columns
+        aside={
+          <>
+            <ResponseTime view={view} />
+            <StatusChanges changes={changes} now={now} />
+            <Details {...props} />
+          </>
+        }
+      >
+        <ComponentMonitors componentId={id} view={view} canAdd={isAdmin} now={now} />
+        <ComponentEvents view={view} now={now} />
+      </Columns>
+      {isAdmin ? <Settings component={component} state={state} /> : null}
     </>
   );
 }
 
 function ComponentActions({ id, role }: { id: string; role: Role }) {
   if (!roleAllows(role, "editor")) return null;
+  const isAdmin = roleAllows(role, "admin");
   return (
     <>
+      {isAdmin ? (
+        <ButtonLink href={`#${SETTINGS_ID}`}>
+          <Icon name="pencil" />
+          Edit
+        </ButtonLink>
+      ) : null}
+      <ButtonLink href={REPORT_PATH}>
+        <Icon name="megaphone" />
+        Report an incident
+      </ButtonLink>
       <ButtonLink href={`${componentPath(id)}/status`} kind="primary" dialog>
         Set status
       </ButtonLink>
-      {roleAllows(role, "admin") ? (
-        <ButtonLink href={`${componentPath(id)}/delete`} kind="danger" dialog>
-          Delete
-        </ButtonLink>
+      {isAdmin ? (
+        <MoreMenu label="More actions">
+          <ButtonLink href={`${componentPath(id)}/delete`} kind="danger" dialog>
+            Delete
+          </ButtonLink>
+        </MoreMenu>
       ) : null}
     </>
   );
 }
 
-/** Recorded status changes of a component. */
-function History({ changes, now }: { changes: readonly ComponentChange[]; now: number }) {
+/** Status of a component since its last change, its page and its group. */
+function Now({ component, page, changes, state, now }: ComponentDetailProps) {
+  const { status, groupId, createdAt } = component;
+  const [last] = changes;
+  const group = state.context.groups.find(({ id }) => id === groupId);
   return (
-    <Section title="Latest changes">
-      {changes.length === 0 ? (
-        <p class="muted">No status changes yet.</p>
-      ) : (
-        <Table columns={CHANGE_COLUMNS} caption="Latest status changes">
-          {changes.map((change) => (
-            <Row key={`${change.at} ${change.from} ${change.to}`}>
-              <Cell label="When">
-                <RelativeTime at={change.at} now={now} />
-              </Cell>
-              <Cell label="Change">
-                {STATUS_WORDS[change.from]} → {STATUS_WORDS[change.to]}
-              </Cell>
-              <Cell label="By">{change.actor.label}</Cell>
-              <Cell label="Reason">{change.reason}</Cell>
-            </Row>
-          ))}
-        </Table>
+    <HeadFacts>
+      <span>
+        <StatusLabel status={status} />{" "}
+        <Since at={last?.to === status ? Date.parse(last.at) : createdAt} now={now} />
+      </span>
+      <HeadFact icon="globe">
+        <a href={pagePath(page.id)}>{page.name}</a>
+        {group ? ` / ${group.name}` : null}
+      </HeadFact>
+    </HeadFacts>
+  );
+}
+
+/** Causes of a status that is not operational, with links. */
+function Causes({ component, causes }: Pick<ComponentDetailProps, "component" | "causes">) {
+  const { status } = component;
+  const effective = status === "operational" ? [] : effectiveCauses(component, causes);
+  const others = otherCauses(causes).filter((each) => !effective.includes(each));
+  if (effective.length + others.length === 0) return null;
+  return (
+    <Notice tone={STATUS_TONES[status]}>
+      <b>{STATUS_WORDS[status]}</b>
+      {effective.length === 0 ? null : (
+        <>
+          {" "}
+          <CauseList causes={effective} />
+        </>
       )}
-    </Section>
+      .
+      {others.length === 0 ? null : (
+        <>
+          {" "}
+          Also <CauseList causes={others} />.
+        </>
+      )}
+      {effective.length + others.length > 1
+        ? " It is operational again when all of these are over."
+        : null}
+    </Notice>
+  );
+}
+
+function Details({ component, state, role, now }: ComponentDetailProps) {
+  const { id, groupId, showcase, showLatency, startDate } = component;
+  const shown = [
+    ...(showcase ? ["uptime history"] : []),
+    ...(showLatency ? ["response times"] : []),
+  ];
+  return (
+    <DetailCard
+      title="Details"
+      liveId="component-details"
+      end={roleAllows(role, "admin") ? <a href={`#${SETTINGS_ID}`}>Edit</a> : undefined}
+      isFlush
+    >
+      <Facts
+        items={[
+          {
+            label: "Group",
+            value: state.context.groups.find((group) => group.id === groupId)?.name ?? "None",
+          },
+          { label: "Shown", value: capitalised(shown.join(", ") || "status only") },
+          ...(startDate === null ? [] : [{ label: "Uptime from", value: shortDay(startDate) }]),
+          {
+            label: "Added",
+            value: <RelativeTime at={toIso(component.createdAt)} now={now} />,
+          },
+          { label: "Reference", value: <code>{component.ref}</code> },
+          { label: "Id", value: <code>{id}</code>, isWide: true },
+        ]}
+      />
+    </DetailCard>
   );
 }
 
 /** Form for the settings of a component. The status has its own form. */
 function Settings({ component, state }: Pick<ComponentDetailProps, "component" | "state">) {
   return (
-    <Section title="Settings">
+    <Section title="Settings" id={SETTINGS_ID}>
       <Form action={componentPath(component.id)} hidden={state.hidden}>
         {component.managedBy === "apply" ? <ManagedByFile what="component" /> : null}
         <FormFields form={COMPONENT_FORM} state={state} />
         <Actions>
-          <Button kind="primary">Save changes</Button>
+          <Button>Save changes</Button>
         </Actions>
       </Form>
     </Section>

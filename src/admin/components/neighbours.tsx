@@ -10,6 +10,7 @@ import {
   MONITOR_WORDS,
   NameCell,
   Shape,
+  Sparkline,
   TextCell,
 } from "../../ui";
 import { LastDay } from "../monitors/list-row";
@@ -20,13 +21,17 @@ import { monitorPath } from "../paths";
 import type { ComponentView } from "./component-view";
 
 /** The last 90 days of a component as bars. */
-export function Uptime({ name, view: { history } }: { name: string; view: ComponentView }) {
+export function Uptime({ name, view }: { name: string; view: ComponentView }) {
+  const { history } = view;
   return (
     <DetailCard
       title="Uptime"
       liveId="component-uptime"
       end={
         <span class="detail-sums">
+          <span>
+            30 days <b>{percent(view.monthUptime, 2)}</b>
+          </span>
           <span>
             90 days <b>{percent(history?.uptime ?? null, 2)}</b>
           </span>
@@ -55,13 +60,19 @@ interface ComponentMonitorsProps {
 
 /** Monitors that set the status of a component. */
 export function ComponentMonitors({ componentId, view, canAdd, now }: ComponentMonitorsProps) {
-  const { monitors, recent } = view;
+  const { monitors, recent, hasMoreMonitors } = view;
   const add = `${NEW_MONITOR_PATH}?component=${encodeURIComponent(componentId)}`;
   return (
     <DetailCard
       title="Monitors"
       liveId="component-monitors"
-      count={monitors.length === 0 ? undefined : `${monitors.length}`}
+      count={
+        monitors.length === 0
+          ? undefined
+          : hasMoreMonitors
+            ? `the newest ${monitors.length}`
+            : `${monitors.length}`
+      }
       end={canAdd ? <a href={add}>Create monitor</a> : undefined}
       isTable
     >
@@ -96,6 +107,24 @@ export function ComponentMonitors({ componentId, view, canAdd, now }: ComponentM
           ))}
         </DenseTable>
       )}
+    </DetailCard>
+  );
+}
+
+/** Median of a component's monitors in the last 24 hours; nothing without a response. */
+export function ResponseTime({ view: { latency } }: { view: ComponentView }) {
+  const { total, hours } = latency;
+  if (total.p50Ms === null || total.p95Ms === null) return null;
+  return (
+    <DetailCard title="Response time" liveId="component-latency" count="last 24 hours">
+      <p class="detail-figure">
+        <b>{latencyInWords(total.p50Ms)}</b>{" "}
+        <span class="muted">median, 95 % within {latencyInWords(total.p95Ms)}</span>
+      </p>
+      <Sparkline
+        values={hours}
+        label={`Median of the slowest monitor by hour, at most ${latencyInWords(Math.max(...hours))}`}
+      />
     </DetailCard>
   );
 }

@@ -20,7 +20,7 @@ const TROUBLE_COLUMNS = [
   { label: "First failure" },
   { label: "Started" },
   { label: "Duration", isNumeric: true },
-  { label: "Incident", isSecondary: true },
+  { label: "Incident" },
 ];
 
 const TROUBLE_WORDS = { down: "Down", degraded: "Slow" } as const;
@@ -68,7 +68,7 @@ function TroubleRow(props: { trouble: ListedTrouble; view: MonitorView; now: num
         {timeInWords(durationMs)}
         {endedAt === null ? " so far" : null}
       </FigureCell>
-      <TextCell isSecondary>
+      <TextCell isMiddle>
         {incident ? (
           <a href={incidentPath(incident.id)}>{incident.name}</a>
         ) : (

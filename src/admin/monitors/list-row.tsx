@@ -2,7 +2,7 @@ import type { MonitorRecord, PeriodState, RecentTimes } from "../../features/mon
 import { MONITOR_TONES, type Tone } from "../../domain/tone";
 import { percent } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
-import { DAY_MS, toIso } from "../../kernel/time";
+import { DAY_MS, SECOND_MS, toIso } from "../../kernel/time";
 import {
   DenseRow,
   FigureCell,
@@ -16,16 +16,16 @@ import {
 import { componentPath, monitorPath } from "../paths";
 import { StateShape } from "./list-tabs";
 import { Since } from "./state";
-import { latencyInWords, targetOf, typeLabel } from "./words";
+import { TYPE_FORMS } from "./types";
+import { latencyInWords, targetOf, timeInWords, typeLabel } from "./words";
 
 /** Remaining time below which a certificate's expiry is highlighted. */
 export const SOON_MS = 14 * DAY_MS;
 /** Components named in a row. Further ones are counted. */
 const COMPONENTS_NAMED = 2;
 
-/** Columns of the list of monitors. */
+/** Columns of the list of monitors after the first. */
 export const COLUMNS = [
-  { label: "Monitor, worst first" },
   { label: "Component", isSecondary: true },
   { label: "Last 24 hours" },
   { label: "24 h", isNumeric: true },
@@ -90,20 +90,32 @@ function RowState({ record: { state }, now }: { record: MonitorRecord; now: numb
   );
 }
 
-/** Type and target, or a certificate that expires soon. */
+/** A certificate that expires soon, the interval of a job's calls, or type and target. */
 function RowNote({ record: { row, state }, now }: { record: MonitorRecord; now: number }) {
-  const { certificateExpiresAt: end } = state;
+  const { certificateExpiresAt: end, heartbeatAt } = state;
+  if (end !== null && end - now < SOON_MS) {
+    return (
+      <span class={`state t-${end <= now ? "major" : "degraded"}`}>
+        Certificate {end <= now ? "expired" : "expires"} <RelativeTime at={toIso(end)} now={now} />
+      </span>
+    );
+  }
+  if (TYPE_FORMS[row.type].isPush) {
+    return (
+      <>
+        {typeLabel(row.type)} every {timeInWords(row.intervalSeconds * SECOND_MS)},{" "}
+        {heartbeatAt === null ? (
+          "none yet"
+        ) : (
+          <>
+            last <RelativeTime at={toIso(heartbeatAt)} now={now} />
+          </>
+        )}
+      </>
+    );
+  }
   return (
     <>
-      {end !== null && end - now < SOON_MS ? (
-        <>
-          <span class={`state t-${end <= now ? "major" : "degraded"}`}>
-            Certificate {end <= now ? "expired" : "expires"}{" "}
-            <RelativeTime at={toIso(end)} now={now} />
-          </span>
-          {" · "}
-        </>
-      ) : null}
       {typeLabel(row.type)} · {targetOf(row)}
     </>
   );

@@ -43,7 +43,7 @@ export function StateShape({ state }: { state: MonitorState }) {
 
 /** Search and filters of the list. */
 export function MonitorToolbar({ list }: { list: MonitorListing }) {
-  const { pages, page, state, type, search } = list;
+  const { pages, page, state, type, search, order } = list;
   const isFiltered = search !== "" || page !== undefined || type !== undefined;
   return (
     <ListToolbar
@@ -51,8 +51,15 @@ export function MonitorToolbar({ list }: { list: MonitorListing }) {
       value={search}
       label="Search by name, address or component"
       placeholder="Name, address or component"
-      hidden={state === undefined ? {} : { state }}
-      clearHref={isFiltered ? listPath(MONITORS_PATH, { state }) : undefined}
+      hidden={{
+        ...(state === undefined ? {} : { state }),
+        ...(order === "name" ? { sort: order } : {}),
+      }}
+      clearHref={
+        isFiltered
+          ? filteredPath(list, { q: undefined, page: undefined, type: undefined })
+          : undefined
+      }
       count={plural(countOf(list, state), "monitor")}
     >
       <ToolbarSelect
@@ -84,8 +91,9 @@ export function MonitorToolbar({ list }: { list: MonitorListing }) {
  * starts with the first monitor.
  */
 export function filteredPath(
-  { search, page, state, type }: MonitorListing,
+  { search, page, state, type, order }: MonitorListing,
   changed: Parameters<typeof listPath>[1] = {},
 ): string {
-  return listPath(MONITORS_PATH, { q: search, page: page?.slug, state, type, ...changed });
+  const sort = order === "name" ? order : undefined;
+  return listPath(MONITORS_PATH, { q: search, page: page?.slug, state, type, sort, ...changed });
 }

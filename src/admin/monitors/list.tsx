@@ -19,6 +19,20 @@ import { NEW_MONITOR_PATH, SELECTED_MONITORS_PATH } from "./monitor-paths";
 
 const PICK_COLUMN = { label: "Choose", isHidden: true };
 
+const ORDER_WORDS = { state: "worst first", name: "by name" } as const;
+
+/** Returns the first column, whose link changes the order. */
+function nameColumn(list: MonitorListing) {
+  const isByName = list.order === "name";
+  return {
+    label: `Monitor, ${ORDER_WORDS[list.order]}`,
+    sort: {
+      order: isByName ? ("ascending" as const) : ("other" as const),
+      href: filteredPath(list, { sort: isByName ? undefined : "name" }),
+    },
+  };
+}
+
 /** `/admin/monitors`: monitors with state, last day and figures, worst first. */
 export function MonitorList(props: { list: MonitorListing; role: Role; now: number }) {
   const { list, role, now } = props;
@@ -34,8 +48,8 @@ export function MonitorList(props: { list: MonitorListing; role: Role; now: numb
   }
   const rows = (
     <DenseTable
-      columns={canChange ? [PICK_COLUMN, ...COLUMNS] : COLUMNS}
-      caption="Monitors, worst first"
+      columns={[...(canChange ? [PICK_COLUMN] : []), nameColumn(list), ...COLUMNS]}
+      caption={`Monitors, ${ORDER_WORDS[list.order]}`}
       liveId="monitor-rows"
     >
       {records.map((record) => (
@@ -74,6 +88,7 @@ export function MonitorList(props: { list: MonitorListing; role: Role; now: numb
 function CreateLink() {
   return (
     <ButtonLink href={NEW_MONITOR_PATH} kind="primary">
+      <Icon name="plus" />
       Create monitor
     </ButtonLink>
   );

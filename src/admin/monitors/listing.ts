@@ -1,7 +1,8 @@
 import type { Reader } from "../../db";
 import {
   countMonitorsMatching,
-  listMonitorsWorstFirst,
+  listMonitorsInOrder,
+  type ListOrder,
   type MonitorRecord,
   placeOf,
   type RecentTimes,
@@ -24,6 +25,7 @@ export interface MonitorListing extends ListQuery {
   state: MonitorState | undefined;
   type: MonitorType | undefined;
   search: string;
+  order: ListOrder;
   records: readonly MonitorRecord[];
   /** Last 24 hours and 30 days by `num` of the monitor. */
   recent: ReadonlyMap<number, RecentTimes>;
@@ -35,7 +37,7 @@ export interface MonitorListing extends ListQuery {
   nextBefore: string | undefined;
 }
 
-/** Reads the monitors for a query, worst first. Invalid parameters are ignored. */
+/** Reads the monitors for a query, worst first or by name. Invalid parameters are ignored. */
 export function readMonitorList(
   reader: Reader,
   query: Readonly<Record<string, string | undefined>>,
@@ -46,10 +48,12 @@ export function readMonitorList(
   const state = MONITOR_STATES.find((name) => name === query["state"]);
   const type = MONITOR_TYPES.find((name) => name === query["type"]);
   const search = (query["q"] ?? "").trim().slice(0, SEARCH_MAX);
+  const order: ListOrder = query["sort"] === "name" ? "name" : "state";
   const filters = { pageId: page?.id, type, search: search === "" ? undefined : search };
-  const rows = listMonitorsWorstFirst(reader, {
+  const rows = listMonitorsInOrder(reader, {
     ...filters,
     state,
+    order,
     after: before,
     limit: PAGE_SIZE + 1,
   });
@@ -62,6 +66,7 @@ export function readMonitorList(
     state,
     type,
     search,
+    order,
     records,
     recent: recentTimesOf(reader, nums, now),
     counts,

@@ -13,6 +13,7 @@ export {
   listIncidents,
   listIncidentsBetween,
   listIncidentsById,
+  listIncidentsOfComponent,
   listNewestIncidents,
   listOpenIncidents,
   listOpenSummariesOf,

@@ -104,6 +104,23 @@ export function listIncidents(reader: Reader, query: IncidentQuery): IncidentRec
   return toDocumentRecords(reader, incidents);
 }
 
+/** Lists the incidents of a component, drafts included, newest first, without their updates. */
+export function listIncidentsOfComponent(
+  reader: Reader,
+  query: { componentId: string; limit: number },
+): IncidentWithPage[] {
+  return listIncidentRows(reader, {
+    ...query,
+    pageId: null,
+    status: null,
+    open: undefined,
+    since: null,
+    until: null,
+    draftsToo: 1,
+    before: NEWEST,
+  });
+}
+
 export const { countForPage, countComplete } = listLimits({ listRowCounts, listTextSizes });
 
 /** Reads records within the size limit of a document: the first ones complete, the others truncated. */

@@ -6,6 +6,7 @@ export { advanceMaintenance, startMaintenanceClock } from "./clock";
 export {
   findFirstMaintenanceStart,
   listEndedMaintenance,
+  findMaintenances,
   listMaintenance,
   listMaintenanceBetween,
   listMaintenanceForPage,

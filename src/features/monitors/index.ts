@@ -35,7 +35,8 @@ export { SERVER_OFFLINE } from "./engine/liveness";
 export { createIdleMonitoring, type Heartbeat, type Monitoring } from "./monitoring";
 export {
   countMonitorsMatching,
-  listMonitorsWorstFirst,
+  listMonitorsInOrder,
+  type ListOrder,
   type PeriodState,
   placeOf,
   type RecentTimes,

@@ -60,12 +60,14 @@ const matches = ($: Filters) =>
           AND instr(lower(c.name), lower(${$.search})) > 0))`,
   );
 
-/** Lists monitors with their states, worst first and then by name, after the place of another. */
-export const listWorstFirst = selectMany(
+/** Lists monitors with their states after the place of another. */
+export const listInOrder = selectMany(
   (
     orm,
     $: Filters & {
       state: MonitorState | null;
+      /** 1 to list worse states first; 0 to list by name alone. */
+      worstFirst: 0 | 1;
       afterRank: number;
       afterName: string;
       afterId: string;
@@ -80,10 +82,10 @@ export const listWorstFirst = selectMany(
         and(
           matches($),
           sql`(${$.state} IS NULL OR ${monitorStates.state} = ${$.state})`,
-          sql`(${rank}, ${foldedName}, ${monitors.id}) > (${$.afterRank}, ${$.afterName}, ${$.afterId})`,
+          sql`(${rank} * ${$.worstFirst}, ${foldedName}, ${monitors.id}) > (${$.afterRank}, ${$.afterName}, ${$.afterId})`,
         ),
       )
-      .orderBy(asc(rank), asc(foldedName), asc(monitors.id))
+      .orderBy(sql`${rank} * ${$.worstFirst}`, asc(foldedName), asc(monitors.id))
       .limit($.limit),
 );
 

@@ -4,7 +4,7 @@ import { DAY_MS } from "../../kernel/time";
 import {
   countMatches,
   findOrderName,
-  listWorstFirst,
+  listInOrder,
   PERIOD_MS,
   sumRecentSpans,
   WORST_FIRST,
@@ -19,6 +19,9 @@ export interface OverviewFilters {
   /** Text within the name, the address or the name of a component. */
   search?: string | undefined;
 }
+
+/** Order of the list of monitors. */
+export type ListOrder = "state" | "name";
 
 /** Number of periods that the last day is divided into. */
 export const PERIODS = 48;
@@ -57,22 +60,25 @@ export function placeOf({ row, state }: Pick<MonitorRecord, "row" | "state">): s
 }
 
 /**
- * Lists monitors, worst first and then by name, after a place. An unknown place is before the first
+ * Lists monitors, worst first and then by name, or by name alone, after a place. An unknown place is before the first
  * monitor.
  */
-export function listMonitorsWorstFirst(
+export function listMonitorsInOrder(
   reader: Reader,
   query: OverviewFilters & {
     state?: MonitorState | undefined;
+    order?: ListOrder | undefined;
     after?: string | undefined;
     limit: number;
   },
 ): MonitorRecord[] {
   const after = query.after === undefined ? undefined : readPlace(reader, query.after);
-  const rows = listWorstFirst(reader, {
+  const isByName = query.order === "name";
+  const rows = listInOrder(reader, {
     ...filtersOf(query),
     state: query.state ?? null,
-    afterRank: after?.rank ?? -1,
+    worstFirst: isByName ? 0 : 1,
+    afterRank: after ? (isByName ? 0 : after.rank) : -1,
     afterName: after?.name ?? "",
     afterId: after?.id ?? "",
     limit: query.limit,

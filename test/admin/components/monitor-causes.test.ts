@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { readHtml } from "../../support/html";
 import { createMonitorDashboard, MONITORS } from "../../support/monitor-dashboard";
 
@@ -40,4 +41,66 @@ test("the screen of a component shows its monitors with their last day, and its 
   expect(page.attributes("#component-monitors .beats", "aria-label")).toHaveLength(1);
   expect(page.texts("#component-uptime h2")).toEqual(["Uptime"]);
   expect(page.attributes("#component-uptime svg", "aria-label")).not.toEqual([]);
+});
+
+test("the screen of a component names its incidents and maintenance, and says since when its status lasts", async () => {
+  await using dashboard = await createMonitorDashboard("viewer");
+  const { app, site } = dashboard;
+  const api = site.components["API"] ?? "";
+  const key = await app.keyWith("write:incidents", "write:maintenance");
+  const create = async (path: string, json: object) =>
+    (await app.call(`/api/v1/${path}`, { method: "POST", key, json })).body.id as string;
+  const incident = await create("incidents", {
+    page: "acme",
+    name: "Errors",
+    status: "investigating",
+    body: "We look into it.",
+    components: { [api]: "degraded_performance" },
+  });
+  const at = (hours: number) => new Date(app.clock.now() + hours * HOUR_MS).toISOString();
+  const maintenance = await create("maintenance", {
+    page: "acme",
+    name: "Upgrade",
+    body: "Planned.",
+    components: [api],
+    scheduled_for: at(24),
+    scheduled_until: at(25),
+  });
+  const other = site.components["Website"] ?? "";
+  const open = async (id: string) =>
+    readHtml((await dashboard.open(`/admin/components/${id}`)).text);
+  const page = await open(api);
+  expect(page.attributes("#component-events a", "href").toSorted()).toEqual(
+    [`/admin/incidents/${incident}`, `/admin/maintenance/${maintenance}`].toSorted(),
+  );
+  expect(page.texts("#component-state")[0]).toStartWith("Degraded performance for 1 s");
+  expect(page.texts("#component-causes")[0]).toBe(
+    "Degraded performance because of the incident Errors.",
+  );
+  expect(page.texts("#component-changes .detail-name")[0]).toBe("Degraded performance");
+  const calm = await open(other);
+  expect(calm.texts("#component-events a")).toEqual([]);
+  expect(calm.texts("#component-causes")).toEqual([""]);
+});
+
+test("the screen of a component lists its monitors worst first, with their response time", async () => {
+  await using dashboard = await createMonitorDashboard("viewer");
+  const { app, site } = dashboard;
+  const api = site.components["API"] ?? "";
+  const make = (name: string) => dashboard.make({ name, component_ids: [api] });
+  const path = `/admin/components/${api}`;
+  expect(readHtml((await dashboard.open(path)).text).texts("#component-latency")).toEqual([]);
+  const [b] = [await make("B"), await make("A"), await make("C")];
+  await dashboard.applyTransition(b, "down", app.clock.now());
+  await app.clock.advance(MINUTE_MS);
+  await dashboard.record(b, [app.clock.now() - 1, 87]);
+  const page = readHtml((await dashboard.open(path)).text);
+  expect(page.texts("#component-monitors .row-link")).toEqual(["B", "A", "C"]);
+  expect(page.texts("#component-latency .detail-figure")).toEqual([
+    "87 ms median, 95 % within 87 ms",
+  ]);
+  for (let index = 0; index < 24; index++) await make(`D ${index}`);
+  const many = readHtml((await dashboard.open(path)).text);
+  expect(many.texts("#component-monitors .row-link")).toHaveLength(25);
+  expect(many.texts("#component-monitors h2")).toEqual(["Monitors the newest 25"]);
 });

@@ -155,18 +155,20 @@ describe("the screen of a component", () => {
     const answer = await site.app.call(`${COMPONENTS}/${site.ids["API"]}`, { session });
     const page = readHtml(answer.text);
     expect(page.texts("h1")).toEqual(["API"]);
-    expect(page.texts('td[data-label="Change"]')).toEqual([
-      "Major outage → Operational",
-      "Operational → Major outage",
+    expect(page.texts("#component-changes li")).toEqual([
+      "OperationalBy Test editor, 1 min ago",
+      "Major outageBy Test editor, 2 min ago · It burns",
     ]);
-    expect(page.texts('td[data-label="By"]')).toEqual(["Test editor", "Test editor"]);
-    expect(page.texts('td[data-label="Reason"]')).toEqual(["", "It burns"]);
   });
 
   test.each([
     { role: "viewer", actions: [], hasForm: false },
-    { role: "editor", actions: ["Set status"], hasForm: false },
-    { role: "admin", actions: ["Set status", "Delete"], hasForm: true },
+    { role: "editor", actions: ["Report an incident", "Set status"], hasForm: false },
+    {
+      role: "admin",
+      actions: ["Edit", "Report an incident", "Set status", "Delete"],
+      hasForm: true,
+    },
   ] as const)(
     "the screen of a component offers the actions that the role allows: $role",
     async ({ role, actions, hasForm }) => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deleteMonitor, pauseMonitor } from "../../../src/features/monitors";
 import { insertSpan } from "../../../src/features/monitors/checks-store";
+import { saveCertificate, saveHeartbeat } from "../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import type { MonitorState } from "../../../src/domain/monitor-state";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
@@ -52,6 +53,49 @@ describe("the list of monitors", () => {
     await dashboard.make({ name: "F" });
     const listed = names((await dashboard.open()).text);
     expect(listed).toEqual(["C", "D", "E", "F", "G", "a", "B", "A paused one"]);
+  });
+
+  test("the head of the first column lists the monitors by name, also in the next part, and back", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const { app } = dashboard;
+    for (let i = 10; i <= 36; i++) await dashboard.make({ name: `Monitor ${i}` });
+    const down = await dashboard.make({ name: "Zebra" });
+    await dashboard.applyTransition(down, "down", app.clock.now());
+    const worst = readHtml((await dashboard.open(`${MONITORS}?q=e`)).text);
+    expect(worst.texts(".row-link")[0]).toBe("Zebra");
+    expect(worst.attributes("th[aria-sort]", "aria-sort")).toEqual(["other"]);
+    const [byName = ""] = worst.attributes("th a", "href");
+    expect(byName).toBe(`${MONITORS}?q=e&sort=name`);
+    const page = readHtml((await dashboard.open(byName)).text);
+    expect(page.texts(".row-link")[0]).toBe("Monitor 10");
+    expect(page.attributes("th[aria-sort]", "aria-sort")).toEqual(["ascending"]);
+    expect(page.attributes("th a", "href")).toEqual([`${MONITORS}?q=e`]);
+    expect(page.attributes("input[name=sort]", "value")).toEqual(["name"]);
+    const [older = ""] = page.attributes(".pagination a", "href");
+    expect(names((await dashboard.open(older)).text)).toEqual([
+      "Monitor 35",
+      "Monitor 36",
+      "Zebra",
+    ]);
+  });
+
+  test("a job's row says how often it calls, and a certificate that expires soon replaces the target", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const { app } = dashboard;
+    const now = app.clock.now();
+    await dashboard.make({ name: "A job", type: "push", config: {}, interval_seconds: 300 });
+    const called = await dashboard.make({ name: "B job", type: "push", config: {} });
+    const shop = await dashboard.make({ name: "C shop" });
+    const { num } = dashboard.stored(shop).row;
+    await app.ctx.db.write((tx) => {
+      saveHeartbeat(tx, { monitorNum: dashboard.stored(called).row.num, at: now - MINUTE_MS });
+      saveCertificate(tx, { monitorNum: num, expiresAt: now + 9 * DAY_MS });
+    });
+    expect(readHtml((await dashboard.open()).text).texts("tbody .note")).toEqual([
+      "Heartbeat every 5 min, none yet",
+      "Heartbeat every 1 min, last 1 min ago",
+      "Certificate expires in 9 days",
+    ]);
   });
 
   test("the bars of all monitors cover the same 48 half hours, and an outage is higher than a slow time", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import {
   countMonitorsMatching,
-  listMonitorsWorstFirst,
+  listMonitorsInOrder,
   recentTimesOf,
 } from "../../../src/features/monitors/overview";
 import { openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
@@ -14,7 +14,7 @@ test("the worst-first list of many monitors needs as many statements as that of 
   await store.monitor({ componentIds: components });
   const read = () =>
     statementsOf(store.ctx.db, (reader) => {
-      const records = listMonitorsWorstFirst(reader, { limit: 26 });
+      const records = listMonitorsInOrder(reader, { limit: 26 });
       countMonitorsMatching(reader, {});
       recentTimesOf(
         reader,
