@@ -117,6 +117,9 @@ function SelectionForm(props: { list: MonitorListing; children: ComponentChildre
           <Icon name="play" />
           Resume
         </Button>
+        <Button kind="danger" name="intent" value="delete">
+          Delete
+        </Button>
       </BulkBar>
       {props.children}
     </form>

@@ -6,7 +6,7 @@ import {
   retentionOf,
   rotateToken,
 } from "../../features/monitors";
-import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
+import { formBody, seeOther, session, sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
 import { toIso } from "../../kernel/time";
 import { MONITORS_PATH, monitorPath } from "../paths";
@@ -18,11 +18,10 @@ import { DeleteMonitor, ROTATE_FORM, RotateToken } from "./confirm";
 import { MonitorDetail } from "./detail";
 import { addMonitorForms, requireActiveCheck } from "./form-routes";
 import { MonitorList } from "./list";
-import { filteredPath } from "./list-tabs";
 import { readMonitorList } from "./listing";
 import { readMonitorView } from "./monitor-view";
 import { rangeQuery, readRange } from "./range";
-import { changeMonitors, checkMonitors, INTENTS, rejectionOf } from "./selection";
+import { addSelectionRoutes } from "./selection-routes";
 import { showToken } from "./token";
 import { latencyInWords } from "./words";
 
@@ -127,28 +126,7 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
     reveal: (reveal) => showToken(ctx, reveal, "Copy the new address now"),
   });
 
-  const routes = area.routes.post(
-    "/selected",
-    async ({ requestContext, query, body: sent }) => {
-      const ids = [...new Set(sent.all("id"))];
-      const intent = INTENTS.find((name) => name === sent.text("intent"));
-      const rejection = rejectionOf(ids);
-      const message =
-        rejection !== undefined || intent === undefined
-          ? { tone: "major" as const, text: rejection ?? "Choose what to do with the monitors." }
-          : intent === "check"
-            ? checkMonitors(ctx, monitoring, ids)
-            : await changeMonitors(ctx, ids, { intent, actor: actorOf(requestContext) }, (change) =>
-                deps.writeAs(requestContext, change),
-              );
-      flashes.put(sessionOf(requestContext).id, message);
-      const list = readMonitorList(ctx.db, query, ctx.clock.now());
-      return seeOther(filteredPath(list, { before: list.before }));
-    },
-    { ...formBody(), ...screenOperation("Pause, resume or check monitors", session("admin")) },
-  );
-
-  return routes.post(
+  return addSelectionRoutes(area, deps).post(
     "/:id/check",
     async ({ requestContext, params, query }) => {
       const { row } = getMonitorRecord(ctx.db, params.id);

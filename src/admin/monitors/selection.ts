@@ -1,4 +1,5 @@
 import {
+  deleteMonitor,
   findMonitor,
   type Monitoring,
   type MonitorRow,
@@ -8,7 +9,7 @@ import {
 import type { AppContext } from "../../context";
 import type { Actor } from "../../domain/actor";
 import type { Tone } from "../../domain/tone";
-import type { Tx } from "../../db";
+import type { Reader, Tx } from "../../db";
 import { plural } from "../../kernel/text";
 
 /** Maximum number of monitors that one form can change. */
@@ -18,11 +19,36 @@ const PER_WRITE = 10;
 /** Chosen monitors that are checked at the same time, beside those that are due. */
 const CHECKS_AT_ONCE = 10;
 
-/** Actions on chosen monitors. */
-export const INTENTS = ["check", "pause", "resume"] as const;
-type Intent = (typeof INTENTS)[number];
+/** Change of one chosen monitor. */
+export interface SelectionChange {
+  /** Returns true if the monitor was changed. */
+  change(ctx: AppContext, tx: Tx, row: MonitorRow, actor: Actor): boolean;
+  /** Ends of the sentences about changed, unchanged and unreached monitors: "2 monitors are …". */
+  words: { done: string; already: string; left: string };
+}
 
-interface Message {
+/** Changes that buttons make at once, or after a question. */
+export const CHANGES = {
+  pause: {
+    change: (ctx, tx, { id, version }, actor) =>
+      pauseMonitor(ctx, tx, id, actor).row.version !== version,
+    words: { done: "paused", already: "paused already", left: "not paused" },
+  },
+  resume: {
+    change: (ctx, tx, { id, version }, actor) =>
+      resumeMonitor(ctx, tx, id, actor).row.version !== version,
+    words: { done: "resumed", already: "running already", left: "not resumed" },
+  },
+  delete: {
+    change(ctx, tx, { id }, actor) {
+      deleteMonitor(ctx, tx, id, actor);
+      return true;
+    },
+    words: { done: "deleted", already: "", left: "not deleted" },
+  },
+} as const satisfies Record<string, SelectionChange>;
+
+export interface Message {
   tone: Tone;
   text: string;
 }
@@ -52,25 +78,28 @@ export function rejectionOf(ids: readonly string[]): string | undefined {
   return undefined;
 }
 
+/** Returns the chosen monitors that exist, in the order of the choice. */
+export function chosenMonitors(reader: Reader, ids: readonly string[]): MonitorRow[] {
+  return ids.map((id) => findMonitor(reader, { id })).filter((row) => row !== undefined);
+}
+
 /**
- * Pauses or resumes monitors, each with its own audit row, a few per transaction. If a later
- * transaction fails, the rest is counted as left. Rejects if the first one fails.
+ * Changes monitors, each with its own audit row, a few per transaction. If a later transaction
+ * fails, the rest is counted as left. Rejects if the first one fails.
  */
 export async function changeMonitors(
   ctx: AppContext,
   ids: readonly string[],
-  { intent, actor }: { intent: Exclude<Intent, "check">; actor: Actor },
+  { change, words }: SelectionChange,
+  actor: Actor,
   write: <T>(change: (tx: Tx) => T) => Promise<T>,
 ): Promise<Message> {
-  const change = intent === "pause" ? pauseMonitor : resumeMonitor;
   const counts = nothing();
   for (let index = 0; index < ids.length; index += PER_WRITE) {
     const part = ids.slice(index, index + PER_WRITE);
     const writing = write((tx) => {
-      const rows = part.map((id) => findMonitor(tx, { id })).filter((row) => row !== undefined);
-      const changed = rows.filter(
-        ({ id, version }) => change(ctx, tx, id, actor).row.version !== version,
-      );
+      const rows = chosenMonitors(tx, part);
+      const changed = rows.filter((row) => change(ctx, tx, row, actor));
       return { found: rows.length, changed: changed.length };
     });
     if (index === 0) {
@@ -84,12 +113,7 @@ export async function changeMonitors(
     }
     add(counts, part, result.value);
   }
-  const isPause = intent === "pause";
-  return messageOf(counts, {
-    done: isPause ? "paused" : "resumed",
-    already: isPause ? "paused already" : "running already",
-    left: isPause ? "not paused" : "not resumed",
-  });
+  return messageOf(counts, words);
 }
 
 function add(
@@ -133,10 +157,7 @@ async function checkEach(monitoring: Monitoring, rows: Iterable<MonitorRow>): Pr
   }
 }
 
-function messageOf(
-  counts: Counts,
-  words: { done: string; already: string; left: string },
-): Message {
+function messageOf(counts: Counts, words: SelectionChange["words"]): Message {
   const { done, unchanged, gone, paused, push, left } = counts;
   const are = (count: number) => `${plural(count, "monitor")} ${count === 1 ? "is" : "are"}`;
   const texts = [

@@ -72,6 +72,61 @@ describe("chosen monitors", () => {
     expect(dashboard.checked).toEqual([one]);
   });
 
+  test("chosen monitors are deleted after a question that names them, each with its own entry in the audit log", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app, site } = dashboard;
+    const api = site.components["API"] ?? "";
+    const ids: string[] = [];
+    for (let index = 0; index < 12; index++) {
+      ids.push(await dashboard.make({ name: `Shop <${index}>`, component_ids: [api] }));
+    }
+    const [first = ""] = ids;
+    await dashboard.applyTransition(first, "down", app.clock.now());
+    const kept = await dashboard.make({ name: "Kept" });
+    const before = dashboard.written();
+    const query = "?q=shop&type=http";
+    const question = await dashboard.send(`${SELECTED}${query}`, {
+      intent: "delete",
+      id: [...ids, "mon_none"],
+    });
+    expect(question.status).toBe(200);
+    const page = readHtml(question.text);
+    expect(page.texts("h1")).toEqual(["Delete 12 monitors"]);
+    expect(page.texts(".chosen li")).toEqual(ids.map((_, index) => `Shop <${index}>`));
+    expect(page.attributes("form[method=post] .actions a", "href")).toEqual([
+      `${MONITORS}${query}`,
+    ]);
+    expect(page.attributes("input[name=id]", "value")).toEqual(ids);
+    const [action = ""] = page.attributes("main form", "action");
+    expect(action).toBe(`${SELECTED}/delete${query}`);
+    expect(dashboard.written()).toEqual(before);
+    const answer = await dashboard.send(action, { id: ids });
+    expect(answer.headers.get("location")).toBe(`${MONITORS}${query}`);
+    const list = readHtml((await dashboard.open(MONITORS)).text);
+    expect(list.texts(".flash")[0]).toContain("12 monitors are deleted.");
+    expect(list.texts(".row-link")).toEqual(["Kept"]);
+    const deleted = app.audit().filter(({ action: each }) => each === "monitor.delete");
+    expect(deleted.map(({ targetId }) => targetId)).toEqual(ids);
+    const key = await app.keyWith("read:status");
+    expect((await app.call(`/api/v1/components/${api}`, { key })).body.status).toBe("operational");
+    // The same form again.
+    await dashboard.send(action, { id: ids });
+    expect(readHtml((await dashboard.open(MONITORS)).text).texts(".flash")[0]).toContain(
+      "12 monitors no longer exist.",
+    );
+    expect(dashboard.stored(kept).row.name).toBe("Kept");
+    const gone = await choose(dashboard, "delete", ids);
+    expect(gone.message).toContain("The chosen monitors no longer exist.");
+  });
+
+  test("an address of a form for chosen monitors leads to the list when it is opened", async () => {
+    await using dashboard = await createMonitorDashboard();
+    for (const path of ["", "/delete"]) {
+      const answer = await dashboard.open(`${SELECTED}${path}`);
+      expect(answer.headers.get("location")).toBe(MONITORS);
+    }
+  });
+
   test("many chosen monitors are checked a few at a time", async () => {
     await using dashboard = await createMonitorDashboard();
     const ids: string[] = [];
@@ -94,7 +149,11 @@ describe("chosen monitors", () => {
     expect((await choose(dashboard, "pause", many)).message).toContain(
       "201 monitors were chosen, but at most 200 can be changed at once.",
     );
-    expect((await choose(dashboard, "delete", [id])).message).toContain("Choose what to do");
+    expect((await choose(dashboard, "explode", [id])).message).toContain("Choose what to do");
+    for (const ids of [[], many]) {
+      const answer = await dashboard.send(`${SELECTED}/delete`, { id: ids });
+      expect(answer.headers.get("location")).toBe(MONITORS);
+    }
     expect(dashboard.written()).toEqual(before);
   });
 
@@ -104,8 +163,10 @@ describe("chosen monitors", () => {
     const page = readHtml((await dashboard.open()).text);
     expect(page.attributes("main input[type=checkbox]", "name")).toEqual([]);
     const before = dashboard.written();
-    const answer = await dashboard.send(SELECTED, { intent: "pause", id: [id] });
-    expect(answer.status).toBe(403);
+    for (const path of ["", "/delete"]) {
+      const answer = await dashboard.send(`${SELECTED}${path}`, { intent: "pause", id: [id] });
+      expect(answer.status).toBe(403);
+    }
     expect(dashboard.written()).toEqual(before);
   });
 });

@@ -63,6 +63,13 @@ export const MONITOR_VERBS: Verbs = {
       return byForm(installation, "/monitors/selected", form);
     },
   },
+  "POST /admin/monitors/selected/delete": {
+    leaves: ["monitor.delete"],
+    prepare: async (installation) => {
+      const form = { id: await installation.monitor() };
+      return byForm(installation, "/monitors/selected/delete", form);
+    },
+  },
   "POST /admin/monitors/:id/check": {
     leaves: [],
     because: FOUND_OUT,

@@ -1,0 +1,104 @@
+import { actorOf, type Form as SentForm, formBody, seeOther, session, sessionOf } from "../../http";
+import type { AdminDependencies } from "../dependencies";
+import { MONITORS_PATH } from "../paths";
+import type { Screen, ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import type { Area } from "../screens/area";
+import { filteredPath } from "./list-tabs";
+import { readMonitorList } from "./listing";
+import {
+  CHANGES,
+  changeMonitors,
+  checkMonitors,
+  chosenMonitors,
+  type Message,
+  rejectionOf,
+  type SelectionChange,
+} from "./selection";
+import { DeleteSelected } from "./selection-screens";
+
+type Query = Readonly<Record<string, string | undefined>>;
+type SentAt = ScreenRequest & { query: Query; body: SentForm };
+
+/** Adds the routes that act on the monitors that were chosen in the list. */
+export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
+  const { ctx, flashes, monitoring, render } = deps;
+
+  /** Returns the place in the list from which monitors were chosen. */
+  function backOf(query: Query): string {
+    const list = readMonitorList(ctx.db, query, ctx.clock.now());
+    return filteredPath(list, { before: list.before });
+  }
+
+  function back({ requestContext, query }: SentAt, message: Message): Response {
+    flashes.put(sessionOf(requestContext).id, message);
+    return seeOther(backOf(query));
+  }
+
+  async function change(at: SentAt, ids: readonly string[], what: SelectionChange) {
+    const { requestContext } = at;
+    const message = await changeMonitors(ctx, ids, what, actorOf(requestContext), (run) =>
+      deps.writeAs(requestContext, run),
+    );
+    return back(at, message);
+  }
+
+  /** Runs `act` with the chosen ids, or goes back with the reason to reject them. */
+  async function withChosen(at: SentAt, act: (ids: string[]) => Promise<Response>) {
+    const ids = [...new Set(at.body.all("id"))];
+    const rejection = rejectionOf(ids);
+    return rejection === undefined ? act(ids) : back(at, { tone: "major", text: rejection });
+  }
+
+  /** Asks before something is done with the chosen monitors that exist. */
+  async function ask(
+    at: SentAt,
+    ids: readonly string[],
+    screen: (monitors: ReturnType<typeof chosenMonitors>, backPath: string) => Screen,
+  ): Promise<Response> {
+    const monitors = chosenMonitors(ctx.db, ids);
+    if (monitors.length === 0) {
+      return back(at, { tone: "major", text: "The chosen monitors no longer exist." });
+    }
+    return render.screen(at, screen(monitors, backOf(at.query)));
+  }
+
+  // An address that a browser can be left at, such as after a renewed sign-in.
+  for (const path of ["/selected", "/selected/delete"] as const) {
+    area.screen(path, "Redirect to the list of monitors", () => ({ path: MONITORS_PATH }));
+  }
+
+  return area.routes
+    .post(
+      "/selected",
+      ({ request, requestContext, query, body }) => {
+        const at = { request, requestContext, query, body };
+        return withChosen(at, async (ids) => {
+          const intent = body.text("intent");
+          switch (intent) {
+            case "check":
+              return back(at, checkMonitors(ctx, monitoring, ids));
+            case "pause":
+            case "resume":
+              return change(at, ids, CHANGES[intent]);
+            case "delete":
+              return ask(at, ids, (monitors, backPath) => ({
+                title: "Delete monitors",
+                children: <DeleteSelected monitors={monitors} backPath={backPath} />,
+              }));
+            default:
+              return back(at, { tone: "major", text: "Choose what to do with the monitors." });
+          }
+        });
+      },
+      { ...formBody(), ...screenOperation("Act on chosen monitors", session("admin")) },
+    )
+    .post(
+      "/selected/delete",
+      ({ request, requestContext, query, body }) => {
+        const at = { request, requestContext, query, body };
+        return withChosen(at, (ids) => change(at, ids, CHANGES.delete));
+      },
+      { ...formBody(), ...screenOperation("Delete chosen monitors", session("admin")) },
+    );
+}
