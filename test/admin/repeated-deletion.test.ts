@@ -10,7 +10,7 @@ const named = (pattern: RegExp) =>
   );
 
 const OPERATIONS = named(/^DELETE /);
-const FORMS = named(/^POST \/admin\/.*\/delete$/);
+const FORMS = named(/^POST \/admin\/.*\/:id\/delete$/);
 
 test("these tests cover every operation and form that deletes something", () => {
   expect([OPERATIONS.length, FORMS.length]).toEqual([2, 6]);

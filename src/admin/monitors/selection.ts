@@ -25,6 +25,8 @@ export interface SelectionChange {
   change(ctx: AppContext, tx: Tx, row: MonitorRow, actor: Actor): boolean;
   /** Ends of the sentences about changed, unchanged and unreached monitors: "2 monitors are …". */
   words: { done: string; already: string; left: string };
+  /** True if a monitor that does not exist any more needs no change, as when a form is repeated. */
+  isGoneFine?: boolean;
 }
 
 /** Changes that buttons make at once, or after a question. */
@@ -44,7 +46,8 @@ export const CHANGES = {
       deleteMonitor(ctx, tx, id, actor);
       return true;
     },
-    words: { done: "deleted", already: "", left: "not deleted" },
+    words: { done: "deleted", already: "deleted already", left: "not deleted" },
+    isGoneFine: true,
   },
 } as const satisfies Record<string, SelectionChange>;
 
@@ -90,7 +93,7 @@ export function chosenMonitors(reader: Reader, ids: readonly string[]): MonitorR
 export async function changeMonitors(
   ctx: AppContext,
   ids: readonly string[],
-  { change, words }: SelectionChange,
+  { change, words, isGoneFine = false }: SelectionChange,
   actor: Actor,
   write: <T>(change: (tx: Tx) => T) => Promise<T>,
 ): Promise<Message> {
@@ -113,7 +116,10 @@ export async function changeMonitors(
     }
     add(counts, part, result.value);
   }
-  return messageOf(counts, words);
+  return messageOf(
+    isGoneFine ? { ...counts, unchanged: counts.unchanged + counts.gone, gone: 0 } : counts,
+    words,
+  );
 }
 
 function add(

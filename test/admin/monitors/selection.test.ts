@@ -112,7 +112,7 @@ describe("chosen monitors", () => {
     // The same form again.
     await dashboard.send(action, { id: ids });
     expect(readHtml((await dashboard.open(MONITORS)).text).texts(".flash")[0]).toContain(
-      "12 monitors no longer exist.",
+      "12 monitors are deleted already.",
     );
     expect(dashboard.stored(kept).row.name).toBe("Kept");
     const gone = await choose(dashboard, "delete", ids);
