@@ -5,6 +5,7 @@ import incidents from "../../migrations/0003_incidents.sql" with { type: "text" 
 import monitors from "../../migrations/0005_monitors.sql" with { type: "text" };
 import pageFace from "../../migrations/0004_page_face.sql" with { type: "text" };
 import people from "../../migrations/0002_people.sql" with { type: "text" };
+import tags from "../../migrations/0009_tags.sql" with { type: "text" };
 import webhooks from "../../migrations/0006_webhooks.sql" with { type: "text" };
 
 export interface Migration {
@@ -24,6 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 6, name: "webhooks", sql: webhooks },
   { number: 7, name: "deleted_pages", sql: deletedPages },
   { number: 8, name: "delivery_batches", sql: deliveryBatches },
+  { number: 9, name: "tags", sql: tags },
 ];
 
 /** Schema version of this build. */

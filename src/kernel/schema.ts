@@ -12,7 +12,8 @@ type SchemaCheck = (schema: never, value: unknown) => string | undefined;
 
 const checks = new Map<string, SchemaCheck>();
 
-function defineKind<Schema>(
+/** Registers a kind of schema with the function that returns the error of a value. */
+export function defineKind<Schema>(
   kind: string,
   describeViolation: (schema: Schema, value: unknown) => string | undefined,
 ): void {
@@ -36,6 +37,7 @@ export function isOwnKind(schema: TSchema): boolean {
 // Symbols are not published with the schema. Unlike properties that are not enumerable, they are kept
 // when TypeBox copies a schema, as `Type.Optional` does.
 const IsName = Symbol("name");
+const IsTrimmed = Symbol("trimmed");
 const FurtherCheck = Symbol("check");
 
 export interface TextOptions {
@@ -44,6 +46,8 @@ export interface TextOptions {
   maxLength?: number;
   /** True for a name on one line: no control characters, no bidirectional overrides. */
   isName?: boolean;
+  /** True for a text without white space at its ends. */
+  isTrimmed?: boolean;
   /** Returns the error of a text that is otherwise valid; undefined for none. */
   check?: (value: string) => string | undefined;
   pattern?: string;
@@ -53,6 +57,7 @@ export interface TextOptions {
 
 interface TextSchema extends TextOptions {
   [IsName]: boolean;
+  [IsTrimmed]: boolean;
   [FurtherCheck]: TextOptions["check"];
 }
 
@@ -68,6 +73,7 @@ defineKind("AllclearText", (schema: TextSchema, value) => {
     return "holds control characters or bidirectional overrides";
   }
   if (schema[IsName] && schema.minLength && value.trim() === "") return "is blank";
+  if (schema[IsTrimmed] && value.trim() !== value) return "begins or ends with white space";
   const problem = schema[FurtherCheck]?.(value);
   if (problem !== undefined) return problem;
   if (schema.pattern !== undefined && !new RegExp(schema.pattern, "u").test(value)) {
@@ -78,10 +84,11 @@ defineKind("AllclearText", (schema: TextSchema, value) => {
 
 /** Schema of a text whose length counts in code points. */
 export function Text(options: TextOptions) {
-  const { isName = false, check, ...shown } = options;
+  const { isName = false, isTrimmed = false, check, ...shown } = options;
   return Type.Unsafe<string>({
     [Kind]: "AllclearText",
     [IsName]: isName,
+    [IsTrimmed]: isTrimmed,
     [FurtherCheck]: check,
     type: "string",
     ...shown,

@@ -95,10 +95,12 @@ interface NameCellProps {
   /** State after the name. */
   state?: ComponentChildren;
   note?: ComponentChildren;
+  /** Tags below the note. */
+  tags?: ComponentChildren;
 }
 
 /** Shape, name as a link that covers the row, state and note. */
-export function NameCell({ shape, href, name, state, note }: NameCellProps) {
+export function NameCell({ shape, href, name, state, note, tags }: NameCellProps) {
   return (
     <td role="cell" class="name">
       <div class="cell-name">
@@ -109,6 +111,7 @@ export function NameCell({ shape, href, name, state, note }: NameCellProps) {
           </a>{" "}
           {state}
           <span class="note">{note}</span>
+          {tags}
         </div>
       </div>
     </td>

@@ -26,7 +26,7 @@ import { createPage, listAllPages, updatePage } from "../../src/features/pages";
 import { deleteWebhook, listStoredWebhooks } from "../../src/features/webhooks";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { DescriptionText, NameText } from "../../src/domain/texts";
-import { arbitraryMonitor } from "./arbitrary-monitor";
+import { arbitraryTags, arbitraryMonitor } from "./arbitrary-monitor";
 import { textOf } from "./arbitrary-text";
 import { arbitraryWebhook } from "./arbitrary-webhook";
 import type { TestApp } from "./app";
@@ -67,6 +67,7 @@ const componentFields = fc.record({
   start_date: fc.constantFrom(null, "2025-02-28", "1999-12-31"),
   only_show_if_degraded: fc.boolean(),
   show_latency: fc.boolean(),
+  tags: arbitraryTags,
 });
 
 const ACTS = [

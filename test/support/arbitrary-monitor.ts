@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import type { CreateMonitorBody } from "../../src/features/monitors";
+import { TagText } from "../../src/domain/tags";
 import { NameText } from "../../src/domain/texts";
 import { Text } from "../../src/kernel/schema";
 import type { MonitorType } from "../../src/domain/monitor-state";
@@ -66,6 +67,12 @@ const configs: Record<MonitorType, fc.Arbitrary<Record<string, unknown>>> = {
   push: fc.record({ grace_seconds: fc.constantFrom(0, 60, 300) }, optional),
 };
 
+/** Lists of different tags. */
+export const arbitraryTags = fc.uniqueArray(textOf(TagText, 8), {
+  maxLength: 3,
+  selector: (tag) => tag.toLowerCase(),
+});
+
 const settings = fc.record(
   {
     interval_seconds: fc.constantFrom(5, 60, 3_600),
@@ -77,6 +84,7 @@ const settings = fc.record(
     on_down: fc.constantFrom("partial_outage" as const, "major_outage" as const),
     open_incident: fc.constantFrom("never" as const, "draft" as const, "automatic" as const),
     paused: fc.boolean(),
+    tags: arbitraryTags,
   },
   optional,
 );

@@ -103,6 +103,7 @@ export function addMonitor(
     createdAt,
     updatedAt: createdAt,
     deletedAt: null,
+    tags: [],
   };
   insertMonitor(tx, row);
   for (const componentId of componentIds)

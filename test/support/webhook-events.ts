@@ -114,6 +114,7 @@ const MONITOR = {
   degraded_after_ms: 800,
   on_down: "major_outage",
   open_incident: "automatic",
+  tags: ["production"],
   paused: false,
   certificate_expires_at: null,
   version: 1,

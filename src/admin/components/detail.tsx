@@ -31,6 +31,7 @@ import type { StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { CauseList, effectiveCauses, type NamedCause, otherCauses } from "./cause-list";
 import type { ComponentView } from "./component-view";
+import { ComponentTags } from "./tags";
 import { COMPONENT_FORM } from "./forms";
 import { ManagedByFile } from "./managed";
 import { ComponentEvents, StatusChanges } from "./events";
@@ -191,6 +192,9 @@ function Details({ component, state, role, now }: ComponentDetailProps) {
           },
           { label: "Shown", value: capitalised(shown.join(", ") || "status only") },
           ...(startDate === null ? [] : [{ label: "Uptime from", value: shortDay(startDate) }]),
+          ...(component.tags.length === 0
+            ? []
+            : [{ label: "Tags", value: <ComponentTags tags={component.tags} />, isWide: true }]),
           {
             label: "Added",
             value: <RelativeTime at={toIso(component.createdAt)} now={now} />,

@@ -12,6 +12,7 @@ import { STATUS_WORDS } from "../../ui";
 import { checkboxField, choiceField, selectField } from "../forms/choice-fields";
 import { type Field, nullable } from "../forms/field";
 import { defineForm } from "../forms/form";
+import { tagsField } from "../forms/tags-field";
 import { descriptionField, nameField, textField } from "../forms/text-fields";
 
 interface GroupsContext {
@@ -47,6 +48,7 @@ export const COMPONENT_FORM = defineForm<
     label: "Show only while not operational",
     hint: "For components that visitors need to see only when they fail.",
   }),
+  tags: tagsField(),
 });
 
 export const GROUP_FORM = defineForm<Omit<GroupInput, "ref">>()({
@@ -99,6 +101,7 @@ export function componentResource(row: ComponentRow) {
     start_date: row.startDate,
     showcase: row.showcase,
     show_latency: row.showLatency,
+    tags: row.tags,
     only_show_if_degraded: row.onlyShowIfDegraded,
   };
 }

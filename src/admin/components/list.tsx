@@ -16,6 +16,7 @@ import {
 import { labelAmong } from "../page-choice";
 import { componentPath, COMPONENTS_PATH, groupPath } from "../paths";
 import { newComponentPath, newGroupPath, ORDER_PATH } from "./component-paths";
+import { ComponentTags } from "./tags";
 import { effectiveCauses, type NamedCause, CauseList } from "./cause-list";
 
 /** Groups and components of one page, in page order. */
@@ -148,6 +149,7 @@ function ComponentLine(props: {
       note={
         <p class="order-note">
           <StatusLabel status={status} /> <CauseList causes={causes} />
+          <ComponentTags tags={component.tags} />
         </p>
       }
       moveAction={roleAllows(role, "admin") ? `${path}/move` : undefined}

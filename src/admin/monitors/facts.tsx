@@ -3,6 +3,7 @@ import { SECOND_MS, toIso } from "../../kernel/time";
 import { plural } from "../../kernel/text";
 import { DetailCard, Facts, RelativeTime, STATUS_WORDS } from "../../ui";
 import type { MonitorView } from "./monitor-view";
+import { Tags } from "./tags";
 import { TYPE_FORMS } from "./types";
 import { latencyInWords, targetOf, timeInWords, typeLabel } from "./words";
 
@@ -55,6 +56,9 @@ export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) 
             : [{ label: "Degraded above", value: latencyInWords(row.degradedAfterMs) }]),
           { label: "Incidents", value: INCIDENTS[row.openIncident] },
           { label: "Component status while down", value: STATUS_WORDS[row.onDown] },
+          ...(row.tags.length === 0
+            ? []
+            : [{ label: "Tags", value: <Tags tags={row.tags} />, isWide: true }]),
           { label: "Created", value: <RelativeTime at={toIso(row.createdAt)} now={now} /> },
           { label: "Reference", value: <code>{row.ref}</code> },
           { label: "Id", value: <code>{row.id}</code>, isWide: true },

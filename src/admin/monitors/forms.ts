@@ -15,6 +15,7 @@ import { choiceField, selectField } from "../forms/choice-fields";
 import { componentsField, type PageComponents, rowsByGroup } from "../forms/components-field";
 import { nullable } from "../forms/field";
 import { type AnyField, defineForm, type FormDefinition } from "../forms/form";
+import { tagsField } from "../forms/tags-field";
 import { integerField, nameField } from "../forms/text-fields";
 import type { AssertionsContext } from "./assertion-field";
 import type { SecretsContext } from "./secret-fields";
@@ -140,6 +141,7 @@ export function monitorForm(
       initial: defaults.openIncident,
       options: INCIDENTS,
     }),
+    tags: tagsField(),
   };
   return defineForm<MonitorInput, MonitorContext>()(
     { ...usual, ...rare },

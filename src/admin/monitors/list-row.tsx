@@ -16,6 +16,7 @@ import {
 import { componentPath, monitorPath } from "../paths";
 import { StateShape } from "./list-tabs";
 import { Since } from "./state";
+import { Tags } from "./tags";
 import { TYPE_FORMS } from "./types";
 import { latencyInWords, targetOf, timeInWords, typeLabel } from "./words";
 
@@ -23,6 +24,7 @@ import { latencyInWords, targetOf, timeInWords, typeLabel } from "./words";
 export const SOON_MS = 14 * DAY_MS;
 /** Components named in a row. Further ones are counted. */
 const COMPONENTS_NAMED = 2;
+const TAGS_SHOWN = 3;
 
 /** Columns of the list of monitors after the first. */
 export const COLUMNS = [
@@ -54,6 +56,7 @@ export function MonitorRow({ record, recent, canPick, now }: RowProps) {
         name={row.name}
         state={<RowState record={record} now={now} />}
         note={<RowNote record={record} now={now} />}
+        tags={<Tags tags={row.tags} most={TAGS_SHOWN} />}
       />
       <TextCell isSecondary>
         <ComponentLinks components={components} />

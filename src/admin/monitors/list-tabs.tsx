@@ -43,8 +43,9 @@ export function StateShape({ state }: { state: MonitorState }) {
 
 /** Search and filters of the list. */
 export function MonitorToolbar({ list }: { list: MonitorListing }) {
-  const { pages, page, state, type, search, order } = list;
-  const isFiltered = search !== "" || page !== undefined || type !== undefined;
+  const { pages, page, state, type, tag, search, order } = list;
+  const tags = tag === undefined || list.tags.includes(tag) ? list.tags : [tag, ...list.tags];
+  const isFiltered = search !== "" || page !== undefined || type !== undefined || tag !== undefined;
   return (
     <ListToolbar
       action={MONITORS_PATH}
@@ -57,7 +58,7 @@ export function MonitorToolbar({ list }: { list: MonitorListing }) {
       }}
       clearHref={
         isFiltered
-          ? filteredPath(list, { q: undefined, page: undefined, type: undefined })
+          ? filteredPath(list, { q: undefined, page: undefined, type: undefined, tag: undefined })
           : undefined
       }
       count={plural(countOf(list, state), "monitor")}
@@ -71,6 +72,17 @@ export function MonitorToolbar({ list }: { list: MonitorListing }) {
         ]}
         value={type ?? ""}
       />
+      {tags.length === 0 ? null : (
+        <ToolbarSelect
+          label="Tag"
+          name="tag"
+          options={[
+            { value: "", label: "Every tag" },
+            ...tags.map((value) => ({ value, label: value })),
+          ]}
+          value={tag ?? ""}
+        />
+      )}
       {pages.length < 2 ? null : (
         <ToolbarSelect
           label="Page"
@@ -91,9 +103,17 @@ export function MonitorToolbar({ list }: { list: MonitorListing }) {
  * starts with the first monitor.
  */
 export function filteredPath(
-  { search, page, state, type, order }: MonitorListing,
+  { search, page, state, type, tag, order }: MonitorListing,
   changed: Parameters<typeof listPath>[1] = {},
 ): string {
   const sort = order === "name" ? order : undefined;
-  return listPath(MONITORS_PATH, { q: search, page: page?.slug, state, type, sort, ...changed });
+  return listPath(MONITORS_PATH, {
+    q: search,
+    page: page?.slug,
+    state,
+    type,
+    tag,
+    sort,
+    ...changed,
+  });
 }

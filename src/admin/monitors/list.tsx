@@ -117,6 +117,10 @@ function SelectionForm(props: { list: MonitorListing; children: ComponentChildre
           <Icon name="play" />
           Resume
         </Button>
+        <Button name="intent" value="tag">
+          <Icon name="tag" />
+          Tag
+        </Button>
         <Button kind="danger" name="intent" value="delete">
           Delete
         </Button>

@@ -2,6 +2,7 @@ import type { Reader } from "../../db";
 import {
   countMonitorsMatching,
   listMonitorsInOrder,
+  listMonitorTags,
   type ListOrder,
   type MonitorRecord,
   placeOf,
@@ -19,11 +20,16 @@ import { type ListQuery, readListQuery } from "../timeline/list-frame";
 
 const PAGE_SIZE = 25;
 const SEARCH_MAX = 200;
+/** Tags that the filter offers. Others are filtered by with the links of monitors. */
+const TAGS_OFFERED = 200;
 
 /** Content of one screen of the list of monitors. */
 export interface MonitorListing extends ListQuery {
   state: MonitorState | undefined;
   type: MonitorType | undefined;
+  tag: string | undefined;
+  /** Tags to choose from. */
+  tags: readonly string[];
   search: string;
   order: ListOrder;
   records: readonly MonitorRecord[];
@@ -47,9 +53,10 @@ export function readMonitorList(
   const { page, before } = list;
   const state = MONITOR_STATES.find((name) => name === query["state"]);
   const type = MONITOR_TYPES.find((name) => name === query["type"]);
+  const tag = (query["tag"] ?? "").trim().slice(0, SEARCH_MAX) || undefined;
   const search = (query["q"] ?? "").trim().slice(0, SEARCH_MAX);
   const order: ListOrder = query["sort"] === "name" ? "name" : "state";
-  const filters = { pageId: page?.id, type, search: search === "" ? undefined : search };
+  const filters = { pageId: page?.id, type, tag, search: search === "" ? undefined : search };
   const rows = listMonitorsInOrder(reader, {
     ...filters,
     state,
@@ -65,6 +72,8 @@ export function readMonitorList(
     ...list,
     state,
     type,
+    tag,
+    tags: listMonitorTags(reader, { limit: TAGS_OFFERED }).map((row) => row.tag),
     search,
     order,
     records,

@@ -1,5 +1,10 @@
+import { Type } from "@sinclair/typebox";
+import { TagText } from "../../domain/tags";
+import { examine } from "../../errors";
+import { OneOf } from "../../kernel/schema";
 import { actorOf, type Form as SentForm, formBody, seeOther, session, sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
+import type { StateOf } from "../forms/form";
 import { MONITORS_PATH } from "../paths";
 import type { Screen, ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -14,11 +19,14 @@ import {
   type Message,
   rejectionOf,
   type SelectionChange,
+  tagChange,
 } from "./selection";
-import { DeleteSelected } from "./selection-screens";
+import { DeleteSelected, TAG_FORM, TagSelected } from "./selection-screens";
 
 type Query = Readonly<Record<string, string | undefined>>;
 type SentAt = ScreenRequest & { query: Query; body: SentForm };
+
+const TagBody = Type.Object({ tag: TagText, action: OneOf(["add", "remove"] as const) });
 
 /** Adds the routes that act on the monitors that were chosen in the list. */
 export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
@@ -63,8 +71,21 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
     return render.screen(at, screen(monitors, backOf(at.query)));
   }
 
+  function askForTag(
+    at: SentAt,
+    ids: readonly string[],
+    state: StateOf<typeof TAG_FORM>,
+    status = 200,
+  ): Promise<Response> {
+    return ask(at, ids, (monitors, backPath) => ({
+      title: "Tag monitors",
+      status,
+      children: <TagSelected {...{ monitors, backPath, state }} />,
+    }));
+  }
+
   // An address that a browser can be left at, such as after a renewed sign-in.
-  for (const path of ["/selected", "/selected/delete"] as const) {
+  for (const path of ["/selected", "/selected/delete", "/selected/tag"] as const) {
     area.screen(path, "Redirect to the list of monitors", () => ({ path: MONITORS_PATH }));
   }
 
@@ -86,6 +107,8 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
                 title: "Delete monitors",
                 children: <DeleteSelected monitors={monitors} backPath={backPath} />,
               }));
+            case "tag":
+              return askForTag(at, ids, TAG_FORM.state(TAG_FORM.initial(), {}));
             default:
               return back(at, { tone: "major", text: "Choose what to do with the monitors." });
           }
@@ -100,5 +123,20 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
         return withChosen(at, (ids) => change(at, ids, CHANGES.delete));
       },
       { ...formBody(), ...screenOperation("Delete chosen monitors", session("admin")) },
+    )
+    .post(
+      "/selected/tag",
+      ({ request, requestContext, query, body }) => {
+        const at = { request, requestContext, query, body };
+        return withChosen(at, async (ids) => {
+          const values = TAG_FORM.read(body);
+          const { tag, action } = TAG_FORM.parse(values, {}).body;
+          const { errors } = examine(TagBody, { tag, action });
+          return errors.isEmpty
+            ? change(at, ids, tagChange(action, tag))
+            : askForTag(at, ids, TAG_FORM.rejected(values, errors.all, {}), 422);
+        });
+      },
+      { ...formBody(), ...screenOperation("Tag chosen monitors", session("admin")) },
     );
 }

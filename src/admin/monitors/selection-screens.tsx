@@ -1,8 +1,15 @@
 import type { MonitorRow } from "../../features/monitors";
 import { plural } from "../../kernel/text";
+import { TAG_MAX } from "../../domain/tags";
 import { DialogForm } from "../../ui";
+import { choiceField } from "../forms/choice-fields";
+import { defineForm, type StateOf } from "../forms/form";
+import { FormFields } from "../forms/form-fields";
+import { textField } from "../forms/text-fields";
 import { MONITORS_PATH, monitorPath } from "../paths";
 import { SELECTED_MONITORS_PATH } from "./monitor-paths";
+
+export type TagAction = "add" | "remove";
 
 interface SelectedProps {
   monitors: readonly MonitorRow[];
@@ -26,6 +33,38 @@ export function DeleteSelected({ monitors, backPath }: SelectedProps) {
         Checks stop, and the results are no longer visible. Statuses set by the monitors end now,
         and stay in the history of the components. This cannot be undone.
       </p>
+    </DialogForm>
+  );
+}
+
+/** Form for the tag of chosen monitors. */
+export const TAG_FORM = defineForm<{ tag: string; action: TagAction }>()({
+  tag: textField({ label: "Tag", maxlength: TAG_MAX, isRequired: true, autofocus: true }),
+  action: choiceField<TagAction>({
+    label: "Action",
+    initial: "add",
+    options: [
+      { value: "add", label: "Add the tag" },
+      { value: "remove", label: "Remove the tag" },
+    ],
+  }),
+});
+
+/** Asks for the tag that is added to chosen monitors or removed from them. */
+export function TagSelected({
+  monitors,
+  backPath,
+  state,
+}: SelectedProps & { state: StateOf<typeof TAG_FORM> }) {
+  return (
+    <DialogForm
+      title={`Tag ${plural(monitors.length, "monitor")}`}
+      action={selectedPath("/tag", backPath)}
+      button="Change tags"
+      cancelHref={backPath}
+    >
+      <FormFields form={TAG_FORM} state={state} />
+      <Selected monitors={monitors} />
     </DialogForm>
   );
 }

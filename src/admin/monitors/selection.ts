@@ -5,9 +5,11 @@ import {
   type MonitorRow,
   pauseMonitor,
   resumeMonitor,
+  updateMonitor,
 } from "../../features/monitors";
 import type { AppContext } from "../../context";
 import type { Actor } from "../../domain/actor";
+import { TAGS_MAX, withoutTag, withTag } from "../../domain/tags";
 import type { Tone } from "../../domain/tone";
 import type { Reader, Tx } from "../../db";
 import { plural } from "../../kernel/text";
@@ -21,8 +23,8 @@ const CHECKS_AT_ONCE = 10;
 
 /** Change of one chosen monitor. */
 export interface SelectionChange {
-  /** Returns true if the monitor was changed. */
-  change(ctx: AppContext, tx: Tx, row: MonitorRow, actor: Actor): boolean;
+  /** Returns true if the monitor was changed, and `full` if it has as many tags as it can. */
+  change(ctx: AppContext, tx: Tx, row: MonitorRow, actor: Actor): boolean | "full";
   /** Ends of the sentences about changed, unchanged and unreached monitors: "2 monitors are …". */
   words: { done: string; already: string; left: string };
   /** True if a monitor that does not exist any more needs no change, as when a form is repeated. */
@@ -63,6 +65,8 @@ interface Counts {
   unchanged: number;
   /** Do not exist any more. */
   gone: number;
+  /** Have as many tags as they can. */
+  full: number;
   /** Cannot be checked. */
   paused: number;
   push: number;
@@ -70,7 +74,15 @@ interface Counts {
   left: number;
 }
 
-const nothing = (): Counts => ({ done: 0, unchanged: 0, gone: 0, paused: 0, push: 0, left: 0 });
+const nothing = (): Counts => ({
+  done: 0,
+  unchanged: 0,
+  gone: 0,
+  full: 0,
+  paused: 0,
+  push: 0,
+  left: 0,
+});
 
 /** Returns the reason to reject a selection; undefined if there is none. */
 export function rejectionOf(ids: readonly string[]): string | undefined {
@@ -79,6 +91,25 @@ export function rejectionOf(ids: readonly string[]): string | undefined {
     return `${ids.length} monitors were chosen, but at most ${SELECTION_MAX} can be changed at once. Nothing was changed.`;
   }
   return undefined;
+}
+
+/** Returns the change that adds or removes a tag. */
+export function tagChange(intent: "add" | "remove", tag: string): SelectionChange {
+  const isAddition = intent === "add";
+  return {
+    change(ctx, tx, { id, tags, version }, actor) {
+      const changed = isAddition ? withTag(tags, tag) : withoutTag(tags, tag);
+      if (changed.length > TAGS_MAX) return "full";
+      return updateMonitor(ctx, tx, id, { tags: changed }, actor).row.version !== version;
+    },
+    words: isAddition
+      ? { done: `tagged “${tag}”`, already: `tagged “${tag}” already`, left: "not tagged" }
+      : {
+          done: `no longer tagged “${tag}”`,
+          already: `not tagged “${tag}”`,
+          left: "still tagged",
+        },
+  };
 }
 
 /** Returns the chosen monitors that exist, in the order of the choice. */
@@ -102,8 +133,9 @@ export async function changeMonitors(
     const part = ids.slice(index, index + PER_WRITE);
     const writing = write((tx) => {
       const rows = chosenMonitors(tx, part);
-      const changed = rows.filter((row) => change(ctx, tx, row, actor));
-      return { found: rows.length, changed: changed.length };
+      const results = rows.map((row) => change(ctx, tx, row, actor));
+      const count = (result: boolean | "full") => results.filter((each) => each === result).length;
+      return { found: rows.length, changed: count(true), full: count("full") };
     });
     if (index === 0) {
       add(counts, part, await writing);
@@ -125,10 +157,11 @@ export async function changeMonitors(
 function add(
   counts: Counts,
   part: readonly string[],
-  { found, changed }: { found: number; changed: number },
+  { found, changed, full }: { found: number; changed: number; full: number },
 ): void {
   counts.done += changed;
-  counts.unchanged += found - changed;
+  counts.unchanged += found - changed - full;
+  counts.full += full;
   counts.gone += part.length - found;
 }
 
@@ -164,19 +197,22 @@ async function checkEach(monitoring: Monitoring, rows: Iterable<MonitorRow>): Pr
 }
 
 function messageOf(counts: Counts, words: SelectionChange["words"]): Message {
-  const { done, unchanged, gone, paused, push, left } = counts;
+  const { done, unchanged, gone, full, paused, push, left } = counts;
   const are = (count: number) => `${plural(count, "monitor")} ${count === 1 ? "is" : "are"}`;
   const texts = [
     done > 0 ? `${are(done)} ${words.done}.` : undefined,
     unchanged > 0 ? `${are(unchanged)} ${words.already}.` : undefined,
     paused > 0 ? `${are(paused)} paused and not checked.` : undefined,
     push > 0 ? `${plural(push, "monitor")} cannot be checked, since jobs call them.` : undefined,
+    full > 0
+      ? `${plural(full, "monitor")} ${full === 1 ? "has" : "have"} ${TAGS_MAX} tags, and not this one.`
+      : undefined,
     gone > 0 ? `${plural(gone, "monitor")} no longer exist${gone === 1 ? "s" : ""}.` : undefined,
     left > 0
       ? `${are(left)} ${words.left}, because the change could not be saved. Try again.`
       : undefined,
   ];
-  const hasFailed = left > 0 || gone > 0 || paused > 0 || push > 0;
+  const hasFailed = left > 0 || gone > 0 || full > 0 || paused > 0 || push > 0;
   const tone = hasFailed ? (done > 0 ? "degraded" : "major") : done > 0 ? "ok" : "maint";
   return { tone, text: texts.filter((text) => text !== undefined).join(" ") };
 }

@@ -36,6 +36,7 @@ export const components = sqliteTable("components", {
   updatedAt: integer("updated_at").notNull(),
   deletedAt: integer("deleted_at"),
   showLatency: integer("show_latency", { mode: "boolean" }).notNull().default(false),
+  tags: text({ mode: "json" }).$type<string[]>().notNull().default([]),
 });
 
 export const componentCauses = sqliteTable("component_causes", {

@@ -37,6 +37,7 @@ export const monitors = sqliteTable("monitors", {
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
   deletedAt: integer("deleted_at"),
+  tags: text({ mode: "json" }).$type<string[]>().notNull().default([]),
 });
 
 export const monitorComponents = sqliteTable(

@@ -68,6 +68,7 @@ export function desiredComponent(component: ComponentInput, ref: string): Requir
     start_date: component.start_date ?? null,
     only_show_if_degraded: component.only_show_if_degraded ?? false,
     show_latency: component.show_latency ?? false,
+    tags: component.tags ?? [],
   };
 }
 
@@ -80,5 +81,6 @@ export function presentComponentFields(row: ComponentRow): Required<ComponentInp
     start_date: row.startDate,
     only_show_if_degraded: row.onlyShowIfDegraded,
     show_latency: row.showLatency,
+    tags: row.tags,
   };
 }

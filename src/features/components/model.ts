@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { ActorKind } from "../../domain/actor";
 import { CAUSE_SOURCES, COMPONENT_STATUSES } from "../../domain/component-status";
+import { TagsInput } from "../../domain/tags";
 import { DescriptionText, NameText } from "../../domain/texts";
 import { Day, Instant, Nullable, OneOf, Text } from "../../kernel/schema";
 import { toIso } from "../../kernel/time";
@@ -45,6 +46,7 @@ export const ComponentInput = Type.Object(
     ),
     only_show_if_degraded: Type.Optional(Type.Boolean()),
     show_latency: Type.Optional(Type.Boolean()),
+    tags: Type.Optional(TagsInput),
   },
   { additionalProperties: false },
 );

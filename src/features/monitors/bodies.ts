@@ -13,6 +13,7 @@ import {
   ON_DOWN,
   OPEN_INCIDENT,
 } from "../../domain/monitor-state";
+import { TagsInput } from "../../domain/tags";
 import { NameText } from "../../domain/texts";
 import { ByTag, Nullable, OneOf } from "../../kernel/schema";
 import { capitalised } from "../../kernel/text";
@@ -77,6 +78,7 @@ const Fields = Type.Object({
     description:
       "Selects if the monitor opens an incident when it goes down and resolves it when it is up again. Default: never.",
   }),
+  tags: TagsInput,
   paused: Type.Boolean({ description: "True to create it paused. Default: false." }),
 });
 

@@ -64,7 +64,9 @@ export function declareMonitor(row: MonitorRow): DeclaredMonitor {
     name,
     type,
     ...Object.fromEntries(
-      Object.entries(namesOf(row)).filter(([field, value]) => value !== defaults[field]),
+      Object.entries(namesOf(row)).filter(
+        ([field, value]) => !Bun.deepEquals(value, defaults[field]),
+      ),
     ),
     ...(paused && { paused }),
     ...(Object.keys(config).length > 0 && { config }),
@@ -91,6 +93,7 @@ export function namesOf(settings: Settings): Required<MonitorSettings> {
     degraded_after_ms: settings.degradedAfterMs,
     on_down: settings.onDown,
     open_incident: settings.openIncident,
+    tags: settings.tags,
   };
 }
 

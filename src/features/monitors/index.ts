@@ -42,7 +42,7 @@ export {
   type RecentTimes,
   recentTimesOf,
 } from "./overview";
-export { WORST_FIRST } from "./overview-store";
+export { listMonitorTags, WORST_FIRST } from "./overview-store";
 export { type MonitorConfig, probeOf } from "./probes";
 export { getMonitorRecord, listMonitors, type MonitorRecord, resolveMonitorId } from "./records";
 export { listIncidentsOfMonitor } from "./records-store";

@@ -7,6 +7,7 @@ import { selectMany, selectOne } from "../../db";
 import { monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
 import type { MonitorState, MonitorType } from "../../domain/monitor-state";
 import { MINUTE_MS } from "../../kernel/time";
+import { hasTag } from "./records-store";
 
 /** States in the order of the list, worst first. */
 export const WORST_FIRST = [
@@ -31,6 +32,8 @@ const foldedName = sql<string>`lower(${monitors.name})`;
 interface Filters {
   pageId: string | null;
   type: MonitorType | null;
+  /** See `hasTag`. */
+  tag: string | null;
   /** Text within the name, the address or the name of a component, case-insensitive for ASCII. */
   search: string | null;
 }
@@ -48,6 +51,7 @@ const matches = ($: Filters) =>
     isNull(monitors.deletedAt),
     eq(monitorStates.monitorNum, monitors.num),
     sql`(${$.type} IS NULL OR ${monitors.type} = ${$.type})`,
+    hasTag($.tag),
     sql`(${$.pageId} IS NULL OR EXISTS (SELECT 1 FROM monitor_components AS mc
       JOIN components AS c ON c.id = mc.component_id
       WHERE mc.monitor_id = ${monitors.id} AND c.page_id = ${$.pageId} AND c.deleted_at IS NULL))`,
@@ -102,6 +106,18 @@ export const countMatches = selectMany((orm, $: Filters) =>
     .crossJoin(monitorStates)
     .where(matches($))
     .groupBy(monitorStates.state),
+);
+
+/** Lists the tags of monitors, each once in one case, in alphabetical order. */
+export const listMonitorTags = selectMany((orm, $: { limit: number }) =>
+  orm
+    .select({ tag: sql<string>`min(t.value)` })
+    .from(monitors)
+    .crossJoin(sql`json_each(${monitors.tags}) AS t`)
+    .where(isNull(monitors.deletedAt))
+    .groupBy(sql`lower(t.value)`)
+    .orderBy(sql`lower(t.value)`)
+    .limit($.limit),
 );
 
 const { monitorNum, startedAt, endedAt, state } = monitorSpans;

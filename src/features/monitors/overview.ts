@@ -9,13 +9,14 @@ import {
   sumRecentSpans,
   WORST_FIRST,
 } from "./overview-store";
-import { assembleRecords, type MonitorRecord } from "./records";
+import { assembleRecords, type MonitorRecord, tagParam } from "./records";
 import { noTimes, uptimeOf } from "./spans";
 
 /** Filters of the list. An omitted filter matches everything. */
 export interface OverviewFilters {
   pageId?: string | undefined;
   type?: MonitorType | undefined;
+  tag?: string | undefined;
   /** Text within the name, the address or the name of a component. */
   search?: string | undefined;
 }
@@ -156,6 +157,11 @@ function recentTimes(
   };
 }
 
-function filtersOf({ pageId, type, search }: OverviewFilters) {
-  return { pageId: pageId ?? null, type: type ?? null, search: search ?? null };
+function filtersOf({ pageId, type, tag, search }: OverviewFilters) {
+  return {
+    pageId: pageId ?? null,
+    type: type ?? null,
+    tag: tagParam(tag),
+    search: search ?? null,
+  };
 }

@@ -23,6 +23,8 @@ interface ListParams {
   componentId: string | null;
   state: MonitorState | null;
   type: MonitorType | null;
+  /** `,` and a tag as a JSON text, case-insensitive for ASCII. */
+  tag: string | null;
   /** Text within the name, case-insensitive for ASCII. */
   search: string | null;
   /** Only ids below this one. */
@@ -38,6 +40,13 @@ export const findMonitorWithState = selectOne((orm, $: { id: string }) =>
     .where(and(eq(monitors.id, $.id), isNull(monitors.deletedAt))),
 );
 
+/**
+ * Condition: a monitor has a tag. In the JSON list, a quotation mark follows a comma only at the start
+ * of a text, since those within texts have a backslash before them.
+ */
+export const hasTag = (tag: string | null) =>
+  sql`(${tag} IS NULL OR instr(lower(',' || substr(${monitors.tags}, 2)), lower(${tag})) > 0)`;
+
 /** Returns the statement for one kind of filter, with constant text. */
 function listStatement(where: ($: ListParams) => SQL) {
   return selectMany((orm, $: ListParams) =>
@@ -52,6 +61,7 @@ function listStatement(where: ($: ListParams) => SQL) {
           eq(monitorStates.monitorNum, monitors.num),
           sql`(${$.state} IS NULL OR ${monitorStates.state} = ${$.state})`,
           sql`(${$.type} IS NULL OR ${monitors.type} = ${$.type})`,
+          hasTag($.tag),
           sql`(${$.search} IS NULL OR instr(lower(${monitors.name}), lower(${$.search})) > 0)`,
           where($),
         ),

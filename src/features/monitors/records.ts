@@ -30,11 +30,17 @@ interface MonitorQuery {
   componentId?: string | undefined;
   state?: MonitorState | undefined;
   type?: MonitorType | undefined;
+  tag?: string | undefined;
   /** Text within the name. */
   search?: string | undefined;
   /** Only ids below this one. */
   before?: string | undefined;
   limit: number;
+}
+
+/** Returns the parameter that finds a tag in the stored list: see `hasTag`. */
+export function tagParam(tag: string | undefined): string | null {
+  return tag === undefined ? null : `,${JSON.stringify(tag)}`;
 }
 
 /** Returns a monitor. Throws `not_found`. */
@@ -58,12 +64,13 @@ export function getMonitorByReference(reader: Reader, reference: string): Monito
 
 /** Lists monitors with their states, newest first, by three statements for any number. */
 export function listMonitors(reader: Reader, query: MonitorQuery): MonitorRecord[] {
-  const { pageId, componentId, state, type, search, before = NEWEST, limit } = query;
+  const { pageId, componentId, state, type, tag, search, before = NEWEST, limit } = query;
   const rows = listMonitorRows(reader, {
     pageId: pageId ?? null,
     componentId: componentId ?? null,
     state: state ?? null,
     type: type ?? null,
+    tag: tagParam(tag),
     search: search ?? null,
     before,
     limit,

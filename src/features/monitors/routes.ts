@@ -17,6 +17,7 @@ import {
   sendResource,
   toPage,
 } from "../../http";
+import { TagFilter } from "../../domain/tags";
 import { ComponentFilter, readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";
 import { CreateMonitorBody, UpdateMonitorBody } from "./bodies";
@@ -43,6 +44,7 @@ const ListQuery = Type.Object(
     ...ComponentFilter,
     state: Type.Optional(MonitorStateText),
     type: Type.Optional(MonitorTypeText),
+    tag: Type.Optional(TagFilter),
     ...PageQuery,
   },
   { additionalProperties: false },
@@ -65,12 +67,13 @@ export function monitorRoutes(
       "/monitors",
       ({ query, request, requestContext }) => {
         const { limit, after: before } = readPageRequest(query, "string");
-        const { state, type } = query;
+        const { state, type, tag } = query;
         const records = listMonitors(ctx.db, {
           pageId: readPageFilter(ctx.db, query),
           componentId: readComponentFilter(ctx.db, query),
           state,
           type,
+          tag,
           before,
           limit: limit + 1,
         });

@@ -17,6 +17,7 @@ type Settings = Pick<
   | "degradedAfterMs"
   | "onDown"
   | "openIncident"
+  | "tags"
 >;
 
 const INTERVAL_SECONDS = 60;
@@ -37,6 +38,7 @@ export function defaultSettings(
     degradedAfterMs: null,
     onDown: "partial_outage",
     openIncident: "never",
+    tags: [],
   };
 }
 
@@ -52,6 +54,7 @@ export function namedSettings(input: MonitorSettings, others: Settings): Setting
       input.degraded_after_ms === undefined ? others.degradedAfterMs : input.degraded_after_ms,
     onDown: input.on_down ?? others.onDown,
     openIncident: input.open_incident ?? others.openIncident,
+    tags: input.tags ?? others.tags,
   };
 }
 

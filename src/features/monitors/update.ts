@@ -86,6 +86,7 @@ const WORDS: { readonly [Field in keyof MonitorRow]?: string } = {
   degradedAfterMs: "degraded after",
   onDown: "on down",
   openIncident: "incidents",
+  tags: "tags",
 };
 
 function changedFields(

@@ -77,6 +77,31 @@ describe("the form for a new component", () => {
     });
   });
 
+  test("a component gets tags, which its screen and the list show, but not the page", async () => {
+    await using site = await createArrangedSite();
+    const session = await site.app.signedIn("admin");
+    const form = await newForm(site, session, { tags: "for staff\r\n <core> " });
+    await site.app.call(NEW, { session, form });
+    const row = rowOf(site, "Mail");
+    expect(row?.tags).toEqual(["for staff", "<core>"]);
+    const open = async (path: string) => (await site.app.call(path, { session })).text;
+    for (const path of [`${COMPONENTS}/${row?.id}`, `${COMPONENTS}?page=acme`]) {
+      expect(readHtml(await open(path)).texts(".tags .chip"), path).toEqual([
+        "for staff",
+        "<core>",
+      ]);
+    }
+    expect(await open("/status/acme")).not.toContain("for staff");
+    const { version = 0 } = row ?? {};
+    const changed = { ...FIELDS, tags: "core\nCORE", version: `${version}` };
+    const answer = await site.app.call(`${COMPONENTS}/${row?.id}`, { session, form: changed });
+    expect(answer.status).toBe(422);
+    expect(fieldErrorsOn(answer.text)).toEqual({
+      tags: "Tags item 2 is a repetition; case is ignored.",
+    });
+    expect(rowOf(site, "Mail")?.tags).toEqual(["for staff", "<core>"]);
+  });
+
   test("submitting a new component three times at once adds one, and all answers lead to it", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");

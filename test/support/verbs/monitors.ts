@@ -70,6 +70,13 @@ export const MONITOR_VERBS: Verbs = {
       return byForm(installation, "/monitors/selected/delete", form);
     },
   },
+  "POST /admin/monitors/selected/tag": {
+    leaves: ["monitor.update"],
+    prepare: async (installation) => {
+      const form = { id: await installation.monitor(), tag: "production", action: "add" };
+      return byForm(installation, "/monitors/selected/tag", form);
+    },
+  },
   "POST /admin/monitors/:id/check": {
     leaves: [],
     because: FOUND_OUT,

@@ -1,0 +1,23 @@
+import { TAG_MAX, TAGS_MAX } from "../../domain/tags";
+import type { Field } from "./field";
+import { textAreaField } from "./text-fields";
+
+/** Field for tags, one on each line, since a tag may contain a comma. */
+export function tagsField(): Field<string, string[]> {
+  const lines = textAreaField({
+    label: "Tags",
+    hint: `Optional. One on each line, at most ${TAGS_MAX}. Visitors never see them.`,
+    rows: 2,
+    maxlength: TAGS_MAX * (TAG_MAX + 1),
+  });
+  return {
+    ...lines,
+    initial: "",
+    toBody: (typed) =>
+      typed
+        .split("\n")
+        .map((line) => line.trim())
+        .filter((line) => line !== ""),
+    fromStored: (tags) => tags.join("\n"),
+  };
+}

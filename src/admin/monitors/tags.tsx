@@ -1,0 +1,25 @@
+import { MONITORS_PATH } from "../paths";
+import { listPath } from "../timeline/list-frame";
+
+interface TagsProps {
+  tags: readonly string[];
+  /** Number of tags shown; all by default. Further ones are counted. */
+  most?: number;
+}
+
+/** Tags of a monitor as links to the monitors that have them; nothing without tags. */
+export function Tags({ tags, most = tags.length }: TagsProps) {
+  if (tags.length === 0) return null;
+  const more = tags.length - most;
+  return (
+    <span class="tags">
+      {tags.slice(0, most).map((tag) => (
+        <a key={tag} class="chip" href={listPath(MONITORS_PATH, { tag })}>
+          <span class="visually-hidden">Monitors with the tag </span>
+          {tag}
+        </a>
+      ))}
+      {more > 0 ? <span class="note-inline">and {more} more</span> : null}
+    </span>
+  );
+}
