@@ -8,6 +8,7 @@ export const COMPONENT_SCREENS: readonly Screen[] = [
     open: inDemoData(() => "/admin/components?page=northwind-internal", "editor"),
   },
   { name: "component", open: inComponent("Search", "") },
+  { name: "component-monitors", open: inComponent("Storefront", "") },
   {
     name: "component-errors",
     status: 422,

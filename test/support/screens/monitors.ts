@@ -1,4 +1,9 @@
+import type { Page } from "playwright-core";
 import { inEmpty, inDemoData, inMonitor, openDialog, type Screen, send, sendLate } from "./screen";
+
+async function chooseTwo(page: Page): Promise<void> {
+  for (const name of ["Storefront", "Wiki"]) await page.getByLabel(`Choose ${name}`).check();
+}
 
 const NEW = "/admin/monitors/new";
 
@@ -8,7 +13,38 @@ export const MONITOR_SCREENS: readonly Screen[] = [
   { name: "monitors", open: inDemoData(() => "/admin/monitors") },
   { name: "monitors-down", open: inDemoData(() => "/admin/monitors?state=down", "viewer") },
   { name: "monitors-nothing-found", open: inDemoData(() => "/admin/monitors?q=mainframe") },
+  {
+    name: "monitors-chosen",
+    open: inDemoData(() => "/admin/monitors"),
+    reach: chooseTwo,
+  },
+  {
+    name: "monitors-delete-chosen",
+    open: inDemoData(() => "/admin/monitors"),
+    async reach(page) {
+      await chooseTwo(page);
+      await send(page, "Delete");
+    },
+  },
+  {
+    name: "monitors-tag-chosen",
+    status: 422,
+    open: inDemoData(() => "/admin/monitors"),
+    async reach(page) {
+      await chooseTwo(page);
+      await send(page, "Tag");
+      await send(page, "Change tags");
+    },
+  },
   { name: "monitor", open: inMonitor("Storefront", "") },
+  {
+    name: "monitor-zoomed",
+    open: inMonitor("VPN gateway", "?range=7d"),
+    async reach(page) {
+      await page.locator("#monitor-outages td.line a").last().click();
+      await page.locator(".detail-zoom").waitFor();
+    },
+  },
   { name: "monitor-90-days", open: inMonitor("Storefront", "?range=90d", "viewer") },
   { name: "monitor-down", open: inMonitor("VPN gateway", "?range=7d") },
   { name: "monitor-degraded", open: inMonitor("Wiki", "") },
