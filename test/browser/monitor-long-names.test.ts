@@ -43,7 +43,7 @@ describeWithBrowser("monitors with the longest names", (browser) => {
       applyTransition(ctx, tx, row, { from: state.state, evaluation, message });
     });
     const session = await app.signedIn("admin");
-    const { page, errors } = await site.visit("/admin", { session, isHidden: true });
+    const { page, errors } = await site.visit("/admin", { session });
     for (const path of [
       "/admin/monitors",
       `/admin/monitors?tag=${tags[0]}`,

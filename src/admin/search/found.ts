@@ -5,7 +5,7 @@ import { searchComponents } from "../../features/components";
 import { searchIncidents } from "../../features/incidents";
 import { listKeyPage } from "../../features/keys";
 import { searchMaintenances } from "../../features/maintenance";
-import { listMonitorsWorstFirst } from "../../features/monitors";
+import { listMonitorsInOrder } from "../../features/monitors";
 import { listUsers } from "../../features/users";
 import { listAllWebhooks, webhookName } from "../../features/webhooks";
 import { toIso } from "../../kernel/time";
@@ -70,7 +70,7 @@ export function find(reader: Reader, search: string, searcher: Searcher): FoundG
 function objectsFor(reader: Reader, search: string, { role, now }: Searcher): FoundGroup[] {
   if (search === "") return [];
   const query = { words: wordsOf(search), limit: MOST };
-  const monitors = listMonitorsWorstFirst(reader, { search, limit: MOST });
+  const monitors = listMonitorsInOrder(reader, { search, limit: MOST });
   const pages = readPages(reader).filter(({ name, slug, ref }) =>
     containsWords(`${name} ${slug} ${ref}`, search),
   );
