@@ -65,7 +65,10 @@ export function createRouteTable(): RouteTable {
         const body = declaredBodyOf(hooks as { body?: TSchema });
         return { index: routes.length + offset, method, path, operation, body, query, handle };
       });
-      for (const route of added) router.add(route.method, route.path, { route });
+      for (const route of added) {
+        // The router's history would be searched for each further route.
+        router.add(route.method, route.path, { route }, { ignoreHistory: true });
+      }
       routes.push(...added);
       counts.add(added);
     },
