@@ -34,8 +34,6 @@ function keepCurrent(element) {
 
   const ticking = setInterval(tick, TICK_MS);
   document.addEventListener("visibilitychange", tick);
-  // The next page must not wait for an answer that is no longer needed.
-  addEventListener("pagehide", () => asking?.abort());
   notBefore = Date.now() + ASK_MS;
   sign.speak(stateOf());
   showState();

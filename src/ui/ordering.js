@@ -15,7 +15,6 @@ function begin(order) {
   const sequence = () => items().map((item) => item.dataset.orderItem);
   let isSaving = false;
   let isChanged = false;
-  let isSending = false;
 
   function say(text, isWrong = false) {
     status.textContent = text;
@@ -47,13 +46,10 @@ function begin(order) {
   }
 
   async function send() {
-    isSending = true;
     try {
       return (await fetch(order.dataset.order, { method: "POST", body: form() })).ok;
     } catch {
       return false;
-    } finally {
-      isSending = false;
     }
   }
 
@@ -103,8 +99,7 @@ function begin(order) {
   });
 
   addEventListener("pagehide", () => {
-    // A request that is under way ends with the page, and may not have left yet.
-    if (isChanged || isSending) navigator.sendBeacon(order.dataset.order, form());
+    if (isChanged) navigator.sendBeacon(order.dataset.order, form());
   });
 
   for (const handle of order.querySelectorAll("[data-order-handle]")) handle.hidden = false;

@@ -48,19 +48,6 @@ describeWithBrowser("the requests of an open screen of the dashboard", (browser)
     await page.locator(".live:not(.is-held)").waitFor();
   }, 60_000);
 
-  test("a screen that is left does not wait for its refresh", async () => {
-    await using site = await openSite(browser());
-    const { session } = await openAcme(site);
-    const { page } = await openScreen(site, "/admin", session);
-    await page.route("**/admin", () => {});
-    const asked = page.waitForRequest("**/admin");
-    await page.clock.runFor(4_000);
-    await asked;
-    const failed = page.waitForEvent("requestfailed");
-    await page.goto(`${site.origin}/admin/monitors`);
-    expect((await failed).failure()?.errorText).toBe("net::ERR_ABORTED");
-  }, 60_000);
-
   test("an updated server is shown with a link that loads its new version", async () => {
     await using site = await openSite(browser());
     const { session } = await openAcme(site);
