@@ -68,6 +68,8 @@ export function updateMonitor(
     actor,
   });
   const after = getMonitorRecord(tx, id);
+  // Tags are private and have no effect on statuses.
+  if (changed.every((each) => each === WORDS.tags)) return after;
   refreshAfterChange(ctx, tx, after.row, before.components, after.row.updatedAt);
   touchPagesOf(ctx, tx, [...before.components, ...after.components]);
   return after;

@@ -28,6 +28,18 @@ describe("tags of monitors", () => {
     expectProblem(stale, "precondition_failed");
   });
 
+  test("a change of the tags alone does not make visitors load the page again", async () => {
+    await using api = await createMonitorApi();
+    const { ctx } = api.app;
+    const { id } = await api.create({ component_ids: [api.components["API"] ?? ""] });
+    let changes = 0;
+    ctx.signals.pageChanged.on(() => (changes += 1));
+    await api.patch(id, { tags: ["production"] });
+    expect(changes).toBe(0);
+    await api.patch(id, { tags: [], interval_seconds: 30 });
+    expect(changes).toBe(1);
+  });
+
   test("the longest list of the longest tags is accepted", async () => {
     await using api = await createMonitorApi();
     const tags = Array.from({ length: 20 }, (_, index) => `${index}`.padEnd(100, "é"));
