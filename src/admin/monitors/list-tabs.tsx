@@ -44,7 +44,9 @@ export function StateShape({ state }: { state: MonitorState }) {
 /** Search and filters of the list. */
 export function MonitorToolbar({ list }: { list: MonitorListing }) {
   const { pages, page, state, type, tag, search, order } = list;
-  const tags = tag === undefined || list.tags.includes(tag) ? list.tags : [tag, ...list.tags];
+  const folded = tag?.toLowerCase();
+  const offered = list.tags.find((each) => each.toLowerCase() === folded);
+  const tags = tag === undefined || offered !== undefined ? list.tags : [tag, ...list.tags];
   const isFiltered = search !== "" || page !== undefined || type !== undefined || tag !== undefined;
   return (
     <ListToolbar
@@ -80,7 +82,7 @@ export function MonitorToolbar({ list }: { list: MonitorListing }) {
             { value: "", label: "Every tag" },
             ...tags.map((value) => ({ value, label: value })),
           ]}
-          value={tag ?? ""}
+          value={offered ?? tag ?? ""}
         />
       )}
       {pages.length < 2 ? null : (

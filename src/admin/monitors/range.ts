@@ -54,14 +54,25 @@ export function rangeLabel(name: RangeName): string {
 }
 
 /**
- * Reads the query parameters `range`, by default the last 24 hours up to `now` (unix ms), and `from`
- * and `to`, the times of a part that was zoomed into. Invalid ones are ignored.
+ * Returns the length of chart points, at least `leastMs`. Points shorter than the check interval would
+ * leave gaps between them. At least two points remain.
  */
-export function readRange(query: Query, now: number, kept: Kept): Range {
+function stepFor(leastMs: number, lengthMs: number, intervalMs: number): number {
+  const wanted = Math.max(leastMs, Math.min(intervalMs, lengthMs / 4));
+  return STEPS.find((step) => step >= wanted) ?? leastMs;
+}
+
+/**
+ * Reads the query parameters `range`, by default the last 24 hours up to `now` (unix ms), and `from`
+ * and `to`, the times of a part that was zoomed into. Invalid ones are ignored. `intervalMs` is the
+ * interval of the checks.
+ */
+export function readRange(query: Query, now: number, kept: Kept, intervalMs = 0): Range {
   const name = RANGE_NAMES.find((each) => each === query["range"]) ?? "24h";
   const zoomed = readZoom(query, now);
-  if (zoomed) return zoomedRange(name, zoomed, now - zoomed.from, kept);
-  const { label, lengthMs, stepMs, tickMs } = RANGES[name];
+  if (zoomed) return zoomedRange(name, zoomed, now - zoomed.from, kept, intervalMs);
+  const { label, lengthMs, tickMs } = RANGES[name];
+  const stepMs = stepFor(RANGES[name].stepMs, lengthMs, intervalMs);
   const span = { from: now - lengthMs, to: now };
   const last = Math.floor((now - 1) / stepMs) * stepMs;
   const first = last - (lengthMs / stepMs - 1) * stepMs;
@@ -79,11 +90,18 @@ function readZoom(query: Query, now: number): Span | undefined {
 }
 
 /** Returns the range of a part that began `ageMs` ago, with the shortest steps that figures exist for. */
-function zoomedRange(name: RangeName, span: Span, ageMs: number, kept: Kept): Range {
+function zoomedRange(
+  name: RangeName,
+  span: Span,
+  ageMs: number,
+  kept: Kept,
+  intervalMs: number,
+): Range {
   const lengthMs = span.to - span.from;
   const isKept = (step: number) =>
     step >= DAY_MS || ageMs < (step >= HOUR_MS ? kept.hoursMs : kept.minutesMs);
-  const stepMs = STEPS.find((step) => lengthMs / step <= POINTS_MOST && isKept(step)) ?? DAY_MS;
+  const least = STEPS.find((step) => lengthMs / step <= POINTS_MOST && isKept(step)) ?? DAY_MS;
+  const stepMs = stepFor(least, lengthMs, intervalMs);
   const first = Math.floor(span.from / stepMs) * stepMs;
   return {
     name,

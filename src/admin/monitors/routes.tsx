@@ -8,7 +8,7 @@ import {
 } from "../../features/monitors";
 import { formBody, seeOther, session, sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
-import { toIso } from "../../kernel/time";
+import { SECOND_MS, toIso } from "../../kernel/time";
 import { MONITORS_PATH, monitorPath } from "../paths";
 import { screenOperation } from "../screen-operation";
 import { deletedText } from "../screens/action-routes";
@@ -33,7 +33,8 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
   const area = createArea(deps, MONITORS_PATH, "viewer");
 
   const kept = retentionOf(ctx.config);
-  const rangeOf = (query: Query) => readRange(query, ctx.clock.now(), kept);
+  const rangeOf = (query: Query, intervalMs?: number) =>
+    readRange(query, ctx.clock.now(), kept, intervalMs);
   /** Returns the path of a monitor's screen with the range of the query. */
   const homeOf = (id: string, query: Query) => `${monitorPath(id)}${rangeQuery(rangeOf(query))}`;
 
@@ -48,11 +49,13 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
 
   area.screen("/:id", "Show a monitor", ({ params, query, requestContext }) => {
     const now = ctx.clock.now();
-    const view = readMonitorView(ctx.db, params.id, rangeOf(query), now);
-    const nextCheckAt = monitoring.nextCheckAt(view.record.row.id);
+    const { row } = getMonitorRecord(ctx.db, params.id);
+    const range = rangeOf(query, row.intervalSeconds * SECOND_MS);
+    const view = readMonitorView(ctx.db, params.id, range, now);
+    const nextCheckAt = monitoring.nextCheckAt(row.id);
     const { role } = sessionOf(requestContext).user;
     return {
-      title: view.record.row.name,
+      title: row.name,
       children: <MonitorDetail {...{ view, nextCheckAt, role, now }} />,
     };
   });

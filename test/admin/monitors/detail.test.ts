@@ -143,6 +143,23 @@ describe("the screen of a monitor", () => {
     expect(answer.headers.get("location")).toBe(zoom);
   });
 
+  test("the points of the chart are not shorter than the check interval, but at least two remain", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const rowsOf = async (interval: number, range: string) => {
+      const id = await dashboard.make({ interval_seconds: interval });
+      await dashboard.record(id, [dashboard.app.clock.now(), 5]);
+      await dashboard.app.clock.advance(1);
+      const { text } = await dashboard.open(`${MONITORS}/${id}?range=${range}`);
+      return readHtml(text).texts(".day-table tbody tr").length;
+    };
+    expect(await rowsOf(60, "1h")).toBe(60);
+    expect(await rowsOf(300, "1h")).toBe(12);
+    expect(await rowsOf(3_600, "24h")).toBe(12);
+    expect(await rowsOf(86_400, "24h")).toBe(2);
+    expect(await rowsOf(86_400, "7d")).toBe(7);
+    expect(await rowsOf(86_400, "1y")).toBe(73);
+  });
+
   test("a part of the history that is invalid, too short, too long or in the future is not zoomed into", async () => {
     await using dashboard = await createMonitorDashboard();
     const id = await dashboard.make();

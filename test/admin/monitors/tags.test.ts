@@ -67,10 +67,14 @@ describe("tags of monitors on the dashboard", () => {
     const filtered = await dashboard.open(`${MONITORS}?tag=production&type=http`);
     expect(names(filtered.text)).toEqual(["Other", "Shop"]);
     const page = readHtml(filtered.text);
-    expect(page.attributes("select[name=tag] option[selected]", "value")).toEqual(["production"]);
+    expect(page.attributes("select[name=tag] option[selected]", "value")).toEqual(["Production"]);
     expect(page.attributes(".tabs a", "href")[0]).toBe(`${MONITORS}?type=http&tag=production`);
     expect(page.attributes(".list-clear", "href")).toEqual([MONITORS]);
-    expect(names((await dashboard.open(`${MONITORS}?tag=unknown`)).text)).toEqual([]);
+    const unknown = await dashboard.open(`${MONITORS}?tag=unknown`);
+    expect(names(unknown.text)).toEqual([]);
+    expect(readHtml(unknown.text).attributes("select[name=tag] option[selected]", "value")).toEqual(
+      ["unknown"],
+    );
   });
 
   test("the list without any tag has no filter for them", async () => {
