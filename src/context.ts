@@ -1,4 +1,4 @@
-import type { Config } from "./config";
+import type { Config, Network } from "./config";
 import type { Db } from "./db";
 import type { Outbox } from "./events";
 import type { Clock } from "./kernel/clock";
@@ -24,7 +24,7 @@ export interface Signals {
   deliveriesBatched: Signal<void>;
   /** A monitor was created, changed, paused, resumed or deleted, or its token rotated. */
   monitorsChanged: Signal<void>;
-  /** The public address, from which links are built, changed. */
+  /** The public address, from which links are built, or the allowed networks changed. */
   settingsChanged: Signal<void>;
   /** Another process committed a change. */
   databaseChangedElsewhere: Signal<void>;
@@ -35,6 +35,10 @@ export interface AppContext {
   config: Config;
   /** Public address from which links are built, without a trailing slash. */
   baseUrl: string;
+  /** Private networks that webhooks may reach. */
+  allowedNetworks: readonly Network[];
+  /** Start of the process, in unix ms. */
+  startedAt: number;
   db: Db;
   clock: Clock;
   random: RandomBytes;

@@ -141,5 +141,10 @@ export function createContext(parts: {
   // Added here and not in `createApp`, so that changes by commands are delivered as well.
   outbox.subscribe(enqueueDeliveries({ newId, signals }));
   const baseUrl = config.baseUrl ?? listenUrl(config.listen);
-  return { config, baseUrl, db, clock, random, newId, log, outbox, signals };
+  const allowedNetworks = config.outboundAllow ?? [];
+  const startedAt = clock.now();
+  return {
+    ...{ config, baseUrl, allowedNetworks, startedAt },
+    ...{ db, clock, random, newId, log, outbox, signals },
+  };
 }

@@ -8,7 +8,7 @@ import { startMaintenanceClock } from "./features/maintenance";
 import { checkFamilies, deliveryFamilies } from "./features/metrics";
 import { createMonitoring, startRollUps } from "./features/monitors";
 import { createSamplePage } from "./features/sample";
-import { followPublicAddress, readPublicAddress } from "./features/settings";
+import { followSettings, readPublicAddress } from "./features/settings";
 import { readHeadline } from "./features/status";
 import { issueSetUpLink, linkPath } from "./features/users";
 import { createLoadThrottle, startDelivering } from "./features/webhooks";
@@ -55,8 +55,8 @@ export async function startServer(configAtStart: Config): Promise<RunningServer>
     const bound = { ...configAtStart, listen: { ...configAtStart.listen, port: listener.port } };
     const url = listenUrl(bound.listen);
     ctx.config = bound;
-    followPublicAddress(ctx);
-    ctx.signals.databaseChangedElsewhere.on(() => followPublicAddress(ctx));
+    followSettings(ctx);
+    ctx.signals.databaseChangedElsewhere.on(() => followSettings(ctx));
     // Shared by all outgoing connections, since it limits the name look-ups of the process.
     const egress = createEgress(ctx);
     const monitoring = createMonitoring(ctx, egress, {

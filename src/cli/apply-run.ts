@@ -8,7 +8,7 @@ import {
   readApplyFile,
   type ReadFile,
 } from "../features/apply";
-import { followPublicAddress } from "../features/settings";
+import { followSettings } from "../features/settings";
 import { type Installation, openForCommand } from "../installation";
 import { CLI_ACTOR } from "../domain/actor";
 import type { ExitCode, Invocation, Output } from "./command";
@@ -24,7 +24,7 @@ export async function runApply(invocation: Invocation): Promise<ExitCode> {
     const installation = openForCommand(config, "apply", { canCreate: true });
     try {
       // Its host is not allowed as a custom domain, and links in events contain it.
-      followPublicAddress(installation.ctx);
+      followSettings(installation.ctx);
       const isDryRun = isSet("dry-run");
       const outcome = await reconcile(installation, file, { prune: isSet("prune"), isDryRun });
       if (isSet("json")) printJson(output, toJson(outcome, isDryRun));

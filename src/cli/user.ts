@@ -3,7 +3,7 @@ import type { AppContext } from "../context";
 import type { Reader } from "../db";
 import { notFound } from "../errors";
 import { createPasswords, passwordError } from "../features/auth";
-import { followPublicAddress } from "../features/settings";
+import { followSettings } from "../features/settings";
 import {
   changePassword,
   createUser,
@@ -191,7 +191,7 @@ function getNamedUser(reader: Reader, invocation: Invocation): UserResource {
 }
 
 function urlOf(ctx: AppContext, { purpose, token }: PasswordLink): string {
-  followPublicAddress(ctx);
+  followSettings(ctx);
   return ctx.baseUrl + linkPath(purpose, token);
 }
 

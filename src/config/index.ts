@@ -6,5 +6,15 @@ export {
   type OptionName,
   optionNames,
   OPTIONS,
+  type OptionSource,
+  setterOf,
 } from "./options";
-export { formatHost, type ListenAddress, listenUrl, type Network, parseBaseUrl } from "./parse";
+export {
+  formatHost,
+  formatNetwork,
+  type ListenAddress,
+  listenUrl,
+  type Network,
+  parseBaseUrl,
+  parseNetworks,
+} from "./parse";

@@ -101,9 +101,9 @@ export const OPTIONS = {
     flag: "outbound-allow",
     env: "ALLCLEAR_OUTBOUND_ALLOW",
     parse: parseNetworks,
-    default: "",
+    default: undefined,
     placeholder: "CIDR,…",
-    help: "Private networks that webhooks may reach, such as 10.0.0.0/8; only public addresses if omitted.",
+    help: "Private networks that webhooks may reach, such as 10.0.0.0/8; if omitted, those of Settings → General.",
     scope: "serve",
   }),
   referenceTargets: option({
@@ -182,14 +182,29 @@ export const OPTIONS = {
 
 export type OptionName = keyof typeof OPTIONS;
 
+/** Options without a default. If one is not given, a setting of the dashboard applies. */
+type Optional = "baseUrl" | "outboundAllow";
+
+/** Origin of an option's value. */
+export type OptionSource = "flag" | "variable" | "default";
+
 /** Current settings, typed by `OPTIONS`. */
 export type Config = {
   readonly [Name in OptionName]: (typeof OPTIONS)[Name] extends Option<infer T>
-    ? Name extends "baseUrl"
+    ? Name extends Optional
       ? T | undefined
       : T
     : never;
+} & {
+  readonly sources: Readonly<Record<OptionName, OptionSource>>;
 };
+
+/** Returns the name of the flag or variable that set an option; undefined if neither did. */
+export function setterOf({ sources }: Config, name: OptionName): string | undefined {
+  const { flag, env } = OPTIONS[name];
+  const source = sources[name];
+  return source === "default" ? undefined : source === "flag" ? `--${flag}` : env;
+}
 
 /** Returns the options of a command. */
 export function optionNames(command: string): OptionName[] {
@@ -213,9 +228,13 @@ export function loadConfig(
 ): LoadedConfig {
   const problems: string[] = [];
   const config: Record<string, unknown> = {};
+  const sources: Partial<Record<OptionName, OptionSource>> = {};
   for (const [name, option] of Object.entries(OPTIONS)) {
     const flag = flags[name as OptionName];
-    const value = flag ?? env[option.env] ?? option.default;
+    const variable = env[option.env];
+    const value = flag ?? variable ?? option.default;
+    sources[name as OptionName] =
+      flag !== undefined ? "flag" : variable !== undefined ? "variable" : "default";
     if (value === undefined) continue;
     try {
       config[name] = option.parse(value);
@@ -224,5 +243,7 @@ export function loadConfig(
       problems.push(`${where} ${(error as Error).message}; it is "${value}".`);
     }
   }
-  return problems.length > 0 ? { problems } : { config: config as unknown as Config };
+  return problems.length > 0
+    ? { problems }
+    : { config: { ...config, sources } as unknown as Config };
 }

@@ -105,6 +105,17 @@ export function parseNetworks(value: string): Network[] {
   });
 }
 
+/** Returns a network in CIDR notation, without bits of hosts; a single address without its length. */
+export function formatNetwork([address, bits]: Network): string {
+  const isIpv4 = address.kind() === "ipv4";
+  if (bits === (isIpv4 ? 32 : 128)) return address.toString();
+  const cidr = `${address.toString()}/${bits}`;
+  const network = isIpv4
+    ? ipaddr.IPv4.networkAddressFromCIDR(cidr)
+    : ipaddr.IPv6.networkAddressFromCIDR(cidr);
+  return `${network.toString()}/${bits}`;
+}
+
 function listIn(value: string): string[] {
   return value.split(/[\s,]+/).filter((part) => part !== "");
 }

@@ -1,4 +1,4 @@
-import type { Config } from "../config";
+import type { Network } from "../config";
 import type { Clock } from "../kernel/clock";
 import { lazy } from "../kernel/lazy";
 import type { Fault } from "./fault";
@@ -27,7 +27,8 @@ export interface Egress {
 
 export interface EgressDependencies {
   clock: Clock;
-  config: Pick<Config, "outboundAllow">;
+  /** Private networks that webhooks may reach. Read at every request, since it may change. */
+  readonly allowedNetworks: readonly Network[];
   /** Look-up of names; that of the system if omitted. */
   lookup?: Lookup;
   /** Certificates of further trusted authorities, in PEM. */

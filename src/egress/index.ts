@@ -16,5 +16,5 @@ export {
   type IpFamily,
   DEFAULT_BODY_MAX_BYTES,
 } from "./model";
-export { monitorPolicy, type Policy, webhookPolicy } from "./policy";
+export { monitorPolicy, networkError, type Policy, webhookPolicy } from "./policy";
 export { headerError } from "./request-headers";

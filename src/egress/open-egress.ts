@@ -13,15 +13,10 @@ import { createResolve } from "./resolve";
 const LOOKUP_CONCURRENCY = 256;
 
 /** Creates the outgoing connections with their libraries; `createEgress` loads this file on demand. */
-export function openEgress({
-  clock,
-  config,
-  lookup,
-  trust = [],
-  hasFreeDescriptor = () => hasFreeDescriptors(1),
-}: EgressDependencies): Egress {
+export function openEgress(deps: EgressDependencies): Egress {
+  const { clock, lookup, trust = [], hasFreeDescriptor = () => hasFreeDescriptors(1) } = deps;
   const checked = createLocalFaultDetector(clock, hasFreeDescriptor);
-  const policies = policiesOf(config.outboundAllow);
+  const policies = policiesOf(() => deps.allowedNetworks);
   const resolve = createResolve(
     lookup ? boundedLookup(lookup, LOOKUP_CONCURRENCY) : systemLookup(clock),
     policies,

@@ -45,26 +45,51 @@ export const monitorPolicy: Policy = {
   addressError: (address) => addressErrorOf(address, neverReached),
 };
 
+/** Reason for which webhooks may not reach a private address, with the settings that allow it. */
+const NOT_PUBLIC =
+  "is not an address of the public internet; to allow its network, use Settings → General → Allowed networks or ALLCLEAR_OUTBOUND_ALLOW";
+
 /**
  * Policy of webhooks: globally routable addresses (by IANA's registries) and networks that the
  * installation allows. Addresses forbidden to monitors stay forbidden.
  */
 export function webhookPolicy(allowed: readonly Network[]): Policy {
+  return webhookPolicyOf(() => allowed);
+}
+
+function webhookPolicyOf(allowed: () => readonly Network[]): Policy {
   return {
     addressError: (address) =>
       addressErrorOf(
         address,
         (parsed) =>
           neverReached(parsed) ??
-          (isAllowed(parsed, allowed) || isGlobal(parsed)
-            ? undefined
-            : "is not an address of the public internet"),
+          (isAllowed(parsed, allowed()) || isGlobal(parsed) ? undefined : NOT_PUBLIC),
       ),
   };
 }
 
-export function policiesOf(outboundAllow: readonly Network[]): Record<PolicyName, Policy> {
-  return { monitor: monitorPolicy, webhook: webhookPolicy(outboundAllow) };
+/** Returns the policies of an installation, whose allowed networks may change. */
+export function policiesOf(allowed: () => readonly Network[]): Record<PolicyName, Policy> {
+  return { monitor: monitorPolicy, webhook: webhookPolicyOf(allowed) };
+}
+
+/**
+ * Returns the reason for which allowing a network has no effect, as the end of a sentence: no request ever
+ * reaches its addresses. A larger network, which contains other addresses too, has no error.
+ */
+export function networkError([address, bits]: Network): string | undefined {
+  const cidr = `${address.toString()}/${bits}`;
+  if (bits === (address.kind() === "ipv4" ? 32 : 128)) {
+    return monitorPolicy.addressError(address.toString());
+  }
+  const [first, last] =
+    address.kind() === "ipv4"
+      ? [ipaddr.IPv4.networkAddressFromCIDR(cidr), ipaddr.IPv4.broadcastAddressFromCIDR(cidr)]
+      : [ipaddr.IPv6.networkAddressFromCIDR(cidr), ipaddr.IPv6.broadcastAddressFromCIDR(cidr)];
+  if (first.range() !== last.range()) return undefined;
+  if (METADATA.has(first.toString())) return undefined;
+  return neverReached(first);
 }
 
 function addressErrorOf(

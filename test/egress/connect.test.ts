@@ -125,7 +125,7 @@ describe("the certificate of a TLS connection", () => {
 
   test("a certificate of an unknown authority is a fault", async () => {
     await using server = await startTlsServer("good", silent);
-    const distrusting = createEgress({ clock: createTestClock(), config: { outboundAllow: [] } });
+    const distrusting = createEgress({ clock: createTestClock(), allowedNetworks: [] });
     const target = { host: "127.0.0.1", port: server.port, tls: { verify: true } };
     const fault = faultOf(
       await distrusting.connect({ ...target, policy: "monitor", signal: patience() }),

@@ -19,7 +19,7 @@ function createShortEgress() {
   const short = { isShort: true, clock };
   const egress = createEgress({
     clock,
-    config: { outboundAllow: [] },
+    allowedNetworks: [],
     hasFreeDescriptor: () => !short.isShort,
   });
   return { short, egress };

@@ -20,7 +20,7 @@ export async function createTestEgress(
   const lookedUp: string[] = [];
   const egress = createEgress({
     clock,
-    config: { outboundAllow: parseNetworks(outboundAllow) },
+    allowedNetworks: parseNetworks(outboundAllow),
     trust: [await certificateText("root")],
     async lookup(name) {
       const answers = names[name];

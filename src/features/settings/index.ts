@@ -1,11 +1,13 @@
 /**
- * Settings of the dashboard: the public address, from which links are built, and if the first steps
- * are hidden. The option `--base-url` has precedence; the listen address is the default.
+ * Settings of the dashboard: the public address, from which links are built, the networks that webhooks may
+ * reach, and if the first steps are hidden. The options `--base-url` and `--outbound-allow` have precedence.
  */
-export { areFirstStepsHidden, setFirstStepsHidden } from "./first-steps";
 export {
-  followPublicAddress,
-  validatePublicAddress,
-  readPublicAddress,
-  setPublicAddress,
-} from "./service";
+  readAllowedNetworks,
+  setAllowedNetworks,
+  validateAllowedNetworks,
+} from "./allowed-networks";
+export { followSettings } from "./follow";
+export { areFirstStepsHidden, setFirstStepsHidden } from "./first-steps";
+export { validatePublicAddress, readPublicAddress, setPublicAddress } from "./service";
+export { findSetting, putSetting } from "./store";

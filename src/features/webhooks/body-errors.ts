@@ -8,7 +8,7 @@ import { validateEvents, validateReach, validateSecret, readPage, urlError } fro
 import { resolveWebhookId } from "./records";
 import { findWebhook } from "./store";
 
-type Services = Pick<AppContext, "config">;
+type Services = Pick<AppContext, "allowedNetworks">;
 
 /** Returns an unknown page and invalid values in the body of a new webhook. */
 export function createWebhookErrors(
@@ -52,7 +52,6 @@ function addPageAndEvents(
 }
 
 function addUrl(ctx: Services, errors: FieldErrors, url: string | undefined): void {
-  const fault =
-    url === undefined ? undefined : urlError(url, webhookPolicy(ctx.config.outboundAllow));
+  const fault = url === undefined ? undefined : urlError(url, webhookPolicy(ctx.allowedNetworks));
   if (fault !== undefined) errors.add(["url"], fault);
 }

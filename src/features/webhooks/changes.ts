@@ -5,7 +5,7 @@ import type { WebhookRow } from "./store";
 
 export type Services = Pick<
   AppContext,
-  "clock" | "config" | "newId" | "outbox" | "random" | "signals"
+  "allowedNetworks" | "clock" | "newId" | "outbox" | "random" | "signals"
 >;
 
 const NAME_MAX = 80;

@@ -53,12 +53,12 @@ export function validateEvents(errors: FieldErrors, events: readonly string[]): 
  * URL.
  */
 export function validateReach(
-  ctx: Pick<AppContext, "config">,
+  ctx: Pick<AppContext, "allowedNetworks">,
   errors: FieldErrors,
   { url, format, settings }: Pick<DesiredWebhook, "url" | "format" | "settings">,
   knownUrlError?: string,
 ): void {
-  const detail = knownUrlError ?? urlError(url, webhookPolicy(ctx.config.outboundAllow));
+  const detail = knownUrlError ?? urlError(url, webhookPolicy(ctx.allowedNetworks));
   if (detail !== undefined) errors.add(["url"], detail);
   const isReadable = URL.canParse(url);
   const validationErrors = validateDestination(

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { AppContext } from "../../../src/context";
 import {
-  followPublicAddress,
+  followSettings,
   readPublicAddress,
   setPublicAddress,
 } from "../../../src/features/settings";
@@ -95,7 +95,7 @@ describe("the public address", () => {
     let signalCount = 0;
     installation.ctx.signals.settingsChanged.on(() => (signalCount += 1));
     expect(await set(installation, `${ADDRESS}/`)).toBe(ADDRESS);
-    followPublicAddress(installation.ctx);
+    followSettings(installation.ctx);
     expect([signalCount, installation.audit().length]).toEqual([0, 1]);
   });
 
@@ -115,13 +115,13 @@ describe("the public address", () => {
     const { ctx } = installation;
     const unset = ctx.config;
     ctx.config = { ...unset, baseUrl: "https://flag.acme.test" };
-    followPublicAddress(ctx);
+    followSettings(ctx);
     const shown = await shownAddress(installation);
     await set(installation, ADDRESS);
     expect(shown()).toBe("https://flag.acme.test/status/acme");
     expect(readPublicAddress(ctx.db)).toBe(ADDRESS);
     ctx.config = unset;
-    followPublicAddress(ctx);
+    followSettings(ctx);
     expect(shown()).toBe(`${ADDRESS}/status/acme`);
   });
 
@@ -134,7 +134,7 @@ describe("the public address", () => {
       ["::1", "http://[::1]:8081"],
     ] as const) {
       ctx.config = { ...ctx.config, listen: { host, port: 8081 } };
-      followPublicAddress(ctx);
+      followSettings(ctx);
       expect(shown()).toBe(`${url}/status/acme`);
     }
   });
@@ -149,7 +149,7 @@ describe("the public address", () => {
     const before = installation.ctx.db.foreignVersion();
     await set(other, ADDRESS);
     expect(installation.ctx.db.foreignVersion()).not.toBe(before);
-    followPublicAddress(installation.ctx);
+    followSettings(installation.ctx);
     expect(shown()).toBe(`${ADDRESS}/status/acme`);
   });
 });

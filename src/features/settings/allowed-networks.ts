@@ -1,0 +1,115 @@
+import { formatNetwork, type Network, parseNetworks } from "../../config";
+import type { AppContext } from "../../context";
+import type { Reader, Tx } from "../../db";
+import type { Actor } from "../../domain/actor";
+import { networkError } from "../../egress";
+import { type FieldError, invalidFields } from "../../errors";
+import { audit } from "../../events";
+import { plural } from "../../kernel/text";
+import { findSetting, putSetting } from "./store";
+
+const ALLOWED_NETWORKS = "allowed_networks";
+/** Limit of networks that can be allowed in the dashboard. */
+const NETWORKS_MAX = 100;
+/** Limit of invalid lines that an error repeats, and of the characters of each. */
+const QUOTED_MAX = 3;
+const QUOTED_LENGTH_MAX = 50;
+
+type Follower = Pick<AppContext, "allowedNetworks" | "config" | "db" | "signals">;
+
+/** Returns the networks that owners allowed in the dashboard, in canonical spelling. */
+export function readAllowedNetworks(reader: Reader): string[] {
+  const value = findSetting(reader, { name: ALLOWED_NETWORKS })?.value;
+  return Array.isArray(value) ? value.filter((network) => typeof network === "string") : [];
+}
+
+/**
+ * Replaces the allowed networks, one per line of `text`, and returns true if that changed anything. After
+ * the commit, webhooks may reach them, unless `--outbound-allow` is given. Throws `validation_failed` at
+ * `#/allowed_networks`.
+ */
+export function setAllowedNetworks(
+  ctx: Follower & Pick<AppContext, "clock">,
+  tx: Tx,
+  text: string,
+  actor: Actor,
+): boolean {
+  const fields = validateAllowedNetworks(text);
+  if (fields.length > 0) throw invalidFields(fields);
+  const networks = [...new Set(linesOf(text).flatMap(parseNetworks).map(formatNetwork))];
+  if (Bun.deepEquals(networks, readAllowedNetworks(tx))) return false;
+  putSetting(tx, { name: ALLOWED_NETWORKS, value: networks, now: ctx.clock.now() });
+  audit(ctx, tx, actor, "settings.allowed_networks", ALLOWED_NETWORKS, summaryOf(networks));
+  tx.afterCommit(() => followAllowedNetworks(ctx));
+  return true;
+}
+
+function summaryOf(networks: readonly string[]): string {
+  if (networks.length === 0) return "Removed all allowed networks";
+  const [named, more] = [networks.slice(0, 10), networks.length - 10];
+  return `Set the allowed networks to ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/**
+ * Applies the current allowed networks: `--outbound-allow`, else the setting. Emits `settingsChanged` if
+ * they differ from before. Called at the start, and when the setting may have changed.
+ */
+export function followAllowedNetworks(ctx: Follower): void {
+  const networks = ctx.config.outboundAllow ?? parseStored(readAllowedNetworks(ctx.db));
+  const before = ctx.allowedNetworks.map(formatNetwork);
+  if (Bun.deepEquals(networks.map(formatNetwork), before)) return;
+  ctx.allowedNetworks = networks;
+  ctx.signals.settingsChanged.emit();
+}
+
+/** Parses stored networks. One that cannot be read, after a change by hand, is not allowed. */
+function parseStored(networks: readonly string[]): Network[] {
+  return networks.filter(isNetwork).flatMap(parseNetworks);
+}
+
+/** Returns the errors of a list of networks, for the field `#/allowed_networks`. */
+export function validateAllowedNetworks(text: string): FieldError[] {
+  const detail = listError(linesOf(text));
+  return detail === undefined ? [] : [{ pointer: `#/${ALLOWED_NETWORKS}`, detail }];
+}
+
+function listError(lines: readonly string[]): string | undefined {
+  if (lines.length > NETWORKS_MAX) return `must have at most ${plural(NETWORKS_MAX, "line")}`;
+  const unreadable = lines.filter((line) => !isNetwork(line));
+  if (unreadable.length > 0) {
+    return `must have one network or address per line, such as 10.0.0.0/8; ${quote(unreadable)} is not one`;
+  }
+  for (const line of lines) {
+    const [network] = parseNetworks(line);
+    const problem = network && networkError(network);
+    if (problem !== undefined)
+      return `must not contain ${line}, which ${problem}: it is never allowed`;
+  }
+  return undefined;
+}
+
+function quote(lines: readonly string[]): string {
+  return lines
+    .slice(0, QUOTED_MAX)
+    .map((line) => line.slice(0, QUOTED_LENGTH_MAX))
+    .join(" or ");
+}
+
+// Parsers of addresses also read "10/8" as 0.0.0.10/8, and zones, so only full spellings are accepted.
+const NETWORK = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]*:[0-9a-f:.]*)(?:\/\d{1,3})?$/i;
+
+function isNetwork(line: string): boolean {
+  if (!NETWORK.test(line) || /(?:^|\.)0\d/.test(line)) return false;
+  try {
+    return parseNetworks(line).length === 1;
+  } catch {
+    return false;
+  }
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+}
