@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import type { AppContext } from "./context";
 import { analyticsRoutes } from "./features/analytics/routes";
 import { createPasswords, createSessions, type Passwords } from "./features/auth";
+import { type Backups, createBackups } from "./features/backups";
 import { componentRoutes } from "./features/components/routes";
 import { createReadiness, type Readiness } from "./features/health";
 import { healthRoutes } from "./features/health/routes";
@@ -81,8 +82,15 @@ export interface App {
  */
 export function createApp(
   ctx: AppContext,
-  monitoring: Monitoring = createIdleMonitoring(),
-  passwords: Passwords = createPasswords(),
+  {
+    monitoring = createIdleMonitoring(),
+    passwords = createPasswords(),
+    backups = createBackups(ctx),
+  }: {
+    monitoring?: Monitoring | undefined;
+    passwords?: Passwords | undefined;
+    backups?: Backups | undefined;
+  } = {},
 ): App {
   const requestContexts = createRequestContexts();
   const limiter = createLimiter(ctx);
@@ -129,6 +137,7 @@ export function createApp(
       sessions,
       usage,
       monitoring,
+      backups,
       routes,
     };
     const dashboard = createElysia(requestContexts).use(createDashboard({ ...shared, passwords }));

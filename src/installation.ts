@@ -143,8 +143,6 @@ export function createContext(parts: {
   const baseUrl = config.baseUrl ?? listenUrl(config.listen);
   const allowedNetworks = config.outboundAllow ?? [];
   const startedAt = clock.now();
-  return {
-    ...{ config, baseUrl, allowedNetworks, startedAt },
-    ...{ db, clock, random, newId, log, outbox, signals },
-  };
+  const settings = { config, baseUrl, allowedNetworks, startedAt };
+  return { ...settings, db, clock, random, newId, log, outbox, signals };
 }

@@ -24,6 +24,8 @@ export interface Listener {
   /** False between `close` and `reopen`. */
   readonly isOpen: boolean;
   closeIdleConnections(): void;
+  /** Keeps the connection of a request open without traffic, until the returned function is called. */
+  holdOpen(request: Request): () => void;
   /** Closes the port and all connections. Resolves after `CLOSE_MS` at the latest. */
   close(): Promise<void>;
   /** Opens the port again, unless the server stops. Throws an OperatorError if that fails. */
@@ -43,6 +45,11 @@ export function listen(config: Config, answer: Answer): Listener {
       return socket !== undefined;
     },
     closeIdleConnections: () => socket?.closeIdleConnections(),
+    holdOpen(request) {
+      const holding = socket;
+      holding?.timeout(request, 0);
+      return () => holding?.timeout(request, IDLE_TIMEOUT_SECONDS);
+    },
     async close() {
       const closing = socket;
       socket = undefined;

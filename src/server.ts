@@ -4,6 +4,7 @@ import type { AppContext } from "./context";
 import { guardDescriptors } from "./descriptor-guard";
 import { createEgress } from "./egress";
 import { Problem } from "./errors";
+import { createBackups } from "./features/backups";
 import { startMaintenanceClock } from "./features/maintenance";
 import { checkFamilies, deliveryFamilies } from "./features/metrics";
 import { createMonitoring, startRollUps } from "./features/monitors";
@@ -62,7 +63,9 @@ export async function startServer(configAtStart: Config): Promise<RunningServer>
     const monitoring = createMonitoring(ctx, egress, {
       lastUnreachableAt: guard.lastUnreachableAt,
     });
-    app = createApp(ctx, monitoring);
+    const backups = createBackups(ctx, { holdOpen: listener.holdOpen });
+    void backups.sweep();
+    app = createApp(ctx, { monitoring, backups });
     app.metrics.add(...checkFamilies(() => monitoring.figures()));
     // Requests are answered from here on, before the data of a first run is written.
     await nextTurn();
@@ -87,6 +90,7 @@ export async function startServer(configAtStart: Config): Promise<RunningServer>
       ...firstRun,
       async stop() {
         running.readiness.isDraining = true;
+        backups.stop();
         poll.cancel();
         guard.stop();
         housekeeping.cancel();

@@ -4,7 +4,7 @@ import manifest from "../package.json" with { type: "json" };
 export const VERSION: string = manifest.version;
 
 /** True if this is the compiled executable, not the sources. */
-const IS_COMPILED = import.meta.url.includes("$bunfs");
+export const IS_COMPILED = import.meta.url.includes("$bunfs");
 
 /** Command that runs this program: its name, or the sources by `npx`. */
 export const PROGRAM: string = IS_COMPILED ? "allclear" : `npx -y bun@${Bun.version} src/main.ts`;

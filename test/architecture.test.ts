@@ -46,6 +46,7 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   auth: ["limits"],
   users: ["auth"],
   settings: [],
+  backups: ["settings"],
   webhooks: ["pages"],
 };
 

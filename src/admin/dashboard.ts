@@ -1,5 +1,6 @@
 import type { AppContext } from "../context";
 import { createLoginThrottle, type Passwords, type Sessions } from "../features/auth";
+import type { Backups } from "../features/backups";
 import type { KeyUsage } from "../features/keys";
 import type { Monitoring } from "../features/monitors";
 import type { RequestContexts, ClientAddresses, RouteTable } from "../http";
@@ -20,6 +21,7 @@ interface DashboardDependencies {
   passwords: Passwords;
   usage: KeyUsage;
   monitoring: Monitoring;
+  backups: Backups;
   /** Table of all routes. */
   routes: RouteTable;
 }

@@ -1,5 +1,6 @@
 import type { AppContext } from "../context";
 import type { LoginThrottle, Passwords, Sessions } from "../features/auth";
+import type { Backups } from "../features/backups";
 import type { KeyUsage } from "../features/keys";
 import type { Monitoring } from "../features/monitors";
 import type { RequestContexts, RouteTable } from "../http";
@@ -23,6 +24,7 @@ export interface AdminDependencies {
   usage: KeyUsage;
   /** Runner of the checks. */
   monitoring: Monitoring;
+  backups: Backups;
   /** Table of all routes, complete before the first request. */
   routes: RouteTable;
 }

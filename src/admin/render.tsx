@@ -3,6 +3,7 @@ import {
   type RequestContext,
   type ClientAddresses,
   isLiveRefresh,
+  readTheme,
   sendHtml,
   sendLive,
   sessionOf,
@@ -65,6 +66,7 @@ export function createRenderer({
       const livePath = livePathOf(request, options);
       const document = renderScreen({
         title,
+        theme: readTheme(request),
         user,
         nav: navigationFor(user.role, requestContext.route?.path ?? "", side.attention),
         side,
@@ -80,7 +82,12 @@ export function createRenderer({
     },
 
     async plain(request, { title, children, ...options }) {
-      const document = renderPlainScreen({ title, assets: linkedAssets(), children });
+      const document = renderPlainScreen({
+        title,
+        theme: readTheme(request),
+        assets: linkedAssets(),
+        children,
+      });
       return sendHtml(request, document, options);
     },
   };

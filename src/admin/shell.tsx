@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Role } from "../domain/role";
 import type { Tone } from "../domain/tone";
+import type { Theme } from "../http";
 import { toIso } from "../kernel/time";
 import {
   Flash,
@@ -18,6 +19,8 @@ import { Side, TabBar } from "./sidebar";
 
 interface ScreenProps {
   title: string;
+  /** That of the system by default. */
+  theme?: Theme | undefined;
   user: { name: string; email: string; role: Role };
   nav: readonly NavGroup[];
   side: SideState;
@@ -38,6 +41,7 @@ interface ScreenProps {
 export function renderScreen(props: ScreenProps): HtmlDocument {
   return renderLinkedDocument({
     title: `${props.title} · Allclear`,
+    theme: props.theme,
     assets: props.assets,
     children: (
       <>
@@ -91,14 +95,22 @@ function Bar({ now, livePath }: Pick<ScreenProps, "now" | "livePath">) {
 interface PlainScreenProps {
   /** Title, also used as heading. */
   title: string;
+  /** That of the system by default. */
+  theme?: Theme | undefined;
   assets: LinkedAssets;
   children: ComponentChildren;
 }
 
 /** Renders a screen without a user: one card, without navigation. */
-export function renderPlainScreen({ title, assets, children }: PlainScreenProps): HtmlDocument {
+export function renderPlainScreen({
+  title,
+  theme,
+  assets,
+  children,
+}: PlainScreenProps): HtmlDocument {
   return renderLinkedDocument({
     title: `${title} · Allclear`,
+    theme,
     assets,
     children: <PlainPage title={title}>{children}</PlainPage>,
   });

@@ -1,6 +1,10 @@
+import { statSync } from "node:fs";
 import { optionNames } from "../config";
+import type { AppContext } from "../context";
+import { CLI_ACTOR } from "../domain/actor";
+import { recordBackup } from "../features/backups";
 import { openForCommand } from "../installation";
-import type { Command } from "./command";
+import type { Command, Output } from "./command";
 
 export const backupCommand: Command = {
   name: "backup",
@@ -12,6 +16,7 @@ export const backupCommand: Command = {
     const installation = openForCommand(config, "backup", { canCreate: false });
     try {
       installation.ctx.db.copyTo(file);
+      await record(installation.ctx, file, output);
     } finally {
       installation.close();
     }
@@ -19,3 +24,13 @@ export const backupCommand: Command = {
     return 0;
   },
 };
+
+/** Records a backup for the dashboard. A full disk is a reason for a backup, so the file counts without a record. */
+async function record(ctx: AppContext, file: string, output: Output): Promise<void> {
+  try {
+    const { size } = statSync(file);
+    await ctx.db.write((tx) => recordBackup(ctx, tx, size, CLI_ACTOR));
+  } catch (error) {
+    output.err(`The backup could not be recorded for the dashboard: ${(error as Error).message}`);
+  }
+}

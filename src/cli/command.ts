@@ -47,6 +47,8 @@ export interface Command {
   /** As typed, such as `key create`. */
   name: string;
   summary: string;
+  /** True if only this program runs it. The help does not list it. */
+  isInternal?: boolean;
   /** Names of its positional arguments, all of them required. */
   positionals?: readonly string[];
   flags?: readonly Flag[];

@@ -1,6 +1,7 @@
 import { applyCommand } from "./apply";
 import { backupCommand } from "./backup";
 import type { Command } from "./command";
+import { copyDatabaseCommand } from "./copy-database";
 import { exportCommand } from "./export";
 import { healthcheckCommand } from "./healthcheck";
 import { keyCommands } from "./key";
@@ -20,4 +21,5 @@ export const COMMANDS: readonly Command[] = [
   restoreCommand,
   healthcheckCommand,
   openapiCommand,
+  copyDatabaseCommand,
 ];

@@ -11,7 +11,7 @@ export function programHelp(commands: readonly Command[], version: string): stri
     "Usage: allclear [COMMAND] [OPTIONS]",
     "",
     "Commands (default: serve):",
-    ...commands.map(commandRow),
+    ...commands.filter(({ isInternal }) => !isInternal).map(commandRow),
     "",
     "Global options:",
     row("--version", "Print the version."),

@@ -30,7 +30,7 @@ const UNFINISHED = ".unfinished";
  * under another name, for its owner alone, verified and then renamed. Throws an OperatorError for an
  * existing file.
  */
-export function copyDatabase(sqlite: Database, file: string): void {
+export function copyDatabase(sqlite: Database, file: string, mode = DATABASE_MODE): void {
   if (existsSync(file)) throw new OperatorError(`${file} exists already; name a new file.`);
   const unfinished = `${file}${UNFINISHED}`;
   try {
@@ -39,7 +39,7 @@ export function copyDatabase(sqlite: Database, file: string): void {
     createPrivateFile(unfinished);
     sqlite.prepare("VACUUM INTO ?").run(unfinished);
     requireSoundDatabase(unfinished, "The copy");
-    chmodSync(unfinished, DATABASE_MODE);
+    chmodSync(unfinished, mode);
     syncFile(unfinished);
     renameSync(unfinished, file);
     syncFile(dirname(file));

@@ -7,6 +7,7 @@ import type { Signal } from "../kernel/signal";
 import { copyDatabase } from "./backup";
 import { connect, type Connection, createMoveCheck } from "./connection";
 import { walOf } from "./database-files";
+import { type DiskSpace, readDiskSpace } from "./disk";
 import { closeSqlite, isDiskTight, openSqlite, pragma } from "./open";
 import type { Reader, Tx } from "./statements";
 import { MovedError } from "./errors";
@@ -34,6 +35,10 @@ export interface Db extends Reader {
   recovered: Signal<void>;
   /** Returns sizes in bytes and counters of writes since the start, for metrics. */
   figures(): DbFigures;
+  /** Path of the database; ":memory:" without a file. */
+  readonly path: string;
+  /** Returns the space of the database's file system, if it has one that can be read. */
+  disk(): Promise<DiskSpace | undefined>;
   /** Writes a consistent copy to a new file. */
   copyTo(file: string): void;
   close(): void;
@@ -161,6 +166,8 @@ export function createDb(sqlite: Database, clock: Clock, log: Log): Db {
         walBytes: statSync(walOf(path), { throwIfNoEntry: false })?.size ?? 0,
       };
     },
+    path,
+    disk: () => readDiskSpace(path),
     copyTo: (file) => copyDatabase(requireOpen().sqlite, file),
     close() {
       isClosed = true;

@@ -23,6 +23,7 @@ export {
 } from "./answers";
 export { SIGN_IN_PATH } from "./authorisation";
 export { beginningOf, RUNTIME_BODY_MAX_BYTES } from "./body";
+export { BODY_MAX_BYTES } from "./declared-body";
 export { type ClientAddresses, createClientAddresses } from "./client-address";
 export { createChanges } from "./change";
 export { createOnce } from "./create-once";
@@ -37,4 +38,5 @@ export { errorsOf } from "./openapi/operation";
 export { toProblem } from "./problems";
 export { IMMUTABLE, NO_STORE, PUBLIC_CACHE, Representation, representOnce } from "./representation";
 export { endedSessionCookie, findCurrentSession, sessionCookie } from "./session-cookie";
+export { readTheme, type Theme, themeCookie, themeOf, THEMES } from "./theme-cookie";
 export { createRouteTable, type Route, type RouteTable } from "./route-table";

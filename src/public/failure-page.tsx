@@ -1,5 +1,13 @@
 import { type ErrorCode, ERRORS, type Problem } from "../errors";
-import { type Route, seeOther, sendHtml, SIGN_IN_PATH, type GatewayContext } from "../http";
+import {
+  type GatewayContext,
+  readTheme,
+  type Route,
+  seeOther,
+  sendHtml,
+  SIGN_IN_PATH,
+  type Theme,
+} from "../http";
 import { containsKeyShape } from "../domain/key-shape";
 import {
   Actions,
@@ -49,14 +57,10 @@ export function createFailurePage(): (
     const isCached = code === "rate_limited" || code === "unavailable";
     const isSubmission = !isRead(context.request);
     const { requestId } = context;
-    if (!isCached) return renderFailure({ code, message, targets, isSubmission, requestId });
-    const page = loadPages({
-      code,
-      message,
-      targets,
-      isSubmission,
-      requestId: REQUEST_ID_PLACEHOLDER,
-    });
+    const theme = targets.isDashboard ? readTheme(context.request) : "system";
+    const props = { code, message, targets, theme, isSubmission };
+    if (!isCached) return renderFailure({ ...props, requestId });
+    const page = loadPages({ ...props, requestId: REQUEST_ID_PLACEHOLDER });
     return { ...page, html: page.html.replace(REQUEST_ID_PLACEHOLDER, requestId) };
   }
 
@@ -113,18 +117,20 @@ interface FailureProps {
   code: ErrorCode;
   message: string;
   targets: LinkTargets;
+  theme: Theme;
   /** True if the request submitted a form. */
   isSubmission: boolean;
   requestId: string;
 }
 
 function renderFailure(props: FailureProps): HtmlDocument {
-  const { code, message, targets, isSubmission, requestId } = props;
+  const { code, message, targets, theme, isSubmission, requestId } = props;
   const { status, title } = ERRORS[code];
   const isSignInRequired = code === "sign_in_required";
   const canResubmit = isSubmission && (code === "rate_limited" || code === "unavailable");
   return renderLinkedDocument({
     title: `${title} · Allclear`,
+    theme,
     assets: linkedAssets(),
     children: (
       <PlainPage

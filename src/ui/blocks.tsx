@@ -51,13 +51,15 @@ export function Card({ title, actions, children }: CardProps) {
 interface ColumnsProps {
   /** Content of the right column. */
   aside: ComponentChildren;
+  /** True if the right column may be higher than the window, so that it must scroll. */
+  isTall?: boolean;
   children: ComponentChildren;
 }
 
 /** Main content with a narrow column on its right, or below on small screens. */
-export function Columns({ aside, children }: ColumnsProps) {
+export function Columns({ aside, isTall, children }: ColumnsProps) {
   return (
-    <div class="columns">
+    <div class={isTall ? "columns is-tall" : "columns"}>
       <div class="columns-main">{children}</div>
       <aside>{aside}</aside>
     </div>

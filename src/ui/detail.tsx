@@ -65,6 +65,8 @@ interface DetailCardProps {
   title: string;
   /** Id of the card, which is refreshed. */
   liveId: string;
+  /** True if it is not refreshed, since it has a form. */
+  isStill?: boolean;
   /** Short text after the title, such as a count. */
   count?: string | undefined;
   /** Link or text at the end of the title's line. */
@@ -78,12 +80,12 @@ interface DetailCardProps {
 
 /** Card of a detail screen, with a title line. */
 export function DetailCard(props: DetailCardProps) {
-  const { title, liveId, count, end, isTable, isFlush, children } = props;
+  const { title, liveId, isStill, count, end, isTable, isFlush, children } = props;
   return (
     <section
       class={isTable ? "card detail-card table-card" : "card detail-card"}
       id={liveId}
-      data-live=""
+      data-live={isStill ? undefined : ""}
       aria-labelledby={`${liveId}-title`}
     >
       <div class="detail-head">

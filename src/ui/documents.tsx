@@ -54,6 +54,8 @@ export interface LinkedAssets {
 
 interface LinkedDocumentProps {
   title: string;
+  /** Theme that the browser has chosen; that of the system by default. */
+  theme?: "system" | "light" | "dark" | undefined;
   assets: LinkedAssets;
   children: ComponentChildren;
 }
@@ -63,13 +65,14 @@ const LINKED_POLICY =
 
 /** Renders a page of the dashboard, which links to its style sheet and script on this server. */
 export function renderLinkedDocument(props: LinkedDocumentProps): HtmlDocument {
-  const { title, assets, children } = props;
+  const { title, theme = "system", assets, children } = props;
   const body = renderToString(<>{children}</>);
   const html = renderToString(
-    <html lang="en">
+    <html lang="en" {...(theme === "system" ? {} : { "data-theme": theme })}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content={theme === "system" ? "light dark" : theme} />
         <meta name="robots" content="noindex" />
         <title>{title}</title>
         <link rel="icon" type="image/svg+xml" href={assets.icon} />

@@ -1,4 +1,5 @@
 import activity from "lucide-static/icons/activity.svg" with { type: "text" };
+import archive from "lucide-static/icons/archive.svg" with { type: "text" };
 import arrowUpRight from "lucide-static/icons/arrow-up-right.svg" with { type: "text" };
 import bell from "lucide-static/icons/bell.svg" with { type: "text" };
 import blocks from "lucide-static/icons/blocks.svg" with { type: "text" };
@@ -12,6 +13,7 @@ import chevronDown from "lucide-static/icons/chevron-down.svg" with { type: "tex
 import chevronRight from "lucide-static/icons/chevron-right.svg" with { type: "text" };
 import clock from "lucide-static/icons/clock.svg" with { type: "text" };
 import copy from "lucide-static/icons/copy.svg" with { type: "text" };
+import download from "lucide-static/icons/download.svg" with { type: "text" };
 import ellipsis from "lucide-static/icons/ellipsis.svg" with { type: "text" };
 import externalLink from "lucide-static/icons/external-link.svg" with { type: "text" };
 import globe from "lucide-static/icons/globe.svg" with { type: "text" };
@@ -41,6 +43,7 @@ import wrench from "lucide-static/icons/wrench.svg" with { type: "text" };
 /** Icons of Lucide on a grid of 24 units. Statuses are drawn by `Shape`, never by an icon. */
 const ICONS = {
   activity,
+  archive,
   "arrow-up-right": arrowUpRight,
   bell,
   blocks,
@@ -54,6 +57,7 @@ const ICONS = {
   "chevron-right": chevronRight,
   clock,
   copy,
+  download,
   ellipsis,
   "external-link": externalLink,
   globe,

@@ -11,6 +11,7 @@ import denseTable from "./css/dense-table.css" with { type: "text" };
 import dialog from "./css/dialog.css" with { type: "text" };
 import fields from "./css/fields.css" with { type: "text" };
 import filters from "./css/filters.css" with { type: "text" };
+import general from "./css/general.css" with { type: "text" };
 import health from "./css/health.css" with { type: "text" };
 import labels from "./css/labels.css" with { type: "text" };
 import detail from "./css/detail.css" with { type: "text" };
@@ -86,6 +87,7 @@ export function dashboardCss(fontPath: string): string {
       dialog,
       overview,
       health,
+      general,
       steps,
       search,
       preferences,

@@ -9,6 +9,7 @@ import { migrate } from "../../src/db/migrate";
 import { configure, openSqlite } from "../../src/db/open";
 import { auditLog, events } from "../../src/db/tables/events";
 import { type ErrorCode, ERRORS, schemaErrors } from "../../src/errors";
+import type { Backups } from "../../src/features/backups";
 import { createComponent, createGroup } from "../../src/features/components";
 import { createKey, type RevealedKey, type Scope } from "../../src/features/keys";
 import type { Monitoring } from "../../src/features/monitors";
@@ -22,6 +23,7 @@ import type { LogLevel } from "../../src/kernel/log";
 import { systemRandom } from "../../src/kernel/random";
 import { lazy } from "../../src/kernel/lazy";
 import type { Role } from "../../src/domain/role";
+import { createTestBackups } from "./backups";
 import { createTestClock, settle, type TestClock } from "./clock";
 import { createTestLog, type LogLine } from "./log";
 
@@ -127,6 +129,8 @@ export async function createTestApp(
     logLevel?: LogLevel;
     /** Creates the monitoring that runs the checks; without it none run. */
     monitoring?: (ctx: AppContext) => Monitoring;
+    /** Writes backups; by default in this process, into a temporary folder. */
+    backups?: (ctx: AppContext) => Backups;
     /** Verifies passwords; by default with real hashes. */
     passwords?: Passwords;
     /** Loads the dashboard's routes before the first request for one of them, for tests that walk all routes. */
@@ -139,7 +143,13 @@ export async function createTestApp(
   const db = createDb(sqlite, clock, log);
   const config = testConfig(options.env);
   const ctx = createContext({ config, db, clock, log, random: systemRandom });
-  const app = createApp(ctx, options.monitoring?.(ctx), options.passwords);
+  const own = createTestBackups(ctx);
+  const backups = options.backups?.(ctx) ?? own.backups;
+  const app = createApp(ctx, {
+    monitoring: options.monitoring?.(ctx),
+    passwords: options.passwords,
+    backups,
+  });
   if (options.dashboard) await app.loadDashboard();
 
   async function call(path: string, given: CallOptions = {}): Promise<Answer> {
@@ -216,6 +226,7 @@ export async function createTestApp(
       app.usage.stop();
       await settle();
       db.close();
+      own[Symbol.dispose]();
     },
   };
 }

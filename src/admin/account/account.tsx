@@ -1,4 +1,5 @@
 import type { LiveSession } from "../../features/auth";
+import type { Theme } from "../../http";
 import type { UserResource } from "../../features/users";
 import { NAME_MAX } from "../../domain/texts";
 import { toIso } from "../../kernel/time";
@@ -21,6 +22,7 @@ import { defineForm, type StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { passwordField, textField } from "../forms/text-fields";
 import { ACCOUNT_PATH } from "../paths";
+import { ThemeForm } from "./theme";
 import { capitalised } from "../../kernel/text";
 
 const COLUMNS = [
@@ -55,11 +57,12 @@ export function Account(props: {
   user: UserResource;
   name: StateOf<typeof NAME_FORM>;
   password: StateOf<typeof PASSWORD_FORM>;
+  theme: Theme;
   sessions: readonly LiveSession[];
   currentSessionId: number;
   now: number;
 }) {
-  const { user, name, password, sessions, currentSessionId, now } = props;
+  const { user, name, password, theme, sessions, currentSessionId, now } = props;
   return (
     <>
       <PageHead title="Account">
@@ -71,6 +74,9 @@ export function Account(props: {
           <Button>Save name</Button>
         </Actions>
       </Form>
+      <Section title="Theme">
+        <ThemeForm theme={theme} back="account" />
+      </Section>
       <Section title="Password">
         <Form action={`${ACCOUNT_PATH}/password`}>
           <FormFields form={PASSWORD_FORM} state={password} />

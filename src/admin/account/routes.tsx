@@ -8,11 +8,21 @@ import {
   getUser,
   renameUser,
 } from "../../features/users";
-import { actorOf, formBody, type RequestContext, session, sessionOf } from "../../http";
+import {
+  actorOf,
+  formBody,
+  readTheme,
+  type RequestContext,
+  seeOther,
+  session,
+  sessionOf,
+  themeCookie,
+  themeOf,
+} from "../../http";
 import type { AdminDependencies } from "../dependencies";
 import { waitText } from "../entry/sign-in";
 import type { StateOf } from "../forms/form";
-import { ACCOUNT_PATH } from "../paths";
+import { ACCOUNT_PATH, GENERAL_PATH } from "../paths";
 import type { Screen, ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
 import { createArea } from "../screens/area";
@@ -29,7 +39,7 @@ export function accountAdminRoutes(deps: AdminDependencies) {
   const { ctx, flashes, render, passwords, throttle, writeAs } = deps;
   const area = createArea(deps, ACCOUNT_PATH, "viewer");
 
-  function account({ requestContext }: ScreenRequest, states: States = {}): Screen {
+  function account({ request, requestContext }: ScreenRequest, states: States = {}): Screen {
     const { id, user } = sessionOf(requestContext);
     const now = ctx.clock.now();
     const stored = getUser(ctx.db, user.id);
@@ -38,7 +48,8 @@ export function accountAdminRoutes(deps: AdminDependencies) {
       password = PASSWORD_FORM.state(PASSWORD_FORM.initial(), {}),
     } = states;
     const sessions = listSessionsOf(ctx.db, user.id, now);
-    const page = { user: stored, name, password, sessions, currentSessionId: id, now };
+    const theme = readTheme(request);
+    const page = { user: stored, name, password, theme, sessions, currentSessionId: id, now };
     return { title: "Account", children: <Account {...page} /> };
   }
 
@@ -113,6 +124,19 @@ export function accountAdminRoutes(deps: AdminDependencies) {
       return flashes.redirect(id, ACCOUNT_PATH, text);
     },
     { ...formBody(), ...screenOperation("Change the password of the user", session("viewer")) },
+  );
+
+  area.screen("/theme", "Redirect to the account", () => ({ path: ACCOUNT_PATH }));
+
+  // Stored by the browser, so that the sign-in screen has the theme too.
+  area.routes.post(
+    "/theme",
+    async ({ body: sent }) => {
+      const back = sent.text("back") === "general" ? GENERAL_PATH : ACCOUNT_PATH;
+      const theme = themeOf(sent.text("theme"));
+      return seeOther(back, theme ? { "Set-Cookie": themeCookie(ctx, theme) } : {});
+    },
+    { ...formBody(), ...screenOperation("Choose the theme of the browser", session("viewer")) },
   );
 
   area.action("/sessions/end", {

@@ -5,10 +5,12 @@ import {
   endedSessionCookie,
   findCurrentSession,
   formBody,
+  readTheme,
   seeOther,
   sendHtml,
   sessionCookie,
   SIGN_IN_PATH,
+  type Theme,
 } from "../../http";
 import { userActor } from "../../domain/actor";
 import type { ClientAddress } from "../../kernel/client-address";
@@ -37,9 +39,10 @@ export function signInAdminRoutes({
   throttle,
 }: AdminDependencies) {
   /** Rendered pages of throttled attempts, by their content. */
-  const waitPages = createPageCache((props: SignInProps) =>
+  const waitPages = createPageCache(({ theme, ...props }: SignInProps & { theme: Theme }) =>
     renderPlainScreen({
       title: TITLE,
+      theme,
       assets: linkedAssets(),
       children: <SignIn {...props} />,
     }),
@@ -71,7 +74,7 @@ export function signInAdminRoutes({
     const seconds = throttle.takeAttempt(address);
     if (seconds === 0) return undefined;
     const shown = { email: "", next: HOME_PATH, error: waitText(seconds) };
-    const page = waitPages(signInProps(request, shown));
+    const page = waitPages({ ...signInProps(request, shown), theme: readTheme(request) });
     return sendHtml(request, page, waitResponseOptions(seconds));
   }
 

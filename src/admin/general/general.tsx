@@ -1,8 +1,15 @@
-import { Actions, Button, Form, PageHead } from "../../ui";
+import type { ComponentChildren } from "preact";
+import { setterOf } from "../../config";
+import type { Theme } from "../../http";
+import { Actions, Button, Columns, DetailCard, Form, Notice, PageHead } from "../../ui";
 import { defineForm, type StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
-import { textField } from "../forms/text-fields";
+import { textAreaField, textField } from "../forms/text-fields";
 import { GENERAL_PATH } from "../paths";
+import { BackupCard, DiskCard, LimitsCard, ThemeCard, VersionCard } from "./cards";
+import type { InstallationFacts } from "./facts";
+import { NETWORKS_PATH } from "./general-paths";
+import { type SettingsInForce, SettingsTable } from "./settings-table";
 
 export const ADDRESS_FORM = defineForm<{ public_address: string }>()({
   public_address: textField({
@@ -13,25 +20,116 @@ export const ADDRESS_FORM = defineForm<{ public_address: string }>()({
   }),
 });
 
-/** Settings → General: settings of the whole installation. */
-export function General(props: { state: StateOf<typeof ADDRESS_FORM>; isFixed: boolean }) {
-  const { state, isFixed } = props;
+export const NETWORKS_FORM = defineForm<{ allowed_networks: string }>()({
+  allowed_networks: textAreaField({
+    label: "Networks and addresses",
+    hint: "Private networks that webhooks may reach, such as 10.0.0.0/8 or 192.168.1.20, one per line. Monitors can reach private addresses without an entry.",
+    rows: 4,
+  }),
+});
+
+interface GeneralProps {
+  address: StateOf<typeof ADDRESS_FORM>;
+  networks: StateOf<typeof NETWORKS_FORM>;
+  settings: SettingsInForce;
+  facts: InstallationFacts;
+  theme: Theme;
+  /** Reason for which there is no backup, after an attempt. */
+  backupProblem?: string | undefined;
+}
+
+/** Settings → General: settings of the whole installation, and facts about it. */
+export function General(props: GeneralProps) {
+  const { address, networks, settings, facts, theme, backupProblem } = props;
+  const { config } = settings;
   return (
     <>
       <PageHead title="General" />
-      {isFixed ? (
-        <p>
-          The public address is <code>{state.values.public_address}</code>. The address is set by{" "}
-          <code>--base-url</code> or <code>ALLCLEAR_BASE_URL</code>, so it cannot be changed here.
-        </p>
-      ) : (
+      {backupProblem === undefined ? null : (
+        <Notice tone="partial" title="There is no backup">
+          {backupProblem}
+        </Notice>
+      )}
+      <Columns
+        isTall
+        aside={
+          <>
+            <VersionCard facts={facts} />
+            <DiskCard facts={facts} />
+            <BackupCard facts={facts} />
+            <LimitsCard facts={facts} publicRateLimit={config.publicRateLimit} />
+            <ThemeCard theme={theme} />
+          </>
+        }
+      >
+        <Address state={address} setter={setterOf(config, "baseUrl")} />
+        <AllowedNetworks state={networks} setter={setterOf(config, "outboundAllow")} />
+        <SettingsTable settings={settings} />
+      </Columns>
+    </>
+  );
+}
+
+interface FormProps<State> {
+  state: State;
+  /** Flag or variable that sets the value, which cannot be changed here then. */
+  setter: string | undefined;
+}
+
+function Address({ state, setter }: FormProps<StateOf<typeof ADDRESS_FORM>>) {
+  return (
+    <DetailCard title="Address" liveId="general-address" isStill>
+      {setter === undefined ? (
         <Form action={GENERAL_PATH}>
           <FormFields form={ADDRESS_FORM} state={state} />
           <Actions>
-            <Button kind="primary">Save address</Button>
+            <Button>Save address</Button>
           </Actions>
         </Form>
+      ) : (
+        <Fixed setter={setter}>
+          The public address is <code>{state.values.public_address}</code>.
+        </Fixed>
       )}
+    </DetailCard>
+  );
+}
+
+function AllowedNetworks({ state, setter }: FormProps<StateOf<typeof NETWORKS_FORM>>) {
+  const networks = state.values.allowed_networks.split("\n").filter((line) => line !== "");
+  return (
+    <DetailCard title="Allowed networks" liveId="general-networks" isStill>
+      {setter === undefined ? (
+        <Form action={NETWORKS_PATH}>
+          <FormFields form={NETWORKS_FORM} state={state} />
+          <p class="hint">Link-local and cloud metadata addresses are never reached.</p>
+          <Actions>
+            <Button>Save networks</Button>
+          </Actions>
+        </Form>
+      ) : (
+        <Fixed setter={setter}>
+          {networks.length === 0 ? (
+            "Webhooks reach only public addresses."
+          ) : (
+            <>
+              Webhooks may also reach <code>{networks.join(", ")}</code>.
+            </>
+          )}
+        </Fixed>
+      )}
+    </DetailCard>
+  );
+}
+
+/** Value that a flag or a variable sets. */
+function Fixed({ setter, children }: { setter: string; children: ComponentChildren }) {
+  return (
+    <>
+      <p>{children}</p>
+      <p class="hint">
+        Set by <code>{setter}</code>, so it cannot be changed here.
+      </p>
     </>
   );
 }

@@ -1,18 +1,42 @@
 import { Elysia } from "elysia";
+import { formatNetwork, type OptionName, setterOf } from "../../config";
 import { conflict, type FieldError } from "../../errors";
 import { endSession, isHttps, startSession } from "../../features/auth";
+import { recordBackup } from "../../features/backups";
 import {
+  readAllowedNetworks,
   readPublicAddress,
+  setAllowedNetworks,
   setPublicAddress,
+  validateAllowedNetworks,
   validatePublicAddress,
 } from "../../features/settings";
-import { actorOf, formBody, session, sessionCookie, sessionOf } from "../../http";
+import {
+  actorOf,
+  formBody,
+  NO_STORE,
+  readTheme,
+  seeOther,
+  session,
+  sessionCookie,
+  sessionOf,
+} from "../../http";
 import { sessionOriginOf } from "../browser";
 import type { AdminDependencies } from "../dependencies";
 import { GENERAL_PATH } from "../paths";
 import type { ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
-import { ADDRESS_FORM, General } from "./general";
+import { readFacts } from "./facts";
+import { ADDRESS_FORM, General, NETWORKS_FORM } from "./general";
+import type { SettingsInForce } from "./settings-table";
+
+/** Text that was submitted and rejected, or the reason for which a backup failed. */
+interface Rejected {
+  address?: { text: string; errors: readonly FieldError[] };
+  networks?: { text: string; errors: readonly FieldError[] };
+  backup?: { message: string };
+  status?: number;
+}
 
 /** Settings → General: for owners. */
 export function generalAdminRoutes({
@@ -21,39 +45,74 @@ export function generalAdminRoutes({
   render,
   flashes,
   sessions,
+  backups,
   writeAs,
 }: AdminDependencies) {
   const MAY_MANAGE = session("owner");
-  const isFixed = ctx.config.baseUrl !== undefined;
 
-  function show(at: ScreenRequest, address: string, errors: readonly FieldError[] = []) {
-    const state = ADDRESS_FORM.rejected({ public_address: address }, errors, {});
+  function settingsInForce(): SettingsInForce {
+    const stored = new Set<OptionName>();
+    if (readPublicAddress(ctx.db) !== undefined) stored.add("baseUrl");
+    if (readAllowedNetworks(ctx.db).length > 0) stored.add("outboundAllow");
+    const { baseUrl: publicAddress, config, allowedNetworks } = ctx;
+    return { config, publicAddress, allowedNetworks, stored };
+  }
+
+  async function show(at: ScreenRequest, rejected: Rejected = {}) {
+    const { address, networks, backup, status = 200 } = rejected;
+    const allowed = ctx.allowedNetworks.map(formatNetwork).join("\n");
+    const addressState = ADDRESS_FORM.rejected(
+      { public_address: address?.text ?? ctx.baseUrl },
+      address?.errors ?? [],
+      {},
+    );
+    const networksState = NETWORKS_FORM.rejected(
+      { allowed_networks: networks?.text ?? allowed },
+      networks?.errors ?? [],
+      {},
+    );
     return render.screen(at, {
       title: "General",
-      status: errors.length > 0 ? 422 : 200,
-      children: <General state={state} isFixed={isFixed} />,
+      status,
+      children: (
+        <General
+          address={addressState}
+          networks={networksState}
+          settings={settingsInForce()}
+          facts={await readFacts(ctx)}
+          theme={readTheme(at.request)}
+          backupProblem={backup?.message}
+        />
+      ),
     });
+  }
+
+  /** Throws `conflict` if a flag or a variable sets an option. */
+  function requireChangeable(name: OptionName, what: string): void {
+    const setter = setterOf(ctx.config, name);
+    if (setter !== undefined) throw conflict(`${what} set by ${setter}.`);
   }
 
   return new Elysia({ prefix: GENERAL_PATH })
     .use(requestContexts.plugin)
     .get(
       "",
-      async ({ request, requestContext }) => show({ request, requestContext }, ctx.baseUrl),
+      async ({ request, requestContext }) => show({ request, requestContext }),
       screenOperation("Show the settings of the installation", MAY_MANAGE),
     )
     .post(
       "",
       async ({ request, requestContext, body: form }) => {
-        if (isFixed)
-          throw conflict("The public address is set by --base-url or ALLCLEAR_BASE_URL.");
-        const address = form.text("public_address").trim();
-        const errors = validatePublicAddress(address);
-        if (errors.length > 0) return show({ request, requestContext }, address, errors);
+        requireChangeable("baseUrl", "The public address is");
+        const text = form.text("public_address").trim();
+        const errors = validatePublicAddress(text);
+        if (errors.length > 0) {
+          return show({ request, requestContext }, { address: { text, errors }, status: 422 });
+        }
         const { id, user } = sessionOf(requestContext);
         const { isChanged, token } = await writeAs(requestContext, (tx) => {
           const before = readPublicAddress(tx);
-          const baseUrl = setPublicAddress(ctx, tx, address, actorOf(requestContext));
+          const baseUrl = setPublicAddress(ctx, tx, text, actorOf(requestContext));
           const isChanged = baseUrl !== before;
           if (isHttps(baseUrl) === isHttps(ctx.baseUrl)) return { isChanged };
           // The change ends all sessions. Its author gets a new one; reverting the change does not
@@ -63,11 +122,58 @@ export function generalAdminRoutes({
           return { isChanged, token: startSession({ ...ctx, baseUrl }, tx, user.id, origin) };
         });
         const current = token === undefined ? undefined : sessions.find(token, ctx.clock.now());
-        const text = isChanged ? "The public address was changed." : undefined;
-        const answer = flashes.redirect(current?.id ?? id, GENERAL_PATH, text);
+        const done = isChanged ? "The public address was changed." : undefined;
+        const answer = flashes.redirect(current?.id ?? id, GENERAL_PATH, done);
         if (token !== undefined) answer.headers.set("Set-Cookie", sessionCookie(ctx, token));
         return answer;
       },
       { ...formBody(), ...screenOperation("Change the public address", MAY_MANAGE) },
+    )
+    .get(
+      "/networks",
+      () => seeOther(GENERAL_PATH),
+      screenOperation("Redirect to the settings of the installation", MAY_MANAGE),
+    )
+    .post(
+      "/networks",
+      async ({ request, requestContext, body: form }) => {
+        requireChangeable("outboundAllow", "The allowed networks are");
+        const text = form.text("allowed_networks");
+        const errors = validateAllowedNetworks(text);
+        if (errors.length > 0) {
+          return show({ request, requestContext }, { networks: { text, errors }, status: 422 });
+        }
+        const isChanged = await writeAs(requestContext, (tx) =>
+          setAllowedNetworks(ctx, tx, text, actorOf(requestContext)),
+        );
+        const done = isChanged ? "The allowed networks were changed." : undefined;
+        return flashes.redirect(sessionOf(requestContext).id, GENERAL_PATH, done);
+      },
+      { ...formBody(), ...screenOperation("Change the allowed networks", MAY_MANAGE) },
+    )
+    .get(
+      "/backup",
+      () => seeOther(GENERAL_PATH),
+      screenOperation("Redirect to the settings of the installation", MAY_MANAGE),
+    )
+    .post(
+      "/backup",
+      async ({ request, requestContext }) => {
+        const taken = await backups.take(request, (bytes) =>
+          writeAs(requestContext, (tx) => recordBackup(ctx, tx, bytes, actorOf(requestContext))),
+        );
+        if ("message" in taken) {
+          return show({ request, requestContext }, { backup: taken, status: taken.status });
+        }
+        return new Response(Bun.file(taken.path), {
+          headers: {
+            "Content-Type": "application/vnd.sqlite3",
+            "Content-Length": String(taken.bytes),
+            "Content-Disposition": `attachment; filename="${taken.name}"`,
+            "Cache-Control": NO_STORE,
+          },
+        });
+      },
+      { ...formBody(), ...screenOperation("Download a backup of the database", MAY_MANAGE) },
     );
 }

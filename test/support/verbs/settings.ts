@@ -183,6 +183,21 @@ export const SETTINGS_VERBS: Verbs = {
     prepare: (installation) =>
       byForm(installation, "/settings/general", { public_address: "https://other.example.com" }),
   },
+  "POST /admin/settings/general/networks": {
+    leaves: ["settings.allowed_networks"],
+    prepare: (installation) =>
+      byForm(installation, "/settings/general/networks", { allowed_networks: "10.0.0.0/8" }),
+  },
+  "POST /admin/settings/general/backup": {
+    leaves: ["database.backup"],
+    prepare: (installation) => byForm(installation, "/settings/general/backup"),
+  },
+  "POST /admin/settings/account/theme": {
+    leaves: [],
+    because: "It only sets a cookie of the browser.",
+    prepare: (installation) =>
+      byForm(installation, "/settings/account/theme", { theme: "dark", back: "account" }),
+  },
   "POST /admin/settings/account/name": {
     leaves: ["user.rename"],
     prepare: (installation) => byForm(installation, "/settings/account/name", { name: "Ada King" }),

@@ -1,0 +1,185 @@
+import type { Tone } from "../../domain/tone";
+import { DEFAULT_RATE_LIMIT } from "../../features/keys";
+import { DOMAINS_MAX, LOGO_MAX_BYTES } from "../../features/pages";
+import { UPDATES_MAX } from "../../features/timeline";
+import { BODY_MAX_BYTES, type Theme } from "../../http";
+import { formatBytes, percent } from "../../kernel/numbers";
+import { plural } from "../../kernel/text";
+import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../kernel/time";
+import {
+  Button,
+  DetailCard,
+  DetailRow,
+  duration,
+  Facts,
+  Icon,
+  RelativeTime,
+  safeHref,
+  shortDay,
+  State,
+} from "../../ui";
+import { VERSION } from "../../version";
+import { ThemeForm } from "../account/theme";
+import type { InstallationFacts } from "./facts";
+import { BACKUP_PATH } from "./general-paths";
+
+/** Version of the program and of its database, and the time of the server. */
+export function VersionCard({ facts }: { facts: InstallationFacts }) {
+  const { now, startedAt, schemaVersion } = facts;
+  return (
+    <DetailCard title={`Allclear ${VERSION}`} liveId="general-version" isFlush>
+      <Facts
+        items={[
+          { label: "Since", value: timeOf(startedAt) },
+          { label: "Running for", value: span(now - startedAt) },
+          { label: "Database", value: `Schema version ${schemaVersion}` },
+          { label: "Server time", value: timeOf(now) },
+        ]}
+      />
+      <p class="detail-foot">
+        <a href="/docs/licences">Licences</a>
+      </p>
+    </DetailCard>
+  );
+}
+
+/** Shares of a disk from which its space is a problem. */
+const LOW = 0.85;
+const ALMOST_FULL = 0.95;
+
+/** Size of the database, and space of its file system. */
+export function DiskCard({ facts }: { facts: InstallationFacts }) {
+  const { databaseBytes, logBytes, disk } = facts;
+  const sizes = `The database has ${formatBytes(databaseBytes)}, its log ${formatBytes(logBytes)}.`;
+  if (!disk) {
+    return (
+      <DetailCard title="Disk" liveId="general-disk">
+        <p class="detail-note">{sizes} The free space cannot be read.</p>
+      </DetailCard>
+    );
+  }
+  const { freeBytes, totalBytes } = disk;
+  const used = totalBytes === 0 ? 0 : 1 - freeBytes / totalBytes;
+  const tone = toneOf(used);
+  return (
+    <DetailCard
+      title="Disk"
+      liveId="general-disk"
+      end={
+        <span class="muted">
+          {formatBytes(freeBytes)} of {formatBytes(totalBytes)} free
+        </span>
+      }
+    >
+      <svg
+        class={tone === "ok" ? "meter" : `meter t-${tone}`}
+        viewBox="0 0 100 6"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${percent(used, 0)} of the disk used`}
+      >
+        <rect width={Math.max(1, Math.round(used * 100))} height="6" />
+      </svg>
+      {tone === "ok" ? null : (
+        <p class="disk-state">
+          <State tone={tone}>{tone === "major" ? "Almost full" : "Getting full"}</State>
+        </p>
+      )}
+      <p class="detail-note">{sizes}</p>
+      {tone === "ok" ? null : (
+        <p class="detail-note">Without free space, no change and no result can be stored.</p>
+      )}
+    </DetailCard>
+  );
+}
+
+function toneOf(used: number): Tone {
+  return used > ALMOST_FULL ? "major" : used > LOW ? "degraded" : "ok";
+}
+
+/** Last backup, and the button for another one. */
+export function BackupCard({ facts }: { facts: InstallationFacts }) {
+  const { lastBackup, now } = facts;
+  return (
+    <DetailCard title="Backups" liveId="general-backups" isStill isFlush>
+      {lastBackup ? (
+        <ul class="detail-rows">
+          <DetailRow
+            shape={<Icon name="archive" />}
+            title={timeOf(lastBackup.at)}
+            note={
+              <>
+                {formatBytes(lastBackup.bytes)} · {lastBackup.by} ·{" "}
+                <RelativeTime at={toIso(lastBackup.at)} now={now} />
+              </>
+            }
+          />
+        </ul>
+      ) : (
+        <p class="detail-body detail-note">
+          The last backup by dashboard or command line appears here.
+        </p>
+      )}
+      <form class="detail-foot" method="post" action={safeHref(BACKUP_PATH)}>
+        <Button>
+          <Icon name="download" />
+          Back up now
+        </Button>
+        <p class="hint">Downloads one file with all data, password hashes and webhook secrets.</p>
+      </form>
+    </DetailCard>
+  );
+}
+
+interface LimitsProps {
+  facts: InstallationFacts;
+  publicRateLimit: number;
+}
+
+/** Limits of this server, and counts that have no limit. */
+export function LimitsCard({ facts, publicRateLimit }: LimitsProps) {
+  const { monitors, components } = facts;
+  const kib = (bytes: number) => `${bytes / 1_024} KiB`;
+  const number = (value: number) => value.toLocaleString("en");
+  return (
+    <DetailCard title="Limits" liveId="general-limits" isFlush>
+      <Facts
+        items={[
+          { label: "Monitors", value: `${number(monitors)}, no limit` },
+          { label: "Components", value: `${number(components)}, no limit` },
+          { label: "Updates", value: `${UPDATES_MAX} an incident or maintenance` },
+          { label: "Domains", value: `${DOMAINS_MAX} a page` },
+          {
+            label: "API, a key",
+            value: `${number(DEFAULT_RATE_LIMIT)} requests a minute, unless the key has its own limit`,
+          },
+          { label: "API, no key", value: `${number(publicRateLimit)} requests a minute` },
+          { label: "Request", value: kib(BODY_MAX_BYTES) },
+          { label: "Logo", value: kib(LOGO_MAX_BYTES) },
+        ]}
+      />
+    </DetailCard>
+  );
+}
+
+/** Theme of the dashboard in this browser. */
+export function ThemeCard({ theme }: { theme: Theme }) {
+  return (
+    <DetailCard title="Theme" liveId="general-theme" isStill>
+      <ThemeForm theme={theme} back="general" />
+    </DetailCard>
+  );
+}
+
+/** "22 Nov 2026, 08:11 UTC" for a time in unix ms. */
+function timeOf(at: number): string {
+  const iso = toIso(at);
+  return `${shortDay(iso)}, ${iso.slice(11, 16)} UTC`;
+}
+
+/** "3 days 6 h" for a span in ms. */
+function span(ms: number): string {
+  const days = Math.floor(ms / DAY_MS);
+  if (days === 0) return duration(Math.floor(ms / MINUTE_MS));
+  return `${plural(days, "day")} ${Math.floor((ms % DAY_MS) / HOUR_MS)} h`;
+}

@@ -1,0 +1,121 @@
+import { resolve } from "node:path";
+import type { ComponentChildren } from "preact";
+import {
+  type Config,
+  formatHost,
+  formatNetwork,
+  type ListenAddress,
+  type Network,
+  type OptionName,
+  setterOf,
+} from "../../config";
+import { plural } from "../../kernel/text";
+import { DenseRow, DenseTable, DetailCard, TextCell } from "../../ui";
+
+/** Settings in force, with those of the dashboard. */
+export interface SettingsInForce {
+  config: Config;
+  publicAddress: string;
+  allowedNetworks: readonly Network[];
+  /** Options for which a setting of the dashboard is stored. */
+  stored: ReadonlySet<OptionName>;
+}
+
+interface Setting {
+  label: string;
+  /** Returns the value as text. A secret must not be shown, only that it is set. */
+  show(settings: SettingsInForce): string;
+}
+
+/** Every option, in the order of the table. An option without an entry does not compile. */
+const SETTINGS: Readonly<Record<OptionName, Setting>> = {
+  listen: { label: "Listens on", show: ({ config }) => addressOf(config.listen) },
+  baseUrl: { label: "Public address", show: ({ publicAddress }) => publicAddress },
+  dataDir: { label: "Data directory", show: ({ config }) => resolve(config.dataDir) },
+  trustedProxies: {
+    label: "Trusted proxies",
+    show: ({ config }) => listOf(config.trustedProxies.map(formatNetwork)),
+  },
+  outboundAllow: {
+    label: "Allowed networks",
+    show: ({ allowedNetworks }) => listOf(allowedNetworks.map(formatNetwork)),
+  },
+  referenceTargets: {
+    label: "Reference targets",
+    show: ({ config }) => listOf(config.referenceTargets.map(addressOf)),
+  },
+  publicRateLimit: {
+    label: "Requests without a key",
+    show: ({ config }) => `${config.publicRateLimit.toLocaleString("en")} a minute`,
+  },
+  bucketCapacity: {
+    label: "Counted clients",
+    show: ({ config }) => config.bucketCapacity.toLocaleString("en"),
+  },
+  logLevel: { label: "Log level", show: ({ config }) => config.logLevel },
+  keepResultsHours: {
+    label: "Keeps results of checks",
+    show: ({ config }) => plural(config.keepResultsHours, "hour"),
+  },
+  keepMinutesDays: {
+    label: "Keeps figures by minute",
+    show: ({ config }) => plural(config.keepMinutesDays, "day"),
+  },
+  keepHoursDays: {
+    label: "Keeps figures by hour",
+    show: ({ config }) => plural(config.keepHoursDays, "day"),
+  },
+  keepEventsDays: {
+    label: "Keeps events and deliveries",
+    show: ({ config }) => plural(config.keepEventsDays, "day"),
+  },
+  keepKeyHoursDays: {
+    label: "Keeps requests of keys by hour",
+    show: ({ config }) => plural(config.keepKeyHoursDays, "day"),
+  },
+  keepAuditDays: {
+    label: "Keeps the activity",
+    show: ({ config }) => plural(config.keepAuditDays, "day"),
+  },
+  keepAddressesDays: {
+    label: "Keeps client addresses",
+    show: ({ config }) => plural(config.keepAddressesDays, "day"),
+  },
+};
+
+const COLUMNS = [{ label: "Setting" }, { label: "Value" }, { label: "Set by" }];
+
+/** Settings in force, each with its origin. */
+export function SettingsTable({ settings }: { settings: SettingsInForce }) {
+  return (
+    <DetailCard title="Settings in force" liveId="settings-in-force" isStill isTable>
+      <DenseTable columns={COLUMNS} caption="Settings in force">
+        {(Object.keys(SETTINGS) as OptionName[]).map((name) => (
+          <DenseRow key={name}>
+            <TextCell>{SETTINGS[name].label}</TextCell>
+            <TextCell>
+              <span class="setting-value">{SETTINGS[name].show(settings)}</span>
+            </TextCell>
+            <TextCell isBars>
+              <span class="setting-source">{originOf(settings, name)}</span>
+            </TextCell>
+          </DenseRow>
+        ))}
+      </DenseTable>
+    </DetailCard>
+  );
+}
+
+function originOf({ config, stored }: SettingsInForce, name: OptionName): ComponentChildren {
+  const setter = setterOf(config, name);
+  if (setter !== undefined) return <code>{setter}</code>;
+  return stored.has(name) ? "Set here" : "Default";
+}
+
+function addressOf({ host, port }: ListenAddress): string {
+  return `${formatHost(host)}:${port}`;
+}
+
+function listOf(items: readonly string[]): string {
+  return items.length === 0 ? "None" : items.join(", ");
+}

@@ -1,0 +1,168 @@
+import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import type { AppContext } from "../../context";
+import { formatBytes } from "../../kernel/numbers";
+import { describeDuration, MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import { type CopyDatabase, copyInProcess } from "./copy-process";
+
+/** Start of the names of files that are being written for a download. */
+const DOWNLOAD = "dashboard-download-";
+
+/** Limit of the time in which the file is written. */
+const WRITING_MAX_MS = 30 * MINUTE_MS;
+
+/** Time after which a file is removed: the runtime opens it as soon as the answer starts. */
+const OPENED_AFTER_MS = SECOND_MS;
+
+/** Free space that a backup must leave, so that the server can go on storing changes. */
+const MARGIN_BYTES = 16 * 1024 * 1024;
+
+/** Reason for which no backup was written, as a sentence, with the HTTP status of the answer. */
+export interface BackupRejection {
+  status: 409 | 503;
+  message: string;
+}
+
+/** A complete backup, which is removed soon. */
+export interface TakenBackup {
+  path: string;
+  /** Name for the downloaded file. */
+  name: string;
+  bytes: number;
+}
+
+export interface Backups {
+  /**
+   * Writes a backup and passes its size to `record`. The file is removed once the answer has started, if
+   * the client goes away, and if `record` rejects. Only one is written at a time.
+   */
+  take(
+    request: Request,
+    record: (bytes: number) => Promise<void>,
+  ): Promise<TakenBackup | BackupRejection>;
+  /** Removes the files that a killed process left. */
+  sweep(): Promise<void>;
+  /** Ends a backup that is being written. */
+  stop(): void;
+}
+
+interface BackupOptions {
+  /** Returns the folder of unfinished files; that of the data directory by default. */
+  folder?: () => string;
+  copy?: CopyDatabase;
+  /** Keeps the connection of a request open without traffic, until the returned function is called. */
+  holdOpen?: (request: Request) => () => void;
+}
+
+const BUSY: BackupRejection = {
+  status: 409,
+  message: "Another backup is being written. Try again when it has ended.",
+};
+
+export function createBackups(
+  ctx: Pick<AppContext, "clock" | "config" | "db" | "log">,
+  options: BackupOptions = {},
+): Backups {
+  const { clock, config, db, log } = ctx;
+  const { copy = copyInProcess, holdOpen } = options;
+  const { folder: folderOf = () => join(resolve(config.dataDir), "backups") } = options;
+  const stopped = new AbortController();
+  let isWriting = false;
+  let written = 0;
+
+  /** Returns the rejection of a backup that does not fit on the disk. */
+  async function shortage(): Promise<BackupRejection | undefined> {
+    const disk = await db.disk();
+    const { sizeBytes, walBytes } = db.figures();
+    const needed = sizeBytes + walBytes;
+    if (!disk || disk.freeBytes >= needed + MARGIN_BYTES) return undefined;
+    const message = `The disk has no room for a backup, which needs ${formatBytes(needed)} in the data directory. Free some space, or write it to another disk:  allclear backup FILE`;
+    return { status: 503, message };
+  }
+
+  /** Writes a file. Resolves to the rejection, if there is one. */
+  async function write(path: string, request: Request): Promise<BackupRejection | undefined> {
+    const limit = new AbortController();
+    const timer = clock.after(WRITING_MAX_MS, () => limit.abort());
+    const release = holdOpen?.(request);
+    try {
+      await mkdir(dirname(path), { recursive: true, mode: 0o750 });
+      const signal = AbortSignal.any([request.signal, limit.signal, stopped.signal]);
+      const error = await copy(db.path, path, signal);
+      if (limit.signal.aborted) {
+        return failed(`It took longer than ${describeDuration(WRITING_MAX_MS)}.`);
+      }
+      if (signal.aborted) return failed("It was cancelled.");
+      return error === undefined ? undefined : explain(error);
+    } catch (error) {
+      return explain((error as Error).message);
+    } finally {
+      timer.cancel();
+      release?.();
+    }
+  }
+
+  function explain(error: string): BackupRejection {
+    log.error({ reason: error }, "a backup could not be written");
+    const isFull = /disk is full|ENOSPC|no space left/i.test(error);
+    return failed(isFull ? "The disk is full." : "The server's log has the reason.");
+  }
+
+  /** Removes a file and its unfinished copies. A file that is open may stay on some systems until it is closed. */
+  async function remove(path: string): Promise<void> {
+    await removeAll(dirname(path), (name) => name.startsWith(basename(path)));
+  }
+
+  async function removeAll(folder: string, isObsolete: (name: string) => boolean): Promise<void> {
+    try {
+      const names = await readdir(folder);
+      await Promise.all(
+        names.filter(isObsolete).map((name) => rm(join(folder, name), { force: true })),
+      );
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+      log.warn({ err: error }, "a downloaded backup was not removed; the next start removes it");
+    }
+  }
+
+  async function take(
+    request: Request,
+    record: (bytes: number) => Promise<void>,
+  ): Promise<TakenBackup | BackupRejection> {
+    const missing = await shortage();
+    if (missing) return missing;
+    const at = new Date(clock.now()).toISOString();
+    written += 1;
+    const path = join(folderOf(), `${DOWNLOAD}${clock.now()}-${written}.db`);
+    let isTaken = false;
+    try {
+      const rejection = await write(path, request);
+      if (rejection) return rejection;
+      const bytes = (await stat(path)).size;
+      await record(bytes);
+      isTaken = !request.signal.aborted;
+      return { path, bytes, name: `allclear-${at.slice(0, 19).replaceAll(":", "-")}Z.db` };
+    } finally {
+      if (isTaken) clock.after(OPENED_AFTER_MS, () => void remove(path));
+      else await remove(path);
+    }
+  }
+
+  return {
+    async take(request, record) {
+      if (isWriting) return BUSY;
+      isWriting = true;
+      try {
+        return await take(request, record);
+      } finally {
+        isWriting = false;
+      }
+    },
+    sweep: () => removeAll(folderOf(), (name) => name.startsWith(DOWNLOAD)),
+    stop: () => stopped.abort(),
+  };
+}
+
+function failed(reason: string): BackupRejection {
+  return { status: 503, message: `The backup could not be written. ${reason}` };
+}

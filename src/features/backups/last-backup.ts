@@ -1,0 +1,42 @@
+import type { AppContext } from "../../context";
+import type { Reader, Tx } from "../../db";
+import type { Actor } from "../../domain/actor";
+import { audit } from "../../events";
+import { formatBytes } from "../../kernel/numbers";
+import { findSetting, putSetting } from "../settings";
+
+const LAST_BACKUP = "last_backup";
+
+/** The last backup by dashboard or command line. */
+export interface LastBackup {
+  /** Unix ms. */
+  at: number;
+  /** Size of the file. */
+  bytes: number;
+  /** Name of the user, or "Command line". */
+  by: string;
+}
+
+/** Records a backup of `bytes`. Kept apart from the audit log, whose rows are deleted after a time. */
+export function recordBackup(
+  ctx: Pick<AppContext, "clock">,
+  tx: Tx,
+  bytes: number,
+  actor: Actor,
+): void {
+  const now = ctx.clock.now();
+  const last: LastBackup = { at: now, bytes, by: actor.label };
+  putSetting(tx, { name: LAST_BACKUP, value: last, now });
+  const verb = actor.kind === "user" ? "Downloaded" : "Wrote";
+  const summary = `${verb} a backup of the database, ${formatBytes(bytes)}`;
+  audit(ctx, tx, actor, "database.backup", "database", summary);
+}
+
+/** Returns the last backup; undefined before the first one. */
+export function readLastBackup(reader: Reader): LastBackup | undefined {
+  const value = findSetting(reader, { name: LAST_BACKUP })?.value as
+    Partial<LastBackup> | undefined;
+  const { at, bytes, by } = value ?? {};
+  const isComplete = typeof at === "number" && typeof bytes === "number" && typeof by === "string";
+  return isComplete ? { at, bytes, by } : undefined;
+}

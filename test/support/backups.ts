@@ -1,0 +1,14 @@
+import { join } from "node:path";
+import type { AppContext } from "../../src/context";
+import { type Backups, createBackups } from "../../src/features/backups";
+import { temporaryFolder } from "./temporary-folder";
+
+/** Backups of a database in memory, which no other process can copy: this one does. */
+export function createTestBackups(ctx: AppContext): Disposable & { backups: Backups } {
+  let folder: ReturnType<typeof temporaryFolder> | undefined;
+  const backups = createBackups(ctx, {
+    folder: () => join((folder ??= temporaryFolder()).path, "backups"),
+    copy: async (_, file) => ctx.db.copyTo(file) as undefined,
+  });
+  return { backups, [Symbol.dispose]: () => folder?.[Symbol.dispose]() };
+}
