@@ -3,6 +3,7 @@ import { ANALYTICS_SCREENS } from "./screens/analytics";
 import { COMPONENT_SCREENS } from "./screens/components";
 import { EMPTY_SCREENS } from "./screens/empty";
 import { ENTRY_SCREENS } from "./screens/entry";
+import { GENERAL_SCREENS } from "./screens/general";
 import { INCIDENT_SCREENS } from "./screens/incidents";
 import { KEY_SCREENS } from "./screens/keys";
 import { MAINTENANCE_SCREENS } from "./screens/maintenance";
@@ -30,6 +31,7 @@ export const SCREEN_PARTS = {
     ...WEBHOOK_SCREENS,
     ...ACTIVITY_SCREENS,
     ...USER_SCREENS,
+    ...GENERAL_SCREENS,
     ...SEARCH_SCREENS,
   ],
 } as const satisfies Record<string, readonly Screen[]>;

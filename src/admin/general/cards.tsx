@@ -50,7 +50,8 @@ const ALMOST_FULL = 0.95;
 /** Size of the database, and space of its file system. */
 export function DiskCard({ facts }: { facts: InstallationFacts }) {
   const { databaseBytes, logBytes, disk } = facts;
-  const sizes = `The database has ${formatBytes(databaseBytes)}, its log ${formatBytes(logBytes)}.`;
+  const log = logBytes === 0 ? "" : `, and its log ${formatBytes(logBytes)}`;
+  const sizes = `The database has ${formatBytes(databaseBytes)}${log}.`;
   if (!disk) {
     return (
       <DetailCard title="Disk" liveId="general-disk">
@@ -148,10 +149,10 @@ export function LimitsCard({ facts, publicRateLimit }: LimitsProps) {
           { label: "Monitors", value: `${number(monitors)}, no limit` },
           { label: "Components", value: `${number(components)}, no limit` },
           { label: "Updates", value: `${UPDATES_MAX} an incident or maintenance` },
-          { label: "Domains", value: `${DOMAINS_MAX} a page` },
+          { label: "Custom domains", value: `${DOMAINS_MAX} a page` },
           {
             label: "API, a key",
-            value: `${number(DEFAULT_RATE_LIMIT)} requests a minute, unless the key has its own limit`,
+            value: `${number(DEFAULT_RATE_LIMIT)} requests a minute by default`,
           },
           { label: "API, no key", value: `${number(publicRateLimit)} requests a minute` },
           { label: "Request", value: kib(BODY_MAX_BYTES) },
@@ -181,5 +182,6 @@ function timeOf(at: number): string {
 function span(ms: number): string {
   const days = Math.floor(ms / DAY_MS);
   if (days === 0) return duration(Math.floor(ms / MINUTE_MS));
-  return `${plural(days, "day")} ${Math.floor((ms % DAY_MS) / HOUR_MS)} h`;
+  const hours = Math.floor((ms % DAY_MS) / HOUR_MS);
+  return hours === 0 ? plural(days, "day") : `${plural(days, "day")} ${hours} h`;
 }

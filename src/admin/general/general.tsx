@@ -23,7 +23,7 @@ export const ADDRESS_FORM = defineForm<{ public_address: string }>()({
 export const NETWORKS_FORM = defineForm<{ allowed_networks: string }>()({
   allowed_networks: textAreaField({
     label: "Networks and addresses",
-    hint: "Private networks that webhooks may reach, such as 10.0.0.0/8 or 192.168.1.20, one per line. Monitors can reach private addresses without an entry.",
+    hint: "Private networks that webhooks may reach, such as 10.0.0.0/8 or 192.168.1.20, one per line. Monitors need no entry. Link-local and cloud metadata addresses are never reached.",
     rows: 4,
   }),
 });
@@ -46,7 +46,7 @@ export function General(props: GeneralProps) {
     <>
       <PageHead title="General" />
       {backupProblem === undefined ? null : (
-        <Notice tone="partial" title="There is no backup">
+        <Notice tone="partial" title="No backup was written">
           {backupProblem}
         </Notice>
       )}
@@ -102,7 +102,6 @@ function AllowedNetworks({ state, setter }: FormProps<StateOf<typeof NETWORKS_FO
       {setter === undefined ? (
         <Form action={NETWORKS_PATH}>
           <FormFields form={NETWORKS_FORM} state={state} />
-          <p class="hint">Link-local and cloud metadata addresses are never reached.</p>
           <Actions>
             <Button>Save networks</Button>
           </Actions>

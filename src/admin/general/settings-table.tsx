@@ -23,25 +23,30 @@ export interface SettingsInForce {
 
 interface Setting {
   label: string;
+  /** True for an address or a path. */
+  isCode?: boolean;
   /** Returns the value as text. A secret must not be shown, only that it is set. */
   show(settings: SettingsInForce): string;
 }
 
 /** Every option, in the order of the table. An option without an entry does not compile. */
 const SETTINGS: Readonly<Record<OptionName, Setting>> = {
-  listen: { label: "Listens on", show: ({ config }) => addressOf(config.listen) },
-  baseUrl: { label: "Public address", show: ({ publicAddress }) => publicAddress },
-  dataDir: { label: "Data directory", show: ({ config }) => resolve(config.dataDir) },
+  listen: { label: "Listens on", isCode: true, show: ({ config }) => addressOf(config.listen) },
+  baseUrl: { label: "Public address", isCode: true, show: ({ publicAddress }) => publicAddress },
+  dataDir: { label: "Data directory", isCode: true, show: ({ config }) => resolve(config.dataDir) },
   trustedProxies: {
     label: "Trusted proxies",
+    isCode: true,
     show: ({ config }) => listOf(config.trustedProxies.map(formatNetwork)),
   },
   outboundAllow: {
     label: "Allowed networks",
+    isCode: true,
     show: ({ allowedNetworks }) => listOf(allowedNetworks.map(formatNetwork)),
   },
   referenceTargets: {
     label: "Reference targets",
+    isCode: true,
     show: ({ config }) => listOf(config.referenceTargets.map(addressOf)),
   },
   publicRateLimit: {
@@ -66,11 +71,11 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
     show: ({ config }) => plural(config.keepHoursDays, "day"),
   },
   keepEventsDays: {
-    label: "Keeps events and deliveries",
+    label: "Keeps events",
     show: ({ config }) => plural(config.keepEventsDays, "day"),
   },
   keepKeyHoursDays: {
-    label: "Keeps requests of keys by hour",
+    label: "Keeps use of keys by hour",
     show: ({ config }) => plural(config.keepKeyHoursDays, "day"),
   },
   keepAuditDays: {
@@ -83,6 +88,9 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
   },
 };
 
+/** Text of an empty list. */
+const NONE = "None";
+
 const COLUMNS = [{ label: "Setting" }, { label: "Value" }, { label: "Set by" }];
 
 /** Settings in force, each with its origin. */
@@ -94,7 +102,7 @@ export function SettingsTable({ settings }: { settings: SettingsInForce }) {
           <DenseRow key={name}>
             <TextCell>{SETTINGS[name].label}</TextCell>
             <TextCell>
-              <span class="setting-value">{SETTINGS[name].show(settings)}</span>
+              <Value setting={SETTINGS[name]} settings={settings} />
             </TextCell>
             <TextCell isBars>
               <span class="setting-source">{originOf(settings, name)}</span>
@@ -104,6 +112,12 @@ export function SettingsTable({ settings }: { settings: SettingsInForce }) {
       </DenseTable>
     </DetailCard>
   );
+}
+
+function Value({ setting, settings }: { setting: Setting; settings: SettingsInForce }) {
+  const text = setting.show(settings);
+  const isCode = setting.isCode && text !== NONE;
+  return <span class="setting-value">{isCode ? <code>{text}</code> : text}</span>;
 }
 
 function originOf({ config, stored }: SettingsInForce, name: OptionName): ComponentChildren {
@@ -117,5 +131,5 @@ function addressOf({ host, port }: ListenAddress): string {
 }
 
 function listOf(items: readonly string[]): string {
-  return items.length === 0 ? "None" : items.join(", ");
+  return items.length === 0 ? NONE : items.join(", ");
 }

@@ -164,5 +164,5 @@ export function createBackups(
 }
 
 function failed(reason: string): BackupRejection {
-  return { status: 503, message: `The backup could not be written. ${reason}` };
+  return { status: 503, message: reason };
 }

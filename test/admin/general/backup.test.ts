@@ -110,7 +110,7 @@ describe("a backup in the dashboard", () => {
     const second = await backUp(app, session);
     expect([second.status, ...readHtml(second.text).texts(".notice")]).toEqual([
       409,
-      "There is no backupAnother backup is being written. Try again when it has ended.",
+      "No backup was writtenAnother backup is being written. Try again when it has ended.",
     ]);
     end.resolve();
     expect((await first).status).toBe(200);
@@ -136,10 +136,10 @@ describe("a backup in the dashboard", () => {
       const { status, text } = await backUp(app, session);
       return [status, ...readHtml(text).texts(".notice")];
     };
-    const start = "There is no backupThe backup could not be written.";
-    expect(await failed()).toEqual([503, `${start} The disk is full.`]);
+    const start = "No backup was written";
+    expect(await failed()).toEqual([503, `${start}The disk is full.`]);
     error = "unknown";
-    expect(await failed()).toEqual([503, `${start} The server's log has the reason.`]);
+    expect(await failed()).toEqual([503, `${start}The server's log has the reason.`]);
     expect([readdirSync(folder.path), app.audit()]).toEqual([[], before]);
   });
 

@@ -32,16 +32,6 @@ export const USER_SCREENS: readonly Screen[] = [
     name: "disable",
     open: inDemoData(({ users }) => `/admin/settings/users/${users.jonas}/disable`),
   },
-  { name: "general", open: inDemoData(() => "/admin/settings/general") },
-  {
-    name: "general-errors",
-    status: 422,
-    open: inDemoData(() => "/admin/settings/general"),
-    async reach(page) {
-      await page.getByLabel("Public address").fill("https://status.northwind.example/status");
-      await send(page, "Save address");
-    },
-  },
   { name: "account", open: inDemoData(() => "/admin/settings/account") },
   {
     name: "account-errors",
