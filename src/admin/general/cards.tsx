@@ -103,24 +103,26 @@ export function BackupCard({ facts }: { facts: InstallationFacts }) {
   const { lastBackup, now } = facts;
   return (
     <DetailCard title="Backups" liveId="general-backups" isStill isFlush>
-      {lastBackup ? (
-        <ul class="detail-rows">
-          <DetailRow
-            shape={<Icon name="archive" />}
-            title={timeOf(lastBackup.at)}
-            note={
-              <>
-                {formatBytes(lastBackup.bytes)} · {lastBackup.by} ·{" "}
-                <RelativeTime at={toIso(lastBackup.at)} now={now} />
-              </>
-            }
-          />
-        </ul>
-      ) : (
-        <p class="detail-body detail-note">
-          The last backup by dashboard or command line appears here.
-        </p>
-      )}
+      <div id="general-last-backup" data-live="">
+        {lastBackup ? (
+          <ul class="detail-rows">
+            <DetailRow
+              shape={<Icon name="archive" />}
+              title={timeOf(lastBackup.at)}
+              note={
+                <>
+                  {formatBytes(lastBackup.bytes)} · {lastBackup.by} ·{" "}
+                  <RelativeTime at={toIso(lastBackup.at)} now={now} />
+                </>
+              }
+            />
+          </ul>
+        ) : (
+          <p class="detail-body detail-note">
+            The last backup by dashboard or command line appears here.
+          </p>
+        )}
+      </div>
       <form class="detail-foot" method="post" action={safeHref(BACKUP_PATH)}>
         <Button>
           <Icon name="download" />
