@@ -1,5 +1,7 @@
-import { MONITOR_TONES } from "../../domain/tone";
+import { COMPONENT_STATUSES } from "../../domain/component-status";
+import { MONITOR_TONES, STATUS_TONES } from "../../domain/tone";
 import { percent } from "../../kernel/numbers";
+import { plural } from "../../kernel/text";
 import { drawDays } from "../../public/component-row";
 import {
   DayBars,
@@ -11,6 +13,7 @@ import {
   NameCell,
   Shape,
   Sparkline,
+  STATUS_WORDS,
   TextCell,
 } from "../../ui";
 import { LastDay } from "../monitors/list-row";
@@ -23,6 +26,7 @@ import type { ComponentView } from "./component-view";
 /** The last 90 days of a component as bars. */
 export function Uptime({ name, view }: { name: string; view: ComponentView }) {
   const { history } = view;
+  const days = drawDays(history?.days ?? []);
   return (
     <DetailCard
       title="Uptime"
@@ -38,8 +42,28 @@ export function Uptime({ name, view }: { name: string; view: ComponentView }) {
         </span>
       }
     >
-      <DayBars name={name} days={drawDays(history?.days ?? [])} />
+      <DayBars name={name} days={days} />
+      <DayKey days={days} />
     </DetailCard>
+  );
+}
+
+/** Number of days with each worst status other than operational; nothing if all were well. */
+function DayKey({ days }: { days: ReturnType<typeof drawDays> }) {
+  const byStatus = Map.groupBy(days, ({ status }) => status);
+  const shown = COMPONENT_STATUSES.filter(
+    (status) => status !== "operational" && byStatus.has(status),
+  );
+  if (shown.length === 0) return null;
+  return (
+    <ul class="chart-legend day-key">
+      {shown.map((status) => (
+        <li key={status}>
+          <Shape tone={STATUS_TONES[status]} />
+          {STATUS_WORDS[status]}, {plural(byStatus.get(status)?.length ?? 0, "day")}
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -69,18 +69,21 @@ test("the screen of a component names its incidents and maintenance, and says si
   const other = site.components["Website"] ?? "";
   const open = async (id: string) =>
     readHtml((await dashboard.open(`/admin/components/${id}`)).text);
+  await app.clock.advance(MINUTE_MS);
   const page = await open(api);
   expect(page.attributes("#component-events a", "href").toSorted()).toEqual(
     [`/admin/incidents/${incident}`, `/admin/maintenance/${maintenance}`].toSorted(),
   );
-  expect(page.texts("#component-state")[0]).toStartWith("Degraded performance for 1 s");
+  expect(page.texts("#component-state")[0]).toStartWith("Degraded performance for 1 min");
   expect(page.texts("#component-causes")[0]).toBe(
     "Degraded performance because of the incident Errors.",
   );
   expect(page.texts("#component-changes .detail-name")[0]).toBe("Degraded performance");
+  expect(page.texts("#component-uptime .day-key li")).toEqual(["Degraded performance, 1 day"]);
   const calm = await open(other);
   expect(calm.texts("#component-events a")).toEqual([]);
   expect(calm.texts("#component-causes")).toEqual([""]);
+  expect(calm.texts("#component-uptime .day-key")).toEqual([]);
 });
 
 test("the screen of a component lists its monitors worst first, with their response time", async () => {
