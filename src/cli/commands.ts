@@ -21,5 +21,7 @@ export const COMMANDS: readonly Command[] = [
   restoreCommand,
   healthcheckCommand,
   openapiCommand,
-  copyDatabaseCommand,
 ];
+
+/** Commands that only this program runs. */
+export const INTERNAL_COMMANDS: readonly Command[] = [copyDatabaseCommand];

@@ -1,4 +1,4 @@
-import { COMMANDS } from "./commands";
+import { COMMANDS, INTERNAL_COMMANDS } from "./commands";
 import { processInput } from "./input";
 import { processOutput } from "./output";
 import { runCommandLine } from "./run";
@@ -6,5 +6,6 @@ import { runCommandLine } from "./run";
 /** Runs the command that this process was started with, and returns its exit code. */
 export function main(): Promise<number> {
   const args = process.argv.slice(2);
-  return runCommandLine(COMMANDS, args, process.env, processOutput(), processInput());
+  const commands = [...COMMANDS, ...INTERNAL_COMMANDS];
+  return runCommandLine(commands, args, process.env, processOutput(), processInput());
 }

@@ -42,7 +42,12 @@ const KINDS: readonly Kind[] = [
   { prefix: "key_", role: "admin", path: keyPath, find: findKey },
   { prefix: "whk_", role: "admin", path: webhookPath, find: findWebhook },
   { prefix: "usr_", role: "owner", path: userPath, find: findUser },
-  { prefix: "public_address", role: "owner", path: () => GENERAL_PATH, find: () => true },
+  ...["public_address", "allowed_networks", "database"].map((prefix): Kind => ({
+    prefix,
+    role: "owner",
+    path: () => GENERAL_PATH,
+    find: () => true,
+  })),
 ];
 
 /** Returns the paths of the objects that still exist and whose screens the role may open, by id. */

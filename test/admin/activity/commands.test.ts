@@ -49,7 +49,12 @@ const ADA = ["--email", "ada@example.com"];
 /** Preparation and arguments of each command, and the audit actions that it records. */
 const CHANGES: Record<
   string,
-  { before?(run: CommandLine): Promise<unknown>; args(id: string): string[]; leaves: string[] }
+  {
+    before?(run: CommandLine): Promise<unknown>;
+    /** `folder` is for files of the test. */
+    args(id: string, folder: string): string[];
+    leaves: string[];
+  }
 > = {
   "key create": {
     args: () => ["--name", "CI", "--scope", "read:status"],
@@ -57,6 +62,10 @@ const CHANGES: Record<
   },
   "key update": { before: keyId, args: (id) => [id, "--name", "CD"], leaves: ["key.update"] },
   "key rotate": { before: keyId, args: (id) => [id], leaves: ["key.rotate"] },
+  backup: {
+    args: (_, folder) => [join(folder, "copy.db")],
+    leaves: ["database.backup"],
+  },
   "key revoke": { before: keyId, args: (id) => [id], leaves: ["key.revoke"] },
   "user create": { args: () => ADA, leaves: ["user.invite"] },
   "user disable": {
@@ -80,7 +89,6 @@ const SILENT: Record<string, string> = {
   "key list": "it reads",
   "user list": "it reads",
   export: "it reads",
-  backup: "it reads",
   restore: "it puts another database in the place, the log of changes with it",
   healthcheck: "it asks a server that runs",
   openapi: "it reads",
@@ -97,7 +105,7 @@ describe("the audit log of commands", () => {
       using data = installation();
       const id = String((await before?.(data.run)) ?? "");
       const known = data.entries().length;
-      const outcome = await data.run([...name.split(" "), ...args(id)]);
+      const outcome = await data.run([...name.split(" "), ...args(id, data.path)]);
       expect([outcome.exitCode, outcome.err.filter((line) => line.startsWith("error"))]).toEqual([
         0,
         [],
