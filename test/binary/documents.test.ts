@@ -5,10 +5,10 @@ import { createInstallation, PROCESS_TEST_MS } from "../support/binary";
 setDefaultTimeout(PROCESS_TEST_MS);
 
 describe("the documentation inside the executable", () => {
-  test("the executable serves /docs and all of its files in an empty folder", async () => {
+  test("the executable serves /docs/try and all of its files in an empty folder", async () => {
     await using site = await createInstallation();
     const server = await site.serve();
-    const docs = await server.fetch("/docs");
+    const docs = await server.fetch("/docs/try");
     expect(docs.status).toBe(200);
     const html = await docs.text();
     const assets = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path);

@@ -6,19 +6,21 @@ export { createIncident } from "./create";
 export { deleteIncident, deleteOpenIncidentsOfPage } from "./delete";
 export { putPostmortem, updateIncident } from "./edit";
 export {
-  findFirstIncidentStart,
   type IncidentQuery,
-  type IncidentSummary,
-  listEndedIncidents,
   listIncidents,
-  listIncidentsBetween,
   listIncidentsById,
   listIncidentsOfComponent,
   listNewestIncidents,
   listOpenIncidents,
-  listOpenSummariesOf,
   type ReadRecords,
 } from "./lists";
+export {
+  findFirstIncidentStart,
+  type IncidentSummary,
+  listEndedIncidents,
+  listIncidentsBetween,
+  listOpenSummariesOf,
+} from "./summaries";
 export { AddUpdateBody, CreateIncidentBody, EditUpdateBody, UpdateIncidentBody } from "./bodies";
 export { createIncidentCache } from "./incident-cache";
 export { Incident, type IncidentSource, presentIncident, presentUpdate } from "./model";

@@ -45,7 +45,7 @@ describe("the list of pages", () => {
 });
 
 describe("the screen of a page", () => {
-  test("the screen of a page shows the same facts to all roles, and tabs and deletion only to admins", async () => {
+  test("the screen of a page shows the same facts to all roles, and settings and deletion only to admins", async () => {
     await using site = await createPageDashboard();
     const path = `${PAGES}/${site.id}`;
     const look = async (session: string) => {
@@ -60,11 +60,12 @@ describe("the screen of a page", () => {
       "Appearance",
       "Address",
       "Visibility",
+      "Share",
     ]);
     expect(admins.texts(".screen-head .actions a")).toEqual(["View page", "Components", "Delete"]);
     for (const role of READERS) {
       const readers = await look(await site.app.signedIn(role));
-      expect(readers.texts(".tabs a")).toEqual([]);
+      expect(readers.texts(".tabs a")).toEqual(["Overview", "Share"]);
       expect(readers.texts(".screen-head .actions a")).toEqual(["View page", "Components"]);
       expect(readers.texts(".facts dd")).toEqual(admins.texts(".facts dd"));
     }
