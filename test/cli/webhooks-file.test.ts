@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { commandLine } from "../support/command-line";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import { setAllowedNetworks } from "../../src/features/settings";
+import { openForCommand } from "../../src/installation";
+import { testConfig } from "../support/app";
+import { commandLine, installedCommandLine } from "../support/command-line";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const FILE = `
@@ -102,6 +106,25 @@ describe("webhooks on the command line", () => {
     expect(rejected.exitCode).toBe(2);
     expect(rejected.err.join("\n")).toContain(`${file}:10: url has a host that `);
     const made = await run(["apply", file, "--outbound-allow", "10.0.0.0/8"], ENV);
+    expect([made.exitCode, made.err]).toEqual([0, ["Created 3, changed 0, removed 0."]]);
+  });
+
+  test("a webhook can be in a network that the dashboard allows, unless --outbound-allow is given", async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "status.yaml");
+    const dataDir = join(folder.path, "data");
+    await Bun.write(file, FILE.replace("https://ci.northwind.example", "http://10.1.2.3"));
+    const run = installedCommandLine(dataDir);
+    const env = { ALLCLEAR_DATA_DIR: dataDir, ALLCLEAR_LOG_LEVEL: "silent" };
+    const { ctx, close } = openForCommand(testConfig(env), "test", { canCreate: false });
+    await ctx.db.write((tx) => setAllowedNetworks(ctx, tx, "10.0.0.0/8", CLI_ACTOR));
+    close();
+    for (const networks of ["", "192.168.0.0/16"]) {
+      const rejected = await run(["apply", file, "--outbound-allow", networks], ENV);
+      expect(rejected.exitCode).toBe(2);
+      expect(rejected.err.join("\n")).toContain("Settings → General → Allowed networks");
+    }
+    const made = await run(["apply", file], ENV);
     expect([made.exitCode, made.err]).toEqual([0, ["Created 3, changed 0, removed 0."]]);
   });
 

@@ -14,7 +14,7 @@ const WRITING_MAX_MS = 30 * MINUTE_MS;
 /** Time after which a file is removed: the runtime opens it as soon as the answer starts. */
 const OPENED_AFTER_MS = SECOND_MS;
 
-/** Free space that a backup must leave, so that the server can go on storing changes. */
+/** Free space that a large backup must leave, so that the server can go on storing changes. */
 const MARGIN_BYTES = 16 * 1024 * 1024;
 
 /** Reason for which no backup was written, as a sentence, with the HTTP status of the answer. */
@@ -75,7 +75,7 @@ export function createBackups(
     const disk = await db.disk();
     const { sizeBytes, walBytes } = db.figures();
     const needed = sizeBytes + walBytes;
-    if (!disk || disk.freeBytes >= needed + MARGIN_BYTES) return undefined;
+    if (!disk || disk.freeBytes >= needed + Math.min(needed, MARGIN_BYTES)) return undefined;
     const message = `The disk has no room for a backup, which needs ${formatBytes(needed)} in the data directory. Free some space, or write it to another disk:  allclear backup FILE`;
     return { status: 503, message };
   }

@@ -53,7 +53,7 @@ export const GENERAL_SCREENS: readonly Screen[] = [
   {
     name: "general-disk-full",
     status: 503,
-    open: withDisk(0.01 * GB, "failing"),
+    open: withDisk(0.0002 * GB, "failing"),
     reach: (page) => send(page, "Back up now"),
   },
 ];
