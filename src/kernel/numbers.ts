@@ -17,7 +17,10 @@ const BYTE_UNITS = ["bytes", "KB", "MB", "GB", "TB"] as const;
 
 /** Formats a size in decimal units, with one digit below 100: "812 bytes", "1.3 GB", "40 GB". */
 export function formatBytes(bytes: number): string {
-  const exponent = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), BYTE_UNITS.length - 1);
+  // 999,500 bytes and more are rounded to 1 MB.
+  const isBelow = (_: string, exponent: number) => bytes < 999.5 * 1_000 ** exponent;
+  const found = BYTE_UNITS.findIndex(isBelow);
+  const exponent = found === -1 ? BYTE_UNITS.length - 1 : found;
   const value = bytes / 1_000 ** exponent;
   const digits = exponent === 0 || value >= 100 ? 0 : 1;
   const text = value.toFixed(digits).replace(/\.0$/, "");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { percent } from "../../src/kernel/numbers";
+import { formatBytes, percent } from "../../src/kernel/numbers";
 
 describe("a formatted share", () => {
   for (const { share, digits, text } of [
@@ -14,4 +14,18 @@ describe("a formatted share", () => {
       expect(percent(share, digits)).toBe(text);
     });
   }
+});
+
+test.each([
+  [0, "0 bytes"],
+  [999, "999 bytes"],
+  [1_000, "1 KB"],
+  [1_250_000, "1.3 MB"],
+  [99_940_000, "99.9 MB"],
+  [612_400_000, "612 MB"],
+  [999_600_000, "1 GB"],
+  [40e9, "40 GB"],
+  [12_345e12, "12345 TB"],
+])("%d bytes are written as %s", (bytes, text) => {
+  expect(formatBytes(bytes)).toBe(text);
 });

@@ -81,3 +81,19 @@ test("a backup by command is audited and is the last backup", async () => {
   });
   close();
 });
+
+test.each([
+  [0.5, [], "meter"],
+  [0.86, ["Getting full"], "meter t-degraded"],
+  [0.96, ["Almost full"], "meter t-major"],
+])("a disk of which %p is used has its tone", async (used, words, tone) => {
+  await using app = await createTestApp();
+  app.ctx.db.disk = async () => ({ freeBytes: (1 - used) * 40e9, totalBytes: 40e9 });
+  const session = await app.signedIn();
+  const page = readHtml((await app.call(GENERAL, { session })).text);
+  expect(page.texts(".disk-state")).toEqual(words);
+  expect(page.attributes("#general-disk svg", "class")[0]).toBe(tone);
+  expect(page.attributes("#general-disk svg", "aria-label")).toEqual([
+    `${used * 100} % of the disk used`,
+  ]);
+});
