@@ -65,6 +65,7 @@ export { Day, RelativeTime } from "./relative-time";
 export { safeHref } from "./safe-href";
 export { SelectField, SelectRows } from "./selects";
 export { Sparkline } from "./sparkline";
+export { UptimeChart, type UptimePoint } from "./uptime-chart";
 export { minifyCss } from "./style-sheet";
 export { Cell, CellNote, OneLine, Row, RowLink, Table } from "./table";
 export { TimeChart, type TimeBand, type TimePoint } from "./time-chart";

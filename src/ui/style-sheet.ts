@@ -1,5 +1,6 @@
 import { sha256Base64 } from "../kernel/hash";
 import { lazy } from "../kernel/lazy";
+import analytics from "./css/analytics.css" with { type: "text" };
 import base from "./base.css" with { type: "text" };
 import blocks from "./css/blocks.css" with { type: "text" };
 import buttons from "./css/buttons.css" with { type: "text" };
@@ -90,6 +91,7 @@ export function dashboardCss(fontPath: string): string {
       general,
       steps,
       search,
+      analytics,
       preferences,
     ].join("\n"),
   ).replace("FONT_PATH", fontPath);

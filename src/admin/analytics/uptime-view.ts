@@ -13,6 +13,7 @@ import { listMonitors, listMonitorsOfPage } from "../../features/monitors";
 import type { PageRow } from "../../features/pages";
 import { readPages } from "../page-choice";
 import { periodInput, type Selection } from "./selection";
+import { type PageDays, readPageDays } from "./uptime-days";
 
 type Line = Static<typeof UptimeLine>;
 type Answer = ReturnType<typeof uptimeAnswer>;
@@ -31,6 +32,8 @@ export interface PageUptime {
   page: PageRow;
   total: Answer["total"];
   components: readonly ComponentUptime[];
+  /** Its days and those of its components; undefined if they are not drawn. */
+  days: PageDays | undefined;
 }
 
 export interface UptimeView {
@@ -86,7 +89,8 @@ export function readUptime(reader: Reader, selection: Selection, now: number): U
       line,
       monitors: linesOf((watching.get(line.id) ?? []).map(({ id }) => id)),
     }));
-    return { page, total: answer.total, components };
+    const days = readPageDays(reader, page, period, now);
+    return { page, total: answer.total, components, days };
   });
   const others = selection.page === undefined ? linesOf(readUnattached(reader)) : [];
   const all = [...(ofPages ?? []).map(({ answer }) => answer), ...answers.values()];

@@ -16,6 +16,7 @@ import { timeInWords } from "../monitors/words";
 import { ANALYTICS_PATH, componentPath, monitorPath } from "../paths";
 import { AnalyticsFrame } from "./frame";
 import { selectionPath, UPTIME_CSV_PATH } from "./selection";
+import { UptimeCharts, UptimeNumbers } from "./uptime-charts";
 import { MONITORS_MAX, type PageUptime, type UptimeView } from "./uptime-view";
 
 type Line = UptimeView["others"][number];
@@ -84,11 +85,13 @@ export function Uptime({ view }: { view: UptimeView }) {
   );
 }
 
-function OfPage({ uptime: { page, total, components } }: { uptime: PageUptime }) {
+function OfPage({ uptime }: { uptime: PageUptime }) {
+  const { page, components } = uptime;
   if (components.length === 0) return null;
   return (
     <Section title={page.name}>
-      <p class="muted">Whole page: {percent(total.uptime, 3)}</p>
+      <UptimeNumbers uptime={uptime} />
+      <UptimeCharts uptime={uptime} />
       <Table columns={COLUMNS} caption={`Uptime of ${page.name}`}>
         {components.flatMap(({ line, monitors }) => [
           <LineRow key={line.id} line={line} />,

@@ -14,8 +14,8 @@ const ANALYTICS = "/admin/analytics";
 function linesOn(html: string): string[][] {
   const cells: string[][] = [];
   new HTMLRewriter()
-    .on("tbody tr", { element: () => void cells.push([]) })
-    .on("tbody td", {
+    .on(".table tbody tr", { element: () => void cells.push([]) })
+    .on(".table tbody td", {
       element: () => void cells.at(-1)?.push(""),
       text: (chunk) => void cells.at(-1)?.push((cells.at(-1)?.pop() ?? "") + chunk.text),
     })
@@ -57,6 +57,30 @@ describe("the uptime screen", () => {
     const page = readHtml(answer.text);
     expect(page.attributes("tbody a", "href")).toContain(`/admin/monitors/${id}`);
     expect(page.texts("main p").join(" ")).toContain("1 − down ÷ (up + degraded + down)");
+  });
+
+  test("the uptime screen draws the figures of a page, its days and those of each component", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const { session } = await withHistory(dashboard);
+    const { text } = await dashboard.app.call(`${ANALYTICS}?span=7d`, { session });
+    const page = readHtml(text);
+    expect(page.texts(".key-numbers dt, .numbers dt").join(" ")).toContain("Lowest component");
+    // Six hours of two days, of one of two components.
+    expect(page.texts(".uptime-chart tbody td").filter((share) => share !== "–")).toHaveLength(3);
+    expect(page.attributes(".uptime-chart .time-plot", "aria-label")[0]).toContain("except");
+    expect(page.texts(".uptime-matrix a")).toEqual(["API", "Website"]);
+    expect(page.texts(".uptime-matrix li > span")).toEqual(["87.50 %", "100 %"]);
+    expect(page.texts(".uptime-matrix .t-major title").join(" ")).toContain("major outage");
+  });
+
+  test("the uptime screen draws no days of a period beyond 90 days, or of a day", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const { session } = await withHistory(dashboard);
+    for (const span of ["365d", "24h"]) {
+      const { text } = await dashboard.app.call(`${ANALYTICS}?span=${span}`, { session });
+      expect(readHtml(text).texts(".uptime-matrix a")).toEqual([]);
+      expect(linesOn(text).length).toBeGreaterThan(2);
+    }
   });
 
   test("the uptime screen is limited to the chosen span and page", async () => {
