@@ -90,15 +90,29 @@ export function ToolbarSelect({ label, name, options, value }: ToolbarSelectProp
 interface BulkBarProps {
   /** Accessible name, such as "With the chosen monitors". */
   label: string;
+  /** Checkbox that chooses all rows of the list, also those of its other parts, with their number. */
+  all?: { name: string; count: number } | undefined;
   /** Buttons of the form that contains the bar and the table. The first has the least effect. */
   children: ComponentChildren;
 }
 
 /** Buttons for the rows that are chosen with a `PickCell`, shown once there is one. */
-export function BulkBar({ label, children }: BulkBarProps) {
+export function BulkBar({ label, all, children }: BulkBarProps) {
   return (
     <div class="bulk" role="group" aria-label={label}>
       <span data-chosen>With the chosen:</span>
+      {all === undefined ? null : (
+        <label class="pick-all">
+          <input
+            type="checkbox"
+            name={all.name}
+            value="1"
+            data-pick-all={all.count}
+            autocomplete="off"
+          />
+          All {all.count.toLocaleString("en")}
+        </label>
+      )}
       {children}
       <button class="button plain" type="button" data-unpick data-scripted hidden>
         Clear

@@ -2,18 +2,21 @@
 
 document.addEventListener("change", ({ target }) => {
   if (target.matches("select[data-submits]")) target.form.requestSubmit();
-  if (target.matches("[data-pick]")) countChosen(target.form);
+  if (target.matches("[data-pick], [data-pick-all]")) countChosen(target.form);
 });
 
 document.addEventListener("click", ({ target }) => {
   const form = target.closest("[data-unpick]")?.form;
   if (!form) return;
-  for (const box of form.querySelectorAll("[data-pick]:checked")) box.checked = false;
+  for (const box of form.querySelectorAll("[data-pick]:checked, [data-pick-all]:checked")) {
+    box.checked = false;
+  }
   countChosen(form);
 });
 
 function countChosen(form) {
-  const count = form.querySelectorAll("[data-pick]:checked").length;
+  const all = form.querySelector("[data-pick-all]:checked")?.dataset.pickAll;
+  const count = all ?? form.querySelectorAll("[data-pick]:checked").length;
   form.querySelector("[data-chosen]").textContent = `${count} chosen`;
 }
 

@@ -14,7 +14,7 @@ import { MONITORS_PATH } from "../paths";
 import { NoMatch } from "../timeline/list-frame";
 import { COLUMNS, MonitorRow } from "./list-row";
 import { filteredPath, MonitorToolbar, StateTabs } from "./list-tabs";
-import type { MonitorListing } from "./listing";
+import { countOf, type MonitorListing } from "./listing";
 import { NEW_MONITOR_PATH, SELECTED_MONITORS_PATH } from "./monitor-paths";
 
 const PICK_COLUMN = { label: "Choose", isHidden: true };
@@ -96,14 +96,18 @@ function CreateLink() {
 
 /** Form around the rows, whose buttons act on the chosen monitors. */
 function SelectionForm(props: { list: MonitorListing; children: ComponentChildren }) {
-  const { before } = props.list;
+  const { before, records } = props.list;
+  const total = countOf(props.list, props.list.state);
   const action = filteredPath(props.list, { before }).replace(
     MONITORS_PATH,
     SELECTED_MONITORS_PATH,
   );
   return (
     <form method="post" action={action}>
-      <BulkBar label="With the chosen monitors">
+      <BulkBar
+        label="With the chosen monitors"
+        all={total > records.length ? { name: "all", count: total } : undefined}
+      >
         {/* Enter presses the first button. */}
         <Button name="intent" value="check">
           <Icon name="refresh-cw" />

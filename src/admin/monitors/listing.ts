@@ -43,20 +43,29 @@ export interface MonitorListing extends ListQuery {
   nextBefore: string | undefined;
 }
 
-/** Reads the monitors for a query, worst first or by name. Invalid parameters are ignored. */
-export function readMonitorList(
-  reader: Reader,
-  query: Readonly<Record<string, string | undefined>>,
-  now: number,
-): MonitorListing {
+type Query = Readonly<Record<string, string | undefined>>;
+
+/** Lists the ids of the monitors that match a query, at most `limit`. */
+export function listMatchingIds(reader: Reader, query: Query, limit: number): string[] {
+  const { filters, state } = readFilters(reader, query);
+  return listMonitorsInOrder(reader, { ...filters, state, limit }).map(({ row }) => row.id);
+}
+
+function readFilters(reader: Reader, query: Query) {
   const list = readListQuery(reader, query);
-  const { page, before } = list;
   const state = MONITOR_STATES.find((name) => name === query["state"]);
   const type = MONITOR_TYPES.find((name) => name === query["type"]);
   const tag = (query["tag"] ?? "").trim().slice(0, SEARCH_MAX) || undefined;
   const search = (query["q"] ?? "").trim().slice(0, SEARCH_MAX);
+  const filters = { pageId: list.page?.id, type, tag, search: search === "" ? undefined : search };
+  return { list, state, type, tag, search, filters };
+}
+
+/** Reads the monitors for a query, worst first or by name. Invalid parameters are ignored. */
+export function readMonitorList(reader: Reader, query: Query, now: number): MonitorListing {
+  const { list, state, type, tag, search, filters } = readFilters(reader, query);
+  const { before } = list;
   const order: ListOrder = query["sort"] === "name" ? "name" : "state";
-  const filters = { pageId: page?.id, type, tag, search: search === "" ? undefined : search };
   const rows = listMonitorsInOrder(reader, {
     ...filters,
     state,

@@ -10,7 +10,7 @@ import type { Screen, ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
 import type { Area } from "../screens/area";
 import { filteredPath } from "./list-tabs";
-import { readMonitorList } from "./listing";
+import { listMatchingIds, readMonitorList } from "./listing";
 import {
   CHANGES,
   changeMonitors,
@@ -18,6 +18,7 @@ import {
   chosenMonitors,
   type Message,
   rejectionOf,
+  SELECTION_MAX,
   type SelectionChange,
   tagChange,
 } from "./selection";
@@ -53,7 +54,10 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
 
   /** Runs `act` with the chosen ids, or goes back with the reason to reject them. */
   async function withChosen(at: SentAt, act: (ids: string[]) => Promise<Response>) {
-    const ids = [...new Set(at.body.all("id"))];
+    const ids =
+      at.body.text("all") === "1"
+        ? listMatchingIds(ctx.db, at.query, SELECTION_MAX + 1)
+        : [...new Set(at.body.all("id"))];
     const rejection = rejectionOf(ids);
     return rejection === undefined ? act(ids) : back(at, { tone: "major", text: rejection });
   }

@@ -15,7 +15,7 @@ import type { Reader, Tx } from "../../db";
 import { plural } from "../../kernel/text";
 
 /** Maximum number of monitors that one form can change. */
-export const SELECTION_MAX = 200;
+export const SELECTION_MAX = 1_000;
 /** Monitors changed in one transaction, so that other requests are served in between. */
 const PER_WRITE = 10;
 /** Chosen monitors that are checked at the same time, beside those that are due. */
@@ -88,7 +88,8 @@ const nothing = (): Counts => ({
 export function rejectionOf(ids: readonly string[]): string | undefined {
   if (ids.length === 0) return "No monitor was chosen. Choose at least one.";
   if (ids.length > SELECTION_MAX) {
-    return `${ids.length} monitors were chosen, but at most ${SELECTION_MAX} can be changed at once. Nothing was changed.`;
+    const most = SELECTION_MAX.toLocaleString("en");
+    return `More than ${most} monitors were chosen. At most ${most} can be changed at once. Nothing was changed.`;
   }
   return undefined;
 }

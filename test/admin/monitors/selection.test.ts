@@ -84,7 +84,7 @@ describe("chosen monitors", () => {
     await dashboard.applyTransition(first, "down", app.clock.now());
     const kept = await dashboard.make({ name: "Kept" });
     const before = dashboard.written();
-    const query = "?q=shop&type=http";
+    const query = "?q=probe&type=http";
     const question = await dashboard.send(`${SELECTED}${query}`, {
       intent: "delete",
       id: [...ids, "mon_none"],
@@ -140,14 +140,34 @@ describe("chosen monitors", () => {
     expect(dashboard.checked).toEqual(ids);
   });
 
-  test("an empty selection, one of more than 200 monitors and one without an action change nothing", async () => {
+  test("all monitors that match the filters of the list can be chosen at once, also those of its other parts", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const names = Array.from({ length: 30 }, (_, index) => `Probe ${index}`);
+    const ids: string[] = [];
+    for (const name of names) ids.push(await dashboard.make({ name }));
+    const other = await dashboard.make({ name: "Elsewhere" });
+    const page = readHtml((await dashboard.open(`${MONITORS}?q=probe`)).text);
+    expect(page.texts(".pick-all")).toEqual(["All 30"]);
+    const answer = await dashboard.send(`${SELECTED}?q=probe`, {
+      intent: "pause",
+      all: "1",
+      id: [other],
+    });
+    expect(answer.headers.get("location")).toBe(`${MONITORS}?q=probe`);
+    expect(ids.every((id) => dashboard.stored(id).row.paused)).toBe(true);
+    expect(dashboard.stored(other).row.paused).toBe(false);
+    const few = readHtml((await dashboard.open(`${MONITORS}?q=elsewhere`)).text);
+    expect(few.texts(".pick-all")).toEqual([]);
+  });
+
+  test("an empty selection, one of more than 1,000 monitors and one without an action change nothing", async () => {
     await using dashboard = await createMonitorDashboard();
     const id = await dashboard.make();
     const before = dashboard.written();
-    const many = [id, ...Array.from({ length: 200 }, (_, index) => `mon_${index}`)];
+    const many = [id, ...Array.from({ length: 1_000 }, (_, index) => `mon_${index}`)];
     expect((await choose(dashboard, "pause", [])).message).toContain("No monitor was chosen.");
     expect((await choose(dashboard, "pause", many)).message).toContain(
-      "201 monitors were chosen, but at most 200 can be changed at once.",
+      "More than 1,000 monitors were chosen. At most 1,000 can be changed at once.",
     );
     expect((await choose(dashboard, "explode", [id])).message).toContain("Choose what to do");
     for (const ids of [[], many]) {
