@@ -61,7 +61,7 @@ export function readFirstSteps(
       title: "Add a component",
       note: `${component ? `${component.name}. ` : ""}A component is a part of your service that people know by name.`,
       isDone: component !== undefined,
-      action: page && { href: newComponentPath(page.slug), label: "Create component" },
+      action: page && { href: newComponentPath(page.slug), label: "Add component" },
     },
     {
       title: "Watch it with a monitor",

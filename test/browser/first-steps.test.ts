@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { createSamplePage } from "../../src/features/sample";
+import { issueSetUpLink } from "../../src/features/users";
+import { describeWithBrowser } from "../support/browser";
+import { openSite } from "../support/browser-site";
+
+describeWithBrowser("the first steps after the set-up", (browser) => {
+  test.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
+    "the first steps lead from the set-up to a page of one's own: %o",
+    async (options) => {
+      await using site = await openSite(browser());
+      const { app } = site;
+      await app.ctx.db.write((tx) => createSamplePage(app.ctx, tx));
+      const token = await app.ctx.db.write((tx) => issueSetUpLink(app.ctx, tx));
+      const { page, errors } = await site.visit(`/admin/setup/${token}`, options);
+      await page.getByLabel("Your name").fill("Ada");
+      await page.getByLabel("Email").fill("ada@example.com");
+      await page.getByLabel("Password").fill("a wall of words");
+      await page.getByRole("button", { name: "Set up" }).click();
+
+      await takeStep(page, site.origin, 0, "Create page");
+      await page.getByLabel("Name", { exact: true }).fill("Acme");
+      await page.getByRole("button", { name: "Create page" }).click();
+      await page.getByText("The page was created.").waitFor();
+
+      await takeStep(page, site.origin, 1, "Add component");
+      await page.getByLabel("Name", { exact: true }).fill("Shop");
+      await page.getByRole("button", { name: "Add component" }).click();
+      await page.getByText("“Shop” was added.").waitFor();
+
+      await takeStep(page, site.origin, 2, "Create monitor");
+      await page.getByLabel("URL").fill("https://shop.example.com/");
+      await page.getByLabel("Name", { exact: true }).fill("Shop");
+      await page.getByRole("button", { name: "Create monitor" }).click();
+      await page.getByText("The monitor was created.").waitFor();
+
+      await takeStep(page, site.origin, 3, "Create webhook");
+      await page.getByLabel("URL").fill("https://hooks.example.com/acme");
+      await page.getByRole("button", { name: "Create webhook" }).click();
+      await page.getByText("shown only once").first().waitFor();
+
+      await takeStep(page, site.origin, 4, "Create API Key");
+      await page.getByLabel("Name", { exact: true }).fill("Pipeline");
+      await page
+        .getByLabel("Report incidents")
+        .or(page.getByLabel("write:incidents"))
+        .first()
+        .check();
+      await page.getByRole("button", { name: "Create API Key" }).click();
+      await page.locator("[data-secret]").first().waitFor();
+
+      await page.goto(`${site.origin}/admin`);
+      expect(await page.getByRole("heading", { name: "First steps" }).count()).toBe(0);
+      await page.goto(`${site.origin}/`);
+      await page.getByText("Shop").first().waitFor();
+      expect(await page.title()).toContain("Acme");
+      expect(errors).toEqual([]);
+    },
+    120_000,
+  );
+});
+
+/** Opens the overview, on which `done` steps are ticked, and follows the button of the next one. */
+async function takeStep(page: Page, origin: string, done: number, label: string): Promise<void> {
+  await page.goto(`${origin}/admin`);
+  await page.getByText(`${done} of 5 done`).waitFor();
+  await page.getByRole("link", { name: label }).first().click();
+}
