@@ -19,4 +19,10 @@ export {
   updateById,
 } from "./statements";
 export type { StorageState } from "./storage-watch";
-export { hasWords, wordsOf } from "./word-search";
+export {
+  hasWords,
+  type PartSearch,
+  type SearchedWords,
+  searchInParts,
+  wordsOf,
+} from "./word-search";

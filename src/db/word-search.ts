@@ -1,15 +1,80 @@
 import { type SQL, sql } from "drizzle-orm";
+import { NEWEST } from "../domain/ids";
+import { WHOLE_TURN } from "../kernel/in-slices";
+import type { Reader } from "./statements";
 
 /** Longest search, in UTF-16 code units. Longer ones are cut. */
 const SEARCH_MAX = 200;
+/** Words of a search that are looked for. Further ones are ignored. */
+const WORDS_MAX = 8;
+/** Rows searched in one turn of the event loop: about 20 ms for eight words. */
+const ROWS_PER_TURN = 4_000;
 
-/** Returns the words of a search as the parameter `words` of `hasWords`. */
-export function wordsOf(search: string): string {
-  return JSON.stringify(search.slice(0, SEARCH_MAX).trim().split(/\s+/).filter(Boolean));
+/** Parameters of `hasWords`. */
+export interface SearchedWords {
+  /** JSON list of different words. */
+  words: string;
+  /** Longest of the words, which is looked for first. */
+  longest: string;
+}
+
+/** Returns the longest words of a search, without those that another word contains. */
+export function wordsOf(search: string): SearchedWords {
+  // Only ASCII is folded, as SQLite does with the searched texts.
+  const folded = search.slice(0, SEARCH_MAX).replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  const all = folded.split(/\s+/).filter(Boolean);
+  const words: string[] = [];
+  for (const word of all.toSorted((a, b) => b.length - a.length)) {
+    if (!words.some((other) => other.includes(word))) words.push(word);
+  }
+  return { words: JSON.stringify(words.slice(0, WORDS_MAX)), longest: words[0] ?? "" };
 }
 
 /** Condition that a text contains each of the words, in any order, case-insensitive for ASCII. */
-export function hasWords(text: SQL, words: unknown): SQL {
-  return sql`NOT EXISTS (SELECT 1 FROM json_each(${words}) AS word
+export function hasWords(text: SQL, $: SearchedWords): SQL {
+  return sql`instr(lower(${text}), lower(${$.longest})) > 0
+    AND NOT EXISTS (SELECT 1 FROM json_each(${$.words}) AS word
     WHERE instr(lower(${text}), lower(word.value)) = 0)`;
+}
+
+/** Part of a table: the rows with ids from `from` on, below `before`. */
+interface Part {
+  from: string;
+  before: string;
+}
+
+/** Query for the rows of one part of a table. */
+export type PartSearch = SearchedWords & Part & { limit: number };
+
+interface SearchedTable<Row> {
+  /** Finds the id that is `rows` places below an id. */
+  findBoundary: (
+    reader: Reader,
+    params: { before: string; rows: number },
+  ) => { id: string } | undefined;
+  /** Lists the first rows of a part with the words, in the order of the result. */
+  searchPart: (reader: Reader, params: PartSearch) => Row[];
+  /** Order of the result; by descending id if omitted. */
+  compare?: (a: Row, b: Row) => number;
+}
+
+/** Searches a table in several turns of the event loop, from the highest id on, and returns the first rows. */
+export function* searchInParts<Row>(
+  reader: Reader,
+  { findBoundary, searchPart, compare }: SearchedTable<Row>,
+  query: SearchedWords & { limit: number },
+): Generator<number, Row[]> {
+  const { limit } = query;
+  let found: Row[] = [];
+  let before = NEWEST;
+  for (;;) {
+    const from = findBoundary(reader, { before, rows: ROWS_PER_TURN })?.id ?? "";
+    found.push(...searchPart(reader, { ...query, from, before }));
+    if (compare) found.sort(compare);
+    found = found.slice(0, limit);
+    const isEnough = !compare && found.length === limit;
+    if (from === "" || isEnough) return found;
+    before = from;
+    yield WHOLE_TURN;
+  }
 }

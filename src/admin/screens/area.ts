@@ -30,7 +30,7 @@ export function createArea(deps: AdminDependencies, prefix: string, role: Role) 
     screen<Path extends string>(
       path: Path,
       summary: string,
-      show: (at: At<Path>) => ScreenOrPath,
+      show: (at: At<Path>) => ScreenOrPath | Promise<ScreenOrPath>,
       options: RouteOptions = {},
     ): void {
       routes.get(path, summary, show, options);

@@ -96,7 +96,7 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
     get<Path extends string>(
       path: Path,
       summary: string,
-      show: (at: At<Path>) => ScreenOrPath,
+      show: (at: At<Path>) => ScreenOrPath | Promise<ScreenOrPath>,
       options: RouteOptions = {},
     ): void {
       elysia.get(
@@ -105,7 +105,7 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
         async ({ request, requestContext, params, query }) => {
           const about = { params: params as ParamsOf<Path>, query, sent: undefined };
           const at = { request, requestContext, ...about };
-          return attempt(at, async () => answer(at, show(at)), insteadOf);
+          return attempt(at, async () => answer(at, await show(at)), insteadOf);
         },
         declare(summary, options),
       );

@@ -8,6 +8,7 @@ import { searchMaintenances } from "../../features/maintenance";
 import { listMonitorsInOrder } from "../../features/monitors";
 import { listUsers } from "../../features/users";
 import { listAllWebhooks, webhookName } from "../../features/webhooks";
+import { WHOLE_TURN } from "../../kernel/in-slices";
 import { toIso } from "../../kernel/time";
 import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../public/words";
 import { type IconName, MONITOR_WORDS, shortDay, STATUS_WORDS } from "../../ui";
@@ -54,23 +55,54 @@ export interface FoundGroup {
 
 interface Searcher {
   role: Role;
+  /** Ends the search, such as when its client is gone. */
+  signal?: AbortSignal;
   /** Unix ms. */
   now: number;
 }
 
 /**
- * Searches all that a role may open, and returns the groups with entries. Without a search: screens and
- * actions.
+ * Searches all that a role may open in several turns of the event loop, and returns the groups with
+ * entries. Without a search: screens and actions.
  */
-export function find(reader: Reader, search: string, searcher: Searcher): FoundGroup[] {
-  const groups = [...objectsFor(reader, search, searcher), ...screensFor(search, searcher.role)];
+export function* find(
+  reader: Reader,
+  search: string,
+  searcher: Searcher,
+): Generator<number, FoundGroup[]> {
+  const objects =
+    search === "" ? [] : yield* endedBy(searcher.signal, objectsFor(reader, search, searcher));
+  const groups = [...objects, ...screensFor(search, searcher.role)];
   return groups.filter(({ entries }) => entries.length > 0);
 }
 
-function objectsFor(reader: Reader, search: string, { role, now }: Searcher): FoundGroup[] {
-  if (search === "") return [];
-  const query = { words: wordsOf(search), limit: MOST };
+/** Takes steps until a signal aborts. Then nothing was found. */
+function* endedBy(
+  signal: AbortSignal | undefined,
+  steps: Generator<number, FoundGroup[]>,
+): Generator<number, FoundGroup[]> {
+  while (!signal?.aborted) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    yield step.value;
+  }
+  return [];
+}
+
+function* objectsFor(
+  reader: Reader,
+  search: string,
+  { role, now }: Searcher,
+): Generator<number, FoundGroup[]> {
+  const query = { ...wordsOf(search), limit: MOST };
+  const components = yield* searchComponents(reader, query);
+  yield WHOLE_TURN;
   const monitors = listMonitorsInOrder(reader, { search, limit: MOST });
+  yield WHOLE_TURN;
+  const incidents = yield* searchIncidents(reader, query);
+  yield WHOLE_TURN;
+  const maintenances = yield* searchMaintenances(reader, query);
+  yield WHOLE_TURN;
   const pages = readPages(reader).filter(({ name, slug, ref }) =>
     containsWords(`${name} ${slug} ${ref}`, search),
   );
@@ -78,7 +110,7 @@ function objectsFor(reader: Reader, search: string, { role, now }: Searcher): Fo
     {
       title: "Components",
       icon: "blocks",
-      entries: searchComponents(reader, query).map(({ id, name, status, pageName }) => ({
+      entries: components.map(({ id, name, status, pageName }) => ({
         href: componentPath(id),
         name,
         note: `${STATUS_WORDS[status]} · ${pageName}`,
@@ -98,7 +130,7 @@ function objectsFor(reader: Reader, search: string, { role, now }: Searcher): Fo
     {
       title: "Incidents",
       icon: "siren",
-      entries: searchIncidents(reader, query).map((incident) => ({
+      entries: incidents.map((incident) => ({
         href: incidentPath(incident.id),
         name: incident.name,
         note: [
@@ -112,7 +144,7 @@ function objectsFor(reader: Reader, search: string, { role, now }: Searcher): Fo
     {
       title: "Maintenance",
       icon: "wrench",
-      entries: searchMaintenances(reader, query).map((maintenance) => ({
+      entries: maintenances.map((maintenance) => ({
         href: maintenancePath(maintenance.id),
         name: maintenance.name,
         note: [

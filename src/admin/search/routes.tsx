@@ -1,5 +1,6 @@
 import { roleAllows } from "../../domain/role";
 import { sessionOf } from "../../http";
+import { runInSlices } from "../../kernel/in-slices";
 import type { AdminDependencies } from "../dependencies";
 import { navigationFor } from "../navigation";
 import { SEARCH_PATH, SHORTCUTS_PATH } from "../paths";
@@ -15,10 +16,11 @@ export function searchAdminRoutes(deps: AdminDependencies) {
   const { ctx } = deps;
   const area = createArea(deps, "/admin", "viewer");
 
-  area.screen(SEARCH_PATH.slice("/admin".length), "Search everything", (at) => {
+  area.screen(SEARCH_PATH.slice("/admin".length), "Search everything", async (at) => {
     const search = (at.query["q"] ?? "").trim().slice(0, SEARCH_MAX);
     const { role } = sessionOf(at.requestContext).user;
-    const groups = find(ctx.db, search, { role, now: ctx.clock.now() });
+    const searcher = { role, now: ctx.clock.now(), signal: at.request.signal };
+    const groups = await runInSlices(find(ctx.db, search, searcher));
     return { title: "Search", children: <Search search={search} groups={groups} /> };
   });
 

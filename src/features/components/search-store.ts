@@ -1,30 +1,67 @@
-/* Search of components on all pages. Not hot: every component is read once. */
-import { and, asc, eq, isNull, sql } from "drizzle-orm";
-import { hasWords, selectMany } from "../../db";
+/* Search of components on all pages. Not hot: every component is read once, in parts. */
+import { and, asc, desc, eq, gte, isNull, lt, sql } from "drizzle-orm";
+import {
+  hasWords,
+  type PartSearch,
+  type Reader,
+  type SearchedWords,
+  searchInParts,
+  selectMany,
+  selectOne,
+} from "../../db";
 import { components } from "../../db/tables/components";
 import { pages } from "../../db/tables/pages";
 
-/** Lists the components whose name, page, ref or id contains the words (`wordsOf`), by name. */
-export const searchComponents = selectMany((orm, $: { words: string; limit: number }) =>
+const foldedName = sql<string>`lower(${components.name})`;
+
+const findBoundary = selectOne((orm, $: { before: string; rows: number }) =>
+  orm
+    .select({ id: components.id })
+    .from(components)
+    .where(lt(components.id, $.before))
+    .orderBy(desc(components.id))
+    .limit(1)
+    .offset($.rows),
+);
+
+const searchPart = selectMany((orm, $: PartSearch) =>
   orm
     .select({
       id: components.id,
       name: components.name,
       status: components.status,
+      order: foldedName,
       pageName: pages.name,
     })
     .from(components)
     .innerJoin(pages, eq(pages.id, components.pageId))
     .where(
       and(
+        gte(components.id, $.from),
+        lt(components.id, $.before),
         isNull(components.deletedAt),
         isNull(pages.deletedAt),
         hasWords(
           sql`${components.name} || ' ' || ${pages.name} || ' ' || ${components.ref} || ' ' || ${components.id}`,
-          $.words,
+          $,
         ),
       ),
     )
-    .orderBy(asc(sql`lower(${components.name})`), asc(components.id))
+    .orderBy(asc(foldedName), asc(components.id))
     .limit($.limit),
 );
+
+type Found = ReturnType<typeof searchPart>[number];
+
+/** Order by name, then by id. */
+function compare(a: Found, b: Found): number {
+  if (a.order !== b.order) return a.order < b.order ? -1 : 1;
+  return a.id < b.id ? -1 : 1;
+}
+
+/**
+ * Lists the components whose name, page, ref or id contains the words (`wordsOf`), by name, in several turns.
+ */
+export function searchComponents(reader: Reader, query: SearchedWords & { limit: number }) {
+  return searchInParts(reader, { findBoundary, searchPart, compare }, query);
+}

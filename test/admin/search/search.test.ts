@@ -122,6 +122,14 @@ describe("the search of the dashboard", () => {
     expect((await app.call("/admin/search?q=nightly", { session })).text).not.toContain(value);
   });
 
+  test("rejects the value of a key, and does not repeat it", async () => {
+    const session = await app.signedIn("admin");
+    const { value } = await makeKey(app, session, { name: "Pasted export" });
+    const { status, text } = await app.call(`/admin/search?q=${value}`, { session });
+    expect(status).toBe(400);
+    expect(text).not.toContain(value);
+  });
+
   test.each([
     {
       role: "viewer",
