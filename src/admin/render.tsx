@@ -27,6 +27,8 @@ export interface Screen {
   headers?: Record<string, string>;
   /** True if the screen shows a secret, which browsers must not store. */
   isSecret?: boolean;
+  /** True if the screen is not refreshed while it is open. */
+  isStill?: boolean;
   children: ComponentChildren;
 }
 
@@ -94,14 +96,18 @@ export function createRenderer({
 }
 
 /**
- * Returns the path with which a screen is requested again; undefined for the answer to a form and for a
- * screen with a secret, which are shown once.
+ * Returns the path with which a screen is requested again; undefined for a screen that is still, and for the
+ * answer to a form and a screen with a secret, which are shown once.
  */
 function livePathOf(
   request: Request,
-  { status = 200, isSecret = false }: Pick<Screen, "status" | "isSecret">,
+  {
+    status = 200,
+    isSecret = false,
+    isStill = false,
+  }: Pick<Screen, "status" | "isSecret" | "isStill">,
 ): string | undefined {
-  if (request.method === "POST" || status !== 200 || isSecret) return undefined;
+  if (request.method === "POST" || status !== 200 || isSecret || isStill) return undefined;
   // Not parsed, since the host may be invalid.
   return request.url.replace(/^[a-z]+:\/\/[^/]*/i, "");
 }

@@ -17,6 +17,8 @@ function isOff() {
 
 let firstKeyAt = Number.NEGATIVE_INFINITY;
 let typing;
+/** Aborts the search for an earlier text. */
+let searching;
 
 /** True if a key belongs to what has the focus, or to a dialog. */
 function isTyping({ target }) {
@@ -27,8 +29,8 @@ function isTyping({ target }) {
 }
 
 document.addEventListener("keydown", (event) => {
-  const { key, altKey, ctrlKey, metaKey } = event;
-  if (key.toLowerCase() === "k" && (ctrlKey || metaKey) && !altKey) {
+  const { key = "", altKey, ctrlKey, metaKey, shiftKey } = event;
+  if (key.toLowerCase() === "k" && (ctrlKey || metaKey) && !altKey && !shiftKey) {
     follow(event, "[data-key='/']");
     return;
   }
@@ -55,27 +57,39 @@ document.addEventListener("input", ({ target }) => {
   typing = setTimeout(showFound, TYPED_MS, place, target);
 });
 
-/** Shows what is found for the text of a field, unless the text has changed meanwhile. */
+/**
+ * Shows what is found for the text of a field. Resolves to false without an answer, and to undefined if the
+ * text has changed meanwhile.
+ */
 async function showFound(place, field) {
   const { value, form } = field;
   const address = `${form.action}?${new URLSearchParams({ q: value })}`;
+  searching?.abort();
+  const { signal } = (searching = new AbortController());
   try {
-    const answer = await fetch(address, { headers: { accept: "text/html" } });
-    if (!answer.ok || answer.redirected) return;
+    const answer = await fetch(address, { headers: { accept: "text/html" }, signal });
+    if (!answer.ok || answer.redirected) return false;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const found = page.querySelector("[data-found]");
-    if (found && field.value === value) {
-      addIcons(page);
-      place.querySelector("[data-found]").replaceChildren(...found.childNodes);
-    }
+    if (!found) return false;
+    if (field.value !== value || !place.isConnected) return undefined;
+    addIcons(page);
+    const list = place.querySelector("[data-found]");
+    const focused = list.contains(document.activeElement) && document.activeElement.href;
+    list.replaceChildren(...found.childNodes);
+    if (focused) (Array.from(all("a", list)).find(({ href }) => href === focused) ?? field).focus();
+    return true;
   } catch {
     // The button sends the form.
+    return signal.aborted ? undefined : false;
   }
 }
 
 document.addEventListener("keydown", (event) => {
+  const { altKey, ctrlKey, metaKey, shiftKey } = event;
   const place = event.target.closest?.("[data-search]");
-  if (!place) return;
+  // Enter and arrows also choose what an input method proposes.
+  if (!place || event.isComposing || altKey || ctrlKey || metaKey || shiftKey) return;
   const links = [...place.querySelectorAll("[data-found] a")];
   const index = links.indexOf(event.target.closest("a"));
   if (event.key === "Enter" && index === -1 && links[0] && place.closest("dialog")) {
@@ -88,11 +102,14 @@ document.addEventListener("keydown", (event) => {
   (links[index + step] ?? (step < 0 ? place.querySelector("input") : links[index]))?.focus();
 });
 
-/** Opens the first result for the text as it is now. */
+/** Opens the first result for the text as it is now. Without an answer, the form is sent. */
 async function openFirst(place) {
   clearTimeout(typing);
-  await showFound(place, place.querySelector("input"));
-  place.querySelector("[data-found] a")?.click();
+  const field = place.querySelector("input");
+  const isShown = await showFound(place, field);
+  const first = isShown && place.querySelector("[data-found] a");
+  if (first) first.click();
+  else if (isShown !== undefined && place.isConnected) field.form.requestSubmit();
 }
 
 document.addEventListener("click", ({ target }) => {

@@ -42,6 +42,64 @@ describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
     await dialog.waitFor({ state: "detached" });
   }, 60_000);
 
+  test("Enter opens nothing while an input method is used, and no earlier result", async () => {
+    const page = await open("keys");
+    const path = new URL(page.url()).pathname;
+    await page.keyboard.press("/");
+    const dialog = page.getByRole("dialog");
+    const field = dialog.getByRole("searchbox");
+    await field.waitFor();
+    const press = (init: { key?: string; isComposing?: boolean; ctrlKey?: boolean }) =>
+      field.evaluate(
+        (input: HTMLElement, options) =>
+          input.dispatchEvent(
+            new KeyboardEvent("keydown", { bubbles: true, cancelable: true, ...options }),
+          ),
+        { key: "Enter", ...init },
+      );
+    // An event that nothing handles is not cancelled.
+    expect(await press({ isComposing: true })).toBe(true);
+    expect(await press({ ctrlKey: true })).toBe(true);
+    expect(await press({ key: "ArrowDown", isComposing: true })).toBe(true);
+    expect(new URL(page.url()).pathname).toBe(path);
+    await page.route("**/admin/search?*", (route) =>
+      route.request().isNavigationRequest() ? route.continue() : route.abort(),
+    );
+    await field.fill("analytics");
+    await page.keyboard.press("Enter");
+    await waitForPath(page, /^\/admin\/search$/);
+    expect(new URL(page.url()).searchParams.get("q")).toBe("analytics");
+  }, 60_000);
+
+  test("results that arrive late keep the focus on the same link", async () => {
+    const page = await open("keys");
+    await page.keyboard.press("/");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("searchbox").waitFor();
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    await page.route("**/admin/search?*", async (route) => {
+      asked.resolve();
+      await answered.promise;
+      await route.continue();
+    });
+    await page.keyboard.type("analyt");
+    await asked.promise;
+    const link = dialog.getByRole("link", { name: "Analytics" });
+    await link.focus();
+    answered.resolve();
+    await dialog.getByRole("link", { name: "Monitors" }).waitFor({ state: "detached" });
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("Analytics");
+  }, 60_000);
+
+  test("a key with Control and Shift belongs to the browser", async () => {
+    const page = await open("keys");
+    await page.keyboard.press("Control+Shift+K");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").getByText("Report incident").waitFor();
+    expect(await page.getByRole("dialog").getByRole("searchbox").count()).toBe(0);
+  }, 60_000);
+
   test("c reports an incident, and g with a letter opens a screen", async () => {
     const page = await open("keys");
     await page.keyboard.press("g");

@@ -21,7 +21,7 @@ export function searchAdminRoutes(deps: AdminDependencies) {
     const { role } = sessionOf(at.requestContext).user;
     const searcher = { role, now: ctx.clock.now(), signal: at.request.signal };
     const groups = await runInSlices(find(ctx.db, search, searcher));
-    return { title: "Search", children: <Search search={search} groups={groups} /> };
+    return { title: "Search", isStill: true, children: <Search search={search} groups={groups} /> };
   });
 
   area.screen(SHORTCUTS_PATH.slice("/admin".length), "List the keyboard shortcuts", (at) => {

@@ -122,6 +122,14 @@ describe("the search of the dashboard", () => {
     expect((await app.call("/admin/search?q=nightly", { session })).text).not.toContain(value);
   });
 
+  test("is not repeated by a tab that is left open", async () => {
+    const session = await app.signedIn("viewer");
+    const isLive = async (path: string) =>
+      (await app.call(path, { session })).text.includes("data-live-path");
+    expect(await isLive("/admin/search?q=checkout")).toBe(false);
+    expect(await isLive("/admin/monitors?q=checkout")).toBe(true);
+  });
+
   test("rejects the value of a key, and does not repeat it", async () => {
     const session = await app.signedIn("admin");
     const { value } = await makeKey(app, session, { name: "Pasted export" });
