@@ -10,8 +10,8 @@ import type { ShownComponent } from "./current-state";
 import { Elapsed, LastUpdate, Links } from "./parts";
 
 /**
- * Entries of components that are not operational for another reason than maintenance and the
- * monitors that have entries. Several components of one incident share an entry.
+ * Entries of components that are not operational, except those under maintenance and those that
+ * the entry of a monitor names. Several components of one incident share an entry.
  */
 export function componentRows(source: AttentionSource): AttentionEntry[] {
   const { components, named, now } = source;
@@ -151,7 +151,7 @@ function incidentOf(source: AttentionSource, component: ShownComponent): OpenInc
   return cause && source.incidents.get(cause.sourceId);
 }
 
-/** Action for an incident that is published. */
+/** Returns the action for a published incident. */
 export function updateOf({ id }: Pick<OpenIncident, "id">): AttentionRow["action"] {
   return { href: incidentPath(id), label: "Post update" };
 }

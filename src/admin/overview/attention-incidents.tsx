@@ -8,8 +8,11 @@ import type { AttentionEntry, AttentionSource, MonitorIncident } from "./attenti
 import { updateOf } from "./attention-components";
 import { Elapsed, LastUpdate } from "./parts";
 
-/** Finds the monitor that opened an incident and is up again. */
-function recoveredMonitor(
+/**
+ * Finds the monitor that opened an incident and is up again. Undefined while another monitor of the
+ * incident is not up.
+ */
+function findRecoveredMonitor(
   { incidentsOfMonitors }: AttentionSource,
   id: string,
 ): MonitorIncident | undefined {
@@ -20,8 +23,8 @@ function recoveredMonitor(
 }
 
 /**
- * Entries of published open incidents: those whose monitor has recovered, and those that no other
- * row names.
+ * Entries of published open incidents that no other row names. If the monitor that opened an
+ * incident is up again, the entry offers to resolve it.
  */
 export function incidentRows(source: AttentionSource): AttentionEntry[] {
   const { incidents, named, now, role, pageNames } = source;
@@ -29,7 +32,7 @@ export function incidentRows(source: AttentionSource): AttentionEntry[] {
   return [...incidents.values()].flatMap((incident): AttentionEntry[] => {
     const { id, name, status, startedAt, impact, pageId, updateAt } = incident;
     if (incident.isDraft || named.has(id)) return [];
-    const monitor = recoveredMonitor(source, id);
+    const monitor = findRecoveredMonitor(source, id);
     const pageName = pageNames?.get(pageId);
     return [
       {
@@ -78,7 +81,7 @@ export function draftRows(source: AttentionSource): AttentionEntry[] {
   return [...incidents.values()].flatMap((incident: OpenIncident): AttentionEntry[] => {
     const { id, name, createdAt, pageId } = incident;
     if (!incident.isDraft || named.has(id)) return [];
-    const monitor = recoveredMonitor(source, id);
+    const monitor = findRecoveredMonitor(source, id);
     const pageName = pageNames?.get(pageId);
     return [
       {

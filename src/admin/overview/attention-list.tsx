@@ -1,3 +1,4 @@
+import { sum } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
 import { worstTone } from "../../domain/tone";
 import { ButtonLink, Icon, Shape } from "../../ui";
@@ -5,7 +6,7 @@ import { COMPONENTS_PATH, INCIDENTS_PATH, KEYS_PATH, MONITORS_PATH, WEBHOOKS_PAT
 import type { Attention, ShownRow } from "./attention";
 import type { AttentionKind } from "./attention-source";
 
-/** Lists that have the entries of each kind that are not shown. */
+/** List that shows all objects of a kind, and the noun for counting them, by kind. */
 const LISTS: Readonly<Record<AttentionKind, { href: string; noun: string }>> = {
   monitor: { href: MONITORS_PATH, noun: "monitor" },
   component: { href: COMPONENTS_PATH, noun: "component" },
@@ -68,7 +69,7 @@ function AttentionItem({ row: { tone, name, href, state, note, action } }: { row
 
 function More({ attention: { hidden } }: { attention: Attention }) {
   if (hidden.size === 0) return null;
-  const total = [...hidden.values()].reduce((sum, count) => sum + count, 0);
+  const total = sum([...hidden.values()]);
   return (
     <li class="row-more">
       and {total.toLocaleString("en")} more:{" "}
@@ -82,7 +83,7 @@ function More({ attention: { hidden } }: { attention: Attention }) {
   );
 }
 
-/** Replacement of the list if nothing needs attention: one line. */
+/** Line shown instead of the list if nothing needs attention. */
 export function Calm() {
   return (
     <section class="card calm" id="attention" aria-label="Needs attention">

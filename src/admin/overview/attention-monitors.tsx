@@ -18,8 +18,8 @@ import { Elapsed, elapsed, LastUpdate, Links } from "./parts";
 const isTroubled = ({ state }: TroubledMonitor) => state === "down" || state === "degraded";
 
 /**
- * Entries of monitors that are down or slow. Each names its components and its open incidents,
- * which get no entries of their own.
+ * Entries of monitors that are down or slow. Each names the components and open incidents of its
+ * monitor, which then have no entries of their own.
  */
 export function monitorRows(source: AttentionSource): AttentionEntry[] {
   const { monitors, components, incidentsOfMonitors, named } = source;
@@ -71,7 +71,7 @@ function monitorRow(
     ),
     note: (
       <>
-        Monitor · {reasonOf(record)} <Touched record={record} />
+        Monitor · {reasonOf(record)} <SetComponents record={record} />
         {own ? (
           <>
             {" "}
@@ -86,7 +86,7 @@ function monitorRow(
   };
 }
 
-/** Characters of a message that are shown. */
+/** Maximum number of characters shown of a message. */
 const MESSAGE_SHOWN = 120;
 
 /** Returns the target of a monitor and its last result, as a sentence. */
@@ -100,8 +100,8 @@ function reasonOf({ row, state, lastCheck }: MonitorRecord): string {
   return `${target}: ${/[.!?]$/.test(message) ? message : `${message}.`}`;
 }
 
-/** Components that a monitor marks, or that it marks none. */
-function Touched({ record: { components } }: { record: MonitorRecord }) {
+/** Sentence about the components whose status a monitor sets. */
+function SetComponents({ record: { components } }: { record: MonitorRecord }) {
   if (components.length === 0) {
     return <>It marks no component: the public page does not show this.</>;
   }
@@ -147,7 +147,7 @@ export function certificateRows({ monitors, reader, now }: AttentionSource): Att
   });
 }
 
-/** Entry of the time in which the server did not run. */
+/** Entry of the longest time in which the server did not run. */
 export function offlineRows({ offline, now }: AttentionSource): AttentionEntry[] {
   if (!offline) return [];
   const { startedAt, endedAt } = offline;

@@ -14,7 +14,7 @@ import {
 } from "./attention-source";
 import { Elapsed } from "./parts";
 
-/** Expiring keys that are read; more are not counted. */
+/** Maximum number of expiring keys that are read and counted. */
 const KEYS_READ = 100;
 
 /**

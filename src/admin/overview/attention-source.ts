@@ -6,15 +6,15 @@ import type { CauseRow } from "../../features/components";
 import type { OpenIncident } from "../../features/incidents";
 import type { listOpenIncidentsOfMonitors, listTroubledMonitors } from "../../features/monitors";
 import { DAY_MS } from "../../kernel/time";
-import type { ShownComponent } from "./current-state";
+import type { CurrentState, ShownComponent } from "./current-state";
 
 /** Time before an expiry in which it needs attention. */
 export const SOON_MS = 14 * DAY_MS;
 
-/** Kinds of rows, each with a list of its own. */
+/** Kinds of objects, each with its own list in the dashboard. */
 export type AttentionKind = "monitor" | "component" | "incident" | "draft" | "webhook" | "key";
 
-/** Something that needs attention. */
+/** Object that needs attention. */
 export interface AttentionEntry {
   kind: AttentionKind;
   tone: Tone;
@@ -31,7 +31,7 @@ export interface AttentionRow {
   href?: string | undefined;
   /** State in words, with the time since which it lasts. */
   state: ComponentChildren;
-  /** Kind, reason, and what it touches, with links. */
+  /** Kind of the object, reason, and related objects with links. */
   note: ComponentChildren;
   /** The next action, if the role may perform it. */
   action?: { href: string; label: string } | undefined;
@@ -50,14 +50,13 @@ export interface AttentionSource {
   components: readonly ShownComponent[];
   /** Open causes of the components that are not operational, by component id. */
   causes: ReadonlyMap<string, readonly CauseRow[]>;
-  /** Page names by id; undefined if there is only one page. */
-  pageNames: ReadonlyMap<string, string> | undefined;
+  pageNames: CurrentState["pageNames"];
   monitors: readonly TroubledMonitor[];
   /** Open incidents by id, drafts included. */
   incidents: ReadonlyMap<string, OpenIncident>;
   incidentsOfMonitors: readonly MonitorIncident[];
   /** Longest time in the last 24 hours in which the server was offline. */
   offline: { startedAt: number; endedAt: number } | undefined;
-  /** Ids of objects that a row already names. */
+  /** Ids of objects that an entry names already. Later entries leave them out. */
   named: Set<string>;
 }

@@ -22,9 +22,10 @@ import {
 } from "./attention-source";
 import type { CurrentState } from "./current-state";
 
-/** Rows shown; the others are counted. */
+/** Maximum number of rows; further entries are counted. */
 const ROWS_MAX = 25;
-/** A row that is shown. */
+
+/** Row that is shown. */
 export type ShownRow = AttentionRow & Pick<AttentionEntry, "tone" | "kind">;
 
 /** Everything that needs attention. */
@@ -37,10 +38,10 @@ export interface Attention {
   hidden: ReadonlyMap<AttentionKind, number>;
 }
 
-/** Reads what needs attention in the installation, whose pages are in `state`. */
+/** Reads everything that needs attention in the installation. */
 export function readAttention(
   reader: Reader,
-  { pages, components, openIncidents: open }: CurrentState,
+  { pageNames, components, openIncidents: open }: CurrentState,
   { role, now }: { role: Role; now: number },
 ): Attention {
   const troubled = components.filter(({ status }) => status !== "operational");
@@ -55,8 +56,7 @@ export function readAttention(
       troubled.length === 0 ? [] : listOpenCausesOf(reader, { ids }),
       ({ componentId }) => componentId,
     ),
-    pageNames:
-      pages.length > 1 ? new Map(pages.map(({ page }) => [page.id, page.name])) : undefined,
+    pageNames,
     monitors: listTroubledMonitors(reader, { certificateUntil: now + SOON_MS }),
     incidents: new Map(open.map((incident) => [incident.id, incident])),
     incidentsOfMonitors:
@@ -64,7 +64,7 @@ export function readAttention(
     offline: findLongestGap(reader, { since: now - DAY_MS, message: SERVER_OFFLINE }),
     named: new Set(),
   };
-  // In this order: each names objects that the next ones leave out.
+  // The order matters: each function adds objects to `named`, which the next ones leave out.
   const entries = [
     ...monitorRows(source),
     ...componentRows(source),

@@ -17,7 +17,7 @@ import type { PageRow } from "../../features/pages";
 import { EMPTY_HEADLINE, type PageHeadline, readHeadlines } from "../../features/status";
 import { readPages } from "../page-choice";
 
-/** Open incidents that are read; more are not counted as needing attention. */
+/** Maximum number of open incidents that are read. Further ones have no entries in “Needs attention”. */
 const INCIDENTS_READ = 1_000;
 /** Open incidents shown on the overview; the list shows all. */
 const INCIDENTS_SHOWN = 10;
@@ -25,11 +25,11 @@ const INCIDENTS_SHOWN = 10;
 const UNDER_WAY_SHOWN = 10;
 const UPCOMING_SHOWN = 3;
 
-/** A component as the overview counts and names it. */
+/** Component, as far as the overview shows it. */
 export type ShownComponent = ReturnType<typeof listWatchedComponents>[number];
 
-/** A page with the facts that its headline is computed from. */
-export interface PageState {
+/** Page with its headline. */
+interface PageState {
   page: PageRow;
   headline: PageHeadline;
 }
@@ -37,12 +37,15 @@ export interface PageState {
 /** Current state of all pages, for the overview. */
 export interface CurrentState {
   pages: readonly PageState[];
-  /** Components of all pages but the sample page, which is an example, in the order of each page. */
+  /** Page names by id; undefined if there is only one page. */
+  pageNames: ReadonlyMap<string, string> | undefined;
+  /** Components of all pages except the sample page, in the order of each page. */
   components: readonly ShownComponent[];
   /** Open incidents of all pages, drafts included, in no order. */
   openIncidents: readonly OpenIncident[];
-  /** Published ones, latest start first, 10 at most. `openCount` counts all of them. */
+  /** Published open incidents, latest start first: 10 at most. */
   incidents: readonly IncidentRecord[];
+  /** Number of all published open incidents. */
   openCount: number;
   /** Maintenance under way on all pages, then upcoming maintenance. */
   maintenance: readonly MaintenanceRecord[];
@@ -69,6 +72,8 @@ export function readCurrentState(
     .slice(0, INCIDENTS_SHOWN);
   return {
     pages,
+    pageNames:
+      pages.length > 1 ? new Map(pages.map(({ page }) => [page.id, page.name])) : undefined,
     components: listWatchedComponents(reader, {}),
     openIncidents,
     incidents: listIncidentsById(

@@ -11,14 +11,12 @@ import { Block, Elapsed } from "./parts";
 
 interface EventsProps {
   state: CurrentState;
-  /** Page names by id; undefined if there is only one page. */
-  pageNames: ReadonlyMap<string, string> | undefined;
   now: number;
 }
 
-/** Open incidents, then maintenance under way and the next one. */
-export function EventsBlock({ state, pageNames, now }: EventsProps) {
-  const { incidents, openCount, maintenance } = state;
+/** Open incidents, then maintenance under way and upcoming maintenance. */
+export function EventsBlock({ state, now }: EventsProps) {
+  const { incidents, openCount, maintenance, pageNames } = state;
   if (incidents.length + maintenance.length === 0) {
     return (
       <Block
@@ -61,7 +59,7 @@ export function EventsBlock({ state, pageNames, now }: EventsProps) {
   );
 }
 
-/** Names of components that a row shows. */
+/** Maximum number of components that a row names. */
 const NAMES_SHOWN = 3;
 
 function namesOf(components: readonly { name: string }[], pageName: string | undefined): string {
@@ -71,8 +69,10 @@ function namesOf(components: readonly { name: string }[], pageName: string | und
   return [text, pageName].filter(Boolean).join(" · ");
 }
 
-interface ItemProps<Shown> extends Pick<EventsProps, "pageNames" | "now"> {
+interface ItemProps<Shown> {
   record: Shown;
+  pageNames: CurrentState["pageNames"];
+  now: number;
 }
 
 function IncidentItem({ record, pageNames, now }: ItemProps<IncidentRecord>) {

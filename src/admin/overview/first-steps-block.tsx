@@ -1,7 +1,7 @@
 import { ButtonLink, Icon, PostButton } from "../../ui";
 import { type FirstStep, HIDE_STEPS_PATH, SHOW_STEPS_PATH } from "./first-steps";
 
-/** First steps after the set-up: the next one has the primary button. */
+/** First steps after the set-up. The next step has the primary button. */
 export function FirstSteps({ steps }: { steps: readonly FirstStep[] }) {
   const next = steps.find(({ isDone }) => !isDone);
   const done = steps.filter(({ isDone }) => isDone).length;

@@ -11,7 +11,7 @@ import { NEW_WEBHOOK_PATH } from "../webhooks/webhook-paths";
 import type { CurrentState } from "./current-state";
 import type { Health } from "./health";
 
-/** Paths that the buttons to hide the steps and to show them again submit to. */
+/** Paths of the buttons that hide the steps and show them again. */
 export const HIDE_STEPS_PATH = "/admin/first-steps/hide";
 export const SHOW_STEPS_PATH = "/admin/first-steps/show";
 
@@ -24,7 +24,7 @@ export interface FirstStep {
   action: { href: string; label: string } | undefined;
 }
 
-/** First steps that are not all done. */
+/** First steps, while at least one is not done. */
 export interface FirstSteps {
   steps: readonly FirstStep[];
   /** True if an admin hid them. */
@@ -32,8 +32,8 @@ export interface FirstSteps {
 }
 
 /**
- * Returns the first steps, ticked by what exists; the sample page does not count. Undefined when
- * all are done, and for roles that may not perform them.
+ * Returns the first steps. A step is done if an object of its kind exists, except on the sample
+ * page. Undefined if all are done, and for roles that may not perform them.
  */
 export function readFirstSteps(
   reader: Reader,
@@ -47,7 +47,7 @@ export function readFirstSteps(
 ): FirstSteps | undefined {
   if (!roleAllows(role, "admin")) return undefined;
   const page: PageRow | undefined = choosePage(
-    pages.map((one) => one.page).filter(({ isSample }) => !isSample),
+    pages.map(({ page: each }) => each).filter(({ isSample }) => !isSample),
     undefined,
   );
   const steps: FirstStep[] = [

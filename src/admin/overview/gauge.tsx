@@ -1,27 +1,28 @@
-import { type Tone, TONES } from "../../domain/tone";
+import { type Tone, TONES, worstTone } from "../../domain/tone";
 
-/** Radius of an arc that is well, and of one that is not, which stands out further. */
+/** Radius of an arc of operational components. */
 const RADIUS = 43;
+/** Radius of all other arcs. */
 const TROUBLED_RADIUS = 46;
-/** Arcs at most; with more parts, several share one. */
+/** Maximum number of arcs; with more parts, several share one. */
 const ARCS_MAX = 60;
 
-/** Properties of the gauge's parts that its arcs are drawn from. */
+/** Component, as far as the gauge shows it. */
 export interface GaugePart {
   tone: Tone;
-  /** Id of its group, which it shares an arc with if there are more than 60 parts. */
+  /** Id of the group, or of the page, whose parts share an arc if there are more than 60 parts. */
   group: string;
 }
 
 /**
- * Returns the tones of the arcs: one for each part, one for each group if there are more than 60
- * parts, and 60 that the tones share by their number if there are more groups.
+ * Returns the tones of the arcs: one for each part, or one for each group if there are more than 60
+ * parts. With more than 60 groups, each tone has arcs in proportion to its number of parts.
  */
 export function arcTones(parts: readonly GaugePart[]): readonly Tone[] {
   if (parts.length <= ARCS_MAX) return parts.map(({ tone }) => tone);
   const groups = Map.groupBy(parts, ({ group }) => group);
   if (groups.size <= ARCS_MAX) {
-    return Array.from(groups.values(), (group) => worstOf(group.map(({ tone }) => tone)));
+    return Array.from(groups.values(), (group) => worstTone(group.map(({ tone }) => tone)));
   }
   const shares = TONES.toReversed().map((tone) => {
     const count = parts.filter((part) => part.tone === tone).length;
@@ -35,11 +36,7 @@ export function arcTones(parts: readonly GaugePart[]): readonly Tone[] {
   return [...tones, ...Array.from({ length: ARCS_MAX }, () => last)].slice(0, ARCS_MAX);
 }
 
-function worstOf(tones: readonly Tone[]): Tone {
-  return tones.reduce((worst, tone) => (TONES.indexOf(tone) > TONES.indexOf(worst) ? tone : worst));
-}
-
-/** Ring with an arc for each part; `operational` of them are well. */
+/** Ring with an arc for each part, and the number of operational components in its centre. */
 export function Gauge({
   parts,
   operational,
@@ -63,7 +60,7 @@ export function Gauge({
         const from = index * step + gap / 2;
         const to = (index + 1) * step - gap / 2;
         return (
-          // The arcs have no names: their order is that of the components.
+          // Arcs have no other key than their position.
           // oxlint-disable-next-line react/no-array-index-key
           <path key={index} class={`t-${tone}${isWell ? "" : " bad"}`} d={arc(radius, from, to)} />
         );
@@ -91,7 +88,7 @@ function point(radius: number, angle: number): string {
 
 const RING = "M50 7a43 43 0 1 1-.01 0Z";
 
-/** Closed ring with a check mark. */
+/** Closed ring with a check mark, shown if all is clear. */
 export function ClosedGauge() {
   return (
     <svg class="gauge t-ok" viewBox="0 0 100 100" role="img" aria-label="All clear">

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { type Role, roleAllows } from "../../domain/role";
 import { type Tone, TONES } from "../../domain/tone";
-import { percent } from "../../kernel/numbers";
+import { percent, sum } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
 import { MINUTE_MS, toIso } from "../../kernel/time";
 import { duration, shortDay, State } from "../../ui";
@@ -10,7 +10,7 @@ import { ClosedGauge, Gauge, UnsetGauge } from "./gauge";
 import type { Health } from "./health";
 import { elapsed } from "./parts";
 
-/** Ends of "2 …" for components by tone. */
+/** Words after the number of components of a tone, such as "2 operational". */
 const TONE_WORDS: Readonly<Record<Tone, string>> = {
   none: "without data",
   ok: "operational",
@@ -25,7 +25,7 @@ interface HealthProps {
   role: Role;
   /** True if nothing needs attention. */
   isCalm: boolean;
-  /** True if the block stands in the narrow column; otherwise it has the full width. */
+  /** True if the block is in the narrow column; otherwise it has the full width. */
   isNarrow: boolean;
   now: number;
 }
@@ -53,8 +53,8 @@ function Now({ health, isCalm, now }: Omit<HealthProps, "role" | "isNarrow">) {
   const { parts, counts, monitors, lastTroubleAt } = health;
   const operational = counts.get("ok") ?? 0;
   const others = TONES.toReversed().filter((tone) => tone !== "ok" && counts.has(tone));
-  const active = sumOf(monitors) - (monitors.get("paused") ?? 0);
-  const watching = (monitors.get("up") ?? 0) + (monitors.get("maintenance") ?? 0);
+  const active = sum([...monitors.values()]) - (monitors.get("paused") ?? 0);
+  const undisturbed = (monitors.get("up") ?? 0) + (monitors.get("maintenance") ?? 0);
   if (parts.length === 0 || (others.length === 0 && active === 0)) {
     return (
       <div class="health-now">
@@ -66,8 +66,8 @@ function Now({ health, isCalm, now }: Omit<HealthProps, "role" | "isNarrow">) {
       </div>
     );
   }
-  // A monitor without a result cannot say that all is well.
-  if (others.length === 0 && isCalm && watching === active) {
+  // All is clear only if every active monitor has a result.
+  if (others.length === 0 && isCalm && undisturbed === active) {
     return (
       <div class="health-now">
         <ClosedGauge />
@@ -113,8 +113,8 @@ function unsetText({ parts, monitors }: Health): string {
     : "All monitors are paused. The status of components is set by hand.";
 }
 
-interface NumberProps {
-  /** Screen behind the number; undefined for roles that may not open it. */
+interface FigureProps {
+  /** Path of the screen about the number; undefined for roles that may not open it. */
   href: string | undefined;
   label: string;
   value: ComponentChildren;
@@ -123,7 +123,7 @@ interface NumberProps {
   tone?: Tone | undefined;
 }
 
-function Figure({ href, label, value, detail, tone }: NumberProps) {
+function Figure({ href, label, value, detail, tone }: FigureProps) {
   const content = (
     <>
       <span class="k">{label}</span>
@@ -142,7 +142,7 @@ function Figure({ href, label, value, detail, tone }: NumberProps) {
 function Monitors({ health: { monitors } }: { health: Health }) {
   const count = (state: Parameters<typeof monitors.get>[0]) => monitors.get(state) ?? 0;
   const paused = count("paused");
-  const active = sumOf(monitors) - paused;
+  const active = sum([...monitors.values()]) - paused;
   const [down, slow, pending] = [count("down"), count("degraded"), count("pending")];
   const noData = count("no_data");
   const words = [
@@ -234,8 +234,4 @@ function Deliveries({ health: { attempts }, role }: { health: Health; role: Role
       tone={!isWell ? "partial" : succeeded > 0 ? "ok" : undefined}
     />
   );
-}
-
-function sumOf(counts: ReadonlyMap<unknown, number>): number {
-  return [...counts.values()].reduce((total, count) => total + count, 0);
 }

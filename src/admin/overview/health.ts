@@ -12,10 +12,10 @@ import type { GaugePart } from "./gauge";
 
 /** UTC days of the uptime, including today, as in Analytics. */
 const UPTIME_DAYS = 30;
-/** Components that the uptime is computed from at most. */
+/** Maximum number of components that the uptime is computed from. */
 const COMPONENTS_MAX = 5_000;
 
-/** Figures of the block that shows the health of the installation. */
+/** Figures about the health of the installation. */
 export interface Health {
   parts: readonly GaugePart[];
   /** Number of components by tone. */
@@ -24,11 +24,11 @@ export interface Health {
   openIncidents: number;
   /** Tone of the worst open incident's impact. */
   incidentTone: Tone;
-  /** Start of the last incident in unix ms; undefined without one, or if one is open. */
+  /** Start of the last incident in unix ms; undefined without one, and while one is open. */
   lastIncidentAt: number | undefined;
   uptime: TotalUptime;
   attempts: ReturnType<typeof countAttempts>;
-  /** Latest end of a component's trouble in unix ms; null without any, and during one. */
+  /** Latest end of a component's outage or degraded time in unix ms; null without one, and during one. */
   lastTroubleAt: number | null;
 }
 

@@ -5,11 +5,12 @@ import { COMPONENTS_PATH, componentPath } from "../paths";
 import type { Lane, LastDay } from "./last-day";
 import { Block } from "./parts";
 
-/** Minutes in the width of a lane. */
+/** Width of a lane, in minutes. */
 const WIDTH = DAY_MS / MINUTE_MS;
+/** Labelled times, in hours after the start. */
 const TICKS = [0, 6, 12, 18];
 
-/** A lane for each component that was not operational in the last 24 hours. */
+/** Lane for each component that was not operational in the last 24 hours. */
 export function LastDayBlock({ day }: { day: LastDay }) {
   const { lanes, from, hiddenCount, wellCount } = day;
   if (lanes.length === 0) return null;

@@ -11,15 +11,16 @@ import { sum } from "../../kernel/numbers";
 import { DAY_MS, MINUTE_MS } from "../../kernel/time";
 import type { CurrentState, ShownComponent } from "./current-state";
 
-/** Lanes shown; the other components are counted. */
+/** Maximum number of lanes; the other components are counted. */
 const LANES_MAX = 8;
-/** Length of a step: the worst status in it is drawn. */
-const STEP_MS = 5 * MINUTE_MS;
+/** Minutes in a step. A step is drawn in the tone of its worst status. */
+const STEP_MINUTES = 5;
+const STEP_MS = STEP_MINUTES * MINUTE_MS;
 
-/** Last 24 hours of a component that was not operational throughout. */
+/** Last 24 hours of a component that was not always operational. */
 export interface Lane {
   component: ShownComponent;
-  /** Spans that were not operational, in minutes since the start. */
+  /** Times in which it was not operational, in minutes since the start. */
   spans: readonly { from: number; length: number; tone: Tone }[];
   /** Time in which it was not operational, in ms. */
   troubledMs: number;
@@ -32,7 +33,7 @@ export interface LastDay {
   lanes: readonly Lane[];
   /** Number of components that were not operational and have no lane. */
   hiddenCount: number;
-  /** Number of components that were operational throughout. */
+  /** Number of components that were always operational. */
   wellCount: number;
 }
 
@@ -59,7 +60,7 @@ export function readLastDay(reader: Reader, state: CurrentState, now: number): L
   };
 }
 
-/** A period of a component's status. */
+/** Period in which a component has a status. */
 interface Cause {
   status: ComponentStatus;
   startedAt: number;
@@ -87,10 +88,10 @@ function spansOf(causes: readonly Cause[], { from, to }: Span): Lane["spans"] {
     const status = COMPONENT_STATUSES.findLast((each) => time[each] > 0) ?? "operational";
     if (status === "operational") continue;
     const tone = STATUS_TONES[status];
-    const start = (index * STEP_MS) / MINUTE_MS;
+    const start = index * STEP_MINUTES;
     const last = spans.at(-1);
-    if (last?.tone === tone && last.from + last.length === start) last.length += 5;
-    else spans.push({ from: start, length: 5, tone });
+    if (last?.tone === tone && last.from + last.length === start) last.length += STEP_MINUTES;
+    else spans.push({ from: start, length: STEP_MINUTES, tone });
   }
   return spans;
 }

@@ -37,7 +37,7 @@ interface OverviewProps {
   now: number;
 }
 
-/** `/admin`: what needs attention first, then the health of everything. */
+/** `/admin`: everything that needs attention, then the health of the installation. */
 export function Overview({ data, storage, role, now }: OverviewProps) {
   const { state, attention, health, day, firstSteps, changes } = data;
   const { pages } = state;
@@ -53,8 +53,6 @@ export function Overview({ data, storage, role, now }: OverviewProps) {
       </>
     );
   }
-  const pageNames =
-    pages.length > 1 ? new Map(pages.map(({ page }) => [page.id, page.name])) : undefined;
   const isCalm = attention.count === 0;
   const hasFault = storage.fault !== undefined || storage.isDamaged;
   return (
@@ -75,7 +73,7 @@ export function Overview({ data, storage, role, now }: OverviewProps) {
       </div>
       <LastDayBlock day={day} />
       <div class={changes && changes.entries.length > 0 ? "two" : undefined}>
-        <EventsBlock state={state} pageNames={pageNames} now={now} />
+        <EventsBlock state={state} now={now} />
         {changes && changes.entries.length > 0 ? (
           <ChangesBlock changes={changes.entries} links={changes.links} now={now} />
         ) : null}

@@ -5,7 +5,7 @@ import { PAGES_PATH, pagePath } from "../paths";
 import type { CurrentState } from "./current-state";
 import { Block } from "./parts";
 
-/** Pages listed; further ones are counted. */
+/** Maximum number of pages listed; further ones are counted. */
 const PAGES_SHOWN = 20;
 
 /** Status pages with their headlines, linked to their public address and their screen. */

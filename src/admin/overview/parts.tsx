@@ -10,7 +10,7 @@ export function elapsed(from: number, to: number): string {
   return lasting(toIso(from), toIso(to));
 }
 
-/** Time that something has lasted, with its start on hover. Both in unix ms. */
+/** Time since `since`, with the exact time on hover. Both in unix ms. */
 export function Elapsed({ since, now }: { since: number; now: number }) {
   const at = toIso(since);
   return (
@@ -20,7 +20,7 @@ export function Elapsed({ since, now }: { since: number; now: number }) {
   );
 }
 
-/** Time of an incident's newest update, as the end of a clause. */
+/** Time since an incident's newest update, as the end of a clause. */
 export function LastUpdate({ at, now }: { at: number | null; now: number }) {
   if (at === null) return null;
   return (
@@ -30,7 +30,7 @@ export function LastUpdate({ at, now }: { at: number | null; now: number }) {
   );
 }
 
-/** Objects that are named; further ones are counted. */
+/** Maximum number of links; further objects are counted. */
 const NAMED_MAX = 3;
 
 /** Links with commas: "Search, API and 2 more". */
@@ -51,7 +51,7 @@ export function Links({ items }: { items: readonly { href: string; name: string 
 }
 
 interface BlockProps {
-  /** Stable id, by which a script replaces the block. */
+  /** Stable id, by which `live.js` finds the block. */
   id: string;
   title: string;
   /** Text or link at the end of the head. */

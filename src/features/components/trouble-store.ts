@@ -1,6 +1,6 @@
 /*
- * Causes of all components, for the overview. Found by `component_causes_by_time`, component by
- * component.
+ * Components of all pages and their causes, for the overview. The causes of each component are found
+ * by the index `component_causes_by_time`.
  */
 import { and, asc, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db";
@@ -21,7 +21,7 @@ const inSpan = ($: { since: number; now: number }) =>
   sql`${status} <> 'operational' AND ${startedAt} < ${$.now}
     AND (${endedAt} IS NULL OR ${endedAt} > ${$.since})`;
 
-/** Lists the components of all pages but the sample page, page by page in the order of the page. */
+/** Lists the components of all pages except the sample page, by page, in the order of the page. */
 export const listWatchedComponents = selectMany((orm, _$: Record<string, never>) =>
   orm
     .select({
@@ -40,8 +40,8 @@ export const listWatchedComponents = selectMany((orm, _$: Record<string, never>)
 
 /**
  * Lists the components, except those of the sample page, that were not operational between `since`
- * and `now` (unix ms), worst status first, then the longest. `total` counts all of them; causes at
- * the same time count twice in the order.
+ * and `now` (unix ms), worst status first, then longest time. Simultaneous causes each add their
+ * time. `total` is the number of components without the limit.
  */
 export const listTroubledComponents = selectMany(
   (orm, $: { since: number; now: number; limit: number }) =>
@@ -71,7 +71,10 @@ function troubleOf(end: SQL | "IS NULL", $: { now: number }) {
       AND component_causes.status <> 'operational' AND component_causes.started_at < ${$.now}`;
 }
 
-/** Lists the causes of components (`ids`: a JSON list) between `since` and `now` (unix ms). */
+/**
+ * Lists the causes of components (`ids`: a JSON list) between `since` and `now` (unix ms), except
+ * operational ones.
+ */
 export const listCausesBetween = selectMany((orm, $: { ids: string; since: number; now: number }) =>
   orm
     .select({ componentId: componentCauses.componentId, status, startedAt, endedAt })
@@ -81,8 +84,8 @@ export const listCausesBetween = selectMany((orm, $: { ids: string; since: numbe
 );
 
 /**
- * Finds the latest end of an outage or a degraded time of any component, in unix ms. The sample page
- * is left out.
+ * Finds the latest end of an outage or a degraded time of any component, in unix ms, except on the
+ * sample page.
  */
 export const findLastTrouble = selectOne((orm, _$: Record<string, never>) =>
   orm

@@ -1,6 +1,6 @@
 /*
- * Monitors that need attention, for the overview. None is hot; each reads one row per monitor, in
- * the order of the primary key.
+ * Monitors that need attention, for the overview. Each statement reads one row per monitor, in the
+ * order of the primary key.
  */
 import { and, desc, eq, gt, isNull, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db";
@@ -9,14 +9,13 @@ import { monitorIncidents, monitors, monitorSpans, monitorStates } from "../../d
 import { pages } from "../../db/tables/pages";
 
 /**
- * Lists the monitors that are down or slow, and those that are not paused and whose certificate
+ * Lists the monitors that are down or degraded, and those that are not paused and whose certificate
  * expires before `certificateUntil` (unix ms).
  */
 export const listTroubledMonitors = selectMany((orm, $: { certificateUntil: number }) =>
   orm
     .select({
       id: monitors.id,
-      num: monitors.num,
       name: monitors.name,
       state: monitorStates.state,
       since: monitorStates.since,
@@ -69,8 +68,8 @@ export const listOpenIncidentsOfMonitors = selectMany((orm, $: { from: string })
 );
 
 /**
- * Finds the longest time without data that ended after `since` (unix ms) and has this message. Such
- * a time is common to all monitors that ran: those of the 20 oldest that are not paused are read.
+ * Finds the longest time without data that ended after `since` (unix ms) and has this message. All
+ * active monitors share such a time, so that only the 20 oldest are read.
  */
 export const findLongestGap = selectOne((orm, $: { since: number; message: string }) =>
   orm
@@ -86,7 +85,7 @@ export const findLongestGap = selectOne((orm, $: { since: number; message: strin
     .where(
       and(
         sql`${monitorSpans.monitorNum} = oldest.num`,
-        // Spans have no gaps, so that one at most began before and ended after.
+        // Spans have no gaps, so that at most one of them contains `since`.
         sql`${monitorSpans.startedAt} >= coalesce((SELECT max(b.started_at) FROM monitor_spans AS b
           WHERE b.monitor_num = oldest.num AND b.started_at <= ${$.since}), 0)`,
         gt(monitorSpans.endedAt, $.since),
