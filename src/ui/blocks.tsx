@@ -158,7 +158,7 @@ export function StatCards({ children }: { children: ComponentChildren }) {
   return <div class="stats">{children}</div>;
 }
 
-export interface TimelineItem {
+interface TimelineItem {
   title: string;
   /** ISO 8601 in UTC. */
   at: string;

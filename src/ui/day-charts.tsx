@@ -50,8 +50,8 @@ interface DayChartProps {
 }
 
 /**
- * Bar for each day. A good day is a full bar; the others have a cap in the tone of their worst status, as
- * high as its share of the day. Days before the first with data are ticks. Only days with a cap, and days
+ * Bar for each day. A good day is a full bar. Other days have a cap in the tone of their worst status,
+ * as high as the share of the day that was not good. Days before the first with data are ticks. Only days with a cap, and days
  * without data after the first, can be selected.
  *
  * The bars are written as text, since a large page has ten thousand of them. With elements, a row of 90
@@ -128,7 +128,7 @@ function capOf({ goodShare }: StatusDay): number {
 
 interface DayTableProps {
   runs: readonly DayRun[];
-  /** Name of the component, if the table stands among others. */
+  /** Name of the component, if the table is one of several. */
   caption?: string;
 }
 

@@ -10,7 +10,7 @@ interface DenseColumn {
   isHidden?: boolean;
   /** Order of the rows by this column, and the path of the list in its other order. */
   sort?: { order: "ascending" | "other"; href: string };
-  /** True if it goes where the table is short of room. */
+  /** True if the column is hidden in a narrow table. */
   isSecondary?: boolean;
 }
 
@@ -25,9 +25,9 @@ interface DenseTableProps {
 }
 
 /**
- * Table of rows of one height. Where it is narrow, columns of second rank go, and then each row is
- * its name and a figure, with bars below. Browsers drop the roles of elements that are no longer
- * shown as a table, so these are written out.
+ * Table with rows of one height. A narrow table hides secondary columns; an even narrower one shows
+ * only the name and one figure of each row, with bars below. The roles are written out, since browsers
+ * drop those of elements that are not displayed as a table.
  */
 export function DenseTable({ columns, caption, liveId, children }: DenseTableProps) {
   return (
@@ -72,11 +72,11 @@ export function DenseRow({ children }: { children: ComponentChildren }) {
 interface PickCellProps {
   name: string;
   value: string;
-  /** Accessible name, such as "Choose Shop". */
+  /** Accessible name, such as "Select Shop". */
   label: string;
 }
 
-/** Checkbox that chooses its row for the buttons of a `BulkBar`. */
+/** Checkbox that selects its row for the buttons of a `BulkBar`. */
 export function PickCell({ name, value, label }: PickCellProps) {
   return (
     <td role="cell" class="pick">
@@ -99,7 +99,7 @@ interface NameCellProps {
   tags?: ComponentChildren;
 }
 
-/** Shape, name as a link that covers the row, state and note. */
+/** Cell with shape, name, state and note. The link of the name covers the row. */
 export function NameCell({ shape, href, name, state, note, tags }: NameCellProps) {
   return (
     <td role="cell" class="name">
@@ -123,7 +123,7 @@ interface CellProps {
   children?: ComponentChildren;
 }
 
-/** Cell with a figure. Where the table is narrow, the row shows only the first that is not secondary. */
+/** Cell with a figure. With `isMiddle`, it is hidden in a table for phones. */
 export function FigureCell({
   isSecondary,
   isMiddle,
@@ -137,8 +137,8 @@ export function FigureCell({
 }
 
 /**
- * Cell with a text or, with `isBars`, with bars that take a line of their own where it is narrow. One
- * with `isMiddle` goes there.
+ * Cell with a text or, with `isBars`, with bars that have their own line in a table for phones. With
+ * `isMiddle`, it is hidden there.
  */
 export function TextCell({
   isSecondary,

@@ -7,7 +7,7 @@ export function HeadFacts({ children }: { children: ComponentChildren }) {
   return <p class="head-facts">{children}</p>;
 }
 
-/** Fact of `HeadFacts` with its icon. */
+/** Fact with an icon, in `HeadFacts`. */
 export function HeadFact({ icon, children }: { icon: IconName; children: ComponentChildren }) {
   return (
     <span class="head-fact">
@@ -44,7 +44,7 @@ interface NumbersProps {
   items: readonly { label: string; value: ComponentChildren; note?: ComponentChildren }[];
 }
 
-/** Card with figures beside each other. */
+/** Card with a row of figures. */
 export function Numbers({ label, liveId, items }: NumbersProps) {
   return (
     <section id={liveId} data-live="" aria-label={label}>
@@ -63,9 +63,9 @@ export function Numbers({ label, liveId, items }: NumbersProps) {
 
 interface DetailCardProps {
   title: string;
-  /** Id of the card, which is refreshed. */
+  /** Id of the card, by which `live.js` finds it. */
   liveId: string;
-  /** True if it is not refreshed, since it has a form. */
+  /** True if the card is not refreshed, since it has a form. */
   isStill?: boolean;
   /** Short text after the title, such as a count. */
   count?: string | undefined;
@@ -108,7 +108,7 @@ interface DetailRowProps {
   end?: ComponentChildren;
 }
 
-/** Row of a `DetailCard`: shape, linked name, note and something at the end. */
+/** Row of a `DetailCard`: shape, linked name, note, and a label at the end. */
 export function DetailRow({ shape, href, title, note, end }: DetailRowProps) {
   return (
     <li class="detail-row">

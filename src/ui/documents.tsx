@@ -17,7 +17,7 @@ interface DocumentProps {
   locale?: string;
   theme?: "system" | "light" | "dark";
   description?: string;
-  /** Style besides that of all pages. */
+  /** Style sheet added to that of all pages. */
   css?: string;
   children: ComponentChildren;
 }
@@ -54,7 +54,7 @@ export interface LinkedAssets {
 
 interface LinkedDocumentProps {
   title: string;
-  /** Theme that the browser has chosen; that of the system by default. */
+  /** Theme selected in this browser; that of the system by default. */
   theme?: "system" | "light" | "dark" | undefined;
   assets: LinkedAssets;
   children: ComponentChildren;

@@ -5,7 +5,7 @@ const HEIGHT = 20;
 const STEP = 4;
 const WIDTH = 3;
 
-/** Heights of bars by tone, since colour alone must not say it. */
+/** Heights of bars by tone, so that tones do not differ by colour alone. */
 const HEIGHTS: Readonly<Record<Tone, number>> = {
   none: 3,
   ok: 10,
@@ -22,7 +22,7 @@ interface HalfHourBarsProps {
   label: string;
 }
 
-/** Bar for each period of a day; what went wrong is higher. One path for each tone. */
+/** Bars for the periods of a day, higher for worse tones. Bars of one tone are one path. */
 export function HalfHourBars({ tones, label }: HalfHourBarsProps) {
   return (
     <svg

@@ -99,7 +99,7 @@ export function Icon({ name }: { name: IconName }) {
   );
 }
 
-/** Symbols of the icons, without the texts' line breaks. */
+/** Symbols of the icons by name, without line breaks. */
 const SYMBOLS = new Map(
   Object.entries(ICONS).map(([name, text]) => {
     const [, drawing = ""] = /<svg[^>]*>([\s\S]*)<\/svg>/.exec(text) ?? [];

@@ -88,7 +88,7 @@ export function ToolbarSelect({ label, name, options, value }: ToolbarSelectProp
 }
 
 interface BulkBarProps {
-  /** Accessible name, such as "With the chosen monitors". */
+  /** Accessible name, such as "Actions for the selected monitors". */
   label: string;
   /** Checkbox that chooses all rows of the list, also those of its other parts, with their number. */
   all?: { name: string; count: number } | undefined;
@@ -96,11 +96,11 @@ interface BulkBarProps {
   children: ComponentChildren;
 }
 
-/** Buttons for the rows that are chosen with a `PickCell`, shown once there is one. */
+/** Buttons for the rows that are selected with a `PickCell`, shown once a row is selected. */
 export function BulkBar({ label, all, children }: BulkBarProps) {
   return (
     <div class="bulk" role="group" aria-label={label}>
-      <span data-chosen>With the chosen:</span>
+      <span data-chosen>With the selected:</span>
       {all === undefined ? null : (
         <label class="pick-all">
           <input

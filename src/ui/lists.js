@@ -1,4 +1,4 @@
-// Selects of a list's toolbar, and the number of chosen rows.
+// Submits the selects of a list's toolbar, and counts the selected rows.
 
 document.addEventListener("change", ({ target }) => {
   if (target.matches("select[data-submits]")) target.form.requestSubmit();
@@ -17,7 +17,7 @@ document.addEventListener("click", ({ target }) => {
 function countChosen(form) {
   const all = form.querySelector("[data-pick-all]:checked")?.dataset.pickAll;
   const count = all ?? form.querySelectorAll("[data-pick]:checked").length;
-  form.querySelector("[data-chosen]").textContent = `${count} chosen`;
+  form.querySelector("[data-chosen]").textContent = `${count} selected`;
 }
 
 // A browser keeps checked boxes when it goes back.

@@ -1,9 +1,9 @@
-// Shows in the bar how current the screen is, and announces changes to screen readers.
+// Shows in the bar whether the screen is current, and announces changes to screen readers.
 
-/** At most one announcement in this time. */
+/** Minimum time between two announcements. */
 const SPEAK_MS = 10_000;
 
-/** Creates the sign in place of the time of the request and the link that reloads the page. */
+/** Creates the sign. It replaces the content of `sign`: the time of the request and a link to reload. */
 globalThis.createLiveSign = (sign, showChanges) => {
   const [clock] = all(".bar-time time");
   const button = document.createElement("button");
@@ -18,13 +18,13 @@ globalThis.createLiveSign = (sign, showChanges) => {
   const rest = document.createElement("span");
   rest.className = "rest";
   const link = document.createElement("a");
-  /** State that was announced last, or that the page began with. */
+  // State that was announced last, at first that of the loaded page.
   let known;
   let spokenAt = Number.NEGATIVE_INFINITY;
   sign.replaceChildren(text, rest);
 
   return {
-    /** Shows a state in words, and details that a narrow screen leaves out. */
+    /** Shows a state in words, and details that narrow screens hide. */
     show(words, details, isHeld) {
       sign.className = isHeld ? "live is-held" : "live";
       text.data = words;
@@ -40,7 +40,7 @@ globalThis.createLiveSign = (sign, showChanges) => {
       button.remove();
     },
 
-    /** Offers changes that wait. */
+    /** Shows a button for the given number of waiting changes; none for 0. */
     offer(changes) {
       const label = `Show ${changes} ${changes === 1 ? "change" : "changes"}`;
       if (changes === 0) button.remove();
@@ -59,8 +59,8 @@ globalThis.createLiveSign = (sign, showChanges) => {
     },
 
     /**
-     * Announces what differs from the last announced state, if that was long enough ago. `state` has
-     * words by subject. Counts that are gone are zero.
+     * Announces the differences from the last announced state, at most every ten seconds. `state` has
+     * texts by subject. A count that is absent now is announced as zero.
      */
     speak(state) {
       known ??= state;

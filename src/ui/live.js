@@ -1,9 +1,9 @@
-// Keeps the open screen current: asks for it, and changes the blocks that differ.
+// Keeps the open screen current: requests it every three seconds and replaces the blocks that differ.
 
 const ASK_MS = 3_000;
 const ASK_MAX_MS = 30_000;
 const TICK_MS = 1_000;
-/** Time after which an answer is no longer waited for. */
+/** Time after which a request without an answer is aborted. */
 const ANSWER_MS = 10_000;
 /** Time without an answer after which the connection counts as lost. */
 const LOST_MS = 15_000;
@@ -21,15 +21,19 @@ function keepCurrent(element) {
   const path = element.dataset.livePath;
   const sign = createLiveSign(element, () => update(true));
   let tag = "";
+  // Time of the last good answer.
   let goodAt = Date.now();
-  // Difference between the clocks of the server and of the reader.
+  // Server time minus the time of the reader's clock, in ms.
   let offset = offsetOf(document);
+  // Earliest time of the next request.
   let notBefore = 0;
   let failures = 0;
-  /** Aborts the request that waits for its answer; undefined without one. */
+  // Aborts the open request; undefined without one.
   let asking;
   let hasEnded = false;
+  // Blocks of the last answer by key.
   let wanted = new Map();
+  // Number of changes that are not shown yet, since a person uses their blocks.
   let waiting = 0;
 
   const ticking = setInterval(tick, TICK_MS);
@@ -92,11 +96,11 @@ function keepCurrent(element) {
     showState();
   }
 
-  /** Waits as long as the server says, or longer after each failure. */
+  /** Delays the next request by the server's `Retry-After`, else longer after each failure. */
   function fail(answer) {
     failures += 1;
-    const told = 1_000 * Number(answer?.headers.get("retry-after"));
-    notBefore = Date.now() + (told || Math.min(ASK_MAX_MS, ASK_MS * 2 ** (failures - 1)));
+    const retryAfterMs = 1_000 * Number(answer?.headers.get("retry-after"));
+    notBefore = Date.now() + (retryAfterMs || Math.min(ASK_MAX_MS, ASK_MS * 2 ** (failures - 1)));
   }
 
   function end(...words) {
@@ -119,7 +123,7 @@ function keepCurrent(element) {
     sign.offer(waiting);
   }
 
-  /** Changes the blocks that differ. Those that a person uses wait, unless the person asks for them. */
+  /** Changes the blocks that differ. Blocks that a person uses change only if the person asked for it. */
   function update(isAsked) {
     const shown = blocksOf(document);
     waiting = 0;
@@ -138,7 +142,7 @@ function keepCurrent(element) {
     showState();
   }
 
-  /** Inserts a block that is new, after or before a block that is shown. */
+  /** Inserts a new block next to a neighbour that is shown. */
   function insert(block, shown) {
     const keys = new Map(Array.from(wanted, ([key, element]) => [element, key]));
     const find = (step) => {
@@ -179,8 +183,8 @@ function blocksOf(root) {
 }
 
 /**
- * True for a block that must not change now: a person writes or selects in it, points at moving rows,
- * or has the focus on something that the new block does not have. A block without a new one goes.
+ * True for a block that must not change now: a person writes or selects in it, points at rows that would
+ * move, or has the focus on an element that would vanish. `block` is undefined if `own` is to be removed.
  */
 function isUsed(own, block) {
   const selection = getSelection();
@@ -192,7 +196,7 @@ function isUsed(own, block) {
   return !block || !Array.from(all(focused.localName, block)).some((one) => isSame(one, focused));
 }
 
-/** True for elements that stand for the same thing for a person. */
+/** True for elements with the same address and id or, without these, the same text. */
 function isSame(one, other) {
   if (one.href || one.id) return one.href === other.href && one.id === other.id;
   return one.textContent === other.textContent;
@@ -208,7 +212,7 @@ function rowsOf(block) {
   return Array.from(all("tbody a[href], li a[href]", block), ({ href }) => href).join(" ");
 }
 
-/** Returns a copy of a block without what is never replaced and without relative times. */
+/** Returns a copy of a block for comparison: without forms, dialogs and times, and with closed details. */
 function contentOf(block) {
   const copy = block.cloneNode(true);
   for (const part of all("form, dialog, time", copy)) part.remove();
@@ -216,7 +220,7 @@ function contentOf(block) {
   return copy;
 }
 
-/** Adds the icons that only the new content uses. */
+/** Adds the icons that the open screen does not have yet. */
 function addIcons(page) {
   const sprite = document.querySelector(".sprite");
   for (const symbol of all(".sprite symbol", page)) {
@@ -225,7 +229,7 @@ function addIcons(page) {
   }
 }
 
-/** Returns the state of the installation in words: headlines by page, and counts by screen. */
+/** Returns the texts of the sidebar: headlines by page, and counts by screen. */
 function stateOf() {
   const state = new Map();
   for (const page of all("#side-page > span:not(.visually-hidden)")) {

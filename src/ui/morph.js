@@ -1,9 +1,9 @@
-// Makes parts of a page equal to newer ones, without replacing what stayed the same.
+// Makes parts of a page equal to newer ones. Elements that are the same stay in place.
 
 /** Elements that keep their content, since a reader may have changed it. */
 const KEPT = "form, dialog";
 const FIELD = "input:not([type=hidden]), select, textarea";
-/** First element that tells a row, a card or a group from its neighbours. */
+/** Elements, the first of which identifies its row, card or group. */
 const NAMING = "h2, h3, h4, a[href], strong, th, td";
 
 /** Makes an element equal to another one. Focus, open details, forms and dialogs stay. */
@@ -61,7 +61,7 @@ function morphChildren(element, wanted) {
   }
 }
 
-/** Returns the node for each goal: the one with the same key, else one that may become it. */
+/** Returns the node for each goal: the one with the same key, else a node that can be changed into it. */
 function pair(nodes, goals) {
   const pairs = new Map();
   const free = Map.groupBy(nodes, keyOf);
@@ -79,7 +79,7 @@ function pair(nodes, goals) {
   return pairs;
 }
 
-/** True for a node that must not become another one, since its form or its fields act on its object. */
+/** True for a node that must not be changed into another one, since its form or fields act on its object. */
 function hasOwnForm(node) {
   return node.id || node.matches?.(KEPT) || node.querySelector?.(`${KEPT}, ${FIELD}`);
 }

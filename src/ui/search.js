@@ -1,12 +1,12 @@
-// Keys that open the search, screens and a list of the keys, and results while a person types.
+// Keyboard shortcuts for the search, screens and the list of shortcuts, and search results while typing.
 
 const OFF = "allclear-shortcuts-off";
-/** Time for the second key of a shortcut. */
+/** Maximum time between the two keys of a shortcut. */
 const SECOND_KEY_MS = 1_500;
 /** Time without typing after which a search begins. */
 const TYPED_MS = 120;
 
-/** False where the browser keeps no settings. */
+/** True if shortcuts are turned off. False in browsers without local storage. */
 function isOff() {
   try {
     return localStorage.getItem(OFF) !== null;
@@ -20,7 +20,7 @@ let typing;
 /** Aborts the search for an earlier text. */
 let searching;
 
-/** True if a key belongs to what has the focus, or to a dialog. */
+/** True if a field has the focus or a dialog is open, so that shortcuts are inactive. */
 function isTyping({ target }) {
   return (
     target.closest?.("input, select, textarea, [contenteditable]") ||
@@ -58,7 +58,7 @@ document.addEventListener("input", ({ target }) => {
 });
 
 /**
- * Shows what is found for the text of a field. Resolves to false without an answer, and to undefined if the
+ * Shows the results for the text of a field. Resolves to false without an answer, and to undefined if the
  * text has changed meanwhile.
  */
 async function showFound(place, field) {
@@ -80,7 +80,7 @@ async function showFound(place, field) {
     if (focused) (Array.from(all("a", list)).find(({ href }) => href === focused) ?? field).focus();
     return true;
   } catch {
-    // The button sends the form.
+    // No results while typing; the button still sends the form.
     return signal.aborted ? undefined : false;
   }
 }
@@ -102,7 +102,7 @@ document.addEventListener("keydown", (event) => {
   (links[index + step] ?? (step < 0 ? place.querySelector("input") : links[index]))?.focus();
 });
 
-/** Opens the first result for the text as it is now. Without an answer, the form is sent. */
+/** Opens the first result for the current text. Without an answer, the form is sent. */
 async function openFirst(place) {
   clearTimeout(typing);
   const field = place.querySelector("input");
@@ -120,7 +120,7 @@ document.addEventListener("click", ({ target }) => {
   nameSwitch(button);
 });
 
-/** Says what the button that turns shortcuts off and on does now. */
+/** Labels the button with its next effect: turning shortcuts off or on. */
 function nameSwitch(button) {
   button.textContent = `Turn shortcuts ${isOff() ? "on" : "off"} in this browser`;
 }

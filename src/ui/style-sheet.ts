@@ -48,7 +48,7 @@ export const inlineStyle = lazy(() => {
   return { css, hash: sha256Base64(css) };
 });
 
-/** Returns the style sheet of a page without links, with a part of its own. */
+/** Returns the style sheet of a page without links, followed by `part`. */
 export function inlineStyleWith(part: string): { css: string; hash: string } {
   const css = inlineStyle().css + part;
   return { css, hash: sha256Base64(css) };

@@ -1,14 +1,21 @@
 import type { Tone } from "../domain/tone";
 
-const HEIGHT = 220;
+/** Height of the plot. */
+export const CHART_HEIGHT = 220;
 /** Height of the cap of a band, above the chart. */
 const CAP = 4;
-/** Width of a line with only one point, and least width of a band. */
+/** Width of a line with only one point. */
 const DASH = 6;
-const BAND_LEAST = 3;
+/** Minimum width of a band. */
+const BAND_MIN = 3;
 
-/** A point in units of the drawing. */
-export interface Placed {
+/** Rounds a length to a tenth. */
+export function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** Point of a chart in units of the drawing. */
+export interface PlacedPoint {
   x: number;
   left: number;
   right: number;
@@ -17,16 +24,17 @@ export interface Placed {
   tone: Tone;
 }
 
-interface Known {
+/** Point with a measurement. */
+interface MeasuredPoint {
   x: number;
   median: number;
   p95: number;
 }
 
-/** Divides points at those without a measurement. */
-export function inRuns(points: readonly Placed[]): Known[][] {
-  const runs: Known[][] = [];
-  let run: Known[] | undefined;
+/** Returns the runs of points with measurements. A run of one point becomes a short line. */
+export function measuredRuns(points: readonly PlacedPoint[]): MeasuredPoint[][] {
+  const runs: MeasuredPoint[][] = [];
+  let run: MeasuredPoint[] | undefined;
   for (const { x, median, p95 } of points) {
     if (median === null) {
       run = undefined;
@@ -46,24 +54,24 @@ export function inRuns(points: readonly Placed[]): Known[][] {
 }
 
 /** Returns the line through the medians of a run. */
-export function linePath(run: readonly Known[]): string {
+export function linePath(run: readonly MeasuredPoint[]): string {
   return run.map(({ x, median }, index) => `${index === 0 ? "M" : "L"}${x} ${median}`).join("");
 }
 
 /** Returns the area between the medians of a run and their 95th percentiles. */
-export function bandPath(run: readonly Known[]): string {
+export function bandPath(run: readonly MeasuredPoint[]): string {
   const back = run.toReversed().map(({ x, median }) => `L${x} ${median}`);
   const there = run.map(({ x, p95 }, index) => `${index === 0 ? "M" : "L"}${x} ${p95}`);
   return `${there.join("")}${back.join("")}Z`;
 }
 
 /** Returns the bars of one tone in the strip of results; worse ones are higher. */
-export function stripPath(points: readonly Placed[], tone: Tone): string {
+export function stripPath(points: readonly PlacedPoint[], tone: Tone): string {
   const height = { none: 2, ok: 8, maint: 8, degraded: 11, partial: 14, major: 14 }[tone];
   return points
     .filter((point) => point.tone === tone)
     .map(({ left, right }) => {
-      const width = Math.round(Math.max(1, (right - left) * 0.8) * 10) / 10;
+      const width = round(Math.max(1, (right - left) * 0.8));
       return `M${left} ${(14 - height) / 2}h${width}v${height}h-${width}z`;
     })
     .join("");
@@ -85,18 +93,18 @@ export function tintPaths(
       const areas: { left: number; right: number }[] = [];
       for (const { left, right } of own) {
         const last = areas.at(-1);
-        const end = Math.max(right, left + BAND_LEAST);
+        const end = Math.max(right, left + BAND_MIN);
         if (last && left <= last.right) last.right = Math.max(last.right, end);
         else areas.push({ left, right: end });
       }
       const draw = (top: number, height: number) =>
         areas
           .map(({ left, right }) => {
-            const width = Math.round((right - left) * 10) / 10;
+            const width = round(right - left);
             return `M${left} ${top}h${width}v${height}h-${width}z`;
           })
           .join("");
-      return { tone, tint: draw(0, HEIGHT), cap: draw(-CAP, CAP) };
+      return { tone, tint: draw(0, CHART_HEIGHT), cap: draw(-CAP, CAP) };
     },
   );
 }

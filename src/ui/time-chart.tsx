@@ -1,12 +1,21 @@
+import type { ComponentChildren } from "preact";
 import type { Tone } from "../domain/tone";
 import { Shape } from "./labels";
-import { bandPath, inRuns, linePath, type Placed, stripPath, tintPaths } from "./time-chart-paths";
+import {
+  bandPath,
+  CHART_HEIGHT,
+  linePath,
+  measuredRuns,
+  type PlacedPoint,
+  round,
+  stripPath,
+  tintPaths,
+} from "./time-chart-paths";
 import { timeScale } from "./time-scale";
 
-export const CHART_WIDTH = 960;
-export const CHART_HEIGHT = 220;
+const CHART_WIDTH = 960;
 
-/** Figures of a step of a chart. */
+/** Figures of one step of a chart. */
 export interface TimePoint {
   /** Unix ms. */
   from: number;
@@ -22,7 +31,7 @@ export interface TimePoint {
   failed?: string | undefined;
 }
 
-/** Time in which something was not well, drawn as a tinted band. */
+/** Time in a state other than up, drawn as a tinted band. */
 export interface TimeBand {
   from: number;
   to: number;
@@ -54,8 +63,8 @@ interface TimeChartProps {
 const THRESHOLD_REACH = 3;
 
 /**
- * Median and 95th percentile over time, with a threshold, outages, a strip of results on the same
- * axis and a table of the same.
+ * Median and 95th percentile over time, with a threshold and outages. A strip of results has the same
+ * axis, and a table has the same figures.
  */
 export function TimeChart(props: TimeChartProps) {
   const { name, from, to, points, bands, bandNames, threshold, ticks, write } = props;
@@ -65,7 +74,7 @@ export function TimeChart(props: TimeChartProps) {
   const { top, labels } = timeScale(isDrawn ? Math.max(highest, threshold.value) : highest);
   const x = (at: number) => round(((Math.min(to, at) - from) / (to - from)) * CHART_WIDTH);
   const y = (value: number) => round((1 - value / top) * CHART_HEIGHT);
-  const placed: Placed[] = points.map(({ median, p95, tone, ...span }) => ({
+  const placed: PlacedPoint[] = points.map(({ median, p95, tone, ...span }) => ({
     x: round((x(Math.max(from, span.from)) + x(span.to)) / 2),
     left: x(Math.max(from, span.from)),
     right: x(span.to),
@@ -73,39 +82,25 @@ export function TimeChart(props: TimeChartProps) {
     p95: p95 === null ? null : y(p95),
     tone,
   }));
-  const runs = inRuns(placed);
+  const runs = measuredRuns(placed);
   const shownNames = bandNames.filter(({ tone }) => bands.some((band) => band.tone === tone));
   return (
     <div class="time-chart" data-days>
       <ul class="chart-legend">
-        <li>
-          <svg class="legend-mark" viewBox="0 0 16 10" aria-hidden="true">
-            <path class="time-line" d="M0 5h16" />
-          </svg>
-          Median
-        </li>
-        <li>
-          <svg class="legend-mark" viewBox="0 0 16 10" aria-hidden="true">
-            <rect class="time-band" width="16" height="10" rx="2" />
-          </svg>
+        <LegendItem mark={<path class="time-line" d="M0 5h16" />}> Median</LegendItem>
+        <LegendItem mark={<rect class="time-band" width="16" height="10" rx="2" />}>
+          {" "}
           Up to the 95th percentile
-        </li>
+        </LegendItem>
         {threshold === undefined ? null : (
-          <li>
-            <svg class="legend-mark" viewBox="0 0 16 10" aria-hidden="true">
-              <path class="time-threshold" d="M0 5h16" />
-            </svg>
+          <LegendItem mark={<path class="time-threshold" d="M0 5h16" />}>
+            {" "}
             {threshold.name}
             {isDrawn ? null : ", beyond the scale"}
-          </li>
+          </LegendItem>
         )}
         {marks.length === 0 ? null : (
-          <li>
-            <svg class="legend-mark" viewBox="0 0 16 10" aria-hidden="true">
-              <path class="time-mark" d="M8 0v10" />
-            </svg>
-            {markName}
-          </li>
+          <LegendItem mark={<path class="time-mark" d="M8 0v10" />}> {markName}</LegendItem>
         )}
         {shownNames.map((each) => (
           <li key={each.tone}>
@@ -202,6 +197,18 @@ export function TimeChart(props: TimeChartProps) {
   );
 }
 
+/** Entry of the legend with the mark that the chart draws for it. */
+function LegendItem({ mark, children }: { mark: ComponentChildren; children: ComponentChildren }) {
+  return (
+    <li>
+      <svg class="legend-mark" viewBox="0 0 16 10" aria-hidden="true">
+        {mark}
+      </svg>
+      {children}
+    </li>
+  );
+}
+
 /** Table of the points, newest first. */
 function PointTable({ points, write }: Pick<TimeChartProps, "points" | "write">) {
   return (
@@ -228,7 +235,7 @@ function PointTable({ points, write }: Pick<TimeChartProps, "points" | "write">)
   );
 }
 
-/** "14:00 UTC: Median 90 ms, 95th percentile 120 ms, Failed checks 3 of 60". */
+/** Returns a point as text: "14:00 UTC: Median 90 ms, 95th percentile 120 ms, Failed checks 3 of 60". */
 function textOf({ name, median, p95, failed }: TimePoint, write: TimeChartProps["write"]): string {
   const texts =
     median === null
@@ -239,8 +246,4 @@ function textOf({ name, median, p95, failed }: TimePoint, write: TimeChartProps[
 
 function textOfValue(value: number | null, write: TimeChartProps["write"]): string {
   return value === null ? "–" : write(value);
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
 }

@@ -166,7 +166,7 @@ describeWithBrowser("an open screen of the dashboard", (browser) => {
     const shop = await create("Shop");
     await create("Wiki");
     const { page } = await openScreen(site, "/admin/monitors", session);
-    const box = (name: string) => page.getByRole("checkbox", { name: `Choose ${name}` });
+    const box = (name: string) => page.getByRole("checkbox", { name: `Select ${name}` });
     await box("Shop").check();
     await box("Wiki").check();
     expect((await call("DELETE", `/${shop}`)).status).toBe(204);

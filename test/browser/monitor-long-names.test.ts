@@ -87,12 +87,12 @@ describeWithBrowser("monitors with the longest names", (browser) => {
     await page.locator("#monitor-outages td.line a").click();
     await page.getByRole("link", { name: "Back to 24 hours" }).click();
     await page.getByRole("link", { name: "Monitors", exact: true }).first().click();
-    await page.getByLabel("Choose Shop").check();
+    await page.getByLabel("Select Shop").check();
     await page.getByRole("button", { name: "Tag", exact: true }).click();
     await page.getByLabel("Tag", { exact: true }).fill("production");
     await page.getByRole("button", { name: "Change tags" }).click();
     await page.getByText("1 monitor is tagged “production”.").waitFor();
-    await page.getByLabel("Choose Shop").check();
+    await page.getByLabel("Select Shop").check();
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByRole("button", { name: "Delete 1 monitor" }).click();
     await page.getByText("1 monitor is deleted.").waitFor();

@@ -43,15 +43,15 @@ export function VersionCard({ facts }: { facts: InstallationFacts }) {
   );
 }
 
-/** Shares of a disk from which its space is a problem. */
-const LOW = 0.85;
+/** Used shares of a disk above which the card warns. */
+const GETTING_FULL = 0.85;
 const ALMOST_FULL = 0.95;
 
 /** Size of the database, and space of its file system. */
 export function DiskCard({ facts }: { facts: InstallationFacts }) {
   const { databaseBytes, logBytes, disk } = facts;
   const log = logBytes === 0 ? "" : `, and its log ${formatBytes(logBytes)}`;
-  const sizes = `The database has ${formatBytes(databaseBytes)}${log}.`;
+  const sizes = `The database file has ${formatBytes(databaseBytes)}${log}.`;
   if (!disk) {
     return (
       <DetailCard title="Disk" liveId="general-disk">
@@ -95,10 +95,10 @@ export function DiskCard({ facts }: { facts: InstallationFacts }) {
 }
 
 function toneOf(used: number): Tone {
-  return used > ALMOST_FULL ? "major" : used > LOW ? "degraded" : "ok";
+  return used > ALMOST_FULL ? "major" : used > GETTING_FULL ? "degraded" : "ok";
 }
 
-/** Last backup, and the button for another one. */
+/** Last backup, and the button that downloads a new one. */
 export function BackupCard({ facts }: { facts: InstallationFacts }) {
   const { lastBackup, now } = facts;
   return (
@@ -119,7 +119,7 @@ export function BackupCard({ facts }: { facts: InstallationFacts }) {
           </ul>
         ) : (
           <p class="detail-body detail-note">
-            The last backup by dashboard or command line appears here.
+            The last backup from the dashboard or the command line appears here.
           </p>
         )}
       </div>
@@ -139,7 +139,7 @@ interface LimitsProps {
   publicRateLimit: number;
 }
 
-/** Limits of this server, and counts that have no limit. */
+/** Limits of this server, and counts without a limit. */
 export function LimitsCard({ facts, publicRateLimit }: LimitsProps) {
   const { monitors, components } = facts;
   const kib = (bytes: number) => `${bytes / 1_024} KiB`;
@@ -150,14 +150,14 @@ export function LimitsCard({ facts, publicRateLimit }: LimitsProps) {
         items={[
           { label: "Monitors", value: `${number(monitors)}, no limit` },
           { label: "Components", value: `${number(components)}, no limit` },
-          { label: "Updates", value: `${UPDATES_MAX} an incident or maintenance` },
-          { label: "Custom domains", value: `${DOMAINS_MAX} a page` },
+          { label: "Updates", value: `${UPDATES_MAX} per incident or maintenance` },
+          { label: "Custom domains", value: `${DOMAINS_MAX} per page` },
           {
-            label: "API, a key",
+            label: "API with a key",
             value: `${number(DEFAULT_RATE_LIMIT)} requests a minute by default`,
           },
-          { label: "API, no key", value: `${number(publicRateLimit)} requests a minute` },
-          { label: "Request", value: kib(BODY_MAX_BYTES) },
+          { label: "API without a key", value: `${number(publicRateLimit)} requests a minute` },
+          { label: "Request body", value: kib(BODY_MAX_BYTES) },
           { label: "Logo", value: kib(LOGO_MAX_BYTES) },
         ]}
       />
@@ -174,13 +174,13 @@ export function ThemeCard({ theme }: { theme: Theme }) {
   );
 }
 
-/** "22 Nov 2026, 08:11 UTC" for a time in unix ms. */
+/** Returns a time in unix ms as text: "22 Nov 2026, 08:11 UTC". */
 function timeOf(at: number): string {
   const iso = toIso(at);
   return `${shortDay(iso)}, ${iso.slice(11, 16)} UTC`;
 }
 
-/** "3 days 6 h" for a span in ms. */
+/** Returns a duration in ms as text: "3 days 6 h". */
 function span(ms: number): string {
   const days = Math.floor(ms / DAY_MS);
   if (days === 0) return duration(Math.floor(ms / MINUTE_MS));

@@ -34,7 +34,7 @@ interface GeneralProps {
   settings: SettingsInForce;
   facts: InstallationFacts;
   theme: Theme;
-  /** Reason for which there is no backup, after an attempt. */
+  /** Reason why the requested backup was not written. */
   backupProblem?: string | undefined;
 }
 
@@ -72,7 +72,7 @@ export function General(props: GeneralProps) {
 
 interface FormProps<State> {
   state: State;
-  /** Flag or variable that sets the value, which cannot be changed here then. */
+  /** Flag or variable that sets the value. If there is one, the value cannot be changed here. */
   setter: string | undefined;
 }
 
@@ -121,7 +121,7 @@ function AllowedNetworks({ state, setter }: FormProps<StateOf<typeof NETWORKS_FO
   );
 }
 
-/** Value that a flag or a variable sets. */
+/** Value that a flag or variable sets, without a form. */
 function Fixed({ setter, children }: { setter: string; children: ComponentChildren }) {
   return (
     <>

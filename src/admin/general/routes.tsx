@@ -30,7 +30,7 @@ import { readFacts } from "./facts";
 import { ADDRESS_FORM, General, NETWORKS_FORM } from "./general";
 import type { SettingsInForce } from "./settings-table";
 
-/** Text that was submitted and rejected, or the reason for which a backup failed. */
+/** Rejected text of a form, or the reason why a backup failed. */
 interface Rejected {
   address?: { text: string; errors: readonly FieldError[] };
   networks?: { text: string; errors: readonly FieldError[] };

@@ -12,7 +12,7 @@ import {
 import { plural } from "../../kernel/text";
 import { DenseRow, DenseTable, DetailCard, TextCell } from "../../ui";
 
-/** Settings in force, with those of the dashboard. */
+/** Settings in force: those of the configuration and of the dashboard. */
 export interface SettingsInForce {
   config: Config;
   publicAddress: string;
@@ -31,7 +31,7 @@ interface Setting {
 
 /** Every option, in the order of the table. An option without an entry does not compile. */
 const SETTINGS: Readonly<Record<OptionName, Setting>> = {
-  listen: { label: "Listens on", isCode: true, show: ({ config }) => addressOf(config.listen) },
+  listen: { label: "Listen address", isCode: true, show: ({ config }) => addressOf(config.listen) },
   baseUrl: { label: "Public address", isCode: true, show: ({ publicAddress }) => publicAddress },
   dataDir: { label: "Data directory", isCode: true, show: ({ config }) => resolve(config.dataDir) },
   trustedProxies: {
@@ -51,39 +51,39 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
   },
   publicRateLimit: {
     label: "Requests without a key",
-    show: ({ config }) => `${config.publicRateLimit.toLocaleString("en")} a minute`,
+    show: ({ config }) => `${config.publicRateLimit.toLocaleString("en")} per minute`,
   },
   bucketCapacity: {
-    label: "Counted clients",
+    label: "Rate-limited clients",
     show: ({ config }) => config.bucketCapacity.toLocaleString("en"),
   },
   logLevel: { label: "Log level", show: ({ config }) => config.logLevel },
   keepResultsHours: {
-    label: "Keeps results of checks",
+    label: "Check results are kept for",
     show: ({ config }) => plural(config.keepResultsHours, "hour"),
   },
   keepMinutesDays: {
-    label: "Keeps figures by minute",
+    label: "Figures by minute are kept for",
     show: ({ config }) => plural(config.keepMinutesDays, "day"),
   },
   keepHoursDays: {
-    label: "Keeps figures by hour",
+    label: "Figures by hour are kept for",
     show: ({ config }) => plural(config.keepHoursDays, "day"),
   },
   keepEventsDays: {
-    label: "Keeps events",
+    label: "Events are kept for",
     show: ({ config }) => plural(config.keepEventsDays, "day"),
   },
   keepKeyHoursDays: {
-    label: "Keeps use of keys by hour",
+    label: "Hourly use of API keys is kept for",
     show: ({ config }) => plural(config.keepKeyHoursDays, "day"),
   },
   keepAuditDays: {
-    label: "Keeps the activity",
+    label: "Activity is kept for",
     show: ({ config }) => plural(config.keepAuditDays, "day"),
   },
   keepAddressesDays: {
-    label: "Keeps client addresses",
+    label: "Client addresses are kept for",
     show: ({ config }) => plural(config.keepAddressesDays, "day"),
   },
 };

@@ -9,7 +9,7 @@ const SUFFIX = " (copy)";
  * values and bodies are secrets, so headers and the body are left out.
  */
 export function cloneResource(monitor: Monitor): Readonly<Record<string, unknown>> {
-  // By code points, so that no character is cut in half.
+  // Cut between code points, so that no character is split.
   const name = [...monitor.name].slice(0, NAME_MAX - SUFFIX.length).join("");
   return {
     ...monitorResource(monitor),

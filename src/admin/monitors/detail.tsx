@@ -1,4 +1,5 @@
 import { uptimeOf } from "../../features/monitors";
+import { EXPIRES_SOON_MS } from "../../domain/expiry";
 import { type Role, roleAllows } from "../../domain/role";
 import { percent } from "../../kernel/numbers";
 import { SECOND_MS, toIso } from "../../kernel/time";
@@ -21,7 +22,6 @@ import { MONITORS_PATH } from "../paths";
 import { MonitorFacts } from "./facts";
 import { LastChecks, Troubles } from "./history";
 import { LatencyChart } from "./latency-chart";
-import { SOON_MS } from "./list-row";
 import { cloneMonitorPath, pathsOfMonitor } from "./monitor-paths";
 import type { MonitorView } from "./monitor-view";
 import { AffectedComponents, Notified, OwnIncidents } from "./neighbours";
@@ -30,7 +30,7 @@ import { LastResult, Since } from "./state";
 import { TYPE_FORMS } from "./types";
 import { latencyInWords, targetOf, timeInWords, typeLabel } from "./words";
 
-/** One monitor: current state, history, its neighbours and its configuration. */
+/** Screen of one monitor: current state, history, related objects and configuration. */
 export function MonitorDetail(props: {
   view: MonitorView;
   /** Time of the next check in unix ms, if one is planned. */
@@ -142,7 +142,7 @@ function Now(props: { view: MonitorView; nextCheckAt: number | undefined; now: n
           <RelativeTime
             at={toIso(end)}
             now={now}
-            {...(end - now < SOON_MS ? { tone: end <= now ? "major" : "degraded" } : {})}
+            {...(end - now < EXPIRES_SOON_MS ? { tone: end <= now ? "major" : "degraded" } : {})}
           />
         </HeadFact>
       )}
@@ -175,7 +175,7 @@ function Ranges({ view }: { view: MonitorView }) {
 
 function Figures({ view, now }: { view: MonitorView; now: number }) {
   const { times, total, outageCount, cutAt, range, record } = view;
-  // Figures of a part of the range would be taken for those of the whole.
+  // Uptime of only a part of the range would be misleading.
   const isCut = cutAt !== undefined;
   const latency = (ms: number | null) => (ms === null ? "–" : latencyInWords(ms));
   const last = range.isZoomed ? "in this time" : range.label;

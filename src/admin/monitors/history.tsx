@@ -42,7 +42,8 @@ export function Troubles({ view, now }: { view: MonitorView; now: number }) {
       )}
       {earlier > 0 || cutAt !== undefined ? (
         <p class="muted detail-body">
-          {cutAt === undefined ? earlier.toLocaleString("en") : "Many"} earlier ones are not listed.
+          {cutAt === undefined ? earlier.toLocaleString("en") : "Many"} earlier entries are not
+          listed.
         </p>
       ) : null}
     </DetailCard>

@@ -69,7 +69,7 @@ export function LatencyChart({ name, view }: { name: string; view: MonitorView }
   );
 }
 
-/** Returns the tone of a step: failed checks, then slow times, maintenance, and good ones. */
+/** Returns the tone of a step: that of failed checks, else of slow times, maintenance or good checks. */
 function toneOf(times: StateTimes | undefined, checks: number, failures: number): Tone {
   if (failures > 0 || (times?.down ?? 0) > 0) return "major";
   if ((times?.degraded ?? 0) > 0) return "degraded";
@@ -77,7 +77,7 @@ function toneOf(times: StateTimes | undefined, checks: number, failures: number)
   return checks > 0 ? "ok" : "none";
 }
 
-/** Returns the round times below a chart, away from its ends. */
+/** Returns round times for the labels below a chart, except near its ends. */
 function ticksOf({ span, tickMs }: Range, first: number): { at: number; label: string }[] {
   const margin = (span.to - first) / 50;
   const ticks: { at: number; label: string }[] = [];

@@ -1,8 +1,9 @@
 import type { MonitorRecord, PeriodState, RecentTimes } from "../../features/monitors";
+import { EXPIRES_SOON_MS } from "../../domain/expiry";
 import { MONITOR_TONES, type Tone } from "../../domain/tone";
 import { percent } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
-import { DAY_MS, SECOND_MS, toIso } from "../../kernel/time";
+import { SECOND_MS, toIso } from "../../kernel/time";
 import {
   DenseRow,
   FigureCell,
@@ -20,9 +21,7 @@ import { Tags } from "./tags";
 import { TYPE_FORMS } from "./types";
 import { latencyInWords, targetOf, timeInWords, typeLabel } from "./words";
 
-/** Remaining time below which a certificate's expiry is highlighted. */
-export const SOON_MS = 14 * DAY_MS;
-/** Components named in a row. Further ones are counted. */
+/** Maximum numbers of components and tags named in a row. Further ones are counted. */
 const COMPONENTS_NAMED = 2;
 const TAGS_SHOWN = 3;
 
@@ -49,14 +48,14 @@ export function MonitorRow({ record, recent, canPick, now }: RowProps) {
   const { row, state, components, lastCheck } = record;
   return (
     <DenseRow>
-      {canPick ? <PickCell name="id" value={row.id} label={`Choose ${row.name}`} /> : null}
+      {canPick ? <PickCell name="id" value={row.id} label={`Select ${row.name}`} /> : null}
       <NameCell
         shape={<StateShape state={state.state} />}
         href={monitorPath(row.id)}
         name={row.name}
         state={<RowState record={record} now={now} />}
         note={<RowNote record={record} now={now} />}
-        tags={<Tags tags={row.tags} most={TAGS_SHOWN} />}
+        tags={<Tags tags={row.tags} max={TAGS_SHOWN} />}
       />
       <TextCell isSecondary>
         <ComponentLinks components={components} />
@@ -80,7 +79,7 @@ export function MonitorRow({ record, recent, canPick, now }: RowProps) {
   );
 }
 
-/** State after the name: only for screen readers if it is up, which the shape says. */
+/** State after the name. “Up” is written only for screen readers, since the shape shows it. */
 function RowState({ record: { state }, now }: { record: MonitorRecord; now: number }) {
   if (state.state === "up") return <span class="visually-hidden">, {MONITOR_WORDS.up}</span>;
   return (
@@ -93,10 +92,10 @@ function RowState({ record: { state }, now }: { record: MonitorRecord; now: numb
   );
 }
 
-/** A certificate that expires soon, the interval of a job's calls, or type and target. */
+/** Expiry of a certificate that expires soon, else the interval of a job's heartbeats, else type and target. */
 function RowNote({ record: { row, state }, now }: { record: MonitorRecord; now: number }) {
   const { certificateExpiresAt: end, heartbeatAt } = state;
-  if (end !== null && end - now < SOON_MS) {
+  if (end !== null && end - now < EXPIRES_SOON_MS) {
     return (
       <span class={`state t-${end <= now ? "major" : "degraded"}`}>
         Certificate {end <= now ? "expired" : "expires"} <RelativeTime at={toIso(end)} now={now} />
@@ -153,7 +152,7 @@ interface LastDayProps {
   recent: RecentTimes | undefined;
 }
 
-/** The last 24 hours of a monitor as bars of half an hour. */
+/** Last 24 hours of a monitor as bars of half an hour. */
 export function LastDay({ name, recent }: LastDayProps) {
   const periods = recent?.periods ?? Array.from({ length: 48 }, () => "unknown" as const);
   return (
@@ -171,7 +170,7 @@ const PERIOD_WORDS = [
   { state: "unknown", word: "unknown" },
 ] as const;
 
-/** "down in 2 half hours, slow in 1 half hour", or "up". */
+/** Returns periods as text: "down in 2 half hours, slow in 1 half hour", or "up". */
 function describe(periods: readonly PeriodState[]): string {
   const texts = PERIOD_WORDS.flatMap(({ state, word }) => {
     const count = periods.filter((period) => period === state).length;

@@ -36,7 +36,7 @@ export function StateTabs({ list }: { list: MonitorListing }) {
   );
 }
 
-/** Shape of a monitor's state; a text with the state must follow. */
+/** Shape of a monitor's state. The caller also shows the state as text. */
 export function StateShape({ state }: { state: MonitorState }) {
   return <Shape tone={MONITOR_TONES[state]} isPaused={state === "paused"} />;
 }
@@ -91,7 +91,7 @@ export function MonitorToolbar({ list }: { list: MonitorListing }) {
           name="page"
           options={[
             { value: "", label: "Every page" },
-            ...pages.map((one) => ({ value: one.slug, label: labelAmong(pages, one) })),
+            ...pages.map((each) => ({ value: each.slug, label: labelAmong(pages, each) })),
           ]}
           value={page?.slug ?? ""}
         />

@@ -17,7 +17,7 @@ import { filteredPath, MonitorToolbar, StateTabs } from "./list-tabs";
 import { countOf, type MonitorListing } from "./listing";
 import { NEW_MONITOR_PATH, SELECTED_MONITORS_PATH } from "./monitor-paths";
 
-const PICK_COLUMN = { label: "Choose", isHidden: true };
+const PICK_COLUMN = { label: "Select", isHidden: true };
 
 const ORDER_WORDS = { state: "worst first", name: "by name" } as const;
 
@@ -33,7 +33,7 @@ function nameColumn(list: MonitorListing) {
   };
 }
 
-/** `/admin/monitors`: monitors with state, last day and figures, worst first. */
+/** `/admin/monitors`: monitors with state, last 24 hours and figures, worst first. */
 export function MonitorList(props: { list: MonitorListing; role: Role; now: number }) {
   const { list, role, now } = props;
   const { records } = list;
@@ -94,7 +94,7 @@ function CreateLink() {
   );
 }
 
-/** Form around the rows, whose buttons act on the chosen monitors. */
+/** Form around the rows, whose buttons act on the selected monitors. */
 function SelectionForm(props: { list: MonitorListing; children: ComponentChildren }) {
   const { before, records } = props.list;
   const total = countOf(props.list, props.list.state);
@@ -105,10 +105,10 @@ function SelectionForm(props: { list: MonitorListing; children: ComponentChildre
   return (
     <form method="post" action={action}>
       <BulkBar
-        label="With the chosen monitors"
+        label="Actions for the selected monitors"
         all={total > records.length ? { name: "all", count: total } : undefined}
       >
-        {/* Enter presses the first button. */}
+        {/* Enter presses the first button, so it must be harmless. */}
         <Button name="intent" value="check">
           <Icon name="refresh-cw" />
           Check now

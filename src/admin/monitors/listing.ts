@@ -20,7 +20,7 @@ import { type ListQuery, readListQuery } from "../timeline/list-frame";
 
 const PAGE_SIZE = 25;
 const SEARCH_MAX = 200;
-/** Tags that the filter offers. Others are filtered by with the links of monitors. */
+/** Maximum number of tags that the filter offers. The chips of monitors filter by any tag. */
 const TAGS_OFFERED = 200;
 
 /** Content of one screen of the list of monitors. */

@@ -24,13 +24,13 @@ const CHECKS_SHOWN = 15;
 const TROUBLES_SHOWN = 20;
 const INCIDENTS_READ = 50;
 /**
- * Changes of state that are read, the newest: 10,000 take 7 ms. A monitor that changes at each check
- * has 500,000 in a month.
+ * Maximum number of changes of state that are read, newest first: 10,000 take 7 ms. A monitor that
+ * changes at each check may have 500,000 in a month.
  */
-const SPANS_MOST = 10_000;
+const SPANS_MAX = 10_000;
 
 /** Component whose status a monitor sets. */
-export interface MonitoredComponent {
+interface MonitoredComponent {
   id: string;
   name: string;
   /** Current status of the component. */
@@ -39,7 +39,7 @@ export interface MonitoredComponent {
   ownStatus: ComponentStatus | undefined;
 }
 
-export type OwnIncident = ReturnType<typeof listIncidentsOfMonitor>[number];
+type OwnIncident = ReturnType<typeof listIncidentsOfMonitor>[number];
 
 /** Outage or slow time with the incident that the monitor had open. */
 export interface ListedTrouble extends Trouble {
@@ -67,9 +67,9 @@ export interface MonitorView {
   total: LatencyFigures;
   /** Last results, newest first. */
   checks: readonly CheckRow[];
-  /** Incidents that it opened, newest first. */
+  /** Incidents that the monitor opened, newest first. */
   incidents: readonly OwnIncident[];
-  /** Webhooks that get the messages of this monitor. */
+  /** Webhooks that get messages about this monitor. */
   webhooks: readonly WebhookRow[];
 }
 
@@ -85,9 +85,9 @@ export function readMonitorView(
   const read = listNewestSpans(reader, {
     monitorNum: num,
     ...range.span,
-    limit: SPANS_MOST + 1,
+    limit: SPANS_MAX + 1,
   }).toReversed();
-  const isCut = read.length > SPANS_MOST;
+  const isCut = read.length > SPANS_MAX;
   const spans = isCut ? read.slice(1) : read;
   const troubles = troublesOf(spans, range.span, now).toReversed();
   const incidents = listIncidentsOfMonitor(reader, { monitorId: id, limit: INCIDENTS_READ });

@@ -6,7 +6,7 @@ import { Chip, DetailCard, DetailRow, Icon, RelativeTime, Shape, STATUS_WORDS } 
 import { componentPath, incidentPath, webhookPath } from "../paths";
 import type { MonitorView } from "./monitor-view";
 
-/** Incidents listed beside the monitor. */
+/** Maximum number of incidents in the card. */
 const INCIDENTS_SHOWN = 10;
 
 /** Components whose status a monitor sets. */
@@ -78,12 +78,12 @@ export function OwnIncidents({ view, now }: { view: MonitorView; now: number }) 
   );
 }
 
-/** Webhooks that get the messages of a monitor, for those who may open them. */
+/** Webhooks that get messages about a monitor, for roles that may open them. */
 export function Notified({ view }: { view: MonitorView }) {
   return (
     <DetailCard title="Notified" liveId="monitor-notified" isFlush>
       {view.webhooks.length === 0 ? (
-        <p class="muted detail-body">No webhook gets the messages of this monitor.</p>
+        <p class="muted detail-body">No webhook gets messages about this monitor.</p>
       ) : (
         <ul>
           {view.webhooks.map((webhook) => (
@@ -100,7 +100,7 @@ export function Notified({ view }: { view: MonitorView }) {
               title={webhookName(webhook)}
               note={
                 !webhook.enabled
-                  ? "Webhook · switched off"
+                  ? "Webhook · disabled"
                   : webhook.failingSince === null
                     ? "Webhook"
                     : "Webhook · failing"

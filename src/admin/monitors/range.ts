@@ -16,19 +16,20 @@ const RANGES = {
 type RangeName = keyof typeof RANGES;
 export const RANGE_NAMES = Object.keys(RANGES) as RangeName[];
 
-/** Lengths of chart points and distances of times in a part that was zoomed into. */
+/** Lengths of chart points, and distances between time labels, in a zoomed part. */
 const STEPS = [1, 5, 30, 120, 720, 1_440, 7_200].map((minutes) => minutes * MINUTE_MS);
 const TICKS = [1, 5, 10, 30, 60, 180, 720, 1_440, 7_200, 21_600, 86_400].map(
   (minutes) => minutes * MINUTE_MS,
 );
-const POINTS_MOST = 80;
-const TICKS_MOST = 8;
-/** Shortest part that can be zoomed into, and the least time shown around an outage. */
-const ZOOM_LEAST_MS = 5 * MINUTE_MS;
-const MARGIN_LEAST_MS = 15 * MINUTE_MS;
+const POINTS_MAX = 80;
+const TICKS_MAX = 8;
+/** Shortest part that can be zoomed into. */
+const ZOOM_MIN_MS = 5 * MINUTE_MS;
+/** Minimum time shown before and after an outage. */
+const MARGIN_MIN_MS = 15 * MINUTE_MS;
 
 export interface Range {
-  /** Named range, which a zoomed part leads back to. */
+  /** Named range; of a zoomed part, the range before zooming. */
   name: RangeName;
   isZoomed: boolean;
   /** "last 24 hours", or the times of a zoomed part. */
@@ -37,12 +38,12 @@ export interface Range {
   span: Span;
   /** Periods of the chart points, aligned to UTC. The last one may be incomplete. */
   steps: readonly Span[];
-  /** Distance of the times below the chart, in ms. */
+  /** Distance between time labels below the chart, in ms. */
   tickMs: number;
 }
 
-/** Time for which figures by minute and by hour are kept, in ms. */
-interface Kept {
+/** Times for which figures by minute and by hour are stored, in ms. */
+interface Retention {
   minutesMs: number;
   hoursMs: number;
 }
@@ -54,12 +55,12 @@ export function rangeLabel(name: RangeName): string {
 }
 
 /**
- * Returns the length of chart points, at least `leastMs`. Points shorter than the check interval would
- * leave gaps between them. At least two points remain.
+ * Returns the length of chart points, at least `minMs`, and if possible the check interval: shorter points
+ * would leave gaps. At least two points remain.
  */
-function stepFor(leastMs: number, lengthMs: number, intervalMs: number): number {
-  const wanted = Math.max(leastMs, Math.min(intervalMs, lengthMs / 4));
-  return STEPS.find((step) => step >= wanted) ?? leastMs;
+function stepFor(minMs: number, lengthMs: number, intervalMs: number): number {
+  const wanted = Math.max(minMs, Math.min(intervalMs, lengthMs / 4));
+  return STEPS.find((step) => step >= wanted) ?? minMs;
 }
 
 /**
@@ -67,7 +68,7 @@ function stepFor(leastMs: number, lengthMs: number, intervalMs: number): number 
  * and `to`, the times of a part that was zoomed into. Invalid ones are ignored. `intervalMs` is the
  * interval of the checks.
  */
-export function readRange(query: Query, now: number, kept: Kept, intervalMs = 0): Range {
+export function readRange(query: Query, now: number, kept: Retention, intervalMs = 0): Range {
   const name = RANGE_NAMES.find((each) => each === query["range"]) ?? "24h";
   const zoomed = readZoom(query, now);
   if (zoomed) return zoomedRange(name, zoomed, now - zoomed.from, kept, intervalMs);
@@ -85,7 +86,7 @@ function readZoom(query: Query, now: number): Span | undefined {
   if (from === undefined || end === undefined) return undefined;
   const to = Math.min(end, now);
   const lengthMs = to - from;
-  const isValid = lengthMs >= ZOOM_LEAST_MS && lengthMs <= RANGES["1y"].lengthMs && from >= 0;
+  const isValid = lengthMs >= ZOOM_MIN_MS && lengthMs <= RANGES["1y"].lengthMs && from >= 0;
   return isValid ? { from, to } : undefined;
 }
 
@@ -94,13 +95,13 @@ function zoomedRange(
   name: RangeName,
   span: Span,
   ageMs: number,
-  kept: Kept,
+  kept: Retention,
   intervalMs: number,
 ): Range {
   const lengthMs = span.to - span.from;
   const isKept = (step: number) =>
     step >= DAY_MS || ageMs < (step >= HOUR_MS ? kept.hoursMs : kept.minutesMs);
-  const least = STEPS.find((step) => lengthMs / step <= POINTS_MOST && isKept(step)) ?? DAY_MS;
+  const least = STEPS.find((step) => lengthMs / step <= POINTS_MAX && isKept(step)) ?? DAY_MS;
   const stepMs = stepFor(least, lengthMs, intervalMs);
   const first = Math.floor(span.from / stepMs) * stepMs;
   return {
@@ -109,7 +110,7 @@ function zoomedRange(
     label: spanName(span),
     span,
     steps: stepsOf({ from: first, to: span.to }, stepMs),
-    tickMs: TICKS.find((tick) => lengthMs / tick <= TICKS_MOST) ?? 60 * DAY_MS,
+    tickMs: TICKS.find((tick) => lengthMs / tick <= TICKS_MAX) ?? 60 * DAY_MS,
   };
 }
 
@@ -128,9 +129,9 @@ export function rangeQuery({ name, isZoomed, span }: Range): string {
   });
 }
 
-/** Returns the query that zooms into a time and what was before and after it. */
+/** Returns the query that zooms into a time with a margin before and after it. */
 export function zoomQuery({ name }: Range, time: Span, now: number): string {
-  const margin = Math.max(MARGIN_LEAST_MS, time.to - time.from);
+  const margin = Math.max(MARGIN_MIN_MS, time.to - time.from);
   const from = Math.floor((time.from - margin) / MINUTE_MS) * MINUTE_MS;
   const to = Math.min(now, Math.ceil((time.to + margin) / MINUTE_MS) * MINUTE_MS);
   const longest = RANGES["1y"].lengthMs;

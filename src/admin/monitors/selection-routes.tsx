@@ -15,7 +15,7 @@ import {
   CHANGES,
   changeMonitors,
   checkMonitors,
-  chosenMonitors,
+  selectedMonitors,
   type Message,
   rejectionOf,
   SELECTION_MAX,
@@ -29,11 +29,11 @@ type SentAt = ScreenRequest & { query: Query; body: SentForm };
 
 const TagBody = Type.Object({ tag: TagText, action: OneOf(["add", "remove"] as const) });
 
-/** Adds the routes that act on the monitors that were chosen in the list. */
+/** Adds the routes that act on the monitors that were selected in the list. */
 export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
   const { ctx, flashes, monitoring, render } = deps;
 
-  /** Returns the place in the list from which monitors were chosen. */
+  /** Returns the place in the list from which monitors were selected. */
   function backOf(query: Query): string {
     const list = readMonitorList(ctx.db, query, ctx.clock.now());
     return filteredPath(list, { before: list.before });
@@ -52,8 +52,8 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
     return back(at, message);
   }
 
-  /** Runs `act` with the chosen ids, or goes back with the reason to reject them. */
-  async function withChosen(at: SentAt, act: (ids: string[]) => Promise<Response>) {
+  /** Runs `act` with the selected ids, or goes back with the reason to reject them. */
+  async function withSelected(at: SentAt, act: (ids: string[]) => Promise<Response>) {
     const ids =
       at.body.text("all") === "1"
         ? listMatchingIds(ctx.db, at.query, SELECTION_MAX + 1)
@@ -62,15 +62,15 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
     return rejection === undefined ? act(ids) : back(at, { tone: "major", text: rejection });
   }
 
-  /** Asks before something is done with the chosen monitors that exist. */
+  /** Asks before something is done with the selected monitors that exist. */
   async function ask(
     at: SentAt,
     ids: readonly string[],
-    screen: (monitors: ReturnType<typeof chosenMonitors>, backPath: string) => Screen,
+    screen: (monitors: ReturnType<typeof selectedMonitors>, backPath: string) => Screen,
   ): Promise<Response> {
-    const monitors = chosenMonitors(ctx.db, ids);
+    const monitors = selectedMonitors(ctx.db, ids);
     if (monitors.length === 0) {
-      return back(at, { tone: "major", text: "The chosen monitors no longer exist." });
+      return back(at, { tone: "major", text: "The selected monitors no longer exist." });
     }
     return render.screen(at, screen(monitors, backOf(at.query)));
   }
@@ -88,7 +88,7 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
     }));
   }
 
-  // An address that a browser can be left at, such as after a renewed sign-in.
+  // A browser can open these addresses with GET, such as after signing in again.
   for (const path of ["/selected", "/selected/delete", "/selected/tag"] as const) {
     area.screen(path, "Redirect to the list of monitors", () => ({ path: MONITORS_PATH }));
   }
@@ -98,7 +98,7 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
       "/selected",
       ({ request, requestContext, query, body }) => {
         const at = { request, requestContext, query, body };
-        return withChosen(at, async (ids) => {
+        return withSelected(at, async (ids) => {
           const intent = body.text("intent");
           switch (intent) {
             case "check":
@@ -114,25 +114,25 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
             case "tag":
               return askForTag(at, ids, TAG_FORM.state(TAG_FORM.initial(), {}));
             default:
-              return back(at, { tone: "major", text: "Choose what to do with the monitors." });
+              return back(at, { tone: "major", text: "Select an action for the monitors." });
           }
         });
       },
-      { ...formBody(), ...screenOperation("Act on chosen monitors", session("admin")) },
+      { ...formBody(), ...screenOperation("Act on selected monitors", session("admin")) },
     )
     .post(
       "/selected/delete",
       ({ request, requestContext, query, body }) => {
         const at = { request, requestContext, query, body };
-        return withChosen(at, (ids) => change(at, ids, CHANGES.delete));
+        return withSelected(at, (ids) => change(at, ids, CHANGES.delete));
       },
-      { ...formBody(), ...screenOperation("Delete chosen monitors", session("admin")) },
+      { ...formBody(), ...screenOperation("Delete selected monitors", session("admin")) },
     )
     .post(
       "/selected/tag",
       ({ request, requestContext, query, body }) => {
         const at = { request, requestContext, query, body };
-        return withChosen(at, async (ids) => {
+        return withSelected(at, async (ids) => {
           const values = TAG_FORM.read(body);
           const { tag, action } = TAG_FORM.parse(values, {}).body;
           const { errors } = examine(TagBody, { tag, action });
@@ -141,6 +141,6 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
             : askForTag(at, ids, TAG_FORM.rejected(values, errors.all, {}), 422);
         });
       },
-      { ...formBody(), ...screenOperation("Tag chosen monitors", session("admin")) },
+      { ...formBody(), ...screenOperation("Tag selected monitors", session("admin")) },
     );
 }

@@ -9,15 +9,15 @@ import { textField } from "../forms/text-fields";
 import { MONITORS_PATH, monitorPath } from "../paths";
 import { SELECTED_MONITORS_PATH } from "./monitor-paths";
 
-export type TagAction = "add" | "remove";
+type TagAction = "add" | "remove";
 
 interface SelectedProps {
   monitors: readonly MonitorRow[];
-  /** Path of the list at the place from which they were chosen. */
+  /** Path of the list part in which they were selected. */
   backPath: string;
 }
 
-/** Asks before chosen monitors are deleted, and names them. */
+/** Asks before selected monitors are deleted, and names them. */
 export function DeleteSelected({ monitors, backPath }: SelectedProps) {
   const what = plural(monitors.length, "monitor");
   return (
@@ -37,7 +37,7 @@ export function DeleteSelected({ monitors, backPath }: SelectedProps) {
   );
 }
 
-/** Form for the tag of chosen monitors. */
+/** Form for the tag of selected monitors. */
 export const TAG_FORM = defineForm<{ tag: string; action: TagAction }>()({
   tag: textField({ label: "Tag", maxlength: TAG_MAX, isRequired: true, autofocus: true }),
   action: choiceField<TagAction>({
@@ -50,7 +50,7 @@ export const TAG_FORM = defineForm<{ tag: string; action: TagAction }>()({
   }),
 });
 
-/** Asks for the tag that is added to chosen monitors or removed from them. */
+/** Asks for the tag that is added to selected monitors or removed from them. */
 export function TagSelected({
   monitors,
   backPath,
@@ -69,7 +69,7 @@ export function TagSelected({
   );
 }
 
-/** Names of chosen monitors with links, and their ids as inputs. */
+/** Names of selected monitors with links, and their ids as inputs. */
 function Selected({ monitors }: Pick<SelectedProps, "monitors">) {
   return (
     <ul class="plain-list chosen">
@@ -83,7 +83,7 @@ function Selected({ monitors }: Pick<SelectedProps, "monitors">) {
   );
 }
 
-/** Returns the path of a form for chosen monitors with the query of the list. */
+/** Returns the path of a form for selected monitors with the query of the list. */
 function selectedPath(part: string, backPath: string): string {
   return backPath.replace(MONITORS_PATH, `${SELECTED_MONITORS_PATH}${part}`);
 }

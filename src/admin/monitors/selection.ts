@@ -18,20 +18,20 @@ import { plural } from "../../kernel/text";
 export const SELECTION_MAX = 1_000;
 /** Monitors changed in one transaction, so that other requests are served in between. */
 const PER_WRITE = 10;
-/** Chosen monitors that are checked at the same time, beside those that are due. */
+/** Chosen monitors that are checked at the same time, in addition to due checks. */
 const CHECKS_AT_ONCE = 10;
 
-/** Change of one chosen monitor. */
+/** Change of one selected monitor. */
 export interface SelectionChange {
-  /** Returns true if the monitor was changed, and `full` if it has as many tags as it can. */
+  /** Returns true if the monitor was changed, and `full` if it has the maximum number of tags. */
   change(ctx: AppContext, tx: Tx, row: MonitorRow, actor: Actor): boolean | "full";
-  /** Ends of the sentences about changed, unchanged and unreached monitors: "2 monitors are …". */
+  /** Words after "2 monitors are" for changed, unchanged and unreached monitors. */
   words: { done: string; already: string; left: string };
   /** True if a monitor that does not exist any more needs no change, as when a form is repeated. */
   isGoneFine?: boolean;
 }
 
-/** Changes that buttons make at once, or after a question. */
+/** Changes by the intent of their button. */
 export const CHANGES = {
   pause: {
     change: (ctx, tx, { id, version }, actor) =>
@@ -58,23 +58,24 @@ export interface Message {
   text: string;
 }
 
-/** Monitors by what happened to them. */
+/** Numbers of monitors by result. */
 interface Counts {
   done: number;
-  /** Were so already. */
+  /** Had the desired state already. */
   unchanged: number;
   /** Do not exist any more. */
   gone: number;
-  /** Have as many tags as they can. */
+  /** Have the maximum number of tags. */
   full: number;
-  /** Cannot be checked. */
+  /** Not checked, since they are paused. */
   paused: number;
+  /** Not checked, since they wait for heartbeats. */
   push: number;
   /** Not reached, because a write failed. */
   left: number;
 }
 
-const nothing = (): Counts => ({
+const noCounts = (): Counts => ({
   done: 0,
   unchanged: 0,
   gone: 0,
@@ -86,10 +87,10 @@ const nothing = (): Counts => ({
 
 /** Returns the reason to reject a selection; undefined if there is none. */
 export function rejectionOf(ids: readonly string[]): string | undefined {
-  if (ids.length === 0) return "No monitor was chosen. Choose at least one.";
+  if (ids.length === 0) return "Select at least one monitor.";
   if (ids.length > SELECTION_MAX) {
     const most = SELECTION_MAX.toLocaleString("en");
-    return `More than ${most} monitors were chosen. At most ${most} can be changed at once. Nothing was changed.`;
+    return `More than ${most} monitors were selected. At most ${most} can be changed at once. Nothing was changed.`;
   }
   return undefined;
 }
@@ -113,8 +114,8 @@ export function tagChange(intent: "add" | "remove", tag: string): SelectionChang
   };
 }
 
-/** Returns the chosen monitors that exist, in the order of the choice. */
-export function chosenMonitors(reader: Reader, ids: readonly string[]): MonitorRow[] {
+/** Returns the monitors that exist, in the order of `ids`. */
+export function selectedMonitors(reader: Reader, ids: readonly string[]): MonitorRow[] {
   return ids.map((id) => findMonitor(reader, { id })).filter((row) => row !== undefined);
 }
 
@@ -129,11 +130,11 @@ export async function changeMonitors(
   actor: Actor,
   write: <T>(change: (tx: Tx) => T) => Promise<T>,
 ): Promise<Message> {
-  const counts = nothing();
+  const counts = noCounts();
   for (let index = 0; index < ids.length; index += PER_WRITE) {
     const part = ids.slice(index, index + PER_WRITE);
     const writing = write((tx) => {
-      const rows = chosenMonitors(tx, part);
+      const rows = selectedMonitors(tx, part);
       const results = rows.map((row) => change(ctx, tx, row, actor));
       const count = (result: boolean | "full") => results.filter((each) => each === result).length;
       return { found: rows.length, changed: count(true), full: count("full") };
@@ -175,7 +176,7 @@ export function checkMonitors(
   monitoring: Monitoring,
   ids: readonly string[],
 ): Message {
-  const counts = nothing();
+  const counts = noCounts();
   const rows: MonitorRow[] = [];
   for (const id of ids) {
     const row = findMonitor(ctx.db, { id });
@@ -206,7 +207,7 @@ function messageOf(counts: Counts, words: SelectionChange["words"]): Message {
     paused > 0 ? `${are(paused)} paused and not checked.` : undefined,
     push > 0 ? `${plural(push, "monitor")} cannot be checked, since jobs call them.` : undefined,
     full > 0
-      ? `${plural(full, "monitor")} ${full === 1 ? "has" : "have"} ${TAGS_MAX} tags, and not this one.`
+      ? `${plural(full, "monitor")} ${full === 1 ? "has" : "have"} ${TAGS_MAX} tags, the maximum.`
       : undefined,
     gone > 0 ? `${plural(gone, "monitor")} no longer exist${gone === 1 ? "s" : ""}.` : undefined,
     left > 0

@@ -3,17 +3,17 @@ import { listPath } from "../timeline/list-frame";
 
 interface TagsProps {
   tags: readonly string[];
-  /** Number of tags shown; all by default. Further ones are counted. */
-  most?: number;
+  /** Maximum number of tags shown; all by default. Further ones are counted. */
+  max?: number;
 }
 
 /** Tags of a monitor as links to the monitors that have them; nothing without tags. */
-export function Tags({ tags, most = tags.length }: TagsProps) {
+export function Tags({ tags, max = tags.length }: TagsProps) {
   if (tags.length === 0) return null;
-  const more = tags.length - most;
+  const more = tags.length - max;
   return (
     <span class="tags">
-      {tags.slice(0, most).map((tag) => (
+      {tags.slice(0, max).map((tag) => (
         <a key={tag} class="chip" href={listPath(MONITORS_PATH, { tag })}>
           <span class="visually-hidden">Monitors with the tag </span>
           {tag}

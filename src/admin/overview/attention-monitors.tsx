@@ -1,4 +1,5 @@
 import { roleAllows } from "../../domain/role";
+import { EXPIRES_SOON_MS } from "../../domain/expiry";
 import { MONITOR_TONES, STATUS_TONES, worstTone } from "../../domain/tone";
 import { getMonitorRecord, type MonitorRecord } from "../../features/monitors";
 import { toIso } from "../../kernel/time";
@@ -10,7 +11,6 @@ import {
   type AttentionEntry,
   type AttentionRow,
   type AttentionSource,
-  SOON_MS,
   type TroubledMonitor,
 } from "./attention-source";
 import { Elapsed, elapsed, LastUpdate, Links } from "./parts";
@@ -123,12 +123,12 @@ function SetComponents({ record: { components } }: { record: MonitorRecord }) {
 export function certificateRows({ monitors, reader, now }: AttentionSource): AttentionEntry[] {
   return monitors.flatMap((monitor) => {
     const { id, name, certificateExpiresAt: at } = monitor;
-    if (at === null || isTroubled(monitor) || at >= now + SOON_MS) return [];
+    if (at === null || isTroubled(monitor) || at >= now + EXPIRES_SOON_MS) return [];
     const isOver = at <= now;
     return {
       kind: "monitor",
       tone: isOver ? "partial" : "degraded",
-      since: at - SOON_MS,
+      since: at - EXPIRES_SOON_MS,
       read: () => ({
         name,
         href: monitorPath(id),

@@ -1,3 +1,4 @@
+import { EXPIRES_SOON_MS } from "../../domain/expiry";
 import { roleAllows } from "../../domain/role";
 import { listKeyPage } from "../../features/keys";
 import { lastFailure } from "../../features/webhooks";
@@ -6,12 +7,7 @@ import { Day, relativeTime } from "../../ui";
 import { keyPath, webhookPath } from "../paths";
 import { describeFailure } from "../webhooks/health";
 import { type DeliveryTrouble, readDeliveryTroubles } from "../webhooks/read";
-import {
-  type AttentionEntry,
-  type AttentionRow,
-  type AttentionSource,
-  SOON_MS,
-} from "./attention-source";
+import { type AttentionEntry, type AttentionRow, type AttentionSource } from "./attention-source";
 import { Elapsed } from "./parts";
 
 /** Maximum number of expiring keys that are read and counted. */
@@ -93,7 +89,7 @@ export function keyRows({ reader, role, now }: AttentionSource): AttentionEntry[
       {
         kind: "key",
         tone: "degraded",
-        since: at - SOON_MS,
+        since: at - EXPIRES_SOON_MS,
         read: () => ({
           name,
           href: keyPath(id),

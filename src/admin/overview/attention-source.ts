@@ -5,11 +5,7 @@ import type { Tone } from "../../domain/tone";
 import type { CauseRow } from "../../features/components";
 import type { OpenIncident } from "../../features/incidents";
 import type { listOpenIncidentsOfMonitors, listTroubledMonitors } from "../../features/monitors";
-import { DAY_MS } from "../../kernel/time";
 import type { CurrentState, ShownComponent } from "./current-state";
-
-/** Time before an expiry in which it needs attention. */
-export const SOON_MS = 14 * DAY_MS;
 
 /** Kinds of objects, each with its own list in the dashboard. */
 export type AttentionKind = "monitor" | "component" | "incident" | "draft" | "webhook" | "key";

@@ -1,4 +1,5 @@
 import type { Reader } from "../../db";
+import { EXPIRES_SOON_MS } from "../../domain/expiry";
 import type { Role } from "../../domain/role";
 import { TONES } from "../../domain/tone";
 import { listOpenCausesOf } from "../../features/components";
@@ -18,7 +19,6 @@ import {
   type AttentionKind,
   type AttentionRow,
   type AttentionSource,
-  SOON_MS,
 } from "./attention-source";
 import type { CurrentState } from "./current-state";
 
@@ -57,7 +57,7 @@ export function readAttention(
       ({ componentId }) => componentId,
     ),
     pageNames,
-    monitors: listTroubledMonitors(reader, { certificateUntil: now + SOON_MS }),
+    monitors: listTroubledMonitors(reader, { certificateUntil: now + EXPIRES_SOON_MS }),
     incidents: new Map(open.map((incident) => [incident.id, incident])),
     incidentsOfMonitors:
       open.length === 0 ? [] : listOpenIncidentsOfMonitors(reader, { from: oldest }),

@@ -5,13 +5,13 @@ import type { AdminDependencies } from "../dependencies";
 import { navigationFor } from "../navigation";
 import { SEARCH_PATH, SHORTCUTS_PATH } from "../paths";
 import { createArea } from "../screens/area";
-import { find } from "./found";
+import { searchEverything } from "./results";
 import { Search, Shortcuts } from "./search";
 
-/** Length up to which a search is read. */
+/** Maximum length of a search; the rest is ignored. */
 const SEARCH_MAX = 200;
 
-/** `/admin/search` and `/admin/shortcuts`: for every role, which finds what it may open. */
+/** `/admin/search` and `/admin/shortcuts`, for every role. A search finds only what the role may open. */
 export function searchAdminRoutes(deps: AdminDependencies) {
   const { ctx } = deps;
   const area = createArea(deps, "/admin", "viewer");
@@ -20,7 +20,7 @@ export function searchAdminRoutes(deps: AdminDependencies) {
     const search = (at.query["q"] ?? "").trim().slice(0, SEARCH_MAX);
     const { role } = sessionOf(at.requestContext).user;
     const searcher = { role, now: ctx.clock.now(), signal: at.request.signal };
-    const groups = await runInSlices(find(ctx.db, search, searcher));
+    const groups = await runInSlices(searchEverything(ctx.db, search, searcher));
     return { title: "Search", isStill: true, children: <Search search={search} groups={groups} /> };
   });
 

@@ -1,15 +1,15 @@
 import { Fragment } from "preact";
 import { Button, ButtonLink, Icon, safeHref, Shape } from "../../ui";
 import { HOME_PATH, SEARCH_PATH, SHORTCUTS_PATH } from "../paths";
-import type { FoundGroup } from "./found";
+import type { ResultGroup } from "./results";
 
 interface SearchProps {
   search: string;
-  groups: readonly FoundGroup[];
+  groups: readonly ResultGroup[];
 }
 
 /**
- * `/admin/search`: everything that a search finds. Links to it open the form in a dialog, where a script
+ * `/admin/search`: form and results of a search. Links to it open the form in a dialog, where a script
  * shows the results while a person types.
  */
 export function Search({ search, groups }: SearchProps) {
@@ -39,7 +39,7 @@ export function Search({ search, groups }: SearchProps) {
         <Button>Search</Button>
       </form>
       <div class="found" data-found>
-        <FoundGroups groups={groups} />
+        <Results groups={groups} />
         <p class="found-none" role="status">
           {groups.length === 0 ? `Nothing was found for “${search}”.` : ""}
         </p>
@@ -53,14 +53,14 @@ export function Search({ search, groups }: SearchProps) {
   );
 }
 
-function FoundGroups({ groups }: Pick<SearchProps, "groups">) {
+function Results({ groups }: Pick<SearchProps, "groups">) {
   return (
     <>
-      {groups.map(({ title, icon, entries }) => (
+      {groups.map(({ title, icon, results }) => (
         <Fragment key={title}>
           <h2>{title}</h2>
           <ul>
-            {entries.map(({ href, name, note, tone }) => (
+            {results.map(({ href, name, note, tone }) => (
               <li key={href}>
                 <a href={safeHref(href)}>
                   {tone ? <Shape tone={tone} /> : <Icon name={icon} />}
@@ -76,13 +76,13 @@ function FoundGroups({ groups }: Pick<SearchProps, "groups">) {
   );
 }
 
-/** Keys of a shortcut; the second is pressed after the first. */
-export interface Shortcut {
+/** Keyboard shortcut. Its keys are pressed one after the other. */
+interface Shortcut {
   keys: readonly string[];
   name: string;
 }
 
-/** `/admin/shortcuts`: keys that lead to screens, for a dialog. */
+/** `/admin/shortcuts`: list of the keyboard shortcuts, for a dialog. */
 export function Shortcuts({ shortcuts }: { shortcuts: readonly Shortcut[] }) {
   return (
     <section class="card dialog-body" data-dialog-body>

@@ -5,26 +5,26 @@ import { formatBytes } from "../../kernel/numbers";
 import { describeDuration, MINUTE_MS, SECOND_MS } from "../../kernel/time";
 import { type CopyDatabase, copyInProcess } from "./copy-process";
 
-/** Start of the names of files that are being written for a download. */
+/** Prefix of the names of files written for a download. */
 const DOWNLOAD = "dashboard-download-";
 
-/** Limit of the time in which the file is written. */
+/** Maximum time for writing the file. */
 const WRITING_MAX_MS = 30 * MINUTE_MS;
 
 /** Time after which a file is removed: the runtime opens it as soon as the answer starts. */
 const OPENED_AFTER_MS = SECOND_MS;
 
-/** Free space that a large backup must leave, so that the server can go on storing changes. */
+/** Free space that a large backup must leave, so that the server can still store changes. */
 const MARGIN_BYTES = 16 * 1024 * 1024;
 
-/** Reason for which no backup was written, as a sentence, with the HTTP status of the answer. */
-export interface BackupRejection {
+/** Reason why no backup was written, as a sentence, with the HTTP status of the answer. */
+interface BackupRejection {
   status: 409 | 503;
   message: string;
 }
 
-/** A complete backup, which is removed soon. */
-export interface TakenBackup {
+/** Complete backup. Its file is removed one second later. */
+interface TakenBackup {
   path: string;
   /** Name for the downloaded file. */
   name: string;
@@ -34,13 +34,13 @@ export interface TakenBackup {
 export interface Backups {
   /**
    * Writes a backup and passes its size to `record`. The file is removed once the answer has started, if
-   * the client goes away, and if `record` rejects. Only one is written at a time.
+   * the client disconnects, and if `record` rejects. Only one is written at a time.
    */
   take(
     request: Request,
     record: (bytes: number) => Promise<void>,
   ): Promise<TakenBackup | BackupRejection>;
-  /** Removes the files that a killed process left. */
+  /** Removes the files that an interrupted process left. */
   sweep(): Promise<void>;
   /** Ends a backup that is being written. */
   stop(): void;
@@ -59,6 +59,7 @@ const BUSY: BackupRejection = {
   message: "Another backup is being written. Try again when it has ended.",
 };
 
+/** Creates the service that writes backups for downloads. */
 export function createBackups(
   ctx: Pick<AppContext, "clock" | "config" | "db" | "log">,
   options: BackupOptions = {},
@@ -102,6 +103,7 @@ export function createBackups(
     }
   }
 
+  /** Logs an error and returns the rejection for it. */
   function explain(error: string): BackupRejection {
     log.error({ reason: error }, "a backup could not be written");
     const isFull = /disk is full|ENOSPC|no space left/i.test(error);

@@ -4,7 +4,7 @@ import { IS_COMPILED } from "../../version";
 /** Name of the internal command that copies a database: `copy-database DATABASE FILE`. */
 export const COPY_COMMAND = "copy-database";
 
-/** Limit of characters of an error that are read. */
+/** Maximum number of characters of an error. */
 const ERROR_MAX = 2_000;
 
 /** Copies a database into a new file until the signal aborts. Resolves to the error, if there is one. */
@@ -15,14 +15,14 @@ export type CopyDatabase = (
 ) => Promise<string | undefined>;
 
 /**
- * Copies a database in another process, which ends with the signal. In this one, a large database would
- * hold up all requests, and a copy that has begun could not be stopped.
+ * Copies a database in another process, which the signal kills. In this process, copying a large database
+ * would delay all requests and could not be stopped.
  */
 export const copyInProcess: CopyDatabase = async (database, file, signal) => {
   if (signal.aborted) return "aborted";
   const child = Bun.spawn([...program(), COPY_COMMAND, database, file], {
     env: environment(),
-    // Not a folder of the person who started the server: it could have settings for the runtime.
+    // Not the working directory of the server, which could contain settings for the runtime.
     cwd: dirname(file),
     stdin: "ignore",
     stdout: "ignore",

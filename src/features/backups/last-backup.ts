@@ -7,7 +7,7 @@ import { findSetting, putSetting } from "../settings";
 
 const LAST_BACKUP = "last_backup";
 
-/** The last backup by dashboard or command line. */
+/** Last backup from the dashboard or the command line. */
 export interface LastBackup {
   /** Unix ms. */
   at: number;
@@ -17,7 +17,7 @@ export interface LastBackup {
   by: string;
 }
 
-/** Records a backup of `bytes`. Kept apart from the audit log, whose rows are deleted after a time. */
+/** Records a backup of `bytes`. A setting keeps it longer than the audit log, whose rows expire. */
 export function recordBackup(
   ctx: Pick<AppContext, "clock">,
   tx: Tx,

@@ -1,3 +1,4 @@
+import { EXPIRES_SOON_MS } from "../../domain/expiry";
 import { DAY_MS, HOUR_MS, parseDay, parseInstant, startOfDay, toIso } from "../../kernel/time";
 import type { Scope } from "./scopes";
 
@@ -60,13 +61,11 @@ export const KEY_FILTERS = [
  */
 export type KeyFilter = (typeof KEY_FILTERS)[number];
 
-const SOON_MS = 14 * DAY_MS;
-
 /**
  * Returns true if the filter `expiring` finds a live key with this `expires_at` at `now` (unix ms).
  */
 export function isExpiringSoon(expiresAt: string, now: number): boolean {
-  return Date.parse(expiresAt) <= now + SOON_MS;
+  return Date.parse(expiresAt) <= now + EXPIRES_SOON_MS;
 }
 
 /** Times that the filters compare with, in unix ms. */
@@ -87,7 +86,7 @@ export interface KeyFilterTimes {
 export function timesOfFilters(now: number): KeyFilterTimes {
   return {
     now,
-    expiringUntil: now + SOON_MS,
+    expiringUntil: now + EXPIRES_SOON_MS,
     usedSince: now - 90 * DAY_MS,
     limitedSince: now - 7 * DAY_MS - HOUR_MS,
   };

@@ -1,6 +1,6 @@
 /*
- * The dashboard's list of monitors. None is hot. The list and its counts read every monitor once;
- * the times of the last 30 days are summed over at most `most` spans of each monitor that is shown.
+ * Statements of the dashboard's list of monitors. The list and its counts read every monitor once. The
+ * times of the last 30 days are summed over at most `spansMax` spans of each listed monitor.
  */
 import { and, asc, eq, isNull, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db";
@@ -39,8 +39,8 @@ interface Filters {
 }
 
 const url = sql`replace(json_extract(${monitors.config}, '$.url'), '#', '?')`;
-// A search must not find out secrets: of a configuration it reads only what the list shows, which of
-// a URL is the part before the query and the fragment.
+// Searches must not reveal secrets, so they read only those parts of a configuration that the list shows:
+// of a URL, the part before the query and the fragment.
 const address = sql`CASE ${monitors.type}
   WHEN 'http' THEN substr(${url}, 1, instr(${url} || '?', '?') - 1)
   ELSE coalesce(json_extract(${monitors.config}, '$.host'), json_extract(${monitors.config}, '$.name'), '')
@@ -64,7 +64,7 @@ const matches = ($: Filters) =>
           AND instr(lower(c.name), lower(${$.search})) > 0))`,
   );
 
-/** Lists monitors with their states after the place of another. */
+/** Lists monitors with their states, after the place of another monitor. */
 export const listInOrder = selectMany(
   (
     orm,
@@ -93,7 +93,7 @@ export const listInOrder = selectMany(
       .limit($.limit),
 );
 
-/** Finds the name of a monitor, deleted or not, as the list is ordered by it. */
+/** Finds the name by which the list orders a monitor, which may be deleted. */
 export const findOrderName = selectOne((orm, $: { id: string }) =>
   orm.select({ name: foldedName }).from(monitors).where(eq(monitors.id, $.id)),
 );
@@ -108,7 +108,7 @@ export const countMatches = selectMany((orm, $: Filters) =>
     .groupBy(monitorStates.state),
 );
 
-/** Lists the tags of monitors, each once in one case, in alphabetical order. */
+/** Lists the tags of monitors in alphabetical order. Tags that differ only in case are listed once. */
 export const listMonitorTags = selectMany((orm, $: { limit: number }) =>
   orm
     .select({ tag: sql<string>`min(t.value)` })
@@ -127,8 +127,8 @@ const lengthWithin = (from: unknown, to: unknown) =>
 
 /**
  * Sums the spans of monitors (`nums`: a JSON list) from `monthFrom` to `now` (unix ms), the newest
- * `most` of each. Spans in one state that start in the same period since `barsFrom` are one row;
- * earlier ones are two, with and without an end after `barsFrom`.
+ * `spansMax` of each. One row has the spans of one state that start in the same period after `barsFrom`.
+ * Spans that start earlier are in two rows: those that end before `barsFrom`, and the others.
  */
 export const sumRecentSpans = selectMany(
   (
@@ -139,7 +139,7 @@ export const sumRecentSpans = selectMany(
       monthFrom: number;
       dayFrom: number;
       barsFrom: number;
-      most: number;
+      spansMax: number;
     },
   ) =>
     orm
@@ -159,7 +159,7 @@ export const sumRecentSpans = selectMany(
           coalesce((SELECT max(s.started_at) FROM monitor_spans AS s
             WHERE s.monitor_num = j.value AND s.started_at <= ${$.monthFrom}), 0),
           coalesce((SELECT s.started_at FROM monitor_spans AS s
-            WHERE s.monitor_num = j.value ORDER BY s.started_at DESC LIMIT 1 OFFSET ${$.most}), 0))`,
+            WHERE s.monitor_num = j.value ORDER BY s.started_at DESC LIMIT 1 OFFSET ${$.spansMax}), 0))`,
       )
       .groupBy(
         monitorNum,

@@ -13,7 +13,7 @@ import { assembleRecords, type MonitorRecord, tagParam } from "./records";
 import { noTimes, uptimeOf } from "./spans";
 
 /** Filters of the list. An omitted filter matches everything. */
-export interface OverviewFilters {
+interface OverviewFilters {
   pageId?: string | undefined;
   type?: MonitorType | undefined;
   tag?: string | undefined;
@@ -25,9 +25,9 @@ export interface OverviewFilters {
 export type ListOrder = "state" | "name";
 
 /** Number of periods that the last day is divided into. */
-export const PERIODS = 48;
-/** Spans read of a monitor: 25 monitors with that many take 26 ms, with twice as many 72 ms. */
-const SPANS_MOST = 1_000;
+const PERIODS = 48;
+/** Maximum number of spans read of a monitor: 25 monitors with 1,000 take 26 ms, with 2,000 72 ms. */
+const SPANS_MAX = 1_000;
 
 /** Worst state of a period. `unknown`: nothing was measured. */
 export type PeriodState = "unknown" | "ok" | "maintenance" | "slow" | "failed";
@@ -61,8 +61,8 @@ export function placeOf({ row, state }: Pick<MonitorRecord, "row" | "state">): s
 }
 
 /**
- * Lists monitors, worst first and then by name, or by name alone, after a place. An unknown place is before the first
- * monitor.
+ * Lists monitors after a place, worst state first and then by name, or only by name. An unknown place is
+ * before the first monitor.
  */
 export function listMonitorsInOrder(
   reader: Reader,
@@ -116,7 +116,7 @@ export function recentTimesOf(
     monthFrom: now - 30 * DAY_MS,
     dayFrom: now - DAY_MS,
     barsFrom,
-    most: SPANS_MOST,
+    spansMax: SPANS_MAX,
   });
   return new Map(
     Array.from(
@@ -149,7 +149,7 @@ function recentTimes(
     }
   }
   // Earlier spans were not read.
-  const isCut = spans > SPANS_MOST;
+  const isCut = spans > SPANS_MAX;
   return {
     periods,
     dayUptime: isCut && from > dayFrom ? null : uptimeOf(day),

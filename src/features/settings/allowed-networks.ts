@@ -9,9 +9,9 @@ import { plural } from "../../kernel/text";
 import { findSetting, putSetting } from "./store";
 
 const ALLOWED_NETWORKS = "allowed_networks";
-/** Limit of networks that can be allowed in the dashboard. */
+/** Maximum number of networks that can be allowed in the dashboard. */
 const NETWORKS_MAX = 100;
-/** Limit of invalid lines that an error repeats, and of the characters of each. */
+/** Maximum number of invalid lines that an error quotes, and of characters of each. */
 const QUOTED_MAX = 3;
 const QUOTED_LENGTH_MAX = 50;
 
@@ -62,7 +62,7 @@ export function followAllowedNetworks(ctx: Follower): void {
   ctx.signals.settingsChanged.emit();
 }
 
-/** Parses stored networks. One that cannot be read, after a change by hand, is not allowed. */
+/** Parses stored networks. Leaves out a network that is invalid, such as after a manual change. */
 function parseStored(networks: readonly string[]): Network[] {
   return networks.filter(isNetwork).flatMap(parseNetworks);
 }

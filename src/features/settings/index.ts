@@ -1,6 +1,6 @@
 /**
  * Settings of the dashboard: the public address, from which links are built, the networks that webhooks may
- * reach, and if the first steps are hidden. The options `--base-url` and `--outbound-allow` have precedence.
+ * reach, and the visibility of the first steps. The options `--base-url` and `--outbound-allow` have precedence.
  */
 export {
   readAllowedNetworks,

@@ -22,7 +22,7 @@ describe("a backup in the dashboard", () => {
     await using app = await createTestApp();
     const session = await app.signedIn();
     const empty = readHtml((await app.call(GENERAL, { session })).text).texts("#general-backups p");
-    expect(empty[0]).toBe("The last backup by dashboard or command line appears here.");
+    expect(empty[0]).toBe("The last backup from the dashboard or the command line appears here.");
     const { status, headers, text } = await backUp(app, session);
     expect([status, headers.get("cache-control"), headers.get("content-type")]).toEqual([
       200,

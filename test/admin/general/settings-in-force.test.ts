@@ -29,11 +29,11 @@ test("every option is listed with its value and its origin", async () => {
   const before = await shown();
   expect(Object.keys(before)).toHaveLength(Object.keys(OPTIONS).length);
   expect(before).toMatchObject({
-    "Listens on": ["127.0.0.1:8080", "Default"],
+    "Listen address": ["127.0.0.1:8080", "Default"],
     "Public address": ["http://127.0.0.1:8080", "Default"],
     "Trusted proxies": ["None", "ALLCLEAR_TRUSTED_PROXIES"],
     "Allowed networks": ["None", "Default"],
-    "Keeps the activity": ["30 days", "ALLCLEAR_KEEP_AUDIT_DAYS"],
+    "Activity is kept for": ["30 days", "ALLCLEAR_KEEP_AUDIT_DAYS"],
   });
   await app.call(GENERAL, { session, form: { public_address: "http://nas" } });
   const form = { allowed_networks: "10.0.0.0/8\n192.168.1.1" };

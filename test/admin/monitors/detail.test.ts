@@ -225,7 +225,7 @@ describe("the screen of a monitor", () => {
     const { text } = await dashboard.open(`${MONITORS}/${id}?range=30d`);
     expect(figuresOn(text)).toMatchObject({ Uptime: "–", Outages: "5,000 or more" });
     expect(readHtml(text).texts("#monitor-outages")[0]).toEndWith(
-      "Many earlier ones are not listed.",
+      "Many earlier entries are not listed.",
     );
     const day = await dashboard.open(`${MONITORS}/${id}`);
     expect(figuresOn(day.text)).toMatchObject({ Uptime: "50.000 %", Outages: "720" });

@@ -24,8 +24,8 @@ async function choose(
   return { location, message };
 }
 
-describe("chosen monitors", () => {
-  test("chosen monitors are paused and resumed, each with its own entry in the audit log", async () => {
+describe("selected monitors", () => {
+  test("selected monitors are paused and resumed, each with its own entry in the audit log", async () => {
     await using dashboard = await createMonitorDashboard();
     const ids = [await dashboard.make({ name: "A" }), await dashboard.make({ name: "B" })];
     await dashboard.make({ name: "C" });
@@ -41,7 +41,7 @@ describe("chosen monitors", () => {
     expect(actions()).toContainEqual({ action: "monitor.resume", id: first });
   });
 
-  test("a message says which chosen monitors were unchanged or no longer exist", async () => {
+  test("a message says which selected monitors were unchanged or no longer exist", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app } = dashboard;
     const [one, paused, deleted] = [
@@ -57,7 +57,7 @@ describe("chosen monitors", () => {
     );
   });
 
-  test("chosen monitors are checked, except paused ones and those that wait for calls", async () => {
+  test("selected monitors are checked, except paused ones and those that wait for calls", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app } = dashboard;
     const [one, paused, push] = [
@@ -72,7 +72,7 @@ describe("chosen monitors", () => {
     expect(dashboard.checked).toEqual([one]);
   });
 
-  test("chosen monitors are deleted after a question that names them, each with its own entry in the audit log", async () => {
+  test("selected monitors are deleted after a question that names them, each with its own entry in the audit log", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app, site } = dashboard;
     const api = site.components["API"] ?? "";
@@ -116,10 +116,10 @@ describe("chosen monitors", () => {
     );
     expect(dashboard.stored(kept).row.name).toBe("Kept");
     const gone = await choose(dashboard, "delete", ids);
-    expect(gone.message).toContain("The chosen monitors no longer exist.");
+    expect(gone.message).toContain("The selected monitors no longer exist.");
   });
 
-  test("an address of a form for chosen monitors leads to the list when it is opened", async () => {
+  test("an address of a form for selected monitors leads to the list when it is opened", async () => {
     await using dashboard = await createMonitorDashboard();
     for (const path of ["", "/delete"]) {
       const answer = await dashboard.open(`${SELECTED}${path}`);
@@ -127,7 +127,7 @@ describe("chosen monitors", () => {
     }
   });
 
-  test("many chosen monitors are checked a few at a time", async () => {
+  test("many selected monitors are checked a few at a time", async () => {
     await using dashboard = await createMonitorDashboard();
     const ids: string[] = [];
     for (let index = 0; index < 25; index++) ids.push(await dashboard.make());
@@ -165,11 +165,13 @@ describe("chosen monitors", () => {
     const id = await dashboard.make();
     const before = dashboard.written();
     const many = [id, ...Array.from({ length: 1_000 }, (_, index) => `mon_${index}`)];
-    expect((await choose(dashboard, "pause", [])).message).toContain("No monitor was chosen.");
-    expect((await choose(dashboard, "pause", many)).message).toContain(
-      "More than 1,000 monitors were chosen. At most 1,000 can be changed at once.",
+    expect((await choose(dashboard, "pause", [])).message).toContain(
+      "Select at least one monitor.",
     );
-    expect((await choose(dashboard, "explode", [id])).message).toContain("Choose what to do");
+    expect((await choose(dashboard, "pause", many)).message).toContain(
+      "More than 1,000 monitors were selected. At most 1,000 can be changed at once.",
+    );
+    expect((await choose(dashboard, "explode", [id])).message).toContain("Select an action");
     for (const ids of [[], many]) {
       const answer = await dashboard.send(`${SELECTED}/delete`, { id: ids });
       expect(answer.headers.get("location")).toBe(MONITORS);
@@ -177,7 +179,7 @@ describe("chosen monitors", () => {
     expect(dashboard.written()).toEqual(before);
   });
 
-  test("an editor can neither choose monitors nor submit a selection", async () => {
+  test("an editor can neither select monitors nor submit a selection", async () => {
     await using dashboard = await createMonitorDashboard("editor");
     const id = await dashboard.make();
     const page = readHtml((await dashboard.open()).text);

@@ -107,7 +107,7 @@ describe("tags of monitors on the dashboard", () => {
     const added = await dashboard.send(action, { id: ids, tag: " production ", action: "add" });
     expect(added.headers.get("location")).toBe(`${MONITORS}?q=a`);
     expect(await flash()).toContain(
-      "2 monitors are tagged “production”. 1 monitor is tagged “production” already. 1 monitor has 20 tags, and not this one.",
+      "2 monitors are tagged “production”. 1 monitor is tagged “production” already. 1 monitor has 20 tags, the maximum.",
     );
     const tags = () => ids.map((id) => dashboard.stored(id).row.tags);
     expect(tags()).toEqual([["x", "production"], ["production"], ["PRODUCTION"], full]);

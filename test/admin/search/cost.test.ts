@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { find } from "../../../src/admin/search/found";
+import { searchEverything } from "../../../src/admin/search/results";
 import { wordsOf } from "../../../src/db";
 import { openMonitorStore } from "../../support/monitor-store";
 
@@ -22,14 +22,14 @@ async function openLargeStore(count: number) {
   return store;
 }
 
-type Steps = ReturnType<typeof find>;
+type Steps = ReturnType<typeof searchEverything>;
 
 /** Takes all steps of a search, and returns their number and what was found under each title. */
 function runAll(steps: Steps) {
   for (let turns = 1; ; turns++) {
     const { done, value } = steps.next();
     if (done) {
-      const found = value.map(({ title, entries }) => [title, entries.map(({ name }) => name)]);
+      const found = value.map(({ title, results }) => [title, results.map(({ name }) => name)]);
       return { turns, found: Object.fromEntries(found) as Record<string, string[]> };
     }
   }
@@ -39,13 +39,15 @@ const searcher = { role: "owner", now: 0 } as const;
 
 test("the search of many rows takes several turns, and finds the oldest, and the first by name", async () => {
   using store = await openLargeStore(9_000);
-  const { turns, found } = runAll(find(store.ctx.db, "number 7x", searcher));
+  const { turns, found } = runAll(searchEverything(store.ctx.db, "number 7x", searcher));
   expect(turns).toBeGreaterThan(6);
   expect(found["Incidents"]?.[0]).toBe("Number 8997x");
   expect(found["Components"]).toEqual(
     ["1007x", "1017x", "1027x", "1037x", "1047x", "1057x"].map((name) => `Number ${name}`),
   );
-  expect(runAll(find(store.ctx.db, "inc_00000000000000000000000001", searcher)).found).toEqual({
+  expect(
+    runAll(searchEverything(store.ctx.db, "inc_00000000000000000000000001", searcher)).found,
+  ).toEqual({
     Incidents: ["Number 1x"],
   });
 });
@@ -53,7 +55,7 @@ test("the search of many rows takes several turns, and finds the oldest, and the
 test("a search ends with the request of its client", async () => {
   using store = await openLargeStore(9_000);
   const client = new AbortController();
-  const steps = find(store.ctx.db, "nothing", { ...searcher, signal: client.signal });
+  const steps = searchEverything(store.ctx.db, "nothing", { ...searcher, signal: client.signal });
   expect(steps.next().done).toBe(false);
   client.abort();
   expect(runAll(steps).turns).toBe(1);

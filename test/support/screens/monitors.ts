@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { inEmpty, inDemoData, inMonitor, openDialog, type Screen, send, sendLate } from "./screen";
 
 async function chooseTwo(page: Page): Promise<void> {
-  for (const name of ["Storefront", "Wiki"]) await page.getByLabel(`Choose ${name}`).check();
+  for (const name of ["Storefront", "Wiki"]) await page.getByLabel(`Select ${name}`).check();
 }
 
 const NEW = "/admin/monitors/new";

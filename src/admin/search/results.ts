@@ -34,23 +34,25 @@ import {
 } from "../paths";
 import { NEW_WEBHOOK_PATH } from "../webhooks/webhook-paths";
 
-/** Entries shown of each group. */
-const MOST = 6;
+/** Maximum number of results shown of each group. */
+const RESULTS_MAX = 6;
 
-/** Something that a search finds. */
-export interface Found {
+/** Object, screen or action that matches a search. */
+export interface SearchResult {
   href: string;
   name: string;
   /** Kind, place or state, such as "Operational · Northwind". */
   note: string;
-  /** Severity, drawn as a shape; absent where there is none. */
+  /** Tone of the object's shape; absent if it has no status. */
   tone?: Tone;
 }
 
-export interface FoundGroup {
+/** Results of one kind. */
+export interface ResultGroup {
   title: string;
+  /** Icon of results without a tone. */
   icon: IconName;
-  entries: readonly Found[];
+  results: readonly SearchResult[];
 }
 
 interface Searcher {
@@ -63,24 +65,24 @@ interface Searcher {
 
 /**
  * Searches all that a role may open in several turns of the event loop, and returns the groups with
- * entries. Without a search: screens and actions.
+ * results. Without a search: screens and actions.
  */
-export function* find(
+export function* searchEverything(
   reader: Reader,
   search: string,
   searcher: Searcher,
-): Generator<number, FoundGroup[]> {
+): Generator<number, ResultGroup[]> {
   const objects =
     search === "" ? [] : yield* endedBy(searcher.signal, objectsFor(reader, search, searcher));
   const groups = [...objects, ...screensFor(search, searcher.role)];
-  return groups.filter(({ entries }) => entries.length > 0);
+  return groups.filter(({ results }) => results.length > 0);
 }
 
-/** Takes steps until a signal aborts. Then nothing was found. */
+/** Takes steps until a signal aborts. The result is then empty. */
 function* endedBy(
   signal: AbortSignal | undefined,
-  steps: Generator<number, FoundGroup[]>,
-): Generator<number, FoundGroup[]> {
+  steps: Generator<number, ResultGroup[]>,
+): Generator<number, ResultGroup[]> {
   while (!signal?.aborted) {
     const step = steps.next();
     if (step.done) return step.value;
@@ -93,11 +95,11 @@ function* objectsFor(
   reader: Reader,
   search: string,
   { role, now }: Searcher,
-): Generator<number, FoundGroup[]> {
-  const query = { ...wordsOf(search), limit: MOST };
+): Generator<number, ResultGroup[]> {
+  const query = { ...wordsOf(search), limit: RESULTS_MAX };
   const components = yield* searchComponents(reader, query);
   yield WHOLE_TURN;
-  const monitors = listMonitorsInOrder(reader, { search, limit: MOST });
+  const monitors = listMonitorsInOrder(reader, { search, limit: RESULTS_MAX });
   yield WHOLE_TURN;
   const incidents = yield* searchIncidents(reader, query);
   yield WHOLE_TURN;
@@ -106,11 +108,11 @@ function* objectsFor(
   const pages = readPages(reader).filter(({ name, slug, ref }) =>
     containsWords(`${name} ${slug} ${ref}`, search),
   );
-  const groups: FoundGroup[] = [
+  const groups: ResultGroup[] = [
     {
       title: "Components",
       icon: "blocks",
-      entries: components.map(({ id, name, status, pageName }) => ({
+      results: components.map(({ id, name, status, pageName }) => ({
         href: componentPath(id),
         name,
         note: `${STATUS_WORDS[status]} · ${pageName}`,
@@ -120,7 +122,7 @@ function* objectsFor(
     {
       title: "Monitors",
       icon: "activity",
-      entries: monitors.map(({ row, state: { state } }) => ({
+      results: monitors.map(({ row, state: { state } }) => ({
         href: monitorPath(row.id),
         name: row.name,
         note: `${MONITOR_WORDS[state]} · ${targetOf(row)}`,
@@ -130,7 +132,7 @@ function* objectsFor(
     {
       title: "Incidents",
       icon: "siren",
-      entries: incidents.map((incident) => ({
+      results: incidents.map((incident) => ({
         href: incidentPath(incident.id),
         name: incident.name,
         note: [
@@ -144,7 +146,7 @@ function* objectsFor(
     {
       title: "Maintenance",
       icon: "wrench",
-      entries: maintenances.map((maintenance) => ({
+      results: maintenances.map((maintenance) => ({
         href: maintenancePath(maintenance.id),
         name: maintenance.name,
         note: [
@@ -158,7 +160,7 @@ function* objectsFor(
     {
       title: "Pages",
       icon: "globe",
-      entries: pages.slice(0, MOST).map(({ id, name, slug, visibility }) => ({
+      results: pages.slice(0, RESULTS_MAX).map(({ id, name, slug, visibility }) => ({
         href: pagePath(id),
         name,
         note: `/status/${slug}${visibility === "private" ? " · Private" : ""}`,
@@ -166,7 +168,7 @@ function* objectsFor(
     },
   ];
   if (roleAllows(role, "admin")) {
-    const keys = listKeyPage(reader, { search, filter: "all", limit: MOST, now }).keys;
+    const keys = listKeyPage(reader, { search, filter: "all", limit: RESULTS_MAX, now }).keys;
     const webhooks = listAllWebhooks(reader, {}).filter((webhook) =>
       containsWords(`${webhookName(webhook)} ${webhook.ref} ${webhook.id}`, search),
     );
@@ -174,7 +176,7 @@ function* objectsFor(
       {
         title: "API Keys",
         icon: "key-round",
-        entries: keys.map(({ id, name, start, state }) => ({
+        results: keys.map(({ id, name, start, state }) => ({
           href: keyPath(id),
           name,
           note: `${start}…${state === "live" ? "" : ` · ${state === "revoked" ? "Revoked" : "Expired"}`}`,
@@ -183,10 +185,10 @@ function* objectsFor(
       {
         title: "Webhooks",
         icon: "webhook",
-        entries: webhooks.slice(0, MOST).map((webhook) => ({
+        results: webhooks.slice(0, RESULTS_MAX).map((webhook) => ({
           href: webhookPath(webhook.id),
           name: webhookName(webhook),
-          note: webhook.enabled ? "Enabled" : "Switched off",
+          note: webhook.enabled ? "Enabled" : "Disabled",
         })),
       },
     );
@@ -198,8 +200,8 @@ function* objectsFor(
     groups.push({
       title: "Users",
       icon: "users",
-      entries: users
-        .slice(0, MOST)
+      results: users
+        .slice(0, RESULTS_MAX)
         .map(({ id, name, email }) => ({ href: userPath(id), name, note: email })),
     });
   }
@@ -208,7 +210,7 @@ function* objectsFor(
 
 const ACTIONS: readonly { href: string; name: string; role: Role }[] = [
   { href: REPORT_PATH, name: "Report incident", role: "editor" },
-  { href: PLAN_PATH, name: "Schedule maintenance", role: "editor" },
+  { href: PLAN_PATH, name: "Plan maintenance", role: "editor" },
   { href: NEW_MONITOR_PATH, name: "Create monitor", role: "admin" },
   { href: `${PAGES_PATH}/new`, name: "Create page", role: "admin" },
   { href: `${KEYS_PATH}/new`, name: "Create API Key", role: "admin" },
@@ -216,21 +218,21 @@ const ACTIONS: readonly { href: string; name: string; role: Role }[] = [
   { href: `${USERS_PATH}/new`, name: "Invite user", role: "owner" },
 ];
 
-function screensFor(search: string, role: Role): FoundGroup[] {
+function screensFor(search: string, role: Role): ResultGroup[] {
   const links = navigationFor(role, "", {}).flatMap((group) => group.links);
   const screens = [
     ...links.map(({ href, label }) => ({ href, name: label })),
     { href: ACCOUNT_PATH, name: "Account" },
     { href: "/docs", name: "Documentation" },
   ];
-  const named = (entries: readonly { href: string; name: string }[]) =>
-    entries
+  const matching = (items: readonly { href: string; name: string }[]) =>
+    items
       .filter(({ name }) => containsWords(name, search))
       .map(({ href, name }) => ({ href, name, note: "" }));
   const actions = ACTIONS.filter((action) => roleAllows(role, action.role));
   return [
-    { title: "Actions", icon: "arrow-up-right", entries: named(actions) },
-    { title: "Screens", icon: "layout-dashboard", entries: named(screens) },
+    { title: "Actions", icon: "arrow-up-right", results: matching(actions) },
+    { title: "Screens", icon: "layout-dashboard", results: matching(screens) },
   ];
 }
 
