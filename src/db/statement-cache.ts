@@ -107,7 +107,10 @@ function withPlainRows(query: PreparedStatement): PreparedStatement {
   return {
     getQuery: () => query.getQuery(),
     values: (params) => query.values(params),
-    get: (params) => query.values(params).map(rowOf)[0],
+    get(params) {
+      const [first] = query.values(params);
+      return first && rowOf(first);
+    },
     all: (params) => query.values(params).map(rowOf),
   };
 }

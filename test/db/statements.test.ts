@@ -29,6 +29,9 @@ const findThing = selectOne((orm, $: { id: string }) =>
   orm.select().from(things).where(eq(things.id, $.id)),
 );
 const listThings = selectMany((orm, _$: Record<string, never>) => orm.select().from(things));
+const findFirst = selectOne((orm, _$: Record<string, never>) =>
+  orm.select().from(things).orderBy(things.id),
+);
 const setFacts = mutate((orm, $: { id: string; facts: unknown }) =>
   orm.update(things).set({ facts: $.facts }).where(eq(things.id, $.id)),
 );
@@ -37,13 +40,18 @@ const setFacts = mutate((orm, $: { id: string; facts: unknown }) =>
 const RAW =
   "SELECT typeof(facts) AS facts, typeof(is_open) AS isOpen, typeof(bytes) AS bytes FROM things";
 
-function openThings(): Disposable & { db: Db; raw(): unknown[] } {
+function openThings(): Disposable & { db: Db; raw(): unknown[]; run(statement: string): void } {
   const sqlite = openSqlite(":memory:", 0);
   sqlite.run(
     "CREATE TABLE things (id TEXT PRIMARY KEY, facts TEXT, is_open INTEGER, bytes BLOB) STRICT",
   );
   const db = createDb(sqlite, createTestClock(), createTestLog("info").log);
-  return { db, raw: () => sqlite.query(RAW).all(), [Symbol.dispose]: () => db.close() };
+  return {
+    db,
+    raw: () => sqlite.query(RAW).all(),
+    run: (statement) => void sqlite.run(statement),
+    [Symbol.dispose]: () => db.close(),
+  };
 }
 
 const FULL = {
@@ -81,6 +89,14 @@ describe("a statement", () => {
       isOpen: null,
       bytes: null,
     });
+  });
+
+  test("a query for one row reads nothing from further rows", async () => {
+    using at = openThings();
+    await at.db.write((tx) => insertThing(tx, FULL));
+    at.run("INSERT INTO things (id, facts) VALUES ('b', 'no JSON')");
+    expect(findFirst(at.db, {})).toEqual(FULL);
+    expect(() => listThings(at.db, {})).toThrow();
   });
 
   test("a statement returns undefined without a row, an empty list without rows, and 0 without changes", async () => {
