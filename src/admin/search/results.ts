@@ -5,7 +5,7 @@ import { searchComponents } from "../../features/components";
 import { searchIncidents } from "../../features/incidents";
 import { listKeyPage } from "../../features/keys";
 import { searchMaintenances } from "../../features/maintenance";
-import { listMonitorsInOrder } from "../../features/monitors";
+import { searchMonitors } from "../../features/monitors";
 import { listUsers } from "../../features/users";
 import { listAllWebhooks, webhookName } from "../../features/webhooks";
 import { WHOLE_TURN } from "../../kernel/in-slices";
@@ -99,7 +99,7 @@ function* objectsFor(
   const query = { ...wordsOf(search), limit: RESULTS_MAX };
   const components = yield* searchComponents(reader, query);
   yield WHOLE_TURN;
-  const monitors = listMonitorsInOrder(reader, { search, limit: RESULTS_MAX });
+  const monitors = yield* searchMonitors(reader, query);
   yield WHOLE_TURN;
   const incidents = yield* searchIncidents(reader, query);
   yield WHOLE_TURN;
@@ -122,7 +122,7 @@ function* objectsFor(
     {
       title: "Monitors",
       icon: "activity",
-      results: monitors.map(({ row, state: { state } }) => ({
+      results: monitors.map(({ row, state }) => ({
         href: monitorPath(row.id),
         name: row.name,
         note: `${MONITOR_WORDS[state]} · ${targetOf(row)}`,

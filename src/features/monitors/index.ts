@@ -47,6 +47,7 @@ export { type MonitorConfig, probeOf } from "./probes";
 export { getMonitorRecord, listMonitors, type MonitorRecord, resolveMonitorId } from "./records";
 export { listIncidentsOfMonitor } from "./records-store";
 export { retentionOf } from "./rollup";
+export { searchMonitors } from "./search-store";
 export { startRollUps } from "./rollup-clock";
 export { defaultSettings } from "./settings";
 export {

@@ -23,10 +23,10 @@ export const WORST_FIRST = [
 /** Length of the periods into which the last day is divided. */
 export const PERIOD_MS = 30 * MINUTE_MS;
 
-const rank = sql<number>`CASE ${monitorStates.state} ${sql.raw(
+export const rank = sql<number>`CASE ${monitorStates.state} ${sql.raw(
   WORST_FIRST.map((state, index) => `WHEN '${state}' THEN ${index}`).join(" "),
 )} END`;
-const foldedName = sql<string>`lower(${monitors.name})`;
+export const foldedName = sql<string>`lower(${monitors.name})`;
 
 /** Filters of the list; null matches everything. */
 interface Filters {
@@ -41,7 +41,7 @@ interface Filters {
 const url = sql`replace(json_extract(${monitors.config}, '$.url'), '#', '?')`;
 // Searches must not reveal secrets, so they read only those parts of a configuration that the list shows:
 // of a URL, the part before the query and the fragment.
-const address = sql`CASE ${monitors.type}
+export const address = sql`CASE ${monitors.type}
   WHEN 'http' THEN substr(${url}, 1, instr(${url} || '?', '?') - 1)
   ELSE coalesce(json_extract(${monitors.config}, '$.host'), json_extract(${monitors.config}, '$.name'), '')
   END`;

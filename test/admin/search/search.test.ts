@@ -100,11 +100,13 @@ describe("the search of the dashboard", () => {
     expect((await find("CARDS checkout")).names).toEqual(["Checkout fails for some cards"]);
     expect((await find("cards payroll")).names).toEqual([]);
     expect((await find("payroll")).names).toEqual(["Payroll"]);
+    expect((await find("probe api checkout /health")).names).toEqual(["Checkout probe"]);
   });
 
   test("finds an object by its id", async () => {
     expect((await find(ids.incident)).names).toEqual(["Checkout fails for some cards"]);
     expect((await find(ids.api)).names).toContain("Checkout API");
+    expect((await find(ids.monitor)).names).toEqual(["Checkout probe"]);
   });
 
   test("finds pages, screens and actions", async () => {
