@@ -47,12 +47,17 @@ export function homeAssistant({ name, url }: Shared): string {
   - resource: ${url}/summary.json
     scan_interval: 60
     sensor:
-      - name: ${quoted(`${name} status`)}
+      - name: ${quoted(`${withoutTemplate(name)} status`)}
         value_template: "{{ value_json.description }}"
         json_attributes:
           - up
           - down
           - open_incidents`;
+}
+
+/** Returns a template of Home Assistant that is the text: `{{`, `{%` and `{#` begin no expression. */
+function withoutTemplate(text: string): string {
+  return text.replace(/\{(?=[{%#])/g, "{{ '{' }}");
 }
 
 /** Returns a text as a YAML string: JSON is YAML. */
