@@ -3,7 +3,8 @@ import { type Command, JSON_FLAG } from "./command";
 
 export const applyCommand: Command = {
   name: "apply",
-  summary: "Create and change pages, components, monitors and webhooks as FILE declares.",
+  summary:
+    "Create and change pages, components, monitors, webhooks and templates as FILE declares.",
   positionals: ["FILE"],
   flags: [
     { name: "dry-run", help: "Print the changes without making them." },

@@ -3,7 +3,7 @@ import type { Command } from "./command";
 
 export const exportCommand: Command = {
   name: "export",
-  summary: "Print pages, components, monitors and webhooks as a file for apply.",
+  summary: "Print pages, components, monitors, webhooks and templates as a file for apply.",
   flags: [{ name: "page", placeholder: "SLUG", help: "Export this page only." }],
   options: optionNames("export"),
   // Loaded on demand, so that a server does not need memory for the YAML library.

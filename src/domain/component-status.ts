@@ -9,6 +9,16 @@ export const COMPONENT_STATUSES = [
 
 export type ComponentStatus = (typeof COMPONENT_STATUSES)[number];
 
+/** The statuses that people and incidents can set, best to worst. Maintenance sets the other one. */
+export const NAMED_STATUSES = [
+  "operational",
+  "degraded_performance",
+  "partial_outage",
+  "major_outage",
+] as const satisfies readonly ComponentStatus[];
+
+export type NamedStatus = (typeof NAMED_STATUSES)[number];
+
 /** Sources that can give a component a status. */
 export const CAUSE_SOURCES = [
   "manual",

@@ -3,7 +3,19 @@ import type { RandomBytes } from "../kernel/random";
 
 /** Prefixes of ids, one for each kind of object. */
 type IdPrefix =
-  "key" | "page" | "grp" | "cmp" | "inc" | "upd" | "mnt" | "mon" | "whk" | "evt" | "dlv" | "usr";
+  | "key"
+  | "page"
+  | "grp"
+  | "cmp"
+  | "inc"
+  | "upd"
+  | "tpl"
+  | "mnt"
+  | "mon"
+  | "whk"
+  | "evt"
+  | "dlv"
+  | "usr";
 
 /** Creates an id: `<prefix>_` and 26 characters that sort by creation time. */
 export type NewId = (prefix: IdPrefix) => string;

@@ -3,6 +3,15 @@ export const INCIDENT_STATUSES = ["investigating", "identified", "monitoring", "
 
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
 
+/** Statuses of an incident that is not resolved. */
+export const OPEN_INCIDENT_STATUSES = [
+  "investigating",
+  "identified",
+  "monitoring",
+] as const satisfies readonly IncidentStatus[];
+
+export type OpenIncidentStatus = (typeof OPEN_INCIDENT_STATUSES)[number];
+
 /** Severity of an incident, best to worst. */
 export const IMPACTS = ["none", "minor", "major", "critical"] as const;
 

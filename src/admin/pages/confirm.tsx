@@ -83,12 +83,13 @@ export function DeletePage(props: {
 
 /** Returns one line for each kind of object that ends with a page, with its count; empty if nothing does. */
 function consequencesOf(belongings: Belongings): string[] {
-  const { openIncidents, pendingMaintenance, idleMonitors, webhooks } = belongings;
+  const { openIncidents, pendingMaintenance, idleMonitors, webhooks, templates } = belongings;
   const named: [count: number, noun: string, outcome: string][] = [
     [pendingMaintenance, "maintenance", "(cancelled)"],
     [openIncidents, "open incident", "(deleted)"],
     [idleMonitors.length, "monitor", "without another page (paused)"],
     [webhooks.length, "webhook", "for this page only (deleted)"],
+    [templates.length, "incident template", "for this page only (deleted)"],
   ];
   return named
     .filter(([count]) => count > 0)

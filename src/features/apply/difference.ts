@@ -28,10 +28,10 @@ export function changedOnly<T extends object>(
 /** A change that an apply made or plans. */
 export interface Change {
   kind: "create" | "update" | "delete";
-  noun: "page" | "group" | "component" | "monitor" | "webhook";
+  noun: "page" | "group" | "component" | "monitor" | "webhook" | "incident template";
   /**
-   * Page slug and ref of the object, such as `acme/checkout-api`; only the ref for monitors and
-   * webhooks.
+   * Page slug and ref of the object, such as `acme/checkout-api`; only the ref for monitors,
+   * webhooks and incident templates.
    */
   label: string;
   fields: FieldChange[];

@@ -1,6 +1,7 @@
 import { Document, isMap, isScalar, isSeq, type Pair, Scalar, visit } from "yaml";
 import type { Reader } from "../../db";
 import { type ComponentRow, listComponentsOfPage, listGroups } from "../components";
+import { listAllTemplates } from "../incident-templates";
 import { listAllPages, type PageRow } from "../pages";
 import { declareMonitor, listStoredMonitors, type StoredMonitor } from "../monitors";
 import { declareWebhook, listStoredWebhooks } from "../webhooks";
@@ -9,11 +10,20 @@ import {
   presentComponentFields,
   presentGroupFields,
   presentPageFields,
+  presentTemplateFields,
   desiredComponent,
   desiredGroup,
   desiredPage,
+  desiredTemplate,
 } from "./fields";
-import type { ApplyFile, FileComponent, FilePage, FileMonitor, FileWebhook } from "./model";
+import type {
+  ApplyFile,
+  FileComponent,
+  FilePage,
+  FileMonitor,
+  FileTemplate,
+  FileWebhook,
+} from "./model";
 import { readComponentRefs } from "./component-refs";
 
 /**
@@ -31,10 +41,12 @@ export function exportFile(
   );
   const monitors = exportMonitors(reader, rows);
   const webhooks = exportWebhooks(reader, rows, { every: !page });
+  const templates = exportTemplates(reader, rows, { every: !page });
   return {
     pages: rows.map((row) => exportPage(reader, row, monitors)),
     ...(page || monitors.alone.length === 0 ? {} : { monitors: monitors.alone }),
     ...(webhooks.length > 0 && { webhooks }),
+    ...(templates.length > 0 && { incident_templates: templates }),
   };
 }
 
@@ -173,5 +185,36 @@ function exportWebhooks(
     const slug = row.pageId === null ? null : slugs.get(row.pageId);
     if (slug === undefined || (slug === null && !every)) return [];
     return [{ ref: row.ref, ...declareWebhook(row, slug) }];
+  });
+}
+
+/**
+ * Returns the incident templates of these pages for the file, oldest first, and with `every` those
+ * for all pages.
+ */
+function exportTemplates(
+  reader: Reader,
+  pages: readonly PageRow[],
+  { every }: { every: boolean },
+): FileTemplate[] {
+  const slugs = new Map(pages.map(({ id, slug }) => [id, slug]));
+  const componentsOf = (pageId: string) => listComponentsOfPage(reader, { pageId });
+  return listAllTemplates(reader).flatMap((record) => {
+    const { pageId } = record.row;
+    const slug = pageId === null ? null : slugs.get(pageId);
+    if (slug === undefined || (slug === null && !every)) return [];
+    const fields = presentTemplateFields(record, componentsOf);
+    const { name, ref, title, body } = fields;
+    const least = desiredTemplate({ name, title, body }, ref);
+    return [
+      {
+        name,
+        ref,
+        ...(slug !== null && { page: slug }),
+        title,
+        body,
+        ...nonDefault(fields, least),
+      },
+    ];
   });
 }

@@ -1,5 +1,8 @@
 import type { ComponentInput, ComponentRow, GroupInput, GroupRow } from "../components";
+import type { TemplateRecord } from "../incident-templates";
 import { type PageInput, type PageRow, toDomain } from "../pages";
+
+import type { FileTemplate } from "./model";
 
 /*
  * Desired and current fields of objects by the names in the file, for comparison. Fields that a
@@ -82,5 +85,40 @@ export function presentComponentFields(row: ComponentRow): Required<ComponentInp
     only_show_if_degraded: row.onlyShowIfDegraded,
     show_latency: row.showLatency,
     tags: row.tags,
+  };
+}
+
+/** Fields of an incident template without its page. Components are given by ref. */
+type TemplateFields = Required<Omit<FileTemplate, "page" | "previous_refs">>;
+
+export function desiredTemplate(template: FileTemplate, ref: string): TemplateFields {
+  return {
+    name: template.name,
+    ref,
+    title: template.title,
+    body: template.body,
+    status: template.status ?? "investigating",
+    impact_override: template.impact_override ?? null,
+    components: template.components ?? {},
+  };
+}
+
+/** `componentsOf` returns the components of a page by its id. */
+export function presentTemplateFields(
+  { row, components }: TemplateRecord,
+  componentsOf: (pageId: string) => readonly Pick<ComponentRow, "id" | "ref">[],
+): TemplateFields {
+  const pageComponents = row.pageId === null ? [] : componentsOf(row.pageId);
+  const refs = new Map(pageComponents.map(({ id, ref }) => [id, ref]));
+  return {
+    name: row.name,
+    ref: row.ref,
+    title: row.title,
+    body: row.body,
+    status: row.status,
+    impact_override: row.impactOverride,
+    components: Object.fromEntries(
+      [...components].map(([id, status]) => [refs.get(id) ?? id, status]),
+    ),
   };
 }

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { Text } from "../../kernel/schema";
+import { Nullable, Text } from "../../kernel/schema";
 import { ComponentInput, GroupInput } from "../components";
+import { TemplateFields } from "../incident-templates";
 import { declaredMonitorSchema } from "../monitors";
 import { PageInput, RefText } from "../pages";
 import { DECLARED_WEBHOOK_FIELDS } from "../webhooks";
@@ -63,12 +64,25 @@ export const FileWebhook = Type.Object(
 );
 export type FileWebhook = Static<typeof FileWebhook>;
 
+/** An incident template in a file. Its components are refs of components of its page. */
+export const FileTemplate = Type.Object(
+  {
+    ...TemplateFields,
+    ref: Type.Optional(RefText),
+    previous_refs: PreviousRefs,
+    page: Type.Optional(Nullable(Text({ minLength: 1, maxLength: 63 }))),
+  },
+  { additionalProperties: false },
+);
+export type FileTemplate = Static<typeof FileTemplate>;
+
 /** A configuration file, with the monitors without components. */
 export const ApplyFile = Type.Object(
   {
     pages: Type.Array(FilePage),
     monitors: Monitors,
     webhooks: Type.Optional(Type.Array(FileWebhook)),
+    incident_templates: Type.Optional(Type.Array(FileTemplate)),
   },
   { additionalProperties: false },
 );

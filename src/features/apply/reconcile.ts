@@ -1,6 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { lazy } from "../../kernel/lazy";
+import { listAllTemplates, type TemplateRow } from "../incident-templates";
 import { listStoredMonitors, type MonitorRow } from "../monitors";
 import { deletePage, type Exemptions } from "../page-deletion";
 import {
@@ -22,11 +23,12 @@ import type { FilePage } from "./model";
 import { applyMonitors } from "./monitors";
 import { monitorsIn } from "./pointers";
 import { type ApplyOptions, type ApplyOutcome, ApplyRun } from "./run";
+import { applyTemplates } from "./templates";
 import { applyWebhooks } from "./webhooks";
 
 /**
- * Applies a file: creates and changes pages, groups, components, monitors and webhooks, inside one
- * transaction. Fields that the file leaves out get their defaults. Statuses are never changed, and
+ * Applies a file: creates and changes pages, groups, components, monitors, webhooks and incident
+ * templates, inside one transaction. Fields that the file leaves out get their defaults. Statuses are never changed, and
  * objects that were not created by `apply` stay if the file lacks them. Applying it again changes
  * nothing.
  *
@@ -43,7 +45,7 @@ export function applyFile(
   handleLeftoverPages(run);
   freeMovedDomains(run);
   const matched = new Set<string>();
-  const { pages, monitors = [], webhooks = [] } = file.content;
+  const { pages, monitors = [], webhooks = [], incident_templates = [] } = file.content;
   const monitorLists = pages.flatMap((desired, index) => {
     const path = ["pages", index];
     const page = applyPage(run, desired, matched, path);
@@ -51,6 +53,7 @@ export function applyFile(
   });
   applyMonitors(run, [...monitorLists, { monitors, path: ["monitors"], componentId: null }]);
   applyWebhooks(run, webhooks);
+  applyTemplates(run, incident_templates);
   return run.outcome;
 }
 
@@ -101,12 +104,12 @@ function handleLeftoverPages(run: ApplyRun): void {
 }
 
 /**
- * Deletes a page that the file no longer has, and records the monitors and webhooks that end with
- * it.
+ * Deletes a page that the file no longer has, and records the monitors, webhooks and templates that
+ * end with it.
  */
 function deleteLeftoverPage(run: ApplyRun, id: string, exemptions: Exemptions): void {
   const { ctx, tx, options } = run;
-  const { paused, webhooks } = deletePage(ctx, tx, id, options.actor, exemptions);
+  const { paused, webhooks, templates } = deletePage(ctx, tx, id, options.actor, exemptions);
   for (const { ref: label } of paused) {
     const fields = [{ field: "paused", from: false, to: true }];
     run.note({ kind: "update", noun: "monitor", label, fields });
@@ -114,10 +117,13 @@ function deleteLeftoverPage(run: ApplyRun, id: string, exemptions: Exemptions): 
   for (const { ref: label } of webhooks) {
     run.note({ kind: "delete", noun: "webhook", label, fields: [] });
   }
+  for (const { ref: label } of templates) {
+    run.note({ kind: "delete", noun: "incident template", label, fields: [] });
+  }
 }
 
 /**
- * Matches monitors and webhooks that the file declares or that an earlier apply created, since
+ * Matches monitors, webhooks and templates that the file declares or that an earlier apply created, since
  * later steps change or prune them. Rows are read once, before the first deletion.
  */
 function exemptionsOf({ tx, file: { content } }: ApplyRun): Exemptions {
@@ -137,10 +143,14 @@ function exemptionsOf({ tx, file: { content } }: ApplyRun): Exemptions {
       () => content.webhooks ?? [],
       () => listStoredWebhooks(tx),
     ),
+    template: matcherOf(
+      () => content.incident_templates ?? [],
+      () => listAllTemplates(tx),
+    ),
   };
 }
 
-type Exemptible = Pick<WebhookRow | MonitorRow, "id" | "ref" | "managedBy">;
+type Exemptible = Pick<WebhookRow | MonitorRow | TemplateRow, "id" | "ref" | "managedBy">;
 
 /** Frees domains that move to another page, so that the order of pages does not matter. */
 function freeMovedDomains(run: ApplyRun): void {

@@ -6,7 +6,7 @@ import { validateDeclaredWebhook } from "../webhooks";
 import type { ApplyFile, FilePage } from "./model";
 import { componentsIn, monitorsIn, type WithPointer, withPointers } from "./pointers";
 
-/** An object of the file that is identified by a ref: a page, group, component, monitor or webhook. */
+/** An object of the file that is identified by a ref: a page, group, component, monitor, webhook or template. */
 export interface Named {
   ref?: string;
   /** Undefined only for webhooks. */
@@ -47,6 +47,7 @@ export function validateSemantics(content: ApplyFile): FieldError[] {
     ...monitors.flatMap(({ item, pointer }) => withinItem(pointer, validateDeclaredMonitor(item))),
     ...validateRefs(webhooks),
     ...webhooks.flatMap(({ item, pointer }) => withinItem(pointer, validateDeclaredWebhook(item))),
+    ...validateRefs(withPointers(content.incident_templates, "#/incident_templates")),
     ...validateUnique(pages, ({ slug }) => slug, "slug"),
     ...pages
       .filter(({ item }) => item.default === true)

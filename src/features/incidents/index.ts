@@ -23,7 +23,7 @@ export {
 } from "./summaries";
 export { AddUpdateBody, CreateIncidentBody, EditUpdateBody, UpdateIncidentBody } from "./bodies";
 export { createIncidentCache } from "./incident-cache";
-export { Incident, type IncidentSource, presentIncident, presentUpdate } from "./model";
+export { ImpactText, Incident, type IncidentSource, presentIncident, presentUpdate } from "./model";
 export { findLastIncidentStart, listAllOpenIncidents, type OpenIncident } from "./open-store";
 export { getIncident, getIncidentPart, getIncidentRow, type IncidentRecord } from "./records";
 export { searchIncidents } from "./search-store";

@@ -3,6 +3,7 @@ import type { Tx, Reader } from "../../db";
 import type { Actor } from "../../domain/actor";
 import { deleteComponentsOfPage } from "../components";
 import { deleteOpenIncidentsOfPage, listOpenImpacts } from "../incidents";
+import { deleteTemplate, listTemplatesOfPage, type TemplateRow } from "../incident-templates";
 import { cancelMaintenanceOfPage, countPendingOfPage } from "../maintenance";
 import {
   detachMonitorsOfPage,
@@ -14,31 +15,38 @@ import {
 import { getPage, removePage } from "../pages";
 import { deleteWebhook, type WebhookRow, listAllWebhooks } from "../webhooks";
 
-/** Monitors that were paused, and webhooks that were deleted, with a page. */
+/** Monitors that were paused, and webhooks and incident templates that were deleted, with a page. */
 interface PageDeletionEffects {
   paused: readonly MonitorRow[];
   webhooks: readonly WebhookRow[];
+  templates: readonly TemplateRow[];
 }
 
-/** Matches monitors and webhooks that the same transaction changes or deletes itself. */
+/** Matches objects that the same transaction changes or deletes itself. */
 export interface Exemptions {
   monitor(row: MonitorRow): boolean;
   webhook(row: WebhookRow): boolean;
+  template(row: TemplateRow): boolean;
 }
 
-const NO_EXEMPTIONS: Exemptions = { monitor: () => false, webhook: () => false };
+const NO_EXEMPTIONS: Exemptions = {
+  monitor: () => false,
+  webhook: () => false,
+  template: () => false,
+};
 
 /**
  * Deletes a page: it is not found from now on, its slugs are free, its history is kept. In the same
  * transaction:
  *
  * - its webhooks are deleted; webhooks for all pages receive the events below;
+ * - its incident templates are deleted;
  * - its components and their causes end, without an event;
  * - its pending maintenance is cancelled (`maintenance.cancelled`);
  * - its open incidents are deleted (`incident.deleted`);
  * - its components are removed from monitors, which are paused if they have no other.
  *
- * An exempt monitor is not paused, and an exempt webhook is not deleted. Throws `not_found`.
+ * An exempt monitor is not paused, and an exempt webhook or template is not deleted. Throws `not_found`.
  */
 export function deletePage(
   ctx: AppContext,
@@ -48,15 +56,17 @@ export function deletePage(
   exempt: Exemptions = NO_EXEMPTIONS,
 ): PageDeletionEffects {
   getPage(tx, id);
-  const { monitors, webhooks } = belongingsOf(tx, id);
+  const { monitors, webhooks, templates } = belongingsOf(tx, id);
   const deleted = webhooks.filter((webhook) => !exempt.webhook(webhook));
   for (const webhook of deleted) deleteWebhook(ctx, tx, webhook.id, actor);
+  const gone = templates.filter((template) => !exempt.template(template));
+  for (const template of gone) deleteTemplate(ctx, tx, template.id, actor);
   deleteComponentsOfPage(ctx, tx, id);
   cancelMaintenanceOfPage(ctx, tx, id, actor);
   deleteOpenIncidentsOfPage(ctx, tx, id, actor);
   const paused = detachMonitorsOfPage(ctx, tx, { monitors, pageId: id, actor }, exempt.monitor);
   removePage(ctx, tx, id, actor);
-  return { paused, webhooks: deleted };
+  return { paused, webhooks: deleted, templates: gone };
 }
 
 /** Everything that the deletion of a page ends or changes, in addition to the page and its components. */
@@ -71,6 +81,8 @@ export interface Belongings {
   idleMonitors: readonly MonitorRecord[];
   /** Webhooks that receive only the events of this page. */
   webhooks: readonly WebhookRow[];
+  /** Incident templates of this page only. */
+  templates: readonly TemplateRow[];
 }
 
 /** Returns what belongs to a page. */
@@ -82,5 +94,6 @@ export function belongingsOf(reader: Reader, pageId: string): Belongings {
     monitors,
     idleMonitors: monitors.filter((monitor) => watchesOnlyPage(pageId, monitor)),
     webhooks: listAllWebhooks(reader, {}).filter((webhook) => webhook.pageId === pageId),
+    templates: listTemplatesOfPage(reader, { pageId }),
   };
 }

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
+import { listAllTemplates } from "../../../src/features/incident-templates";
 import { toIso } from "../../../src/kernel/time";
 import { createTestApp, expectProblem, type TestApp, type TestPage } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";
 import { listCausesOfPage } from "../../support/causes";
 import { openForm } from "../../support/dashboard";
 import { readHtml } from "../../support/html";
+import { addTemplate } from "../../support/incident-templates";
 
 const HOUR = 3_600_000;
 const RECEIVER = "https://receiver.example.com/hooks";
@@ -230,12 +232,26 @@ describe("deleting a page", () => {
     await site.monitor(live.components["Shop"], old.components["Mirror"]);
     await site.monitor(old.components["Mirror"]);
     await api("POST", "/webhooks", { url: RECEIVER, page: "old" });
+    await addTemplate(app, { page: "old" });
     expect(await consequences()).toEqual([
       "1 maintenance (cancelled)",
       "2 open incidents (deleted)",
       "1 monitor without another page (paused)",
       "1 webhook for this page only (deleted)",
+      "1 incident template for this page only (deleted)",
     ]);
+  });
+
+  test("deleting a page deletes its incident templates and keeps those of other pages and of all pages", async () => {
+    await using site = await createSite();
+    const { app } = site;
+    const bound = await addTemplate(app, { page: "old" });
+    const kept = [await addTemplate(app, { page: "live" }), await addTemplate(app)];
+    await site.remove();
+    const left = listAllTemplates(app.ctx.db).map(({ row }) => row.id);
+    expect(left).toEqual(kept.map(({ id }) => id));
+    const row = app.audit().find(({ action }) => action === "incident_template.delete");
+    expect([row?.targetId, row?.actorKind]).toEqual([bound.id, "user"]);
   });
 
   test("deleting a page with a wrong slug ends nothing", async () => {

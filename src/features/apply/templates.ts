@@ -1,0 +1,114 @@
+import type { NamedStatus } from "../../domain/component-status";
+import { invalidFields, pointer } from "../../errors";
+import { type ComponentRow, listComponentsOfPage } from "../components";
+import {
+  createTemplate,
+  deleteTemplate,
+  listAllTemplates,
+  type TemplateRecord,
+  type TemplateRow,
+  updateTemplate,
+} from "../incident-templates";
+import { findPage, findPageBySlug, type PageRow } from "../pages";
+import { type Entry, RowsByRef } from "./entries";
+import { desiredTemplate, presentTemplateFields } from "./fields";
+import type { FileTemplate } from "./model";
+import type { ApplyRun } from "./run";
+
+type TemplateWithRef = TemplateRecord & { ref: string };
+type TemplateEntry = Entry<FileTemplate, TemplateWithRef>;
+
+/** Applies incident templates, after the pages and their components. */
+export function applyTemplates(run: ApplyRun, templates: readonly FileTemplate[]): void {
+  const { ctx, tx, options } = run;
+  const stored = listAllTemplates(tx).map((one) => ({ ...one, ref: one.row.ref }));
+  const rows = new RowsByRef<TemplateWithRef>(stored);
+  const entries = templates.map((item, index) => rows.match(item, ["incident_templates", index]));
+  // First, so that entries can take the refs of deleted ones.
+  run.handleLeftovers("incident template", stored, entries, (id) =>
+    deleteTemplate(ctx, tx, id, options.actor),
+  );
+  const componentsOf = componentReader(run);
+  for (const entry of entries) applyTemplate(run, entry, componentsOf);
+}
+
+/** Returns the components of a page, read once. */
+type ComponentsOf = (pageId: string) => readonly ComponentRow[];
+
+function componentReader({ tx }: ApplyRun): ComponentsOf {
+  const lists = new Map<string, readonly ComponentRow[]>();
+  return (pageId) => {
+    const list = lists.get(pageId) ?? listComponentsOfPage(tx, { pageId });
+    lists.set(pageId, list);
+    return list;
+  };
+}
+
+function applyTemplate(run: ApplyRun, entry: TemplateEntry, componentsOf: ComponentsOf): void {
+  const { ctx, tx, options } = run;
+  const { item, ref, path, row: stored } = entry;
+  const page = run.locatingErrors(path, () => pageOf(run, item));
+  const pageComponents = page ? componentsOf(page.id) : [];
+  const ids = run.locatingErrors(path, () => componentIdsOf(item, page, pageComponents));
+  const { page: _page, components: _components, previous_refs: _refs, ref: _ref, ...fields } = item;
+  const input = {
+    ...fields,
+    status: item.status ?? "investigating",
+    impact_override: item.impact_override ?? null,
+    page: page?.id ?? null,
+    components: ids,
+  };
+  run.apply<TemplateRow, Record<string, unknown>>({
+    noun: "incident template",
+    label: stored?.ref ?? ref,
+    address: null,
+    path,
+    row: stored?.row,
+    current: () => ({
+      ...(stored && presentTemplateFields(stored, componentsOf)),
+      page: stored && slugOf(run, stored),
+    }),
+    desired: { ...desiredTemplate(item, ref), page: page?.slug ?? null },
+    create: () => createTemplate(ctx, tx, input, options.actor, { ref, managedBy: "apply" }).row,
+    update: (row) => updateTemplate(ctx, tx, row.id, input, options.actor, { ref }).row,
+  });
+}
+
+/** Returns the slug of a template's page; its id if this transaction deleted the page. */
+function slugOf({ tx }: ApplyRun, { row: { pageId } }: TemplateRecord): string | null {
+  return pageId === null ? null : (findPage(tx, { id: pageId })?.slug ?? pageId);
+}
+
+/** Returns the page of a template, also by an earlier slug; null for all pages. */
+function pageOf({ tx }: ApplyRun, { page: slug }: FileTemplate): PageRow | null {
+  if (slug === undefined || slug === null) return null;
+  const page = findPageBySlug(tx, { slug });
+  if (page) return page;
+  throw invalidFields([{ pointer: pointer("page"), detail: `is not the slug of a page: ${slug}` }]);
+}
+
+/** Returns the statuses of a template by component id. Throws for a ref that the page does not have. */
+function componentIdsOf(
+  { components = {} }: FileTemplate,
+  page: PageRow | null,
+  pageComponents: readonly ComponentRow[],
+): Record<string, NamedStatus> {
+  const names = Object.keys(components);
+  if (!page && names.length > 0) {
+    const detail = "must be empty in a template for all pages: name a page, or leave them out";
+    throw invalidFields([{ pointer: pointer("components"), detail }]);
+  }
+  const ids = new Map(pageComponents.map(({ ref, id }) => [ref, id]));
+  const unknown = names.filter((ref) => !ids.has(ref));
+  if (unknown.length > 0) {
+    throw invalidFields(
+      unknown.map((ref) => ({
+        pointer: pointer("components", ref),
+        detail: `is not the ref of a component of the page ${page?.slug}`,
+      })),
+    );
+  }
+  return Object.fromEntries(
+    Object.entries(components).map(([ref, status]) => [ids.get(ref) ?? ref, status]),
+  );
+}

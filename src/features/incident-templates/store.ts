@@ -1,0 +1,103 @@
+import { and, asc, desc, eq, isNull, lt, sql } from "drizzle-orm";
+import { insertAllInto, insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
+import { components } from "../../db/tables/components";
+import { incidentTemplateComponents, incidentTemplates } from "../../db/tables/incident-templates";
+import { pages } from "../../db/tables/pages";
+
+export type TemplateRow = typeof incidentTemplates.$inferSelect;
+export type TemplateComponentRow = typeof incidentTemplateComponents.$inferSelect;
+
+export const insertTemplate = insertInto(incidentTemplates);
+export const updateTemplateRow = updateById(incidentTemplates);
+export const insertTemplateComponents = insertAllInto(incidentTemplateComponents);
+
+/** Deletes the row of a template, with the statuses of its components. */
+export const deleteTemplateRow = mutate((orm, $: { id: string }) =>
+  orm.delete(incidentTemplates).where(eq(incidentTemplates.id, $.id)),
+);
+
+export const deleteTemplateComponents = mutate((orm, $: { templateId: string }) =>
+  orm
+    .delete(incidentTemplateComponents)
+    .where(eq(incidentTemplateComponents.templateId, $.templateId)),
+);
+
+export const findTemplate = selectOne((orm, $: { id: string }) =>
+  orm.select().from(incidentTemplates).where(eq(incidentTemplates.id, $.id)),
+);
+
+export const findTemplateByRef = selectOne((orm, $: { ref: string }) =>
+  orm.select().from(incidentTemplates).where(eq(incidentTemplates.ref, $.ref)),
+);
+
+const withSlug = { row: incidentTemplates, pageSlug: pages.slug };
+
+/**
+ * Lists templates with ids below `before`, newest first, with the slugs of their pages. `pageId`
+ * selects those of a page and those for all pages; null selects every template.
+ */
+export const listTemplateRowsBefore = selectMany(
+  (orm, $: { pageId: string | null; before: string; limit: number }) =>
+    orm
+      .select(withSlug)
+      .from(incidentTemplates)
+      .leftJoin(pages, eq(pages.id, incidentTemplates.pageId))
+      .where(
+        and(
+          lt(incidentTemplates.id, $.before),
+          sql`(${$.pageId} IS NULL OR ${incidentTemplates.pageId} IS NULL OR ${incidentTemplates.pageId} = ${$.pageId})`,
+        ),
+      )
+      .orderBy(desc(incidentTemplates.id))
+      .limit($.limit),
+);
+
+/** Lists all templates, oldest first, with the slugs of their pages. */
+export const listAllTemplateRows = selectMany((orm, _$: Record<string, never>) =>
+  orm
+    .select(withSlug)
+    .from(incidentTemplates)
+    .leftJoin(pages, eq(pages.id, incidentTemplates.pageId))
+    .orderBy(asc(incidentTemplates.id)),
+);
+
+/** Lists the templates of a page, oldest first, without those for all pages. */
+export const listTemplatesOfPage = selectMany((orm, $: { pageId: string }) =>
+  orm
+    .select()
+    .from(incidentTemplates)
+    .where(eq(incidentTemplates.pageId, $.pageId))
+    .orderBy(asc(incidentTemplates.id)),
+);
+
+/** Counts the templates of a page, or of no page for null, and all templates. */
+export const countTemplates = selectOne((orm, $: { pageId: string | null }) =>
+  orm
+    .select({
+      all: sql<number>`count(*)`,
+      ofPage: sql<number>`coalesce(sum(${incidentTemplates.pageId} IS ${$.pageId}), 0)`,
+    })
+    .from(incidentTemplates),
+);
+
+/**
+ * Lists the component statuses of templates (`templateIds`: a JSON list), in the order of the page.
+ * Deleted components are left out.
+ */
+export const listComponentsOfTemplates = selectMany((orm, $: { templateIds: string }) =>
+  orm
+    .select({
+      templateId: incidentTemplateComponents.templateId,
+      componentId: incidentTemplateComponents.componentId,
+      status: incidentTemplateComponents.status,
+    })
+    .from(incidentTemplateComponents)
+    .innerJoin(components, eq(components.id, incidentTemplateComponents.componentId))
+    .where(
+      and(
+        sql`${incidentTemplateComponents.templateId} IN (SELECT value FROM json_each(${$.templateIds}))`,
+        isNull(components.deletedAt),
+      ),
+    )
+    .orderBy(asc(components.position), asc(components.id)),
+);

@@ -1,0 +1,43 @@
+import {
+  createTemplate,
+  deleteTemplate,
+  presentTemplate,
+  type IncidentTemplate,
+  type TemplateInput,
+  updateTemplate,
+} from "../../src/features/incident-templates";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import type { ApplyMetadata } from "../../src/domain/refs";
+import type { TestApp } from "./app";
+
+/** Valid fields of an incident template for all pages. */
+export const TEMPLATE = {
+  name: "Database down",
+  title: "Orders cannot be placed",
+  body: "We are looking into it.",
+} as const satisfies TemplateInput;
+
+/** Creates an incident template with the fields of `TEMPLATE` and the given ones. */
+export function addTemplate(
+  { ctx }: TestApp,
+  fields: Partial<TemplateInput> = {},
+  metadata: ApplyMetadata = {},
+): Promise<IncidentTemplate> {
+  const input = { ...TEMPLATE, ...fields };
+  return ctx.db.write((tx) => presentTemplate(createTemplate(ctx, tx, input, CLI_ACTOR, metadata)));
+}
+
+export function changeTemplate(
+  { ctx }: TestApp,
+  id: string,
+  fields: Partial<TemplateInput>,
+  metadata: Pick<ApplyMetadata, "ref"> = {},
+): Promise<IncidentTemplate> {
+  return ctx.db.write((tx) =>
+    presentTemplate(updateTemplate(ctx, tx, id, fields, CLI_ACTOR, metadata)),
+  );
+}
+
+export function removeTemplate({ ctx }: TestApp, id: string): Promise<void> {
+  return ctx.db.write((tx) => deleteTemplate(ctx, tx, id, CLI_ACTOR));
+}
