@@ -6,6 +6,7 @@ import { type Backups, createBackups } from "./features/backups";
 import { componentRoutes } from "./features/components/routes";
 import { createReadiness, type Readiness } from "./features/health";
 import { healthRoutes } from "./features/health/routes";
+import { incidentTemplateRoutes } from "./features/incident-templates/routes";
 import { createIncidentCache } from "./features/incidents";
 import { incidentRoutes } from "./features/incidents/routes";
 import { createKeyDirectory, createKeyUsage, type KeyUsage } from "./features/keys";
@@ -110,6 +111,7 @@ export function createApp(
     .use(statusRoutes(ctx, requestContexts, snapshots))
     .use(componentRoutes(ctx, requestContexts))
     .use(incidentRoutes(ctx, requestContexts))
+    .use(incidentTemplateRoutes(ctx, requestContexts))
     .use(maintenanceRoutes(ctx, requestContexts))
     .use(webhookRoutes(ctx, requestContexts))
     .use(monitorRoutes(ctx, requestContexts, monitoring))
