@@ -6,6 +6,7 @@ export const SHORTCUTS_PATH = "/admin/shortcuts";
 export const HOME_PATH = "/admin";
 export const SIGN_OUT_PATH = "/admin/sign-out";
 export const INCIDENTS_PATH = "/admin/incidents";
+export const INCIDENT_TEMPLATES_PATH = "/admin/incidents/templates";
 export const MAINTENANCE_PATH = "/admin/maintenance";
 export const COMPONENTS_PATH = "/admin/components";
 export const MONITORS_PATH = "/admin/monitors";
@@ -20,6 +21,10 @@ export const ACCOUNT_PATH = "/admin/settings/account";
 
 export function incidentPath(id: string): string {
   return `${INCIDENTS_PATH}/${encodeURIComponent(id)}`;
+}
+
+export function incidentTemplatePath(id: string): string {
+  return `${INCIDENT_TEMPLATES_PATH}/${encodeURIComponent(id)}`;
 }
 
 export function maintenancePath(id: string): string {

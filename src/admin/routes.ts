@@ -8,6 +8,7 @@ import { signInAdminRoutes } from "./entry/sign-in-routes";
 import { oneTimeLinkAdminRoutes } from "./entry/one-time-link-routes";
 import { generalAdminRoutes } from "./general/routes";
 import { incidentAdminRoutes } from "./incidents/routes";
+import { incidentTemplateAdminRoutes } from "./incident-templates/routes";
 import { keyAdminRoutes } from "./keys/routes";
 import { maintenanceAdminRoutes } from "./maintenance/routes";
 import { monitorAdminRoutes } from "./monitors/routes";
@@ -31,6 +32,7 @@ export function adminRoutes(deps: AdminDependencies) {
     .use(overviewAdminRoutes(deps))
     .use(searchAdminRoutes(deps))
     .use(incidentAdminRoutes(deps))
+    .use(incidentTemplateAdminRoutes(deps))
     .use(maintenanceAdminRoutes(deps))
     .use(componentAdminRoutes(deps))
     .use(monitorAdminRoutes(deps))

@@ -59,9 +59,9 @@ function applyPreset(link, event) {
   form.dispatchEvent(new Event("change", { bubbles: true }));
 }
 
-/** True for a text that no preset has filled in, and none may replace. */
-function isOwnText({ type, name, value }) {
-  if (type !== "textarea" || value.trim() === "") return false;
+/** True for a text or choice that no preset has filled in, and none may replace. */
+function isOwnText({ name, value }) {
+  if (value.trim() === "") return false;
   return ![...all("[data-preset]")].some(
     ({ dataset }) => JSON.parse(dataset.preset)[name] === value,
   );

@@ -10,6 +10,7 @@ import { type DemoKey, makeKeys, useKeys } from "./demo-data-keys";
 import { maintenanceDiary } from "./demo-data-maintenance";
 import { addMonitors } from "./demo-data-monitors";
 import { addPages } from "./demo-data-pages";
+import { addTemplates } from "./demo-data-templates";
 import {
   addPeople,
   asActor,
@@ -68,6 +69,7 @@ export async function fillDemoData(installation: TestApp): Promise<DemoData> {
     ...webhookEntries(installation, pages, jonas),
   ]);
   await addMonitors(installation, NOW, [pages.shop, pages.inside], jonas);
+  await addTemplates(installation, jonas);
   const webhooks = await deliverAll(installation, NOW, pages);
   const sessions = await signEverybodyIn(installation, NOW);
   clock.setWallClock(NOW - 7 * MINUTE_MS);

@@ -1,5 +1,6 @@
 import type { Reader } from "../../db";
 import { findComponent, findGroup } from "../../features/components";
+import { findTemplate } from "../../features/incident-templates";
 import { findIncident } from "../../features/incidents";
 import { findKey } from "../../features/keys";
 import { findMaintenance } from "../../features/maintenance";
@@ -12,7 +13,9 @@ import {
   componentPath,
   GENERAL_PATH,
   groupPath,
+  INCIDENT_TEMPLATES_PATH,
   incidentPath,
+  incidentTemplatePath,
   keyPath,
   maintenancePath,
   monitorPath,
@@ -34,6 +37,7 @@ interface Kind {
 
 const KINDS: readonly Kind[] = [
   { prefix: "inc_", role: "viewer", path: incidentPath, find: findIncident },
+  { prefix: "tpl_", role: "editor", path: incidentTemplatePath, find: findTemplate },
   { prefix: "mnt_", role: "viewer", path: maintenancePath, find: findMaintenance },
   { prefix: "cmp_", role: "viewer", path: componentPath, find: findComponent },
   { prefix: "grp_", role: "admin", path: groupPath, find: findGroup },
@@ -48,6 +52,12 @@ const KINDS: readonly Kind[] = [
     path: () => GENERAL_PATH,
     find: () => true,
   })),
+  {
+    prefix: "built_in_templates_hidden",
+    role: "editor",
+    path: () => INCIDENT_TEMPLATES_PATH,
+    find: () => true,
+  },
 ];
 
 /** Returns the paths of the objects that still exist and whose screens the role may open, by id. */

@@ -1,7 +1,11 @@
 import { Notice } from "../../ui";
 
 /** Warns that a configuration file manages the object and overwrites changes. */
-export function ManagedByFile({ what }: { what: "component" | "group" | "monitor" | "webhook" }) {
+export function ManagedByFile({
+  what,
+}: {
+  what: "component" | "group" | "monitor" | "webhook" | "template";
+}) {
   return (
     <Notice tone="maint" title="Managed by a configuration file">
       The next <code>allclear apply</code> resets this {what} to the content of the file. To keep a

@@ -20,9 +20,11 @@ interface TypedPage {
   shown: string;
 }
 
-const CHOOSE = "choose-page";
+/** Value of the button that shows a form again for the selected page. */
+export const CHOOSE_PAGE = "choose-page";
 
-const OTHER_PAGE =
+/** Error of a form that was rendered for another page than the selected one. */
+export const OTHER_PAGE =
   "was changed. The components below are those of the new page: check them, then submit the form again";
 
 /**
@@ -55,7 +57,7 @@ export function pageField(): Field<TypedPage, string, PageContext> {
             value={page.id}
             error={error}
           />
-          <Button name="intent" value={CHOOSE}>
+          <Button name="intent" value={CHOOSE_PAGE}>
             Choose
           </Button>
         </div>
@@ -66,7 +68,7 @@ export function pageField(): Field<TypedPage, string, PageContext> {
 
 /** Returns true if the button was pressed that shows a form again for the selected page. */
 export function isChoosingPage(sent: SentForm): boolean {
-  return sent.text("intent") === CHOOSE;
+  return sent.text("intent") === CHOOSE_PAGE;
 }
 
 /**

@@ -1,17 +1,9 @@
-import type { ComponentStatus } from "../../domain/component-status";
+import { NAMED_STATUSES, type NamedStatus } from "../../domain/component-status";
 import type { PageRow } from "../../features/pages";
 import { Fold, SelectRows, STATUS_WORDS, StatusLabel } from "../../ui";
 import { type PageComponents, rowsByGroup } from "../forms/components-field";
 import type { Field } from "../forms/field";
 import { componentsOfPagePath } from "../paths";
-
-/** Statuses that an incident can set. `under_maintenance` is set by maintenance only. */
-const SELECTABLE = [
-  "operational",
-  "degraded_performance",
-  "partial_outage",
-  "major_outage",
-] as const satisfies readonly ComponentStatus[];
 
 /** Returns the selected status of a component by id; empty for one that is not affected. */
 type SelectedStatuses = (componentId: string) => string;
@@ -20,21 +12,21 @@ interface ComponentContext extends PageComponents {
   page: Pick<PageRow, "name" | "slug">;
 }
 
-type ComponentStatusesField = Field<
+type ComponentStatusesField<Context> = Field<
   SelectedStatuses,
-  Record<string, ComponentStatus>,
-  ComponentContext
+  Record<string, NamedStatus>,
+  Context
 >;
 
 /**
  * Field for the statuses of affected components, with a menu for each component of the page. Other
  * components are ignored; the service validates the statuses.
  */
-function componentStatusesField(options: {
+export function componentStatusesField(options: {
   /** Label of the option that leaves a component unchanged. */
   unchanged: string;
   hint?: string;
-}): ComponentStatusesField {
+}): ComponentStatusesField<PageComponents> {
   const { unchanged, hint } = options;
   return {
     label: "Components",
@@ -43,8 +35,8 @@ function componentStatusesField(options: {
     toBody: (selected, { components }) =>
       Object.fromEntries(
         components
-          .map(({ id }) => [id, selected(id) as ComponentStatus | ""] as const)
-          .filter((pair): pair is [string, ComponentStatus] => pair[1] !== ""),
+          .map(({ id }) => [id, selected(id) as NamedStatus | ""] as const)
+          .filter((pair): pair is [string, NamedStatus] => pair[1] !== ""),
       ),
     fromStored: (statuses) => (id) => statuses[id] ?? "",
     Input: ({ name, value: selected, errors, context }) => (
@@ -55,7 +47,7 @@ function componentStatusesField(options: {
         error={errors[name]}
         options={[
           { value: "", label: unchanged },
-          ...SELECTABLE.map((status) => ({ value: status, label: STATUS_WORDS[status] })),
+          ...NAMED_STATUSES.map((status) => ({ value: status, label: STATUS_WORDS[status] })),
         ]}
         {...rowsByGroup(context, ({ id, name: label, status }) => ({
           name: inputOf(id),
@@ -68,12 +60,13 @@ function componentStatusesField(options: {
   };
 }
 
-function inputOf(componentId: string): string {
+/** Returns the name of the input for the status of a component. */
+export function inputOf(componentId: string): string {
   return `component:${componentId}`;
 }
 
 /** Field for the components that a new incident affects. */
-export function affectedComponentsField(): ComponentStatusesField {
+export function affectedComponentsField(): ComponentStatusesField<ComponentContext> {
   const field = componentStatusesField({ unchanged: "Not affected" });
   return {
     ...field,
@@ -91,7 +84,7 @@ export function affectedComponentsField(): ComponentStatusesField {
 }
 
 /** Field for the components whose statuses an update changes, in a fold. */
-export function changedComponentsField(): ComponentStatusesField {
+export function changedComponentsField(): ComponentStatusesField<PageComponents> {
   const field = componentStatusesField({
     unchanged: "No change",
     hint: "Resolving the incident ends all component statuses that it set.",

@@ -20,11 +20,15 @@ import { screenOperation } from "../screen-operation";
 import { deletedText } from "../screens/action-routes";
 import type { Area } from "../screens/area";
 import type { At } from "../screens/routes";
+import { UPDATE_TEMPLATES } from "./built-in-templates";
 import { DeleteIncident } from "./delete";
 import { IncidentDetail } from "./detail";
 import { UPDATE_FORM } from "./forms";
 import { previewIncident, readIncidentView } from "./incident-view";
-import { fillInTemplate, UPDATE_TEMPLATES } from "./templates";
+import { fillInTemplate, fromBuiltIn } from "./templates";
+
+/** Templates for further updates, also for forms that were opened before these were hidden. */
+const UPDATE_OFFER = { own: [], builtIn: UPDATE_TEMPLATES.map(fromBuiltIn) };
 
 /** Adds the screen of one incident, its next update, its publication and its deletion. */
 export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
@@ -66,7 +70,7 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
       const { status } = notice === undefined ? values : context.incident;
       return detail(at, { ...state, values: { ...values, status } });
     },
-    redisplay: (values, sent) => fillInTemplate(values, sent, UPDATE_TEMPLATES),
+    redisplay: (values, sent) => fillInTemplate(values, sent, UPDATE_OFFER),
     submit(tx, body, actor, { params, sent }, { incident }) {
       const seen = sent.text("seen_status");
       if (seen !== "" && seen === body.status && seen !== incident.status) {

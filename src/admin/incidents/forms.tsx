@@ -14,10 +14,12 @@ import { InvalidInput, nullable, optional } from "../forms/field";
 import { defineForm } from "../forms/form";
 import { type PageContext, pageField } from "../forms/page-field";
 import { messageField, nameField, textAreaField, textField } from "../forms/text-fields";
+import { UPDATE_TEMPLATES } from "./built-in-templates";
 import { affectedComponentsField, changedComponentsField } from "./component-statuses";
 import { pathsOfIncident, REPORT_PATH } from "./incident-paths";
 import type { IncidentView } from "./incident-view";
-import { REPORT_TEMPLATES, templateMessageField, UPDATE_TEMPLATES } from "./templates";
+import { templateMessageField } from "./template-buttons";
+import { fromBuiltIn, type OfferedTemplates } from "./templates";
 
 const [FIRST_STATUS] = INCIDENT_STATUSES;
 
@@ -27,7 +29,8 @@ const statusField = choiceField({
   options: INCIDENT_STATUSES.map((value) => ({ value, label: INCIDENT_WORDS[value] })),
 });
 
-const impactField = selectField<Impact>({
+/** Field for the impact of an incident; empty for that of its components. */
+export const impactField = selectField<Impact>({
   label: "Impact",
   hint: "Impact of the incident as a whole.",
   empty: "From the component statuses",
@@ -40,8 +43,13 @@ const externalRefField = textField({
   maxlength: 255,
 });
 
+/** Screen data of the form for a new incident. */
+interface ReportContext extends PageContext, PageComponents {
+  templates: OfferedTemplates;
+}
+
 /** Form for a new incident. */
-export const REPORT_FORM = defineForm<CreateIncidentBody, PageContext & PageComponents>()(
+export const REPORT_FORM = defineForm<CreateIncidentBody, ReportContext>()(
   {
     page: pageField(),
     name: nameField({
@@ -51,7 +59,7 @@ export const REPORT_FORM = defineForm<CreateIncidentBody, PageContext & PageComp
     body: templateMessageField({
       label: "First message",
       hint: "What is known so far. Markdown.",
-      templates: () => REPORT_TEMPLATES,
+      templates: ({ templates }) => templates,
       action: () => REPORT_PATH,
     }),
     status: {
@@ -83,8 +91,12 @@ export const UPDATE_FORM = defineForm<AddUpdateBody, IncidentView>()({
   body: templateMessageField({
     label: "Message",
     hint: "What visitors should know now. Markdown.",
-    templates: ({ incident }) =>
-      UPDATE_TEMPLATES.filter(({ status }) => status !== incident.status),
+    templates: ({ incident, offersBuiltIn }) => ({
+      own: [],
+      builtIn: UPDATE_TEMPLATES.filter(
+        ({ status }) => offersBuiltIn && status !== incident.status,
+      ).map(fromBuiltIn),
+    }),
     action: ({ incident }) => pathsOfIncident(incident.id).updates,
   }),
   status: statusField,

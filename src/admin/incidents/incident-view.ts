@@ -7,6 +7,7 @@ import {
   presentIncident,
   updateIncident,
 } from "../../features/incidents";
+import { areBuiltInTemplatesHidden } from "../../features/settings";
 import { renderIncidentPage } from "../../public/incident-page";
 import type { Previewed } from "../preview";
 import { readTimelineView, type TimelineView } from "../timeline/timeline-view";
@@ -14,6 +15,8 @@ import { readTimelineView, type TimelineView } from "../timeline/timeline-view";
 /** One incident with the related data that its screens show. */
 export interface IncidentView extends TimelineView {
   incident: Incident;
+  /** True if the form for the next update offers the built-in templates. */
+  offersBuiltIn: boolean;
 }
 
 /** Audit log actions that write an update. */
@@ -28,6 +31,7 @@ export function readIncidentView(
   const record = getIncident(reader, id, true);
   return {
     incident: presentIncident(record, baseUrl, true),
+    offersBuiltIn: !areBuiltInTemplatesHidden(reader),
     ...readTimelineView(reader, record, WRITING),
   };
 }

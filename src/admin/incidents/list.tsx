@@ -5,7 +5,7 @@ import type { Role } from "../../domain/role";
 import { INCIDENT_WORDS } from "../../public/words";
 import { ButtonLink, FilterSelect, SearchForm, Section } from "../../ui";
 import { PageFilter } from "../page-choice";
-import { INCIDENTS_PATH } from "../paths";
+import { INCIDENT_TEMPLATES_PATH, INCIDENTS_PATH } from "../paths";
 import { ListFrame, listPath, type ListQuery, readListQuery } from "../timeline/list-frame";
 import { REPORT_PATH } from "./incident-paths";
 import { IncidentTable } from "./incident-table";
@@ -98,9 +98,12 @@ export function IncidentList(props: { list: IncidentListing; role: Role; now: nu
       filters={filters}
       filterForm={<Filters list={list} />}
       newLink={
-        <ButtonLink href={REPORT_PATH} kind="primary">
-          Report an incident
-        </ButtonLink>
+        <>
+          <ButtonLink href={REPORT_PATH} kind="primary">
+            Report an incident
+          </ButtonLink>
+          <ButtonLink href={INCIDENT_TEMPLATES_PATH}>Templates</ButtonLink>
+        </>
       }
       role={role}
       isEmpty={open.length === 0 && rest.length === 0}

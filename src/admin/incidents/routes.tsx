@@ -1,10 +1,11 @@
 import { createIncident, getIncident } from "../../features/incidents";
 import { actorOf, sessionOf } from "../../http";
-import { Button } from "../../ui";
+import { Button, ButtonLink } from "../../ui";
 import type { AdminDependencies } from "../dependencies";
 import { readPageComponents } from "../forms/components-field";
 import { isChoosingPage, readPageContext } from "../forms/page-field";
-import { INCIDENTS_PATH, incidentPath } from "../paths";
+import { choosePage, readPages } from "../page-choice";
+import { INCIDENTS_PATH, INCIDENT_TEMPLATES_PATH, incidentPath } from "../paths";
 import { createArea } from "../screens/area";
 import { FormScreen } from "../screens/form-screen";
 import { addIncidentRoutes } from "./detail-routes";
@@ -14,7 +15,7 @@ import { REPORT_PATH } from "./incident-paths";
 import { previewIncident } from "./incident-view";
 import { IncidentList, readIncidentList } from "./list";
 import { addPostmortemRoutes } from "./postmortem-routes";
-import { fillInTemplate, REPORT_TEMPLATES } from "./templates";
+import { fillInTemplate, readReportTemplates, TEMPLATE_BUTTON, valuesFrom } from "./templates";
 
 const REPORT_TITLE = "Report an incident";
 
@@ -43,14 +44,27 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
     form: REPORT_FORM,
     load(reader, at) {
       const context = readPageContext(reader, at, REPORT_TITLE);
-      return { ...context, ...readPageComponents(reader, context.page.id) };
+      const { id } = context.page;
+      return {
+        ...context,
+        ...readPageComponents(reader, id),
+        templates: readReportTemplates(reader, id),
+      };
     },
+    // A link may name a template, such as that of the template's screen.
+    initial: ({ query }, { templates }) =>
+      valuesFrom(REPORT_FORM.initial(), query[TEMPLATE_BUTTON] ?? "", templates),
     show: (state) => ({
       title: REPORT_TITLE,
       children: (
         <FormScreen
           title={REPORT_TITLE}
           crumbs={[{ href: INCIDENTS_PATH, label: "Incidents" }]}
+          actions={
+            <ButtonLink href={INCIDENT_TEMPLATES_PATH} opensTab>
+              Edit templates
+            </ButtonLink>
+          }
           form={REPORT_FORM}
           state={state}
           action={REPORT_PATH}
@@ -66,8 +80,11 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
         </FormScreen>
       ),
     }),
-    redisplay: (values, sent) =>
-      isChoosingPage(sent) ? values : fillInTemplate(values, sent, REPORT_TEMPLATES),
+    redisplay(values, sent) {
+      if (isChoosingPage(sent)) return values;
+      const page = choosePage(readPages(ctx.db), values.page.selected);
+      return page && fillInTemplate(values, sent, readReportTemplates(ctx.db, page.id));
+    },
     submit: (tx, body, actor) => createIncident(ctx, tx, body, "dashboard", actor).row.id,
     conflictField: "external_ref",
     done: (id, _, { draft }) => ({

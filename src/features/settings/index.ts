@@ -1,7 +1,8 @@
 /**
  * Settings of the dashboard: the public address, from which links are built, the networks that webhooks may
- * reach, and the visibility of the first steps. The options `--base-url` and `--outbound-allow` have precedence.
+ * reach, and the visibility of the first steps and of the built-in incident templates. The options `--base-url` and `--outbound-allow` have precedence.
  */
+export { areBuiltInTemplatesHidden, setBuiltInTemplatesHidden } from "./built-in-templates";
 export {
   readAllowedNetworks,
   setAllowedNetworks,

@@ -59,7 +59,10 @@ describe("the list of incidents", () => {
     const { id } = await site.open();
     const page = await list(site);
     expect(page.attributes(".row-link", "href")).toEqual([`${INCIDENT_LIST}/${id}`]);
-    expect(page.attributes(".screen-head .button", "href")).toEqual([REPORT]);
+    expect(page.attributes(".screen-head .button", "href")).toEqual([
+      REPORT,
+      `${INCIDENT_LIST}/templates`,
+    ]);
     const viewer = await list(site, "", await site.app.signedIn("viewer"));
     expect(viewer.attributes(".row-link", "href")).toEqual([`${INCIDENT_LIST}/${id}`]);
     expect(viewer.attributes(".screen-head .button", "href")).toEqual([]);

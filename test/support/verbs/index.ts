@@ -1,6 +1,7 @@
 import { SETTINGS_VERBS } from "./settings";
 import { API_VERBS } from "./api";
 import { PAGE_VERBS } from "./pages-and-components";
+import { TEMPLATE_VERBS } from "./incident-templates";
 import { INCIDENT_VERBS } from "./incidents-and-maintenance";
 import type { Verbs } from "./verb";
 import { MONITOR_VERBS } from "./monitors";
@@ -9,6 +10,7 @@ import { MONITOR_VERBS } from "./monitors";
 export const VERBS: Verbs = {
   ...API_VERBS,
   ...INCIDENT_VERBS,
+  ...TEMPLATE_VERBS,
   ...PAGE_VERBS,
   ...MONITOR_VERBS,
   ...SETTINGS_VERBS,

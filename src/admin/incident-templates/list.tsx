@@ -1,0 +1,160 @@
+import type { Reader } from "../../db";
+import { type Role, roleAllows } from "../../domain/role";
+import { listAllTemplates, type TemplateRecord } from "../../features/incident-templates";
+import { areBuiltInTemplatesHidden } from "../../features/settings";
+import { plural } from "../../kernel/text";
+import { INCIDENT_WORDS } from "../../public/words";
+import {
+  ButtonLink,
+  Cell,
+  CellNote,
+  EmptyState,
+  OneLine,
+  PageHead,
+  PostButton,
+  Row,
+  RowLink,
+  SearchForm,
+  Section,
+  Table,
+} from "../../ui";
+import { REPORT_TEMPLATES } from "../incidents/built-in-templates";
+import { labelAmong, type Page, PageFilter, readPages } from "../page-choice";
+import { INCIDENT_TEMPLATES_PATH, INCIDENTS_PATH } from "../paths";
+import { NoMatch } from "../timeline/list-frame";
+import {
+  HIDE_BUILT_IN_PATH,
+  NEW_TEMPLATE_PATH,
+  pathsOfTemplate,
+  SHOW_BUILT_IN_PATH,
+} from "./template-paths";
+
+const COLUMNS = [
+  { label: "Template" },
+  { label: "Incident name" },
+  { label: "Page" },
+  { label: "Status" },
+];
+
+/** Content of the list of templates. */
+interface TemplateListing {
+  templates: readonly TemplateRecord[];
+  pages: readonly Page[];
+  /** Page that the list is filtered by; undefined for all. */
+  page: Page | undefined;
+  search: string;
+  isBuiltInHidden: boolean;
+}
+
+/** Reads the templates for a query, by name. Invalid parameters are ignored. */
+export function readTemplateList(
+  reader: Reader,
+  query: Readonly<Record<string, string | undefined>>,
+): TemplateListing {
+  const pages = readPages(reader);
+  const page = pages.find(({ slug, id }) => slug === query["page"] || id === query["page"]);
+  const search = (query["q"] ?? "").trim();
+  const wanted = search.toLowerCase();
+  const templates = listAllTemplates(reader)
+    .filter(({ row }) => !page || row.pageId === null || row.pageId === page.id)
+    .filter(({ row }) => `${row.name}\n${row.title}`.toLowerCase().includes(wanted))
+    .toSorted((a, b) => a.row.name.localeCompare(b.row.name, "en"));
+  return { templates, pages, page, search, isBuiltInHidden: areBuiltInTemplatesHidden(reader) };
+}
+
+/** `/admin/incidents/templates`: templates that users wrote, then the built-in ones. */
+export function TemplateList({ list, role }: { list: TemplateListing; role: Role }) {
+  const { templates, pages, page, search } = list;
+  const isFiltered = page !== undefined || search !== "";
+  const isFirstUse = templates.length === 0 && !isFiltered;
+  return (
+    <>
+      <PageHead
+        title="Incident templates"
+        crumbs={[{ href: INCIDENTS_PATH, label: "Incidents" }]}
+        actions={isFirstUse ? undefined : <CreateLink />}
+      >
+        Texts and component statuses that the form for a new incident offers.
+      </PageHead>
+      {isFirstUse ? (
+        <EmptyState title="No templates yet" action={<CreateLink />}>
+          A template fills in the name, the first message and the component statuses of a new
+          incident. Write one for each problem that you expect.
+        </EmptyState>
+      ) : (
+        <SearchForm
+          action={INCIDENT_TEMPLATES_PATH}
+          value={search}
+          label="Search by name"
+          placeholder="Search templates"
+          isFiltered={isFiltered}
+        >
+          <PageFilter pages={pages} page={page} />
+        </SearchForm>
+      )}
+      {templates.length > 0 ? (
+        <Table columns={COLUMNS} caption="Incident templates">
+          {templates.map((template) => (
+            <TemplateLine key={template.row.id} template={template} pages={pages} />
+          ))}
+        </Table>
+      ) : isFirstUse ? null : (
+        <NoMatch title="No templates match these filters" home={INCIDENT_TEMPLATES_PATH} />
+      )}
+      <BuiltIn isHidden={list.isBuiltInHidden} canSwitch={roleAllows(role, "admin")} />
+    </>
+  );
+}
+
+function CreateLink() {
+  return (
+    <ButtonLink href={NEW_TEMPLATE_PATH} kind="primary">
+      Create template
+    </ButtonLink>
+  );
+}
+
+function TemplateLine(props: { template: TemplateRecord; pages: readonly Page[] }) {
+  const { template, pages } = props;
+  const { row, components } = template;
+  const page = pages.find(({ id }) => id === row.pageId);
+  return (
+    <Row>
+      <Cell>
+        <RowLink href={pathsOfTemplate(template).home}>{row.name}</RowLink>
+        {row.managedBy === null ? null : <CellNote>Managed by a file</CellNote>}
+      </Cell>
+      <Cell label="Incident name">
+        <OneLine>{row.title}</OneLine>
+      </Cell>
+      <Cell label="Page">{page ? labelAmong(pages, page) : "All pages"}</Cell>
+      <Cell label="Status">
+        {INCIDENT_WORDS[row.status]}
+        {components.size > 0 ? <CellNote>{plural(components.size, "component")}</CellNote> : null}
+      </Cell>
+    </Row>
+  );
+}
+
+function BuiltIn({ isHidden, canSwitch }: { isHidden: boolean; canSwitch: boolean }) {
+  const labels = REPORT_TEMPLATES.map(({ label }) => `“${label}”`).join(", ");
+  return (
+    <Section
+      title="Built-in templates"
+      actions={
+        canSwitch ? (
+          <PostButton action={isHidden ? SHOW_BUILT_IN_PATH : HIDE_BUILT_IN_PATH}>
+            {isHidden ? "Offer built-in templates" : "Hide built-in templates"}
+          </PostButton>
+        ) : undefined
+      }
+    >
+      <p class="muted">
+        {isHidden
+          ? "Hidden. The forms for new incidents and for updates do not offer them."
+          : `The form for a new incident offers ${labels} after your templates. The form for updates offers messages too.`}
+        {canSwitch ? "" : " An admin can change this."}
+      </p>
+    </Section>
+  );
+}

@@ -1,0 +1,133 @@
+import type { ComponentChildren } from "preact";
+import { Button, Fold } from "../../ui";
+import type { Field } from "../forms/field";
+import { messageField } from "../forms/text-fields";
+import { type FormTemplate, inputsOf, type OfferedTemplates, TEMPLATE_BUTTON } from "./templates";
+
+/**
+ * Maximum size of the templates that a script fills in, in characters. Larger ones are filled in by
+ * submitting the form, so that the screen stays small.
+ */
+const SCRIPTED_MAX = 64_000;
+const INPUT_SIZE = 50;
+
+/** Returns the values that a script fills in, by template; undefined if there are too many. */
+function presetsOf(
+  templates: readonly FormTemplate[],
+): ReadonlyMap<FormTemplate, Readonly<Record<string, string>>> | undefined {
+  const inputs = [...inputsOf(templates)];
+  const texts = templates.flatMap(({ values }) => Object.values(values));
+  const size = texts.reduce((sum, text) => sum + text.length, 0);
+  if (size + templates.length * inputs.length * INPUT_SIZE > SCRIPTED_MAX) return undefined;
+  return new Map(
+    templates.map((template) => [
+      template,
+      Object.fromEntries(inputs.map((input) => [input, template.values[input] ?? ""])),
+    ]),
+  );
+}
+
+/**
+ * Field for a message, below buttons that fill a template into the form, by script or by submitting
+ * it. The buttons precede the main one, so the form needs `enter`.
+ */
+export function templateMessageField<Context>(options: {
+  label: string;
+  hint: string;
+  /** Returns the offered templates. */
+  templates: (context: Context) => OfferedTemplates;
+  /** Returns the path of the form, which is then shown at its message. */
+  action: (context: Context) => string;
+}): Field<string, string, Context> {
+  const { templates, action, ...rest } = options;
+  const message = messageField(rest);
+  return {
+    ...message,
+    Input: (props) => (
+      <>
+        <TemplateButtons
+          offered={templates(props.context)}
+          action={action(props.context)}
+          message={props.value}
+        />
+        {message.Input(props)}
+      </>
+    ),
+  };
+}
+
+/** Number of templates that are shown without opening the fold. */
+const UNFOLDED_MAX = 12;
+const TOOLTIP_MAX = 300;
+
+function TemplateButtons(props: { offered: OfferedTemplates; action: string; message: string }) {
+  const { own, builtIn } = props.offered;
+  const presets = presetsOf([...own, ...builtIn]);
+  const buttons = (templates: readonly FormTemplate[]) =>
+    templates.map((template) => {
+      const { id, label, values } = template;
+      const { body = "" } = values;
+      const preset = presets?.get(template);
+      return (
+        <Button
+          key={id}
+          name={TEMPLATE_BUTTON}
+          value={id}
+          action={`${props.action}#field-body`}
+          {...(preset && { preset })}
+          isCurrent={props.message === body}
+          title={beginningOf(body)}
+        >
+          {label}
+        </Button>
+      );
+    });
+  return (
+    <>
+      {own.length > 0 ? (
+        <div class="field">
+          <TemplateGroup id="own-templates" label="Your templates">
+            {buttons(own.slice(0, UNFOLDED_MAX))}
+          </TemplateGroup>
+          {own.length > UNFOLDED_MAX ? (
+            <Fold title="More of your templates">
+              <div class="presets" role="group" aria-label="More of your templates">
+                {buttons(own.slice(UNFOLDED_MAX))}
+              </div>
+            </Fold>
+          ) : null}
+        </div>
+      ) : null}
+      {builtIn.length > 0 ? (
+        <div class="field">
+          <TemplateGroup
+            id="templates"
+            label={own.length > 0 ? "Built-in templates" : "Message templates"}
+          >
+            {buttons(builtIn)}
+          </TemplateGroup>
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+/** Returns the beginning of a message for a tooltip. */
+function beginningOf(body: string): string {
+  return Array.from(body.slice(0, 2 * TOOLTIP_MAX))
+    .slice(0, TOOLTIP_MAX)
+    .join("");
+}
+
+function TemplateGroup(props: { id: string; label: string; children: ComponentChildren }) {
+  return (
+    <>
+      <p class="label" id={props.id}>
+        {props.label}
+      </p>
+      <div class="presets" role="group" aria-labelledby={props.id}>
+        {props.children}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+import type { Reader } from "../../db";
+import { listTemplatesForPage, type TemplateRecord } from "../../features/incident-templates";
+import { areBuiltInTemplatesHidden } from "../../features/settings";
+import type { Form as SentForm } from "../../http";
+import { type BuiltInTemplate, REPORT_TEMPLATES } from "./built-in-templates";
+import { inputOf } from "./component-statuses";
+
+/** Template of a form. All that it fills in can be edited. */
+export interface FormTemplate {
+  id: string;
+  label: string;
+  /** Values by input. An input that only other templates fill in is emptied. */
+  values: Readonly<Record<string, string>>;
+}
+
+/** Templates that a form offers. */
+export interface OfferedTemplates {
+  /** Those that users wrote. */
+  own: readonly FormTemplate[];
+  builtIn: readonly FormTemplate[];
+}
+
+/** Reads the templates for a new incident on a page. */
+export function readReportTemplates(reader: Reader, pageId: string): OfferedTemplates {
+  return {
+    own: listTemplatesForPage(reader, pageId).map(toFormTemplate),
+    builtIn: areBuiltInTemplatesHidden(reader) ? [] : REPORT_TEMPLATES.map(fromBuiltIn),
+  };
+}
+
+export function fromBuiltIn({ id, label, status, body }: BuiltInTemplate): FormTemplate {
+  return { id, label, values: { status, body } };
+}
+
+function toFormTemplate({ row, components }: TemplateRecord): FormTemplate {
+  return {
+    id: row.id,
+    label: row.name,
+    values: {
+      name: row.title,
+      // As browsers hold it in a text area.
+      body: row.body.replaceAll(/\r\n?/g, "\n"),
+      status: row.status,
+      impact_override: row.impactOverride ?? "",
+      ...Object.fromEntries([...components].map(([id, status]) => [inputOf(id), status])),
+    },
+  };
+}
+
+/** Name of the template buttons, and of the query parameter; their values are ids of templates. */
+export const TEMPLATE_BUTTON = "template";
+
+interface FilledValues {
+  body: string;
+  status: string;
+  components: (componentId: string) => string;
+}
+
+/**
+ * Returns form values filled in from the template whose button was pressed; undefined if another
+ * button was. An unknown id changes nothing.
+ */
+export function fillInTemplate<Values extends FilledValues>(
+  values: Values,
+  sent: SentForm,
+  offered: OfferedTemplates,
+): Values | undefined {
+  const id = sent.text(TEMPLATE_BUTTON);
+  return id === "" ? undefined : valuesFrom(values, id, offered);
+}
+
+/**
+ * Returns form values filled in from a template. What was typed is kept: an input that is not empty
+ * and has no template's value. The status is always that of the template.
+ */
+export function valuesFrom<Values extends FilledValues>(
+  values: Values,
+  id: string,
+  { own, builtIn }: OfferedTemplates,
+): Values {
+  const templates = [...own, ...builtIn];
+  const chosen = templates.find((template) => template.id === id);
+  if (!chosen) return values;
+  const inputs = inputsOf(templates);
+  const fill = (input: string, typed: string) => {
+    if (!inputs.has(input)) return typed;
+    const isOwn =
+      typed.trim() !== "" && !templates.some((template) => template.values[input] === typed);
+    return isOwn ? typed : (chosen.values[input] ?? "");
+  };
+  const texts = Object.entries(values).map(([input, typed]) => [
+    input,
+    typeof typed === "string" ? fill(input, typed) : typed,
+  ]);
+  return {
+    ...(Object.fromEntries(texts) as Values),
+    status: chosen.values["status"] ?? values.status,
+    components: (componentId) => fill(inputOf(componentId), values.components(componentId)),
+  };
+}
+
+/** Returns the names of all inputs that templates fill in. */
+export function inputsOf(templates: readonly FormTemplate[]): ReadonlySet<string> {
+  return new Set(templates.flatMap(({ values }) => Object.keys(values)));
+}
