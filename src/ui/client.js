@@ -52,6 +52,8 @@ function applyPreset(link, event) {
       field.checked = wanted.includes(field.value);
     } else if (!isOwnText(field)) {
       field.value = wanted[0] ?? "";
+      // Folded fields are not filled in unseen.
+      if (field.value) field.closest("details")?.setAttribute("open", "");
     }
   }
   for (const other of all("[data-preset]")) other.removeAttribute("aria-current");

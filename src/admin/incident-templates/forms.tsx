@@ -118,7 +118,6 @@ function templatePageField(): Field<TypedPage, string | null, TemplateContext> {
         <SelectField
           label="Page"
           name={name}
-          hint="A template for all pages sets no component statuses."
           options={[
             { value: "", label: "All pages" },
             ...pages.map((one) => ({ value: one.id, label: labelAmong(pages, one) })),
@@ -134,12 +133,21 @@ function templatePageField(): Field<TypedPage, string | null, TemplateContext> {
   };
 }
 
-/** Field for the statuses of components; hidden for all pages and for a page that has none. */
+/** Field for the statuses of components, with a sentence in its place for all pages. */
 function templateComponentsField() {
   const field = componentStatusesField({ unchanged: "Not affected" });
   return {
     ...field,
-    Input: (props: Parameters<typeof field.Input>[0]) =>
-      props.context.components.length > 0 || props.name in props.errors ? field.Input(props) : null,
+    Input(props: Parameters<typeof field.Input>[0] & { context: TemplateContext }) {
+      const { name, errors, context } = props;
+      if (context.components.length > 0 || name in errors) return field.Input(props);
+      return (
+        <p class="muted">
+          {context.page
+            ? "The page has no components yet, so the template sets no component statuses."
+            : "A template for all pages sets no component statuses."}
+        </p>
+      );
+    },
   };
 }

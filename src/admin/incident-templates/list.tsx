@@ -127,7 +127,9 @@ function TemplateLine(props: { template: TemplateRecord; pages: readonly Page[] 
       <Cell label="Incident name">
         <OneLine>{row.title}</OneLine>
       </Cell>
-      <Cell label="Page">{page ? labelAmong(pages, page) : "All pages"}</Cell>
+      <Cell label="Page">
+        <OneLine>{page ? labelAmong(pages, page) : "All pages"}</OneLine>
+      </Cell>
       <Cell label="Status">
         {INCIDENT_WORDS[row.status]}
         {components.size > 0 ? <CellNote>{plural(components.size, "component")}</CellNote> : null}

@@ -3,11 +3,14 @@ import {
   inIncident,
   inNewestUpdate,
   openDialog,
+  inTemplate,
   preview,
   type Screen,
   send,
   sendLate,
 } from "./screen";
+
+import { DEMO_TEMPLATES } from "../demo-data-templates";
 
 const OPEN = "Order emails arrive late";
 const DRAFT = "Some product images are missing";
@@ -32,6 +35,11 @@ export const INCIDENT_SCREENS: readonly Screen[] = [
     name: "report-template",
     open: inDemoData(() => "/admin/incidents/new"),
     reach: (page) => page.getByRole("button", { name: "Slow responses" }).click(),
+  },
+  {
+    name: "report-own-template",
+    open: inDemoData(() => "/admin/incidents/new"),
+    reach: (page) => page.getByRole("button", { name: DEMO_TEMPLATES.checkout }).click(),
   },
   {
     name: "report-errors",
@@ -104,4 +112,28 @@ export const INCIDENT_SCREENS: readonly Screen[] = [
     open: inIncident(OPEN, ""),
     reach: (page) => openDialog(page, "Delete"),
   },
+  { name: "templates", open: inDemoData(() => "/admin/incidents/templates") },
+  { name: "templates-as-editor", open: inDemoData(() => "/admin/incidents/templates", "editor") },
+  {
+    name: "templates-nothing-found",
+    open: inDemoData(() => "/admin/incidents/templates?q=mainframe"),
+  },
+  { name: "template-new", open: inDemoData(() => "/admin/incidents/templates/new") },
+  {
+    name: "template-errors",
+    status: 422,
+    open: inDemoData(() => "/admin/incidents/templates/new"),
+    reach: (page) => send(page, "Create template"),
+  },
+  { name: "template", open: inTemplate(DEMO_TEMPLATES.checkout, "") },
+  {
+    name: "template-late",
+    status: 409,
+    open: inTemplate(DEMO_TEMPLATES.checkout, ""),
+    async reach(page) {
+      await page.getByLabel("Incident name").fill("No orders");
+      await sendLate(page, "Save changes");
+    },
+  },
+  { name: "template-delete", open: inTemplate(DEMO_TEMPLATES.provider, "/delete") },
 ];

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { listComponentsOfPage, listGroups } from "../../../src/features/components";
+import { listAllTemplates } from "../../../src/features/incident-templates";
 import { listIncidents } from "../../../src/features/incidents";
 import { listMaintenance } from "../../../src/features/maintenance";
 import { listMonitors } from "../../../src/features/monitors";
@@ -66,6 +67,15 @@ export function inIncident(name: string, path: string, role?: Role): Screen["ope
   return (demoSites) => {
     const [record] = listIncidents(databaseOf(demoSites), { name, limit: 1 });
     return inDemoData(() => `/admin/incidents/${record?.row.id}${path}`, role)(demoSites);
+  };
+}
+
+/** A screen of an incident template, by its name. */
+export function inTemplate(name: string, path: string, role?: Role): Screen["open"] {
+  return (demoSites) => {
+    const rows = listAllTemplates(databaseOf(demoSites)).map(({ row }) => row);
+    const id = named(rows, name);
+    return inDemoData(() => `/admin/incidents/templates/${id}${path}`, role)(demoSites);
   };
 }
 
