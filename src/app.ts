@@ -41,6 +41,7 @@ import {
   createGateway,
   createRouteTable,
   type Gateway,
+  type GatewayDependencies,
   type RouteTable,
   toProblem,
 } from "./http";
@@ -130,6 +131,7 @@ export function createApp(
     .use(publicRoutes(ctx, requestContexts, snapshots, sessions));
   routes.add(elysia.routes, elysia.fetch);
 
+  let answerRefusedForm: GatewayDependencies["failurePage"] = () => undefined;
   const loadDashboard = once(async () => {
     const { createDashboard } = await import("./admin/dashboard");
     const shared = {
@@ -142,7 +144,9 @@ export function createApp(
       backups,
       routes,
     };
-    const dashboard = createElysia(requestContexts).use(createDashboard({ ...shared, passwords }));
+    const created = createDashboard({ ...shared, passwords });
+    const dashboard = createElysia(requestContexts).use(created.routes);
+    answerRefusedForm = created.answerRefusedForm;
     routes.add(dashboard.routes, dashboard.fetch);
   });
   metrics.add(
@@ -153,6 +157,7 @@ export function createApp(
     ...webhookFamilies(ctx.db, ctx.clock),
     ...routes.counts.families(),
   );
+  const failurePage = createFailurePage();
   const handle = createGateway({
     ctx,
     routes,
@@ -165,7 +170,8 @@ export function createApp(
     limiter,
     addresses,
     loadRoutes: (path) => (isOfDashboard(path) ? loadDashboard() : undefined),
-    failurePage: createFailurePage(),
+    failurePage: (failure, context) =>
+      answerRefusedForm(failure, context) ?? failurePage(failure, context),
   });
   return {
     handle,

@@ -4,6 +4,7 @@ import type { Backups } from "../features/backups";
 import type { KeyUsage } from "../features/keys";
 import type { Monitoring } from "../features/monitors";
 import type { RequestContexts, ClientAddresses, RouteTable } from "../http";
+import { createSignInPages } from "./entry/sign-in-pages";
 import { createFlashes } from "./flashes";
 import { createRenderer } from "./render";
 import { shareRead } from "./shared-read";
@@ -26,16 +27,18 @@ interface DashboardDependencies {
   routes: RouteTable;
 }
 
-/** Creates the dashboard's routes and their dependencies. */
+/** Creates the dashboard's routes and their dependencies, and its answer to a refused form. */
 export function createDashboard(dashboardDeps: DashboardDependencies) {
   const { ctx, addresses, ...shared } = dashboardDeps;
   const flashes = createFlashes();
   const writeAs = createWriteAs(ctx);
   const writeOnceAs = createWriteOnceAs(ctx, writeAs);
+  const signInPages = createSignInPages(ctx, shared.sessions);
   const deps = {
     ...shared,
     ctx,
     flashes,
+    signInPages,
     writeAs,
     writeOnceAs,
     reveals: createReveals(ctx, writeOnceAs),
@@ -46,5 +49,5 @@ export function createDashboard(dashboardDeps: DashboardDependencies) {
       readSide: shareRead(ctx.db, (now) => readSideState(ctx.db, now)),
     }),
   };
-  return adminRoutes(deps);
+  return { routes: adminRoutes(deps), answerRefusedForm: signInPages.answerRefusedForm };
 }

@@ -4,6 +4,7 @@ import type { Backups } from "../features/backups";
 import type { KeyUsage } from "../features/keys";
 import type { Monitoring } from "../features/monitors";
 import type { RequestContexts, RouteTable } from "../http";
+import type { SignInPages } from "./entry/sign-in-pages";
 import type { Flashes } from "./flashes";
 import type { Renderer } from "./render";
 import type { Reveals } from "./reveals";
@@ -19,6 +20,7 @@ export interface AdminDependencies {
   writeAs: WriteAs;
   writeOnceAs: WriteOnceAs;
   sessions: Sessions;
+  signInPages: SignInPages;
   passwords: Passwords;
   throttle: LoginThrottle;
   usage: KeyUsage;

@@ -7,7 +7,7 @@ import { type Operation, operation } from "../http";
 export function screenOperation(
   summary: string,
   access: Operation["access"],
-  more: Pick<Operation, "beforeBody"> = {},
+  more: Pick<Operation, "beforeBody" | "keepsTyped"> = {},
 ) {
   return operation({
     summary,

@@ -2,7 +2,7 @@ import { Kind, Type, TypeRegistry } from "@sinclair/typebox";
 import { Problem } from "../errors";
 import { sha256Hex } from "../kernel/hash";
 import { readBytes, readText } from "./body";
-import { FORM_KIND, canSendFiles } from "./declared-body";
+import { type DeclaredBody, FORM_KIND, canSendFiles } from "./declared-body";
 
 /** A form as a browser sent it. */
 export interface Form {
@@ -12,6 +12,10 @@ export interface Form {
   all(name: string): string[];
   /** The file that was chosen in a field; undefined without a file, or if the form takes no files. */
   file(name: string): SentFile | undefined;
+  /** Names and texts of all fields in order, without files. */
+  entries(): [string, string][];
+  /** True if files were chosen. */
+  readonly hasFiles: boolean;
   /** SHA-256 of the URL and the content: equal forms have equal digests. */
   readonly digest: string;
 }
@@ -37,12 +41,32 @@ const FormWithFiles = Type.Unsafe<Form>({ [Kind]: FORM_KIND, takesFiles: true })
 export function formBody({ files = false }: { files?: boolean } = {}) {
   return {
     body: files ? FormWithFiles : PlainForm,
-    parse: ({ request }: { request: Request }) =>
-      files && canSendFiles(request.headers) ? readFormWithFiles(request) : readForm(request),
+    parse: ({ request }: { request: Request }) => readForm(request, files),
   };
 }
 
-async function readForm(request: Request): Promise<Form> {
+// A property of the request, so that the answer to a refused form finds it.
+const SENT_FORM = Symbol("sent form");
+type WithForm = Request & { [SENT_FORM]?: Form };
+
+/** Returns the form of a request; undefined unless it was read. */
+export function sentFormOf(request: WithForm): Form | undefined {
+  return request[SENT_FORM];
+}
+
+/** Reads the form that a route declares. */
+export function readSentForm(request: Request, { schema }: DeclaredBody): Promise<Form> {
+  return readForm(request, schema["takesFiles"] === true);
+}
+
+async function readForm(request: WithForm, takesFiles: boolean): Promise<Form> {
+  const hasFiles = takesFiles && canSendFiles(request.headers);
+  const form = await (hasFiles ? readFormWithFiles(request) : readPlainForm(request));
+  request[SENT_FORM] = form;
+  return form;
+}
+
+async function readPlainForm(request: Request): Promise<Form> {
   const text = await readText(request);
   return toForm(request, new URLSearchParams(text), new Map(), text);
 }
@@ -97,6 +121,8 @@ function toForm(
     text: (name) => fields.get(name) ?? "",
     all: (name) => fields.getAll(name),
     file: (name) => files.get(name),
+    entries: () => [...fields.entries()],
+    hasFiles: files.size > 0,
     digest: sha256Hex(`${url}\n${content}`),
   };
 }

@@ -13,6 +13,7 @@ import { createBodyBudget } from "./body-budget";
 import type { ClientAddresses } from "./client-address";
 import { bodyHeadersProblem, isChunked } from "./declared-body";
 import { badHost, isPreflight, preflight, rateLimited } from "./gateway-answers";
+import { readRefusedForm } from "./refused-form";
 import { isLiveRefresh } from "./live-refresh";
 import { problemResponse, toProblem } from "./problems";
 import {
@@ -59,7 +60,7 @@ export interface GatewayDependencies {
   failurePage(failure: Problem, context: GatewayContext): Response | undefined;
 }
 
-/** Status counted for a request with an unfinished body. A sender that is too slow receives 400. */
+/** Status counted for an unfinished body. A sender that is too slow receives 400. */
 const CLIENT_CLOSED = 499;
 
 /**
@@ -133,10 +134,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     return response;
   }
 
-  /**
-   * Answers without the body. A chunked one may have no end, so the connection is closed with the
-   * answer: the runtime would continue parsing chunks, and a sender may send millions.
-   */
+  /** Answers without the body. A chunked one may have no end, so the connection is closed too. */
   function finishUnread(
     context: GatewayContext,
     outcome: Response | Problem,
@@ -220,7 +218,11 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     if (tooMuch) return finishUnread(context, tooMuch);
     if (isPreflight(request, match)) return finishUnread(context, preflight(match.allowed));
     // Without a route or a URL there is a problem; the types do not show it.
-    if (problem || !match.route || !url) return finishUnread(context, problem ?? badHost());
+    if (problem || !match.route || !url) {
+      const failure = problem ?? badHost();
+      const form = readRefusedForm(context, failure, bodies);
+      return form ? form.then(() => finish(context, failure)) : finishUnread(context, failure);
+    }
     const answer = answerUnread(context, url, match.route);
     if (answer) return finishUnread(context, answer);
     return pass(context, url, match.route);

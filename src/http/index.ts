@@ -28,8 +28,9 @@ export { type ClientAddresses, createClientAddresses } from "./client-address";
 export { createChanges } from "./change";
 export { createOnce } from "./create-once";
 export { createGateway, type Gateway, type GatewayDependencies } from "./gateway";
-export { type Form, formBody } from "./form-body";
+export { type Form, formBody, sentFormOf } from "./form-body";
 export { jsonBody, noBody, optionalJsonBody } from "./json-body";
+export { acceptsHtml, KEPT_FORM_MAX_BYTES } from "./refused-form";
 export { isLiveRefresh, sendLive } from "./live-refresh";
 export { ANY_KEY, type Operation, operation, scope, session } from "./operation";
 export { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "./pagination";
@@ -37,6 +38,11 @@ export { buildOpenApi } from "./openapi/document";
 export { errorsOf } from "./openapi/operation";
 export { toProblem } from "./problems";
 export { IMMUTABLE, NO_STORE, PUBLIC_CACHE, Representation, representOnce } from "./representation";
-export { endedSessionCookie, findCurrentSession, sessionCookie } from "./session-cookie";
+export {
+  endedSessionCookie,
+  findCurrentSession,
+  findSessionOwner,
+  sessionCookie,
+} from "./session-cookie";
 export { readTheme, type Theme, themeCookie, themeOf, THEMES } from "./theme-cookie";
 export { createRouteTable, type Route, type RouteTable } from "./route-table";

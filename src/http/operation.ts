@@ -68,6 +68,11 @@ export interface Operation {
    * For rejections that must be cheap under load.
    */
   beforeBody?: (request: Request, address: ClientAddress) => Response | undefined;
+  /**
+   * True for a form that can be shown again as it was typed. If its session has ended, its fields are kept
+   * while the user signs in.
+   */
+  keepsTyped?: true;
   /** True if browsers of other origins may read it: public JSON, feeds and badges. */
   isCrossOrigin?: boolean;
   /**

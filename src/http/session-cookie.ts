@@ -36,6 +36,22 @@ export function findCurrentSession(
 }
 
 /**
+ * Returns the id of the user to whom the session of a request belongs or belonged; undefined if no trace of
+ * the session is left.
+ */
+export function findSessionOwner(
+  address: PublicAddress,
+  sessions: Sessions,
+  request: Request,
+): string | undefined {
+  for (const token of sessionTokens(address, request)) {
+    const owner = sessions.ownerOf(token);
+    if (owner !== undefined) return owner;
+  }
+  return undefined;
+}
+
+/**
  * Returns the values of the first cookies with the session's name. On plain HTTP, another program on the
  * same host can set one for a longer path, which browsers send first; it must not hide the live one.
  */

@@ -238,6 +238,8 @@ document.addEventListener("input", ({ target }) => {
   if (target.matches("[data-zone]")) showZones(target);
 });
 
+document.querySelector("[data-continues] form")?.requestSubmit();
+
 addEventListener("pageshow", () => setDisabled(all("button"), false));
 
 enhance(document);

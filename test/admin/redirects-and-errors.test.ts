@@ -67,9 +67,9 @@ describe("error pages", () => {
     }
   });
 
-  test("a form submitted after its session ended shows a link that opens the sign-in page in a new tab", async () => {
+  test("a button pressed after its session ended shows a link that opens the sign-in page in a new tab", async () => {
     await using app = await createTestApp();
-    const answer = await app.call(`${KEYS}/new`, { form: { name: "CI" }, headers: HTML });
+    const answer = await app.call(`${KEYS}/key_1/revoke`, { form: {}, headers: HTML });
     expect(answer.status).toBe(401);
     const page = readHtml(answer.text);
     expect(page.attributes(".plain-card a", "href")).toEqual(["/admin/sign-in"]);

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { isHttps } from "../../features/auth";
-import { authenticate, endOneSession, hasUsers, signIn } from "../../features/users";
+import { authenticate, endOneSession, signIn } from "../../features/users";
 import {
   endedSessionCookie,
   findCurrentSession,
@@ -10,72 +10,69 @@ import {
   sendHtml,
   sessionCookie,
   SIGN_IN_PATH,
-  type Theme,
 } from "../../http";
 import { userActor } from "../../domain/actor";
 import type { ClientAddress } from "../../kernel/client-address";
 import { createPageCache, linkedAssets } from "../../ui";
-import { browserOrigin, sessionOriginOf } from "../browser";
+import { sessionOriginOf } from "../browser";
 import type { AdminDependencies } from "../dependencies";
 import { HOME_PATH, SIGN_OUT_PATH } from "../paths";
-import { safeReturnPath } from "./return-path";
 import { screenOperation } from "../screen-operation";
 import { renderPlainScreen } from "../shell";
-import { SignIn, type SignInProps, waitText } from "./sign-in";
+import { type RefusedForm, readKeptForm } from "./refused-form";
+import { RefusedFormPage } from "./refused-form-page";
+import { safeReturnPath } from "./return-path";
+import { KEPT_SIGN_IN_PATH, waitText } from "./sign-in";
 
 const PUBLIC = { kind: "public" } as const;
-const TITLE = "Sign in";
-
-/** Parts of the sign-in page that differ from one answer to the next. */
-type ShownValues = Pick<SignInProps, "email" | "next" | "error">;
 
 /** Routes `/admin/sign-in` and `/admin/sign-out`. */
 export function signInAdminRoutes({
   ctx,
   requestContexts,
-  render,
+  flashes,
+  routes,
   sessions,
+  signInPages,
   passwords,
   throttle,
 }: AdminDependencies) {
   /** Rendered pages of throttled attempts, by their content. */
-  const waitPages = createPageCache(({ theme, ...props }: SignInProps & { theme: Theme }) =>
-    renderPlainScreen({
-      title: TITLE,
-      theme,
-      assets: linkedAssets(),
-      children: <SignIn {...props} />,
-    }),
-  );
-  let isSetUp = false;
+  const waitPages = createPageCache(signInPages.render);
 
-  /** Returns true once there is a user. The result is kept, since users are never deleted. */
-  function hasBeenSetUp(): boolean {
-    isSetUp ||= hasUsers(ctx.db);
-    return isSetUp;
-  }
-
-  function signInProps(request: Request, shown: ShownValues): SignInProps {
-    const instead = keepsCookies(ctx.baseUrl, request) ? {} : { publicAddress: ctx.baseUrl };
-    return { ...shown, ...instead, hasUsers: hasBeenSetUp() };
-  }
-
-  function show(
+  async function show(
     request: Request,
-    shown: ShownValues,
+    shown: Parameters<typeof signInPages.propsFor>[1],
     response: { status?: number; headers?: Record<string, string> } = {},
   ) {
-    const children = <SignIn {...signInProps(request, shown)} />;
-    return render.plain(request, { title: TITLE, ...response, children });
+    return sendHtml(request, signInPages.render(signInPages.propsFor(request, shown)), response);
   }
 
   /** Rejects an attempt from a throttled client address, before the form is read. */
   function rejectThrottled(request: Request, address: ClientAddress): Response | undefined {
     const seconds = throttle.takeAttempt(address);
     if (seconds === 0) return undefined;
-    const shown = { email: "", next: HOME_PATH, error: waitText(seconds) };
-    const page = waitPages({ ...signInProps(request, shown), theme: readTheme(request) });
+    const hasForm = request.url.endsWith(KEPT_SIGN_IN_PATH);
+    const error = hasForm ? `${waitText(seconds)} ${KEPT_BEHIND}` : waitText(seconds);
+    const page = waitPages(signInPages.propsFor(request, { email: "", next: HOME_PATH, error }));
     return sendHtml(request, page, waitResponseOptions(seconds));
+  }
+
+  /** Answers a successful sign-in with the way back to the form that was kept. */
+  function returnToForm(request: Request, kept: RefusedForm, token: string): Response | undefined {
+    const session = sessions.find(token, ctx.clock.now());
+    if (!session) return undefined;
+    if (kept.owner !== "" && kept.owner !== session.user.id) {
+      flashes.put(session.id, { tone: "maint", text: OF_ANOTHER_USER });
+      return undefined;
+    }
+    const page = renderPlainScreen({
+      title: "You are signed in",
+      theme: readTheme(request),
+      assets: linkedAssets(),
+      children: <RefusedFormPage kept={kept} user={session.user} />,
+    });
+    return sendHtml(request, page, { headers: { "Set-Cookie": sessionCookie(ctx, token) } });
   }
 
   return new Elysia()
@@ -94,22 +91,24 @@ export function signInAdminRoutes({
       async ({ request, requestContext, body: form }) => {
         const email = form.text("email").trim();
         const next = safeReturnPath(form.text("next"));
+        const kept = readKeptForm(form, routes);
         const credentials = { email, password: form.text("password") };
         const { address } = requestContext;
         const outcome = await authenticate(ctx, { passwords, throttle }, credentials, address);
         if ("rejection" in outcome) {
           if (outcome.rejection === "wrong") {
             const error = "The email or the password is wrong.";
-            return show(request, { email, next, error }, { status: 422 });
+            return show(request, { email, next, error, kept }, { status: 422 });
           }
           const { seconds } = outcome;
           const error = waitText(seconds);
-          return show(request, { email, next, error }, waitResponseOptions(seconds));
+          return show(request, { email, next, error, kept }, waitResponseOptions(seconds));
         }
         const origin = sessionOriginOf(request, requestContext);
         const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
         const token = await ctx.db.write((tx) => signIn(ctx, tx, outcome.user, origin, before));
-        return seeOther(next, { "Set-Cookie": sessionCookie(ctx, token) });
+        const back = kept && returnToForm(request, kept, token);
+        return back ?? seeOther(next, { "Set-Cookie": sessionCookie(ctx, token) });
       },
       { ...formBody(), ...screenOperation("Sign in", PUBLIC, { beforeBody: rejectThrottled }) },
     )
@@ -133,19 +132,12 @@ export function signInAdminRoutes({
     );
 }
 
+const KEPT_BEHIND = "Your form is kept: go back with your browser's back button after that time.";
+
+const OF_ANOTHER_USER =
+  "The form that was open belonged to another user, so what was typed in it was dropped.";
+
 /** Returns status and headers of the answer to a throttled attempt. */
 function waitResponseOptions(seconds: number) {
   return { status: 429, headers: { "Retry-After": String(seconds) } };
-}
-
-/**
- * Returns true if the browser would store the session cookie. With an HTTPS public address the
- * cookie is `Secure`, which browsers store over HTTPS or from localhost only.
- */
-function keepsCookies(baseUrl: string, request: Request): boolean {
-  if (!isHttps(baseUrl)) return true;
-  const { protocol, hostname } = browserOrigin(request) ?? {};
-  const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(hostname ?? "");
-  // A proxy may omit X-Forwarded-Proto, but browsers send this header over HTTPS only.
-  return protocol === "https:" || isLocal || request.headers.has("sec-fetch-site");
 }

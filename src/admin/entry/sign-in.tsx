@@ -2,19 +2,25 @@ import { SIGN_IN_PATH } from "../../http";
 import { plural } from "../../kernel/text";
 import { Actions, Button, Form, Notice, TextField } from "../../ui";
 import { HOME_PATH } from "../paths";
+import { hiddenFieldsOf, type RefusedForm } from "./refused-form";
 
 export interface SignInProps {
   email: string;
   /** Path to open after signing in. */
   next: string;
   error?: string;
+  /** Form to return to, which was submitted after its session had ended. */
+  kept?: RefusedForm | undefined;
   /** Public address, if the browser would not store the session cookie at the current address. */
   publicAddress?: string;
   hasUsers: boolean;
 }
 
+/** Path to which a sign-in page with a kept form is posted, so that a throttled attempt knows of it. */
+export const KEPT_SIGN_IN_PATH = `${SIGN_IN_PATH}?form=kept`;
+
 /** Sign-in form. */
-export function SignIn({ email, next, error, publicAddress, hasUsers }: SignInProps) {
+export function SignIn({ email, next, error, kept, publicAddress, hasUsers }: SignInProps) {
   return (
     <>
       {hasUsers ? null : (
@@ -30,12 +36,21 @@ export function SignIn({ email, next, error, publicAddress, hasUsers }: SignInPr
           wrong, restart the server with the right <code>--base-url</code>.
         </Notice>
       )}
+      {kept && error === undefined ? (
+        <Notice tone="maint" title="Your session has ended">
+          Nothing was saved. Sign in to return to the form with what you typed
+          {kept.isPartial ? ", except for secrets and files" : ""}.
+        </Notice>
+      ) : null}
       {error === undefined ? null : (
         <div role="alert">
           <Notice tone="major">{error}</Notice>
         </div>
       )}
-      <Form action={SIGN_IN_PATH} hidden={{ next }}>
+      <Form
+        action={kept ? KEPT_SIGN_IN_PATH : SIGN_IN_PATH}
+        hidden={{ next, ...hiddenFieldsOf(kept) }}
+      >
         <TextField
           label="Email"
           name="email"

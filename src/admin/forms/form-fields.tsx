@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { ErrorSummary, Fold, FormNotice } from "../../ui";
+import { ErrorSummary, Fold, FormNotice, Notice } from "../../ui";
 import type { FormErrors } from "./field";
 import {
   type AnyField,
@@ -24,7 +24,7 @@ export function FormFields<Body, Context, Fields>(
   const { form, state, children } = props;
   return (
     <>
-      <Rejection notice={state.notice} />
+      <Rejection {...state} />
       <ErrorSummary errors={summaryOf(entriesOf(form), state.errors)} />
       {children}
       <Inputs form={form} state={state} />
@@ -36,14 +36,21 @@ export function FormFields<Body, Context, Fields>(
 export function FormInputs<Body, Context, Fields>(props: FormProps<Body, Context, Fields>) {
   return (
     <>
-      <Rejection notice={props.state.notice} />
+      <Rejection {...props.state} />
       <Inputs {...props} />
     </>
   );
 }
 
-function Rejection({ notice }: { notice: string | undefined }) {
-  return notice === undefined ? null : <FormNotice>{notice}</FormNotice>;
+function Rejection({ notice, kept }: { notice?: string | undefined; kept?: string | undefined }) {
+  if (notice !== undefined) return <FormNotice>{notice}</FormNotice>;
+  return kept === undefined ? null : (
+    <div role="status">
+      <Notice tone="maint" title="Nothing was saved yet">
+        {kept}
+      </Notice>
+    </div>
+  );
 }
 
 function Inputs<Body, Context, Fields>({ form, state }: FormProps<Body, Context, Fields>) {

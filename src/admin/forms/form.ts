@@ -25,6 +25,8 @@ export interface FormState<Values, Context> {
   errors: FormErrors;
   /** Reason for which the whole form was rejected. */
   notice?: string | undefined;
+  /** Message of a form that was kept while its user signed in. */
+  kept?: string | undefined;
   context: Context;
   /** Hidden inputs: the token of a form that is submitted once, or the version that is edited. */
   hidden: Readonly<Record<string, string>>;

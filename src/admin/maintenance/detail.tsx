@@ -65,7 +65,8 @@ export function MaintenanceDetail({ nextUpdate, role, before, now }: Maintenance
 }
 
 /** Update that was rejected because the maintenance had ended, with its text to be copied. */
-function RejectedUpdate({ state: { notice, values } }: { state: StateOf<typeof UPDATE_FORM> }) {
+function RejectedUpdate({ state }: { state: StateOf<typeof UPDATE_FORM> }) {
+  const { kept, notice = kept, values } = state;
   if (notice === undefined) return null;
   return (
     <>

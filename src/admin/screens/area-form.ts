@@ -3,6 +3,7 @@ import type { Tx } from "../../db";
 import type { Form as SentForm } from "../../http";
 import { invalidFields } from "../../errors";
 import type { FormDefinition, FormState, Parsed, ValuesOf } from "../forms/form";
+import { keptNotice } from "../forms/kept";
 import { createPreview, type Previewed } from "../preview";
 import type { Screen } from "../render";
 import { rejectionOf, StaleForm } from "./rejection";
@@ -103,6 +104,8 @@ export function addAreaForm<Path extends string, Body, Context, View extends Con
   ): Promise<Response> {
     const form = formAt(declared, at);
     const values = form.read(at.sent);
+    const kept = keptNotice(at.sent);
+    if (kept !== undefined) return routes.answer(at, showAgain(at, { values, kept }));
     const other = declared.redisplay?.(values, at.sent);
     if (other !== undefined) return routes.answer(at, showAgain(at, { values: other }));
     const tryOrAct = async () => {
@@ -127,7 +130,7 @@ export function addAreaForm<Path extends string, Body, Context, View extends Con
     /** Adds the route that runs the form's action. */
     addSubmission(act: (at: SentAt<Path>, values: ValuesOf<Fields>) => Promise<Response>): void {
       const submit = (at: SentAt<Path>) => respond(at, (values) => act(at, values));
-      routes.post(path, declared.summary, submit, declared);
+      routes.post(path, declared.summary, submit, { ...declared, keepsTyped: true });
     },
 
     /**
@@ -147,7 +150,7 @@ export function addAreaForm<Path extends string, Body, Context, View extends Con
         previewPath,
         summaries.summary,
         (at) => respond(at, (values) => showPreview(at, (tx) => change(tx, at, values))),
-        { role },
+        { role, keepsTyped: true },
       );
     },
   };

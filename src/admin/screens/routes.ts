@@ -50,6 +50,8 @@ export interface RouteOptions {
   role?: Role | undefined;
   /** True if the form may send files. */
   takesFiles?: boolean | undefined;
+  /** True for a form that `KEPT_FIELD` shows again as it was typed. */
+  keepsTyped?: true;
 }
 
 export type AreaRoutes = ReturnType<typeof createAreaRoutes>;
@@ -59,7 +61,11 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
   const { render, flashes } = deps;
   const elysia = new Elysia({ prefix }).use(deps.requestContexts.plugin);
   const declare = (summary: string, options: RouteOptions) =>
-    screenOperation(summary, session(options.role ?? role));
+    screenOperation(
+      summary,
+      session(options.role ?? role),
+      options.keepsTyped ? { keepsTyped: true } : {},
+    );
 
   async function answer(at: ScreenRequest, shown: ScreenOrPath): Promise<Response> {
     return "path" in shown ? seeOther(shown.path) : render.screen(at, shown);

@@ -49,6 +49,11 @@ export interface Sessions {
    */
   find(token: string, now: number): LiveSession | undefined;
   /**
+   * Returns the id of the user whose session has a token, even if the session has expired. Undefined once
+   * it was ended or deleted.
+   */
+  ownerOf(token: string): string | undefined;
+  /**
    * Records the use of a session in the background, at most once a minute per session. Failed
    * writes are logged, never thrown.
    */
@@ -64,6 +69,10 @@ export function createSessions(
       const row = hash && findSessionRow(ctx.db, { hash });
       const isLive = row && row.isSecure === isHttps(ctx.baseUrl) && isSessionLive(row, now);
       return isLive ? presentSession(row) : undefined;
+    },
+    ownerOf(token) {
+      const hash = hashToken(token);
+      return hash && findSessionRow(ctx.db, { hash })?.userId;
     },
     touch: createLastSeen(ctx).touch,
   };

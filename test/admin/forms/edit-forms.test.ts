@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readHtml } from "../../support/html";
+import { userWithPassword } from "../../support/dashboard";
+import { returnTo } from "../../support/refused-form";
 import { createFormSite, fieldsOf, type FormPaths, type FormSite } from "../../support/form-site";
 
 /** Forms that edit an object, and one of their fields with two other values and an invalid one. */
@@ -148,6 +150,24 @@ for (const { what, paths, field, values, invalid } of FORMS) {
       expect({ ...shown, version: "" }).toEqual({ ...typed, version: "" });
       expect((await site.send(form, shown)).status).toBe(303);
       expect((await site.open(form))[field]).toEqual([values[1]]);
+    });
+
+    test(`a form of ${what} whose session ended comes back as it was typed, and stays outdated`, async () => {
+      await using site = await createFormSite();
+      const { app } = site;
+      await userWithPassword(app, "olive@example.com");
+      const form = pathsIn(site);
+      const fields = await site.open(form);
+      const typed = { ...fields, [field]: [values[1]] };
+      expect((await site.send(form, { ...fields, [field]: values[0] })).status).toBe(303);
+      const { session, shown } = await returnTo(app, form.action, typed, "olive@example.com");
+      expect(shown.status).toBe(200);
+      expect(readHtml(shown.text).texts(".notice .strong")).toContain("Nothing was saved yet");
+      const again = fieldsOf(shown, form.action);
+      expect(again).toEqual(typed);
+      expect((await site.open(form))[field]).not.toEqual([values[1]]);
+      const { status } = await app.call(form.action, { session, form: again });
+      expect(status).toBe("version" in fields ? 409 : 303);
     });
 
     test(`a stale form of ${what} with an invalid field is a conflict`, async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { fieldErrorsOn } from "../../support/html";
-import type { Fields } from "../../support/dashboard";
+import { type Fields, userWithPassword } from "../../support/dashboard";
+import { returnTo } from "../../support/refused-form";
 import { createFormSite, fieldsOf, type FormPaths, type FormSite } from "../../support/form-site";
 
 /** Forms that take effect once, what they are filled in with, and an invalid field. */
@@ -87,6 +88,26 @@ for (const { what, paths, fields, invalid, action } of FORMS) {
       const answers = [...(await Promise.all([send(), send()])), await send()];
       expect(answers.map(({ status }) => status)).toEqual([303, 303, 303]);
       expect(new Set(answers.map(({ headers }) => headers.get("location"))).size).toBe(1);
+      expect(timesDone(site)).toBe(before + 1);
+    });
+
+    test(`the form ${what} whose session ended comes back as it was typed, without an effect`, async () => {
+      await using site = await createFormSite();
+      const { app } = site;
+      await userWithPassword(app, "olive@example.com");
+      const form = paths(site.ids);
+      const typed = { ...(await site.open(form)), ...fields };
+      const before = timesDone(site);
+      const { session, shown } = await returnTo(app, form.action, typed, "olive@example.com");
+      expect(shown.status).toBe(200);
+      expect(timesDone(site)).toBe(before);
+      const again = fieldsOf(shown, form.action);
+      for (const name of Object.keys(fields).filter((one) => one !== "intent")) {
+        expect([again[name]].flat()).toEqual([fields[name]].flat() as string[]);
+      }
+      const { intent = [] } = fields;
+      const answer = await app.call(form.action, { session, form: { ...again, intent } });
+      expect(answer.status).toBe(303);
       expect(timesDone(site)).toBe(before + 1);
     });
 

@@ -1,0 +1,81 @@
+import { containsKeyShape } from "../../domain/key-shape";
+import { FORMATS } from "../../features/webhooks";
+import { type Form as SentForm, KEPT_FORM_MAX_BYTES, type RouteTable } from "../../http";
+import { KEPT_FIELD } from "../forms/kept";
+import { formatNamed } from "../webhooks/forms";
+import { isSecretInput } from "./secret-inputs";
+import { isDashboardPath } from "./return-path";
+
+/** Limit of fields of a kept form, each of which becomes an element of a page. */
+const FIELDS_MAX = 2_000;
+
+/** Form that was submitted without a session, as the sign-in page carries it. It has no secrets. */
+export interface RefusedForm {
+  /** Path and query that the form is posted to. */
+  path: string;
+  /** Names and texts of its fields, in the encoding of forms. */
+  fields: string;
+  /** Id of the user whose session had ended; empty if nothing is known of the session. */
+  owner: string;
+  /** True if typed secrets were left out. */
+  isPartial: boolean;
+}
+
+/** Keeps the fields of a form without secrets; undefined for one that is too large. */
+export function keepForm(form: SentForm, path: string, owner: string): RefusedForm | undefined {
+  const sent = form.entries().filter(([name]) => name !== KEPT_FIELD);
+  if (sent.length > FIELDS_MAX || containsKeyShape(path)) return undefined;
+  const isSecret = secretTestOf(form);
+  const open = sent.filter(([name, value]) => !isSecret(name, value));
+  const fields = new URLSearchParams(open).toString();
+  if (fields.length > KEPT_FORM_MAX_BYTES) return undefined;
+  const isPartial = sent.some(([name, value]) => value !== "" && isSecret(name, value));
+  return { path, fields, owner, isPartial: isPartial || form.hasFiles };
+}
+
+/** Returns a test for fields that must not be on the sign-in page. */
+function secretTestOf(form: SentForm): (name: string, value: string) => boolean {
+  const format = formatNamed(form.text("choose_format") || form.text("format"));
+  const hasSecretUrl = format !== undefined && FORMATS[format].openPath !== undefined;
+  return (name, value) =>
+    isSecretInput(name) ||
+    (hasSecretUrl && name === "url") ||
+    CREDENTIALS_IN_URL.test(value) ||
+    containsKeyShape(value);
+}
+
+// User and password before the host of an address.
+const CREDENTIALS_IN_URL = /^\s*[a-z][a-z0-9+.-]*:\/\/[^/?#\s]*@/i;
+
+/** Hidden fields with which the sign-in page carries a kept form. */
+export function hiddenFieldsOf(kept: RefusedForm | undefined): Record<string, string> {
+  if (!kept) return {};
+  const { path, fields, owner, isPartial } = kept;
+  return {
+    kept_path: path,
+    kept_fields: fields,
+    kept_owner: owner,
+    kept_partly: isPartial ? "yes" : "",
+  };
+}
+
+/** Reads the kept form of a sign-in; undefined without one that the dashboard can show again. */
+export function readKeptForm(sent: SentForm, routes: RouteTable): RefusedForm | undefined {
+  const path = sent.text("kept_path");
+  const fields = sent.text("kept_fields");
+  if (!isDashboardPath(path) || fields.length > KEPT_FORM_MAX_BYTES) return undefined;
+  const { route } = routes.match("POST", path.split("?", 1)[0] ?? "");
+  if (!route?.operation.keepsTyped) return undefined;
+  if (entriesOfKept({ fields }).length > FIELDS_MAX) return undefined;
+  return {
+    path,
+    fields,
+    owner: sent.text("kept_owner"),
+    isPartial: sent.text("kept_partly") === "yes",
+  };
+}
+
+/** Returns names and texts of the fields of a kept form. */
+export function entriesOfKept({ fields }: Pick<RefusedForm, "fields">): [string, string][] {
+  return [...new URLSearchParams(fields).entries()];
+}

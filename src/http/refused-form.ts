@@ -1,0 +1,41 @@
+import type { Problem } from "../errors";
+import { bodyHeadersProblem, type DeclaredBody, isChunked } from "./declared-body";
+import { type Form, readSentForm } from "./form-body";
+import type { GatewayContext } from "./request-context";
+
+/** Limit of a form, in bytes, whose fields are kept while its user signs in again. */
+export const KEPT_FORM_MAX_BYTES = 64 * 1024;
+
+/** Reserves room for a body. Returns a Problem without room. */
+interface Room {
+  reserve(context: GatewayContext, body: DeclaredBody): Problem | undefined;
+}
+
+/**
+ * Reads a form that is refused because its session has ended, so that the answer can keep its fields.
+ * Undefined for other requests, and for forms that are too large or cannot be read.
+ */
+export function readRefusedForm(
+  context: GatewayContext,
+  { code }: Problem,
+  bodies: Room,
+): Promise<Form | undefined> | undefined {
+  const { request, route } = context;
+  if (code !== "sign_in_required" || !route?.body || !route.operation.keepsTyped) return undefined;
+  const { headers } = request;
+  const length = Number(headers.get("content-length") ?? 0);
+  if (!acceptsHtml(request) || isChunked(headers)) return undefined;
+  if (!(length > 0 && length <= KEPT_FORM_MAX_BYTES)) return undefined;
+  if (bodyHeadersProblem(headers, route.body) || bodies.reserve(context, route.body)) {
+    return undefined;
+  }
+  return readSentForm(request, route.body).catch(() => {
+    if (context.body) context.body.isUnread = true;
+    return undefined;
+  });
+}
+
+/** Returns true if a request comes from a browser that shows pages. */
+export function acceptsHtml({ headers }: Request): boolean {
+  return headers.get("accept")?.includes("text/html") ?? false;
+}
