@@ -12,6 +12,7 @@ import liveSign from "./live-sign.js" with { type: "text" };
 import morph from "./morph.js" with { type: "text" };
 import ordering from "./ordering.js" with { type: "text" };
 import { ringIcon } from "./pictures";
+import presets from "./presets.js" with { type: "text" };
 import search from "./search.js" with { type: "text" };
 import secrets from "./secrets.js" with { type: "text" };
 import { dashboardCss } from "./style-sheet";
@@ -98,7 +99,7 @@ const STYLE = {
 };
 const SCRIPT = {
   name: "allclear.js",
-  text: [client, secrets, days, lists, search, morph, liveSign, live].join("\n"),
+  text: [presets, client, secrets, days, lists, search, morph, liveSign, live].join("\n"),
 };
 const ORDERING = { name: "allclear.ordering.js", text: ordering };
 const ICON = { name: "ring.svg", text: ringIcon("ok") };

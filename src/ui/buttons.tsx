@@ -63,8 +63,6 @@ interface ButtonLinkProps {
   dialog?: boolean;
   /** True if a click closes the surrounding dialog; outside of a dialog it follows the link. */
   closesDialog?: boolean;
-  /** Values that a click fills into the page's form; without a script it is a link. */
-  preset?: Preset;
   isCurrent?: boolean;
   /** True if the link opens in another tab. */
   opensTab?: boolean;
@@ -75,7 +73,7 @@ interface ButtonLinkProps {
 
 /** Link that looks like a button. */
 export function ButtonLink(props: ButtonLinkProps) {
-  const { href, kind = "quiet", preset, children } = props;
+  const { href, kind = "quiet", children } = props;
   return (
     <a
       class={`button ${kind}`}
@@ -85,7 +83,6 @@ export function ButtonLink(props: ButtonLinkProps) {
       aria-current={props.isCurrent ? "true" : undefined}
       data-dialog={props.dialog ? "" : undefined}
       data-dialog-close={props.closesDialog ? "" : undefined}
-      data-preset={preset ? JSON.stringify(preset) : undefined}
     >
       {children}
     </a>

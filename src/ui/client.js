@@ -39,36 +39,6 @@ async function copyText(element) {
   }
 }
 
-/** Fills the values of a preset into its form. */
-function applyPreset(link, event) {
-  const form = link.closest("form") ?? document.querySelector("main form[method=post]");
-  if (!form) return;
-  event.preventDefault();
-  const values = JSON.parse(link.dataset.preset);
-  for (const field of form.elements) {
-    if (!Object.hasOwn(values, field.name)) continue;
-    const wanted = [values[field.name]].flat();
-    if (field.type === "checkbox" || field.type === "radio") {
-      field.checked = wanted.includes(field.value);
-    } else if (!isOwnText(field)) {
-      field.value = wanted[0] ?? "";
-      // Folded fields are not filled in unseen.
-      if (field.value) field.closest("details")?.setAttribute("open", "");
-    }
-  }
-  for (const other of all("[data-preset]")) other.removeAttribute("aria-current");
-  link.setAttribute("aria-current", "true");
-  form.dispatchEvent(new Event("change", { bubbles: true }));
-}
-
-/** True for a text or choice that no preset has filled in, and none may replace. */
-function isOwnText({ name, value }) {
-  if (value.trim() === "") return false;
-  return ![...all("[data-preset]")].some(
-    ({ dataset }) => JSON.parse(dataset.preset)[name] === value,
-  );
-}
-
 /** Lists the hints of the checked options. */
 function summarise() {
   for (const list of all("[data-summary]")) {

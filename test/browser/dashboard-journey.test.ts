@@ -88,7 +88,7 @@ async function setUp(page: Page, { app, origin }: BrowserSite, { host }: Way): P
 /** Creates a key from a preset and answers its value, copied where a script can copy. */
 async function createKey(page: Page, { hasScripts }: Way): Promise<string> {
   await page.getByRole("link", { name: "Create API Key" }).first().click();
-  await page.getByRole("link", { name: "Read-only dashboard" }).click();
+  await page.getByRole("button", { name: "Read-only dashboard" }).click();
   const name = page.getByLabel("Name", { exact: true });
   expect(await name.inputValue()).toBe("Read-only dashboard");
   expect(await page.getByRole("checkbox", { name: "read:status" }).isChecked()).toBe(true);

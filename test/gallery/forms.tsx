@@ -47,23 +47,25 @@ export function GalleryForms({ path }: { path: string }) {
                 ]}
               />
               <Actions>
-                <ButtonLink
-                  href={`${path}?preset=ci`}
+                <Button
+                  name="preset"
+                  value="ci"
                   preset={{ name: "CI", scopes: ["write:incidents"] }}
                 >
                   CI incident bot
-                </ButtonLink>
-                <ButtonLink
-                  href={`${path}?preset=dashboard`}
+                </Button>
+                <Button
+                  name="preset"
+                  value="dashboard"
                   preset={{ name: "Dashboard", scopes: ["read:status", "read:analytics"] }}
                 >
                   Read-only dashboard
-                </ButtonLink>
+                </Button>
               </Actions>
               <TextField
                 label="Name"
                 name="name"
-                value="Deploy bot"
+                value="CI"
                 hint="What will use it. You will look for this name when something goes wrong."
                 maxlength={255}
               />

@@ -129,8 +129,7 @@ describeGallery("a form", (gallery) => {
       const summary = page.locator(".summary").getByRole("listitem");
       expect(await summary.allTextContents()).toEqual(["Create and update incidents."]);
       const name = page.getByLabel("Name", { exact: true });
-      await name.fill("");
-      await page.getByRole("link", { name: "Read-only dashboard" }).click();
+      await page.getByRole("button", { name: "Read-only dashboard" }).click();
       expect(await name.inputValue()).toBe("Dashboard");
       expect(await page.getByLabel("read:analytics").isChecked()).toBe(true);
       expect(await page.getByLabel("write:incidents").isChecked()).toBe(false);
@@ -142,7 +141,7 @@ describeGallery("a form", (gallery) => {
       await page.getByLabel("read:status").uncheck();
       expect(await summary.allTextContents()).toEqual(["do nothing yet: choose a scope."]);
       await name.fill("Deploy bot");
-      await page.getByRole("link", { name: "CI incident bot" }).click();
+      await page.getByRole("button", { name: "CI incident bot" }).click();
       expect(await name.inputValue()).toBe("Deploy bot");
       expect(gallery().requests).toEqual(["GET /gallery"]);
     });

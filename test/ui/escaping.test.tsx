@@ -15,12 +15,12 @@ const OPTION = { value: EVIL, label: EVIL };
 /** Each component with a hostile text in every place that takes one. */
 const COMPONENTS: Record<string, VNode> = {
   Button: (
-    <ui.Button name={EVIL} value={EVIL}>
+    <ui.Button name={EVIL} value={EVIL} preset={{ [EVIL]: [EVIL] }}>
       {EVIL}
     </ui.Button>
   ),
   ButtonLink: (
-    <ui.ButtonLink href="/" preset={{ [EVIL]: [EVIL] }}>
+    <ui.ButtonLink href="/" title={EVIL}>
       {EVIL}
     </ui.ButtonLink>
   ),

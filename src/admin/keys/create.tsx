@@ -11,7 +11,7 @@ export function CreateKey({ state }: { state: StateOf<typeof KEY_FORM> }) {
     <>
       <PageHead title="Create API Key" crumbs={[{ href: KEYS_PATH, label: "API Keys" }]} />
       <Columns aside={<ScopeSummary scopes={state.values.scopes} />}>
-        <Form action={`${KEYS_PATH}/new`} hidden={state.hidden}>
+        <Form action={`${KEYS_PATH}/new`} hidden={state.hidden} enter={{}}>
           <FormFields form={KEY_FORM} state={state}>
             <Presets />
           </FormFields>
@@ -33,14 +33,9 @@ function Presets() {
       </p>
       <div class="presets" role="group" aria-labelledby="presets">
         {KEY_PRESETS.map(({ id, name, scopes, sentence }) => (
-          <ButtonLink
-            key={id}
-            href={`${KEYS_PATH}/new?preset=${id}`}
-            preset={{ name, scopes }}
-            title={sentence}
-          >
+          <Button key={id} name="preset" value={id} preset={{ name, scopes }} title={sentence}>
             {name}
-          </ButtonLink>
+          </Button>
         ))}
       </div>
     </div>

@@ -10,6 +10,7 @@ import {
   type Scope,
   type UpdateKeyBody,
 } from "../../features/keys";
+import type { Form as SentForm } from "../../http";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import { CheckboxList, ChoiceField, TextField } from "../../ui";
@@ -64,6 +65,38 @@ export const ROTATE_FORM = defineForm<{ overlap: Overlap }>()({
 export function presetValues(id: string | undefined) {
   const preset = KEY_PRESETS.find((candidate) => candidate.id === id);
   return preset ? { name: preset.name, scopes: preset.scopes } : {};
+}
+
+/** Values of the form for a new key. */
+interface KeyValues {
+  name: string;
+  scopes: readonly string[];
+}
+
+/**
+ * Returns form values filled in from the preset whose button was pressed; undefined if another button
+ * was. A typed name and selected scopes are kept unless they are those of a preset.
+ */
+export function fillInPreset<Values extends KeyValues>(
+  values: Values,
+  sent: SentForm,
+): Values | undefined {
+  const id = sent.text("preset");
+  if (id === "") return undefined;
+  const preset = KEY_PRESETS.find((candidate) => candidate.id === id);
+  if (!preset) return values;
+  const { name, scopes } = values;
+  const isNameOwn = name.trim() !== "" && !KEY_PRESETS.some((other) => other.name === name);
+  const areScopesOwn = !KEY_PRESETS.some((other) => hasSameScopes(other.scopes, scopes));
+  return {
+    ...values,
+    name: isNameOwn ? name : preset.name,
+    scopes: [...new Set([...(areScopesOwn ? scopes : []), ...preset.scopes])],
+  };
+}
+
+function hasSameScopes(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((scope) => other.includes(scope));
 }
 
 function scopesField(): Field<readonly string[], CreateKeyBody["scopes"], KeyFormContext> {

@@ -27,7 +27,7 @@ import { shownBefore } from "../screens/shown-before";
 import { RevokeKey, RotateKey } from "./confirm";
 import { CreateKey } from "./create";
 import { KeyDetail } from "./detail";
-import { KEY_EDIT_FORM, KEY_FORM, presetValues, ROTATE_FORM } from "./forms";
+import { KEY_EDIT_FORM, KEY_FORM, fillInPreset, presetValues, ROTATE_FORM } from "./forms";
 import { KeyList } from "./list";
 import { RevealedValue } from "./reveal";
 
@@ -91,6 +91,7 @@ export function keyAdminRoutes(deps: AdminDependencies) {
     initial: ({ query }) => presetValues(query["preset"]),
     load: () => ({ now: ctx.clock.now(), endpoints: endpointsByScope(deps.routes) }),
     show: (state) => ({ title: "Create API Key", children: <CreateKey state={state} /> }),
+    redisplay: fillInPreset,
     create(tx, body, actor) {
       const made = createKey(ctx, tx, body, actor);
       return { made, subjectId: made.key.id };

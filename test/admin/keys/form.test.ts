@@ -189,6 +189,42 @@ describe("the form for a new key", () => {
     expect(keysOf(app)[0]?.expires_at).toBe("2026-03-18T00:00:00.000Z");
   });
 
+  test.each([
+    { what: "an empty form", typed: {}, name: "CI incident bot", scopes: [] },
+    {
+      what: "a form with another preset",
+      typed: { name: "Prometheus scrape", scopes: ["read:analytics"] },
+      name: "CI incident bot",
+      scopes: [],
+    },
+    {
+      what: "a typed name and selected scopes",
+      typed: { name: "Deploy bot", scopes: ["manage:webhooks"], rate_limit: "77" },
+      name: "Deploy bot",
+      scopes: ["manage:webhooks"],
+    },
+  ])(
+    "the button of a preset fills in $what without a script, and creates nothing",
+    async (given) => {
+      await using app = await createTestApp();
+      const session = await app.signedIn("admin");
+      const form: Fields = {
+        ...KEY_FIELDS,
+        name: "",
+        scopes: [],
+        ...(given.typed as Fields),
+        preset: "ci-incident-bot",
+      };
+      const { status, text } = await app.call(NEW_KEY, { session, form });
+      expect(status).toBe(200);
+      expect(typedIn(text, "name")).toEqual([given.name]);
+      const filled = ["read:status", "write:components", "write:incidents", ...given.scopes];
+      expect(typedIn(text, "scopes").sort()).toEqual(filled.sort());
+      expect(typedIn(text, "rate_limit")).toEqual([form["rate_limit"] as string]);
+      expect(keysOf(app)).toEqual([]);
+    },
+  );
+
   test("the form for a new key starts with the values of a preset", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
