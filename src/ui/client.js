@@ -68,12 +68,18 @@ const ZONED = {
 /** Shows a time that is typed in UTC in the time zones of the page and of the reader. */
 function showZones(input) {
   const note = document.getElementById(`${input.id}-zones`);
-  const at = new Date(`${input.value}Z`);
+  const at = new Date(input.type === "date" ? endOfDay(input.value) : `${input.value}Z`);
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const zones = new Set([input.dataset.zone, own === "UTC" ? "" : own].filter(Boolean));
   note.textContent = Number.isNaN(at.getTime())
     ? ""
     : [...zones].flatMap((zone) => zoneTime(at, zone)).join(" · ");
+  if (input.type === "date" && note.textContent) note.prepend("Ends at ");
+}
+
+/** Returns the first moment after a day in UTC, in unix ms. */
+function endOfDay(day) {
+  return Date.parse(day) + 86_400_000;
 }
 
 /** Returns an empty list for a time zone that the browser does not know. */
@@ -189,7 +195,6 @@ const CLICKS = {
   "[data-copy]": copy,
   "[data-dialog-close]": closeDialog,
   "[data-dialog]": openDialog,
-  "[data-preset]": applyPreset,
 };
 
 document.addEventListener("click", (event) => {

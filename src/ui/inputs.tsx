@@ -15,6 +15,8 @@ interface TextFieldProps extends FieldProps {
   autofocus?: boolean;
   /** True for a number or a date, which does not need the whole line. */
   isShort?: boolean;
+  /** True for a last day in UTC. A script shows its end in the time zone of the reader. */
+  isLastDay?: boolean;
   /** Common values, offered while typing. */
   suggestions?: readonly string[];
   /** Name of the field whose text a script proposes here as a slug, until the slug is edited. */
@@ -24,8 +26,11 @@ interface TextFieldProps extends FieldProps {
 /** One line of text. A password is never redisplayed. */
 export function TextField(props: TextFieldProps) {
   const { label, name, hint, error, value, type = "text", isShort, ...more } = props;
-  const { suggestions, slugOf, ...rest } = more;
+  const { suggestions, slugOf, isLastDay, ...rest } = more;
   const field = { label, name, hint, error };
+  const control = controlAttributes(field);
+  const zonesId = `${control.id}-zones`;
+  const describedBy = [control["aria-describedby"], isLastDay ? zonesId : ""].filter(Boolean);
   const listId = suggestions ? `${fieldId(name)}-list` : undefined;
   return (
     <Field {...field}>
@@ -36,9 +41,12 @@ export function TextField(props: TextFieldProps) {
         value={type === "password" ? undefined : value}
         list={listId}
         data-slug-of={slugOf}
+        data-zone={isLastDay ? "" : undefined}
         {...rest}
-        {...controlAttributes(field)}
+        {...control}
+        aria-describedby={describedBy.join(" ") || undefined}
       />
+      {isLastDay ? <p class="hint" id={zonesId} /> : null}
       {suggestions ? (
         <datalist id={listId}>
           {suggestions.map((suggestion) => (

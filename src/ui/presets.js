@@ -7,6 +7,11 @@ document.addEventListener("input", ({ target, isTrusted }) => {
   if (isTrusted) ownControls.add(target);
 });
 
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-preset]");
+  if (button && !event.defaultPrevented) applyPreset(button, event);
+});
+
 /** Fills the values of a preset into its form. */
 function applyPreset(button, event) {
   const form = button.closest("form") ?? document.querySelector("main form[method=post]");

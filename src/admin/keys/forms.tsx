@@ -183,6 +183,7 @@ function expiryField(): Field<{ choice: string; date: string }, string | null, K
           hint="Last day on which the key works, in UTC."
           error={errors[date]}
           isShort
+          isLastDay
         />
       </ChoiceField>
     ),

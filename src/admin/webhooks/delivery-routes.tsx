@@ -1,3 +1,4 @@
+import { findPage } from "../../features/pages";
 import { readHeadline } from "../../features/status";
 import {
   getDelivery,
@@ -13,6 +14,7 @@ import { type RequestContext, actorOf, formBody, session, sessionOf } from "../.
 import { plural } from "../../kernel/text";
 import { DAY_MS, toIso } from "../../kernel/time";
 import type { AdminDependencies } from "../dependencies";
+import type { TimeZoneContext } from "../forms/date-time-field";
 import type { StateOf } from "../forms/form";
 import type { Screen } from "../render";
 import { screenOperation } from "../screen-operation";
@@ -22,14 +24,18 @@ import { DeliveryDetail } from "./delivery";
 import { REDELIVER_FORM } from "./forms";
 import { pathsOfWebhook } from "./webhook-paths";
 
-const IN_UTC = { page: { timeZone: "UTC" } };
-
 /** Adds the screen of a delivery, and the actions that send deliveries again. */
 export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
   const { ctx, flashes, render, writeAs } = deps;
 
   function rowOf(id: string): WebhookRow {
     return getWebhookRecord(ctx.db, id, ctx.clock.now()).row;
+  }
+
+  /** Returns the page whose time zone a form shows: that of the events, if the webhook has one. */
+  function zoneOf({ pageId }: WebhookRow): TimeZoneContext {
+    const page = pageId === null ? undefined : findPage(ctx.db, { id: pageId });
+    return { page: page ?? { timeZone: "UTC" } };
   }
 
   function askSince(row: WebhookRow, state: StateOf<typeof REDELIVER_FORM>): Screen {
@@ -61,7 +67,7 @@ export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
     const row = rowOf(at.params.id);
     if (!row.enabled) return { path: pathsOfWebhook(row.id).home };
     const values = REDELIVER_FORM.stored({ since: toIso(ctx.clock.now() - DAY_MS) });
-    return askSince(row, REDELIVER_FORM.state(values, IN_UTC));
+    return askSince(row, REDELIVER_FORM.state(values, zoneOf(row)));
   });
 
   // The action takes several transactions, which no helper does.
@@ -69,11 +75,13 @@ export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
     "/:id/redeliver",
     async ({ request, requestContext, params: { id }, body: sent }) => {
       const values = REDELIVER_FORM.read(sent);
-      const { body, errors } = REDELIVER_FORM.parse(values, IN_UTC);
+      const row = rowOf(id);
+      const zone = zoneOf(row);
+      const { body, errors } = REDELIVER_FORM.parse(values, zone);
       if (errors.length > 0) {
         const shown = REDELIVER_FORM.errorsByInput(errors, values);
-        const state = { ...REDELIVER_FORM.state(values, IN_UTC), errors: shown };
-        const screen = { ...askSince(rowOf(id), state), status: 422 };
+        const state = { ...REDELIVER_FORM.state(values, zone), errors: shown };
+        const screen = { ...askSince(row, state), status: 422 };
         return render.screen({ request, requestContext }, screen);
       }
       const count = await redeliverSince(requestContext, id, Date.parse(body.since));
