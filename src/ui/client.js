@@ -23,9 +23,10 @@ async function copy(button) {
   const block = button.closest("[data-code]");
   const isCopied = await copyText(block.querySelector("code"));
   const word = isCopied ? "Copied" : "Selected: press Ctrl+C";
-  const label = (button.dataset.label ??= button.textContent);
-  block.querySelector("[role=status]").textContent = button.textContent = word;
-  setTimeout(() => (button.textContent = label), 2_000);
+  const shown = button.querySelector("[data-copy-label]");
+  const label = (button.dataset.label ??= shown.textContent);
+  block.querySelector("[role=status]").textContent = shown.textContent = word;
+  setTimeout(() => (shown.textContent = label), 2_000);
 }
 
 async function copyText(element) {

@@ -1,3 +1,5 @@
+import { Icon } from "./icons";
+
 interface CodeBlockProps {
   text: string;
   /** Text of the copy button; "Copy" by default. */
@@ -11,7 +13,7 @@ export function CodeBlock({ text, copyLabel, isSecret }: CodeBlockProps) {
   return <Code text={text} copyLabel={copyLabel} secret={isSecret ? "text" : undefined} />;
 }
 
-/** Secret that is shown once, without other text. `TestKey` sends it. */
+/** Secret that is shown once. Copying it is the main action of its screen. `TestKey` sends it. */
 export function Secret({ text, copyLabel }: Omit<CodeBlockProps, "isSecret">) {
   return <Code text={text} copyLabel={copyLabel} secret="value" />;
 }
@@ -26,8 +28,15 @@ function Code({ text, copyLabel = "Copy", secret }: CodeProps) {
   return (
     <div class={secret === "value" ? "code is-secret" : "code"} data-code>
       <code data-secret={secret}>{text}</code>
-      <button class="button quiet" type="button" data-copy data-scripted hidden>
-        {copyLabel}
+      <button
+        class={secret === "value" ? "button primary" : "button quiet"}
+        type="button"
+        data-copy
+        data-scripted
+        hidden
+      >
+        <Icon name="copy" />
+        <span data-copy-label>{copyLabel}</span>
       </button>
       <span class="visually-hidden" role="status" />
     </div>
@@ -39,6 +48,7 @@ export function TestKey() {
   return (
     <div class="test-key" data-scripted hidden>
       <button class="button quiet" type="button" data-test-key>
+        <Icon name="play" />
         Test key
       </button>
       <span class="muted" role="status" />

@@ -156,9 +156,11 @@ test("a new key is shown with its scope, rate limit and expiry", async () => {
   await using app = await createTestApp();
   const session = await app.signedIn("admin");
   const { text } = await sendKeyForm(app, session);
-  expect(readHtml(text).texts(".card p")).toContain(
-    "read:status · 500 requests a minute · never expires",
-  );
+  const page = readHtml(text);
+  expect(page.texts(".head-fact")).toContain("never expires");
+  expect(page.texts(".abilities p")).toContain("500 requests a minute · from any address");
+  expect(page.texts(".abilities code")).toEqual(["read:status"]);
+  expect(page.texts(".primary")).toEqual(["Copy key"]);
 });
 
 describe("the command shown with a new key", () => {

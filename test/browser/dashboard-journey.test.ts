@@ -118,7 +118,7 @@ async function tryKey(page: Page, { origin }: BrowserSite, { hasScripts }: Way):
 
 /** Goes to the list, where what was copied can be pasted. */
 async function leaveReveal(page: Page, { hasScripts }: Way, value: string): Promise<void> {
-  await page.getByRole("link", { name: "Back to API Keys" }).click();
+  await page.getByRole("link", { name: "I have stored it" }).click();
   const search = page.getByRole("searchbox");
   await search.focus();
   if (!hasScripts) return;

@@ -56,7 +56,7 @@ describeInBrowser("repeated clicks and going back", (site) => {
       const { page } = await visit(NEW_KEY, { session, javaScriptEnabled });
       await page.getByRole("button", { name: "Create API Key" }).click();
       const value = await shownKeyValue(page);
-      await page.getByRole("link", { name: "Back to API Keys" }).click();
+      await page.getByRole("link", { name: "I have stored it" }).click();
       await page.getByRole("heading", { name: "API Keys", level: 1 }).waitFor();
       const made = listAllKeys(app.ctx.db).length;
       // The browser has cached no copy of the page and does not submit the form again by itself.

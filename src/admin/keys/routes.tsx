@@ -66,7 +66,8 @@ export function keyAdminRoutes(deps: AdminDependencies) {
       });
     }
     const { baseUrl, clock } = ctx;
-    const page = { title, revealed: reveal.revealed, baseUrl, now: clock.now() };
+    const endpoints = endpointsByScope(deps.routes);
+    const page = { title, revealed: reveal.revealed, endpoints, baseUrl, now: clock.now() };
     return { title, isSecret: true, children: <RevealedValue {...page} /> };
   }
 
@@ -96,7 +97,7 @@ export function keyAdminRoutes(deps: AdminDependencies) {
       const made = createKey(ctx, tx, body, actor);
       return { made, subjectId: made.key.id };
     },
-    reveal: (reveal) => showValue(reveal, "Copy the key now"),
+    reveal: (reveal) => showValue(reveal, "Your new key"),
   });
 
   area.editForm("/:id", {
@@ -132,7 +133,7 @@ export function keyAdminRoutes(deps: AdminDependencies) {
       const made = rotateKey(ctx, tx, params.id, overlap, actor);
       return { made, subjectId: made.key.id };
     },
-    reveal: (reveal) => showValue(reveal, "Copy the new value now"),
+    reveal: (reveal) => showValue(reveal, "Your new value"),
   });
 
   area.action("/:id/end-old-value", {

@@ -76,9 +76,7 @@ function RevealedToken(props: {
         </Card>
       )}
       <Actions>
-        <ButtonLink href={monitorPath(id)} kind="primary">
-          Open the monitor
-        </ButtonLink>
+        <ButtonLink href={monitorPath(id)}>I have stored it</ButtonLink>
       </Actions>
     </>
   );

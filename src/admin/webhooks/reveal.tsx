@@ -66,7 +66,7 @@ export function RevealedSecret({ title, row, formToken, now }: RevealedSecretPro
         <CodeBlock text={javaScriptSnippet(secret)} copyLabel="Copy" isSecret />
       </Card>
       <Actions>
-        <PostButton action={paths.test} kind="primary" name="form" value={formToken}>
+        <PostButton action={paths.test} name="form" value={formToken}>
           Send test event
         </PostButton>
         <ButtonLink href={paths.home}>Open webhook</ButtonLink>
