@@ -20,6 +20,8 @@ export interface Signals {
    * id.
    */
   deliveriesQueued: Signal<string>;
+  /** An attempt of a delivery was recorded; the value is the delivery's id. */
+  deliveryTried: Signal<string>;
   /** Deliveries of a large change wait to be written as rows. */
   deliveriesBatched: Signal<void>;
   /** A monitor was created, changed, paused, resumed or deleted, or its token rotated. */

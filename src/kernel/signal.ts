@@ -4,6 +4,8 @@ export interface Signal<T> {
   emit(value: T): void;
   /** Registers a listener and returns a function that removes it. */
   on(listener: (value: T) => void): () => void;
+  /** True if anything listens. */
+  readonly hasListeners: boolean;
 }
 
 export function createSignal<T>(): Signal<T> {
@@ -23,6 +25,9 @@ export function createSignal<T>(): Signal<T> {
     on(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    get hasListeners() {
+      return listeners.size > 0;
     },
   };
 }

@@ -10,7 +10,7 @@ import type { AreaRoutes, At, Done, RouteOptions, ScreenOrPath, SentAt } from ".
 export interface Action<Path extends string, Result> extends RouteOptions {
   summary: string;
   run: (tx: Tx, at: SentAt<Path>, actor: Actor) => Result;
-  done: (result: Result, at: SentAt<Path>) => Done;
+  done: (result: Result, at: SentAt<Path>) => Done | Promise<Done>;
   /** Renders the reason of a conflict; without it the error page is shown. */
   showConflict?: (message: string, at: SentAt<Path>) => Screen;
 }
@@ -62,7 +62,7 @@ export function addAction<Path extends string, Result>(
         const result = await routes.deps.writeAs(requestContext, (tx) =>
           declared.run(tx, at, actorOf(requestContext)),
         );
-        return routes.redirect(at, declared.done(result, at));
+        return routes.redirect(at, await declared.done(result, at));
       };
       return routes.attempt(at, act, (error) => {
         const message = conflictMessage(error);

@@ -65,9 +65,11 @@ export function DeliveryDetail(props: DeliveryDetailProps) {
           </>
         }
       />
-      <Card>
-        <DeliveryFacts delivery={delivery} now={now} />
-      </Card>
+      <div id="delivery-facts" data-live="">
+        <Card>
+          <DeliveryFacts delivery={delivery} now={now} />
+        </Card>
+      </div>
       <SideBySide>
         <Card title="Request">
           {request ? (
@@ -80,9 +82,11 @@ export function DeliveryDetail(props: DeliveryDetailProps) {
             and all secrets are omitted.
           </p>
         </Card>
-        <Card title="Response">
-          <Answer shown={shown} now={now} />
-        </Card>
+        <div id="delivery-response" data-live="">
+          <Card title="Response">
+            <Answer shown={shown} now={now} />
+          </Card>
+        </div>
       </SideBySide>
       {tries.length > 1 ? (
         <Section title="Attempts">

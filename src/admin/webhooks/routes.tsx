@@ -26,6 +26,7 @@ import { shownBefore } from "../screens/shown-before";
 import { DeleteWebhook, DisableWebhook, RotateSecret } from "./confirm";
 import { addDeliveryRoutes } from "./delivery-routes";
 import { WebhookDetail } from "./detail";
+import { awaitFirstTry, TEST_RESULTS } from "./first-try";
 import {
   CONFIRM_FORM,
   formatNamed,
@@ -170,10 +171,13 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
         return { made: row, subjectId: row.id };
       });
     },
-    done: ({ subjectId }, { params }) => ({
-      path: pathsOfWebhook(params.id).delivery(subjectId),
-      text: "The test event was queued.",
-    }),
+    async done({ subjectId }, { params }) {
+      const { row } = await awaitFirstTry(ctx, params.id, subjectId);
+      return {
+        path: pathsOfWebhook(params.id).delivery(subjectId),
+        text: TEST_RESULTS[row.status],
+      };
+    },
   });
 
   area.secretForm("/:id/rotate", {

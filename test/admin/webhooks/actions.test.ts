@@ -35,6 +35,48 @@ describe("a test event", () => {
     expect(readHtml((await dashboard.open(path)).text).texts("h1")).toEqual(["webhook.test"]);
   });
 
+  test.each([
+    { status: 200, says: "The test event was delivered." },
+    { status: 500, says: "The test event was not delivered." },
+  ])("the answer waits for the result of a test event, here $status", async ({ status, says }) => {
+    await using receiver = startReceiver(() => status);
+    await using site = await createDeliverySite();
+    await using dashboard = await createWebhookDashboard({ app: site.app });
+    const { id } = await site.endpoint(receiver.url);
+    const sending = dashboard.send(pathOf(id, "/test"), { form: "1" });
+    await receiver.until(1);
+    await site.idle();
+    const { path, text } = await outcomeOf(dashboard, await sending, dashboard.session);
+    expect(text).toBe(says);
+    const screen = readHtml((await dashboard.open(path)).text);
+    expect(screen.texts("#delivery-response")[0]).toContain(`Status ${status}`);
+  });
+
+  test("a result that takes longer than two seconds comes to the delivery's screen by its live refresh", async () => {
+    const late = Promise.withResolvers<number>();
+    await using receiver = startReceiver(() => late.promise);
+    await using site = await createDeliverySite();
+    await using dashboard = await createWebhookDashboard({ app: site.app });
+    const { id } = await site.endpoint(receiver.url);
+    let isAnswered = false;
+    const sending = dashboard.send(pathOf(id, "/test"), { form: "1" }).finally(() => {
+      isAnswered = true;
+    });
+    await receiver.until(1);
+    await site.app.clock.advance(1_999);
+    expect(isAnswered).toBe(false);
+    await site.app.clock.advance(1);
+    const { path, text } = await outcomeOf(dashboard, await sending, dashboard.session);
+    expect(text).toBe("The test event was queued.");
+    const before = readHtml((await dashboard.open(path)).text);
+    expect(before.texts("#delivery-response[data-live]")[0]).toContain("No attempt yet.");
+    late.resolve(200);
+    await site.idle();
+    const after = readHtml((await dashboard.open(path)).text);
+    expect(after.texts("#delivery-response[data-live]")[0]).toContain("Status 200");
+    expect(after.texts("#delivery-facts[data-live]")[0]).toContain("Delivered");
+  });
+
   test("a disabled webhook cannot be tested, and its screen does not offer it", async () => {
     await using dashboard = await createWebhookDashboard();
     const { id } = await dashboard.made();

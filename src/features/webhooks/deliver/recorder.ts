@@ -162,6 +162,7 @@ export function recordTry(
     chance: Buffer.from(ctx.random(CHANCE_BYTES)).readUInt32BE() / 2 ** 32,
   });
   insertTry(tx, { deliveryId, number: tries + 1, ...stored });
+  tx.afterCommit(() => ctx.signals.deliveryTried.emit(deliveryId));
   // A delivery that was cancelled meanwhile stays cancelled, unless it succeeded.
   const isCalledOff = progress.status === "cancelled" && outcome.status !== "delivered";
   const status = isCalledOff ? "cancelled" : outcome.status;
