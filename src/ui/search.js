@@ -46,6 +46,9 @@ document.addEventListener("keydown", (event) => {
 function follow(event, selector) {
   const link = document.querySelector(selector);
   if (!link || document.querySelector("dialog")) return;
+  // A key that is pressed outside a form by mistake must not lose what was typed into it.
+  const main = document.querySelector("#main");
+  if (!link.matches("[data-dialog]") && main && isWrittenIn(main)) return;
   event.preventDefault();
   link.click();
 }

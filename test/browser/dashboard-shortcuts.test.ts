@@ -109,6 +109,20 @@ describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
     await waitForPath(page, /^\/admin\/incidents\/new$/);
   }, 60_000);
 
+  test("a key outside a form opens no other screen while the form has unsaved text", async () => {
+    const page = await open("report");
+    const path = new URL(page.url()).pathname;
+    const field = page.getByRole("main").getByRole("textbox").first();
+    await field.fill("Checkout fails");
+    await field.blur();
+    await page.keyboard.press("g");
+    await page.keyboard.press("m");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").waitFor();
+    expect(new URL(page.url()).pathname).toBe(path);
+    expect(await field.inputValue()).toBe("Checkout fails");
+  }, 60_000);
+
   test("keys that are typed into a field open nothing", async () => {
     const page = await open("keys");
     const field = page.getByRole("main").getByRole("searchbox");
