@@ -14,7 +14,7 @@ import {
   USERS_PATH,
   WEBHOOKS_PATH,
 } from "./paths";
-import type { Attention } from "./side-state";
+import type { ProblemCount } from "./side-state";
 
 interface Destination {
   href: string;
@@ -22,7 +22,7 @@ interface Destination {
   icon: IconName;
   /** Role required by its routes. */
   role: Role;
-  /** Letter that opens it after the letter `g`. */
+  /** Key that opens the screen after the key `g`. */
   letter: string;
 }
 
@@ -57,11 +57,11 @@ const DESTINATIONS: readonly { label?: string; items: readonly Destination[] }[]
 ];
 
 /** Link of the sidebar. */
-export interface NavLink extends Omit<Destination, "role"> {
+interface NavLink extends Omit<Destination, "role"> {
   /** True for the open screen and those above it. */
   isCurrent: boolean;
   /** Open problems on the screens of the link; undefined if there are none. */
-  attention?: Attention | undefined;
+  attention?: ProblemCount | undefined;
 }
 
 export interface NavGroup {
@@ -73,7 +73,7 @@ export interface NavGroup {
 export function navigationFor(
   role: Role,
   path: string,
-  attention: Readonly<Partial<Record<string, Attention>>>,
+  attention: Readonly<Partial<Record<string, ProblemCount>>>,
 ): NavGroup[] {
   return DESTINATIONS.map(({ label, items }) => ({
     ...(label === undefined ? {} : { label }),

@@ -2,8 +2,8 @@ import { countChanges, type Db } from "../db";
 import { SECOND_MS } from "../kernel/time";
 
 /**
- * Returns `read` such that all dashboards that ask in the same second share its result until a
- * change is stored. Open screens ask every three seconds each, mostly for the same.
+ * Returns a function whose callers share one result of `read` for a second, or until a change is stored.
+ * Every open screen requests the same data every three seconds.
  */
 export function shareRead<T>(
   db: Pick<Db, "foreignVersion" | "statements">,

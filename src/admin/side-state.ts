@@ -7,7 +7,7 @@ import { readPages } from "./page-choice";
 import { readDeliveryTroubles } from "./webhooks/read";
 
 /** Number of open problems of one kind, such as monitors that are down. */
-export interface Attention {
+export interface ProblemCount {
   count: number;
   /** Word after the number for screen readers, such as "down". */
   what: string;
@@ -17,12 +17,12 @@ export interface Attention {
 
 /** State of the installation that the sidebar of every screen shows. */
 export interface SideState {
-  /** The page with the worst headline, if there is a page. */
+  /** Page with the worst headline; undefined without a page. */
   worst: { name: string; path: string; headline: string; tone: Tone } | undefined;
   /** Number of other pages. */
   otherPages: number;
   /** Open problems, by the path of their link in the navigation. */
-  attention: Readonly<Partial<Record<string, Attention>>>;
+  attention: Readonly<Partial<Record<string, ProblemCount>>>;
 }
 
 /** Reads the state with a few small statements, however many pages there are. `now` is in unix ms. */

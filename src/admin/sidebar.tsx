@@ -14,7 +14,7 @@ import {
   SHORTCUTS_PATH,
   SIGN_OUT_PATH,
 } from "./paths";
-import type { Attention, SideState } from "./side-state";
+import type { ProblemCount, SideState } from "./side-state";
 
 interface SideProps {
   user: { name: string; email: string; role: Role };
@@ -70,7 +70,7 @@ export function Side({ user, nav, side }: SideProps) {
   );
 }
 
-/** Links that only their keys open. */
+/** Hidden links for keyboard shortcuts. */
 function ShortcutLinks({ role }: { role: Role }) {
   return (
     <>
@@ -124,7 +124,7 @@ function NavLinks({ group }: { group: NavGroup }) {
   );
 }
 
-function Count({ attention: { count, what, tone } }: { attention: Attention }) {
+function Count({ attention: { count, what, tone } }: { attention: ProblemCount }) {
   return (
     <span class={tone ? `n t-${tone}` : "n"}>
       {tone ? <Shape tone={tone} /> : null}

@@ -25,7 +25,7 @@ export const backupCommand: Command = {
   },
 };
 
-/** Records a backup for the dashboard. A full disk is a reason for a backup, so the file counts without a record. */
+/** Records a backup for the dashboard. A failure, such as a full disk, is only reported: the file is valid. */
 async function record(ctx: AppContext, file: string, output: Output): Promise<void> {
   try {
     const { size } = statSync(file);

@@ -37,7 +37,7 @@ export interface Db extends Reader {
   figures(): DbFigures;
   /** Path of the database; ":memory:" without a file. */
   readonly path: string;
-  /** Returns the space of the database's file system, if it has one that can be read. */
+  /** Returns the space of the database's file system; undefined without a file, or if it is unreadable. */
   disk(): Promise<DiskSpace | undefined>;
   /** Writes a consistent copy to a new file. */
   copyTo(file: string): void;

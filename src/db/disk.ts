@@ -8,7 +8,7 @@ export interface DiskSpace {
   totalBytes: number;
 }
 
-/** Reads the space of a database's file system. Undefined for one in memory, or if it cannot be read. */
+/** Reads the space of a database's file system. Undefined for a database in memory, or if it is unreadable. */
 export async function readDiskSpace(database: string): Promise<DiskSpace | undefined> {
   if (database === ":memory:") return undefined;
   try {

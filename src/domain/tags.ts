@@ -1,20 +1,21 @@
 import { TextSet } from "../kernel/text-set";
 import { LineText } from "./texts";
 
-/** Maximum number of tags of one object, and maximum length of a tag, in code points. */
+/** Maximum number of tags of one object. */
 export const TAGS_MAX = 20;
+/** Maximum length of a tag, in code points. */
 export const TAG_MAX = 100;
 
 const options = { minLength: 1, maxLength: TAG_MAX, examples: ["production"] };
 
-/** A tag, without white space at its ends. */
+/** Tag, without white space at its ends. */
 export const TagText = LineText({ ...options, isTrimmed: true });
 
 /** Tags of an object, in the order in which they are shown. */
 export const TagsInput = TextSet(TagText, {
   maxItems: TAGS_MAX,
   description:
-    "Labels that only the dashboard and this API show. Upper and lower case are the same tag.",
+    "Labels that only the dashboard and this API show. Tags that differ only in case are the same.",
 });
 
 /** Tag in a filter. */
@@ -23,12 +24,12 @@ export const TagFilter = LineText({
   description: "A tag. The case of ASCII letters is ignored.",
 });
 
-/** Returns the tags with another one, unless they have it in any case. */
+/** Returns the tags with `tag` added, unless they contain it in any case. */
 export function withTag(tags: readonly string[], tag: string): string[] {
   return hasTag(tags, tag) ? [...tags] : [...tags, tag];
 }
 
-/** Returns the tags without one, in any case. */
+/** Returns the tags without `tag`, in any case. */
 export function withoutTag(tags: readonly string[], tag: string): string[] {
   return tags.filter((each) => !hasTag([each], tag));
 }

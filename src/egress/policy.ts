@@ -45,7 +45,7 @@ export const monitorPolicy: Policy = {
   addressError: (address) => addressErrorOf(address, neverReached),
 };
 
-/** Reason for which webhooks may not reach a private address, with the settings that allow it. */
+/** Reason why webhooks may not reach a private address, with the settings that allow it. */
 const NOT_PUBLIC =
   "is not an address of the public internet; to allow its network, use Settings → General → Allowed networks or ALLCLEAR_OUTBOUND_ALLOW";
 
@@ -75,8 +75,8 @@ export function policiesOf(allowed: () => readonly Network[]): Record<PolicyName
 }
 
 /**
- * Returns the reason for which allowing a network has no effect, as the end of a sentence: no request ever
- * reaches its addresses. A larger network, which contains other addresses too, has no error.
+ * Returns the reason why allowing a network has no effect, as the end of a sentence: no request ever
+ * reaches its addresses. A network that also contains other addresses has no error.
  */
 export function networkError([address, bits]: Network): string | undefined {
   const cidr = `${address.toString()}/${bits}`;

@@ -3,15 +3,15 @@ import { type SentPage, sendHtml } from "./answers";
 import { matchesIfNoneMatch } from "./entity-tags";
 import { NO_STORE } from "./representation";
 
-/** Header with which the dashboard's script asks for the screen that is open. */
+/** Header of requests with which the dashboard's script refreshes the open screen. */
 const LIVE_HEADER = "allclear-live";
 const TAG_LENGTH = 32;
 
-/** The bar with the clock, and hidden fields such as form tokens: they differ in every answer. */
+/** Parts that differ in every answer: the bar with the clock, and hidden fields such as form tokens. */
 const VOLATILE = /<div class="bar"[^>]*>[\s\S]*?<\/div>|<input type="hidden"[^>]*>/g;
 
 /**
- * Returns true for a request that a script sends without a person. It does not count as a use of the
+ * Returns true for a request that a script sends without an action of a person. It does not count as a use of the
  * session and does not take pending messages.
  */
 export function isLiveRefresh({ method, headers }: Request): boolean {

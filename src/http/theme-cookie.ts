@@ -8,7 +8,7 @@ export const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
 
 const NAME = "allclear_theme";
-/** Longest age of a cookie that browsers accept. */
+/** Maximum age of a cookie in browsers. */
 const MAX_AGE_SECONDS = (400 * DAY_MS) / SECOND_MS;
 
 /** Returns a theme by its name; undefined for other text. */
@@ -16,7 +16,7 @@ export function themeOf(name: string): Theme | undefined {
   return THEMES.find((theme) => theme === name);
 }
 
-/** Returns the theme that the browser of a request has chosen. */
+/** Returns the theme stored in the browser of a request. */
 export function readTheme(request: Request): Theme {
   const pairs = request.headers.get("cookie")?.split(";") ?? [];
   const values = pairs.map((pair) => pair.trim().split("=", 2)).filter(([name]) => name === NAME);

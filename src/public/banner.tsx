@@ -66,7 +66,7 @@ function Mark({ tone }: { tone: Tone }) {
   );
 }
 
-/** Names of statuses after a number of components. */
+/** Words after the number of components with a status. */
 const COUNTED: Record<ComponentStatus, (count: number) => string> = {
   operational: () => "operational",
   under_maintenance: () => "under maintenance",
@@ -75,7 +75,7 @@ const COUNTED: Record<ComponentStatus, (count: number) => string> = {
   major_outage: (count) => (count === 1 ? "major outage" : "major outages"),
 };
 
-/** Ends of a sentence about components. */
+/** Predicates of a sentence about components with a status. */
 const PREDICATES: Record<ComponentStatus, { one: string; many: string }> = {
   operational: { one: "is operational", many: "are operational" },
   under_maintenance: { one: "is under maintenance", many: "are under maintenance" },
@@ -94,12 +94,13 @@ function tallyOf(components: readonly Component[]): { status: ComponentStatus; c
     .filter(({ count }) => count > 0);
 }
 
-/** Sentence that names the worst components, also of those not shown, and counts the others. */
+/** Sentence that names the components with the worst status and counts other affected ones. Includes hidden ones. */
 function Sentence({ snapshot }: { snapshot: Snapshot }) {
   const { components } = snapshot.document;
   const [worst] = tallyOf(components);
   const open = snapshot.openIncidentCount;
-  if (!worst) return <>{open > 0 ? `${plural(open, "open incident")}.` : "Nothing is watched."}</>;
+  if (!worst)
+    return <>{open > 0 ? `${plural(open, "open incident")}.` : "This page has no components."}</>;
   if (worst.status === "operational") {
     if (open > 0) return <>{plural(open, "open incident")}. All components are operational.</>;
     return (

@@ -109,7 +109,7 @@ interface RowsProps {
   group?: string;
 }
 
-/** Rows of components above one axis, which opens the tables of their days. */
+/** Rows of components above a common axis. The axis opens the tables of their days. */
 function Rows({ components, rows, snapshot, group }: RowsProps) {
   const drawn = components.filter(({ showcase }) => showcase);
   const tables = rows.map(({ table }) => table).join("");
@@ -142,7 +142,7 @@ function daysOf([first]: readonly Component[], snapshot: Snapshot): number {
   return first ? snapshot.daysOf(first.id).length : 0;
 }
 
-/** Returns true if nothing is known of these components from before today. */
+/** Returns true if these components have no data from before today. */
 export function isNew(components: readonly Component[], snapshot: Snapshot): boolean {
   return components.every(({ id }) =>
     snapshot
@@ -187,10 +187,10 @@ function Method() {
       </summary>
       <p>
         Over the last {UPTIME_DAYS} days, today included, in time: 1 − (major outage + 0.3 × partial
-        outage) ÷ (known time − maintenance). Degraded performance counts as up; time of which
-        nothing is known counts neither way. That of a group is the mean of its components. Days
-        begin at midnight UTC. The cap of a bar is the part of the day that was not operational, in
-        the colour of the worst status.
+        outage) ÷ (known time − maintenance). Degraded performance counts as up; time without data
+        is excluded. The uptime of a group is the mean of its components. Days begin at midnight
+        UTC. The cap of a bar is the part of the day that was not operational, in the colour of the
+        worst status.
       </p>
     </details>
   );

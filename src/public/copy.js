@@ -1,4 +1,4 @@
-// Copies the addresses of the page about subscriptions. Without a script they can be selected.
+// Copies the addresses of the subscribe page, which can also be selected without a script.
 
 async function copy(button) {
   const code = button.parentElement.querySelector("code");

@@ -13,7 +13,7 @@ import { PAGE_SCRIPT_PATH } from "./page-document";
 import { ClockTime } from "./page-times";
 import { INCIDENT_WORDS } from "./words";
 
-/** Entries below the headline. The height of the frame in copied code has room for them. */
+/** Maximum number of entries. The height of the frame in copied code has room for them. */
 const ENTRIES_MAX = 3;
 
 export const EMBED_THEMES = ["light", "dark"] as const;

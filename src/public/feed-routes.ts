@@ -38,7 +38,7 @@ export function feedRoutes(
   const feeds = FEEDS.map(({ write, ...feed }) => ({
     ...feed,
     representationOf: makeInSlices(function* (snapshot: Snapshot) {
-      // After a change the snapshot is built in the first turn, and records are read in the second.
+      // After a change, the first turn builds the snapshot and the second reads records.
       yield WHOLE_TURN;
       // The page may have changed or become private between the turns.
       const current = currentOf(snapshot);

@@ -1,14 +1,14 @@
-// Keeps an open status page current. It asks for a few bytes, and for the page only if these changed.
+// Keeps an open status page current. Requests its version, and the page only if the version has changed.
 
 const { live, version } = document.currentScript.dataset;
 const ASK_MS = 12_000;
 const ASK_MAX_MS = 300_000;
-/** Least time between two requests, and so between two announcements, if a tab is hidden and shown again. */
+/** Minimum time between two requests, also of a tab that is hidden and shown again. */
 const PAUSE_MS = 10_000;
 const TIMEOUT_MS = 10_000;
-/** People who open the page come first if the limit of the address is nearly used up. */
-const LOW_WAIT_MS = 60_000;
+/** Number of requests left to the address below which tabs wait, so that people can still open the page. */
 const LOW = 20;
+const LOW_WAIT_MS = 60_000;
 const TICK_MS = 15_000;
 
 /** Units of relative times, in seconds. */
@@ -27,7 +27,7 @@ function keepCurrent() {
   let failures = 0;
   let isAsking = false;
   let timer;
-  // Earliest time of the next request, which a reader who returns does not change.
+  // Earliest time of the next request, also for a tab that is shown again.
   let notBefore = 0;
 
   const region = document.createElement("p");
@@ -40,7 +40,7 @@ function keepCurrent() {
   document.addEventListener("visibilitychange", () => plan(0));
   addEventListener("pageshow", ({ persisted }) => persisted && plan(0));
 
-  /** Asks after a time in milliseconds, or later if that is too early. */
+  /** Plans the next request in `ms`, or later if `notBefore` is later. */
   function plan(ms) {
     clearTimeout(timer);
     if (document.hidden || isAsking) return;
@@ -70,7 +70,7 @@ function keepCurrent() {
     plan(ASK_MS);
   }
 
-  /** Throws unless the answer is usable. Its headers decide when to ask again. */
+  /** Sends a request. Its headers may delay the next one. Throws unless the answer is usable. */
   async function read(url, options) {
     const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
     const left = /r=(\d+)/.exec(answer.headers.get("ratelimit"))?.[1];
@@ -88,7 +88,7 @@ function keepCurrent() {
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const next = versionIn(page.querySelector("script[data-version]")?.dataset.version);
     if (next === shown) return;
-    // Another style is not allowed by the policy of this document, and its scripts have one language.
+    // The policy of this document forbids another style sheet, and its script formats in one language.
     if (looksOf(page) !== looksOf(document)) return location.reload();
     shown = next;
     localise(page);
@@ -102,7 +102,7 @@ function keepCurrent() {
     if (state !== before) region.textContent = state;
   }
 
-  /** Updates relative times, and says whether the page is refreshed. */
+  /** Updates relative times and the note about refreshing. */
   function tick() {
     for (const time of document.querySelectorAll("time[data-age]")) {
       const at = new Date(time.dateTime);
@@ -114,7 +114,7 @@ function keepCurrent() {
   }
 }
 
-/** Throws if a text is no version, such as the page of a network that asks for a password. */
+/** Returns a version. Throws for other text, such as the sign-in page of a network. */
 function versionIn(text) {
   if (!/^[0-9a-f]{16}$/.test(text)) throw new Error("no version");
   return text;
@@ -133,7 +133,7 @@ function stateOf(root) {
   return [...sentences].map(({ textContent }) => textContent).join(". ");
 }
 
-/** Shows that the page is current as of now. */
+/** Shows the current time as the time of the page. */
 function showAsOf() {
   const now = new Date();
   for (const time of document.querySelectorAll("#banner time")) {

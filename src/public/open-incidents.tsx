@@ -12,8 +12,9 @@ import { Affects, moreThan, Text } from "./text";
 import { factsOfUpdates, newestOf, UpdateList } from "./update-list";
 import { IMPACT_WORDS, INCIDENT_WORDS } from "./words";
 
-/** Number of open incidents that a page shows in full, and of those that it shows as one line. */
+/** Maximum number of open incidents shown in full. */
 const FULL_SHOWN = 3;
+/** Maximum number of further open incidents shown as one line. */
 const LINES_SHOWN = 10;
 const NAMES_SHOWN = 8;
 
@@ -36,7 +37,7 @@ export function OpenIncidents({ snapshot, context, budget }: OpenIncidentsProps)
         <h2 id="open-title">Open incidents</h2>
         {count > 1 ? <span>{plural(count, "incident")}</span> : null}
       </div>
-      {fullOf(snapshot).map((incident) => (
+      {listedInFull(snapshot).map((incident) => (
         <OpenIncident key={incident.id} incident={incident} context={context} budget={budget} />
       ))}
       {lines.length === 0 ? null : (
@@ -56,7 +57,7 @@ export function OpenIncidents({ snapshot, context, budget }: OpenIncidentsProps)
 }
 
 /** Returns the incidents that the page shows in full, worst first. */
-export function fullOf({ document }: Snapshot): Incident[] {
+export function listedInFull({ document }: Snapshot): Incident[] {
   return worstFirst(document.incidents).slice(0, FULL_SHOWN);
 }
 
@@ -131,15 +132,15 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
   return (
     <article
       class={`card story t-${tone}`}
-      // So that the refresh of an open page follows this incident, even if another has its name.
+      // The refresh of an open page identifies the incident by this id, since names can be equal.
       id={id}
       dangerouslySetInnerHTML={{ __html: html }}
     />
   );
 }
 
-/** The four phases of an incident up to its current one. */
-export function Phases({ status }: { status: Incident["status"] }) {
+/** The four phases of an incident, with the current one marked. */
+function Phases({ status }: { status: Incident["status"] }) {
   const current = INCIDENT_STATUSES.indexOf(status);
   return (
     <ol class="phases" aria-label="Phases">
@@ -163,7 +164,7 @@ interface AffectedChipsProps {
   isOpen: boolean;
 }
 
-/** Components of an incident with the status that it gives them, or that it no longer gives one. */
+/** Components of an incident with the status that it gives them, or “ended” if it no longer gives one. */
 function AffectedChips({ components, more, isOpen }: AffectedChipsProps) {
   if (components.length === 0) return null;
   return (

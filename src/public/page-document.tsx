@@ -53,7 +53,7 @@ export const PAGE_SCRIPT: AssetSource & { content: { text: string } } = {
   content: { text: withoutComments([localTimes, days, morph, live].join("\n")) },
 };
 
-/** Returns a script without indentation and without lines that are comments. */
+/** Returns a script without indentation and comment lines. Comments must be on one line. */
 function withoutComments(script: string): string {
   return script.replace(/^\s*\/[/*].*\n|^\s+/gm, "");
 }
@@ -68,9 +68,9 @@ interface PageDocumentProps {
   path?: string;
   /** Link of the navigation that leads to this document. */
   current?: "status" | "history" | "subscribe";
-  /** Script besides that of all pages. */
+  /** Script added to that of all pages. */
   script?: AssetSource & { content: { text: string } };
-  /** Style besides that of all pages. */
+  /** Style sheet added to that of all pages. */
   css?: string;
   /** Description for search engines and messengers; by default that of the page. */
   description?: string;
@@ -86,7 +86,7 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
   const { page, paths, times, version } = context;
   const style = pageCss() + css + accentCss(page.accent);
   const isPublic = page.visibility === "public";
-  // The sprite has the icons of this body only. Cached rows of components have none.
+  // The sprite has only the icons of this body. Cached component rows have no icons.
   const body = renderToString(
     <div class="column">
       <a class="skip" href="#main">

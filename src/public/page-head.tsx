@@ -5,7 +5,7 @@ import { PAPERS } from "./accent";
 import type { PageContext } from "./page-context";
 import previewPath from "./pictures/preview.png" with { type: "file" };
 
-/** Picture of the product's mark, which messengers show beside a link to a page. */
+/** Picture of the product's mark, which messengers show next to a link to a page. */
 export const PREVIEW_PICTURE: AssetSource = {
   name: "preview.png",
   mediaType: "image/png",
@@ -26,8 +26,8 @@ interface PageMetaProps {
 }
 
 /**
- * Description of a document for browsers, search engines and messengers. Search engines must not list a
- * private page, and messengers are told nothing of it.
+ * Description of a document for browsers, search engines and messengers. A private page is excluded from
+ * search engines and has no preview in messengers.
  */
 export function PageMeta({ context, title, path, ...props }: PageMetaProps) {
   const { page, tone, paths } = context;

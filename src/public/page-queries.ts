@@ -3,7 +3,7 @@ import { OneOf, Text } from "../kernel/schema";
 import { EMBED_THEMES } from "./embed";
 import { CURSOR_PATTERN, MONTH_PATTERN } from "./month";
 
-// Others append parameters of their own to links, which are ignored.
+// Other sites append their own parameters to links. These are ignored.
 const OPEN = { additionalProperties: true };
 
 export const PermalinkQuery = Type.Object(

@@ -5,12 +5,12 @@ import { lazy } from "../kernel/lazy";
 import favicon from "./pictures/favicon.ico" with { type: "file" };
 import touchIcon from "./pictures/touch-icon.png" with { type: "file" };
 
-/** Files change with a new version of the program only, but their names have no hash. */
+/** Cache limit of the files. They change only with the version of the program, but have no hash in their name. */
 const A_DAY = "public, max-age=86400";
 
 /**
- * Rules for search engines: the dashboard and the API are not for them. Private pages are not named here,
- * since the file is public. They are `not_found` without a session.
+ * Rules that exclude the dashboard and the API from search engines. Private pages are not named, since
+ * the file is public; without a session they are `not_found`.
  */
 const ROBOTS = "User-agent: *\nDisallow: /admin\nDisallow: /api/\n";
 

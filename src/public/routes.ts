@@ -107,7 +107,7 @@ export function publicRoutes(
         site.answerVersion({ slug, rest: "/version", request, requestContext }),
       operation({
         ...PAGE,
-        summary: "Read the version of what a status page shows",
+        summary: "Read the version of a status page's content",
         answers: { 200: { description: "The version.", mediaType: "text/plain" } },
         errors: ["not_found"],
         conditional: "etag",

@@ -48,7 +48,7 @@ export interface Site {
     stepsOf?: (snapshot: Snapshot) => Generator<number, void>,
   ): Response | Promise<Response>;
   /**
-   * Answers with the version of what the page shows, under the same conditions as the page itself. Throws
+   * Answers with the version of the page's content, under the same conditions as the page itself. Throws
    * `not_found`.
    */
   answerVersion(pageRequest: PageRequest): Response;
@@ -144,7 +144,7 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
   };
 }
 
-/** A page that the caller may see. */
+/** Page that the caller may see. */
 interface Opened {
   snapshot: Snapshot;
   isPublic: boolean;

@@ -19,7 +19,7 @@ import {
 } from "./component-row";
 import { type DaySection, DaySections, type EntrySpan, groupByDay } from "./entries";
 import { MaintenanceList, textsOf } from "./maintenance-list";
-import { fullOf, OpenIncidents } from "./open-incidents";
+import { listedInFull, OpenIncidents } from "./open-incidents";
 import { contextOf, type PageContext, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
 import { createTextBudget } from "./text-budget";
@@ -101,7 +101,7 @@ export function* statusPageSteps(
     yield 1;
   }
   const budget = createTextBudget(TEXTS_BYTES, renderText, TOP_HEADING);
-  for (const incident of fullOf(snapshot)) {
+  for (const incident of listedInFull(snapshot)) {
     newestOf(incident.updates, budget);
     yield WHOLE_TURN;
   }

@@ -16,7 +16,7 @@ export const COPY_SCRIPT: AssetSource & { content: { text: string } } = {
 
 const subscribeCss = lazy(() => minifyCss(style));
 
-/** Renders the page with all ways to follow a public page, each with its whole address. */
+/** Renders the page with all ways to follow a public page, each with its full address. */
 export function renderSubscribePage(document: StatusDocument, rendering?: Rendering): HtmlDocument {
   const context = contextOf(document, rendering);
   const { page, paths } = context;

@@ -4,16 +4,16 @@ import { MINUTE_MS } from "../kernel/time";
 
 /** Time after which an unchanged page has another version, since response times change with time. */
 const VERSION_MS = 5 * MINUTE_MS;
-/** Decimals of an uptime that pages show: a hundredth of a per cent. */
+/** Decimals of an uptime share that pages show: a hundredth of a per cent. */
 const UPTIME_DECIMALS = 4;
 const VERSION_LENGTH = 16;
 
 const versions = new WeakMap<Snapshot, string>();
 
 /**
- * Returns the version of what a page shows: a hash that changes with its content, at midnight in UTC, and
- * every five minutes. It is computed once per snapshot. A snapshot that is built again with the same
- * content has the same version. `now` is in unix ms.
+ * Returns the version of a page: a hash that changes with its content, at midnight in UTC, and every five
+ * minutes. It is computed once per snapshot. Snapshots with the same content have the same version. `now`
+ * is in unix ms.
  */
 export function versionOf(snapshot: Snapshot, now: number): string {
   let version = versions.get(snapshot);

@@ -153,7 +153,7 @@ describeWithBrowser("an open screen of the dashboard", (browser) => {
     expect(await said()).toMatch(/\]\[[^\]]*All systems operational\.[^\]]*\]$/);
   }, 60_000);
 
-  test("chosen rows wait for changes, keep their ticks, and never pass them on to another object", async () => {
+  test("selected rows wait for changes, keep their ticks, and never pass them on to another object", async () => {
     await using site = await openSite(browser());
     const session = await site.app.signedIn("owner");
     const key = await site.app.keyWith("manage:monitors", "read:status");

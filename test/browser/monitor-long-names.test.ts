@@ -67,7 +67,7 @@ describeWithBrowser("monitors with the longest names", (browser) => {
     expect(errors).toEqual([]);
   }, 60_000);
 
-  test("without scripts, an outage is zoomed into, and chosen monitors are tagged and deleted", async () => {
+  test("without scripts, an outage is zoomed into, and selected monitors are tagged and deleted", async () => {
     await using site = await openSite(browser());
     const { app } = site;
     const { ctx } = app;

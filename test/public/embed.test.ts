@@ -20,7 +20,7 @@ async function report(app: TestApp, name: string, api: string): Promise<string> 
 }
 
 describe("the frame of a page", () => {
-  test("shows the headline, open incidents and the way to the page", async () => {
+  test("the frame shows the headline, open incidents and the link to the page", async () => {
     const { app, api } = await createShop();
     await using _ = app;
     const id = await report(app, "Payments fail", api);
@@ -37,7 +37,7 @@ describe("the frame of a page", () => {
     expect(page.attributes("base", "target")).toEqual(["_blank"]);
   });
 
-  test("shows three entries and counts the others", async () => {
+  test("the frame shows three entries and counts the others", async () => {
     const { app, api } = await createShop();
     await using _ = app;
     for (const name of ["One", "Two", "Three", "Four", "Five"]) await report(app, name, api);
@@ -46,7 +46,7 @@ describe("the frame of a page", () => {
     expect(page.texts(".embed-list li").at(-1)).toBe("and 2 more");
   });
 
-  test("may be shown by every site, as the only page", async () => {
+  test("the frame may be shown by every site, as the only page", async () => {
     const { app } = await createShop();
     await using _ = app;
     const policyOf = async (path: string) =>
@@ -67,7 +67,7 @@ describe("the frame of a page", () => {
     }
   });
 
-  test("has the theme that the address names, and refuses another one", async () => {
+  test("the frame has the theme of its query, and an unknown theme is refused", async () => {
     const { app } = await createShop();
     await using _ = app;
     const themeOf = async (path: string) =>
@@ -78,7 +78,7 @@ describe("the frame of a page", () => {
     expect((await app.call("/status/shop/embed?theme=pink")).status).toBe(400);
   });
 
-  test("does not exist for a private page, even with a session, nor for an unknown one", async () => {
+  test("the frame does not exist for a private page, even with a session, nor for an unknown one", async () => {
     const { app } = await createShop();
     await using _ = app;
     expect((await app.call("/status/inside/embed")).status).toBe(404);
@@ -87,7 +87,7 @@ describe("the frame of a page", () => {
     expect((await app.call("/status/nowhere/embed")).status).toBe(404);
   });
 
-  test("writes names as text", async () => {
+  test("the frame writes names as text", async () => {
     const { app, api } = await createShop();
     await using _ = app;
     await report(app, "<img src=x onerror=alert(1)>", api);
@@ -103,7 +103,7 @@ describe("the widget of a page", () => {
     return JSON.parse(/const state = (\{.*\});/.exec(script)?.[1] ?? "");
   }
 
-  test("contains the state, is under 3 KB and may be kept for 5 minutes", async () => {
+  test("the widget contains the state, is under 3 KB and may be cached for 5 minutes", async () => {
     const { app, api } = await createShop();
     await using _ = app;
     const well = await app.call("/status/shop/widget.js");
@@ -125,7 +125,7 @@ describe("the widget of a page", () => {
     expect(bad.headers.get("etag")).not.toBe(well.headers.get("etag"));
   });
 
-  test("shows the headline while several incidents are open", async () => {
+  test("the widget shows the headline while several incidents are open", async () => {
     const { app, api } = await createShop();
     await using _ = app;
     await report(app, "One", api);
@@ -135,7 +135,7 @@ describe("the widget of a page", () => {
     });
   });
 
-  test("does not exist for a private page", async () => {
+  test("the widget does not exist for a private page", async () => {
     const { app } = await createShop();
     await using _ = app;
     expect((await app.call("/status/inside/widget.js")).status).toBe(404);

@@ -3,7 +3,7 @@ import { createTestApp } from "../support/app";
 import { readHtml } from "../support/html";
 
 describe("the API reference", () => {
-  test("lists every operation of the OpenAPI document without a script", async () => {
+  test("the API reference lists every operation of the OpenAPI document without a script", async () => {
     await using app = await createTestApp();
     const { status, text, headers } = await app.call("/docs");
     expect(status).toBe(200);
@@ -26,7 +26,7 @@ describe("the API reference", () => {
     expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
   });
 
-  test("shows the parameters, the body, the scope and an example of an operation", async () => {
+  test("the API reference shows the parameters, the body, the scope and an example of an operation", async () => {
     await using app = await createTestApp();
     const page = readHtml((await app.call("/docs")).text);
     const entry = page.texts("#createIncident").join("");
@@ -40,12 +40,12 @@ describe("the API reference", () => {
     expect(page.texts("#getHealth, #getHistoryAtom").join("")).toContain("Needs no key.");
   });
 
-  test("follows the public address", async () => {
+  test("the API reference follows the public address", async () => {
     await using app = await createTestApp({ env: { ALLCLEAR_BASE_URL: "https://one.example" } });
     expect((await app.call("/docs")).text).toContain("curl https://one.example/api/v1/status");
   });
 
-  test("leads to a form for each operation", async () => {
+  test("the API reference leads to a form for each operation", async () => {
     await using app = await createTestApp();
     const page = readHtml((await app.call("/docs")).text);
     expect(page.attributes("#createIncident a", "href")).toContain(

@@ -92,7 +92,7 @@ describe("the banner of the public page", () => {
     expect(all.texts(".tally li")).toEqual(["2 major outages", "1 degraded"]);
   });
 
-  test("the banner counts what is not shown as operational, since it is", async () => {
+  test("components that the page hides while operational count as operational in the banner", async () => {
     await using site = await createPublicSite();
     const { app, ids } = site;
     const shy = { only_show_if_degraded: true };
@@ -111,7 +111,7 @@ describe("the banner of the public page", () => {
     expect(shown.texts(".component strong")).toEqual(["API"]);
   });
 
-  test("an incident without components is mentioned where all components are operational", async () => {
+  test("an incident without components is counted in the banner while all components are operational", async () => {
     await using site = await createPublicSite();
     await site.open();
     expect((await bannerOf(site)).texts("#banner p")).toEqual([

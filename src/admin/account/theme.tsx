@@ -3,12 +3,12 @@ import { capitalised } from "../../kernel/text";
 import { Button, safeHref } from "../../ui";
 import { ACCOUNT_PATH } from "../paths";
 
-export const THEME_PATH = `${ACCOUNT_PATH}/theme`;
+const THEME_PATH = `${ACCOUNT_PATH}/theme`;
 
 /** Screens with the form, by the value of its field `back`. */
-export type ThemeScreen = "account" | "general";
+type ThemeScreen = "account" | "general";
 
-/** Buttons that choose the theme of the dashboard in this browser. */
+/** Buttons that select the theme of the dashboard in this browser. */
 export function ThemeForm({ theme, back }: { theme: Theme; back: ThemeScreen }) {
   return (
     <form method="post" action={safeHref(THEME_PATH)}>

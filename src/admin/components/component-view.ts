@@ -20,7 +20,7 @@ const EVENTS_SHOWN = 8;
 const MONTH_DAYS = 30;
 const HOURS = 24;
 
-/** Incident or maintenance that named the component. */
+/** Incident or maintenance that affected the component. */
 export type ComponentEvent =
   | {
       kind: "incident";
@@ -33,14 +33,14 @@ export type ComponentEvent =
 export interface ComponentView {
   /** Monitors that set its status, worst first. */
   monitors: readonly MonitorRecord[];
-  /** True if it has more monitors than are listed. */
+  /** True if the component has more monitors than are listed. */
   hasMoreMonitors: boolean;
-  /** Last day of each monitor, by `num`. */
+  /** Last 24 hours and 30 days of each monitor, by `num`. */
   recent: ReadonlyMap<number, RecentTimes>;
   history: ComponentHistory | undefined;
   /** Uptime of the last 30 days; null without data. */
   monthUptime: number | null;
-  /** Incidents and maintenance, the last started first. */
+  /** Incidents and maintenance, latest start first. */
   events: readonly ComponentEvent[];
   hasMoreEvents: boolean;
   latency: ComponentLatency;
@@ -60,8 +60,8 @@ export function readComponentView(
   page: PageRow,
   now: number,
 ): ComponentView {
-  const found = listMonitors(reader, { componentId: component.id, limit: MONITORS_SHOWN + 1 });
-  const monitors = found
+  const records = listMonitors(reader, { componentId: component.id, limit: MONITORS_SHOWN + 1 });
+  const monitors = records
     .slice(0, MONITORS_SHOWN)
     .toSorted((a, b) => rankOf(a) - rankOf(b) || (a.row.name < b.row.name ? -1 : 1));
   const nums = monitors.map(({ row }) => row.num);
@@ -75,7 +75,7 @@ export function readComponentView(
   const events = readEvents(reader, component.id);
   return {
     monitors,
-    hasMoreMonitors: found.length > MONITORS_SHOWN,
+    hasMoreMonitors: records.length > MONITORS_SHOWN,
     recent: recentTimesOf(reader, nums, now),
     history,
     monthUptime: uptimeOfDays(history?.days.slice(-MONTH_DAYS) ?? []),

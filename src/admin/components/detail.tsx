@@ -35,7 +35,7 @@ import { ComponentTags } from "./tags";
 import { COMPONENT_FORM } from "./forms";
 import { ManagedByFile } from "./managed";
 import { ComponentEvents, StatusChanges } from "./events";
-import { ComponentMonitors, ResponseTime, Uptime } from "./neighbours";
+import { ComponentMonitors, ResponseTime, Uptime } from "./detail-cards";
 
 /** Id of the form for the settings. */
 const SETTINGS_ID = "component-settings";

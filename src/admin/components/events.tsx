@@ -7,7 +7,7 @@ import { Chip, DetailCard, DetailRow, RelativeTime, Shape, STATUS_WORDS } from "
 import { incidentPath, maintenancePath } from "../paths";
 import type { ComponentEvent, ComponentView } from "./component-view";
 
-/** Incidents and maintenance of a component, the last started first. */
+/** Incidents and maintenance of a component, latest start first. */
 export function ComponentEvents({ view, now }: { view: ComponentView; now: number }) {
   const { events, hasMoreEvents } = view;
   return (
@@ -25,7 +25,7 @@ export function ComponentEvents({ view, now }: { view: ComponentView; now: numbe
           )}
         </ul>
       )}
-      {hasMoreEvents ? <p class="muted detail-body">Earlier ones are not listed.</p> : null}
+      {hasMoreEvents ? <p class="muted detail-body">Earlier entries are not listed.</p> : null}
     </DetailCard>
   );
 }

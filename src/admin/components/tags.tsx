@@ -1,6 +1,6 @@
 import { Chip } from "../../ui";
 
-/** Tags of a component; nothing without tags. */
+/** Tags of a component. Renders nothing without tags. */
 export function ComponentTags({ tags }: { tags: readonly string[] }) {
   if (tags.length === 0) return null;
   return (

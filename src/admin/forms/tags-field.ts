@@ -2,11 +2,11 @@ import { TAG_MAX, TAGS_MAX } from "../../domain/tags";
 import type { Field } from "./field";
 import { textAreaField } from "./text-fields";
 
-/** Field for tags, one on each line, since a tag may contain a comma. */
+/** Field for tags, one per line, since a tag may contain a comma. */
 export function tagsField(): Field<string, string[]> {
   const lines = textAreaField({
     label: "Tags",
-    hint: `Optional. One on each line, at most ${TAGS_MAX}. Visitors never see them.`,
+    hint: `Optional. One per line, at most ${TAGS_MAX}. Visitors never see them.`,
     rows: 2,
     maxlength: TAGS_MAX * (TAG_MAX + 1),
   });

@@ -24,7 +24,7 @@ import { LastChecks, Troubles } from "./history";
 import { LatencyChart } from "./latency-chart";
 import { cloneMonitorPath, pathsOfMonitor } from "./monitor-paths";
 import type { MonitorView } from "./monitor-view";
-import { AffectedComponents, Notified, OwnIncidents } from "./neighbours";
+import { AffectedComponents, Notified, OwnIncidents } from "./related-objects";
 import { RANGE_NAMES, rangeLabel, rangeQuery } from "./range";
 import { LastResult, Since } from "./state";
 import { TYPE_FORMS } from "./types";

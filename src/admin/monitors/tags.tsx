@@ -7,7 +7,7 @@ interface TagsProps {
   max?: number;
 }
 
-/** Tags of a monitor as links to the monitors that have them; nothing without tags. */
+/** Tags of a monitor as links to the monitors that have them. Renders nothing without tags. */
 export function Tags({ tags, max = tags.length }: TagsProps) {
   if (tags.length === 0) return null;
   const more = tags.length - max;

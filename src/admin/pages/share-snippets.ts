@@ -1,11 +1,11 @@
 /** Name and public address of a page. */
-interface Shared {
+interface SharedPage {
   name: string;
   url: string;
 }
 
 /** Returns the HTML of a frame. */
-export function frame({ name, url }: Shared): string {
+export function frame({ name, url }: SharedPage): string {
   const title = escapeHtml(`Status of ${name}`);
   return `<iframe src="${url}/embed" title="${title}" width="360" height="240" loading="lazy" style="border: 0"></iframe>`;
 }
@@ -15,17 +15,17 @@ export function widget(url: string, style: "pill" | "corner" | "banner"): string
   return `<script async src="${url}/widget.js" data-style="${style}"></script>`;
 }
 
-export function badgeMarkdown({ name, url }: Shared): string {
+export function badgeMarkdown({ name, url }: SharedPage): string {
   const text = `Status of ${name}`.replace(/[\\[\]]/g, "\\$&");
   return `[![${text}](${url}/badge.svg)](${url})`;
 }
 
-export function badgeHtml({ name, url }: Shared): string {
+export function badgeHtml({ name, url }: SharedPage): string {
   return `<a href="${url}"><img src="${url}/badge.svg" alt="${escapeHtml(`Status of ${name}`)}"></a>`;
 }
 
 /** Returns a service of Homepage, as YAML. */
-export function homepage({ name, url }: Shared): string {
+export function homepage({ name, url }: SharedPage): string {
   return `- ${quoted(name)}:
     href: ${url}
     widget:
@@ -42,7 +42,7 @@ export function homepage({ name, url }: Shared): string {
 }
 
 /** Returns a sensor of Home Assistant, as YAML. */
-export function homeAssistant({ name, url }: Shared): string {
+export function homeAssistant({ name, url }: SharedPage): string {
   return `rest:
   - resource: ${url}/summary.json
     scan_interval: 60
@@ -60,7 +60,7 @@ function withoutTemplate(text: string): string {
   return text.replace(/\{(?=[{%#])/g, "{{ '{' }}");
 }
 
-/** Returns a text as a YAML string: JSON is YAML. */
+/** Returns a text as a YAML string. JSON strings are valid YAML. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }

@@ -11,7 +11,7 @@ interface ShareProps {
   canManage: boolean;
 }
 
-/** Code and addresses that show the state of a public page elsewhere. */
+/** Code and addresses that show the state of a public page on other sites and in other programs. */
 export function Share({ page, url, canManage }: ShareProps) {
   if (page.visibility !== "public") {
     return (
@@ -40,9 +40,8 @@ export function Share({ page, url, canManage }: ShareProps) {
       </Section>
       <Section title="Widget">
         <p class="muted">
-          A script that shows the state where it stands, in the corner, or as a banner that appears
-          only while something is wrong. It sends one request, which browsers keep for 5 minutes,
-          and sets no cookie.
+          A script that shows the state in place, in the corner, or as a banner that appears only
+          while something is wrong. Browsers load it once in 5 minutes. It sets no cookie.
         </p>
         <CodeBlock text={widget(url, "pill")} />
         <CodeBlock text={widget(url, "corner")} />

@@ -19,7 +19,7 @@ export interface TotalUptime {
   downMs: number;
 }
 
-/** Components whose causes are read and folded in one turn of the event loop. */
+/** Number of components whose causes are read and folded in one turn of the event loop. */
 const COMPONENTS_PER_TURN = 100;
 
 /**
@@ -31,7 +31,7 @@ export async function totalUptime(reader: Reader, span: Span, limit: number): Pr
   const times: Folded["time"][] = [];
   for (let first = 0; first < rows.length; first += COMPONENTS_PER_TURN) {
     times.push(...timesOf(reader, rows.slice(first, first + COMPONENTS_PER_TURN), span));
-    // One after the other, with requests of others in between.
+    // Other requests are served between the turns.
     // oxlint-disable-next-line no-await-in-loop
     await new Promise(setImmediate);
   }
@@ -44,9 +44,9 @@ function timesOf(
   rows: readonly ComponentOnPage["row"][],
   { from, to }: Span,
 ): Folded["time"][] {
-  const marked = { componentIds: JSON.stringify(rows.map(({ id }) => id)), from, to };
-  const causes = Map.groupBy(listCauses(reader, marked), ({ componentId }) => componentId);
-  const gaps = Map.groupBy(listNoData(reader, marked), ({ componentId }) => componentId);
+  const query = { componentIds: JSON.stringify(rows.map(({ id }) => id)), from, to };
+  const causes = Map.groupBy(listCauses(reader, query), ({ componentId }) => componentId);
+  const gaps = Map.groupBy(listNoData(reader, query), ({ componentId }) => componentId);
   return rows.flatMap((row) => {
     const known = { from: Math.max(from, knownFrom(row)), to };
     const spans = foldSpans(causes.get(row.id) ?? [], known, [{ from, to }], gaps.get(row.id));

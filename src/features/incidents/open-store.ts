@@ -1,13 +1,13 @@
 /*
- * Incidents of all pages, for the overview. Open ones are found by their partial index, the last one
- * by `incidents_by_start`, page by page.
+ * Incidents of all pages, for the overview. Open incidents of a page are found by their partial index,
+ * its last incident by `incidents_by_start`.
  */
 import { and, eq, isNull, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db";
 import { incidents } from "../../db/tables/incidents";
 import { pages } from "../../db/tables/pages";
 
-/** Lists the open incidents of all pages, drafts included, in no order. Times in unix ms. */
+/** Lists the open incidents of all pages, drafts included, in no particular order. Times in unix ms. */
 export const listAllOpenIncidents = selectMany((orm, $: { limit: number }) =>
   orm
     .select({

@@ -10,7 +10,7 @@ import {
 } from "./list-store";
 import { countComplete, listTruncatedUpdates } from "./lists";
 
-/** An incident in a list of the past, without its updates. Times in unix ms. */
+/** Incident in a list, without its updates. Times in unix ms. */
 export interface IncidentSummary {
   id: string;
   name: string;
@@ -31,7 +31,7 @@ export function listIncidentsBetween(reader: Reader, span: SummarySpan): Inciden
   return withNames(reader, listSummariesBetween(reader, spanParams(span)));
 }
 
-/** Lists the published incidents of a page that were resolved at `since` (unix ms) or later, the last first. */
+/** Lists the published incidents of a page that were resolved at `since` (unix ms) or later, latest first. */
 export function listEndedIncidents(
   reader: Reader,
   query: { pageId: string; since: number; limit: number },
@@ -62,7 +62,7 @@ export function findFirstIncidentStart(
   return findFirstSummary(reader, page)?.startedAt;
 }
 
-/** Adds names of components. Beyond the budget of a document they are those of `listTruncatedUpdates`. */
+/** Adds the names of components. Beyond the budget of a document, only those of `listTruncatedUpdates`. */
 function withNames(
   reader: Reader,
   rows: readonly Omit<IncidentSummary, "components" | "isTruncated">[],

@@ -41,8 +41,8 @@ export const findMonitorWithState = selectOne((orm, $: { id: string }) =>
 );
 
 /**
- * Condition: a monitor has a tag. In the JSON list, a quotation mark follows a comma only at the start
- * of a text, since those within texts have a backslash before them.
+ * Returns the condition that a monitor has a tag. In the JSON list, a quotation mark follows a comma only
+ * at the start of a text, since quotation marks within texts follow a backslash.
  */
 export const hasTag = (tag: string | null) =>
   sql`(${tag} IS NULL OR instr(lower(',' || substr(${monitors.tags}, 2)), lower(${tag})) > 0)`;

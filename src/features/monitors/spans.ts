@@ -26,7 +26,7 @@ export interface Outage {
   message: string | null;
 }
 
-/** A time in which a monitor was down or slow. */
+/** Time in which a monitor was down or slow. */
 export interface Trouble extends Outage {
   state: "down" | "degraded";
 }
@@ -100,8 +100,8 @@ export function troublesOf(spans: readonly StateSpan[], within: Span, now: numbe
 type TroubleSpan = StateSpan & Pick<Trouble, "state">;
 
 /**
- * Returns the spans in which it was down or slow. Adjacent ones in one state, which exist if the
- * clock was set back, are joined.
+ * Returns the spans in which the monitor was down or slow. Joins adjacent spans of one state, which
+ * exist if the clock was set back.
  */
 function joined(spans: readonly StateSpan[]): TroubleSpan[] {
   const troubles: TroubleSpan[] = [];
@@ -120,7 +120,7 @@ function endOf(span: StateSpan | undefined): number {
   return span?.endedAt ?? Number.POSITIVE_INFINITY;
 }
 
-/** Returns no time in any state. */
+/** Returns zero time for each state. */
 export function noTimes(): Record<MonitorState, number> {
   return { pending: 0, up: 0, degraded: 0, down: 0, maintenance: 0, paused: 0, no_data: 0 };
 }

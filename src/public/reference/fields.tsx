@@ -2,17 +2,17 @@ import type { ComponentChildren } from "preact";
 import type { Parameter, Schema } from "./openapi";
 
 const REF = "#/components/schemas/";
-/** Levels of objects within objects that one table shows. Named objects have tables of their own. */
+/** Maximum depth of nested objects in one table. Named objects have their own tables. */
 const DEPTH_MAX = 4;
 
 interface Field {
-  /** Name, after the names of the objects around it: `config.headers`, `components[].id`. */
+  /** Name, prefixed with the names of its parent objects: `config.headers`, `components[].id`. */
   name: string;
   schema: Schema;
   isRequired: boolean;
 }
 
-/** Table of the fields of an object. Renders nothing for what has none. */
+/** Table of the fields of an object. Renders nothing for an object without fields. */
 export function FieldTable({ schema, caption }: { schema: Schema; caption: string }) {
   const fields = fieldsOf(schema, "", 0);
   if (fields.length === 0) return null;
@@ -135,7 +135,7 @@ function Options({ options }: { options: readonly Schema[] }) {
   );
 }
 
-/** Lists the fields of an object, of the objects in it and of the objects in its lists. */
+/** Lists the fields of an object, of its nested objects and of the objects in its lists. */
 function fieldsOf(schema: Schema, prefix: string, depth: number): Field[] {
   const parts = schema.allOf ?? [];
   const own = Object.entries(schema.properties ?? {}).flatMap(([key, field]): Field[] => {
@@ -168,11 +168,11 @@ function limitsOf(schema: Schema): string {
   return texts.filter((text) => text !== "").join(", ");
 }
 
-function rangeOf(least: number | undefined, most: number | undefined, unit: string): string {
+function rangeOf(min: number | undefined, max: number | undefined, unit: string): string {
   const write = (value: number) => value.toLocaleString("en");
-  if (least !== undefined && most !== undefined) return `${write(least)} to ${write(most)}${unit}`;
-  if (most !== undefined) return `at most ${write(most)}${unit}`;
-  return least === undefined || least === 0 ? "" : `at least ${write(least)}${unit}`;
+  if (min !== undefined && max !== undefined) return `${write(min)} to ${write(max)}${unit}`;
+  if (max !== undefined) return `at most ${write(max)}${unit}`;
+  return min === undefined || min === 0 ? "" : `at least ${write(min)}${unit}`;
 }
 
 function nameOfRef(ref: string): string {
@@ -183,7 +183,7 @@ export function schemaId(name: string): string {
   return `schema-${name}`;
 }
 
-/** Sets what stands between backticks in the code font. */
+/** Renders text between backticks as code. */
 export function inCode(text: string): ComponentChildren {
   return text
     .split("`")

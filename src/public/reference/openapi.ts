@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI document that the reference shows. */
+/** OpenAPI document, as far as the reference shows it. */
 export interface OpenApi {
   info: { version: string; description: string };
   servers: readonly { url: string }[];
@@ -55,7 +55,7 @@ export interface Schema {
   examples?: readonly unknown[];
 }
 
-/** Operation with its place. */
+/** Operation with its method and path. */
 export interface PlacedOperation extends Operation {
   method: string;
   path: string;

@@ -124,7 +124,7 @@ function Objects({ schemas }: { schemas: readonly (readonly [string, Schema])[] 
   );
 }
 
-/** Fields of an object, or its type where it has none. */
+/** Description of an object with its fields, or with its type if it has none. */
 function ObjectShape({ name, schema }: { name: string; schema: Schema }) {
   return (
     <>

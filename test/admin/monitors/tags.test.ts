@@ -85,7 +85,7 @@ describe("tags of monitors on the dashboard", () => {
     );
   });
 
-  test("a tag is added to chosen monitors and removed from them, each with its own entry in the audit log", async () => {
+  test("a tag is added to selected monitors and removed from them, each with its own entry in the audit log", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app } = dashboard;
     const full = Array.from({ length: 20 }, (_, index) => `tag ${index}`);
@@ -120,7 +120,7 @@ describe("tags of monitors on the dashboard", () => {
     expect(tags()).toEqual([["x"], [], [], full]);
   });
 
-  test("an invalid tag or action for chosen monitors is rejected with what was typed, and an editor may not tag", async () => {
+  test("an invalid tag or action for selected monitors is rejected with what was typed, and an editor may not tag", async () => {
     await using dashboard = await createMonitorDashboard();
     const id = await dashboard.make();
     const before = dashboard.written();

@@ -189,7 +189,7 @@ describe("components, incidents and drafts that need attention", () => {
     expect(page.attributes("#attention .shape", "class")).toEqual(["shape t-major"]);
   });
 
-  test("a status that was set by the API or by hand says so, and maintenance is no trouble", async () => {
+  test("a status that was set by the API or by hand says so, and maintenance needs no attention", async () => {
     await using site = await createReportSite();
     const key = await site.app.keyWith("write:components", "read:status");
     const patch = (id: string, status: string) =>

@@ -72,7 +72,7 @@ describe("the first steps", () => {
     for (const path of paths) expect((await app.call(path, { session })).status).toBe(200);
   });
 
-  test("the sample page's trouble needs no attention", async () => {
+  test("problems of the sample page need no attention", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("owner");
     await app.ctx.db.write((tx) => createSamplePage(app.ctx, tx));
@@ -99,7 +99,7 @@ describe("the first steps", () => {
     }
   });
 
-  test("hidden first steps can be shown again, from a button that goes when all are done", async () => {
+  test("hidden first steps can be shown again, with a button that disappears when all are done", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     const again = async (as = session) =>

@@ -75,7 +75,7 @@ describe("the health of the overview", () => {
     expect(page.texts("#attention")[0]).toStartWith("Nothing needs attention.");
   });
 
-  test("all is not clear while a monitor has no result, and without components or active monitors", async () => {
+  test("“All clear” is absent while a monitor has no result, and without components or active monitors", async () => {
     await using site = await createMonitorDashboard();
     const healthOf = async () => {
       const { page } = await openOverview(site.app, site.session);

@@ -75,7 +75,7 @@ async function find(search: string, role: "viewer" | "editor" | "admin" | "owner
 }
 
 describe("the search of the dashboard", () => {
-  test("finds objects of every kind by a word of their name, and links to them", async () => {
+  test("the search finds objects of every kind by a word of their name, and links to them", async () => {
     const { titles, names, hrefs } = await find("checkout");
     expect(titles).toEqual(["Components", "Monitors", "Incidents", "Maintenance", "Webhooks"]);
     expect(names).toEqual([
@@ -96,26 +96,26 @@ describe("the search of the dashboard", () => {
     for (const href of hrefs) expect((await app.call(href ?? "", { session })).status).toBe(200);
   });
 
-  test("finds what contains every word in any order and case, and nothing else", async () => {
+  test("the search finds objects that contain every word in any order and case, and nothing else", async () => {
     expect((await find("CARDS checkout")).names).toEqual(["Checkout fails for some cards"]);
     expect((await find("cards payroll")).names).toEqual([]);
     expect((await find("payroll")).names).toEqual(["Payroll"]);
     expect((await find("probe api checkout /health")).names).toEqual(["Checkout probe"]);
   });
 
-  test("finds an object by its id", async () => {
+  test("the search finds an object by its id", async () => {
     expect((await find(ids.incident)).names).toEqual(["Checkout fails for some cards"]);
     expect((await find(ids.api)).names).toContain("Checkout API");
     expect((await find(ids.monitor)).names).toEqual(["Checkout probe"]);
   });
 
-  test("finds pages, screens and actions", async () => {
+  test("the search finds pages, screens and actions", async () => {
     expect((await find("inside")).notes).toContain("/status/inside · Private");
     expect((await find("webh")).names).toEqual(["Create webhook", "Webhooks"]);
     expect((await find("")).names).toContain("Report incident");
   });
 
-  test("finds keys by name for admins, and never shows a value", async () => {
+  test("the search finds keys by name for admins, and never shows a value", async () => {
     const { value } = await makeKey(app, await app.signedIn("admin"), { name: "Nightly export" });
     const { names, hrefs } = await find("nightly", "admin");
     expect(names).toEqual(["Nightly export"]);
@@ -147,30 +147,33 @@ describe("the search of the dashboard", () => {
     },
     { role: "editor", misses: ["Create monitor", "API Keys", "Webhooks", "Users"] },
     { role: "admin", misses: ["Users", "Invite user", "General"] },
-  ] as const)("offers a role only what it may open: $role", async ({ role, misses }) => {
-    const { names } = await find("", role);
-    for (const name of misses) expect(names).not.toContain(name);
-    expect(names).toContain("Incidents");
-  });
+  ] as const)(
+    "the search offers a role only screens that it may open: $role",
+    async ({ role, misses }) => {
+      const { names } = await find("", role);
+      for (const name of misses) expect(names).not.toContain(name);
+      expect(names).toContain("Incidents");
+    },
+  );
 
-  test("finds no keys, webhooks or users for a viewer", async () => {
+  test("the search finds no keys, webhooks or users for a viewer", async () => {
     const { titles } = await find("checkout", "viewer");
     expect(titles).toEqual(["Components", "Monitors", "Incidents", "Maintenance"]);
     expect((await find("test", "viewer")).titles).not.toContain("Users");
   });
 
-  test("does not find a monitor or a webhook by a secret in its address", async () => {
+  test("the search does not find a monitor or a webhook by a secret in its address", async () => {
     expect((await find("hidden-token")).names).toEqual([]);
     expect((await find("secret-path")).names).toEqual([]);
   });
 
-  test("says that nothing was found, with the search as text", async () => {
+  test("the search says that nothing was found, with the search as text", async () => {
     const { none, names } = await find("<b>mainframe</b>");
     expect(names).toEqual([]);
     expect(none).toBe("Nothing was found for “<b>mainframe</b>”.");
   });
 
-  test("is not found any more once it is deleted", async () => {
+  test("a deleted object is not found any more", async () => {
     const key = await app.keyWith("write:incidents");
     const json = { page: "inside", name: "Ephemeral", body: "Short." };
     const { body } = await app.call("/api/v1/incidents", { method: "POST", key, json });
@@ -182,7 +185,7 @@ describe("the search of the dashboard", () => {
     expect((await find("ephemeral")).names).toEqual([]);
   });
 
-  test("needs a session", async () => {
+  test("the search needs a session", async () => {
     const { status, headers } = await app.call("/admin/search?q=checkout", {
       headers: { accept: "text/html" },
     });

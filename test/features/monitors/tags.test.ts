@@ -73,7 +73,7 @@ describe("tags of monitors", () => {
     expect(api.written()).toEqual(before);
   });
 
-  test("null is no list of tags", async () => {
+  test("null is rejected as a list of tags", async () => {
     await using api = await createMonitorApi();
     const { id } = await api.create();
     expectProblem(await api.patch(id, { tags: null }), "validation_failed");

@@ -23,7 +23,7 @@ import { latencyInWords } from "../monitors/words";
 import { monitorPath } from "../paths";
 import type { ComponentView } from "./component-view";
 
-/** The last 90 days of a component as bars. */
+/** Uptime and last 90 days of a component as bars. */
 export function Uptime({ name, view }: { name: string; view: ComponentView }) {
   const { history } = view;
   const days = drawDays(history?.days ?? []);
@@ -48,7 +48,7 @@ export function Uptime({ name, view }: { name: string; view: ComponentView }) {
   );
 }
 
-/** Number of days with each worst status other than operational; nothing if all were well. */
+/** Number of days by worst status, except operational days. Renders nothing without other days. */
 function DayKey({ days }: { days: ReturnType<typeof drawDays> }) {
   const byStatus = Map.groupBy(days, ({ status }) => status);
   const shown = COMPONENT_STATUSES.filter(
@@ -77,7 +77,7 @@ const COLUMNS = [
 interface ComponentMonitorsProps {
   componentId: string;
   view: ComponentView;
-  /** True if the reader may add a monitor. */
+  /** True if the user may create a monitor. */
   canAdd: boolean;
   now: number;
 }
@@ -135,7 +135,7 @@ export function ComponentMonitors({ componentId, view, canAdd, now }: ComponentM
   );
 }
 
-/** Median of a component's monitors in the last 24 hours; nothing without a response. */
+/** Median response time of a component's monitors in the last 24 hours. Renders nothing without a response. */
 export function ResponseTime({ view: { latency } }: { view: ComponentView }) {
   const { total, hours } = latency;
   if (total.p50Ms === null || total.p95Ms === null) return null;
