@@ -20,7 +20,7 @@ export function BarChart({ name, parts, bars }: BarChartProps) {
   const top = ticks.at(-1) ?? 1;
   const scale = (count: number) => Math.round((count / top) * HEIGHT * 10) / 10;
   return (
-    <div class="day-bars line-chart">
+    <div class="day-bars bar-chart">
       <ChartFrame
         name={name}
         legend={parts.map(({ label, tone }) => (
@@ -55,7 +55,7 @@ export function BarChart({ name, parts, bars }: BarChartProps) {
   );
 }
 
-/** "May 2026: 1 critical, 2 minor", or "none" instead of the counts. */
+/** Returns a bar as text: "May 2026: 1 critical, 2 minor", or "none" instead of the counts. */
 function textOf(
   { name, counts }: BarChartProps["bars"][number],
   parts: BarChartProps["parts"],

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** Width of a point or a bar, and height of a chart, in units of its view box. */
+/** Width of a bar with its gap, and height of a chart, in units of its view box. */
 export const STEP = 10;
 export const HEIGHT = 100;
 
@@ -25,18 +25,17 @@ interface ChartFrameProps {
   ticks: readonly number[];
   /** Returns the text of a value. */
   write: (value: number) => string;
-  /** Number of points or bars. */
+  /** Number of bars. */
   count: number;
   /** Labels below the two ends. */
   ends: readonly [string | undefined, string | undefined];
-  note?: string | undefined;
   /** Content of the drawing, above the lines of the scale. */
   children: ComponentChildren;
 }
 
-/** Legend, scale and captions of a chart. A script replaces the note by the text of the selected point. */
+/** Legend, scale and captions of a chart. A script shows the text of the selected bar. */
 export function ChartFrame(props: ChartFrameProps) {
-  const { name, legend, ticks, write, count, ends, note, children } = props;
+  const { name, legend, ticks, write, count, ends, children } = props;
   const top = ticks.at(-1) ?? 1;
   const width = count * STEP;
   return (
@@ -63,7 +62,7 @@ export function ChartFrame(props: ChartFrameProps) {
       </div>
       <p class="day-bars-foot">
         <span>{ends[0]}</span>
-        <span data-day-note>{note}</span>
+        <span data-day-note />
         <span>{ends[1]}</span>
       </p>
     </>
@@ -72,14 +71,14 @@ export function ChartFrame(props: ChartFrameProps) {
 
 interface ChartSlotProps {
   index: number;
-  /** Number of points or bars. */
+  /** Number of bars. */
   count: number;
-  /** Text of the point or bar. */
+  /** Text of the bar. */
   title: string;
   children?: ComponentChildren;
 }
 
-/** Area of one point or bar. Only the last can be reached by Tab; a script adds the arrow keys. */
+/** Area of one bar. Only the last can be reached by Tab; a script adds the arrow keys. */
 export function ChartSlot({ index, count, title, children }: ChartSlotProps) {
   return (
     <g class="chart-slot" role="img" tabIndex={index === count - 1 ? 0 : -1} data-day>
@@ -91,6 +90,6 @@ export function ChartSlot({ index, count, title, children }: ChartSlotProps) {
 }
 
 /** Returns the distance of a value from the top of a chart whose highest value is `top`. */
-export function heightOf(value: number, top: number): number {
+function heightOf(value: number, top: number): number {
   return Math.round((1 - value / top) * HEIGHT * 10) / 10;
 }

@@ -55,7 +55,6 @@ export {
   WithChip,
 } from "./labels";
 export { Icon, type IconName, spriteFor } from "./icons";
-export { type ChartPoint, LineChart } from "./line-chart";
 export { BulkBar, ListToolbar, ToolbarSelect } from "./list-tools";
 export { PageHead, Pagination, Tabs } from "./navigation";
 export { ErrorSummary, Flash, FormNotice, Notice } from "./notices";

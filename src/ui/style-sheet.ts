@@ -3,6 +3,7 @@ import { lazy } from "../kernel/lazy";
 import analytics from "./css/analytics.css" with { type: "text" };
 import base from "./base.css" with { type: "text" };
 import blocks from "./css/blocks.css" with { type: "text" };
+import barChart from "./css/bar-chart.css" with { type: "text" };
 import buttons from "./css/buttons.css" with { type: "text" };
 import charts from "./css/charts.css" with { type: "text" };
 import choices from "./css/choices.css" with { type: "text" };
@@ -17,7 +18,6 @@ import health from "./css/health.css" with { type: "text" };
 import labels from "./css/labels.css" with { type: "text" };
 import detail from "./css/detail.css" with { type: "text" };
 import layout from "./css/layout.css" with { type: "text" };
-import lineChart from "./css/line-chart.css" with { type: "text" };
 import listTools from "./css/list-tools.css" with { type: "text" };
 import navigation from "./css/navigation.css" with { type: "text" };
 import notices from "./css/notices.css" with { type: "text" };
@@ -81,7 +81,7 @@ export function dashboardCss(fontPath: string): string {
       detail,
       order,
       charts,
-      lineChart,
+      barChart,
       timeChart,
       pictures,
       code,

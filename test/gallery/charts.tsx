@@ -1,15 +1,15 @@
 import type { ComponentStatus } from "../../src/domain/component-status";
-import { DAY_MS, toIso } from "../../src/kernel/time";
+import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";
 import {
   BarChart,
   Card,
-  type ChartPoint,
   DayBars,
   Facts,
-  LineChart,
   Section,
   Sparkline,
   type StatusDay,
+  TimeChart,
+  type TimePoint,
 } from "../../src/ui";
 
 /** Charts, including ones with few values. */
@@ -24,14 +24,15 @@ export function GalleryCharts({ now }: { now: number }) {
         <DayBars name="Refunds" days={[]} />
       </Card>
       <Card title="Response time">
-        <LineChart
+        <TimeChart
           name="Response time"
-          lines={["Median", "95th percentile"]}
-          marks="Failed checks"
-          points={POINTS}
+          from={now - DAY_MS}
+          to={now}
+          points={points(now)}
+          bands={[{ from: now - 10 * HOUR_MS, to: now - 9 * HOUR_MS, tone: "major" }]}
+          bandNames={[{ tone: "major", name: "Outage" }]}
+          ticks={[{ at: now - DAY_MS / 2, label: "12 hours ago" }]}
           write={(ms) => `${ms} ms`}
-          ends={["24 hours ago", "Now"]}
-          note="None is known for a while"
         />
       </Card>
       <Card title="Incidents by month">
@@ -72,16 +73,20 @@ export function GalleryCharts({ now }: { now: number }) {
   );
 }
 
-const POINTS: readonly ChartPoint[] = Array.from({ length: 24 }, (_, hour) => {
-  const name = `${String(hour).padStart(2, "0")}:00 UTC`;
-  if (hour > 5 && hour < 9) return { name, values: [null, null] };
-  const median = 80 + ((hour * 37) % 60);
-  return {
-    name,
-    values: [median, median + 40 + ((hour * 53) % 90)],
-    ...(hour === 15 ? { mark: "3 of 60" } : {}),
-  };
-});
+function points(now: number): TimePoint[] {
+  return Array.from({ length: 24 }, (_, index) => {
+    const from = now - (24 - index) * HOUR_MS;
+    const span = { from, to: from + HOUR_MS, name: `${toIso(from).slice(11, 16)} UTC` };
+    if (index > 5 && index < 9) return { ...span, median: null, p95: null, tone: "none" };
+    const median = 80 + ((index * 37) % 60);
+    return {
+      ...span,
+      median,
+      p95: median + 40 + ((index * 53) % 90),
+      ...(index === 14 ? { tone: "major", failed: "3 of 60" } : { tone: "ok" }),
+    };
+  });
+}
 
 const BAD_DAYS: Record<number, [ComponentStatus, number]> = {
   40: ["partial_outage", 430],
