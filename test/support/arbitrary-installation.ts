@@ -13,6 +13,7 @@ import {
   updateComponent,
   updateGroup,
 } from "../../src/features/components";
+import { deleteTemplate, listAllTemplates } from "../../src/features/incident-templates";
 import {
   createMonitor,
   deleteMonitor,
@@ -30,6 +31,7 @@ import { arbitraryTags, arbitraryMonitor } from "./arbitrary-monitor";
 import { textOf } from "./arbitrary-text";
 import { arbitraryWebhook } from "./arbitrary-webhook";
 import type { TestApp } from "./app";
+import { arbitraryTemplate, performOnTemplate } from "./arbitrary-template";
 import { performOnWebhook, WEBHOOK_ACTS } from "./webhook-actions";
 
 const name = textOf(NameText, 12);
@@ -97,6 +99,10 @@ const ACTS = [
   "edit monitor",
   "pause monitor",
   "delete monitor",
+  "add template",
+  "add template",
+  "edit template",
+  "delete template",
   ...WEBHOOK_ACTS,
 ] as const;
 
@@ -115,6 +121,7 @@ const act = fc.record({
   componentFields,
   monitorFields: arbitraryMonitor,
   webhookFields: arbitraryWebhook,
+  templateFields: arbitraryTemplate,
   /** Indexes of components of any page. */
   scheduled: fc.array(fc.nat({ max: 9 }), { maxLength: 3, size: "max" }),
 });
@@ -136,6 +143,7 @@ export async function createArbitraryInstallation(
     for (const { id } of listAllPages(tx, {})) deletePage(ctx, tx, id, CLI_ACTOR);
     for (const { row } of listStoredMonitors(tx)) deleteMonitor(ctx, tx, row.id, CLI_ACTOR);
     for (const { row } of listStoredWebhooks(tx)) deleteWebhook(ctx, tx, row.id, CLI_ACTOR);
+    for (const { row } of listAllTemplates(tx)) deleteTemplate(ctx, tx, row.id, CLI_ACTOR);
   });
   // All are requested at once and run in order, so each rejected one is rolled back by itself.
   const attempts = acts.map((one) =>
@@ -152,6 +160,7 @@ function perform(app: TestApp, tx: Tx, one: Act): void {
   const { ctx } = app;
   const { what, which, position, word } = one;
   if (what.endsWith("monitor")) return performOnMonitor(app, tx, one);
+  if (what.endsWith("template")) return performOnTemplate(app, tx, one);
   if (what.endsWith("webhook")) return performOnWebhook(app, tx, one);
   const page = pick(listAllPages(tx, {}), which);
   if (what === "add page" || !page) {

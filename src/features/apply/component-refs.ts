@@ -1,5 +1,5 @@
 import type { Reader } from "../../db";
-import { listComponentsOfPage } from "../components";
+import { type ComponentRow, listComponentsOfPage } from "../components";
 import { findPageBySlug, listAllPages } from "../pages";
 
 /**
@@ -30,5 +30,17 @@ export function readComponentRefs(reader: Reader): ComponentRefs {
         ids.get(`${slug}/${ref}`) ?? ids.get(`${findPageBySlug(reader, { slug })?.slug}/${ref}`)
       );
     },
+  };
+}
+
+/** Returns the components of a page by its id, each page read once. */
+export type ComponentsOf = (pageId: string) => readonly ComponentRow[];
+
+export function createComponentsOf(reader: Reader): ComponentsOf {
+  const lists = new Map<string, readonly ComponentRow[]>();
+  return (pageId) => {
+    const list = lists.get(pageId) ?? listComponentsOfPage(reader, { pageId });
+    lists.set(pageId, list);
+    return list;
   };
 }

@@ -24,7 +24,7 @@ import type {
   FileTemplate,
   FileWebhook,
 } from "./model";
-import { readComponentRefs } from "./component-refs";
+import { createComponentsOf, readComponentRefs } from "./component-refs";
 
 /**
  * Exports the current state as a configuration file: objects in their order with refs, oldest page
@@ -198,7 +198,7 @@ function exportTemplates(
   { every }: { every: boolean },
 ): FileTemplate[] {
   const slugs = new Map(pages.map(({ id, slug }) => [id, slug]));
-  const componentsOf = (pageId: string) => listComponentsOfPage(reader, { pageId });
+  const componentsOf = createComponentsOf(reader);
   return listAllTemplates(reader).flatMap((record) => {
     const { pageId } = record.row;
     const slug = pageId === null ? null : slugs.get(pageId);

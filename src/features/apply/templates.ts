@@ -1,6 +1,6 @@
 import type { NamedStatus } from "../../domain/component-status";
 import { invalidFields, pointer } from "../../errors";
-import { type ComponentRow, listComponentsOfPage } from "../components";
+import type { ComponentRow } from "../components";
 import {
   createTemplate,
   deleteTemplate,
@@ -10,6 +10,7 @@ import {
   updateTemplate,
 } from "../incident-templates";
 import { findPage, findPageBySlug, type PageRow } from "../pages";
+import { type ComponentsOf, createComponentsOf } from "./component-refs";
 import { type Entry, RowsByRef } from "./entries";
 import { desiredTemplate, presentTemplateFields } from "./fields";
 import type { FileTemplate } from "./model";
@@ -28,20 +29,8 @@ export function applyTemplates(run: ApplyRun, templates: readonly FileTemplate[]
   run.handleLeftovers("incident template", stored, entries, (id) =>
     deleteTemplate(ctx, tx, id, options.actor),
   );
-  const componentsOf = componentReader(run);
+  const componentsOf = createComponentsOf(tx);
   for (const entry of entries) applyTemplate(run, entry, componentsOf);
-}
-
-/** Returns the components of a page, read once. */
-type ComponentsOf = (pageId: string) => readonly ComponentRow[];
-
-function componentReader({ tx }: ApplyRun): ComponentsOf {
-  const lists = new Map<string, readonly ComponentRow[]>();
-  return (pageId) => {
-    const list = lists.get(pageId) ?? listComponentsOfPage(tx, { pageId });
-    lists.set(pageId, list);
-    return list;
-  };
 }
 
 function applyTemplate(run: ApplyRun, entry: TemplateEntry, componentsOf: ComponentsOf): void {

@@ -184,21 +184,28 @@ describe("incident templates in a file", () => {
 
 describe("invalid incident templates in a file", () => {
   test.each([
-    ["page: acme", "page: nowhere", "page: nowhere", "page is not the slug of a page: nowhere"],
-    ["api: major_outage", "apy: major_outage", "components:", "components.apy is not the ref of"],
-    ["api: major_outage", "api: on_fire", "components: { api: on", "must be one of operational"],
-    ["status: identified", "status: resolved", "status: resolved", "status must be one of"],
-    ["impact_override: critical", "impact_override: huge", "impact_override", "impact_override"],
-    ["    page: acme\n", "", "components: { api", "must be empty in a template for all pages"],
-    ["    title: Something is wrong\n", "", "- name: Something", "title is required"],
     [
-      "name: Something else",
-      "name: Database down",
-      "name: Database down\n    title",
-      "has the same ref as an earlier one",
+      "an unknown page",
+      "page: acme",
+      "page: nowhere",
+      "page: nowhere",
+      "is not the slug of a page",
     ],
-    ["name: Something else", 'name: "!"', 'name: "!"', "is required, such as api"],
-  ])("%s as %s is rejected with its line", async (before, after, at, message) => {
+    ["an unknown component", "{ api:", "{ apy:", "components:", "components.apy is not the ref of"],
+    [
+      "an unknown component status",
+      "api: major_outage",
+      "api: on_fire",
+      "components: {",
+      "must be",
+    ],
+    ["a resolved status", "status: identified", "status: resolved", "status: resolved", "must be"],
+    ["an unknown impact", "critical", "huge", "impact_override", "impact_override must be"],
+    ["components for all pages", "    page: acme\n", "", "components: {", "must be empty in a"],
+    ["no title", "    title: Something is wrong\n", "", "- name: Something", "title is required"],
+    ["a repeated ref", "Something else", "Database down", "Database down\n    title", "same ref"],
+    ["no ref", "name: Something else", 'name: "!"', 'name: "!"', "is required, such as api"],
+  ])("a template with %s is rejected with its line", async (_, before, after, at, message) => {
     await using app = await createTestApp();
     await apply(app, PAGES);
     const state = stateOf(app);

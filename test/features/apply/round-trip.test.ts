@@ -80,7 +80,7 @@ const ENV = {
 describe("export and apply of arbitrary installations", () => {
   test("an export is read back as it was made, and applying it changes nothing", async () => {
     await using app = await createTestApp();
-    let [pages, monitors, webhooks] = [0, 0, 0];
+    let [pages, monitors, webhooks, templates] = [0, 0, 0, 0];
     await fc.assert(
       fc.asyncProperty(arbitraryActions, async (acts) => {
         await createArbitraryInstallation(app, acts);
@@ -96,12 +96,14 @@ describe("export and apply of arbitrary installations", () => {
         pages += said.pages.length;
         monitors += monitorsIn(said).length;
         webhooks += said.webhooks?.length ?? 0;
+        templates += said.incident_templates?.length ?? 0;
       }),
       { numRuns: 25 },
     );
     expect(pages).toBeGreaterThan(10);
     expect(monitors).toBeGreaterThan(10);
     expect(webhooks).toBeGreaterThan(10);
+    expect(templates).toBeGreaterThan(5);
   });
 
   test("an export with its secrets creates an equal installation", async () => {
