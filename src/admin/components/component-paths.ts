@@ -4,8 +4,20 @@ import { COMPONENTS_PATH, componentsOfPagePath } from "../paths";
 /** Screen that changes the order of components and groups. */
 export const ORDER_PATH = `${COMPONENTS_PATH}/order`;
 
-export function newComponentPath(slug: string): string {
-  return `${COMPONENTS_PATH}/new?page=${encodeURIComponent(slug)}`;
+/** Returns the path of the form for a new component, in a group of the page if one is given. */
+export function newComponentPath(slug: string, groupId?: string): string {
+  return withPlace(`${COMPONENTS_PATH}/new`, slug, groupId);
+}
+
+/** Path of the form that adds several components. */
+export const SEVERAL_PATH = `${COMPONENTS_PATH}/several`;
+
+export function severalComponentsPath(slug: string): string {
+  return withPlace(SEVERAL_PATH, slug);
+}
+
+function withPlace(path: string, page: string, group?: string): string {
+  return `${path}?${new URLSearchParams({ page, ...(group === undefined ? {} : { group }) }).toString()}`;
 }
 
 export function newGroupPath(slug: string): string {

@@ -26,6 +26,7 @@ import { componentCrumbs, listPathOf } from "./component-paths";
 import { readComponentView } from "./component-view";
 import { DeleteComponent, SetStatus } from "./component-screens";
 import { ComponentDetail } from "./detail";
+import { addSeveral } from "./several";
 import { COMPONENT_FORM, componentResource, STATUS_FORM } from "./forms";
 import { readCauses, readPageOfNew } from "./read";
 
@@ -73,6 +74,8 @@ export function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void
       text: `“${name.trim()}” was added.`,
     }),
   });
+
+  addSeveral(area, ctx);
 
   area.editForm("/:id", {
     showSummary: "Show a component",

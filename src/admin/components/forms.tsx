@@ -10,10 +10,10 @@ import type { Static } from "@sinclair/typebox";
 import { COMPONENT_STATUSES, type ComponentStatus } from "../../domain/component-status";
 import { STATUS_WORDS } from "../../ui";
 import { checkboxField, choiceField, selectField } from "../forms/choice-fields";
-import { type Field, nullable } from "../forms/field";
+import { type Field, InvalidInput, nullable } from "../forms/field";
 import { defineForm } from "../forms/form";
 import { tagsField } from "../forms/tags-field";
-import { descriptionField, nameField, textField } from "../forms/text-fields";
+import { descriptionField, nameField, textAreaField, textField } from "../forms/text-fields";
 
 interface GroupsContext {
   /** Groups of the component's page. */
@@ -49,6 +49,18 @@ export const COMPONENT_FORM = defineForm<
     hint: "For components that visitors need to see only when they fail.",
   }),
   tags: tagsField(),
+});
+
+/** Names that one form adds at most. */
+const SEVERAL_MAX = 100;
+
+/** Form for several new components, whose other settings are the usual ones. */
+export const SEVERAL_FORM = defineForm<
+  { name: string[]; group_id?: string | null },
+  GroupsContext
+>()({
+  name: namesField(),
+  group_id: nullable(groupField()),
 });
 
 export const GROUP_FORM = defineForm<Omit<GroupInput, "ref">>()({
@@ -118,5 +130,25 @@ function groupField(): Field<string, string, GroupsContext> {
   return {
     ...field,
     Input: (props) => (isShown(props.value, props.context) ? <field.Input {...props} /> : null),
+  };
+}
+
+/** Field for several names, one a line. */
+function namesField(): Field<string, string[]> {
+  const area = textAreaField({
+    label: "Names",
+    hint: `One component a line, at most ${SEVERAL_MAX}. They come last, in this order.`,
+    rows: 10,
+    isRequired: true,
+  });
+  return {
+    ...area,
+    toBody(typed) {
+      const names = typed.split("\n").flatMap((line) => line.trim() || []);
+      if (names.length === 0) return new InvalidInput("is empty");
+      if (names.length <= SEVERAL_MAX) return names;
+      return new InvalidInput(`has ${names.length} lines; ${SEVERAL_MAX} is the most`);
+    },
+    fromStored: (names) => names.join("\n"),
   };
 }

@@ -1,21 +1,28 @@
 import type { ComponentRow, GroupRow } from "../../features/components";
 import type { PageRow } from "../../features/pages";
 import { type Role, roleAllows } from "../../domain/role";
+import { plural } from "../../kernel/text";
 import {
-  Button,
   ButtonLink,
   EmptyState,
-  FilterSelect,
+  ListToolbar,
   OrderList,
   OrderPart,
   OrderRow,
   PageHead,
   FormNotice,
   StatusLabel,
+  ToolbarSelect,
 } from "../../ui";
 import { labelAmong } from "../page-choice";
-import { componentPath, COMPONENTS_PATH, groupPath } from "../paths";
-import { newComponentPath, newGroupPath, ORDER_PATH } from "./component-paths";
+import { NoMatch } from "../timeline/list-frame";
+import { componentPath, COMPONENTS_PATH, componentsOfPagePath, groupPath } from "../paths";
+import {
+  newComponentPath,
+  newGroupPath,
+  ORDER_PATH,
+  severalComponentsPath,
+} from "./component-paths";
 import { ComponentTags } from "./tags";
 import { effectiveCauses, type NamedCause, CauseList } from "./cause-list";
 
@@ -32,15 +39,19 @@ interface ComponentListProps {
   page: PageRow;
   listing: ComponentListing;
   role: Role;
+  /** Search term; empty for the whole list. */
+  search: string;
   /** Reason for which a new order was rejected. */
   rejection?: string | undefined;
 }
 
 /** List of the components of one page. */
-export function ComponentList({ pages, page, listing, role, rejection }: ComponentListProps) {
+export function ComponentList(props: ComponentListProps) {
+  const { pages, page, listing, role, search, rejection } = props;
   const { groups, components } = listing;
   const canArrange = roleAllows(role, "admin");
   const isEmpty = groups.length + components.length === 0;
+  const found = search === "" ? listing : findComponents(listing, search);
   return (
     <>
       <PageHead
@@ -50,22 +61,50 @@ export function ComponentList({ pages, page, listing, role, rejection }: Compone
         Components of <a href={`/status/${page.slug}`}>{page.name}</a>, in the order of the page.
       </PageHead>
       {rejection === undefined ? null : <FormNotice>{rejection}</FormNotice>}
-      <PageSwitch pages={pages} slug={page.slug} />
+      {isEmpty && pages.length < 2 ? null : (
+        <div class="card list-search">
+          <Tools {...props} count={found.components.length} />
+        </div>
+      )}
       {isEmpty ? (
         <NoComponents slug={page.slug} canArrange={canArrange} />
       ) : (
-        <OrderList action={canArrange ? ORDER_PATH : undefined} fields={{ page: page.id }}>
-          <Parts listing={listing} role={role} />
-        </OrderList>
+        <Found {...props} listing={found} />
       )}
     </>
   );
+}
+
+/** Found components. Only the whole list can be put in order. */
+function Found({ listing, page, role, search }: ComponentListProps) {
+  if (search !== "" && listing.components.length === 0) {
+    return <NoMatch title="No components match" home={componentsOfPagePath(page.slug)} />;
+  }
+  const canOrder = roleAllows(role, "admin") && search === "";
+  return (
+    <OrderList action={canOrder ? ORDER_PATH : undefined} fields={{ page: page.id }}>
+      <Parts listing={listing} slug={page.slug} role={role} canOrder={canOrder} />
+    </OrderList>
+  );
+}
+
+/** Returns the components whose name, or whose group's name, contains a text, and their groups. */
+function findComponents(listing: ComponentListing, search: string): ComponentListing {
+  const text = search.toLowerCase();
+  const names = new Map(listing.groups.map(({ id, name }) => [id, name.toLowerCase()]));
+  const components = listing.components.filter(
+    ({ name, groupId }) =>
+      name.toLowerCase().includes(text) || names.get(groupId ?? "")?.includes(text),
+  );
+  const used = new Set(components.map(({ groupId }) => groupId));
+  return { ...listing, components, groups: listing.groups.filter(({ id }) => used.has(id)) };
 }
 
 function Creation({ slug }: { slug: string }) {
   return (
     <>
       <ButtonLink href={newGroupPath(slug)}>Add group</ButtonLink>
+      <ButtonLink href={severalComponentsPath(slug)}>Add several</ButtonLink>
       <ButtonLink href={newComponentPath(slug)} kind="primary">
         Add component
       </ButtonLink>
@@ -85,7 +124,8 @@ function NoComponents({ slug, canArrange }: { slug: string; canArrange: boolean 
   );
 }
 
-function Parts({ listing, role }: { listing: ComponentListing; role: Role }) {
+function Parts(props: { listing: ComponentListing; slug: string; role: Role; canOrder: boolean }) {
+  const { listing, slug, role, canOrder } = props;
   const { groups, components } = listing;
   const canArrange = roleAllows(role, "admin");
   const byGroup = Map.groupBy(components, ({ groupId }) => groupId);
@@ -96,10 +136,11 @@ function Parts({ listing, role }: { listing: ComponentListing; role: Role }) {
         component={component}
         causes={listing.causes.get(component.id) ?? []}
         role={role}
+        canOrder={canOrder}
       />
     ));
   // With groups, this part is also the target for components that leave their group.
-  const hasUngrouped = byGroup.has(null) || (canArrange && groups.length > 0);
+  const hasUngrouped = byGroup.has(null) || (canOrder && groups.length > 0);
   return (
     <>
       {hasUngrouped ? (
@@ -115,12 +156,17 @@ function Parts({ listing, role }: { listing: ComponentListing; role: Role }) {
           key={id}
           id={id}
           title={name}
-          moveAction={canArrange ? `${groupPath(id)}/move` : undefined}
+          moveAction={canOrder ? `${groupPath(id)}/move` : undefined}
           actions={
             canArrange ? (
-              <ButtonLink href={groupPath(id)}>
-                Edit<span class="visually-hidden"> {name}</span>
-              </ButtonLink>
+              <>
+                <ButtonLink href={newComponentPath(slug, id)}>
+                  Add component<span class="visually-hidden"> to {name}</span>
+                </ButtonLink>
+                <ButtonLink href={groupPath(id)}>
+                  Edit<span class="visually-hidden"> {name}</span>
+                </ButtonLink>
+              </>
             ) : undefined
           }
           emptyText="No components yet. The page hides groups without components."
@@ -136,8 +182,9 @@ function ComponentLine(props: {
   component: ComponentRow;
   causes: readonly NamedCause[];
   role: Role;
+  canOrder: boolean;
 }) {
-  const { component, role } = props;
+  const { component, role, canOrder } = props;
   const { id, name, status } = component;
   const path = componentPath(id);
   const causes = status === "operational" ? [] : effectiveCauses(component, props.causes);
@@ -152,7 +199,7 @@ function ComponentLine(props: {
           <ComponentTags tags={component.tags} />
         </p>
       }
-      moveAction={roleAllows(role, "admin") ? `${path}/move` : undefined}
+      moveAction={canOrder ? `${path}/move` : undefined}
       actions={
         roleAllows(role, "editor") ? (
           <ButtonLink href={`${path}/status`} dialog>
@@ -164,21 +211,27 @@ function ComponentLine(props: {
   );
 }
 
-/** Selects the page whose components are listed. Hidden if there is only one page. */
-function PageSwitch(props: { pages: readonly Pick<PageRow, "slug" | "name">[]; slug: string }) {
-  if (props.pages.length < 2) return null;
+/** Search of the list, and the page whose components are listed. */
+function Tools({ pages, page, search, count }: ComponentListProps & { count: number }) {
+  const isSwitch = pages.length > 1;
   return (
-    <form class="search" method="get" action={COMPONENTS_PATH}>
-      <FilterSelect
-        label="Page"
-        name="page"
-        options={props.pages.map((page) => ({
-          value: page.slug,
-          label: labelAmong(props.pages, page),
-        }))}
-        value={props.slug}
-      />
-      <Button>Show</Button>
-    </form>
+    <ListToolbar
+      action={COMPONENTS_PATH}
+      value={search}
+      label="Search by name or group"
+      placeholder="Search components"
+      hidden={isSwitch ? {} : { page: page.slug }}
+      clearHref={search === "" ? undefined : componentsOfPagePath(page.slug)}
+      count={plural(count, "component")}
+    >
+      {isSwitch ? (
+        <ToolbarSelect
+          label="Page"
+          name="page"
+          options={pages.map((one) => ({ value: one.slug, label: labelAmong(pages, one) }))}
+          value={page.slug}
+        />
+      ) : null}
+    </ListToolbar>
   );
 }

@@ -25,14 +25,21 @@ export function componentAdminRoutes(deps: AdminDependencies) {
   const { ctx } = deps;
   const area = createArea(deps, COMPONENTS_PATH, "viewer");
 
-  function list(at: ScreenRequest, slugOrId: string | undefined, rejection?: string): Screen {
+  function list(
+    at: ScreenRequest,
+    slugOrId: string | undefined,
+    { search = "", rejection }: { search?: string | undefined; rejection?: string } = {},
+  ): Screen {
     const { role } = sessionOf(at.requestContext).user;
     const title = "Components";
     const page = readPage(ctx.db, slugOrId);
     if (!page) return { title, children: <NoPageYet {...{ title, role }} /> };
     const pages = readPages(ctx.db);
     const listing = readListing(ctx.db, page.id);
-    return { title, children: <ComponentList {...{ page, pages, listing, role, rejection }} /> };
+    return {
+      title,
+      children: <ComponentList {...{ page, pages, listing, role, search, rejection }} />,
+    };
   }
 
   /** Moves a component or group within the stored order, even if the user saw an older one. */
@@ -48,7 +55,9 @@ export function componentAdminRoutes(deps: AdminDependencies) {
     return { path, text: isChanged ? `“${row.name}” was moved ${direction}.` : undefined };
   }
 
-  area.screen("", "List the components of a page", (at) => list(at, at.query["page"]));
+  area.screen("", "List the components of a page", (at) =>
+    list(at, at.query["page"], { search: at.query["q"]?.trim() }),
+  );
 
   area.screen("/order", "Redirect to the list of components", () => ({ path: COMPONENTS_PATH }));
 
@@ -70,7 +79,7 @@ export function componentAdminRoutes(deps: AdminDependencies) {
       path,
       text: isChanged ? "The order was changed." : undefined,
     }),
-    showConflict: (message, at) => list(at, at.sent.text("page"), message),
+    showConflict: (message, at) => list(at, at.sent.text("page"), { rejection: message }),
   });
 
   area.action("/:id/move", {

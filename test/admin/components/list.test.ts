@@ -164,7 +164,7 @@ describe("empty lists of components", () => {
   );
 
   test.each([
-    { role: "admin", links: ["Add group", "Add component"] },
+    { role: "admin", links: ["Add group", "Add several", "Add component"] },
     { role: "viewer", links: [] },
   ] as const)("a page without components offers $role the first step", async ({ role, links }) => {
     await using site = await createArrangedSite();

@@ -21,6 +21,16 @@ const FORMS: {
     action: "component.create",
   },
   {
+    what: "for several new components",
+    paths: () => ({
+      screen: "/admin/components/several?page=acme",
+      action: "/admin/components/several",
+    }),
+    fields: { name: "Mail" },
+    invalid: { name: "x".repeat(256) },
+    action: "component.create",
+  },
+  {
     what: "for a new group",
     paths: () => ({
       screen: "/admin/components/groups/new?page=acme",

@@ -28,6 +28,9 @@ export const COMPONENT_SCREENS: readonly Screen[] = [
   },
   { name: "component-delete", open: inComponent("Search", "/delete") },
   { name: "component-create", open: inDemoData(() => "/admin/components/new") },
+  { name: "components-found", open: inDemoData(() => "/admin/components?q=se") },
+  { name: "components-not-found", open: inDemoData(() => "/admin/components?q=mainframe") },
+  { name: "components-several", open: inDemoData(() => "/admin/components/several") },
   {
     name: "group-create-errors",
     status: 422,

@@ -49,6 +49,15 @@ export const PAGE_VERBS: Verbs = {
         name: "CDN",
       }),
   },
+  "POST /admin/components/several": {
+    leaves: ["component.create", "component.create"],
+    prepare: (installation) =>
+      byForm(installation, "/components/several", {
+        form: "1",
+        page: installation.pageId,
+        name: "DNS\r\nMail",
+      }),
+  },
   "POST /admin/components/:id": {
     leaves: ["component.update"],
     prepare: async (installation) =>
