@@ -21,6 +21,20 @@ export async function runInSlices<Result>(steps: Generator<number, Result>): Pro
   }
 }
 
+/** Takes the steps of a generator until a signal aborts, and returns `otherwise` then. */
+export function* stepsUntil<Result>(
+  signal: AbortSignal | undefined,
+  steps: Generator<number, Result>,
+  otherwise: Result,
+): Generator<number, Result> {
+  while (!signal?.aborted) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    yield step.value;
+  }
+  return otherwise;
+}
+
 /**
  * Returns a function that makes something from a source once, in slices. Concurrent callers share one run;
  * later ones get the result at once. A failed run is repeated by the next call.

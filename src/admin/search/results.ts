@@ -3,12 +3,12 @@ import { type Role, roleAllows } from "../../domain/role";
 import { IMPACT_TONES, MONITOR_TONES, STATUS_TONES, type Tone } from "../../domain/tone";
 import { searchComponents } from "../../features/components";
 import { searchIncidents } from "../../features/incidents";
-import { listKeyPage } from "../../features/keys";
+import { type KeyListing, listKeyPage } from "../../features/keys";
 import { searchMaintenances } from "../../features/maintenance";
 import { searchMonitors } from "../../features/monitors";
 import { listUsers } from "../../features/users";
 import { listAllWebhooks, webhookName } from "../../features/webhooks";
-import { WHOLE_TURN } from "../../kernel/in-slices";
+import { stepsUntil, WHOLE_TURN } from "../../kernel/in-slices";
 import { toIso } from "../../kernel/time";
 import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../public/words";
 import { type IconName, MONITOR_WORDS, shortDay, STATUS_WORDS } from "../../ui";
@@ -72,23 +72,10 @@ export function* searchEverything(
   search: string,
   searcher: Searcher,
 ): Generator<number, ResultGroup[]> {
-  const objects =
-    search === "" ? [] : yield* endedBy(searcher.signal, objectsFor(reader, search, searcher));
+  const steps = objectsFor(reader, search, searcher);
+  const objects = search === "" ? [] : yield* stepsUntil(searcher.signal, steps, []);
   const groups = [...objects, ...screensFor(search, searcher.role)];
   return groups.filter(({ results }) => results.length > 0);
-}
-
-/** Takes steps until a signal aborts. The result is then empty. */
-function* endedBy(
-  signal: AbortSignal | undefined,
-  steps: Generator<number, ResultGroup[]>,
-): Generator<number, ResultGroup[]> {
-  while (!signal?.aborted) {
-    const step = steps.next();
-    if (step.done) return step.value;
-    yield step.value;
-  }
-  return [];
 }
 
 function* objectsFor(
@@ -168,7 +155,7 @@ function* objectsFor(
     },
   ];
   if (roleAllows(role, "admin")) {
-    const keys = listKeyPage(reader, { search, filter: "all", limit: RESULTS_MAX, now }).keys;
+    const keys = keysWith(reader, search, now);
     const webhooks = listAllWebhooks(reader, {}).filter((webhook) =>
       containsWords(`${webhookName(webhook)} ${webhook.ref} ${webhook.id}`, search),
     );
@@ -206,6 +193,19 @@ function* objectsFor(
     });
   }
   return groups;
+}
+
+/** Keys whose names are compared with a search of several words. */
+const KEYS_COMPARED = 200;
+
+/** Lists the keys that their own list finds, else the newest whose names contain all the words. */
+function keysWith(reader: Reader, search: string, now: number): KeyListing[] {
+  const { keys } = listKeyPage(reader, { search, filter: "all", limit: RESULTS_MAX, now });
+  const { words, longest } = wordsOf(search);
+  if (keys.length > 0 || words === JSON.stringify([longest])) return keys;
+  return listKeyPage(reader, { search: longest, filter: "all", limit: KEYS_COMPARED, now })
+    .keys.filter(({ name }) => containsWords(name, search))
+    .slice(0, RESULTS_MAX);
 }
 
 const ACTIONS: readonly { href: string; name: string; role: Role }[] = [

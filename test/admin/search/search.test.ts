@@ -119,6 +119,8 @@ describe("the search of the dashboard", () => {
     const { value } = await makeKey(app, await app.signedIn("admin"), { name: "Nightly export" });
     const { names, hrefs } = await find("nightly", "admin");
     expect(names).toEqual(["Nightly export"]);
+    expect((await find("export nightly", "admin")).names).toEqual(["Nightly export"]);
+    expect((await find("export weekly", "admin")).names).toEqual([]);
     expect(hrefs[0]).toStartWith(`${KEYS}/key_`);
     const session = await app.signedIn("admin");
     expect((await app.call("/admin/search?q=nightly", { session })).text).not.toContain(value);
