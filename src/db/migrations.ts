@@ -1,7 +1,7 @@
 import deletedPages from "../../migrations/0007_deleted_pages.sql" with { type: "text" };
 import deliveryBatches from "../../migrations/0008_delivery_batches.sql" with { type: "text" };
 import foundation from "../../migrations/0001_foundation.sql" with { type: "text" };
-import incidentTemplates from "../../migrations/0011_incident_templates.sql" with { type: "text" };
+import incidentTemplates from "../../migrations/0010_incident_templates.sql" with { type: "text" };
 import incidents from "../../migrations/0003_incidents.sql" with { type: "text" };
 import monitors from "../../migrations/0005_monitors.sql" with { type: "text" };
 import pageFace from "../../migrations/0004_page_face.sql" with { type: "text" };
@@ -27,7 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 7, name: "deleted_pages", sql: deletedPages },
   { number: 8, name: "delivery_batches", sql: deliveryBatches },
   { number: 9, name: "tags", sql: tags },
-  { number: 11, name: "incident_templates", sql: incidentTemplates },
+  { number: 10, name: "incident_templates", sql: incidentTemplates },
 ];
 
 /** Schema version of this build. */
