@@ -4,7 +4,7 @@
  */
 export { countChanges } from "./change-count";
 export { createDb, type Db } from "./database";
-export type { DiskSpace } from "./disk";
+export { type DiskSpace, readDiskSpace } from "./disk";
 export { OperatorError, STORAGE_FAULTS, type StorageFault } from "./errors";
 export type { Orm } from "./statement-cache";
 export {

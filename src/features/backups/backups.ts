@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { AppContext } from "../../context";
+import { type DiskSpace, readDiskSpace } from "../../db";
 import { formatBytes } from "../../kernel/numbers";
 import { describeDuration, MINUTE_MS, SECOND_MS } from "../../kernel/time";
 import { type CopyDatabase, copyInProcess } from "./copy-process";
@@ -71,9 +72,17 @@ export function createBackups(
   let isWriting = false;
   let written = 0;
 
+  /** Reads the space for the file, whose folder may be on another disk than the database. */
+  async function diskOfFolder(): Promise<DiskSpace | undefined> {
+    const folder = folderOf();
+    const [device, own] = await Promise.all([folder, db.path].map(deviceOf));
+    const isOther = device !== undefined && own !== undefined && device !== own;
+    return isOther ? readDiskSpace(join(folder, DOWNLOAD)) : db.disk();
+  }
+
   /** Returns the rejection of a backup that does not fit on the disk. */
   async function shortage(): Promise<BackupRejection | undefined> {
-    const disk = await db.disk();
+    const disk = await diskOfFolder();
     const { sizeBytes, walBytes } = db.figures();
     const needed = sizeBytes + walBytes;
     if (!disk || disk.freeBytes >= needed + Math.min(needed, MARGIN_BYTES)) return undefined;
@@ -163,6 +172,12 @@ export function createBackups(
     sweep: () => removeAll(folderOf(), (name) => name.startsWith(DOWNLOAD)),
     stop: () => stopped.abort(),
   };
+}
+
+/** Returns the number of the file system of a path; undefined if the path does not exist. */
+async function deviceOf(path: string): Promise<number | undefined> {
+  const [result] = await Promise.allSettled([stat(path)]);
+  return result.status === "fulfilled" ? result.value.dev : undefined;
 }
 
 function failed(reason: string): BackupRejection {

@@ -9,6 +9,7 @@ import { holdsWithin } from "../../support/binary";
 import { HTML } from "../../support/dashboard";
 import { readHtml } from "../../support/html";
 import { temporaryFolder } from "../../support/temporary-folder";
+import { hasTinyDisks, mountTinyDisk } from "../../support/tiny-disk";
 
 const GENERAL = "/admin/settings/general";
 const BACKUP = `${GENERAL}/backup`;
@@ -168,4 +169,28 @@ describe("a backup in the dashboard", () => {
     await createBackups(app.ctx, { folder: () => folder.path }).sweep();
     expect(readdirSync(folder.path)).toEqual(["before-schema-8-1.db"]);
   });
+
+  test.skipIf(!hasTinyDisks())(
+    "needs room on the disk of its folder, also where the database is on another one",
+    async () => {
+      using databases = temporaryFolder();
+      using disk = mountTinyDisk("16m");
+      await using app = await createTestApp({
+        databasePath: join(databases.path, "allclear.db"),
+        backups: (ctx) =>
+          createBackups(ctx, {
+            folder: () => disk.path,
+            copy: async (_, file) => void ctx.db.copyTo(file),
+          }),
+      });
+      const session = await app.signedIn();
+      app.ctx.db.disk = async () => ({ freeBytes: 0, totalBytes: 1e9 });
+      expect((await backUp(app, session)).status).toBe(200);
+      app.ctx.db.disk = async () => ({ freeBytes: 1e9, totalBytes: 1e9 });
+      disk.fill();
+      const { status, text } = await backUp(app, session);
+      expect(status).toBe(503);
+      expect(readHtml(text).texts(".notice").join()).toContain("The disk has no room for a backup");
+    },
+  );
 });
