@@ -2,7 +2,12 @@ import type { ComponentChildren } from "preact";
 import { Button, Fold } from "../../ui";
 import type { Field } from "../forms/field";
 import { messageField } from "../forms/text-fields";
-import { type FormTemplate, inputsOf, type OfferedTemplates, TEMPLATE_BUTTON } from "./templates";
+import {
+  type FormTemplate,
+  type OfferedTemplates,
+  TEMPLATE_BUTTON,
+  valuesByInput,
+} from "./templates";
 
 /**
  * Maximum size of the templates that a script fills in, in characters. Larger ones are filled in by
@@ -15,7 +20,7 @@ const INPUT_SIZE = 50;
 function presetsOf(
   templates: readonly FormTemplate[],
 ): ReadonlyMap<FormTemplate, Readonly<Record<string, string>>> | undefined {
-  const inputs = [...inputsOf(templates)];
+  const inputs = [...valuesByInput(templates).keys()];
   const texts = templates.flatMap(({ values }) => Object.values(values));
   const size = texts.reduce((sum, text) => sum + text.length, 0);
   if (size + templates.length * inputs.length * INPUT_SIZE > SCRIPTED_MAX) return undefined;

@@ -81,11 +81,11 @@ export function valuesFrom<Values extends FilledValues>(
   const templates = [...own, ...builtIn];
   const chosen = templates.find((template) => template.id === id);
   if (!chosen) return values;
-  const inputs = inputsOf(templates);
+  const filled = valuesByInput(templates);
   const fill = (input: string, typed: string) => {
-    if (!inputs.has(input)) return typed;
-    const isOwn =
-      typed.trim() !== "" && !templates.some((template) => template.values[input] === typed);
+    const values = filled.get(input);
+    if (!values) return typed;
+    const isOwn = typed.trim() !== "" && !values.has(typed);
     return isOwn ? typed : (chosen.values[input] ?? "");
   };
   const texts = Object.entries(values).map(([input, typed]) => [
@@ -99,7 +99,17 @@ export function valuesFrom<Values extends FilledValues>(
   };
 }
 
-/** Returns the names of all inputs that templates fill in. */
-export function inputsOf(templates: readonly FormTemplate[]): ReadonlySet<string> {
-  return new Set(templates.flatMap(({ values }) => Object.keys(values)));
+/** Returns the values that templates fill in, by input. */
+export function valuesByInput(
+  templates: readonly FormTemplate[],
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const filled = new Map<string, Set<string>>();
+  for (const { values } of templates) {
+    for (const [input, value] of Object.entries(values)) {
+      const known = filled.get(input);
+      if (known) known.add(value);
+      else filled.set(input, new Set([value]));
+    }
+  }
+  return filled;
 }

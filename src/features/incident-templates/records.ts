@@ -63,13 +63,14 @@ function withComponents(
 ): TemplateRecord[] {
   if (rows.length === 0) return [];
   const templateIds = JSON.stringify(rows.map(({ row }) => row.id));
-  const byTemplate = Map.groupBy(
-    listComponentsOfTemplates(reader, { templateIds }),
-    ({ templateId }) => templateId,
+  const byTemplate = new Map(
+    listComponentsOfTemplates(reader, { templateIds }).map(({ templateId, statuses }) => [
+      templateId,
+      JSON.parse(statuses) as Record<string, NamedStatus>,
+    ]),
   );
   return rows.map(({ row, pageSlug }) => {
-    const named = byTemplate.get(row.id) ?? [];
-    const components = new Map(named.map(({ componentId, status }) => [componentId, status]));
+    const components = new Map(Object.entries(byTemplate.get(row.id) ?? {}));
     return { row, pageSlug, components };
   });
 }

@@ -81,15 +81,15 @@ export const countTemplates = selectOne((orm, $: { pageId: string | null }) =>
 );
 
 /**
- * Lists the component statuses of templates (`templateIds`: a JSON list), in the order of the page.
- * Deleted components are left out.
+ * Lists the component statuses of templates (`templateIds`: a JSON list), each as a JSON object by
+ * component id in the order of the page. Deleted components are left out. One row per template is
+ * several times faster to read than one per component.
  */
 export const listComponentsOfTemplates = selectMany((orm, $: { templateIds: string }) =>
   orm
     .select({
       templateId: incidentTemplateComponents.templateId,
-      componentId: incidentTemplateComponents.componentId,
-      status: incidentTemplateComponents.status,
+      statuses: sql<string>`json_group_object(${incidentTemplateComponents.componentId}, ${incidentTemplateComponents.status} ORDER BY ${components.position}, ${components.id})`,
     })
     .from(incidentTemplateComponents)
     .innerJoin(components, eq(components.id, incidentTemplateComponents.componentId))
@@ -99,5 +99,5 @@ export const listComponentsOfTemplates = selectMany((orm, $: { templateIds: stri
         isNull(components.deletedAt),
       ),
     )
-    .orderBy(asc(components.position), asc(components.id)),
+    .groupBy(incidentTemplateComponents.templateId),
 );
