@@ -22,6 +22,8 @@ interface SearchFormProps {
   hidden?: Readonly<Record<string, string>>;
   /** `FilterSelect`s and `FilterDate`s. */
   children?: ComponentChildren;
+  /** True with `FilterDate`s: with several texts, a browser submits a form only by its button. */
+  hasDates?: boolean;
   /** True if a filter is active. */
   isFiltered?: boolean;
 }
@@ -29,6 +31,7 @@ interface SearchFormProps {
 /** Search of a list by query parameters, so that its address can be shared. */
 export function SearchForm(props: SearchFormProps) {
   const { action, value, label, placeholder, hidden = {}, children, isFiltered = false } = props;
+  const { hasDates = false } = props;
   const rest = new URLSearchParams(hidden).toString();
   return (
     <form
@@ -52,7 +55,13 @@ export function SearchForm(props: SearchFormProps) {
         autocomplete="off"
       />
       {children}
-      <Button>Search</Button>
+      {hasDates ? (
+        <Button>Search</Button>
+      ) : (
+        <noscript>
+          <Button>Search</Button>
+        </noscript>
+      )}
       {value === "" && !isFiltered ? null : (
         <a class="search-clear" href={safeHref(rest === "" ? action : `${action}?${rest}`)}>
           Show all
@@ -70,7 +79,7 @@ interface FilterSelectProps {
   value: string;
 }
 
-/** Select that filters a list, in a `SearchForm`. */
+/** Select that filters a list. A change submits its form. */
 export function FilterSelect({ label, name, options, value }: FilterSelectProps) {
   const id = fieldId(name);
   return (
@@ -78,7 +87,15 @@ export function FilterSelect({ label, name, options, value }: FilterSelectProps)
       <label class="visually-hidden" for={id}>
         {label}
       </label>
-      <Select options={options} selected={value} id={id} name={name} title={label} />
+      <Select
+        options={options}
+        selected={value}
+        id={id}
+        name={name}
+        title={label}
+        autocomplete="off"
+        data-submits
+      />
     </div>
   );
 }

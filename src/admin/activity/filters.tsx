@@ -40,6 +40,7 @@ export function ActivityFilters({ list }: { list: ActivityListing }) {
       label="Search by summary, actor, action, id or address"
       placeholder="Search activity"
       isFiltered={hasFilter(filter)}
+      hasDates
     >
       <FilterSelect
         label="Actor"

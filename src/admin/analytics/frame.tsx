@@ -55,7 +55,9 @@ export function AnalyticsFrame(props: AnalyticsFrameProps) {
               value={selection.span}
             />
           ) : null}
-          <Button>Show</Button>
+          <noscript>
+            <Button>Show</Button>
+          </noscript>
         </form>
       ) : null}
       {children}

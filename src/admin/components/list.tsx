@@ -45,6 +45,9 @@ interface ComponentListProps {
   rejection?: string | undefined;
 }
 
+/** Number of components from which a list can be searched. */
+const SEARCHED_FROM = 10;
+
 /** List of the components of one page. */
 export function ComponentList(props: ComponentListProps) {
   const { pages, page, listing, role, search, rejection } = props;
@@ -61,7 +64,7 @@ export function ComponentList(props: ComponentListProps) {
         Components of <a href={`/status/${page.slug}`}>{page.name}</a>, in the order of the page.
       </PageHead>
       {rejection === undefined ? null : <FormNotice>{rejection}</FormNotice>}
-      {isEmpty && pages.length < 2 ? null : (
+      {pages.length < 2 && search === "" && components.length < SEARCHED_FROM ? null : (
         <div class="card list-search">
           <Tools {...props} count={found.components.length} />
         </div>

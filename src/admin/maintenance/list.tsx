@@ -118,7 +118,9 @@ function Filters({ list: { pages, page } }: { list: MaintenanceListing }) {
   return (
     <form class="search" method="get" action={MAINTENANCE_PATH}>
       <PageFilter pages={pages} page={page} />
-      <Button>Show</Button>
+      <noscript>
+        <Button>Show</Button>
+      </noscript>
     </form>
   );
 }

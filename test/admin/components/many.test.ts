@@ -73,8 +73,10 @@ describe("the list of components", () => {
     await using site = await createSite();
     const open = async (query: string) =>
       readHtml((await site.app.call(`${LIST}${query}`, { session: site.session })).text);
+    expect((await open("")).texts(".list-count")).toEqual([]);
+    await site.add(Array.from({ length: 8 }, (_, index) => `Shard ${index}`).join("\n"));
     const whole = await open("");
-    expect(whole.texts(".list-count")).toEqual(["2 components"]);
+    expect(whole.texts(".list-count")).toEqual(["10 components"]);
     expect(whole.attributes("[data-order]", "data-order").length).toBeGreaterThan(0);
     const found = await open("?q=WEB");
     expect(found.texts(".list-count")).toEqual(["1 component"]);
