@@ -142,9 +142,11 @@ async function openDialog(link, event) {
   const dialog = document.createElement("dialog");
   dialog.setAttribute("aria-labelledby", body.querySelector("h1").id);
   dialog.append(document.adoptNode(body), closeButton());
+  // A key opens a dialog from anywhere. Some browsers do not focus a link that is clicked.
+  const { activeElement: focused, body: page } = document;
   dialog.addEventListener("close", () => {
     dialog.remove();
-    link.focus();
+    (focused && focused !== page && focused.isConnected ? focused : link).focus();
   });
   document.body.append(dialog);
   enhance(dialog);

@@ -42,6 +42,20 @@ describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
     await dialog.waitFor({ state: "detached" });
   }, 60_000);
 
+  test("the focus returns to where it was before a key", async () => {
+    const page = await open("keys");
+    const link = page.getByRole("main").getByRole("link").first();
+    for (const key of ["/", "?"]) {
+      await link.focus();
+      await page.keyboard.press(key);
+      const dialog = page.getByRole("dialog");
+      await dialog.waitFor();
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+      expect(await link.evaluate((element) => element === document.activeElement)).toBe(true);
+    }
+  }, 60_000);
+
   test("Enter opens nothing while an input method is used, and no earlier result", async () => {
     const page = await open("keys");
     const path = new URL(page.url()).pathname;
