@@ -79,7 +79,7 @@ interface FilterSelectProps {
   value: string;
 }
 
-/** Select that filters a list. A change submits its form. */
+/** Select that filters a list, in a `SearchForm` or a `ListToolbar`. A change submits its form. */
 export function FilterSelect({ label, name, options, value }: FilterSelectProps) {
   const id = fieldId(name);
   return (

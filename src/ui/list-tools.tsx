@@ -4,7 +4,6 @@ import { fieldId } from "./field";
 import { HiddenFields } from "./form";
 import { Icon } from "./icons";
 import { safeHref } from "./safe-href";
-import { Select } from "./selects";
 
 interface ListToolbarProps {
   /** Path of this site. The search term is its query parameter `q`. */
@@ -20,7 +19,7 @@ interface ListToolbarProps {
   clearHref: string | undefined;
   /** Number of matching entries as text, such as "12 monitors". */
   count: string;
-  /** `ToolbarSelect`s. */
+  /** `FilterSelect`s that submit the form. */
   children?: ComponentChildren;
 }
 
@@ -55,35 +54,6 @@ export function ListToolbar(props: ListToolbarProps) {
       )}
       <span class="list-count">{count}</span>
     </form>
-  );
-}
-
-interface ToolbarSelectProps {
-  /** Property that the list is filtered by. Only screen readers read it; the selected option shows it. */
-  label: string;
-  name: string;
-  options: readonly { value: string; label: string }[];
-  value: string;
-}
-
-/** Select of a `ListToolbar`. A change submits it. */
-export function ToolbarSelect({ label, name, options, value }: ToolbarSelectProps) {
-  const id = fieldId(name);
-  return (
-    <div class="select">
-      <label class="visually-hidden" for={id}>
-        {label}
-      </label>
-      <Select
-        options={options}
-        selected={value}
-        id={id}
-        name={name}
-        title={label}
-        autocomplete="off"
-        data-submits
-      />
-    </div>
   );
 }
 

@@ -2,7 +2,7 @@ import { WORST_FIRST } from "../../features/monitors";
 import { MONITOR_TYPES, type MonitorState } from "../../domain/monitor-state";
 import { MONITOR_TONES } from "../../domain/tone";
 import { plural } from "../../kernel/text";
-import { ListToolbar, MONITOR_WORDS, Shape, Tabs, ToolbarSelect } from "../../ui";
+import { FilterSelect, ListToolbar, MONITOR_WORDS, Shape, Tabs } from "../../ui";
 import { labelAmong } from "../page-choice";
 import { MONITORS_PATH } from "../paths";
 import { listPath } from "../timeline/list-frame";
@@ -65,7 +65,7 @@ export function MonitorToolbar({ list }: { list: MonitorListing }) {
       }
       count={plural(countOf(list, state), "monitor")}
     >
-      <ToolbarSelect
+      <FilterSelect
         label="Type"
         name="type"
         options={[
@@ -75,7 +75,7 @@ export function MonitorToolbar({ list }: { list: MonitorListing }) {
         value={type ?? ""}
       />
       {tags.length === 0 ? null : (
-        <ToolbarSelect
+        <FilterSelect
           label="Tag"
           name="tag"
           options={[
@@ -86,7 +86,7 @@ export function MonitorToolbar({ list }: { list: MonitorListing }) {
         />
       )}
       {pages.length < 2 ? null : (
-        <ToolbarSelect
+        <FilterSelect
           label="Page"
           name="page"
           options={[

@@ -53,8 +53,6 @@ export { defaultSettings } from "./settings";
 export {
   addTimes,
   knownTime,
-  type Outage,
-  outagesOf,
   type StateSpan,
   type StateTimes,
   timesByInterval,

@@ -16,19 +16,15 @@ export interface StateSpan {
 /** Duration of each state, in ms. */
 export type StateTimes = Readonly<Record<MonitorState, number>>;
 
-/** A time in which a monitor was down. */
-export interface Outage {
+/** Time in which a monitor was down or slow. */
+export interface Trouble {
+  state: "down" | "degraded";
   startedAt: number;
   /** Null while it continues. */
   endedAt: number | null;
   /** Duration so far, if it continues. */
   durationMs: number;
   message: string | null;
-}
-
-/** Time in which a monitor was down or slow. */
-export interface Trouble extends Outage {
-  state: "down" | "degraded";
 }
 
 /** Returns the time in each state within a span; the time before the first span has no state. */
@@ -77,18 +73,9 @@ export function uptimeOf(times: StateTimes): number | null {
 }
 
 /**
- * Returns the outages that overlap a span, uncut, oldest first. `now` is the end of one that
- * continues.
+ * Returns the outages and slow times that overlap a span, uncut, oldest first. The duration of one
+ * that continues ends at `now`.
  */
-export function outagesOf(spans: readonly StateSpan[], within: Span, now: number): Outage[] {
-  return troublesOf(
-    spans.filter(({ state }) => state === "down"),
-    within,
-    now,
-  ).map(({ state: _state, ...outage }) => outage);
-}
-
-/** Returns the outages and slow times that overlap a span, as `outagesOf` does. */
 export function troublesOf(spans: readonly StateSpan[], within: Span, now: number): Trouble[] {
   return joined(spans).flatMap(({ state, startedAt, endedAt, message }) => {
     if (startedAt >= within.to || (endedAt ?? now) <= within.from) return [];

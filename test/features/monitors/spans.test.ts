@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   addTimes,
-  outagesOf,
   type StateSpan,
   timesByInterval,
   timesByState,
+  troublesOf,
   uptimeOf,
 } from "../../../src/features/monitors/spans";
 import { MONITOR_STATES, type MonitorState } from "../../../src/domain/monitor-state";
@@ -133,32 +133,34 @@ describe("outages", () => {
 
   test("outages of a span include those that overlap it, with their full times", () => {
     const spans = [down(10, 100), down(105, 110, "refused"), down(190, 230), down(300, 310)];
-    expect(outagesOf(spans, within, 400)).toEqual([
-      { startedAt: 105, endedAt: 110, durationMs: 5, message: "refused" },
-      { startedAt: 190, endedAt: 230, durationMs: 40, message: null },
+    expect(troublesOf(spans, within, 400)).toEqual([
+      { state: "down", startedAt: 105, endedAt: 110, durationMs: 5, message: "refused" },
+      { state: "down", startedAt: 190, endedAt: 230, durationMs: 40, message: null },
     ]);
   });
 
   test("an open outage lasts until now", () => {
-    expect(outagesOf([down(150, null)], within, 180)).toEqual([
-      { startedAt: 150, endedAt: null, durationMs: 30, message: null },
+    expect(troublesOf([down(150, null)], within, 180)).toEqual([
+      { state: "down", startedAt: 150, endedAt: null, durationMs: 30, message: null },
     ]);
   });
 
   test("adjacent outages are one, with the first reason", () => {
-    const result = outagesOf(
+    const result = troublesOf(
       [down(120, 130, "refused"), down(130, null, "timed out")],
       within,
       140,
     );
-    expect(result).toEqual([{ startedAt: 120, endedAt: null, durationMs: 20, message: "refused" }]);
+    expect(result).toEqual([
+      { state: "down", startedAt: 120, endedAt: null, durationMs: 20, message: "refused" },
+    ]);
   });
 
   test("the total of outages equals the time in which the monitor was down", () => {
     fc.assert(
       fc.property(timelines, (spans) => {
-        const total = outagesOf(spans, { from: 0, to: END }, END)
-          .filter(({ startedAt }) => startedAt < END)
+        const total = troublesOf(spans, { from: 0, to: END }, END)
+          .filter(({ state, startedAt }) => state === "down" && startedAt < END)
           .reduce(
             (sum, { startedAt, endedAt }) => sum + Math.min(endedAt ?? END, END) - startedAt,
             0,

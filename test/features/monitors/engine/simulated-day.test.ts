@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type CheckRow, listSpans } from "../../../../src/features/monitors/checks-store";
 import { retentionOf, rollUp, ROLL_UP_DELAY_MS } from "../../../../src/features/monitors/rollup";
-import { outagesOf, timesByState, uptimeOf } from "../../../../src/features/monitors/spans";
+import { timesByState, troublesOf, uptimeOf } from "../../../../src/features/monitors/spans";
 import type { MonitorRow } from "../../../../src/features/monitors/store";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDay } from "../../../../src/kernel/time";
 import { listCausesOfPage } from "../../../support/causes";
@@ -118,7 +118,9 @@ test("the data of 200 monitors over a day equals a recount of all results", asyn
     const spans = listSpans(db, all).map(({ row }) => row);
     const within = { from: first, to: now };
     expect(
-      outagesOf(spans, within, now).map(({ startedAt: from, endedAt: to }) => ({ from, to })),
+      troublesOf(spans, within, now)
+        .filter(({ state }) => state === "down")
+        .map(({ startedAt: from, endedAt: to }) => ({ from, to })),
     ).toEqual(desired);
 
     const downMs = desired.reduce((sum, { from, to }) => sum + (to ?? now) - from, 0);
