@@ -19,7 +19,7 @@ import { Side, TabBar } from "./sidebar";
 
 interface ScreenProps {
   title: string;
-  /** That of the system by default. */
+  /** Theme of this browser; that of the system by default. */
   theme?: Theme | undefined;
   user: { name: string; email: string; role: Role };
   nav: readonly NavGroup[];
@@ -95,7 +95,7 @@ function Bar({ now, livePath }: Pick<ScreenProps, "now" | "livePath">) {
 interface PlainScreenProps {
   /** Title, also used as heading. */
   title: string;
-  /** That of the system by default. */
+  /** Theme of this browser; that of the system by default. */
   theme?: Theme | undefined;
   assets: LinkedAssets;
   children: ComponentChildren;

@@ -11,8 +11,8 @@ const TAG_LENGTH = 32;
 const VOLATILE = /<div class="bar"[^>]*>[\s\S]*?<\/div>|<input type="hidden"[^>]*>/g;
 
 /**
- * Returns true for a request that a script sends without an action of a person. It does not count as a use of the
- * session and does not take pending messages.
+ * Returns true for a request that a script sends without an action of a person. It does not count as a use
+ * of the session and does not take pending messages.
  */
 export function isLiveRefresh({ method, headers }: Request): boolean {
   return method === "GET" && headers.has(LIVE_HEADER);

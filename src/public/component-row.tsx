@@ -55,7 +55,7 @@ export const renderRow: RenderRow = (props) => {
   };
 };
 
-/** Icons would be missing in the page's sprite, since cached rows are added after it. */
+/** Row of a component. It must not have icons: cached rows are added after the page's sprite is made. */
 function ComponentRow(props: ComponentRowProps & { runs: readonly DayRun[] | undefined }) {
   const { component, days, latency, runs } = props;
   const { name, description, status } = component;

@@ -11,7 +11,7 @@ const HOUR = 60 * 60_000;
 const NEW_PAGE = "/admin/pages/new";
 const LIVE = { "allclear-live": "1" };
 
-/** Asks for a screen as its script does. */
+/** Requests a screen as the script does. */
 function refresh(app: TestApp, path: string, session: string, etag = "") {
   return app.call(path, { session, headers: { ...LIVE, "if-none-match": etag } });
 }

@@ -3,7 +3,7 @@ import type { AppContext } from "../../src/context";
 import { type Backups, createBackups } from "../../src/features/backups";
 import { temporaryFolder } from "./temporary-folder";
 
-/** Backups of a database in memory, which no other process can copy: this one does. */
+/** Creates backups that this process copies, since no other process can read a database in memory. */
 export function createTestBackups(ctx: AppContext): Disposable & { backups: Backups } {
   let folder: ReturnType<typeof temporaryFolder> | undefined;
   const backups = createBackups(ctx, {

@@ -14,7 +14,7 @@ export async function openScreen(site: BrowserSite, path: string, session: strin
   return { ...visit, asked };
 }
 
-/** Lets the time of a screen pass until it has asked for itself. */
+/** Advances the clock of a screen until it has refreshed itself. */
 export async function turn(page: Page, ms = 4_000) {
   const answer = page.waitForResponse(
     (response) => "allclear-live" in response.request().headers(),

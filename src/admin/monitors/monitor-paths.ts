@@ -2,7 +2,7 @@ import type { MonitorType } from "../../domain/monitor-state";
 import { MONITORS_PATH, monitorPath } from "../paths";
 
 export const NEW_MONITOR_PATH = `${MONITORS_PATH}/new`;
-/** Path of the form that acts on chosen monitors. */
+/** Path of the form that acts on selected monitors. */
 export const SELECTED_MONITORS_PATH = `${MONITORS_PATH}/selected`;
 
 /** Returns the path of the form for a new monitor of a type. */

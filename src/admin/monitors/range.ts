@@ -68,10 +68,10 @@ function stepFor(minMs: number, lengthMs: number, intervalMs: number): number {
  * and `to`, the times of a part that was zoomed into. Invalid ones are ignored. `intervalMs` is the
  * interval of the checks.
  */
-export function readRange(query: Query, now: number, kept: Retention, intervalMs = 0): Range {
+export function readRange(query: Query, now: number, retention: Retention, intervalMs = 0): Range {
   const name = RANGE_NAMES.find((each) => each === query["range"]) ?? "24h";
   const zoomed = readZoom(query, now);
-  if (zoomed) return zoomedRange(name, zoomed, now - zoomed.from, kept, intervalMs);
+  if (zoomed) return zoomedRange(name, zoomed, now - zoomed.from, retention, intervalMs);
   const { label, lengthMs, tickMs } = RANGES[name];
   const stepMs = stepFor(RANGES[name].stepMs, lengthMs, intervalMs);
   const span = { from: now - lengthMs, to: now };
@@ -95,12 +95,12 @@ function zoomedRange(
   name: RangeName,
   span: Span,
   ageMs: number,
-  kept: Retention,
+  retention: Retention,
   intervalMs: number,
 ): Range {
   const lengthMs = span.to - span.from;
   const isKept = (step: number) =>
-    step >= DAY_MS || ageMs < (step >= HOUR_MS ? kept.hoursMs : kept.minutesMs);
+    step >= DAY_MS || ageMs < (step >= HOUR_MS ? retention.hoursMs : retention.minutesMs);
   const least = STEPS.find((step) => lengthMs / step <= POINTS_MAX && isKept(step)) ?? DAY_MS;
   const stepMs = stepFor(least, lengthMs, intervalMs);
   const first = Math.floor(span.from / stepMs) * stepMs;

@@ -32,9 +32,9 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
   const { ctx, flashes, monitoring } = deps;
   const area = createArea(deps, MONITORS_PATH, "viewer");
 
-  const kept = retentionOf(ctx.config);
+  const retention = retentionOf(ctx.config);
   const rangeOf = (query: Query, intervalMs?: number) =>
-    readRange(query, ctx.clock.now(), kept, intervalMs);
+    readRange(query, ctx.clock.now(), retention, intervalMs);
   /** Returns the path of a monitor's screen with the range of the query. */
   const homeOf = (id: string, query: Query) => `${monitorPath(id)}${rangeQuery(rangeOf(query))}`;
 

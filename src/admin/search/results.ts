@@ -38,7 +38,7 @@ import { NEW_WEBHOOK_PATH } from "../webhooks/webhook-paths";
 const RESULTS_MAX = 6;
 
 /** Object, screen or action that matches a search. */
-export interface SearchResult {
+interface SearchResult {
   href: string;
   name: string;
   /** Kind, place or state, such as "Operational · Northwind". */
