@@ -12,7 +12,7 @@ import {
   PageHead,
   FormNotice,
   StatusLabel,
-  ToolbarSelect,
+  FilterSelect,
 } from "../../ui";
 import { labelAmong } from "../page-choice";
 import { NoMatch } from "../timeline/list-frame";
@@ -228,7 +228,7 @@ function Tools({ pages, page, search, count }: ComponentListProps & { count: num
       count={plural(count, "component")}
     >
       {isSwitch ? (
-        <ToolbarSelect
+        <FilterSelect
           label="Page"
           name="page"
           options={pages.map((one) => ({ value: one.slug, label: labelAmong(pages, one) }))}
