@@ -23,7 +23,7 @@ describeWithBrowser("two hundred monitors", (browser) => {
       }
       const session = await app.signedIn("admin");
       const { page, errors } = await site.visit("/admin/monitors", { session, ...options });
-      await page.getByRole("checkbox", { name: "Choose Probe 0", exact: true }).check();
+      await page.getByRole("checkbox", { name: "Select Probe 0", exact: true }).check();
       await page.getByRole("checkbox", { name: "All 200" }).check();
       await page.getByRole("button", { name: "Tag", exact: true }).click();
       await page.getByLabel("Tag", { exact: true }).fill("night");
@@ -31,7 +31,7 @@ describeWithBrowser("two hundred monitors", (browser) => {
       await page.getByText("200 monitors are tagged").waitFor();
 
       await page.goto(`${site.origin}/admin/monitors?tag=even`);
-      await page.getByRole("checkbox", { name: "Choose Probe 0", exact: true }).check();
+      await page.getByRole("checkbox", { name: "Select Probe 0", exact: true }).check();
       await page.getByRole("checkbox", { name: "All 100" }).check();
       await page.getByRole("button", { name: "Pause", exact: true }).click();
       await page.getByText("100 monitors are paused.").waitFor();
