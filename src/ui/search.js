@@ -80,6 +80,9 @@ async function showFound(place, field) {
     const list = place.querySelector("[data-found]");
     const focused = list.contains(document.activeElement) && document.activeElement.href;
     list.replaceChildren(...found.childNodes);
+    // The element stays, since screen readers announce only changes of an element that they know.
+    const [none, wanted] = [place, page].map((root) => root.querySelector("[data-found-none]"));
+    none.textContent = wanted.textContent;
     if (focused) (Array.from(all("a", list)).find(({ href }) => href === focused) ?? field).focus();
     return true;
   } catch {

@@ -83,6 +83,21 @@ describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
     await page.keyboard.press("Enter");
     await waitForPath(page, /^\/admin\/search$/);
     expect(new URL(page.url()).searchParams.get("q")).toBe("analytics");
+    await page.unrouteAll();
+  }, 60_000);
+
+  test("a search without results is announced by an element that was there before", async () => {
+    const page = await open("keys");
+    await page.keyboard.press("/");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("searchbox").waitFor();
+    const status = await dialog.getByRole("status").elementHandle();
+    await page.keyboard.type("nothing has this name");
+    await dialog.getByText("Nothing was found for “nothing has this name”.").waitFor();
+    expect(await status?.evaluate((element) => element.isConnected && element.textContent)).toBe(
+      "Nothing was found for “nothing has this name”.",
+    );
+    expect(await dialog.getByRole("listitem").count()).toBe(0);
   }, 60_000);
 
   test("results that arrive late keep the focus on the same link", async () => {
@@ -104,6 +119,7 @@ describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
     answered.resolve();
     await dialog.getByRole("link", { name: "Monitors" }).waitFor({ state: "detached" });
     expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("Analytics");
+    await page.unrouteAll();
   }, 60_000);
 
   test("a key with Control and Shift belongs to the browser", async () => {

@@ -38,11 +38,11 @@ export function Search({ search, groups }: SearchProps) {
         </label>
         <Button>Search</Button>
       </form>
+      <p class="found-none" role="status" data-found-none>
+        {groups.length === 0 ? `Nothing was found for “${search}”.` : ""}
+      </p>
       <div class="found" data-found>
         <Results groups={groups} />
-        <p class="found-none" role="status">
-          {groups.length === 0 ? `Nothing was found for “${search}”.` : ""}
-        </p>
       </div>
       <p class="search-foot">
         <a href={SHORTCUTS_PATH} data-dialog data-scripted hidden>
