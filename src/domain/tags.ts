@@ -15,7 +15,7 @@ export const TagText = LineText({ ...options, isTrimmed: true });
 export const TagsInput = TextSet(TagText, {
   maxItems: TAGS_MAX,
   description:
-    "Labels that only the dashboard and this API show. Tags that differ only in case are the same.",
+    "Labels that visitors never see: the dashboard, this API and webhooks of monitors show them. Tags that differ only in case are the same.",
 });
 
 /** Tag in a filter. */
