@@ -100,13 +100,13 @@ describe("requests without a session", () => {
     expect(answer.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("a form without a session is answered with a page that says nothing was changed", async () => {
+  test("a form without a session is answered with a page that says that nothing was saved", async () => {
     await using app = await createTestApp();
     const form = { name: "x" };
     const answer = await app.call("/admin/settings/keys/new", { form, headers: HTML });
     expect(answer.status).toBe(401);
     expect(answer.headers.get("content-type")).toStartWith("text/html");
-    expect(answer.text).toContain("Nothing was changed");
+    expect(answer.text).toContain("Nothing was saved");
     expect(answer.headers.get("www-authenticate")).toContain("Cookie");
   });
 });
