@@ -19,10 +19,4 @@ export {
   updateById,
 } from "./statements";
 export type { StorageState } from "./storage-watch";
-export {
-  hasWords,
-  type PartSearch,
-  type SearchedWords,
-  searchInParts,
-  wordsOf,
-} from "./word-search";
+export { declareSearch, isFound, type PartSearch, wordsOf } from "./word-search";

@@ -1,7 +1,8 @@
-import { type SQL, sql } from "drizzle-orm";
+import { and, desc, gte, lt, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { NEWEST } from "../domain/ids";
 import { WHOLE_TURN } from "../kernel/in-slices";
-import type { Reader } from "./statements";
+import { type Reader, selectOne } from "./statements";
 
 /** Longest search, in UTF-16 code units. Longer ones are cut. */
 const SEARCH_MAX = 200;
@@ -10,7 +11,7 @@ const WORDS_MAX = 8;
 /** Rows searched in one turn of the event loop: about 20 ms for eight words. */
 const ROWS_PER_TURN = 4_000;
 
-/** Parameters of `hasWords`. */
+/** Parameters of `isFound`. */
 export interface SearchedWords {
   /** JSON list of different words. */
   words: string;
@@ -31,50 +32,56 @@ export function wordsOf(search: string): SearchedWords {
 }
 
 /** Condition that a text contains each of the words, in any order, case-insensitive for ASCII. */
-export function hasWords(text: SQL, $: SearchedWords): SQL {
+function hasWords(text: SQL, $: SearchedWords): SQL {
   return sql`instr(lower(${text}), lower(${$.longest})) > 0
     AND NOT EXISTS (SELECT 1 FROM json_each(${$.words}) AS word
     WHERE instr(lower(${text}), lower(word.value)) = 0)`;
 }
 
-/** Part of a table: the rows with ids from `from` on, below `before`. */
-interface Part {
-  from: string;
-  before: string;
+/** Query for the rows of one part of a table: those with ids from `from` on, below `before`. */
+export type PartSearch = SearchedWords & { from: string; before: string; limit: number };
+
+/** Condition that a row belongs to a part of its table, and that its text contains each of the words. */
+export function isFound(id: SQLiteColumn, text: SQL, $: PartSearch): SQL | undefined {
+  return and(gte(id, $.from), lt(id, $.before), hasWords(text, $));
 }
 
-/** Query for the rows of one part of a table. */
-export type PartSearch = SearchedWords & Part & { limit: number };
-
-interface SearchedTable<Row> {
+/**
+ * Declares the search of a table by words (`wordsOf`). It takes several turns of the event loop, from the highest id
+ * on, and returns the first rows: in the order of `compare`, by descending id without it. `searchPart` lists the
+ * first rows of a part in that order.
+ */
+export function declareSearch<Row>(
+  table: SQLiteTable & { id: SQLiteColumn },
+  searchPart: (reader: Reader, params: PartSearch) => Row[],
+  compare?: (a: Row, b: Row) => number,
+) {
   /** Finds the id that is `rows` places below an id. */
-  findBoundary: (
+  const findBoundary = selectOne((orm, $: { before: string; rows: number }) =>
+    orm
+      .select({ id: sql<string>`${table.id}` })
+      .from(table)
+      .where(lt(table.id, $.before))
+      .orderBy(desc(table.id))
+      .limit(1)
+      .offset($.rows),
+  );
+  return function* search(
     reader: Reader,
-    params: { before: string; rows: number },
-  ) => { id: string } | undefined;
-  /** Lists the first rows of a part with the words, in the order of the result. */
-  searchPart: (reader: Reader, params: PartSearch) => Row[];
-  /** Order of the result; by descending id if omitted. */
-  compare?: (a: Row, b: Row) => number;
-}
-
-/** Searches a table in several turns of the event loop, from the highest id on, and returns the first rows. */
-export function* searchInParts<Row>(
-  reader: Reader,
-  { findBoundary, searchPart, compare }: SearchedTable<Row>,
-  query: SearchedWords & { limit: number },
-): Generator<number, Row[]> {
-  const { limit } = query;
-  let found: Row[] = [];
-  let before = NEWEST;
-  for (;;) {
-    const from = findBoundary(reader, { before, rows: ROWS_PER_TURN })?.id ?? "";
-    found.push(...searchPart(reader, { ...query, from, before }));
-    if (compare) found.sort(compare);
-    found = found.slice(0, limit);
-    const isEnough = !compare && found.length === limit;
-    if (from === "" || isEnough) return found;
-    before = from;
-    yield WHOLE_TURN;
-  }
+    query: SearchedWords & { limit: number },
+  ): Generator<number, Row[]> {
+    const { limit } = query;
+    let found: Row[] = [];
+    let before = NEWEST;
+    for (;;) {
+      const from = findBoundary(reader, { before, rows: ROWS_PER_TURN })?.id ?? "";
+      found.push(...searchPart(reader, { ...query, from, before }));
+      if (compare) found.sort(compare);
+      found = found.slice(0, limit);
+      const isEnough = !compare && found.length === limit;
+      if (from === "" || isEnough) return found;
+      before = from;
+      yield WHOLE_TURN;
+    }
+  };
 }

@@ -1,28 +1,10 @@
 /* Search of components on all pages. Not hot: every component is read once, in parts. */
-import { and, asc, desc, eq, gte, isNull, lt, sql } from "drizzle-orm";
-import {
-  hasWords,
-  type PartSearch,
-  type Reader,
-  type SearchedWords,
-  searchInParts,
-  selectMany,
-  selectOne,
-} from "../../db";
+import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { declareSearch, isFound, type PartSearch, selectMany } from "../../db";
 import { components } from "../../db/tables/components";
 import { pages } from "../../db/tables/pages";
 
 const foldedName = sql<string>`lower(${components.name})`;
-
-const findBoundary = selectOne((orm, $: { before: string; rows: number }) =>
-  orm
-    .select({ id: components.id })
-    .from(components)
-    .where(lt(components.id, $.before))
-    .orderBy(desc(components.id))
-    .limit(1)
-    .offset($.rows),
-);
 
 const searchPart = selectMany((orm, $: PartSearch) =>
   orm
@@ -37,11 +19,10 @@ const searchPart = selectMany((orm, $: PartSearch) =>
     .innerJoin(pages, eq(pages.id, components.pageId))
     .where(
       and(
-        gte(components.id, $.from),
-        lt(components.id, $.before),
         isNull(components.deletedAt),
         isNull(pages.deletedAt),
-        hasWords(
+        isFound(
+          components.id,
           sql`${components.name} || ' ' || ${pages.name} || ' ' || ${components.ref} || ' ' || ${components.id}`,
           $,
         ),
@@ -62,6 +43,4 @@ function compare(a: Found, b: Found): number {
 /**
  * Lists the components whose name, page, ref or id contains the words (`wordsOf`), by name, in several turns.
  */
-export function searchComponents(reader: Reader, query: SearchedWords & { limit: number }) {
-  return searchInParts(reader, { findBoundary, searchPart, compare }, query);
-}
+export const searchComponents = declareSearch(components, searchPart, compare);

@@ -1,26 +1,8 @@
 /* Search of monitors. Not hot: every monitor is read once, in parts. */
-import { and, asc, desc, eq, gte, isNull, lt, sql } from "drizzle-orm";
-import {
-  hasWords,
-  type PartSearch,
-  type Reader,
-  type SearchedWords,
-  searchInParts,
-  selectMany,
-  selectOne,
-} from "../../db";
+import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { declareSearch, isFound, type PartSearch, selectMany } from "../../db";
 import { monitors, monitorStates } from "../../db/tables/monitors";
 import { address, foldedName, rank } from "./overview-store";
-
-const findBoundary = selectOne((orm, $: { before: string; rows: number }) =>
-  orm
-    .select({ id: monitors.id })
-    .from(monitors)
-    .where(lt(monitors.id, $.before))
-    .orderBy(desc(monitors.id))
-    .limit(1)
-    .offset($.rows),
-);
 
 const componentNames = sql`(SELECT group_concat(c.name, ' ') FROM monitor_components AS mc
   JOIN components AS c ON c.id = mc.component_id
@@ -33,10 +15,9 @@ const searchPart = selectMany((orm, $: PartSearch) =>
     .innerJoin(monitorStates, eq(monitorStates.monitorNum, monitors.num))
     .where(
       and(
-        gte(monitors.id, $.from),
-        lt(monitors.id, $.before),
         isNull(monitors.deletedAt),
-        hasWords(
+        isFound(
+          monitors.id,
           sql`${monitors.name} || ' ' || ${address} || ' ' || ${monitors.id} || ' ' || coalesce(${componentNames}, '')`,
           $,
         ),
@@ -59,6 +40,4 @@ function compare(a: Found, b: Found): number {
  * Lists the monitors whose name, address, id or components contain the words (`wordsOf`), worst first, in several
  * turns.
  */
-export function searchMonitors(reader: Reader, query: SearchedWords & { limit: number }) {
-  return searchInParts(reader, { findBoundary, searchPart, compare }, query);
-}
+export const searchMonitors = declareSearch(monitors, searchPart, compare);
