@@ -50,7 +50,7 @@ export function PageFilter({ pages, page }: { pages: readonly Page[]; page: Page
       label="Page"
       name="page"
       options={[
-        { value: "", label: "All pages" },
+        { value: "", label: "Every page" },
         ...pages.map((one) => ({ value: one.slug, label: labelAmong(pages, one) })),
       ]}
       value={page?.slug ?? ""}

@@ -38,7 +38,7 @@ export {
   renderLinkedDocument,
 } from "./documents";
 export { FieldRows, type RowControl } from "./field-rows";
-export { FilterDate, FilterSelect, SearchForm, Toolbar } from "./filters";
+export { FilterDate, FilterSelect } from "./filters";
 export { Actions, DialogForm, Form, HiddenFields } from "./form";
 export { HalfHourBars } from "./half-hour-bars";
 export { DateTimeField, FileField, TextArea, TextField } from "./inputs";
@@ -60,7 +60,7 @@ export { PageHead, Pagination, Tabs } from "./navigation";
 export { ErrorSummary, Flash, FormNotice, Notice } from "./notices";
 export { OrderList, OrderPart, OrderRow } from "./order-list";
 export { Logo, ringIconUrl, StatusRing, Swatch, WordMark } from "./pictures";
-export { Day, RelativeTime } from "./relative-time";
+export { Day, DayTime, RelativeTime } from "./relative-time";
 export { safeHref } from "./safe-href";
 export { SelectField, SelectRows } from "./selects";
 export { Sparkline } from "./sparkline";

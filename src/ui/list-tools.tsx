@@ -6,55 +6,58 @@ import { Icon } from "./icons";
 import { safeHref } from "./safe-href";
 
 interface ListToolbarProps {
-  /** Path of this site. The search term is its query parameter `q`. */
+  /** Path of this site. */
   action: string;
-  /** Search term. */
-  value: string;
-  /** Label of the search field. */
-  label: string;
-  placeholder: string;
+  /** Search field, submitted as `q`; a toolbar without it has only filters. */
+  search?: { value: string; label: string; placeholder: string };
   /** Other query parameters, which the search keeps. */
-  hidden: Readonly<Record<string, string>>;
+  hidden?: Readonly<Record<string, string>>;
   /** Path of the list without search and filters, if there are any. */
-  clearHref: string | undefined;
+  clearHref?: string | undefined;
   /** Number of matching entries as text, such as "12 monitors". */
-  count: string;
-  /** `FilterSelect`s that submit the form. */
+  count?: string | undefined;
+  /** True with `FilterDate`s: with several texts, a browser submits a form only by its button. */
+  hasDates?: boolean;
+  /** True if the toolbar is a card of its own, above its list. */
+  isCard?: boolean;
+  /** `FilterSelect`s, which submit the form, and `FilterDate`s. */
   children?: ComponentChildren;
 }
 
-/** Search and filters at the top of a list's card. Without a script a button submits them. */
+/** Search and filters of a list, at the top of its card. Without a script a button submits them. */
 export function ListToolbar(props: ListToolbarProps) {
-  const { action, value, label, placeholder, hidden, clearHref, count, children } = props;
-  return (
+  const { action, search, hidden, clearHref, count, hasDates, isCard, children } = props;
+  const button = <Button>Show</Button>;
+  const form = (
     <form class="list-tools" role="search" method="get" action={safeHref(action)}>
       <HiddenFields values={hidden} />
-      <label class="with-icon">
-        <Icon name="search" />
-        <span class="visually-hidden">{label}</span>
-        <input
-          class="input"
-          type="search"
-          id={fieldId("q")}
-          name="q"
-          value={value}
-          placeholder={placeholder}
-          title={label}
-          autocomplete="off"
-        />
-      </label>
+      {search === undefined ? null : (
+        <label class="with-icon">
+          <Icon name="search" />
+          <span class="visually-hidden">{search.label}</span>
+          <input
+            class="input"
+            type="search"
+            id={fieldId("q")}
+            name="q"
+            value={search.value}
+            placeholder={search.placeholder}
+            title={search.label}
+            autocomplete="off"
+          />
+        </label>
+      )}
       {children}
-      <noscript>
-        <Button>Show</Button>
-      </noscript>
+      {hasDates ? button : <noscript>{button}</noscript>}
       {clearHref === undefined ? null : (
         <a class="list-clear" href={safeHref(clearHref)}>
           Show all
         </a>
       )}
-      <span class="list-count">{count}</span>
+      {count === undefined ? null : <span class="list-count">{count}</span>}
     </form>
   );
+  return isCard ? <div class="card list-search">{form}</div> : form;
 }
 
 interface BulkBarProps {

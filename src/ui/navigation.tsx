@@ -57,7 +57,10 @@ export function Tabs({ label, items }: TabsProps) {
               {item.shape}
               {item.label}
               {item.count === undefined ? null : (
-                <span class="tab-count">{item.count.toLocaleString("en")}</span>
+                <>
+                  {" "}
+                  <span class="tab-count">{item.count.toLocaleString("en")}</span>
+                </>
               )}
             </a>
           </li>

@@ -20,7 +20,7 @@ describeInBrowser("the Enter key in forms", (site) => {
       await page.getByLabel("Name").fill(`Errors on ${slugs[1]}`);
       await page.keyboard.press("Enter");
       await page.getByText("The incident was published.").waitFor();
-      const made = listIncidents(app.ctx.db, { name: `Errors on ${slugs[1]}`, limit: 2 });
+      const made = listIncidents(app.ctx.db, { search: `Errors on ${slugs[1]}`, limit: 2 });
       expect(made.map(({ row }) => [row.status, row.draft])).toEqual([["investigating", false]]);
       await page.context().close();
     },

@@ -7,15 +7,14 @@ import {
   Day,
   FilterDate,
   FilterSelect,
+  ListToolbar,
   RelativeTime,
   Row,
   RowLink,
-  SearchForm,
   Sparkline,
   StatCard,
   StatCards,
   Table,
-  Toolbar,
 } from "../../src/ui";
 
 interface Example {
@@ -84,28 +83,26 @@ export function GalleryTable({ path, now }: { path: string; now: number }) {
         <StatCard label="unused for 90 days" value={1} href={path} />
         <StatCard label="hit their limit this week" value={12_408} />
       </StatCards>
-      <Toolbar>
-        <SearchForm
-          action={path}
-          value="bot"
-          label="Search by name or scope"
-          placeholder="Search keys"
-          hidden={{ state: "live" }}
-          isFiltered
-        >
-          <FilterSelect
-            label="Page"
-            name="page"
-            value="store"
-            options={[
-              { value: "", label: "All pages" },
-              { value: "store", label: "Store" },
-            ]}
-          />
-          <FilterDate label="From" name="from" value="2026-11-01" />
-        </SearchForm>
-        <span class="muted">5 keys</span>
-      </Toolbar>
+      <ListToolbar
+        action={path}
+        search={{ value: "bot", label: "Search by name or scope", placeholder: "Search keys" }}
+        hidden={{ state: "live" }}
+        clearHref={path}
+        count="5 keys"
+        hasDates
+        isCard
+      >
+        <FilterSelect
+          label="Page"
+          name="page"
+          value="store"
+          options={[
+            { value: "", label: "Every page" },
+            { value: "store", label: "Store" },
+          ]}
+        />
+        <FilterDate label="From" name="from" value="2026-11-01" />
+      </ListToolbar>
       <Table
         caption="API keys"
         columns={[

@@ -44,13 +44,12 @@ const COMPONENTS: Record<string, VNode> = {
     </ui.Form>
   ),
   RadioList: <ui.RadioList {...GROUP} options={[{ ...OPTION, hint: EVIL }]} value={EVIL} />,
-  SearchForm: (
-    <ui.SearchForm
+  ListToolbar: (
+    <ui.ListToolbar
       action="/"
-      value={EVIL}
-      label={EVIL}
-      placeholder={EVIL}
+      search={{ value: EVIL, label: EVIL, placeholder: EVIL }}
       hidden={{ [EVIL]: EVIL }}
+      count={EVIL}
     />
   ),
   Chip: <ui.Chip>{EVIL}</ui.Chip>,

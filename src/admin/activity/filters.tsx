@@ -1,4 +1,4 @@
-import { FilterDate, FilterSelect, SearchForm } from "../../ui";
+import { FilterDate, FilterSelect, ListToolbar } from "../../ui";
 import { ACTIVITY_PATH } from "../paths";
 import { type ActivityFilter, type ActivityListing, hasFilter } from "./listing";
 
@@ -34,12 +34,15 @@ export function ActivityFilters({ list }: { list: ActivityListing }) {
   const [newest] = entries;
   const actorLabel = newest?.actorId === actor ? newest.actorLabel : actor;
   return (
-    <SearchForm
+    <ListToolbar
+      isCard
       action={ACTIVITY_PATH}
-      value={search}
-      label="Search by summary, actor, action, id or address"
-      placeholder="Search activity"
-      isFiltered={hasFilter(filter)}
+      search={{
+        value: search,
+        label: "Search by summary, actor, action, id or address",
+        placeholder: "Search activity",
+      }}
+      clearHref={hasFilter(filter) ? ACTIVITY_PATH : undefined}
       hasDates
     >
       <FilterSelect
@@ -64,7 +67,7 @@ export function ActivityFilters({ list }: { list: ActivityListing }) {
       )}
       <FilterDate label="From" name="from" value={from} />
       <FilterDate label="To" name="to" value={to} />
-    </SearchForm>
+    </ListToolbar>
   );
 }
 

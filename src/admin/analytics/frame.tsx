@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { PageRow } from "../../features/pages";
-import { Button, FilterSelect, PageHead, Tabs } from "../../ui";
+import { FilterSelect, ListToolbar, PageHead, Tabs } from "../../ui";
 import { PageFilter } from "../page-choice";
 import { ANALYTICS_PATH } from "../paths";
 import {
@@ -45,7 +45,7 @@ export function AnalyticsFrame(props: AnalyticsFrameProps) {
         }))}
       />
       {pages.length > 1 || hasSpan ? (
-        <form class="search" method="get" action={path}>
+        <ListToolbar action={path} isCard>
           <PageFilter pages={pages} page={pages.find(({ slug }) => slug === selection.page)} />
           {hasSpan ? (
             <FilterSelect
@@ -55,10 +55,7 @@ export function AnalyticsFrame(props: AnalyticsFrameProps) {
               value={selection.span}
             />
           ) : null}
-          <noscript>
-            <Button>Show</Button>
-          </noscript>
-        </form>
+        </ListToolbar>
       ) : null}
       {children}
       {methods.map(({ of, method }) => (

@@ -65,9 +65,7 @@ export function ComponentList(props: ComponentListProps) {
       </PageHead>
       {rejection === undefined ? null : <FormNotice>{rejection}</FormNotice>}
       {pages.length < 2 && search === "" && components.length < SEARCHED_FROM ? null : (
-        <div class="card list-search">
-          <Tools {...props} count={found.components.length} />
-        </div>
+        <Tools {...props} count={found.components.length} />
       )}
       {isEmpty ? (
         <NoComponents slug={page.slug} canArrange={canArrange} />
@@ -219,10 +217,13 @@ function Tools({ pages, page, search, count }: ComponentListProps & { count: num
   const isSwitch = pages.length > 1;
   return (
     <ListToolbar
+      isCard
       action={COMPONENTS_PATH}
-      value={search}
-      label="Search by name or group"
-      placeholder="Search components"
+      search={{
+        value: search,
+        label: "Search by name or group",
+        placeholder: "Search components",
+      }}
       hidden={isSwitch ? {} : { page: page.slug }}
       clearHref={search === "" ? undefined : componentsOfPagePath(page.slug)}
       count={plural(count, "component")}

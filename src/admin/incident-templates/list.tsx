@@ -9,12 +9,12 @@ import {
   Cell,
   CellNote,
   EmptyState,
+  ListToolbar,
   OneLine,
   PageHead,
   PostButton,
   Row,
   RowLink,
-  SearchForm,
   Section,
   Table,
 } from "../../ui";
@@ -82,15 +82,19 @@ export function TemplateList({ list, role }: { list: TemplateListing; role: Role
           incident. Write one for each problem that you expect.
         </EmptyState>
       ) : (
-        <SearchForm
+        <ListToolbar
+          isCard
           action={INCIDENT_TEMPLATES_PATH}
-          value={search}
-          label="Search by name"
-          placeholder="Search templates"
-          isFiltered={isFiltered}
+          search={{
+            value: search,
+            label: "Search by template or incident name",
+            placeholder: "Search templates",
+          }}
+          clearHref={isFiltered ? INCIDENT_TEMPLATES_PATH : undefined}
+          count={plural(templates.length, "template")}
         >
           <PageFilter pages={pages} page={page} />
-        </SearchForm>
+        </ListToolbar>
       )}
       {templates.length > 0 ? (
         <Table columns={COLUMNS} caption="Incident templates">

@@ -1,6 +1,17 @@
 import { INCIDENTS_PATH, incidentPath } from "../paths";
+import { listPath } from "../timeline/list-frame";
 
 export const REPORT_PATH = `${INCIDENTS_PATH}/new`;
+
+/** Returns the path of the form for a new incident on a page (slug), with its affected components (ids). */
+export function reportPath(preset: {
+  page?: string | undefined;
+  components?: readonly string[];
+}): string {
+  const { page, components = [] } = preset;
+  const component = components.join(",") || undefined;
+  return listPath(REPORT_PATH, { page, component });
+}
 
 /** Returns the paths of an incident's screens and forms. */
 export function pathsOfIncident(id: string) {

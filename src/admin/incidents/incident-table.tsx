@@ -2,26 +2,26 @@ import { IMPACT_TONES } from "../../domain/tone";
 import type { IncidentRecord } from "../../features/incidents";
 import { HOUR_MS, toIso } from "../../kernel/time";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../public/words";
-import { moreThan } from "../../public/text";
+import { Names } from "../../public/text";
 import {
-  Cell,
-  CellNote,
   Chip,
+  DayTime,
+  DenseRow,
+  DenseTable,
+  FigureCell,
+  NameCell,
   RelativeTime,
-  OneLine,
-  Row,
-  RowLink,
-  State,
-  Table,
-  WithChip,
+  Shape,
+  TextCell,
 } from "../../ui";
 import { incidentPath } from "../paths";
 
 const COLUMNS = [
   { label: "Incident" },
+  { label: "Impact", isSecondary: true },
   { label: "Status" },
-  { label: "Started" },
-  { label: "Last update" },
+  { label: "Duration", isNumeric: true },
+  { label: "Started", isNumeric: true, isSecondary: true },
 ];
 
 /** Components listed by name; further ones are counted. */
@@ -30,7 +30,6 @@ const NAMES_SHOWN = 3;
 const LONG_SILENCE_MS = HOUR_MS;
 
 interface IncidentTableProps {
-  caption: string;
   records: readonly IncidentRecord[];
   /** Page names by id, shown if the incidents belong to several pages. */
   pageNames?: ReadonlyMap<string, string> | undefined;
@@ -38,9 +37,9 @@ interface IncidentTableProps {
 }
 
 /** Table of incidents, each linked to its screen. */
-export function IncidentTable({ caption, records, pageNames, now }: IncidentTableProps) {
+export function IncidentTable({ records, pageNames, now }: IncidentTableProps) {
   return (
-    <Table columns={COLUMNS} caption={caption}>
+    <DenseTable columns={COLUMNS} caption="Incidents, open ones first" liveId="incident-rows">
       {records.map((record) => (
         <IncidentTableRow
           key={record.row.id}
@@ -49,69 +48,94 @@ export function IncidentTable({ caption, records, pageNames, now }: IncidentTabl
           now={now}
         />
       ))}
-    </Table>
+    </DenseTable>
   );
 }
 
 interface RowProps {
   record: IncidentRecord;
-  pageName: string | undefined;
+  pageName?: string | undefined;
   now: number;
 }
 
 function IncidentTableRow({ record, pageName, now }: RowProps) {
-  const { row, updates } = record;
-  const [newest] = updates;
-  const link = <RowLink href={incidentPath(row.id)}>{row.name}</RowLink>;
-  const notes = [pageName, affected(record)].filter(Boolean);
+  const { id, name, draft, impact, startedAt, resolvedAt } = record.row;
+  const isOpen = resolvedAt === null;
+  const duration = lasting(toIso(startedAt), toIso(resolvedAt ?? now));
+  const word = draft ? "Draft" : IMPACT_WORDS[impact];
   return (
-    <Row>
-      <Cell>
-        {row.draft ? <WithChip chip={<Chip tone="degraded">Draft</Chip>}>{link}</WithChip> : link}
-        {notes.length > 0 ? <CellNote>{notes.join(" · ")}</CellNote> : null}
-      </Cell>
-      <Cell label="Status">
-        <OneLine>{INCIDENT_WORDS[row.status]}</OneLine>
-        <CellNote>
-          <ImpactLabel impact={row.impact} isOver={row.status === "resolved"} />
-        </CellNote>
-      </Cell>
-      <Cell label="Started">
-        <RelativeTime at={toIso(row.startedAt)} now={now} />
-        {row.resolvedAt === null ? null : (
-          <CellNote>for {lasting(toIso(row.startedAt), toIso(row.resolvedAt))}</CellNote>
+    <DenseRow>
+      <NameCell
+        shape={<Shape tone={draft ? "none" : IMPACT_TONES[impact]} />}
+        href={incidentPath(id)}
+        name={name}
+        state={<span class="visually-hidden">, {word}</span>}
+        note={<Notes record={record} pageName={pageName} />}
+      />
+      <TextCell isSecondary>
+        {draft ? <Chip>{word}</Chip> : <Chip tone={IMPACT_TONES[impact]}>{word}</Chip>}
+      </TextCell>
+      <TextCell isMiddle>
+        <Phase record={record} now={now} />
+      </TextCell>
+      <FigureCell>
+        {isOpen && !draft ? (
+          <>
+            <b>{duration}</b>, open
+          </>
+        ) : (
+          duration
         )}
-      </Cell>
-      <Cell label="Last update">
-        {newest ? (
-          <RelativeTime
-            at={toIso(newest.displayAt)}
-            now={now}
-            {...(isQuietTooLong(record, now) ? { tone: "degraded" as const } : {})}
-          />
-        ) : null}
-      </Cell>
-    </Row>
+      </FigureCell>
+      <FigureCell isSecondary>
+        <span class="quiet-text">
+          <DayTime at={toIso(startedAt)} now={now} />
+        </span>
+      </FigureCell>
+    </DenseRow>
   );
 }
 
-/** Returns true if an open, published incident has had no update for an hour. */
-function isQuietTooLong({ row, updates: [newest] }: IncidentRecord, now: number): boolean {
-  if (row.draft || row.status === "resolved" || !newest) return false;
-  return now - newest.displayAt >= LONG_SILENCE_MS;
+/** Status of an incident; while it is open, with the time of its last update. */
+function Phase({ record, now }: RowProps) {
+  const { row, updates } = record;
+  const [newest] = updates;
+  if (row.draft) return <span class="quiet-text">Draft</span>;
+  if (row.status === "resolved" || !newest) return <>{INCIDENT_WORDS[row.status]}</>;
+  return (
+    <>
+      <b>{INCIDENT_WORDS[row.status]}</b>{" "}
+      <span class="quiet-text">
+        <RelativeTime
+          at={toIso(newest.displayAt)}
+          now={now}
+          {...(now - newest.displayAt >= LONG_SILENCE_MS ? { tone: "degraded" as const } : {})}
+        />
+      </span>
+    </>
+  );
 }
 
-/**
- * Impact of an incident, as shape, word and colour while it is open, and as plain text afterwards.
- */
-function ImpactLabel(props: { impact: IncidentRecord["row"]["impact"]; isOver: boolean }) {
-  const { impact, isOver } = props;
-  const tone = IMPACT_TONES[impact];
-  if (isOver) return <OneLine>{IMPACT_WORDS[impact]}</OneLine>;
-  return <State tone={tone}>{IMPACT_WORDS[impact]}</State>;
-}
-
-function affected({ components, isTruncated }: IncidentRecord): string {
-  const names = components.map(({ name }) => name);
-  return names.slice(0, NAMES_SHOWN).join(", ") + moreThan(names.length, NAMES_SHOWN, isTruncated);
+/** Page, components and origin of an incident. */
+function Notes({ record, pageName }: Omit<RowProps, "now">) {
+  const { row, components, isTruncated } = record;
+  const ends = [
+    row.draft && row.source === "monitor" ? "opened by a monitor, not published" : "",
+    row.postmortemPublishedAt === null ? "" : "post-mortem",
+  ];
+  return (
+    <>
+      {pageName === undefined ? null : `${pageName} · `}
+      {components.length === 0 ? (
+        "No components"
+      ) : (
+        <Names
+          names={components.map(({ name }) => name)}
+          max={NAMES_SHOWN}
+          isTruncated={isTruncated}
+        />
+      )}
+      {ends.filter(Boolean).map((text) => ` · ${text}`)}
+    </>
+  );
 }

@@ -13,7 +13,8 @@ import { addEditRoutes } from "./edit-routes";
 import { REPORT_FORM } from "./forms";
 import { REPORT_PATH } from "./incident-paths";
 import { previewIncident } from "./incident-view";
-import { IncidentList, readIncidentList } from "./list";
+import { IncidentList } from "./list";
+import { readIncidentList } from "./listing";
 import { addPostmortemRoutes } from "./postmortem-routes";
 import { fillInTemplate, readReportTemplates, TEMPLATE_BUTTON, valuesFrom } from "./templates";
 

@@ -7,13 +7,13 @@ import {
   CellNote,
   Chip,
   EmptyState,
+  ListToolbar,
   RelativeTime,
   OneLine,
   PageHead,
   Pagination,
   Row,
   RowLink,
-  SearchForm,
   Sparkline,
   StatCard,
   StatCards,
@@ -80,12 +80,16 @@ export function KeyList(props: KeyListProps) {
               />
             ))}
           </StatCards>
-          <SearchForm
+          <ListToolbar
+            isCard
             action={KEYS_PATH}
-            value={search}
-            label="Search by name, scope, creator, id or start of value"
-            placeholder="Search keys"
+            search={{
+              value: search,
+              label: "Search by name, scope, creator, id or start of value",
+              placeholder: "Search keys",
+            }}
             hidden={filter === "all" ? {} : { show: filter }}
+            clearHref={search === "" ? undefined : listPath({ search: "", filter })}
           />
         </>
       ) : null}

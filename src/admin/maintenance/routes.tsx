@@ -9,7 +9,8 @@ import { createArea } from "../screens/area";
 import { FormScreen } from "../screens/form-screen";
 import { addMaintenanceRoutes } from "./detail-routes";
 import { PLAN_FORM } from "./forms";
-import { MaintenanceList, readMaintenanceList } from "./list";
+import { MaintenanceList } from "./list";
+import { readMaintenanceList } from "./listing";
 import { PLAN_PATH } from "./maintenance-paths";
 import { previewMaintenance } from "./maintenance-view";
 

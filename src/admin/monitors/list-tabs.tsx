@@ -51,9 +51,11 @@ export function MonitorToolbar({ list }: { list: MonitorListing }) {
   return (
     <ListToolbar
       action={MONITORS_PATH}
-      value={search}
-      label="Search by name, address or component"
-      placeholder="Name, address or component"
+      search={{
+        value: search,
+        label: "Search by name, address or component",
+        placeholder: "Name, address or component",
+      }}
       hidden={{
         ...(state === undefined ? {} : { state }),
         ...(order === "name" ? { sort: order } : {}),

@@ -42,7 +42,9 @@ interface ListFrameProps extends ListQuery {
   /** Path of the list, and the query parameters of its filters. */
   home: string;
   filters: Readonly<Record<string, string | undefined>>;
-  filterForm: ComponentChildren;
+  /** `Tabs` by state. */
+  tabs: ComponentChildren;
+  toolbar: ComponentChildren;
   /** Link to the form for a new entry, shown to editors. */
   newLink: ComponentChildren;
   role: Role;
@@ -57,29 +59,37 @@ interface ListFrameProps extends ListQuery {
   children: ComponentChildren;
 }
 
-/** Screen of a list: heading, filters, entries or an empty state, and links to its other parts. */
+/** Screen of a list: heading, tabs, and a card with filters, entries and links to its other parts. */
 export function ListFrame(props: ListFrameProps) {
   const { title, home, filters, pages, before, role, isEmpty, firstUse, nextBefore } = props;
   const newLink = roleAllows(role, "editor") && pages.length > 0 ? props.newLink : undefined;
   const isFiltered = Object.values(filters).some(Boolean);
-  const isFirstUse = isEmpty && !isFiltered && before === undefined;
+  if (isEmpty && !isFiltered && before === undefined) {
+    return (
+      <>
+        <PageHead title={title} />
+        {pages.length === 0 ? (
+          <FirstPage role={role} />
+        ) : (
+          <EmptyState title={firstUse.title} action={newLink}>
+            {firstUse.text}
+          </EmptyState>
+        )}
+      </>
+    );
+  }
   return (
     <>
-      <PageHead title={title} actions={isFirstUse ? undefined : newLink} />
-      {isFirstUse ? null : props.filterForm}
-      {props.children}
-      {!isFirstUse ? null : pages.length === 0 ? (
-        <FirstPage role={role} />
-      ) : (
-        <EmptyState title={firstUse.title} action={newLink}>
-          {firstUse.text}
-        </EmptyState>
-      )}
-      {isEmpty && !isFirstUse ? <NoMatch title={props.noMatch} home={home} /> : null}
-      <Pagination
-        newestHref={before === undefined ? undefined : listPath(home, filters)}
-        olderHref={nextBefore ? listPath(home, { ...filters, before: nextBefore }) : undefined}
-      />
+      <PageHead title={title} actions={newLink} />
+      {props.tabs}
+      <div class="card table-card list-card">
+        {props.toolbar}
+        {isEmpty ? <NoMatch title={props.noMatch} home={home} /> : props.children}
+        <Pagination
+          newestHref={before === undefined ? undefined : listPath(home, filters)}
+          olderHref={nextBefore ? listPath(home, { ...filters, before: nextBefore }) : undefined}
+        />
+      </div>
     </>
   );
 }

@@ -6,6 +6,7 @@ export { createIncident } from "./create";
 export { deleteIncident, deleteOpenIncidentsOfPage } from "./delete";
 export { putPostmortem, updateIncident } from "./edit";
 export {
+  countIncidents,
   type IncidentQuery,
   listIncidents,
   listIncidentsById,

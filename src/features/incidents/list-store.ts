@@ -1,6 +1,7 @@
-import { and, asc, desc, eq, gte, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gte, isNull, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db";
 import { incidents, incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
+import type { Impact } from "../../domain/incident-status";
 import {
   isAmongNewest,
   isWithin,
@@ -9,6 +10,7 @@ import {
   type SpanParams,
   textSizes,
 } from "../timeline";
+import { isSearched } from "./search-condition-store";
 import { isOneOf, isPublished, UPDATE_SUMMARY } from "./store";
 
 /* Statements for lists of incidents. */
@@ -129,6 +131,42 @@ export const listNames = selectMany((orm, $: { ids: string }) =>
     .innerJoin(naming, eq(naming.updateId, incidentUpdates.id))
     .where(isOneOf(incidentUpdates.incidentId, $.ids))
     .orderBy(asc(incidentUpdates.displayAt), asc(incidentUpdates.id), asc(naming.componentId)),
+);
+
+/** Counts the incidents of the dashboard's list; null matches everything. A draft is only a draft. */
+export const countRows = selectOne(
+  (
+    orm,
+    $: {
+      pageId: string | null;
+      componentId: string | null;
+      impact: Impact | null;
+      search: string | null;
+    },
+  ) =>
+    orm
+      .select({
+        open: sql<number>`count(*) FILTER (WHERE NOT ${incidents.draft} AND ${incidents.status} <> 'resolved')`,
+        drafts: sql<number>`count(*) FILTER (WHERE ${incidents.draft})`,
+        resolved: sql<number>`count(*) FILTER (WHERE NOT ${incidents.draft} AND ${incidents.status} = 'resolved')`,
+      })
+      .from(incidents)
+      .where(
+        and(
+          isNull(incidents.deletedAt),
+          sql`${incidents.pageId} IN (SELECT id FROM pages WHERE deleted_at IS NULL)`,
+          sql`(${$.pageId} IS NULL OR ${incidents.pageId} = ${$.pageId})`,
+          sql`(${$.impact} IS NULL OR ${incidents.impact} = ${$.impact})`,
+          sql`(${$.componentId} IS NULL OR ${incidents.id} IN
+            (SELECT incident_id FROM incident_update_components WHERE component_id = ${$.componentId}))`,
+          isSearched($),
+        ),
+      ),
+);
+
+/** Counts all incidents, deleted ones included, from an index alone. */
+export const countAllRows = selectOne((orm, _$: Record<string, never>) =>
+  orm.select({ count: sql<number>`count(*)` }).from(incidents),
 );
 
 /** Counts the published open incidents of each page and impact. */

@@ -1,8 +1,15 @@
 import type { Reader } from "../../db";
 import { NEWEST } from "../../domain/ids";
-import type { IncidentStatus } from "../../domain/incident-status";
+import type { Impact, IncidentStatus } from "../../domain/incident-status";
 import { TRUNCATED_COMPONENTS_MAX, listLimits, UPDATES_IN_LISTS } from "../timeline";
-import { listFirstNamings, listNewestUpdates, listRowCounts, listTextSizes } from "./list-store";
+import {
+  countAllRows,
+  countRows,
+  listFirstNamings,
+  listNewestUpdates,
+  listRowCounts,
+  listTextSizes,
+} from "./list-store";
 import {
   affectedBy,
   bodiesOf,
@@ -59,10 +66,13 @@ export interface IncidentQuery {
   status?: IncidentStatus | undefined;
   /** True for incidents that are not resolved, false for resolved ones. */
   isOpen?: boolean | undefined;
-  /** True for drafts only. */
-  isDraft?: true | undefined;
-  /** Part of the name. The case of ASCII letters is ignored. */
-  name?: string | undefined;
+  /** True for drafts only, false for published incidents. */
+  isDraft?: boolean | undefined;
+  impact?: Impact | undefined;
+  /** Id of a component that the incident names. */
+  componentId?: string | undefined;
+  /** Part of the name, or of the name of such a component. The case of ASCII letters is ignored. */
+  search?: string | undefined;
   /** Id of an incident: only older ones match. */
   before?: string | undefined;
   limit: number;
@@ -70,21 +80,43 @@ export interface IncidentQuery {
 
 /** Lists incidents of every page, including drafts, newest first, within the size limit of a document. */
 export function listIncidents(reader: Reader, query: IncidentQuery): IncidentRecord[] {
-  const name = query.name?.trim().slice(0, SEARCH_MAX);
   const incidents = listIncidentRows(reader, {
     pageId: query.pageId ?? null,
-    componentId: null,
+    componentId: query.componentId ?? null,
     status: query.status ?? null,
     open: query.isOpen,
     since: null,
     until: null,
-    draftsToo: 1,
-    draftsOnly: query.isDraft ? 1 : 0,
-    name: name || null,
+    draftsToo: query.isDraft === false ? 0 : 1,
+    draftsOnly: query.isDraft === true ? 1 : 0,
+    impact: query.impact ?? null,
+    search: searchOf(query),
     before: query.before ?? NEWEST,
     limit: query.limit,
   });
   return toDocumentRecords(reader, incidents);
+}
+
+/** Number of incidents up to which the matches of a search are counted, which takes about 20 ms. */
+const COUNTED_MAX = 20_000;
+
+/**
+ * Counts the incidents of `listIncidents`, drafts apart. Undefined for a search or a component among so
+ * many incidents that counting takes too long.
+ */
+export function countIncidents(
+  reader: Reader,
+  query: Pick<IncidentQuery, "pageId" | "impact" | "componentId" | "search">,
+): { open: number; drafts: number; resolved: number } | undefined {
+  const search = searchOf(query);
+  const { pageId = null, componentId = null, impact = null } = query;
+  const isSlow = search !== null || componentId !== null;
+  if (isSlow && (countAllRows(reader, {})?.count ?? 0) > COUNTED_MAX) return undefined;
+  return countRows(reader, { pageId, componentId, impact, search });
+}
+
+function searchOf({ search }: Pick<IncidentQuery, "search">): string | null {
+  return search?.trim().slice(0, SEARCH_MAX) || null;
 }
 
 /** Lists the incidents of a component, drafts included, newest first, without their updates. */

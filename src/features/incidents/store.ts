@@ -22,7 +22,8 @@ import {
 } from "../../db";
 import { incidents, incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
 import { pageAddress, pages } from "../../db/tables/pages";
-import type { IncidentStatus } from "../../domain/incident-status";
+import type { Impact, IncidentStatus } from "../../domain/incident-status";
+import { isSearched } from "./search-condition-store";
 
 export type IncidentRow = typeof incidents.$inferSelect;
 export type UpdateRow = typeof incidentUpdates.$inferSelect;
@@ -101,8 +102,9 @@ interface ListParams {
   draftsToo: number;
   /** 1 for drafts only; else 0. */
   draftsOnly: number;
-  /** Part of the name. */
-  name: string | null;
+  impact: Impact | null;
+  /** Part of the name of the incident, or of a component that it names. */
+  search: string | null;
   /** Id at which the previous page ended: only lower ids match. */
   before: string;
   limit: number;
@@ -124,7 +126,8 @@ function listStatement(by: { page: boolean; component: boolean; open?: boolean |
       isNull(pages.deletedAt),
       or(eq(incidents.draft, false), sql`${$.draftsToo}`),
       or(eq(incidents.draft, true), sql`NOT ${$.draftsOnly}`),
-      sql`(${$.name} IS NULL OR instr(lower(${incidents.name}), lower(${$.name})) > 0)`,
+      isSearched($),
+      sql`(${$.impact} IS NULL OR ${incidents.impact} = ${$.impact})`,
       sql`(${$.status} IS NULL OR ${incidents.status} = ${$.status})`,
       sql`(${$.since} IS NULL OR ${incidents.startedAt} >= ${$.since})`,
       sql`(${$.until} IS NULL OR ${incidents.startedAt} < ${$.until})`,
@@ -188,12 +191,12 @@ const LISTS: ReadonlyMap<string, ListStatement> = new Map(
   ),
 );
 
-type ListQuery = Omit<ListParams, "draftsOnly" | "name"> &
+type ListQuery = Omit<ListParams, "draftsOnly" | "impact" | "search"> &
   Partial<ListParams> & { open: boolean | undefined };
 
 /** Lists incidents, newest first: unresolved ones if `open` is true, resolved ones if it is false. */
 export function listIncidentRows(reader: Reader, { open: isOpen, ...filters }: ListQuery) {
-  const params: ListParams = { draftsOnly: 0, name: null, ...filters };
+  const params: ListParams = { draftsOnly: 0, impact: null, search: null, ...filters };
   const isOpenStatus = params.status !== null && params.status !== "resolved";
   const open = isOpen ?? (isOpenStatus || undefined);
   const list = LISTS.get(nameOf(params.pageId !== null, params.componentId !== null, open));

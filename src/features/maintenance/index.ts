@@ -4,6 +4,7 @@
  */
 export { advanceMaintenance, startMaintenanceClock } from "./clock";
 export {
+  countMaintenance,
   findFirstMaintenanceStart,
   listEndedMaintenance,
   findMaintenances,

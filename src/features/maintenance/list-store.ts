@@ -7,7 +7,8 @@ import {
   maintenanceUpdates,
 } from "../../db/tables/maintenances";
 import { isWithin, newestStartFirst, type SpanParams, textSizes } from "../timeline";
-import { COMPONENT } from "./store";
+import { isSearched } from "./search-condition-store";
+import { COMPONENT, isPendingOfPage } from "./store";
 
 /* Statements for lists of maintenance. */
 
@@ -100,4 +101,40 @@ export const findFirstSummary = selectOne((orm, $: { pageId: string }) =>
     )
     .orderBy(asc(maintenances.startedAt))
     .limit(1),
+);
+
+/**
+ * Finds the first time after `now` at which a pending maintenance of a page is `ahead` from its start, or
+ * its planned start or end is reached. Null if there is none. All in ms.
+ */
+export const findNextEdge = selectOne((orm, $: { pageId: string; now: number; ahead: number }) =>
+  orm
+    .select({
+      at: sql<number | null>`min(CASE
+          WHEN scheduled_for - ${$.ahead} > ${$.now} THEN scheduled_for - ${$.ahead}
+          WHEN scheduled_for > ${$.now} THEN scheduled_for
+          WHEN scheduled_until > ${$.now} THEN scheduled_until
+          END)`,
+    })
+    .from(maintenances)
+    .where(isPendingOfPage($.pageId)),
+);
+
+/** Counts the maintenances of the dashboard's list by part; null matches everything. */
+export const countRows = selectOne((orm, $: { pageId: string | null; search: string | null }) =>
+  orm
+    .select({
+      inProgress: sql<number>`count(*) FILTER (WHERE maintenances.status IN ('in_progress', 'verifying'))`,
+      upcoming: sql<number>`count(*) FILTER (WHERE maintenances.status = 'scheduled')`,
+      past: sql<number>`count(*) FILTER (WHERE maintenances.status IN ('completed', 'cancelled'))`,
+    })
+    .from(maintenances)
+    .where(
+      and(
+        isNull(maintenances.deletedAt),
+        sql`maintenances.page_id IN (SELECT id FROM pages WHERE deleted_at IS NULL)`,
+        sql`(${$.pageId} IS NULL OR maintenances.page_id = ${$.pageId})`,
+        isSearched($),
+      ),
+    ),
 );

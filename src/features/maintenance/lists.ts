@@ -9,7 +9,9 @@ import {
   UPDATES_IN_LISTS,
 } from "../timeline";
 import {
+  countRows,
   findFirstSummary,
+  findNextEdge,
   listEndedSummaries,
   listFirstComponents,
   listRowCounts,
@@ -18,7 +20,6 @@ import {
 } from "./list-store";
 import { UPCOMING_MS } from "./rules";
 import {
-  findNextEdge,
   listComponentsOfMaintenances,
   listMaintenanceRows,
   listPending,
@@ -55,6 +56,7 @@ export function findMaintenances(reader: Reader, query: MaintenanceQuery): Maint
     isUpcoming: null,
     isActive: null,
     isCancelled: null,
+    search: null,
     ...rest,
     pageId,
     before,
@@ -79,9 +81,18 @@ export function listMaintenanceForPage(
  */
 export function listPendingMaintenance(
   reader: Reader,
-  { pageId = null, limit }: { pageId?: string | null | undefined; limit: number },
+  query: { pageId?: string | undefined; search?: string | null; limit: number },
 ): MaintenanceRecord[] {
-  return toDocumentRecords(reader, listPending(reader, { pageId, limit }));
+  const { pageId = null, search = null, limit } = query;
+  return toDocumentRecords(reader, listPending(reader, { pageId, search, limit }));
+}
+
+/** Counts the maintenances of one page or all, for the tabs of the list. */
+export function countMaintenance(
+  reader: Reader,
+  { pageId = null, search }: { pageId: string | undefined | null; search: string | null },
+): { inProgress: number; upcoming: number; past: number } {
+  return countRows(reader, { pageId, search }) ?? { inProgress: 0, upcoming: 0, past: 0 };
 }
 
 /**

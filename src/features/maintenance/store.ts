@@ -13,6 +13,7 @@ import { maintenanceComponents, maintenances } from "../../db/tables/maintenance
 import { pageAddress, pages } from "../../db/tables/pages";
 import type { MaintenanceStatus } from "../../domain/incident-status";
 import type { PageAddress } from "../pages";
+import { isSearched } from "./search-condition-store";
 import type { MaintenanceUpdateRow } from "./update-store";
 
 export type MaintenanceRow = typeof maintenances.$inferSelect;
@@ -57,6 +58,8 @@ export interface MaintenanceFilter {
   isUpcoming: number | null;
   isActive: number | null;
   isCancelled: number | null;
+  /** Part of the name of the maintenance, or of one of its components. */
+  search: string | null;
 }
 
 interface ListRequest extends MaintenanceFilter {
@@ -67,6 +70,7 @@ interface ListRequest extends MaintenanceFilter {
 }
 
 const passes = ($: ListRequest): SQL => sql`maintenances.id < ${$.before}
+  AND ${isSearched($)}
   AND (${$.status} IS NULL OR maintenances.status = ${$.status})
   AND (${$.isUpcoming} IS NULL OR (maintenances.status = 'scheduled') = ${$.isUpcoming})
   AND (${$.isActive} IS NULL OR (maintenances.status IN ('in_progress', 'verifying')) = ${$.isActive})
@@ -106,7 +110,9 @@ const pendingOrder = [
   asc(maintenances.id),
 ];
 
-const isPendingOfPage = (pageId: string) => and(isPending, sql`+maintenances.page_id = ${pageId}`);
+/** Condition: a maintenance of a page has not ended. */
+export const isPendingOfPage = (pageId: string) =>
+  and(isPending, sql`+maintenances.page_id = ${pageId}`);
 
 /**
  * Lists the pending maintenances that a page shows at `now`: those in progress, then those that
@@ -131,13 +137,19 @@ export const listShownOfPage = selectMany(
  * Lists the pending maintenances of one page, or of all if `pageId` is null: those in progress,
  * then scheduled ones, each by planned start.
  */
-export const listPending = selectMany((orm, $: { pageId: string | null; limit: number }) =>
-  selectWithPage(orm)
-    .where(
-      and(isPending, sql`(${$.pageId} IS NULL OR +maintenances.page_id = ${$.pageId})`, isThere),
-    )
-    .orderBy(...pendingOrder)
-    .limit($.limit),
+export const listPending = selectMany(
+  (orm, $: { pageId: string | null; search: string | null; limit: number }) =>
+    selectWithPage(orm)
+      .where(
+        and(
+          isPending,
+          isSearched($),
+          sql`(${$.pageId} IS NULL OR +maintenances.page_id = ${$.pageId})`,
+          isThere,
+        ),
+      )
+      .orderBy(...pendingOrder)
+      .limit($.limit),
 );
 
 /** Counts the maintenances of a page that have not ended. */
@@ -159,23 +171,6 @@ export const cancelMaintenanceRows = mutate((orm, $: { ids: string; at: number }
       updatedAt: $.at,
     })
     .where(sql`${maintenances.id} IN (SELECT value FROM json_each(${$.ids}))`),
-);
-
-/**
- * Finds the first time after `now` at which a pending maintenance of a page is `ahead` from its start, or
- * its planned start or end is reached. Null if there is none. All in ms.
- */
-export const findNextEdge = selectOne((orm, $: { pageId: string; now: number; ahead: number }) =>
-  orm
-    .select({
-      at: sql<number | null>`min(CASE
-          WHEN scheduled_for - ${$.ahead} > ${$.now} THEN scheduled_for - ${$.ahead}
-          WHEN scheduled_for > ${$.now} THEN scheduled_for
-          WHEN scheduled_until > ${$.now} THEN scheduled_until
-          END)`,
-    })
-    .from(maintenances)
-    .where(isPendingOfPage($.pageId)),
 );
 
 /** Columns of a component of a maintenance. */

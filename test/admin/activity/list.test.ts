@@ -155,7 +155,7 @@ describe("the Activity screen", () => {
     expect([typedIn(text, "from"), typedIn(text, "to")]).toEqual([["2026-03-01"], ["2026-03-31"]]);
     const page = readHtml(text);
     expect(page.texts("option[selected]")).toEqual(["Ada", "user.rename", `Object ${ADA.id}`]);
-    expect(page.attributes(".search-clear", "href")).toEqual([ACTIVITY]);
+    expect(page.attributes(".list-clear", "href")).toEqual([ACTIVITY]);
     const [file = ""] = page.attributes(".screen-head .button", "href");
     expect(Object.fromEntries(new URLSearchParams(file.split("?")[1]))).toEqual(
       Object.fromEntries(new URLSearchParams(query)),

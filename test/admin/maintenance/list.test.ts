@@ -10,16 +10,11 @@ import {
 } from "../../support/maintenance-dashboard";
 import { at } from "../../support/maintenance-site";
 
-/** The names of a list's parts, each with its rows in their order. */
-function partsOf(html: string): Record<string, string[]> {
+/** The names in a list with the words of their statuses. */
+function rowsOf(html: string): string[] {
   const page = readHtml(html);
-  const captions = page.texts("table caption");
-  return Object.fromEntries(
-    captions.map((caption, index) => [
-      caption,
-      page.texts(`main > section:nth-of-type(${index + 1}) .row-link`),
-    ]),
-  );
+  const words = page.texts("tbody .chip");
+  return page.texts(".row-link").map((name, index) => `${name}: ${words[index]}`);
 }
 
 describe("the list of maintenance", () => {
@@ -36,11 +31,27 @@ describe("the list of maintenance", () => {
     await site.update(done, { status: "completed", body: "Done." });
     await site.cancel(await site.plan({ name: "Dropped" }));
     const { text } = await dashboard.open(MAINTENANCE);
-    expect(partsOf(text)).toEqual({
-      "In progress": ["Started"],
-      Upcoming: ["Sooner", "Later"],
-      Past: ["Dropped", "Done"],
-    });
+    expect(rowsOf(text)).toEqual([
+      "Started: In progress",
+      "Sooner: Scheduled",
+      "Later: Scheduled",
+      "Dropped: Cancelled",
+      "Done: Completed",
+    ]);
+    expect(readHtml(text).texts(".tabs a")).toEqual([
+      "All 5",
+      "In progress 1",
+      "Upcoming 2",
+      "Past 2",
+    ]);
+    const names = async (query: string) =>
+      readHtml((await dashboard.open(MAINTENANCE + query)).text).texts(".row-link");
+    expect(await names("?show=in_progress")).toEqual(["Started"]);
+    expect(await names("?show=upcoming")).toEqual(["Sooner", "Later"]);
+    expect(await names("?show=past")).toEqual(["Dropped", "Done"]);
+    expect(await names("?show=past&q=DONE")).toEqual(["Done"]);
+    expect(await names("?q=mainframe")).toEqual([]);
+    expect(await names("?show=nonsense")).toHaveLength(5);
     expect(readHtml(text).attributes(".row-link", "href")).toContain(`${MAINTENANCE}/${started}`);
   });
 
@@ -52,6 +63,16 @@ describe("the list of maintenance", () => {
     const { text } = await dashboard.open(`${MAINTENANCE}?page=tokyo`);
     expect(text).toContain("Tue, 10 Mar 2026, 14:00–15:00 UTC");
     expect(text).toContain("Tue, 10 Mar 2026, 23:00 GMT+9 – Wed, 11 Mar 2026, 00:00 GMT+9");
+  });
+
+  test("the search finds maintenance by the name of a component", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    await site.plan({ name: "With", components: [site.ids["API"]] });
+    await site.plan({ name: "Without", components: [] });
+    const page = readHtml((await dashboard.open(`${MAINTENANCE}?q=api`)).text);
+    expect(page.texts(".row-link")).toEqual(["With"]);
+    expect(page.texts(".list-count")).toEqual(["1 maintenance"]);
   });
 
   test("the list of maintenance can be filtered by page", async () => {
@@ -67,19 +88,19 @@ describe("the list of maintenance", () => {
     expect(await rows("?page=none")).toEqual(["First's", "Second's"]);
   });
 
-  test("past maintenance is paginated by fifty, each shown once", async () => {
+  test("the list of maintenance is paginated, each past one shown once", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
-    for (let number = 1; number <= 53; number++) {
+    for (let number = 1; number <= 28; number++) {
       await site.cancel(await site.plan({ name: `Old ${number}` }));
     }
     await site.plan({ name: "Coming" });
     const first = readHtml((await dashboard.open(MAINTENANCE)).text);
     const [older = ""] = first.attributes(".pagination a", "href");
     const second = readHtml((await dashboard.open(older)).text);
-    expect(first.texts(".row-link").slice(0, 2)).toEqual(["Coming", "Old 53"]);
-    expect(first.texts(".row-link")).toHaveLength(51);
-    expect(second.texts(".row-link")).toEqual(["Old 3", "Old 2", "Old 1"]);
+    expect(first.texts(".row-link").slice(0, 2)).toEqual(["Coming", "Old 28"]);
+    expect(first.texts(".row-link")).toHaveLength(25);
+    expect(second.texts(".row-link")).toEqual(["Old 4", "Old 3", "Old 2", "Old 1"]);
     expect(second.attributes(".pagination a", "href")).toEqual([MAINTENANCE]);
   });
 

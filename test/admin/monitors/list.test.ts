@@ -184,7 +184,7 @@ describe("the list of monitors", () => {
     await dashboard.make({ name: "Other", config: { url: "https://other.test/" } });
     await app.ctx.db.write((tx) => pauseMonitor(app.ctx, tx, id, CLI_ACTOR));
     const page = readHtml((await dashboard.open(`${MONITORS}?state=down&q=shop`)).text);
-    expect(page.texts(".tabs li")).toEqual(["All2", "Down0", "Not checked yet1", "Paused1"]);
+    expect(page.texts(".tabs li")).toEqual(["All 2", "Down 0", "Not checked yet 1", "Paused 1"]);
     expect(page.attributes(".tabs a", "href")).toEqual([
       `${MONITORS}?q=shop`,
       `${MONITORS}?q=shop&state=down`,

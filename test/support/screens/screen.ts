@@ -65,7 +65,7 @@ export function inGroup(name: string, path: string): Screen["open"] {
 /** A screen of an incident, by its name. */
 export function inIncident(name: string, path: string, role?: Role): Screen["open"] {
   return (demoSites) => {
-    const [record] = listIncidents(databaseOf(demoSites), { name, limit: 1 });
+    const [record] = listIncidents(databaseOf(demoSites), { search: name, limit: 1 });
     return inDemoData(() => `/admin/incidents/${record?.row.id}${path}`, role)(demoSites);
   };
 }
@@ -82,7 +82,7 @@ export function inTemplate(name: string, path: string, role?: Role): Screen["ope
 /** A screen of the newest update of an incident, by the incident's name. */
 export function inNewestUpdate(name: string): Screen["open"] {
   return (demoSites) => {
-    const [record] = listIncidents(databaseOf(demoSites), { name, limit: 1 });
+    const [record] = listIncidents(databaseOf(demoSites), { search: name, limit: 1 });
     const [update] = record?.updates ?? [];
     return inIncident(name, `/updates/${update?.id}`)(demoSites);
   };

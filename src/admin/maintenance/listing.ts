@@ -1,0 +1,75 @@
+import type { Reader } from "../../db";
+import {
+  countMaintenance,
+  isUnderWay,
+  listMaintenance,
+  listPendingMaintenance,
+  type MaintenanceRecord,
+} from "../../features/maintenance";
+import { type ListQuery, readListQuery } from "../timeline/list-frame";
+
+/** Views of the list: `all` shows what has not ended first, the others filter. */
+export const LIST_VIEWS = ["all", "in_progress", "upcoming", "past"] as const;
+export type ListView = (typeof LIST_VIEWS)[number];
+
+/** Number of listed maintenances that have not ended; the list says if there are more. */
+export const PENDING_SHOWN = 100;
+const PAGE_SIZE = 25;
+/** Minimum number of past maintenances after many others. */
+const PAST_MIN = 5;
+const SEARCH_MAX = 200;
+
+/** Content of one screen of the list of maintenance. */
+export interface MaintenanceListing extends ListQuery {
+  view: ListView;
+  search: string;
+  /** In progress, then upcoming by planned start, then past ones, the last planned first. */
+  records: readonly MaintenanceRecord[];
+  /** True if more maintenance is in progress or upcoming than is listed. */
+  hasMorePending: boolean;
+  /** Numbers of maintenances that match the filters, by view. */
+  counts: Readonly<Record<ListView, number>>;
+  /** Id of the last past maintenance if more follow. */
+  nextBefore: string | undefined;
+}
+
+/** Reads the list for a query. `before` continues past maintenance after that id. */
+export function readMaintenanceList(
+  reader: Reader,
+  query: Readonly<Record<string, string | undefined>>,
+): MaintenanceListing {
+  const { pages, page, before } = readListQuery(reader, query);
+  const view = LIST_VIEWS.find((name) => name === query["show"]) ?? "all";
+  const search = (query["q"] ?? "").trim().slice(0, SEARCH_MAX);
+  const filter = { pageId: page?.id, search: search || null };
+  const read =
+    view === "past" || before !== undefined
+      ? []
+      : listPendingMaintenance(reader, { ...filter, limit: PENDING_SHOWN + 1 });
+  const pending = read
+    .slice(0, PENDING_SHOWN)
+    .filter(({ row }) => view === "all" || isUnderWay(row.status) === (view === "in_progress"));
+  const limit = Math.max(PAST_MIN, PAGE_SIZE - pending.length);
+  const ended =
+    view === "all" || view === "past"
+      ? listMaintenance(reader, { ...filter, isUpcoming: 0, isActive: 0, before, limit: limit + 1 })
+      : [];
+  const past = ended.slice(0, limit);
+  const { inProgress, upcoming, past: pastCount } = countMaintenance(reader, filter);
+  return {
+    pages,
+    page,
+    before,
+    view,
+    search,
+    records: [...pending, ...past],
+    hasMorePending: read.length > PENDING_SHOWN,
+    counts: {
+      all: inProgress + upcoming + pastCount,
+      in_progress: inProgress,
+      upcoming,
+      past: pastCount,
+    },
+    nextBefore: ended.length > limit ? past.at(-1)?.row.id : undefined,
+  };
+}
