@@ -68,6 +68,8 @@ interface ButtonLinkProps {
   opensTab?: boolean;
   /** Tooltip. */
   title?: string;
+  /** Key that follows the link. */
+  shortcut?: string;
   children: ComponentChildren;
 }
 
@@ -82,6 +84,7 @@ export function ButtonLink(props: ButtonLinkProps) {
       title={props.title}
       aria-current={props.isCurrent ? "true" : undefined}
       data-dialog={props.dialog ? "" : undefined}
+      data-key={props.shortcut}
       data-dialog-close={props.closesDialog ? "" : undefined}
     >
       {children}

@@ -44,7 +44,8 @@ document.addEventListener("keydown", (event) => {
 });
 
 function follow(event, selector) {
-  const link = document.querySelector(selector);
+  // A screen's own link precedes that of the sidebar.
+  const link = document.querySelector(`#main ${selector}`) ?? document.querySelector(selector);
   if (!link || document.querySelector("dialog")) return;
   // A key that is pressed outside a form by mistake must not lose what was typed into it.
   const main = document.querySelector("#main");

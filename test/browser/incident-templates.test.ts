@@ -87,7 +87,7 @@ describeWithBrowser("incident templates", (browser) => {
     await page.getByLabel("Incident name").press("Enter");
     await page.getByText("The template was created.").waitFor();
     await follow("API down");
-    await follow("Report an incident");
+    await follow("Report incident");
     expect(await valueOf(page, "Name")).toBe("The API is down");
     expect(await valueOf(page, "API")).toBe("major_outage");
     await page.getByLabel("Name", { exact: true }).fill("Mine");

@@ -24,7 +24,7 @@ import {
   STATUS_WORDS,
   StatusLabel,
 } from "../../ui";
-import { REPORT_PATH } from "../incidents/incident-paths";
+import { ReportLink } from "../incidents/report-link";
 import { Since } from "../monitors/state";
 import { componentPath, componentsOfPagePath, pagePath } from "../paths";
 import type { StateOf } from "../forms/form";
@@ -67,7 +67,7 @@ export function ComponentDetail(props: ComponentDetailProps) {
           { href: componentsOfPagePath(page.slug), label: "Components" },
           { label: page.name },
         ]}
-        actions={<ComponentActions id={id} role={role} />}
+        actions={<ComponentActions component={component} role={role} />}
       >
         <div id="component-state" data-live="">
           <Now {...props} />
@@ -94,7 +94,8 @@ export function ComponentDetail(props: ComponentDetailProps) {
   );
 }
 
-function ComponentActions({ id, role }: { id: string; role: Role }) {
+function ComponentActions({ component, role }: { component: ComponentRow; role: Role }) {
+  const { id, pageId } = component;
   if (!roleAllows(role, "editor")) return null;
   const isAdmin = roleAllows(role, "admin");
   return (
@@ -105,10 +106,7 @@ function ComponentActions({ id, role }: { id: string; role: Role }) {
           Edit
         </ButtonLink>
       ) : null}
-      <ButtonLink href={REPORT_PATH}>
-        <Icon name="megaphone" />
-        Report an incident
-      </ButtonLink>
+      <ReportLink page={pageId} components={[id]} />
       <ButtonLink href={`${componentPath(id)}/status`} kind="primary" dialog>
         Set status
       </ButtonLink>

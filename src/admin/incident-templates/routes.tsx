@@ -95,7 +95,7 @@ export function incidentTemplateAdminRoutes(deps: AdminDependencies) {
             crumbs={[...CRUMBS, { label: record.row.name }]}
             actions={
               <>
-                <ButtonLink href={paths.use}>Report an incident</ButtonLink>
+                <ButtonLink href={paths.use}>Report incident</ButtonLink>
                 <ButtonLink href={paths.clone}>Clone</ButtonLink>
                 <ButtonLink href={paths.delete} kind="danger" dialog>
                   Delete

@@ -103,3 +103,23 @@ export function changedComponentsField(): ComponentStatusesField<PageComponents>
     },
   };
 }
+
+/** Statuses with which a form for an incident proposes a component. */
+const PROPOSED = ["degraded_performance", "partial_outage", "major_outage"] as const;
+
+/**
+ * Returns the statuses with which the form for a new incident starts, for components that a link names
+ * (ids, separated by commas): their current statuses, or degraded performance without a problem.
+ */
+export function presetStatuses(
+  ids: string | undefined,
+  components: PageComponents["components"],
+): SelectedStatuses {
+  const named = new Set(ids?.split(","));
+  const statuses = new Map<string, string>(
+    components
+      .filter(({ id }) => named.has(id))
+      .map(({ id, status }) => [id, PROPOSED.find((each) => each === status) ?? PROPOSED[0]]),
+  );
+  return (id) => statuses.get(id) ?? "";
+}

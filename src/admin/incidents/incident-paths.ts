@@ -1,16 +1,33 @@
+import type { MonitorRecord } from "../../features/monitors";
 import { INCIDENTS_PATH, incidentPath } from "../paths";
 import { listPath } from "../timeline/list-frame";
 
 export const REPORT_PATH = `${INCIDENTS_PATH}/new`;
 
-/** Returns the path of the form for a new incident on a page (slug), with its affected components (ids). */
-export function reportPath(preset: {
+/** Maximum number of components that the address of the form names. */
+const PRESET_MAX = 20;
+
+/** Initial page and components of the form for a new incident. */
+export interface ReportPreset {
+  /** Slug or id. */
   page?: string | undefined;
+  /** Ids of affected components of the page. */
   components?: readonly string[];
-}): string {
-  const { page, components = [] } = preset;
-  const component = components.join(",") || undefined;
+}
+
+/** Returns the path of the form for a new incident. */
+export function reportPath({ page, components = [] }: ReportPreset = {}): string {
+  const component = components.slice(0, PRESET_MAX).join(",") || undefined;
   return listPath(REPORT_PATH, { page, component });
+}
+
+/** Returns the page and the components of a monitor, without those of its other pages. */
+export function presetOf({ components }: Pick<MonitorRecord, "components">): ReportPreset {
+  const page = components[0]?.pageId;
+  return {
+    page,
+    components: components.filter(({ pageId }) => pageId === page).map(({ id }) => id),
+  };
 }
 
 /** Returns the paths of an incident's screens and forms. */

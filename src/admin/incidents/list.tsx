@@ -2,13 +2,13 @@ import { IMPACTS } from "../../domain/incident-status";
 import type { Role } from "../../domain/role";
 import { plural } from "../../kernel/text";
 import { IMPACT_WORDS, INCIDENT_WORDS } from "../../public/words";
-import { ButtonLink, FilterSelect, Icon, ListToolbar, Tabs } from "../../ui";
+import { ButtonLink, FilterSelect, ListToolbar, Tabs } from "../../ui";
 import { labelAmong, PageFilter } from "../page-choice";
 import { INCIDENT_TEMPLATES_PATH, INCIDENTS_PATH } from "../paths";
 import { ListFrame, listPath } from "../timeline/list-frame";
-import { reportPath } from "./incident-paths";
 import { IncidentTable } from "./incident-table";
 import { type IncidentListing, LIST_VIEWS, type ListView } from "./listing";
+import { ReportLink } from "./report-link";
 
 const VIEW_LABELS: Readonly<Record<ListView, string>> = {
   all: "All",
@@ -39,10 +39,7 @@ export function IncidentList(props: { list: IncidentListing; role: Role; now: nu
       newLink={
         <>
           <ButtonLink href={INCIDENT_TEMPLATES_PATH}>Templates</ButtonLink>
-          <ButtonLink href={reportPath({ page: page?.slug })} kind="primary">
-            <Icon name="megaphone" />
-            Report incident
-          </ButtonLink>
+          <ReportLink page={page?.slug} kind="primary" />
         </>
       }
       role={role}

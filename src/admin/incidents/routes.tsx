@@ -8,6 +8,7 @@ import { choosePage, readPages } from "../page-choice";
 import { INCIDENTS_PATH, INCIDENT_TEMPLATES_PATH, incidentPath } from "../paths";
 import { createArea } from "../screens/area";
 import { FormScreen } from "../screens/form-screen";
+import { presetStatuses } from "./component-statuses";
 import { addIncidentRoutes } from "./detail-routes";
 import { addEditRoutes } from "./edit-routes";
 import { REPORT_FORM } from "./forms";
@@ -18,7 +19,7 @@ import { readIncidentList } from "./listing";
 import { addPostmortemRoutes } from "./postmortem-routes";
 import { fillInTemplate, readReportTemplates, TEMPLATE_BUTTON, valuesFrom } from "./templates";
 
-const REPORT_TITLE = "Report an incident";
+const REPORT_TITLE = "Report incident";
 
 /** `/admin/incidents`: every role may read, editors write. */
 export function incidentAdminRoutes(deps: AdminDependencies) {
@@ -52,9 +53,13 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
         templates: readReportTemplates(reader, id),
       };
     },
-    // A link may name a template, such as that of the template's screen.
-    initial: ({ query }, { templates }) =>
-      valuesFrom(REPORT_FORM.initial(), query[TEMPLATE_BUTTON] ?? "", templates),
+    // A link may name a template or components, such as that of a template's or a component's screen.
+    initial: ({ query }, { components, templates }) =>
+      valuesFrom(
+        REPORT_FORM.initial({ components: presetStatuses(query["component"], components) }),
+        query[TEMPLATE_BUTTON] ?? "",
+        templates,
+      ),
     show: (state) => ({
       title: REPORT_TITLE,
       children: (

@@ -18,6 +18,8 @@ import {
   RelativeTime,
   Tabs,
 } from "../../ui";
+import { presetOf } from "../incidents/incident-paths";
+import { ReportLink } from "../incidents/report-link";
 import { MONITORS_PATH } from "../paths";
 import { MonitorFacts } from "./facts";
 import { LastChecks, Troubles } from "./history";
@@ -48,7 +50,7 @@ export function MonitorDetail(props: {
       <PageHead
         title={row.name}
         crumbs={[{ href: MONITORS_PATH, label: "Monitors" }, { label: row.name }]}
-        actions={isAdmin ? <MonitorActions view={view} /> : undefined}
+        actions={<MonitorActions view={view} role={role} />}
       >
         <div id="monitor-state" data-live="">
           <Now view={view} nextCheckAt={nextCheckAt} now={now} />
@@ -75,7 +77,10 @@ export function MonitorDetail(props: {
   );
 }
 
-function MonitorActions({ view }: { view: MonitorView }) {
+function MonitorActions({ view, role }: { view: MonitorView; role: Role }) {
+  if (!roleAllows(role, "editor")) return null;
+  const report = <ReportLink {...presetOf(view.record)} />;
+  if (!roleAllows(role, "admin")) return report;
   const { id, type, paused } = view.record.row;
   const paths = pathsOfMonitor(id);
   const { isPush } = TYPE_FORMS[type];
@@ -92,6 +97,7 @@ function MonitorActions({ view }: { view: MonitorView }) {
         <Icon name={paused ? "play" : "pause"} />
         {paused ? "Resume" : "Pause"}
       </PostButton>
+      {report}
       <ButtonLink href={paths.edit}>
         <Icon name="pencil" />
         Edit

@@ -4,7 +4,7 @@ import { MONITOR_TONES, STATUS_TONES, worstTone } from "../../domain/tone";
 import { getMonitorRecord, type MonitorRecord } from "../../features/monitors";
 import { toIso } from "../../kernel/time";
 import { Day, relativeTime, STATUS_WORDS } from "../../ui";
-import { REPORT_PATH } from "../incidents/incident-paths";
+import { presetOf, reportPath } from "../incidents/incident-paths";
 import { latencyInWords, targetOf } from "../monitors/words";
 import { ANALYTICS_PATH, componentPath, incidentPath, MONITORS_PATH, monitorPath } from "../paths";
 import {
@@ -57,7 +57,7 @@ function monitorRow(
   const canReport = roleAllows(role, "editor");
   const incident = own && incidents.get(own.incidentId);
   const action = !own
-    ? { href: REPORT_PATH, label: "Report incident" }
+    ? { href: reportPath(presetOf(record)), label: "Report incident" }
     : own.isDraft
       ? { href: incidentPath(own.incidentId), label: "Review draft" }
       : { href: incidentPath(own.incidentId), label: "Post update" };

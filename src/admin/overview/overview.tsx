@@ -2,7 +2,7 @@ import type { StorageState } from "../../db";
 import { type Role, roleAllows } from "../../domain/role";
 import type { AuditRow } from "../../events";
 import { ButtonLink, Icon, PageHead } from "../../ui";
-import { REPORT_PATH } from "../incidents/incident-paths";
+import { ReportLink } from "../incidents/report-link";
 import { PLAN_PATH } from "../maintenance/maintenance-paths";
 import { FirstPage } from "../no-page";
 import type { Attention } from "./attention";
@@ -93,10 +93,7 @@ function Actions({ role, hasSteps }: { role: Role; hasSteps: boolean }) {
         <Icon name="wrench" />
         Plan maintenance
       </ButtonLink>
-      <ButtonLink href={REPORT_PATH} kind={hasSteps ? "quiet" : "primary"}>
-        <Icon name="megaphone" />
-        Report incident
-      </ButtonLink>
+      <ReportLink kind={hasSteps ? "quiet" : "primary"} />
     </>
   );
 }

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from "preact";
+import { type Role, roleAllows } from "../../domain/role";
 import type { PageRow } from "../../features/pages";
 import { ButtonLink, Notice, PageHead, Tabs } from "../../ui";
+import { ReportLink } from "../incidents/report-link";
 import { componentsOfPagePath, pagePath, PAGES_PATH } from "../paths";
 
 /** Screens of one page, each with its own path. */
@@ -31,13 +33,13 @@ export function pageTabPath(id: string, tab: PageTab): string {
 interface FrameProps {
   page: PageRow;
   tab: PageTab;
-  /** True if the user may change pages. */
-  canManage: boolean;
+  role: Role;
   children: ComponentChildren;
 }
 
 /** Heading, actions and tabs shared by the screens of one page. */
-export function PageFrame({ page, tab, canManage, children }: FrameProps) {
+export function PageFrame({ page, tab, role, children }: FrameProps) {
+  const canManage = roleAllows(role, "admin");
   return (
     <>
       <PageHead
@@ -49,6 +51,7 @@ export function PageFrame({ page, tab, canManage, children }: FrameProps) {
               View page
             </ButtonLink>
             <ButtonLink href={componentsOfPagePath(page.slug)}>Components</ButtonLink>
+            {roleAllows(role, "editor") ? <ReportLink page={page.slug} /> : null}
             {canManage ? (
               <ButtonLink href={`${pagePath(page.id)}/delete`} kind="danger" dialog>
                 Delete

@@ -71,11 +71,11 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
     tab: PageTab,
     children: Screen["children"],
   ): Screen {
-    const canManage = roleAllows(sessionOf(at.requestContext).user.role, "admin");
+    const { role } = sessionOf(at.requestContext).user;
     return {
       title: pageTabTitle(page, tab),
       children: (
-        <PageFrame page={page} tab={tab} canManage={canManage}>
+        <PageFrame page={page} tab={tab} role={role}>
           {children}
         </PageFrame>
       ),

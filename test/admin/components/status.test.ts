@@ -163,10 +163,10 @@ describe("the screen of a component", () => {
 
   test.each([
     { role: "viewer", actions: [], hasForm: false },
-    { role: "editor", actions: ["Report an incident", "Set status"], hasForm: false },
+    { role: "editor", actions: ["Report incident", "Set status"], hasForm: false },
     {
       role: "admin",
-      actions: ["Edit", "Report an incident", "Set status", "Delete"],
+      actions: ["Edit", "Report incident", "Set status", "Delete"],
       hasForm: true,
     },
   ] as const)(

@@ -24,6 +24,23 @@ describe("the form to report an incident", () => {
     expect(page.attributes("details.fold", "open")).toEqual([]);
   });
 
+  test("a link to the report form preselects a page and its components with their statuses", async () => {
+    await using site = await createReportSite();
+    const { app, session } = site;
+    const shop = await app.page({ slug: "shop", name: "Shop" }, ["Cart", "Search", "Blog"]);
+    const { Cart: cart = "", Search: search = "" } = shop.components;
+    await site.open({ page: "shop", components: { [cart]: "partial_outage" } });
+    const open = async (query: string) => {
+      const { text } = await app.call(`${REPORT}?${query}`, { session });
+      return readHtml(text).attributes("select option[selected]", "value").filter(Boolean);
+    };
+    const preset = await open(`page=${shop.page.id}&component=${cart},${search},${site.api}`);
+    expect(preset).toEqual([shop.page.id, "partial_outage", "degraded_performance"]);
+    expect(await open("page=shop")).toEqual([shop.page.id]);
+    const none = await open(`component=${cart},cmp_unknown,`);
+    expect(none).not.toContain("partial_outage");
+  });
+
   test("the report form links to the components of a page that has none", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "acme", name: "Acme" }, []);

@@ -282,8 +282,12 @@ describe("the screen of a monitor", () => {
     }
   });
 
-  test("the screen of a monitor offers an admin the buttons that fit its state and a viewer none", async () => {
-    const buttonsOf = async (role: "viewer" | "admin", type: "http" | "push", paused = false) => {
+  test("the screen of a monitor offers the buttons that fit its state and the role", async () => {
+    const buttonsOf = async (
+      role: "viewer" | "editor" | "admin",
+      type: "http" | "push",
+      paused = false,
+    ) => {
       await using dashboard = await createMonitorDashboard(role);
       const config = type === "push" ? {} : { url: "https://example.com/" };
       const id = await dashboard.make({ type, config, paused });
@@ -292,9 +296,11 @@ describe("the screen of a monitor", () => {
       );
     };
     expect(await buttonsOf("viewer", "http")).toEqual([]);
+    expect(await buttonsOf("editor", "http")).toEqual(["Report incident"]);
     expect(await buttonsOf("admin", "http")).toEqual([
       "Check now",
       "Pause",
+      "Report incident",
       "Edit",
       "More actions",
       "Clone",
@@ -302,6 +308,7 @@ describe("the screen of a monitor", () => {
     ]);
     expect(await buttonsOf("admin", "http", true)).toEqual([
       "Resume",
+      "Report incident",
       "Edit",
       "More actions",
       "Clone",
@@ -309,6 +316,7 @@ describe("the screen of a monitor", () => {
     ]);
     expect(await buttonsOf("admin", "push")).toEqual([
       "Pause",
+      "Report incident",
       "Edit",
       "More actions",
       "Clone",

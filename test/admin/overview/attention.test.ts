@@ -25,7 +25,7 @@ describe("monitors that need attention", () => {
     expect(notes).toEqual(["Monitor · shop.example.com: Refused. It marks API (partial outage)."]);
     expect(page.attributes("#attention .row-title a", "href")).toEqual([`/admin/monitors/${id}`]);
     expect(page.attributes("#attention .row-note a", "href")).toEqual([`/admin/components/${api}`]);
-    expect(actions).toEqual([REPORT]);
+    expect(actions).toEqual([`${REPORT}?page=${site.site.page.id}&component=${api}`]);
     expect(page.attributes("#attention .shape", "class")).toEqual(["shape t-major"]);
   });
 

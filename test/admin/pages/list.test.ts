@@ -62,11 +62,18 @@ describe("the screen of a page", () => {
       "Visibility",
       "Share",
     ]);
-    expect(admins.texts(".screen-head .actions a")).toEqual(["View page", "Components", "Delete"]);
+    expect(admins.texts(".screen-head .actions a")).toEqual([
+      "View page",
+      "Components",
+      "Report incident",
+      "Delete",
+    ]);
     for (const role of READERS) {
       const readers = await look(await site.app.signedIn(role));
       expect(readers.texts(".tabs a")).toEqual(["Overview", "Share"]);
-      expect(readers.texts(".screen-head .actions a")).toEqual(["View page", "Components"]);
+      expect(readers.texts(".screen-head .actions a")).toEqual(
+        ["View page", "Components"].concat(role === "editor" ? "Report incident" : []),
+      );
       expect(readers.texts(".facts dd")).toEqual(admins.texts(".facts dd"));
     }
     expect(admins.attributes(".screen-head .actions a", "href").slice(0, 2)).toEqual([
