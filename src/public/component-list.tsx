@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { worstStatus } from "../domain/component-status";
 import { STATUS_TONES, type Tone } from "../domain/tone";
 import type { Sparkline } from "../features/monitors";
-import { type Snapshot, UPTIME_DAYS } from "../features/status";
+import { type EntryName, type Snapshot, UPTIME_DAYS } from "../features/status";
 import { sum } from "../kernel/numbers";
 import { plural } from "../kernel/text";
 import { Icon, Shape, STATUS_WORDS } from "../ui";
@@ -13,7 +13,7 @@ import {
   shownUptime,
   Uptime,
 } from "./component-row";
-import type { PageTimes } from "./page-times";
+import type { PageContext } from "./page-context";
 
 type Component = Snapshot["document"]["components"][number];
 type Group = Snapshot["document"]["groups"][number];
@@ -22,18 +22,21 @@ interface ComponentsProps {
   snapshot: Snapshot;
   /** Response times by component id. */
   latency: ReadonlyMap<string, Sparkline>;
-  times: PageTimes;
+  /** Names of the incidents and maintenances in the charts, by id. */
+  names: ReadonlyMap<string, EntryName>;
+  context: Pick<PageContext, "paths" | "times">;
   renderRow: RenderRow;
 }
 
 /** Components of a page with their days, those without a group first. */
-export function Components({ snapshot, latency, times, renderRow }: ComponentsProps) {
+export function Components({ renderRow, ...props }: ComponentsProps) {
+  const { snapshot } = props;
   const { document } = snapshot;
   const shown = shownComponents(snapshot);
   if (shown.length === 0) return <section id="components" />;
   const byGroup = Map.groupBy(shown, (component) => component.group_id);
   const rowsOf = (components: readonly Component[]) =>
-    components.map((component) => renderRow(rowPropsOf(component, { snapshot, latency, times })));
+    components.map((component) => renderRow(rowPropsOf(component, props)));
   const ungrouped = byGroup.get(null) ?? [];
   const drawn = shown.filter(({ showcase }) => showcase);
   return (
@@ -206,13 +209,16 @@ export function shownComponents({ document }: Snapshot): Component[] {
 /** Returns the properties of a component's row. */
 export function rowPropsOf(
   component: Component,
-  { snapshot, latency, times }: Omit<ComponentsProps, "renderRow">,
+  { snapshot, latency, names, context }: Omit<ComponentsProps, "renderRow">,
 ): ComponentRowProps {
   const { id, name, description, status, showcase, uptime_90d } = component;
   return {
     component: { name, description, status, showcase, uptime_90d },
     days: snapshot.daysOf(id),
+    entries: snapshot.entriesOf(id),
+    names,
     latency: latency.get(id),
-    times,
+    paths: context.paths,
+    times: context.times,
   };
 }

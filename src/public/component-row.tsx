@@ -3,7 +3,7 @@ import { COMPONENT_STATUSES } from "../domain/component-status";
 import { STATUS_TONES } from "../domain/tone";
 import type { DayOf } from "../features/components";
 import type { Sparkline as Latency } from "../features/monitors";
-import type { StatusDocument } from "../features/status";
+import type { DayEntries, EntryName, StatusDocument } from "../features/status";
 import { percent, sum } from "../kernel/numbers";
 import { plural } from "../kernel/text";
 import { DAY_MS, MINUTE_MS, toIso } from "../kernel/time";
@@ -17,6 +17,7 @@ import {
   STATUS_WORDS,
   type StatusDay,
 } from "../ui";
+import type { PagePaths } from "./page-paths";
 import type { PageTimes } from "./page-times";
 import { latencyText } from "./words";
 
@@ -30,7 +31,12 @@ export interface ComponentRowProps {
   component: RowComponent;
   /** Days of the chart, oldest first. */
   days: readonly DayOf[];
+  /** Incidents and maintenances of affected days, by start of the day, which belong to `days`. */
+  entries: ReadonlyMap<number, DayEntries>;
+  /** Names of incidents and maintenances by id. Others are not shown. */
+  names: ReadonlyMap<string, EntryName>;
   latency: Latency | undefined;
+  paths: PagePaths;
   times: PageTimes;
 }
 
@@ -48,7 +54,12 @@ export type RenderRow = (row: ComponentRowProps) => RowHtml;
 /** Renders without a cache. */
 export const renderRow: RenderRow = (props) => {
   const { component, days, times } = props;
-  const runs = component.showcase ? runsOf(drawDays(days), times) : undefined;
+  const runs = component.showcase
+    ? runsOf(
+        drawDays(days, (start) => entriesOf(start, props)),
+        times,
+      )
+    : undefined;
   return {
     row: renderToString(<ComponentRow {...props} runs={runs} />),
     table: runs ? renderToString(<DayTable caption={component.name} runs={runs} />) : "",
@@ -99,8 +110,25 @@ export function shownUptime(
   return sum(days.map(({ known }) => known)) < DAY_MS ? null : uptime;
 }
 
-/** Returns the days as charts show them. */
-export function drawDays(days: readonly DayOf[]): StatusDay[] {
+/** Returns the incidents and maintenances of a day as charts show them; undefined without any. */
+function entriesOf(
+  start: number,
+  { entries, names, paths }: ComponentRowProps,
+): StatusDay["entries"] {
+  const day = entries.get(start);
+  if (!day) return undefined;
+  const named = day.ids.flatMap((id) => {
+    const entry = names.get(id);
+    return entry ? [{ name: entry.name, href: paths[entry.kind](id) }] : [];
+  });
+  return named.length === 0 ? undefined : { named, others: day.others };
+}
+
+/** Returns the days as charts show them. `entriesOn` returns the entries of the day that starts at a time. */
+export function drawDays(
+  days: readonly DayOf[],
+  entriesOn: (start: number) => StatusDay["entries"] = () => undefined,
+): StatusDay[] {
   return days.map(({ start, known, noData, time }) => {
     const quiet: StatusDay = {
       day: toIso(start).slice(0, 10),
@@ -108,13 +136,16 @@ export function drawDays(days: readonly DayOf[]): StatusDay[] {
       goodShare: 1,
       minutes: {},
     };
-    if (known === 0) return { ...quiet, status: null, goodShare: 0 };
+    if (known + noData === 0) return { ...quiet, status: null, goodShare: 0 };
+    const entries = entriesOn(start);
+    if (known === 0) return { ...quiet, status: null, goodShare: 0, entries };
     if (time.operational === known && noData === 0) return quiet;
     return {
       day: quiet.day,
       status: COMPONENT_STATUSES.findLast((status) => time[status] > 0) ?? "operational",
       goodShare: time.operational / (known + noData),
       minutes: minutesOf(time),
+      entries,
       ...(noData > 0 ? { noDataMinutes: Math.ceil(noData / MINUTE_MS) } : {}),
     };
   });

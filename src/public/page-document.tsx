@@ -11,6 +11,7 @@ import {
   minifyCss,
   spriteFor,
   StatusRing,
+  withoutComments,
 } from "../ui";
 import base from "../ui/base.css" with { type: "text" };
 import charts from "../ui/css/charts.css" with { type: "text" };
@@ -52,11 +53,6 @@ export const PAGE_SCRIPT: AssetSource & { content: { text: string } } = {
   mediaType: "text/javascript;charset=utf-8",
   content: { text: withoutComments([localTimes, days, morph, live].join("\n")) },
 };
-
-/** Returns a script without indentation and comment lines. Comments must be on one line. */
-function withoutComments(script: string): string {
-  return script.replace(/^\s*\/[/*].*\n|^\s+/gm, "");
-}
 
 export const PAGE_SCRIPT_PATH = assetPath(PAGE_SCRIPT.name, PAGE_SCRIPT.content.text);
 

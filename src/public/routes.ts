@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { notFound } from "../errors";
 import type { Sessions } from "../features/auth";
-import { readLatency, type Snapshot, type Snapshots } from "../features/status";
+import type { Snapshot, Snapshots } from "../features/status";
 import { type RequestContext, type RequestContexts, operation, type SentPage } from "../http";
 import { htmlRepresentation } from "./answers";
 import { createDocuments } from "./documents";
@@ -49,8 +49,8 @@ export function publicRoutes(
   }
 
   function statusPageStepsOf(snapshot: Snapshot): Generator<number, void> {
-    const latency = readLatency(ctx.db, snapshot.document, ctx.clock.now());
-    return statusPageSteps(snapshot, latency, { ...rendering, prepareRow: rows.prepare });
+    const now = ctx.clock.now();
+    return statusPageSteps(ctx.db, snapshot, now, { ...rendering, prepareRow: rows.prepare });
   }
 
   /** Returns functions that render a page, with the version of its content. */

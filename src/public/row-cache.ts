@@ -66,7 +66,13 @@ export function createRowCache(): RowCache {
   };
 }
 
-/** Returns the facts of a row except its days. Days are in UTC, so the page's time zone is not a fact. */
-function factsOf({ component, latency, times }: ComponentRowProps): string {
-  return JSON.stringify([component, latency, times.locale]);
+/**
+ * Returns the facts of a row except its days and their entries, which are folded together. Days are in
+ * UTC, so the page's time zone is not a fact.
+ */
+function factsOf(row: ComponentRowProps): string {
+  const { component, entries, names, latency, paths, times } = row;
+  const named: (string | undefined)[] = [];
+  for (const { ids } of entries.values()) for (const id of ids) named.push(names.get(id)?.name);
+  return JSON.stringify([component, named, latency, paths.home, times.locale]);
 }

@@ -2,8 +2,10 @@ import { WHOLE_TURN } from "../kernel/in-slices";
 import type { Reader } from "../db";
 import type { Sparkline } from "../features/monitors";
 import {
+  type EntryName,
   type HistoryEntry,
   PAST_DAYS,
+  readEntryNames,
   readLatency,
   readPastEntries,
   type Snapshot,
@@ -34,20 +36,37 @@ const TOP_HEADING = 4;
 export interface PageExtras {
   past: readonly HistoryEntry[];
   latency: ReadonlyMap<string, Sparkline>;
+  /** Names of the incidents and maintenances in the charts of components, by id. */
+  names: ReadonlyMap<string, EntryName>;
 }
 
 /** Reads the extras. Rendering reads nothing else from the database. `now` is in unix ms. */
-export function readPageExtras(reader: Reader, { document }: Snapshot, now: number): PageExtras {
+export function readPageExtras(reader: Reader, snapshot: Snapshot, now: number): PageExtras {
+  const { document } = snapshot;
   return {
     past: readPastEntries(reader, document.page.id, now),
     latency: readLatency(reader, document, now),
+    names: readNames(reader, snapshot),
   };
+}
+
+/** Reads the names of the incidents and maintenances in the charts of a page's components. */
+function readNames(reader: Reader, snapshot: Snapshot): Map<string, EntryName> {
+  const ids = new Set<string>();
+  for (const { id } of drawnComponents(snapshot)) {
+    for (const day of snapshot.entriesOf(id).values()) for (const one of day.ids) ids.add(one);
+  }
+  return readEntryNames(reader, { pageId: snapshot.document.page.id, ids });
+}
+
+function drawnComponents(snapshot: Snapshot) {
+  return shownComponents(snapshot).filter(({ showcase }) => showcase);
 }
 
 /** Renders a status page from the same snapshot as its JSON, at `now` (unix ms). */
 export function renderStatusPage(
   snapshot: Snapshot,
-  { past, latency }: PageExtras,
+  { past, latency, names }: PageExtras,
   now: number,
   { renderRow = renderRowUncached, ...rendering }: Rendering & { renderRow?: RenderRow } = {},
 ): HtmlDocument {
@@ -76,7 +95,8 @@ export function renderStatusPage(
         <Components
           snapshot={snapshot}
           latency={latency}
-          times={context.times}
+          names={names}
+          context={context}
           renderRow={renderRow}
         />
         <Past sections={sections} past={past} since={since} now={now} context={context} />
@@ -87,20 +107,28 @@ export function renderStatusPage(
 
 /**
  * Fills the caches with the rows and texts of a status page step by step, before it is rendered. Yields
- * the work of each step for `runInSlices`.
+ * the work of each step for `runInSlices`. Rows whose extras change meanwhile are rendered again.
  */
 export function* statusPageSteps(
+  reader: Reader,
   snapshot: Snapshot,
-  latency: ReadonlyMap<string, Sparkline>,
+  now: number,
   { prepareRow, ...rendering }: Rendering & { prepareRow(row: ComponentRowProps): void },
 ): Generator<number, void> {
   const { document } = snapshot;
-  const { times, renderText } = contextOf(document, rendering);
-  for (const component of shownComponents(snapshot)) {
-    prepareRow(rowPropsOf(component, { snapshot, latency, times }));
+  const context = contextOf(document, rendering);
+  // Folds the days of each component in a step of its own, before their entries are named.
+  for (const { id } of drawnComponents(snapshot)) {
+    snapshot.entriesOf(id);
     yield 1;
   }
-  const budget = createTextBudget(TEXTS_BYTES, renderText, TOP_HEADING);
+  const latency = readLatency(reader, document, now);
+  const names = readNames(reader, snapshot);
+  for (const component of shownComponents(snapshot)) {
+    prepareRow(rowPropsOf(component, { snapshot, latency, names, context }));
+    yield 1;
+  }
+  const budget = createTextBudget(TEXTS_BYTES, context.renderText, TOP_HEADING);
   for (const incident of listedInFull(snapshot)) {
     newestOf(incident.updates, budget);
     yield WHOLE_TURN;

@@ -91,6 +91,11 @@ async function read(source: AssetSource): Promise<Loaded> {
   };
 }
 
+/** Returns a script without indentation and comments on lines of their own. No text may span lines. */
+export function withoutComments(script: string): string {
+  return script.replace(/^\s*(\/\/.*|\/\*[\s\S]*?\*\/)\n|^\s+/gm, "");
+}
+
 const FONT_NAME = "inter.woff2";
 
 const STYLE = {
@@ -99,7 +104,9 @@ const STYLE = {
 };
 const SCRIPT = {
   name: "allclear.js",
-  text: [presets, client, secrets, days, lists, search, morph, liveSign, live].join("\n"),
+  text: withoutComments(
+    [presets, client, secrets, days, lists, search, morph, liveSign, live].join("\n"),
+  ),
 };
 const ORDERING = { name: "allclear.ordering.js", text: ordering };
 const ICON = { name: "ring.svg", text: ringIcon("ok") };

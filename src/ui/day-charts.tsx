@@ -1,5 +1,6 @@
 import { STATUS_TONES, type Tone } from "../domain/tone";
-import { type DayRun, runsOf, type StatusDay } from "./day-runs";
+import { type DayEntry, type DayRun, runsOf, type StatusDay } from "./day-runs";
+import { safeHref } from "./safe-href";
 
 // A day is a bar of three units and a gap of one: 90 days are 359 units.
 const STEP = 4;
@@ -11,6 +12,8 @@ const MIN_DAYS = 30;
 const LOWEST_CAP = 12;
 /** Gap between a cap and the rest of its bar. */
 const GAP = 2;
+/** Maximum length of the name of an incident, in code points. */
+const NAME_MAX = 80;
 
 interface DayBarsProps {
   /** Name of the component. */
@@ -107,12 +110,27 @@ function toneOf({ status }: StatusDay): Tone {
 /** Returns a day, or a run of days without data, as an SVG group. Only one can be reached by Tab. */
 function drawDay(run: DayRun, x: number, cap: number, isTabStop: boolean): string {
   const { day, length, name, word, minutes } = run;
-  const title = Bun.escapeHTML(`${name}: ${word}${minutes ? ` (${minutes})` : ""}`);
+  const what = `${name}: ${word}${minutes ? ` (${minutes})` : ""}`;
+  const title = Bun.escapeHTML(what + firstEntryOf(day));
   const shape =
     day.status === null
       ? Array.from({ length }, (_, index) => bar(x + index * STEP, HEIGHT - WIDTH, WIDTH)).join("")
       : bar(x, 0, cap);
   return `<g class="day t-${toneOf(day)}" role="img" tabindex="${isTabStop ? 0 : -1}" data-day><title>${title}</title><path d="${shape}"/></g>`;
+}
+
+/** Returns the name of the worst incident or maintenance of a day and the number of the others: " · Errors, 2 more". */
+function firstEntryOf({ entries }: StatusDay): string {
+  const [first, ...rest] = entries?.named ?? [];
+  if (!first) return "";
+  const others = rest.length + (entries?.others ?? 0);
+  return ` · ${cut(first.name)}${others > 0 ? `, ${others} more` : ""}`;
+}
+
+/** Returns a name with at most 80 characters. */
+function cut(name: string): string {
+  const points = [...name];
+  return points.length > NAME_MAX ? `${points.slice(0, NAME_MAX - 1).join("")}…` : name;
 }
 
 function bar(x: number, y: number, height: number): string {
@@ -132,7 +150,10 @@ interface DayTableProps {
   caption?: string;
 }
 
-/** Table of the days with their minutes, newest first. A run of days is one row, written as text. */
+/**
+ * Table of the days with their minutes, newest first, and with links to the incidents and maintenances
+ * of days that have any. A run of days is one row, written as text.
+ */
 export function DayTable({ runs, caption }: DayTableProps) {
   return (
     <table>
@@ -149,7 +170,15 @@ export function DayTable({ runs, caption }: DayTableProps) {
   );
 }
 
-function writeRow({ name, word, minutes }: DayRun): string {
+/** Returns a row of the table. Its position from the end is the number in `data-day` of its bar. */
+function writeRow({ name, word, minutes, day: { entries } }: DayRun): string {
   const [day, worst, howLong] = [name, word, minutes || "–"].map((text) => Bun.escapeHTML(text));
-  return `<tr><th scope="row">${day}</th><td>${worst}</td><td>${howLong}</td></tr>`;
+  const links = (entries?.named ?? []).map(writeLink);
+  if (entries && entries.others > 0) links.push(`${entries.others} more`);
+  const list = links.length > 0 ? `<br>${links.join(", ")}` : "";
+  return `<tr><th scope="row">${day}</th><td>${worst}${list}</td><td>${howLong}</td></tr>`;
+}
+
+function writeLink({ name, href }: DayEntry): string {
+  return `<a href="${Bun.escapeHTML(safeHref(href) ?? "")}">${Bun.escapeHTML(cut(name))}</a>`;
 }

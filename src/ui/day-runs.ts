@@ -14,6 +14,15 @@ export interface StatusDay {
   minutes: Readonly<Partial<Record<ComponentStatus, number>>>;
   /** Minutes without data, on a day with some data. */
   noDataMinutes?: number;
+  /** Incidents and maintenances of the day, worst first. */
+  entries?: { named: readonly DayEntry[]; others: number } | undefined;
+}
+
+/** Incident or maintenance of a day. */
+export interface DayEntry {
+  name: string;
+  /** Path of its page. */
+  href: string;
 }
 
 /** One day, or consecutive days that are shown as one: fully operational, or without data. */
@@ -28,7 +37,10 @@ export interface DayRun {
   name: string;
   /** "Major outage" or "No data". */
   word: string;
-  /** "12 min major outage, 2 h no data": worst status first, empty without minutes. */
+  /**
+   * "12 min", or "12 min major outage, 2 h no data" if there is more than the worst status: worst status
+   * first, empty without minutes.
+   */
   minutes: string;
 }
 
@@ -67,11 +79,18 @@ export function runsOf(days: readonly StatusDay[], words: DayWords = PLAIN_DAYS)
   return runs;
 }
 
-function isUneventful({ status, goodShare }: StatusDay): boolean {
+function isUneventful({ status, goodShare, entries }: StatusDay): boolean {
+  if (entries) return false;
   return status === null || (status === "operational" && goodShare >= 1);
 }
 
-function minutesOf({ minutes, noDataMinutes = 0 }: StatusDay): string {
+function minutesOf({ status: worst, minutes, noDataMinutes = 0 }: StatusDay): string {
+  const statuses = COMPONENT_STATUSES.filter(
+    (status) => status !== "operational" && minutes[status],
+  );
+  if (worst && noDataMinutes === 0 && statuses.length === 1 && statuses[0] === worst) {
+    return duration(minutes[worst] ?? 0);
+  }
   const texts: string[] = [];
   for (const status of COMPONENT_STATUSES) {
     const count = status === "operational" ? 0 : (minutes[status] ?? 0);

@@ -9,6 +9,7 @@ export {
   createAssets,
   linkedAssets,
   UI_ASSETS,
+  withoutComments,
 } from "./assets";
 export { BarChart } from "./bar-chart";
 export {

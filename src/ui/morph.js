@@ -3,8 +3,8 @@
 /** Elements that keep their content, since a reader may have changed it. */
 const KEPT = "form, dialog";
 const FIELD = "input:not([type=hidden]), select, textarea";
-/** Elements, the first of which identifies its row, card or group. */
-const NAMING = "h2, h3, h4, a[href], strong, th, td";
+/** Elements, the first of which identifies its row, card or group. Scripts add links to notes of days. */
+const NAMING = "h2, h3, h4, a[href]:not([data-day-note] *), strong, th, td";
 
 /** Makes an element equal to another one. Focus, open details, forms and dialogs stay. */
 globalThis.morph = (element, wanted) => {
@@ -13,6 +13,7 @@ globalThis.morph = (element, wanted) => {
   if (focused?.isConnected && focused !== document.activeElement) {
     focused.focus({ preventScroll: true });
   }
+  document.dispatchEvent(new Event("morphed"));
 };
 
 /** True for a node with a field that has the focus or was changed. */
@@ -32,6 +33,11 @@ function isChanged({ type, checked, defaultChecked, value, defaultValue, options
 
 function morphElement(element, wanted) {
   if (element.matches(KEPT) || element.isEqualNode(wanted)) return;
+  if (element.matches("[data-usual]")) {
+    // Another script shows a text here for now.
+    element.dataset.usual = wanted.textContent;
+    return;
+  }
   const names = new Set([...element.getAttributeNames(), ...wanted.getAttributeNames()]);
   // Readers open details, and arrow keys move the tab stop of a chart.
   names.delete("open");

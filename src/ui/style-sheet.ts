@@ -39,6 +39,8 @@ export function minifyCss(css: string): string {
     .replace(/\/\*[\s\S]*?\*\//g, "")
     .replace(/\s+/g, " ")
     .replace(/ ?([{};,]) ?/g, "$1")
+    .replace(/: /g, ":")
+    .replace(/;}/g, "}")
     .trim();
 }
 

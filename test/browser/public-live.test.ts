@@ -111,6 +111,33 @@ describeWithBrowser("an open status page", (browser) => {
     expect(await focused.evaluate((element) => element === document.activeElement)).toBe(true);
   }, 60_000);
 
+  test("the text of a day stays while the page refreshes, shows what changed, and keeps the focus on its link", async () => {
+    await using site = await openSite(browser());
+    const { report } = await openAcme(site);
+    await report("The API is down");
+    await site.app.clock.advance(60_000);
+    const { page } = await openTab(site);
+    const note = page.locator("[data-day-note]").first();
+    await page.locator("[data-day]").first().focus();
+    expect(await note.textContent()).toEndWith(": Major outage (1 min) · The API is down");
+    await site.app.clock.advance(60_000);
+    await report("The API answers slowly");
+    await turn(page);
+    await page.getByRole("heading", { name: "The API answers slowly" }).waitFor();
+    expect(await note.textContent()).toContain(" · The API is down, The API answers slowly");
+    expect(await page.locator("[data-day]:focus").count()).toBe(1);
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("The API is down");
+    await report("One more");
+    await turn(page);
+    await page.getByRole("heading", { name: "One more" }).waitFor();
+    await page.keyboard.press("Escape");
+    expect(await page.locator("[data-day]:focus").count()).toBe(1);
+    expect(await note.textContent()).toContain("The API answers slowly, One more");
+    await page.keyboard.press("Tab");
+    expect(await note.textContent()).toBe("");
+  }, 60_000);
+
   test("a hidden tab asks nothing, and asks at once when it is shown again", async () => {
     await using site = await openSite(browser());
     await openAcme(site);

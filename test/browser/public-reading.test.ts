@@ -51,6 +51,37 @@ describePublicDocuments("reading a status page in a browser", (site, documents) 
     await page.context().close();
   }, 60_000);
 
+  test("Enter on a day moves to its incident, and Escape moves back and then removes the text", async () => {
+    const { incident } = await documents();
+    const { page } = await site().visit("/");
+    const note = page.locator("[data-days] [data-day-note]");
+    const day = page.locator(".component").nth(0).locator("[data-day]").last();
+    await day.focus();
+    await page.keyboard.press("Enter");
+    const link = note.locator("a:focus");
+    expect(await link.textContent()).toBe("API is down");
+    await page.keyboard.press("Escape");
+    expect(await day.evaluate((element) => element === document.activeElement)).toBe(true);
+    await page.keyboard.press("Escape");
+    expect(await note.textContent()).toBe("");
+    await page.keyboard.press("Home");
+    await page.keyboard.press("End");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**${new URL(incident ?? "", site().origin).pathname}`);
+    await page.context().close();
+  }, 60_000);
+
+  test("a day keeps its text while the pointer moves to the link in it", async () => {
+    await documents();
+    const { page } = await site().visit("/");
+    const day = page.locator(".component").nth(1).locator("[data-day]").last();
+    await day.click();
+    await page.locator("[data-days] [data-day-note] a").click();
+    await page.waitForURL(/\/incidents\//);
+    await page.context().close();
+  }, 60_000);
+
   test("an incident and its page link to each other by keyboard", async () => {
     await documents();
     const { page } = await site().visit("/status/acme");

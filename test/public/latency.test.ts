@@ -59,7 +59,7 @@ describe("the response time of a component on its page", () => {
     // A bar for each answer, also for the quickest, and a dot where there was none.
     const [bars = "", dots = ""] = page.attributes(".latency svg path", "d");
     expect(bars.match(/M/g)).toHaveLength(4);
-    expect(dots).toBe("M4 16v-1h3v1");
+    expect(dots).toBe("M4 16v-1");
     await site.show("API", false);
     expect(linesOf(await site.page())).toEqual([]);
   });

@@ -241,12 +241,12 @@ describe("components on the public page", () => {
     const page = readHtml((await site.app.call("/status/acme")).text);
     expect(page.attributes(".day-chart", "aria-label")[0]).toBe("Docs, day by day");
     expect(page.texts(".component .day title")).toEqual([
-      "8 Mar 2026: Major outage (6 h major outage)",
+      "8 Mar 2026: Major outage (6 h) · Errors",
     ]);
     expect(page.texts(".axis caption")).toEqual(["Docs", "API", "Web"]);
     expect(page.texts(".axis tbody tr").slice(0, 4)).toEqual([
       "9 – 10 Mar 2026Operational–",
-      "8 Mar 2026Major outage6 h major outage",
+      "8 Mar 2026Major outageErrors6 h",
       "1 Jan – 7 Mar 2026Operational–",
       "11 – 31 Dec 2025No data–",
     ]);

@@ -220,7 +220,7 @@ describeGallery("times and days", (gallery) => {
       await page.keyboard.press("ArrowLeft");
       // The seven days between are good and are passed over.
       expect(await bars.locator("[data-day-note]").textContent()).toEndWith(
-        ": Major outage (12 min major outage)",
+        ": Major outage (12 min)",
       );
       await page.keyboard.press("Home");
       expect(await bars.locator("[data-day-note]").textContent()).toContain(": Partial outage (");

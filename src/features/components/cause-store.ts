@@ -45,6 +45,8 @@ export const listEndedCausesOf = selectMany((orm, $: { ids: string; since: numbe
     .select({
       componentId: componentCauses.componentId,
       status: componentCauses.status,
+      source: componentCauses.source,
+      sourceId: componentCauses.sourceId,
       startedAt: componentCauses.startedAt,
       endedAt: componentCauses.endedAt,
     })

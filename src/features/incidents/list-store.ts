@@ -109,6 +109,14 @@ export const listOpenSummaries = selectMany(
       .limit($.limit),
 );
 
+/** Lists the names of those of some incidents (`ids`: a JSON list) that a page shows, in no order. */
+export const listIncidentNames = selectMany((orm, $: { pageId: string; ids: string }) =>
+  orm
+    .select({ id: incidents.id, name: incidents.name })
+    .from(incidents)
+    .where(and(isOneOf(incidents.id, $.ids), eq(incidents.pageId, $.pageId), isPublished)),
+);
+
 /** Finds the published incident of a page that started first. */
 export const findFirstSummary = selectOne((orm, $: { pageId: string }) =>
   orm

@@ -87,6 +87,20 @@ export const listEndedSummaries = selectMany(
       .limit($.limit),
 );
 
+/** Lists the names of those of some maintenances (`ids`: a JSON list) that a page has, in no order. */
+export const listMaintenanceNames = selectMany((orm, $: { pageId: string; ids: string }) =>
+  orm
+    .select({ id: maintenances.id, name: maintenances.name })
+    .from(maintenances)
+    .where(
+      and(
+        sql`${maintenances.id} IN (SELECT value FROM json_each(${$.ids}))`,
+        eq(maintenances.pageId, $.pageId),
+        isNull(maintenances.deletedAt),
+      ),
+    ),
+);
+
 /** Finds the maintenance of a page that started first. */
 export const findFirstSummary = selectOne((orm, $: { pageId: string }) =>
   orm

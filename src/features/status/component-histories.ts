@@ -1,7 +1,6 @@
 import type { Reader } from "../../db";
 import { DAY_MS, MINUTE_MS, startOfDay } from "../../kernel/time";
 import {
-  type CauseInterval,
   type ComponentRow,
   type DayOf,
   foldDays,
@@ -12,6 +11,7 @@ import {
 } from "../components";
 import { listNoDataOfPage } from "../monitors";
 import type { PageRow } from "../pages";
+import { type DayEntries, entriesByDay, type SourcedCause } from "./day-entries";
 
 /** Number of UTC days of a component's uptime in the document, including today. */
 export const UPTIME_DAYS = 90;
@@ -29,6 +29,8 @@ export interface ComponentHistory {
    * snapshot they would take 20 to 60 ms of the 100 ms that a turn may take.
    */
   readonly days: readonly DayOf[];
+  /** Incidents and maintenances of those days on which one affected the component, by start of the day. */
+  readonly entries: ReadonlyMap<number, DayEntries>;
   /** Time at which it was read, in unix ms, to which it applies. */
   readonly readAt: number;
   /** Number of days and intervals, which its size in memory is proportional to. */
@@ -42,7 +44,7 @@ interface HistoryQuery {
   /** Components of the page. */
   components: readonly ComponentRow[];
   /** Open causes by component id, which callers have read already. */
-  open: ReadonlyMap<string, readonly CauseInterval[]>;
+  open: ReadonlyMap<string, readonly SourcedCause[]>;
   /** Unix ms. */
   now: number;
 }
@@ -102,12 +104,12 @@ class Folding implements ComponentHistory {
   readonly uptime: number | null;
   readonly size: number;
   readonly readAt: number;
-  #days: readonly DayOf[] | undefined;
-  #fold: (() => DayOf[]) | undefined;
+  #folded: FoldedDays | undefined;
+  #fold: (() => FoldedDays) | undefined;
 
   constructor(
     component: ComponentRow,
-    causes: readonly CauseInterval[],
+    causes: readonly SourcedCause[],
     gaps: readonly Interval[],
     dayCount: number,
     now: number,
@@ -115,16 +117,29 @@ class Folding implements ComponentHistory {
     this.uptime = uptime(causes, knownSpan(component, now, UPTIME_DAYS), gaps);
     this.readAt = now;
     this.size = dayCount + causes.length + gaps.length;
-    this.#fold = () => foldDays(causes, knownSpan(component, now, dayCount), dayCount, gaps);
+    this.#fold = () => ({
+      days: foldDays(causes, knownSpan(component, now, dayCount), dayCount, gaps),
+      entries: entriesByDay(causes, dayCount, now),
+    });
   }
 
   get days(): readonly DayOf[] {
-    this.#days ??= this.#fold?.() ?? [];
+    return this.#foldOnce().days;
+  }
+
+  get entries(): ReadonlyMap<number, DayEntries> {
+    return this.#foldOnce().entries;
+  }
+
+  #foldOnce(): FoldedDays {
+    this.#folded ??= this.#fold?.() ?? { days: [], entries: new Map() };
     // Releases the causes, which are no longer needed.
     this.#fold = undefined;
-    return this.#days;
+    return this.#folded;
   }
 }
+
+type FoldedDays = Pick<ComponentHistory, "days" | "entries">;
 
 function firstTime({ historyDays }: PageRow, now: number): number {
   return startOfDay(now) - (Math.max(UPTIME_DAYS, historyDays) - 1) * DAY_MS;

@@ -8,11 +8,14 @@ export {
   type HistoryEntry,
   historyStartOf,
   PAST_DAYS,
+  type EntryName,
+  readEntryNames,
   readHistory,
   readOpenIncidents,
   readLatency,
   readPastEntries,
 } from "./history";
+export { type DayEntries } from "./day-entries";
 export { EMPTY_HEADLINE, type PageHeadline, readHeadlines } from "./headlines";
 export { StatusDocument } from "./model";
 export { buildSnapshot, readHeadline, type Snapshot } from "./snapshot";

@@ -26,6 +26,7 @@ import {
 } from "../maintenance";
 import { type PageRow, presentPage } from "../pages";
 import { holdsUntil, readComponentHistories, type ReadHistories } from "./component-histories";
+import type { DayEntries } from "./day-entries";
 import type { StatusDocument } from "./model";
 import { headlineOf, type Headline } from "./rules";
 
@@ -48,6 +49,8 @@ export interface Snapshot {
   readonly days: ReadonlyMap<string, readonly DayOf[]>;
   /** Returns the days of one component of the document, without folding those of others. */
   daysOf(componentId: string): readonly DayOf[];
+  /** Returns the incidents and maintenances of these days, by start of the day; only of affected days. */
+  entriesOf(componentId: string): ReadonlyMap<number, DayEntries>;
   /** Number of published open incidents. The document has at most 50 of them. */
   openIncidentCount: number;
   /** Time from which it is outdated without any change, in unix ms. */
@@ -105,6 +108,7 @@ export function buildSnapshot(
       return (days ??= new Map(rows.map(({ id }) => [id, daysOf(id)])));
     },
     daysOf,
+    entriesOf: (id) => histories.get(id)?.entries ?? new Map(),
     openIncidentCount: impacts.length,
     staleAt: Math.min(
       holdsUntil(Math.min(now, ...Array.from(histories.values(), ({ readAt }) => readAt))),
