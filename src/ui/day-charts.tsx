@@ -50,6 +50,8 @@ interface DayChartProps {
   label: string;
   /** Oldest first. */
   runs: readonly DayRun[];
+  /** Number of days that the chart has room for at least. */
+  minDays?: number;
 }
 
 /**
@@ -60,10 +62,10 @@ interface DayChartProps {
  * The bars are written as text, since a large page has ten thousand of them. With elements, a row of 90
  * different days takes 2.3 times the processor time.
  */
-export function DayChart({ label, runs }: DayChartProps) {
+export function DayChart({ label, runs, minDays = MIN_DAYS }: DayChartProps) {
   const last = runs.at(-1);
   const days = last ? last.index + last.length : 0;
-  const places = Math.max(MIN_DAYS, days);
+  const places = Math.max(minDays, days);
   const special = runs.filter((run) => !isGood(run) && !isBefore(run));
   const lastSpecial = special.at(-1);
   let [before, good, rests, drawn] = ["", "", "", ""];

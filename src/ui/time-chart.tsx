@@ -11,9 +11,8 @@ import {
   stripPath,
   tintPaths,
 } from "./time-chart-paths";
+import { PLOT_WIDTH, PlotSlot, TimeFrame } from "./time-frame";
 import { timeScale } from "./time-scale";
-
-const CHART_WIDTH = 960;
 
 /** Figures of one step of a chart. */
 export interface TimePoint {
@@ -72,7 +71,7 @@ export function TimeChart(props: TimeChartProps) {
   const highest = Math.max(1, ...points.map(({ median, p95 }) => p95 ?? median ?? 0));
   const isDrawn = threshold !== undefined && threshold.value <= highest * THRESHOLD_REACH;
   const { top, labels } = timeScale(isDrawn ? Math.max(highest, threshold.value) : highest);
-  const x = (at: number) => round(((Math.min(to, at) - from) / (to - from)) * CHART_WIDTH);
+  const x = (at: number) => round(((Math.min(to, at) - from) / (to - from)) * PLOT_WIDTH);
   const y = (value: number) => round((1 - value / top) * CHART_HEIGHT);
   const placed: PlacedPoint[] = points.map(({ median, p95, tone, ...span }) => ({
     x: round((x(Math.max(from, span.from)) + x(span.to)) / 2),
@@ -109,91 +108,68 @@ export function TimeChart(props: TimeChartProps) {
           </li>
         ))}
       </ul>
-      <div class="time-frame">
-        <div class="time-labels" aria-hidden="true">
-          {labels.map((label) => (
-            <span key={label}>{label}</span>
-          ))}
-        </div>
-        <svg
-          class="time-plot"
-          viewBox={`0 0 ${CHART_WIDTH} ${CHART_HEIGHT}`}
-          preserveAspectRatio="none"
-          role="group"
-          aria-label={name}
-        >
-          <path
-            class="time-grid"
-            d={labels
-              .map((_label, index) => `M0 ${(CHART_HEIGHT / 4) * index}h${CHART_WIDTH}`)
-              .join("")}
-          />
-          {tintPaths(
-            bands.map((band) => ({
-              ...band,
-              left: x(Math.max(from, band.from)),
-              right: x(band.to),
-            })),
-          ).map(({ tone, tint, cap }) => (
-            <g key={tone} class={`t-${tone}`}>
-              <path class="time-tint" d={tint} />
-              <path class="time-cap" d={cap} />
-            </g>
-          ))}
-          {isDrawn ? (
-            <path class="time-threshold" d={`M0 ${y(threshold.value)}h${CHART_WIDTH}`} />
-          ) : null}
-          <path class="time-band" d={runs.map(bandPath).join("")} />
-          <path class="time-line" d={runs.map(linePath).join("")} />
-          {marks.length === 0 ? null : (
-            <path
-              class="time-mark"
-              d={marks.map((at) => `M${x(at)} -4V${CHART_HEIGHT}`).join("")}
+      <TimeFrame
+        name={name}
+        height={CHART_HEIGHT}
+        labels={labels}
+        ticks={ticks.map(({ at, label }) => ({ share: (at - from) / (to - from), label }))}
+        strip={{ name: "Checks", picture: <Strip points={placed} /> }}
+      >
+        {tintPaths(
+          bands.map((band) => ({
+            ...band,
+            left: x(Math.max(from, band.from)),
+            right: x(band.to),
+          })),
+        ).map(({ tone, tint, cap }) => (
+          <g key={tone} class={`t-${tone}`}>
+            <path class="time-tint" d={tint} />
+            <path class="time-cap" d={cap} />
+          </g>
+        ))}
+        {isDrawn ? (
+          <path class="time-threshold" d={`M0 ${y(threshold.value)}h${PLOT_WIDTH}`} />
+        ) : null}
+        <path class="time-band" d={runs.map(bandPath).join("")} />
+        <path class="time-line" d={runs.map(linePath).join("")} />
+        {marks.length === 0 ? null : (
+          <path class="time-mark" d={marks.map((at) => `M${x(at)} -4V${CHART_HEIGHT}`).join("")} />
+        )}
+        {points.map((point, index) => {
+          const { left = 0, right = 0 } = placed[index] ?? {};
+          return (
+            <PlotSlot
+              key={point.from}
+              left={left}
+              width={round(right - left)}
+              height={CHART_HEIGHT}
+              isTabStop={index === points.length - 1}
+              title={textOf(point, write)}
             />
-          )}
-          {points.map((point, index) => {
-            const { left = 0, right = 0 } = placed[index] ?? {};
-            return (
-              <g
-                key={point.from}
-                class="chart-slot"
-                role="img"
-                tabIndex={index === points.length - 1 ? 0 : -1}
-                data-day
-              >
-                <title>{textOf(point, write)}</title>
-                <rect x={left} width={Math.max(0, round(right - left))} height={CHART_HEIGHT} />
-              </g>
-            );
-          })}
-        </svg>
-        <span class="time-strip-name" aria-hidden="true">
-          Checks
-        </span>
-        <svg
-          class="time-strip"
-          viewBox={`0 0 ${CHART_WIDTH} 14`}
-          preserveAspectRatio="none"
-          aria-hidden="true"
-        >
-          {[...new Set(placed.map(({ tone }) => tone))].map((tone) => (
-            <path key={tone} class={`t-${tone}`} d={stripPath(placed, tone)} />
-          ))}
-        </svg>
-        <svg class="time-ticks" aria-hidden="true">
-          {ticks.map(({ at, label }) => (
-            <text key={at} x={`${round(((at - from) / (to - from)) * 100)}%`} y="12">
-              {label}
-            </text>
-          ))}
-        </svg>
-      </div>
-      <p class="time-note" data-day-note />
+          );
+        })}
+      </TimeFrame>
       <details class="day-table">
         <summary>{name} as a table</summary>
         <PointTable points={points} write={write} />
       </details>
     </div>
+  );
+}
+
+/** Strip of results on the axis of the chart. */
+function Strip({ points }: { points: readonly PlacedPoint[] }) {
+  return (
+    <svg
+      class="time-strip"
+      viewBox={`0 0 ${PLOT_WIDTH} 14`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      {[...new Set(points.map(({ tone }) => tone))].map((tone) => (
+        <path key={tone} class={`t-${tone}`} d={stripPath(points, tone)} />
+      ))}
+    </svg>
   );
 }
 

@@ -1,16 +1,26 @@
 import { percent } from "../kernel/numbers";
+import { plural } from "../kernel/text";
+import { toIso } from "../kernel/time";
+import { round } from "./time-chart-paths";
+import { PLOT_WIDTH, PlotSlot, TimeFrame } from "./time-frame";
+import { shortDay } from "./times";
 
-const WIDTH = 960;
 const HEIGHT = 200;
 /** Gaps between the five lines of the scale. */
 const GAPS = 4;
 /** Lowest values of a scale, as shares. */
 const FLOORS = [0.998, 0.996, 0.99, 0.98, 0.96, 0.9, 0.8, 0.6, 0];
+/** Labels of the time axis at most. */
+const TICKS = 5;
+/** Days up to which each can be selected. */
+const SLOTS_MAX = 100;
+/** Days below 100 % that the accessible name lists. */
+const NAMED_MAX = 10;
 
 /** Uptime of a day. */
 export interface UptimePoint {
-  /** Day, as text. */
-  name: string;
+  /** Start of the day, in unix ms. */
+  at: number;
   /** 0 to 1; null without data. */
   uptime: number | null;
 }
@@ -20,18 +30,20 @@ interface UptimeChartProps {
   name: string;
   /** Oldest first. */
   points: readonly UptimePoint[];
+  /** True if the last day is today. */
+  isUntilToday: boolean;
 }
 
 /** Uptime day by day as a line, with a table of the same. A day without data is a gap. */
-export function UptimeChart({ name, points }: UptimeChartProps) {
+export function UptimeChart({ name, points, isUntilToday }: UptimeChartProps) {
   const known = points.flatMap(({ uptime }) => (uptime === null ? [] : [uptime]));
-  if (known.length === 0) return null;
+  if (known.length === 0) return <p class="muted">No uptime is known for these days.</p>;
   const lowest = Math.min(...known);
   const floor = FLOORS.find((each) => each <= lowest) ?? 0;
   const labels = Array.from({ length: GAPS + 1 }, (_, index) =>
     labelOf(1 - ((1 - floor) / GAPS) * index, floor),
   );
-  const step = WIDTH / points.length;
+  const step = PLOT_WIDTH / points.length;
   const runs = inRuns(points).map((run) =>
     run.map(({ index, uptime }) => ({
       x: round((index + 0.5) * step),
@@ -39,32 +51,28 @@ export function UptimeChart({ name, points }: UptimeChartProps) {
     })),
   );
   return (
-    <div class="time-chart uptime-chart">
-      <div class="time-frame">
-        <div class="time-labels" aria-hidden="true">
-          {labels.map((label) => (
-            <span key={label}>{label}</span>
-          ))}
-        </div>
-        <svg
-          class="time-plot"
-          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-          preserveAspectRatio="none"
-          role="img"
-          aria-label={`${name}: ${describe(points)}`}
-        >
-          <path
-            class="time-grid"
-            d={labels.map((_, index) => `M0 ${(HEIGHT / GAPS) * index}h${WIDTH}`).join("")}
-          />
-          <path class="time-band" d={runs.map(areaOf).join("")} />
-          <path class="time-line" d={runs.map(lineOf).join("")} />
-        </svg>
-        <p class="uptime-ends" aria-hidden="true">
-          <span>{points[0]?.name}</span>
-          <span>{points.at(-1)?.name}</span>
-        </p>
-      </div>
+    <div class="time-chart uptime-chart" data-days>
+      <TimeFrame
+        name={`${name}: ${describe(points)}`}
+        height={HEIGHT}
+        labels={labels}
+        ticks={ticksOf(points, isUntilToday)}
+      >
+        <path class="time-band" d={runs.map(areaOf).join("")} />
+        <path class="time-line" d={runs.map(lineOf).join("")} />
+        {points.length > SLOTS_MAX
+          ? null
+          : points.map((point, index) => (
+              <PlotSlot
+                key={point.at}
+                left={round(index * step)}
+                width={round(step)}
+                height={HEIGHT}
+                isTabStop={index === points.length - 1}
+                title={`${dayOf(point)}: ${shareOf(point)}`}
+              />
+            ))}
+      </TimeFrame>
       <details class="day-table">
         <summary>{name} as a table</summary>
         <table>
@@ -76,8 +84,8 @@ export function UptimeChart({ name, points }: UptimeChartProps) {
           </thead>
           <tbody>
             {points.toReversed().map((point) => (
-              <tr key={point.name}>
-                <th scope="row">{point.name}</th>
+              <tr key={point.at}>
+                <th scope="row">{dayOf(point)}</th>
                 <td>{percent(point.uptime, 3)}</td>
               </tr>
             ))}
@@ -86,6 +94,30 @@ export function UptimeChart({ name, points }: UptimeChartProps) {
       </details>
     </div>
   );
+}
+
+/** Returns the labels of evenly spread days, the last of them the last day. */
+function ticksOf(points: readonly UptimePoint[], isUntilToday: boolean) {
+  const last = points.length - 1;
+  const count = Math.min(TICKS, points.length);
+  return Array.from({ length: count }, (_, number) => {
+    const index = count === 1 ? 0 : Math.round((number * last) / (count - 1));
+    const point = points[index];
+    const day = point ? dayOf(point).slice(0, -5) : "";
+    return {
+      share: (index + 0.5) / points.length,
+      label: index === last && isUntilToday ? "Today" : day,
+    };
+  });
+}
+
+/** Returns the day of a point as text: "9 Feb 2026". */
+function dayOf({ at }: UptimePoint): string {
+  return shortDay(toIso(at));
+}
+
+function shareOf({ uptime }: UptimePoint): string {
+  return uptime === null ? "No data" : percent(uptime, 2);
 }
 
 interface Place {
@@ -120,19 +152,21 @@ function inRuns(points: readonly UptimePoint[]): { index: number; uptime: number
   return runs;
 }
 
-/** "100 %, except 13 Nov 2026 99.96 %". */
+/** Returns the days as text: "100 %, except 13 Nov 2026 99.96 % and 2 more days". */
 function describe(points: readonly UptimePoint[]): string {
   const others = points.filter(({ uptime }) => uptime !== null && uptime < 1);
   if (others.length === 0) return "100 %";
-  return `100 %, except ${others.map(({ name, uptime }) => `${name} ${percent(uptime, 2)}`).join(", ")}`;
+  const lowest = others
+    .toSorted((a, b) => (a.uptime ?? 1) - (b.uptime ?? 1))
+    .slice(0, NAMED_MAX)
+    .toSorted((a, b) => a.at - b.at);
+  const rest = others.length - lowest.length;
+  const texts = lowest.map((point) => `${dayOf(point)} ${shareOf(point)}`);
+  return `100 %, except ${texts.join(", ")}${rest > 0 ? ` and ${plural(rest, "more day")}` : ""}`;
 }
 
 /** Value of a line of the scale; only the first one has the unit. */
 function labelOf(share: number, floor: number): string {
   if (share === 1) return "100 %";
   return (share * 100).toFixed(floor >= 0.99 ? 2 : 1);
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
 }

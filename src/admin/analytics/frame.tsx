@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { PageRow } from "../../features/pages";
-import { FilterSelect, ListToolbar, PageHead, Tabs } from "../../ui";
+import { FilterSelect, HiddenFields, ListToolbar, PageHead, Tabs } from "../../ui";
 import { PageFilter } from "../page-choice";
 import { ANALYTICS_PATH } from "../paths";
 import {
@@ -21,9 +20,11 @@ interface AnalyticsFrameProps {
   /** Path of the open view. */
   path: string;
   selection: Selection;
-  /** Options of the filters; omitted for figures that do not depend on a page or a period. */
-  pages?: readonly PageRow[];
+  /** True for figures of a page, and for figures of a period. */
+  hasPage?: boolean;
   hasSpan?: boolean;
+  /** Query parameters that the filters keep. */
+  hidden?: Readonly<Record<string, string>>;
   actions?: ComponentChildren;
   /** Calculation methods, by the name of the figures. */
   methods: readonly { of: string; method: string }[];
@@ -32,7 +33,9 @@ interface AnalyticsFrameProps {
 
 /** Heading, tabs, filters and method notes shared by the analytics views. */
 export function AnalyticsFrame(props: AnalyticsFrameProps) {
-  const { path, selection, pages = [], hasSpan = false, methods, children } = props;
+  const { path, selection, hasPage = false, hasSpan = false, methods, children } = props;
+  const { pages, page, span } = selection;
+  const hasChoice = hasPage && pages.length > 1;
   return (
     <>
       <PageHead title="Analytics" actions={props.actions} />
@@ -44,16 +47,12 @@ export function AnalyticsFrame(props: AnalyticsFrameProps) {
           isCurrent: href === path,
         }))}
       />
-      {pages.length > 1 || hasSpan ? (
+      {hasChoice || hasSpan ? (
         <ListToolbar action={path} isCard>
-          <PageFilter pages={pages} page={pages.find(({ slug }) => slug === selection.page)} />
+          <HiddenFields values={props.hidden ?? {}} />
+          {hasChoice ? <PageFilter pages={pages} page={page} /> : null}
           {hasSpan ? (
-            <FilterSelect
-              label="Period"
-              name="span"
-              options={SPAN_OPTIONS}
-              value={selection.span}
-            />
+            <FilterSelect label="Period" name="span" options={SPAN_OPTIONS} value={span} />
           ) : null}
         </ListToolbar>
       ) : null}

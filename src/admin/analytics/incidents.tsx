@@ -1,5 +1,4 @@
 import type { incidentsAnswer } from "../../features/analytics";
-import type { PageRow } from "../../features/pages";
 import { BarChart, Card, Cell, Row, StatCard, StatCards, Table } from "../../ui";
 import { timeInWords } from "../monitors/words";
 import { incidentPath } from "../paths";
@@ -29,16 +28,15 @@ const IMPACTS = [
 /** `/admin/analytics/incidents`: incidents that started in each month, and their durations. */
 export function IncidentFigures(props: {
   selection: Selection;
-  pages: readonly PageRow[];
   answer: ReturnType<typeof incidentsAnswer>;
 }) {
-  const { selection, pages, answer } = props;
+  const { selection, answer } = props;
   const { total, data } = answer;
   return (
     <AnalyticsFrame
       path={INCIDENT_FIGURES_PATH}
       selection={selection}
-      pages={pages}
+      hasPage
       methods={[{ of: "incidents", method: answer.method }]}
     >
       <StatCards>

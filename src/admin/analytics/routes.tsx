@@ -11,13 +11,12 @@ import { NO_STORE, Representation, session, sessionOf } from "../../http";
 import { roleAllows } from "../../domain/role";
 import type { AdminDependencies } from "../dependencies";
 import { ANALYTICS_PATH } from "../paths";
-import { readPages } from "../page-choice";
 import { screenOperation } from "../screen-operation";
 import { IncidentFigures } from "./incidents";
 import { RequestFigures } from "./requests";
 import { lastTwelveMonths, periodInput, readSelection } from "./selection";
 import { Uptime } from "./uptime";
-import { readUptime, uptimeCsv } from "./uptime-view";
+import { readUptime, readUptimeCsv } from "./uptime-view";
 
 /** `/admin/analytics`: figures, readable by every role. */
 export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDependencies) {
@@ -28,10 +27,11 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
     .get(
       "",
       async ({ request, requestContext, query }) => {
-        const view = readUptime(ctx.db, readSelection(ctx.db, query), ctx.clock.now());
+        const now = ctx.clock.now();
+        const view = await readUptime(ctx.db, readSelection(ctx.db, query), now);
         return render.screen(
           { request, requestContext },
-          { title: "Uptime analytics", children: <Uptime view={view} /> },
+          { title: "Uptime analytics", children: <Uptime view={view} now={now} /> },
         );
       },
       screenOperation("Show the uptime of components and monitors", MAY_READ),
@@ -40,8 +40,8 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
       "/uptime.csv",
       async ({ request, requestContext, query }) => {
         const selection = readSelection(ctx.db, query);
-        const csv = uptimeCsv(readUptime(ctx.db, selection, ctx.clock.now()));
-        const name = ["uptime", selection.page, selection.span].filter(Boolean).join("-");
+        const csv = await readUptimeCsv(ctx.db, selection, ctx.clock.now());
+        const name = ["uptime", selection.page?.slug, selection.span].filter(Boolean).join("-");
         return new Representation(csv, {
           mediaType: "text/csv; charset=utf-8; header=present",
           cacheControl: NO_STORE,
@@ -55,10 +55,10 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
       async ({ request, requestContext, query }) => {
         const now = ctx.clock.now();
         const selection = readSelection(ctx.db, query);
-        const subject = findSubject(ctx.db, { page: selection.page });
+        const subject = findSubject(ctx.db, { page: selection.page?.slug });
         const period = readPeriod(lastTwelveMonths(now), now);
         const answer = incidentsAnswer(ctx.db, subject, period, now);
-        const figures = { selection, pages: readPages(ctx.db), answer };
+        const figures = { selection, answer };
         return render.screen(
           { request, requestContext },
           { title: "Incident analytics", children: <IncidentFigures {...figures} /> },

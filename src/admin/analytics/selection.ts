@@ -1,8 +1,9 @@
 import type { Reader } from "../../db";
 import type { PeriodInput } from "../../features/analytics";
+import type { PageRow } from "../../features/pages";
 import { DAY_MS, startOfDay, toIso } from "../../kernel/time";
 import { ANALYTICS_PATH } from "../paths";
-import { readPages } from "../page-choice";
+import { choosePage, readPages } from "../page-choice";
 
 export const INCIDENT_FIGURES_PATH = `${ANALYTICS_PATH}/incidents`;
 export const REQUEST_FIGURES_PATH = `${ANALYTICS_PATH}/requests`;
@@ -48,27 +49,39 @@ const DEFAULT_SPAN: SpanName = "30d";
 
 /** Page and period that figures cover. */
 export interface Selection {
-  /** Slug of the page; undefined for all pages. */
-  page: string | undefined;
+  /** All pages, the default page first. */
+  pages: readonly PageRow[];
+  /** Undefined for all pages. */
+  page: PageRow | undefined;
   span: SpanName;
 }
 
-/** Reads page and period from a query: all pages and the last 30 days unless it names others. */
+/**
+ * Reads page and period from a query: the default page and the last 30 days unless it names others. An
+ * empty `page` selects all pages.
+ */
 export function readSelection(
   reader: Reader,
-  { page: slug, span = "" }: Readonly<Record<string, string | undefined>>,
+  { page, span = "" }: Readonly<Record<string, string | undefined>>,
 ): Selection {
+  const pages = readPages(reader);
   return {
-    page: readPages(reader).find((page) => page.slug === slug)?.slug,
+    pages,
+    page: page === "" && pages.length > 1 ? undefined : choosePage(pages, page),
     span: Object.hasOwn(SPANS, span) ? (span as SpanName) : DEFAULT_SPAN,
   };
 }
 
-/** Returns the path of figures for a page and a period. */
-export function selectionPath(path: string, { page, span }: Selection): string {
+/** Returns the path of figures for a page and a period, with further query parameters. */
+export function selectionPath(
+  path: string,
+  { pages, page, span }: Selection,
+  rest: Readonly<Record<string, string>> = {},
+): string {
   const query = new URLSearchParams();
-  if (page !== undefined) query.set("page", page);
+  if (page?.id !== choosePage(pages, undefined)?.id) query.set("page", page?.slug ?? "");
   if (span !== DEFAULT_SPAN) query.set("span", span);
+  for (const [name, value] of Object.entries(rest)) query.set(name, value);
   const text = query.toString();
   return text === "" ? path : `${path}?${text}`;
 }

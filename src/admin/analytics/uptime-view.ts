@@ -1,125 +1,223 @@
-import type { Static } from "@sinclair/typebox";
 import type { Reader } from "../../db";
 import {
   answerToCsv,
-  findSubject,
+  type ComponentOnPage,
   LINES_MAX,
+  listComponents,
+  listUnattachedMonitors,
+  METHODS,
+  type Period,
   readPeriod,
-  uptimeAnswer,
+  sumOfFolded,
+  uptimeByComponent,
+  uptimeByMonitor,
+  type UptimeFigures,
   UptimeLine,
+  uptimeTogether,
 } from "../../features/analytics";
-import { listComponentsOfPage } from "../../features/components";
-import { listMonitors, listMonitorsOfPage } from "../../features/monitors";
+import { listComponentsOfPage, uptimeOfDays } from "../../features/components";
+import { listMonitorsOfPage } from "../../features/monitors";
 import type { PageRow } from "../../features/pages";
-import { readPages } from "../page-choice";
+import { DAY_MS, toIso } from "../../kernel/time";
+import { drawDays } from "../../public/component-row";
+import type { StatusDay, UptimePoint } from "../../ui";
 import { periodInput, type Selection } from "./selection";
-import { type PageDays, readPageDays } from "./uptime-days";
 
-type Line = Static<typeof UptimeLine>;
-type Answer = ReturnType<typeof uptimeAnswer>;
-
-/** Monitors shown at most, since each needs its own query. The API returns the others. */
-export const MONITORS_MAX = 200;
+/** Monitors shown at most. The API returns the others. */
+export const MONITORS_MAX = 500;
+/** Components of all pages that are read at most. */
+const COMPONENTS_MAX = 10_000;
+/** Longest period whose days are drawn for each component. */
+const BARS_MAX_DAYS = 92;
+/** Days of all components of a page together that are drawn at most: a year of 100 components. */
+const DRAWN_DAYS_MAX = 40_000;
 
 /** Uptime of a component and of the monitors that check it. */
 export interface ComponentUptime {
-  line: Line;
-  monitors: readonly Line[];
+  line: UptimeLine;
+  monitors: readonly UptimeLine[];
 }
 
 /** Uptime of a page and its components. */
 export interface PageUptime {
   page: PageRow;
-  total: Answer["total"];
+  total: UptimeFigures;
+  /** Uptime of the period of equal length before; null without data. */
+  before: number | null;
   components: readonly ComponentUptime[];
-  /** Its days and those of its components; undefined if they are not drawn. */
-  days: PageDays | undefined;
+  /** Uptime of all components by day, oldest first; empty if days are not drawn. */
+  points: readonly UptimePoint[];
+  /** Returns the days of a component, oldest first; undefined for days that are not drawn. */
+  daysOf: ((componentId: string) => readonly StatusDay[]) | undefined;
 }
 
 export interface UptimeView {
   selection: Selection;
-  pages: readonly PageRow[];
-  /** Uptime by page; undefined if a page has too many components to show. */
-  uptimes: readonly PageUptime[] | undefined;
-  /** Uptime of monitors without components; empty if a page is selected. */
-  others: readonly Line[];
+  /** Uptime of the selected page; undefined without one, and for too many components. */
+  ofPage: PageUptime | undefined;
+  /** Uptime of each page; empty if one is selected. */
+  ofPages: readonly { page: PageRow; components: number; figures: UptimeFigures }[];
+  /** Uptime of monitors without components; empty if one of several pages is selected. */
+  others: readonly UptimeLine[];
+  /** True if the page has too many components to show. */
+  hasTooMany: boolean;
   /** True if monitors were left out because of `MONITORS_MAX`. */
   isTruncated: boolean;
-  from: string;
-  to: string;
-  /** Source data, for the CSV file. */
-  answers: readonly Answer[];
-}
-
-/** Reads the uptime of components, by page, and of monitors in a period. */
-export function readUptime(reader: Reader, selection: Selection, now: number): UptimeView {
-  const pages = readPages(reader);
-  const period = readPeriod(periodInput(selection.span, now), now);
-  const shown = pages.filter(({ slug }) => selection.page === undefined || slug === selection.page);
-  const answers = new Map<string, Answer>();
-  const monitorUptime = (id: string) => {
-    const cached = answers.get(id);
-    if (!cached && answers.size >= MONITORS_MAX) return undefined;
-    const answer = cached ?? uptimeAnswer(reader, findSubject(reader, { monitor: id }), period);
-    answers.set(id, answer);
-    return answer.data[0];
-  };
-  let isTruncated = false;
-  const linesOf = (ids: readonly string[]) =>
-    ids.flatMap((id) => {
-      const line = monitorUptime(id);
-      isTruncated ||= line === undefined;
-      return line ? [line] : [];
-    });
-  const isTooLong = shown.some(
-    ({ id }) => listComponentsOfPage(reader, { pageId: id }).length > LINES_MAX,
-  );
-  const ofPages = isTooLong
-    ? undefined
-    : shown.map((page) => ({
-        page,
-        answer: uptimeAnswer(reader, findSubject(reader, { page: page.id }), period),
-      }));
-  const uptimes = ofPages?.map(({ page, answer }) => {
-    const watching = Map.groupBy(
-      listMonitorsOfPage(reader, { pageId: page.id }),
-      ({ componentId }) => componentId,
-    );
-    const components = answer.data.map((line) => ({
-      line,
-      monitors: linesOf((watching.get(line.id) ?? []).map(({ id }) => id)),
-    }));
-    const days = readPageDays(reader, page, period, now);
-    return { page, total: answer.total, components, days };
-  });
-  const others = selection.page === undefined ? linesOf(readUnattached(reader)) : [];
-  const all = [...(ofPages ?? []).map(({ answer }) => answer), ...answers.values()];
-  return {
-    selection,
-    pages,
-    uptimes,
-    others,
-    isTruncated,
-    from: new Date(period.from).toISOString(),
-    to: new Date(period.to).toISOString(),
-    answers: all,
-  };
-}
-
-/** Returns the ids of monitors without components. */
-function readUnattached(reader: Reader): string[] {
-  return listMonitors(reader, { limit: MONITORS_MAX + 1 })
-    .filter(({ components }) => components.length === 0)
-    .map(({ row }) => row.id);
+  from: number;
+  to: number;
 }
 
 /**
- * Returns the uptime as CSV: components by page, then monitors, each with its calculation method.
+ * Reads the uptime of the selected page, else of each page, and of monitors without components. Large
+ * installations are read in several turns of the event loop.
  */
-export function uptimeCsv({ answers }: UptimeView): string {
-  const [first = "", ...rest] = answers.map((answer) => answerToCsv(UptimeLine, answer));
-  const header =
-    first.slice(0, first.indexOf("\n") + 1) || `${Object.keys(UptimeLine.properties)}\r\n`;
-  const lines = [first, ...rest].map((csv) => csv.slice(csv.indexOf("\n") + 1));
-  return header + lines.join("");
+export async function readUptime(
+  reader: Reader,
+  selection: Selection,
+  now: number,
+): Promise<UptimeView> {
+  const { page, pages } = selection;
+  const rows = page ? listComponentsOfPage(reader, { pageId: page.id }) : [];
+  const period = periodOf(selection, rows.length, now);
+  const hasTooMany = rows.length > LINES_MAX;
+  const unattached =
+    page && pages.length > 1 ? [] : listUnattachedMonitors(reader, { limit: MONITORS_MAX + 1 });
+  const onPage = page ? listMonitorsOfPage(reader, { pageId: page.id }) : [];
+  const monitors = new Map(
+    [...onPage, ...unattached].slice(0, MONITORS_MAX).map((each) => [each.id, each]),
+  );
+  const lines = new Map(
+    (await uptimeByMonitor(reader, [...monitors.values()], period)).map((line) => [line.id, line]),
+  );
+  return {
+    selection,
+    ofPage:
+      page && !hasTooMany
+        ? await readPage(reader, { page, rows, monitors: onPage, lines, period })
+        : undefined,
+    ofPages: page ? [] : await readPages(reader, pages, period),
+    others: unattached.flatMap(({ id }) => lines.get(id) ?? []),
+    hasTooMany,
+    isTruncated: onPage.length + unattached.length > MONITORS_MAX,
+    from: period.from,
+    to: period.to,
+  };
+}
+
+/** Returns the period of a selection, by day if it is longer than a day and its days can be drawn. */
+function periodOf({ span }: Selection, components: number, now: number): Period {
+  const input = periodInput(span, now);
+  const byDay = readPeriod({ ...input, interval: "day" }, now);
+  const { from, to, spans } = byDay;
+  const isDrawn = to - from > DAY_MS && spans.length * components <= DRAWN_DAYS_MAX;
+  return isDrawn ? byDay : readPeriod(input, now);
+}
+
+interface PageInput {
+  page: PageRow;
+  rows: ReturnType<typeof listComponentsOfPage>;
+  monitors: ReturnType<typeof listMonitorsOfPage>;
+  /** Lines of monitors by id. */
+  lines: ReadonlyMap<string, UptimeLine>;
+  period: Period;
+}
+
+async function readPage(
+  reader: Reader,
+  { page, rows, monitors, lines, period }: PageInput,
+): Promise<PageUptime> {
+  const components = rows.map((row) => ({ row, pageSlug: page.slug }));
+  const uptime = await uptimeByComponent(reader, components, period);
+  const watching = Map.groupBy(monitors, ({ componentId }) => componentId);
+  const { spans, interval } = period;
+  const isByDay = interval === "day";
+  const indexes = new Map(rows.map(({ id }, index) => [id, index]));
+  const daysOf = (id: string) => {
+    const folded = uptime.folded[indexes.get(id) ?? -1] ?? [];
+    return drawDays(
+      folded.map((each, index) => ({ ...each, start: spans[index]?.from ?? period.from })),
+    );
+  };
+  return {
+    page,
+    total: uptime.total,
+    before: (await uptimeTogether(reader, rows, before(period))).uptime,
+    components: uptime.lines.map((line) => ({
+      line,
+      monitors: (watching.get(line.id) ?? []).flatMap(({ id }) => lines.get(id) ?? []),
+    })),
+    points: isByDay
+      ? spans.map(({ from }, index) => ({
+          at: from,
+          uptime: uptimeOfDays(uptime.folded.flatMap((own) => own[index] ?? [])),
+        }))
+      : [],
+    daysOf: isByDay && spans.length <= BARS_MAX_DAYS ? daysOf : undefined,
+  };
+}
+
+/** Returns the period of equal length, in whole days, before a period. */
+function before({ from, to }: Period): { from: number; to: number } {
+  return { from: from - Math.ceil((to - from) / DAY_MS) * DAY_MS, to: from };
+}
+
+async function readPages(
+  reader: Reader,
+  pages: readonly PageRow[],
+  { from, to }: Period,
+): Promise<UptimeView["ofPages"]> {
+  const components = listComponents(reader, { limit: COMPONENTS_MAX });
+  const whole = { from, to, interval: null, spans: [{ from, to }] };
+  const { folded } = await uptimeByComponent(reader, components.map(onPage), whole);
+  const byPage = Map.groupBy(
+    components.map(({ pageSlug }, index) => ({ pageSlug, own: folded[index] ?? [] })),
+    ({ pageSlug }) => pageSlug,
+  );
+  return pages.map((page) => {
+    const own = byPage.get(page.slug) ?? [];
+    const figures = sumOfFolded(
+      own.map((each) => each.own),
+      to - from,
+    );
+    return { page, components: own.length, figures };
+  });
+}
+
+function onPage({ component: row, pageSlug }: ReturnType<typeof listComponents>[number]) {
+  return { row, pageSlug } satisfies ComponentOnPage;
+}
+
+/**
+ * Returns the uptime as CSV: components by page, then their monitors and, without a selected page, the
+ * monitors without components, each with its calculation method.
+ */
+export async function readUptimeCsv(
+  reader: Reader,
+  { page, pages, span }: Selection,
+  now: number,
+): Promise<string> {
+  const period = readPeriod(periodInput(span, now), now);
+  const components = page
+    ? listComponentsOfPage(reader, { pageId: page.id }).map((row) => ({
+        row,
+        pageSlug: page.slug,
+      }))
+    : listComponents(reader, { limit: COMPONENTS_MAX }).map(onPage);
+  const shown = page ? [page] : pages;
+  const attached = shown.flatMap(({ id }) => listMonitorsOfPage(reader, { pageId: id }));
+  const unattached =
+    page && pages.length > 1 ? [] : listUnattachedMonitors(reader, { limit: COMPONENTS_MAX });
+  const monitors = new Map([...attached, ...unattached].map((each) => [each.id, each]));
+  const head = { from: toIso(period.from), to: toIso(period.to), interval: null };
+  const ofComponents = answerToCsv(UptimeLine, {
+    ...head,
+    method: METHODS.uptimeOfComponents,
+    data: [...(await uptimeByComponent(reader, components, period)).lines],
+  });
+  const ofMonitors = answerToCsv(UptimeLine, {
+    ...head,
+    method: METHODS.uptimeOfMonitors,
+    data: await uptimeByMonitor(reader, [...monitors.values()], period),
+  });
+  return ofComponents + ofMonitors.slice(ofMonitors.indexOf("\n") + 1);
 }

@@ -1,18 +1,22 @@
-import { METHODS } from "../../features/analytics";
+import { METHODS, type UptimeFigures } from "../../features/analytics";
 import { percent } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
+import { DAY_MS, toIso } from "../../kernel/time";
 import {
   ButtonLink,
   Cell,
   CellNote,
   EmptyState,
   exactTime,
+  Icon,
+  longDay,
   Notice,
   Row,
   Section,
   Table,
 } from "../../ui";
 import { timeInWords } from "../monitors/words";
+import { labelAmong } from "../page-choice";
 import { ANALYTICS_PATH, componentPath, monitorPath } from "../paths";
 import { AnalyticsFrame } from "./frame";
 import { selectionPath, UPTIME_CSV_PATH } from "./selection";
@@ -31,15 +35,18 @@ const COLUMNS = [
 ];
 
 /** `/admin/analytics`: uptime of components and monitors in a period. */
-export function Uptime({ view }: { view: UptimeView }) {
-  const { selection, pages, uptimes, others, isTruncated } = view;
+export function Uptime({ view, now }: { view: UptimeView; now: number }) {
+  const { selection, ofPage, ofPages, others, hasTooMany, isTruncated } = view;
   const isEmpty =
-    uptimes?.every(({ components }) => components.length === 0) && others.length === 0;
+    !hasTooMany &&
+    (ofPage?.components.length ?? 0) === 0 &&
+    ofPages.length === 0 &&
+    others.length === 0;
   return (
     <AnalyticsFrame
       path={ANALYTICS_PATH}
       selection={selection}
-      pages={pages}
+      hasPage
       hasSpan
       methods={[
         { of: "components", method: METHODS.uptimeOfComponents },
@@ -47,21 +54,22 @@ export function Uptime({ view }: { view: UptimeView }) {
       ]}
       actions={
         isEmpty ? undefined : (
-          <ButtonLink href={selectionPath(UPTIME_CSV_PATH, selection)}>Download CSV</ButtonLink>
+          <ButtonLink href={selectionPath(UPTIME_CSV_PATH, selection)}>
+            <Icon name="download" />
+            Download CSV
+          </ButtonLink>
         )
       }
     >
-      <p class="muted">
-        {exactTime(view.from)} to {exactTime(view.to)}
-      </p>
-      {uptimes === undefined ? (
+      <p class="muted">{spanOf(view, now)}</p>
+      {hasTooMany ? (
         <Notice tone="maint" title="There are too many components to show at once">
-          Select a page. The API returns the uptime of a single component.
+          The API returns the uptime of a single component.
         </Notice>
       ) : null}
       {isTruncated ? (
         <Notice tone="maint" title={`Only ${plural(MONITORS_MAX, "monitor")} are shown`}>
-          Select a page. The API returns the uptime of a single monitor.
+          The API returns the uptime of a single monitor.
         </Notice>
       ) : null}
       {isEmpty ? (
@@ -69,9 +77,8 @@ export function Uptime({ view }: { view: UptimeView }) {
           Uptime appears here once there are components or monitors.
         </EmptyState>
       ) : null}
-      {uptimes?.map((uptime) => (
-        <OfPage key={uptime.page.id} uptime={uptime} />
-      ))}
+      {ofPage ? <OfPage uptime={ofPage} isUntilToday={view.to === now} /> : null}
+      {ofPages.length > 0 ? <Pages view={view} /> : null}
       {others.length > 0 ? (
         <Section title="Monitors without a component">
           <Table columns={COLUMNS} caption="Uptime of monitors without a component">
@@ -85,13 +92,20 @@ export function Uptime({ view }: { view: UptimeView }) {
   );
 }
 
-function OfPage({ uptime }: { uptime: PageUptime }) {
+/** Returns the days of a period as text, or the times of the last 24 hours. Its end is exclusive. */
+function spanOf({ from, to }: UptimeView, now: number): string {
+  const [begin, end] = [toIso(from), toIso(to - 1)];
+  if (from % DAY_MS !== 0) return `${exactTime(begin)} to now`;
+  return `${longDay(begin)} to ${to === now ? "now" : longDay(end)}, in days of UTC`;
+}
+
+function OfPage({ uptime, isUntilToday }: { uptime: PageUptime; isUntilToday: boolean }) {
   const { page, components } = uptime;
   if (components.length === 0) return null;
   return (
-    <Section title={page.name}>
+    <>
       <UptimeNumbers uptime={uptime} />
-      <UptimeCharts uptime={uptime} />
+      <UptimeCharts uptime={uptime} isUntilToday={isUntilToday} />
       <Table columns={COLUMNS} caption={`Uptime of ${page.name}`}>
         {components.flatMap(({ line, monitors }) => [
           <LineRow key={line.id} line={line} />,
@@ -100,7 +114,29 @@ function OfPage({ uptime }: { uptime: PageUptime }) {
           )),
         ])}
       </Table>
-    </Section>
+    </>
+  );
+}
+
+/** Uptime of each page, with links to its components. */
+function Pages({ view: { ofPages, selection } }: { view: UptimeView }) {
+  return (
+    <Table
+      columns={COLUMNS.map((column, index) => (index === 0 ? { label: "Page" } : column))}
+      caption="Uptime of pages"
+    >
+      {ofPages.map(({ page, components, figures }) => (
+        <Row key={page.id}>
+          <Cell>
+            <a href={selectionPath(ANALYTICS_PATH, { ...selection, page })}>
+              {labelAmong(selection.pages, page)}
+            </a>
+            <CellNote>{plural(components, "component")}</CellNote>
+          </Cell>
+          <Figures figures={figures} />
+        </Row>
+      ))}
+    </Table>
   );
 }
 
@@ -118,14 +154,23 @@ function LineRow({ line, isBelow = false }: { line: Line; isBelow?: boolean }) {
           <a href={href}>{name}</a>
         )}
       </Cell>
-      <Cell label="Uptime" isNumeric>
-        <span class={isBelow ? "quiet-text" : "strong"}>{percent(line.uptime, 3)}</span>
-      </Cell>
-      <Time label="Down" ms={line.down_ms} />
-      <Time label="Degraded" ms={line.degraded_ms} />
-      <Time label="Maintenance" ms={line.maintenance_ms} />
-      <Time label="No data" ms={line.no_data_ms} />
+      <Figures figures={line} isQuiet={isBelow} />
     </Row>
+  );
+}
+
+/** Cells of the figures of a row. */
+function Figures({ figures, isQuiet = false }: { figures: UptimeFigures; isQuiet?: boolean }) {
+  return (
+    <>
+      <Cell label="Uptime" isNumeric>
+        <span class={isQuiet ? "quiet-text" : "strong"}>{percent(figures.uptime, 3)}</span>
+      </Cell>
+      <Time label="Down" ms={figures.down_ms} />
+      <Time label="Degraded" ms={figures.degraded_ms} />
+      <Time label="Maintenance" ms={figures.maintenance_ms} />
+      <Time label="No data" ms={figures.no_data_ms} />
+    </>
   );
 }
 

@@ -4,9 +4,16 @@
  */
 export { answerToCsv, toCsv, toCsvLine } from "./answer";
 export { incidentsAnswer } from "./incidents";
-export { METHODS, UptimeLine } from "./model";
-export { LINES_MAX, type PeriodInput, readPeriod } from "./period";
+export { METHODS, type UptimeFigures, UptimeLine } from "./model";
+export { LINES_MAX, type Period, type PeriodInput, readPeriod } from "./period";
 export { requestsAnswer } from "./requests";
-export { findSubject } from "./subjects";
-export { type TotalUptime, totalUptime } from "./total-uptime";
-export { uptimeAnswer } from "./uptime";
+export { listComponents, listUnattachedMonitors } from "./store";
+export { type ComponentOnPage, findSubject, type MonitorName } from "./subjects";
+export { type TotalUptime, totalUptime, uptimeTogether } from "./total-uptime";
+export {
+  type ComponentsUptime,
+  sumOfFolded,
+  uptimeAnswer,
+  uptimeByComponent,
+  uptimeByMonitor,
+} from "./uptime";

@@ -72,6 +72,7 @@ export const UptimeLine = Type.Object({
   ...LINE,
   ...uptimeFigures,
 });
+export type UptimeLine = Static<typeof UptimeLine>;
 export const UptimeAnswer = AnswerOf("UptimeAnalytics", uptimeFigures, UptimeLine.properties);
 export type UptimeAnswer = Static<typeof UptimeAnswer>;
 export type UptimeFigures = UptimeAnswer["total"];

@@ -105,3 +105,20 @@ export const listMonitorsOfComponent = selectMany((orm, $: { componentId: string
     .where(and(eq(monitorComponents.componentId, $.componentId), isThere))
     .orderBy(asc(monitors.id)),
 );
+
+/** Lists monitors without components, oldest first, at most `limit`. */
+export const listUnattachedMonitors = selectMany((orm, $: { limit: number }) =>
+  orm
+    .select(MONITOR)
+    .from(monitors)
+    .where(
+      and(
+        isThere,
+        sql`NOT EXISTS (
+          SELECT 1 FROM monitor_components AS c JOIN components AS p ON p.id = c.component_id
+          WHERE c.monitor_id = monitors.id AND p.deleted_at IS NULL)`,
+      ),
+    )
+    .orderBy(asc(monitors.id))
+    .limit($.limit),
+);

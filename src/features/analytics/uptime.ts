@@ -4,8 +4,7 @@ import {
   countedTime,
   downTime,
   type Folded,
-  foldSpans,
-  knownFrom,
+  type Span,
   uptimeOfTime,
 } from "../components";
 import {
@@ -17,9 +16,9 @@ import {
   uptimeOf,
 } from "../monitors";
 import { headOf, lineOf } from "./answer";
-import { METHODS, type UptimeAnswer, type UptimeFigures } from "./model";
+import { foldComponents, foldInTurns, inTurns } from "./fold";
+import { METHODS, type UptimeAnswer, type UptimeFigures, type UptimeLine } from "./model";
 import { type Period, requireLines } from "./period";
-import { listCauses, listNoData } from "./store";
 import { type ComponentOnPage, componentsOf, type MonitorName, type Subject } from "./subjects";
 
 /**
@@ -39,49 +38,103 @@ function uptimeOfComponents(
   period: Period,
 ): UptimeAnswer {
   const { from, to, spans } = period;
-  const marked = { componentIds: JSON.stringify(components.map(({ row }) => row.id)), from, to };
-  const causes = Map.groupBy(listCauses(reader, marked), ({ componentId }) => componentId);
-  const gaps = Map.groupBy(listNoData(reader, marked), ({ componentId }) => componentId);
-  const folded = components.map(({ row }) => {
-    const known = { from: Math.max(from, knownFrom(row)), to };
-    return foldSpans(causes.get(row.id) ?? [], known, spans, gaps.get(row.id));
-  });
-  const data = components.flatMap(({ row: { id, name }, pageSlug }, i) =>
-    spans.map((span, j) => ({
-      kind: "component" as const,
-      id,
-      name,
-      page: pageSlug,
-      ...lineOf(span),
-      ...figuresOfTime(folded[i]?.[j]?.time ?? NO_TIME, span.to - span.from),
-    })),
+  const rows = components.map(({ row }) => row);
+  const folded = foldComponents(reader, rows, period);
+  const data = components.flatMap((component, i) =>
+    spans.map((span, j) => lineOfComponent(component, folded[i]?.[j]?.time ?? NO_TIME, span)),
   );
   const whole = addStatusTimes(folded.flat().map(({ time }) => time));
   const total = figuresOfTime(whole, (to - from) * components.length);
   return { ...headOf(period, METHODS.uptimeOfComponents), total, data };
 }
 
-function uptimeOfMonitor(
-  reader: Reader,
-  { id, num, name }: MonitorName,
-  period: Period,
-): UptimeAnswer {
+function uptimeOfMonitor(reader: Reader, monitor: MonitorName, period: Period): UptimeAnswer {
   const { from, to, spans } = period;
-  const timeline = listSpans(reader, { nums: JSON.stringify([num]), from, to });
-  const times = timesByInterval(
-    timeline.map(({ row }) => row),
-    spans,
-  );
-  const data = spans.map((span, i) => ({
-    kind: "monitor" as const,
-    id,
-    name,
-    page: null,
-    ...lineOf(span),
-    ...figuresOfStates(times[i] ?? addTimes([]), span.to - span.from),
-  }));
+  const [times = []] = timesOfMonitors(reader, [monitor], period);
+  const data = spans.map((span, i) => lineOfMonitor(monitor, times[i] ?? addTimes([]), span));
   const total = figuresOfStates(addTimes(times), to - from);
   return { ...headOf(period, METHODS.uptimeOfMonitors), total, data };
+}
+
+/** Returns the time in each state of each monitor by span, in the order of `monitors`. */
+function timesOfMonitors(
+  reader: Reader,
+  monitors: readonly MonitorName[],
+  { from, to, spans }: Pick<Period, "from" | "to" | "spans">,
+): StateTimes[][] {
+  const nums = JSON.stringify(monitors.map(({ num }) => num));
+  const timelines = Map.groupBy(
+    listSpans(reader, { nums, from, to }).map(({ row }) => row),
+    ({ monitorNum }) => monitorNum,
+  );
+  return monitors.map(({ num }) => timesByInterval(timelines.get(num) ?? [], spans));
+}
+
+/** Components with their times in a period, each in several spans and as a line of the whole period. */
+export interface ComponentsUptime {
+  total: UptimeFigures;
+  /** A line for each component. */
+  lines: readonly UptimeLine[];
+  /** Times of each component by span of the period. */
+  folded: readonly (readonly Folded[])[];
+}
+
+/** Monitors whose timelines are read in one turn of the event loop. */
+const MONITORS_PER_TURN = 20;
+
+/**
+ * Returns the uptime of components in a period, by the method of `uptimeAnswer`, in several turns of the
+ * event loop for many components.
+ */
+export async function uptimeByComponent(
+  reader: Reader,
+  components: readonly ComponentOnPage[],
+  period: Period,
+): Promise<ComponentsUptime> {
+  const rows = components.map(({ row }) => row);
+  const folded = await foldInTurns(reader, rows, period);
+  const times = folded.map((own) => addStatusTimes(own.map(({ time }) => time)));
+  return {
+    total: figuresOfTime(addStatusTimes(times), (period.to - period.from) * components.length),
+    lines: components.map((component, i) =>
+      lineOfComponent(component, times[i] ?? NO_TIME, period),
+    ),
+    folded,
+  };
+}
+
+/** Returns the sum of components' lines, which are of a period that is `length` ms long. */
+export function sumOfFolded(folded: Iterable<readonly Folded[]>, length: number): UptimeFigures {
+  const each = Array.from(folded);
+  const times = each.flatMap((own) => own.map(({ time }) => time));
+  return figuresOfTime(addStatusTimes(times), length * each.length);
+}
+
+/** Returns a line for each monitor, read in several turns of the event loop for many monitors. */
+export async function uptimeByMonitor(
+  reader: Reader,
+  monitors: readonly MonitorName[],
+  { from, to }: Span,
+): Promise<UptimeLine[]> {
+  const span = { from, to };
+  return inTurns(monitors, MONITORS_PER_TURN, (part) => {
+    const times = timesOfMonitors(reader, part, { ...span, spans: [span] });
+    return part.map((monitor, i) => lineOfMonitor(monitor, addTimes(times[i] ?? []), span));
+  });
+}
+
+function lineOfComponent(
+  { row: { id, name }, pageSlug }: ComponentOnPage,
+  time: Folded["time"],
+  span: Span,
+): UptimeLine {
+  const figures = figuresOfTime(time, span.to - span.from);
+  return { kind: "component", id, name, page: pageSlug, ...lineOf(span), ...figures };
+}
+
+function lineOfMonitor({ id, name }: MonitorName, times: StateTimes, span: Span): UptimeLine {
+  const figures = figuresOfStates(times, span.to - span.from);
+  return { kind: "monitor", id, name, page: null, ...lineOf(span), ...figures };
 }
 
 const NO_TIME: Folded["time"] = addStatusTimes([]);

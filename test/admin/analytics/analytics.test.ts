@@ -73,14 +73,45 @@ describe("the uptime screen", () => {
     expect(page.texts(".uptime-matrix .t-major title").join(" ")).toContain("major outage");
   });
 
-  test("the uptime screen draws no days of a period beyond 90 days, or of a day", async () => {
+  test("the uptime screen draws no days of a single day, and no days of components for a year", async () => {
     await using dashboard = await createMonitorDashboard("viewer");
     const { session } = await withHistory(dashboard);
-    for (const span of ["365d", "24h"]) {
+    for (const [span, charts] of [
+      ["365d", 1],
+      ["24h", 0],
+    ] as const) {
       const { text } = await dashboard.app.call(`${ANALYTICS}?span=${span}`, { session });
-      expect(readHtml(text).texts(".uptime-matrix a")).toEqual([]);
+      const page = readHtml(text);
+      expect(page.texts(".uptime-matrix a")).toEqual([]);
+      expect(page.attributes(".uptime-chart .time-plot", "role")).toHaveLength(charts);
       expect(linesOn(text).length).toBeGreaterThan(2);
     }
+  });
+
+  test("the first day of a component counts from its creation, and earlier days have no data", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const { session } = await withHistory(dashboard);
+    const { text } = await dashboard.app.call(`${ANALYTICS}?span=7d`, { session });
+    const shares = readHtml(text).texts(".uptime-chart tbody td");
+    expect(shares).toHaveLength(7);
+    expect(shares.slice(3)).toEqual(["–", "–", "–", "–"]);
+  });
+
+  test("maintenance leaves uptime unchanged, and a page without data has no uptime", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const { app, site } = dashboard;
+    const why = { source: "manual", actor: CLI_ACTOR, reason: null } as const;
+    const api = site.components["API"] ?? "";
+    const work = new Map([[api, "under_maintenance"] as const]);
+    await app.ctx.db.write((tx) => setManualStatuses(app.ctx, tx, work, why));
+    await app.clock.advance(6 * HOUR_MS);
+    const screen = await dashboard.open(ANALYTICS);
+    expect(linesOn(screen.text)[0]).toEqual(["API", "–", "", "", "6 h", expect.any(String)]);
+    expect(readHtml(screen.text).texts(".key-numbers dd")[0]).toBe("100 %");
+    await app.page({ slug: "second", name: "Second" }, ["Mail"]);
+    const second = readHtml((await dashboard.open(`${ANALYTICS}?page=second`)).text);
+    expect(second.texts(".key-numbers dd")[0]).toBe("–");
+    expect(second.texts("main").join(" ")).toContain("No uptime is known for these days.");
   });
 
   test("the uptime screen is limited to the chosen span and page", async () => {
@@ -92,13 +123,27 @@ describe("the uptime screen", () => {
         ([name, uptime]) => `${name} ${uptime}`,
       );
     // The 24 hours begin with the outage.
-    expect(await openWith("page=acme&span=24h")).toEqual([
-      "API 75.000 %",
-      "Monitor Shop 75.000 %",
-      "Website 100 %",
-    ]);
+    const ofDay = ["API 75.000 %", "Monitor Shop 75.000 %", "Website 100 %"];
+    expect(await openWith("page=acme&span=24h")).toEqual(ofDay);
+    expect(await openWith("span=24h")).toEqual(ofDay);
     expect(await openWith("page=second")).toEqual(["Mail –"]);
-    expect(await openWith("page=nonsense&span=nonsense")).toHaveLength(5);
+    expect(await openWith("page=nonsense&span=nonsense")).toHaveLength(3);
+  });
+
+  test("the uptime screen of all pages shows each page, then monitors without a component", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const { session } = await withHistory(dashboard);
+    await dashboard.app.page({ slug: "second", name: "Second" }, ["Mail"]);
+    const { text } = await dashboard.app.call(`${ANALYTICS}?page=&span=7d`, { session });
+    expect(linesOn(text).map(([name, uptime, down]) => [name, uptime, down])).toEqual([
+      ["Acme2 components", "93.750 %", "6 h"],
+      ["Second1 component", "–", ""],
+      ["Alone, “so”", "–", ""],
+    ]);
+    const links = readHtml(text).attributes("tbody a", "href");
+    expect(links.slice(0, 2)).toEqual([`${ANALYTICS}?span=7d`, `${ANALYTICS}?page=second&span=7d`]);
+    const csv = await dashboard.app.call(`${ANALYTICS}/uptime.csv?page=&span=7d`, { session });
+    expect(csv.text.trimEnd().split("\r\n")).toHaveLength(6);
   });
 
   test("the uptime CSV file contains the figures of the screen and the formula of each row", async () => {
@@ -109,7 +154,7 @@ describe("the uptime screen", () => {
     expect(path).toBe(`${ANALYTICS}/uptime.csv?span=7d`);
     const { text, headers } = await dashboard.app.call(path, { session });
     expect(headers.get("content-type")).toBe("text/csv; charset=utf-8; header=present");
-    expect(headers.get("content-disposition")).toBe('attachment; filename="uptime-7d.csv"');
+    expect(headers.get("content-disposition")).toBe('attachment; filename="uptime-acme-7d.csv"');
     expect(headers.get("cache-control")).toBe("no-store");
     const [header, ...lines] = text.trimEnd().split("\r\n");
     expect(header).toStartWith("kind,id,name,page,from,to,uptime,");
@@ -228,7 +273,7 @@ test("uptime and requests are not shown for more components or keys than one ans
     });
   const open = async (path: string) => (await app.call(`${ANALYTICS}${path}`, { session })).text;
   await add(Array.from({ length: LINES_MAX }, (_, index) => index));
-  expect(linesOn(await open(""))).toHaveLength(LINES_MAX + 1);
+  expect(linesOn(await open(""))).toHaveLength(LINES_MAX);
   expect(linesOn(await open("/requests"))).toHaveLength(LINES_MAX);
   await add([LINES_MAX]);
   for (const path of ["", "/requests"]) {
