@@ -42,15 +42,22 @@ export function labelAmong(
   return isShared ? `${name} (${slug})` : name;
 }
 
+interface PageFilterProps {
+  pages: readonly Page[];
+  page: Page | undefined;
+  /** True if all pages cannot be chosen. */
+  isOnePage?: boolean;
+}
+
 /** Filter of a list by page, submitted as slug in `page`. Hidden if there is only one page. */
-export function PageFilter({ pages, page }: { pages: readonly Page[]; page: Page | undefined }) {
+export function PageFilter({ pages, page, isOnePage = false }: PageFilterProps) {
   if (pages.length < 2) return null;
   return (
     <FilterSelect
       label="Page"
       name="page"
       options={[
-        { value: "", label: "Every page" },
+          ...(isOnePage ? [] : [{ value: "", label: "Every page" }]),
         ...pages.map((one) => ({ value: one.slug, label: labelAmong(pages, one) })),
       ]}
       value={page?.slug ?? ""}

@@ -5,6 +5,7 @@ import base from "./base.css" with { type: "text" };
 import blocks from "./css/blocks.css" with { type: "text" };
 import barChart from "./css/bar-chart.css" with { type: "text" };
 import buttons from "./css/buttons.css" with { type: "text" };
+import calendar from "./css/calendar.css" with { type: "text" };
 import charts from "./css/charts.css" with { type: "text" };
 import choices from "./css/choices.css" with { type: "text" };
 import code from "./css/code.css" with { type: "text" };
@@ -94,6 +95,7 @@ export function dashboardCss(fontPath: string): string {
       steps,
       search,
       analytics,
+      calendar,
       preferences,
     ].join("\n"),
   ).replace("FONT_PATH", fontPath);

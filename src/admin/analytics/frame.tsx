@@ -3,8 +3,10 @@ import { FilterSelect, HiddenFields, ListToolbar, PageHead, Tabs } from "../../u
 import { PageFilter } from "../page-choice";
 import { ANALYTICS_PATH } from "../paths";
 import {
+  CALENDAR_PATH,
   INCIDENT_FIGURES_PATH,
   REQUEST_FIGURES_PATH,
+  RESPONSE_TIME_PATH,
   type Selection,
   selectionPath,
   SPAN_OPTIONS,
@@ -12,6 +14,8 @@ import {
 
 const VIEWS = [
   { path: ANALYTICS_PATH, label: "Uptime" },
+  { path: CALENDAR_PATH, label: "Calendar" },
+  { path: RESPONSE_TIME_PATH, label: "Response time" },
   { path: INCIDENT_FIGURES_PATH, label: "Incidents" },
   { path: REQUEST_FIGURES_PATH, label: "Requests" },
 ];
@@ -22,6 +26,8 @@ interface AnalyticsFrameProps {
   selection: Selection;
   /** True for figures of a page, and for figures of a period. */
   hasPage?: boolean;
+  /** True if figures of all pages together do not exist. */
+  isOnePage?: boolean;
   hasSpan?: boolean;
   /** Query parameters that the filters keep. */
   hidden?: Readonly<Record<string, string>>;
@@ -50,7 +56,9 @@ export function AnalyticsFrame(props: AnalyticsFrameProps) {
       {hasChoice || hasSpan ? (
         <ListToolbar action={path} isCard>
           <HiddenFields values={props.hidden ?? {}} />
-          {hasChoice ? <PageFilter pages={pages} page={page} /> : null}
+          {hasChoice ? (
+            <PageFilter pages={pages} page={page} isOnePage={props.isOnePage ?? false} />
+          ) : null}
           {hasSpan ? (
             <FilterSelect label="Period" name="span" options={SPAN_OPTIONS} value={span} />
           ) : null}

@@ -12,8 +12,12 @@ import { roleAllows } from "../../domain/role";
 import type { AdminDependencies } from "../dependencies";
 import { ANALYTICS_PATH } from "../paths";
 import { screenOperation } from "../screen-operation";
+import { Calendar } from "./calendar";
+import { readCalendar } from "./calendar-view";
 import { IncidentFigures } from "./incidents";
 import { RequestFigures } from "./requests";
+import { ResponseTimes } from "./response-times";
+import { readResponseTimes } from "./response-times-view";
 import { lastTwelveMonths, periodInput, readSelection } from "./selection";
 import { Uptime } from "./uptime";
 import { readUptime, readUptimeCsv } from "./uptime-view";
@@ -49,6 +53,30 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
         }).respond(request, requestContext);
       },
       screenOperation("Download the uptime as CSV", MAY_READ),
+    )
+    .get(
+      "/calendar",
+      async ({ request, requestContext, query }) => {
+        const now = ctx.clock.now();
+        const view = await readCalendar(ctx.db, readSelection(ctx.db, query), query["month"], now);
+        return render.screen(
+          { request, requestContext },
+          { title: "Calendar of uptime", children: <Calendar view={view} now={now} /> },
+        );
+      },
+      screenOperation("Show the days of a month with their uptime and incidents", MAY_READ),
+    )
+    .get(
+      "/response-time",
+      async ({ request, requestContext, query }) => {
+        const now = ctx.clock.now();
+        const view = await readResponseTimes(ctx.db, readSelection(ctx.db, query), now);
+        return render.screen(
+          { request, requestContext },
+          { title: "Response time analytics", children: <ResponseTimes view={view} /> },
+        );
+      },
+      screenOperation("Show the response times of monitors", MAY_READ),
     )
     .get(
       "/incidents",

@@ -5,6 +5,8 @@ import { DAY_MS, startOfDay, toIso } from "../../kernel/time";
 import { ANALYTICS_PATH } from "../paths";
 import { choosePage, readPages } from "../page-choice";
 
+export const RESPONSE_TIME_PATH = `${ANALYTICS_PATH}/response-time`;
+export const CALENDAR_PATH = `${ANALYTICS_PATH}/calendar`;
 export const INCIDENT_FIGURES_PATH = `${ANALYTICS_PATH}/incidents`;
 export const REQUEST_FIGURES_PATH = `${ANALYTICS_PATH}/requests`;
 export const UPTIME_CSV_PATH = `${ANALYTICS_PATH}/uptime.csv`;

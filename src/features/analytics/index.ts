@@ -7,7 +7,7 @@ export { incidentsAnswer } from "./incidents";
 export { METHODS, type UptimeFigures, UptimeLine } from "./model";
 export { LINES_MAX, type Period, type PeriodInput, readPeriod } from "./period";
 export { requestsAnswer } from "./requests";
-export { listComponents, listUnattachedMonitors } from "./store";
+export { listComponents, listMeasuringMonitors, listUnattachedMonitors } from "./store";
 export { type ComponentOnPage, findSubject, type MonitorName } from "./subjects";
 export { type TotalUptime, totalUptime, uptimeTogether } from "./total-uptime";
 export {

@@ -122,3 +122,22 @@ export const listUnattachedMonitors = selectMany((orm, $: { limit: number }) =>
     .orderBy(asc(monitors.id))
     .limit($.limit),
 );
+
+/** Lists monitors that measure response times, oldest first: those of a page, or all; at most `limit`. */
+export const listMeasuringMonitors = selectMany(
+  (orm, $: { pageId: string | null; limit: number }) =>
+    orm
+      .select(MONITOR)
+      .from(monitors)
+      .where(
+        and(
+          isThere,
+          sql`${monitors.type} <> 'push'`,
+          sql`(${$.pageId} IS NULL OR EXISTS (
+            SELECT 1 FROM monitor_components AS c JOIN components AS p ON p.id = c.component_id
+            WHERE c.monitor_id = monitors.id AND p.page_id = ${$.pageId} AND p.deleted_at IS NULL))`,
+        ),
+      )
+      .orderBy(asc(monitors.id))
+      .limit($.limit),
+);

@@ -29,7 +29,12 @@ export {
 export { detachMonitorsOfPage, watchesOnlyPage } from "./detach";
 export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures } from "./engine";
 export { createHeartbeatDirectory, type HeartbeatDirectory } from "./heartbeat-tokens";
-export { type LatencyFigures, latencyOfEach } from "./latency";
+export {
+  type LatencyFigures,
+  latencyOfEach,
+  type LatencyTogether,
+  latencyTogether,
+} from "./latency";
 export { type Monitor, presentMonitor } from "./model";
 export { SERVER_OFFLINE } from "./engine/liveness";
 export { createIdleMonitoring, type Heartbeat, type Monitoring } from "./monitoring";

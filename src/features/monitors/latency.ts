@@ -41,6 +41,41 @@ export function latencyOfEach(
   };
 }
 
+/** Response times of several monitors in consecutive intervals. */
+export interface LatencyTogether {
+  /** Of all monitors, by interval. */
+  intervals: readonly LatencyFigures[];
+  total: LatencyFigures;
+  /** Of each monitor: the whole time, and the median of each interval. */
+  each: readonly { total: LatencyFigures; medians: readonly (number | null)[] }[];
+}
+
+/**
+ * Returns the response times of monitors by interval, as `latencyOfEach` counts them. Each monitor is
+ * read in its own turn of the event loop.
+ */
+export async function latencyTogether(
+  reader: Reader,
+  nums: readonly number[],
+  intervals: readonly Span[],
+): Promise<LatencyTogether> {
+  let whole = intervals.map(() => mergeFigures([]));
+  const each: LatencyTogether["each"][number][] = [];
+  for (const [index, num] of nums.entries()) {
+    // oxlint-disable-next-line no-await-in-loop
+    if (index > 0) await new Promise(setImmediate);
+    const own = figuresByInterval(reader, num, intervals);
+    const medians = own.map((figures) => presentFigures(figures).p50Ms);
+    each.push({ total: presentFigures(mergeFigures(own)), medians });
+    whole = whole.map((figures, at) => mergeFigures([figures, own[at] ?? mergeFigures([])]));
+  }
+  return {
+    intervals: whole.map(presentFigures),
+    total: presentFigures(mergeFigures(whole)),
+    each,
+  };
+}
+
 function figuresByInterval(reader: Reader, num: number, intervals: readonly Span[]): Figures[] {
   const [from, to] = [intervals[0]?.from, intervals.at(-1)?.to];
   if (from === undefined || to === undefined) return [];

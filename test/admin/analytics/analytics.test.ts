@@ -287,7 +287,8 @@ test("uptime and requests are not shown for more components or keys than one ans
 
 test("the analytics require a session", async () => {
   await using dashboard = await createMonitorDashboard("viewer");
-  for (const path of ["", "/uptime.csv", "/incidents", "/requests"]) {
+  const paths = ["", "/uptime.csv", "/calendar", "/response-time", "/incidents", "/requests"];
+  for (const path of paths) {
     expectProblem(await dashboard.app.call(ANALYTICS + path), "sign_in_required");
     expect((await dashboard.open(ANALYTICS + path)).status).toBe(200);
   }

@@ -8,6 +8,17 @@ export const ANALYTICS_SCREENS: readonly Screen[] = [
     name: "analytics-page",
     open: inDemoData(() => "/admin/analytics?page=northwind-internal&span=7d"),
   },
+  { name: "analytics-all-pages", open: inDemoData(() => "/admin/analytics?page=") },
+  { name: "analytics-calendar", open: inDemoData(() => "/admin/analytics/calendar") },
+  {
+    name: "analytics-calendar-month",
+    open: inDemoData(() => "/admin/analytics/calendar?page=northwind-internal&month=2026-02"),
+  },
+  { name: "analytics-response-time", open: inDemoData(() => "/admin/analytics/response-time") },
+  {
+    name: "analytics-response-time-day",
+    open: inDemoData(() => "/admin/analytics/response-time?page=&span=24h"),
+  },
   { name: "analytics-incidents", open: inDemoData(() => "/admin/analytics/incidents") },
   { name: "analytics-requests", open: inDemoData(() => "/admin/analytics/requests") },
 ];

@@ -1,0 +1,220 @@
+import { METHODS } from "../../features/analytics";
+import type { HistoryEntry } from "../../features/status";
+import { IMPACT_TONES, STATUS_TONES, type Tone } from "../../domain/tone";
+import { percent } from "../../kernel/numbers";
+import { plural } from "../../kernel/text";
+import { startOfDay, toIso } from "../../kernel/time";
+import { IMPACT_WORDS, INCIDENT_WORDS, lasting, MAINTENANCE_WORDS } from "../../public/words";
+import {
+  Chip,
+  DetailCard,
+  DetailRow,
+  EmptyState,
+  longDay,
+  Shape,
+  shortDay,
+  STATUS_WORDS,
+} from "../../ui";
+import { incidentPath, maintenancePath } from "../paths";
+import type { CalendarDay, CalendarView } from "./calendar-view";
+import { AnalyticsFrame } from "./frame";
+import { CALENDAR_PATH, selectionPath } from "./selection";
+
+const WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+/** Incidents and maintenance named in a day; the rest are counted. */
+const NAMED_MAX = 2;
+
+/** `/admin/analytics/calendar`: days of a month with uptime, incidents and maintenance. */
+export function Calendar({ view, now }: { view: CalendarView; now: number }) {
+  const { selection, page, month } = view;
+  return (
+    <AnalyticsFrame
+      path={CALENDAR_PATH}
+      selection={selection}
+      hasPage
+      isOnePage
+      hidden={{ month: month.name }}
+      methods={page ? [{ of: "components", method: METHODS.uptimeOfComponents }] : []}
+    >
+      {page ? (
+        <>
+          <MonthCard view={view} now={now} />
+          <Entries view={view} now={now} />
+        </>
+      ) : (
+        <EmptyState title="No status page yet">
+          The days of a page's components appear here.
+        </EmptyState>
+      )}
+    </AnalyticsFrame>
+  );
+}
+
+function MonthCard({ view, now }: { view: CalendarView; now: number }) {
+  const { month, days, uptime, selection, hasEarlier } = view;
+  const pathOf = (name: string) => selectionPath(CALENDAR_PATH, selection, { month: name });
+  return (
+    <DetailCard
+      title={monthName(month.name)}
+      liveId="calendar"
+      count={uptime === null ? "no data" : `${percent(uptime, 3)} uptime`}
+      end={
+        <nav class="calendar-months" aria-label="Months">
+          {month.previous && hasEarlier ? (
+            <a rel="prev" href={pathOf(month.previous)}>
+              ← {monthName(month.previous)}
+            </a>
+          ) : null}
+          {month.next ? (
+            <a rel="next" href={pathOf(month.next)}>
+              {monthName(month.next)} →
+            </a>
+          ) : null}
+        </nav>
+      }
+      isFlush
+    >
+      <table class="calendar">
+        <caption class="visually-hidden">Days of {monthName(month.name)}</caption>
+        <thead>
+          <tr>
+            {WEEKDAYS.map((day) => (
+              <th key={day} scope="col">
+                <abbr title={day}>{day.slice(0, 3)}</abbr>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {weeksOf(days).map((week, index) => (
+            // Weeks keep their place in a month.
+            <tr key={index}>
+              {week.map((day, weekday) =>
+                day ? (
+                  <DayCell key={day.at} day={day} isToday={startOfDay(now) === day.at} />
+                ) : (
+                  <td key={weekday} class="is-outside" />
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </DetailCard>
+  );
+}
+
+function DayCell({ day, isToday }: { day: CalendarDay; isToday: boolean }) {
+  const { at, uptime, worst, entries, isAhead } = day;
+  const tone = worst === null ? "none" : STATUS_TONES[worst];
+  const rest = entries.length - NAMED_MAX;
+  return (
+    <td class={isAhead ? "is-outside" : `t-${tone}`} aria-current={isToday ? "date" : undefined}>
+      <div class="calendar-day">
+        <span class="calendar-number">{new Date(at).getUTCDate()}</span>
+        {isAhead ? null : (
+          <span class="calendar-share">
+            <Shape tone={tone} />
+            <span class="visually-hidden">
+              {worst === null ? "No data" : `${STATUS_WORDS[worst]}, uptime`}
+            </span>
+            {uptime === null ? null : (
+              <span>
+                {percent(uptime, 2).slice(0, -2)}
+                <span class="calendar-unit"> %</span>
+              </span>
+            )}
+          </span>
+        )}
+      </div>
+      {entries.length === 0 ? null : (
+        <ul>
+          {entries.slice(0, rest > 1 ? NAMED_MAX : NAMED_MAX + 1).map((entry) => (
+            <li key={nameOf(entry)} class={`t-${toneOf(entry)}`}>
+              <a href={pathOf(entry)} title={nameOf(entry)}>
+                {nameOf(entry)}
+              </a>
+            </li>
+          ))}
+          {rest > 1 ? <li>and {plural(rest, "more")}</li> : null}
+        </ul>
+      )}
+    </td>
+  );
+}
+
+/** Incidents and maintenance that started in the month, newest first. */
+function Entries({ view, now }: { view: CalendarView; now: number }) {
+  const { entries, isTruncated, month } = view;
+  return (
+    <DetailCard
+      title="Incidents and maintenance"
+      liveId="calendar-entries"
+      count={entries.length === 0 ? undefined : `${entries.length}${isTruncated ? " newest" : ""}`}
+      isFlush
+    >
+      {entries.length === 0 ? (
+        <p class="muted detail-body">
+          No incident or maintenance started in {monthName(month.name)}.
+        </p>
+      ) : (
+        <ul>
+          {entries.map((entry) => (
+            <DetailRow
+              key={pathOf(entry)}
+              shape={<Shape tone={toneOf(entry)} />}
+              href={pathOf(entry)}
+              title={nameOf(entry)}
+              note={noteOf(entry, now)}
+              end={
+                <Chip tone={toneOf(entry)}>
+                  {entry.subject.kind === "incident"
+                    ? IMPACT_WORDS[entry.subject.incident.impact]
+                    : "Maintenance"}
+                </Chip>
+              }
+            />
+          ))}
+        </ul>
+      )}
+    </DetailCard>
+  );
+}
+
+/** Returns day, state and duration of an entry: "13 Nov 2026 · Resolved · 21 min". */
+function noteOf({ from, to, subject }: HistoryEntry, now: number): string {
+  const state =
+    subject.kind === "incident"
+      ? INCIDENT_WORDS[subject.incident.status]
+      : MAINTENANCE_WORDS[subject.maintenance.status];
+  const length = lasting(toIso(from), toIso(to ?? now));
+  return `${shortDay(toIso(from))} · ${state} · ${length}${to === null ? " so far" : ""}`;
+}
+
+function nameOf({ subject }: HistoryEntry): string {
+  return subject.kind === "incident" ? subject.incident.name : subject.maintenance.name;
+}
+
+function pathOf({ subject }: HistoryEntry): string {
+  return subject.kind === "incident"
+    ? incidentPath(subject.incident.id)
+    : maintenancePath(subject.maintenance.id);
+}
+
+function toneOf({ subject }: HistoryEntry): Tone {
+  return subject.kind === "incident" ? IMPACT_TONES[subject.incident.impact] : "maint";
+}
+
+/** Divides the days of a month into weeks from Monday to Sunday, with undefined for days of other months. */
+function weeksOf(days: readonly CalendarDay[]): (CalendarDay | undefined)[][] {
+  const first = days[0] ? (new Date(days[0].at).getUTCDay() + 6) % 7 : 0;
+  const cells = [...Array.from({ length: first }, () => undefined), ...days];
+  return Array.from({ length: Math.ceil(cells.length / 7) }, (_, week) =>
+    Array.from({ length: 7 }, (_day, index) => cells[week * 7 + index]),
+  );
+}
+
+/** Returns the month of a name (`YYYY-MM`) as text: "November 2026". */
+function monthName(name: string): string {
+  return longDay(`${name}-01`).slice(2);
+}
