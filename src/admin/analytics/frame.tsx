@@ -64,6 +64,13 @@ export function AnalyticsFrame(props: AnalyticsFrameProps) {
           ) : null}
         </ListToolbar>
       ) : null}
+      <p class="print-only muted">
+        {[
+          VIEWS.find((view) => view.path === path)?.label,
+          ...(hasPage ? [page?.name ?? "All pages"] : []),
+          ...(hasSpan ? [SPAN_OPTIONS.find(({ value }) => value === span)?.label] : []),
+        ].join(" · ")}
+      </p>
       {children}
       {methods.map(({ of, method }) => (
         <p key={of} class="muted">

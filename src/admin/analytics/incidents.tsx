@@ -1,5 +1,5 @@
 import type { incidentsAnswer } from "../../features/analytics";
-import { BarChart, Card, Cell, Row, StatCard, StatCards, Table } from "../../ui";
+import { BarChart, Cell, DetailCard, Numbers, Row, Table } from "../../ui";
 import { timeInWords } from "../monitors/words";
 import { incidentPath } from "../paths";
 import { AnalyticsFrame } from "./frame";
@@ -39,13 +39,30 @@ export function IncidentFigures(props: {
       hasPage
       methods={[{ of: "incidents", method: answer.method }]}
     >
-      <StatCards>
-        <StatCard label="Incidents in 12 months" value={total.count} />
-        <StatCard label="Critical" value={total.critical} />
-        <StatCard label="Major" value={total.major} />
-        <StatCard label="Not resolved yet" value={total.count - total.resolved} />
-      </StatCards>
-      <Card>
+      <Numbers
+        label="Incidents in 12 months"
+        liveId="incident-figures"
+        items={[
+          { label: "Incidents", value: total.count.toLocaleString("en"), note: "in 12 months" },
+          { label: "Critical", value: total.critical.toLocaleString("en") },
+          { label: "Major", value: total.major.toLocaleString("en") },
+          {
+            label: "Open",
+            value: (total.count - total.resolved).toLocaleString("en"),
+            note: "not resolved yet",
+          },
+          { label: "To resolve", value: time(total.time_to_resolve_ms) ?? "–", note: "on average" },
+          {
+            label: "Longest",
+            value: time(total.longest_ms) ?? "–",
+            note:
+              total.longest_id === null ? undefined : (
+                <a href={incidentPath(total.longest_id)}>Open the incident</a>
+              ),
+          },
+        ]}
+      />
+      <DetailCard title="Incidents by month" liveId="incident-chart">
         <BarChart
           name="Incidents by month"
           parts={IMPACTS.map(({ label, tone }) => ({ label, tone }))}
@@ -54,7 +71,7 @@ export function IncidentFigures(props: {
             counts: IMPACTS.map(({ impact }) => line[impact]),
           }))}
         />
-      </Card>
+      </DetailCard>
       <Table columns={COLUMNS} caption="Incidents by month">
         {data.toReversed().map((line) => (
           <Row key={line.from}>

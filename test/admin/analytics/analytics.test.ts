@@ -218,12 +218,8 @@ describe("the incident analytics", () => {
     ]);
     expect(lines.at(-1)?.[0]).toBe("April 2025");
     const page = readHtml(text);
-    expect(page.texts(".stat")).toEqual([
-      "2Incidents in 12 months",
-      "1Critical",
-      "1Major",
-      "1Not resolved yet",
-    ]);
+    const figures = page.texts(".key-numbers .number-value");
+    expect(figures).toEqual(["2", "1", "1", "1", "2 h 30 min", expect.any(String)]);
     expect(page.texts("svg title").slice(-3)).toEqual([
       "January 2026: 1 critical",
       "February 2026: none",
