@@ -43,16 +43,24 @@ export function readSideState(reader: Reader, now: number): SideState {
   const incidents = pages.reduce((count, { openIncidentCount }) => count + openIncidentCount, 0);
   const down =
     countMonitorsByState(reader, {}).find(({ state }) => state === "down")?.monitors ?? 0;
-  const failing = readDeliveryTroubles(reader, now).length;
+  const webhooks = countWebhooks(reader, now);
   return {
     worst,
     otherPages: Math.max(0, pages.length - 1),
     attention: {
       ...(incidents > 0 ? { [INCIDENTS_PATH]: { count: incidents, what: "open" } } : {}),
       ...(down > 0 ? { [MONITORS_PATH]: { count: down, what: "down", tone: "major" } } : {}),
-      ...(failing > 0
-        ? { [WEBHOOKS_PATH]: { count: failing, what: "failing", tone: "partial" } }
-        : {}),
+      ...(webhooks ? { [WEBHOOKS_PATH]: webhooks } : {}),
     },
   };
+}
+
+/** Counts the webhooks that receive no events, in the tone of the worst. Undefined without any. */
+function countWebhooks(reader: Reader, now: number): ProblemCount | undefined {
+  const troubles = readDeliveryTroubles(reader, now);
+  const disabled = troubles.filter(({ disabledReason }) => disabledReason !== undefined).length;
+  const count = troubles.length;
+  if (count === 0) return undefined;
+  if (disabled === 0) return { count, what: "failing", tone: "partial" };
+  return { count, what: disabled === count ? "disabled" : "failing or disabled", tone: "major" };
 }

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
+import { MINUTE_MS } from "../../src/kernel/time";
 import { createTestApp, type TestApp } from "../support/app";
+import { createDeliverySite } from "../support/delivery-site";
 import { readHtml } from "../support/html";
+import { startReceiver } from "../support/receiver";
 
 async function sidebarOf(app: TestApp, session: string) {
   const page = readHtml((await app.call("/admin/pages", { session })).text);
@@ -61,4 +64,24 @@ test("the sidebar of a page without components does not say that all is well", a
   await app.page({ slug: "shop" }, []);
   const session = await app.signedIn("viewer");
   expect((await sidebarOf(app, session)).headline).toEqual(["No components yet"]);
+});
+
+test("the sidebar marks failing webhooks, and disabled ones as worse", async () => {
+  let status = 500;
+  await using receiver = startReceiver(() => status);
+  await using site = await createDeliverySite();
+  const { app } = site;
+  await site.endpoint(receiver.url);
+  const session = await app.signedIn("admin");
+  const markOf = async () => {
+    const page = readHtml((await app.call("/admin/pages", { session })).text);
+    return [page.texts(".menu .n")[0], page.attributes(".menu .n", "class")[0]];
+  };
+  expect(await markOf()).toEqual([undefined, undefined]);
+  await site.recordEvents("cmp_1");
+  await site.pass(11 * MINUTE_MS);
+  expect(await markOf()).toEqual(["1 failing", "n t-partial"]);
+  status = 410;
+  await site.pass(40 * MINUTE_MS);
+  expect(await markOf()).toEqual(["1 disabled", "n t-major"]);
 });

@@ -1,4 +1,5 @@
 import type { Reader } from "../../db";
+import { findSubject, readPeriod, uptimeAnswer } from "../../features/analytics";
 import { type ComponentRow, listOpenCausesOfPage, uptimeOfDays } from "../../features/components";
 import { listIncidentsOfComponent } from "../../features/incidents";
 import { findMaintenances } from "../../features/maintenance";
@@ -13,7 +14,7 @@ import {
 } from "../../features/monitors";
 import type { PageRow } from "../../features/pages";
 import { type ComponentHistory, readComponentHistories, UPTIME_DAYS } from "../../features/status";
-import { HOUR_MS } from "../../kernel/time";
+import { DAY_MS, HOUR_MS, toIso } from "../../kernel/time";
 
 const MONITORS_SHOWN = 25;
 const EVENTS_SHOWN = 8;
@@ -38,6 +39,8 @@ export interface ComponentView {
   /** Last 24 hours and 30 days of each monitor, by `num`. */
   recent: ReadonlyMap<number, RecentTimes>;
   history: ComponentHistory | undefined;
+  /** Uptime of the last 24 hours; null without data. */
+  dayUptime: number | null;
   /** Uptime of the last 30 days; null without data. */
   monthUptime: number | null;
   /** Incidents and maintenance, latest start first. */
@@ -46,7 +49,7 @@ export interface ComponentView {
   latency: ComponentLatency;
 }
 
-/** Response times of the listed monitors in the last 24 hours. */
+/** Response times of the listed monitors in the last 24 hours, except those that jobs call. */
 interface ComponentLatency {
   total: LatencyFigures;
   /** Median of the slowest monitor in each hour, oldest first; 0 without a response. */
@@ -78,15 +81,26 @@ export function readComponentView(
     hasMoreMonitors: records.length > MONITORS_SHOWN,
     recent: recentTimesOf(reader, nums, now),
     history,
+    dayUptime: readDayUptime(reader, component, now),
     monthUptime: uptimeOfDays(history?.days.slice(-MONTH_DAYS) ?? []),
     events: events.slice(0, EVENTS_SHOWN),
     hasMoreEvents: events.length > EVENTS_SHOWN,
-    latency: readLatency(reader, nums, now),
+    latency: readLatency(
+      reader,
+      // Jobs that call a monitor send durations of their own.
+      monitors.filter(({ row }) => row.type !== "push").map(({ row }) => row.num),
+      now,
+    ),
   };
 }
 
 function rankOf({ state }: MonitorRecord): number {
   return WORST_FIRST.indexOf(state.state);
+}
+
+function readDayUptime(reader: Reader, { id }: ComponentRow, now: number): number | null {
+  const period = readPeriod({ from: toIso(now - DAY_MS) }, now);
+  return uptimeAnswer(reader, findSubject(reader, { component: id }), period).total.uptime;
 }
 
 function readEvents(reader: Reader, componentId: string): ComponentEvent[] {

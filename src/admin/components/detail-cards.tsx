@@ -34,6 +34,9 @@ export function Uptime({ name, view }: { name: string; view: ComponentView }) {
       end={
         <span class="detail-sums">
           <span>
+            24 h <b>{percent(view.dayUptime, 2)}</b>
+          </span>
+          <span>
             30 days <b>{percent(view.monthUptime, 2)}</b>
           </span>
           <span>
@@ -149,6 +152,10 @@ export function ResponseTime({ view: { latency } }: { view: ComponentView }) {
         values={hours}
         label={`Median of the slowest monitor by hour, at most ${latencyInWords(Math.max(...hours))}`}
       />
+      <p class="day-bars-foot" aria-hidden="true">
+        <span>24 h ago</span>
+        <span>Now</span>
+      </p>
     </DetailCard>
   );
 }

@@ -43,6 +43,23 @@ test("the screen of a component shows its monitors with their last day, and its 
   expect(page.attributes("#component-uptime svg", "aria-label")).not.toEqual([]);
 });
 
+test("the screen of a component shows its uptime of 24 hours, 30 days and 90 days", async () => {
+  await using dashboard = await createMonitorDashboard("viewer");
+  const { app, site } = dashboard;
+  const api = site.components["API"] ?? "";
+  const start = app.clock.now();
+  const id = await dashboard.make({ component_ids: [api], on_down: "major_outage" });
+  await app.clock.advance(2 * 24 * HOUR_MS);
+  await dashboard.applyTransition(id, "down", start + 42 * HOUR_MS);
+  const session = await app.signedIn("viewer");
+  const page = readHtml((await app.call(`/admin/components/${api}`, { session })).text);
+  expect(page.texts("#component-uptime .detail-sums > span")).toEqual([
+    "24 h 75.00 %",
+    "30 days 87.50 %",
+    "90 days 87.50 %",
+  ]);
+});
+
 test("the screen of a component names its incidents and maintenance, and says since when its status lasts", async () => {
   await using dashboard = await createMonitorDashboard("viewer");
   const { app, site } = dashboard;
