@@ -33,7 +33,7 @@ export function createDashboard(dashboardDeps: DashboardDependencies) {
   const flashes = createFlashes();
   const writeAs = createWriteAs(ctx);
   const writeOnceAs = createWriteOnceAs(ctx, writeAs);
-  const signInPages = createSignInPages(ctx, shared.sessions);
+  const signInPages = createSignInPages(ctx, shared.sessions, shared.routes);
   const deps = {
     ...shared,
     ctx,

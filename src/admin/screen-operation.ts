@@ -1,5 +1,8 @@
 import { type Operation, operation } from "../http";
 
+/** Option of a form that `keptNotice` shows again as it was typed, before anything else is done. */
+export const KEEPS_TYPED = { keepsTyped: true } as const;
+
 /**
  * Declares a screen or a form's action, which is not in the OpenAPI document and whose errors are
  * HTML pages.

@@ -126,7 +126,6 @@ interface FailureProps {
 function renderFailure(props: FailureProps): HtmlDocument {
   const { code, message, targets, theme, isSubmission, requestId } = props;
   const { status, title } = ERRORS[code];
-  const isSignInRequired = code === "sign_in_required";
   const canResubmit = isSubmission && (code === "rate_limited" || code === "unavailable");
   return renderLinkedDocument({
     title: `${title} · Allclear`,
@@ -151,20 +150,8 @@ function renderFailure(props: FailureProps): HtmlDocument {
             again later.
           </p>
         ) : null}
-        {isSignInRequired ? (
-          <p>
-            To keep your input, sign in in another tab, then go back to the form with your browser's
-            back button and submit it again.
-          </p>
-        ) : null}
         <Actions>
-          {isSignInRequired ? (
-            <ButtonLink href={SIGN_IN_PATH} kind="primary" opensTab>
-              Sign in in another tab
-            </ButtonLink>
-          ) : (
-            <BackLinks {...targets} />
-          )}
+          <BackLinks {...targets} />
         </Actions>
       </PlainPage>
     ),

@@ -24,7 +24,8 @@ export interface RefusedForm {
 /** Keeps the fields of a form without secrets; undefined for one that is too large. */
 export function keepForm(form: SentForm, path: string, owner: string): RefusedForm | undefined {
   const sent = form.entries().filter(([name]) => name !== KEPT_FIELD);
-  if (sent.length > FIELDS_MAX || containsKeyShape(path)) return undefined;
+  if (sent.length > FIELDS_MAX || !isDashboardPath(path) || containsKeyShape(path))
+    return undefined;
   const isSecret = secretTestOf(form);
   const open = sent.filter(([name, value]) => !isSecret(name, value));
   const fields = new URLSearchParams(open).toString();
@@ -35,8 +36,11 @@ export function keepForm(form: SentForm, path: string, owner: string): RefusedFo
 
 /** Returns a test for fields that must not be on the sign-in page. */
 function secretTestOf(form: SentForm): (name: string, value: string) => boolean {
-  const format = formatNamed(form.text("choose_format") || form.text("format"));
-  const hasSecretUrl = format !== undefined && FORMATS[format].openPath !== undefined;
+  // The URL may have been typed for the format that was shown, or for the one that was selected.
+  const hasSecretUrl = ["choose_format", "format"].some((input) => {
+    const format = formatNamed(form.text(input));
+    return format !== undefined && FORMATS[format].openPath !== undefined;
+  });
   return (name, value) =>
     isSecretInput(name) ||
     (hasSecretUrl && name === "url") ||

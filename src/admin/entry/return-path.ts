@@ -1,3 +1,4 @@
+import type { RouteTable } from "../../http";
 import { HOME_PATH } from "../paths";
 
 // A path of the dashboard without scheme, host, backslash (which browsers treat as a slash), and
@@ -15,4 +16,24 @@ export function isDashboardPath(path: string): boolean {
  */
 export function safeReturnPath(path: string | null | undefined): string {
   return path && isDashboardPath(path) && !path.startsWith("/admin/sign-") ? path : HOME_PATH;
+}
+
+/**
+ * Returns the path to open after signing in again, for a form that was posted to `path`: the screen that held
+ * the form if the browser names it, else the screen at `path`, else the overview.
+ */
+export function returnPathOf(request: Request, path: string, routes: RouteTable): string {
+  const isScreen = (candidate: string) =>
+    routes.match("GET", candidate.split("?", 1)[0] ?? "").route?.operation.tag === "Dashboard";
+  return safeReturnPath(
+    [refererPath(request), path].find((at) => at !== undefined && isScreen(at)),
+  );
+}
+
+/** Returns path and query of the page that sent a request, if it is of the same host. */
+function refererPath({ headers, url }: Request): string | undefined {
+  const referer = headers.get("referer");
+  if (referer === null || !URL.canParse(referer) || !URL.canParse(url)) return undefined;
+  const { host, pathname, search } = new URL(referer);
+  return host === new URL(url).host ? pathname + search : undefined;
 }

@@ -7,6 +7,7 @@ import {
   findSessionOwner,
   type GatewayContext,
   readTheme,
+  type RouteTable,
   sendHtml,
   sentFormOf,
   type Theme,
@@ -14,21 +15,25 @@ import {
 import { type HtmlDocument, linkedAssets } from "../../ui";
 import { browserOrigin } from "../browser";
 import { renderPlainScreen } from "../shell";
-import { keepForm } from "./refused-form";
-import { safeReturnPath } from "./return-path";
+import { keepForm, type RefusedForm } from "./refused-form";
+import { returnPathOf } from "./return-path";
 import { SignIn, type SignInProps } from "./sign-in";
 
 const TITLE = "Sign in";
 
 /** Parts of the sign-in page that differ from one answer to the next. */
-type ShownValues = Pick<SignInProps, "email" | "next" | "error" | "kept">;
+type ShownValues = Pick<SignInProps, "email" | "next" | "error" | "kept" | "refused">;
 
 type PageProps = SignInProps & { theme: Theme };
 
 export type SignInPages = ReturnType<typeof createSignInPages>;
 
 /** Creates the pages with the sign-in form. */
-export function createSignInPages(ctx: Pick<AppContext, "baseUrl" | "db">, sessions: Sessions) {
+export function createSignInPages(
+  ctx: Pick<AppContext, "baseUrl" | "db">,
+  sessions: Sessions,
+  routes: RouteTable,
+) {
   let isSetUp = false;
 
   /** Returns true once there is a user. The result is kept, since users are never deleted. */
@@ -42,22 +47,29 @@ export function createSignInPages(ctx: Pick<AppContext, "baseUrl" | "db">, sessi
     return { ...shown, ...instead, hasUsers: hasBeenSetUp(), theme: readTheme(request) };
   }
 
+  /** Returns the form of a refused request without secrets; undefined if it cannot be kept. */
+  function keptFormOf({ request, route }: GatewayContext, path: string): RefusedForm | undefined {
+    const form = route?.operation.keepsTyped ? sentFormOf(request) : undefined;
+    return form && keepForm(form, path, findSessionOwner(ctx, sessions, request) ?? "");
+  }
+
   return {
     propsFor,
     render: renderSignIn,
 
     /**
-     * Answers a form whose session has ended with the sign-in form, which keeps the fields. Undefined for
-     * other failures, and for forms that cannot be kept.
+     * Answers a form or a button whose session has ended with the sign-in form, which keeps the fields of the
+     * form. Undefined for other failures.
      */
-    answerRefusedForm(failure: Problem, { request, route }: GatewayContext): Response | undefined {
-      if (failure.code !== "sign_in_required" || !route?.operation.keepsTyped) return undefined;
-      const form = sentFormOf(request);
-      if (!form || !acceptsHtml(request)) return undefined;
+    answerRefusedForm(failure: Problem, context: GatewayContext): Response | undefined {
+      const { request, route } = context;
+      if (failure.code !== "sign_in_required" || request.method !== "POST") return undefined;
+      if (!acceptsHtml(request)) return undefined;
       const path = request.url.replace(/^[a-z]+:\/\/[^/]*/i, "");
-      const kept = keepForm(form, path, findSessionOwner(ctx, sessions, request) ?? "");
-      if (!kept) return undefined;
-      const shown = { email: "", next: safeReturnPath(path), kept };
+      const kept = keptFormOf(context, path);
+      const refused = kept ? "kept" : route?.operation.keepsTyped ? "too large" : "button";
+      const next = returnPathOf(request, path, routes);
+      const shown = { email: "", next, refused, ...(kept ? { kept } : {}) } as const;
       return sendHtml(request, renderSignIn(propsFor(request, shown)), {
         status: failure.status,
         headers: { ...failure.headers },

@@ -48,14 +48,28 @@ export function signInAdminRoutes({
     return sendHtml(request, signInPages.render(signInPages.propsFor(request, shown)), response);
   }
 
-  /** Rejects an attempt from a throttled client address, before the form is read. */
+  /**
+   * Rejects an attempt from a throttled client address, before the form is read. An attempt with a kept form
+   * is left to `rejectThrottledWithForm`.
+   */
   function rejectThrottled(request: Request, address: ClientAddress): Response | undefined {
+    if (hasKeptForm(request)) return undefined;
     const seconds = throttle.takeAttempt(address);
     if (seconds === 0) return undefined;
-    const hasForm = request.url.endsWith(KEPT_SIGN_IN_PATH);
-    const error = hasForm ? `${waitText(seconds)} ${KEPT_BEHIND}` : waitText(seconds);
+    const error = waitText(seconds);
     const page = waitPages(signInPages.propsFor(request, { email: "", next: HOME_PATH, error }));
     return sendHtml(request, page, waitResponseOptions(seconds));
+  }
+
+  /** Rejects an attempt from a throttled client address with a page that still has the kept form. */
+  async function rejectThrottledWithForm(
+    request: Request,
+    address: ClientAddress,
+    shown: { email: string; next: string; kept: RefusedForm | undefined },
+  ): Promise<Response | undefined> {
+    const seconds = hasKeptForm(request) ? throttle.takeAttempt(address) : 0;
+    if (seconds === 0) return undefined;
+    return show(request, { ...shown, error: waitText(seconds) }, waitResponseOptions(seconds));
   }
 
   /** Answers a successful sign-in with the way back to the form that was kept. */
@@ -94,6 +108,8 @@ export function signInAdminRoutes({
         const kept = readKeptForm(form, routes);
         const credentials = { email, password: form.text("password") };
         const { address } = requestContext;
+        const throttled = await rejectThrottledWithForm(request, address, { email, next, kept });
+        if (throttled) return throttled;
         const outcome = await authenticate(ctx, { passwords, throttle }, credentials, address);
         if ("rejection" in outcome) {
           if (outcome.rejection === "wrong") {
@@ -132,7 +148,10 @@ export function signInAdminRoutes({
     );
 }
 
-const KEPT_BEHIND = "Your form is kept: go back with your browser's back button after that time.";
+/** Returns true for an attempt to sign in from a page that keeps a form. */
+function hasKeptForm({ url }: Request): boolean {
+  return url.endsWith(KEPT_SIGN_IN_PATH);
+}
 
 const OF_ANOTHER_USER =
   "The form that was open belonged to another user, so what was typed in it was dropped.";

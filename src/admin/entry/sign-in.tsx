@@ -11,16 +11,19 @@ export interface SignInProps {
   error?: string;
   /** Form to return to, which was submitted after its session had ended. */
   kept?: RefusedForm | undefined;
+  /** Set in the answer to a form or button whose session had ended. */
+  refused?: "kept" | "too large" | "button";
   /** Public address, if the browser would not store the session cookie at the current address. */
   publicAddress?: string;
   hasUsers: boolean;
 }
 
-/** Path to which a sign-in page with a kept form is posted, so that a throttled attempt knows of it. */
+/** Path to which a sign-in page with a kept form is posted, so that a throttled attempt keeps it too. */
 export const KEPT_SIGN_IN_PATH = `${SIGN_IN_PATH}?form=kept`;
 
 /** Sign-in form. */
-export function SignIn({ email, next, error, kept, publicAddress, hasUsers }: SignInProps) {
+export function SignIn(props: SignInProps) {
+  const { email, next, error, kept, refused, publicAddress, hasUsers } = props;
   return (
     <>
       {hasUsers ? null : (
@@ -36,15 +39,17 @@ export function SignIn({ email, next, error, kept, publicAddress, hasUsers }: Si
           wrong, restart the server with the right <code>--base-url</code>.
         </Notice>
       )}
-      {kept && error === undefined ? (
+      {refused === undefined ? null : (
         <Notice tone="maint" title="Your session has ended">
-          Nothing was saved. Sign in to return to the form with what you typed
-          {kept.isPartial ? ", except for secrets and files" : ""}.
+          <Refused refused={refused} isPartial={kept?.isPartial ?? false} />
         </Notice>
-      ) : null}
+      )}
       {error === undefined ? null : (
         <div role="alert">
-          <Notice tone="major">{error}</Notice>
+          <Notice tone="major">
+            {error}
+            {kept ? " Your form is still kept." : ""}
+          </Notice>
         </div>
       )}
       <Form
@@ -78,6 +83,31 @@ export function SignIn({ email, next, error, kept, publicAddress, hasUsers }: Si
       </p>
     </>
   );
+}
+
+/** Explains what became of a form or button whose session had ended. */
+function Refused({ refused, isPartial }: { refused: string; isPartial: boolean }) {
+  switch (refused) {
+    case "kept":
+      return (
+        <>
+          Nothing was saved. Sign in to return to the form with what you typed
+          {isPartial ? ", except for secrets and files" : ""}.
+        </>
+      );
+    case "too large":
+      return (
+        <>
+          Nothing was saved, and the form is too large to be kept here.{" "}
+          <a href={SIGN_IN_PATH} target="_blank">
+            Sign in in another tab
+          </a>
+          , then go back with your browser's back button and submit the form again.
+        </>
+      );
+    default:
+      return <>Nothing was changed. Sign in, then try again.</>;
+  }
 }
 
 /** Returns the sentence for a sign-in or a password check that was attempted too often. */

@@ -23,17 +23,25 @@ import {
 } from "../../http";
 import { sessionOriginOf } from "../browser";
 import type { AdminDependencies } from "../dependencies";
+import { keptNotice } from "../forms/kept";
 import { GENERAL_PATH } from "../paths";
 import type { ScreenRequest } from "../render";
-import { screenOperation } from "../screen-operation";
+import { KEEPS_TYPED, screenOperation } from "../screen-operation";
 import { readFacts } from "./facts";
 import { ADDRESS_FORM, General, NETWORKS_FORM } from "./general";
 import type { SettingsInForce } from "./settings-table";
 
-/** Rejected text of a form, or the reason why a backup failed. */
-interface Rejected {
-  address?: { text: string; errors: readonly FieldError[] };
-  networks?: { text: string; errors: readonly FieldError[] };
+/** Text that a form shows again, with its errors or the message of a kept form. */
+interface Typed {
+  text: string;
+  errors?: readonly FieldError[];
+  kept?: string;
+}
+
+/** Forms that are shown again, or the reason why a backup failed. */
+interface Again {
+  address?: Typed;
+  networks?: Typed;
   backup?: { message: string };
   status?: number;
 }
@@ -58,26 +66,20 @@ export function generalAdminRoutes({
     return { config, publicAddress, allowedNetworks, stored };
   }
 
-  async function show(at: ScreenRequest, rejected: Rejected = {}) {
-    const { address, networks, backup, status = 200 } = rejected;
+  async function show(at: ScreenRequest, again: Again = {}) {
+    const { address, networks, backup, status = 200 } = again;
     const allowed = ctx.allowedNetworks.map(formatNetwork).join("\n");
-    const addressState = ADDRESS_FORM.rejected(
-      { public_address: address?.text ?? ctx.baseUrl },
-      address?.errors ?? [],
-      {},
-    );
-    const networksState = NETWORKS_FORM.rejected(
-      { allowed_networks: networks?.text ?? allowed },
-      networks?.errors ?? [],
-      {},
-    );
+    const addressValues = { public_address: address?.text ?? ctx.baseUrl };
+    const networkValues = { allowed_networks: networks?.text ?? allowed };
+    const addressState = ADDRESS_FORM.rejected(addressValues, address?.errors ?? [], {});
+    const networksState = NETWORKS_FORM.rejected(networkValues, networks?.errors ?? [], {});
     return render.screen(at, {
       title: "General",
       status,
       children: (
         <General
-          address={addressState}
-          networks={networksState}
+          address={{ ...addressState, kept: address?.kept }}
+          networks={{ ...networksState, kept: networks?.kept }}
           settings={settingsInForce()}
           facts={await readFacts(ctx)}
           theme={readTheme(at.request)}
@@ -105,6 +107,9 @@ export function generalAdminRoutes({
       async ({ request, requestContext, body: form }) => {
         requireChangeable("baseUrl", "The public address is");
         const text = form.text("public_address").trim();
+        const kept = keptNotice(form);
+        if (kept !== undefined)
+          return show({ request, requestContext }, { address: { text, kept } });
         const errors = validatePublicAddress(text);
         if (errors.length > 0) {
           return show({ request, requestContext }, { address: { text, errors }, status: 422 });
@@ -127,7 +132,7 @@ export function generalAdminRoutes({
         if (token !== undefined) answer.headers.set("Set-Cookie", sessionCookie(ctx, token));
         return answer;
       },
-      { ...formBody(), ...screenOperation("Change the public address", MAY_MANAGE) },
+      { ...formBody(), ...screenOperation("Change the public address", MAY_MANAGE, KEEPS_TYPED) },
     )
     .get(
       "/networks",
@@ -139,6 +144,10 @@ export function generalAdminRoutes({
       async ({ request, requestContext, body: form }) => {
         requireChangeable("outboundAllow", "The allowed networks are");
         const text = form.text("allowed_networks");
+        const kept = keptNotice(form);
+        if (kept !== undefined) {
+          return show({ request, requestContext }, { networks: { text, kept } });
+        }
         const errors = validateAllowedNetworks(text);
         if (errors.length > 0) {
           return show({ request, requestContext }, { networks: { text, errors }, status: 422 });
@@ -149,7 +158,7 @@ export function generalAdminRoutes({
         const done = isChanged ? "The allowed networks were changed." : undefined;
         return flashes.redirect(sessionOf(requestContext).id, GENERAL_PATH, done);
       },
-      { ...formBody(), ...screenOperation("Change the allowed networks", MAY_MANAGE) },
+      { ...formBody(), ...screenOperation("Change the allowed networks", MAY_MANAGE, KEEPS_TYPED) },
     )
     .get(
       "/backup",

@@ -5,9 +5,10 @@ import { OneOf } from "../../kernel/schema";
 import { actorOf, type Form as SentForm, formBody, seeOther, session, sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
 import type { StateOf } from "../forms/form";
+import { keptNotice } from "../forms/kept";
 import { MONITORS_PATH } from "../paths";
 import type { Screen, ScreenRequest } from "../render";
-import { screenOperation } from "../screen-operation";
+import { KEEPS_TYPED, screenOperation } from "../screen-operation";
 import type { Area } from "../screens/area";
 import { filteredPath } from "./list-tabs";
 import { listMatchingIds, readMonitorList } from "./listing";
@@ -134,6 +135,9 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
         const at = { request, requestContext, query, body };
         return withSelected(at, async (ids) => {
           const values = TAG_FORM.read(body);
+          const kept = keptNotice(body);
+          if (kept !== undefined)
+            return askForTag(at, ids, { ...TAG_FORM.state(values, {}), kept });
           const { tag, action } = TAG_FORM.parse(values, {}).body;
           const { errors } = examine(TagBody, { tag, action });
           return errors.isEmpty
@@ -141,6 +145,9 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
             : askForTag(at, ids, TAG_FORM.rejected(values, errors.all, {}), 422);
         });
       },
-      { ...formBody(), ...screenOperation("Tag selected monitors", session("admin")) },
+      {
+        ...formBody(),
+        ...screenOperation("Tag selected monitors", session("admin"), KEEPS_TYPED),
+      },
     );
 }

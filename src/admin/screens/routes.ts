@@ -3,7 +3,7 @@ import type { Role } from "../../domain/role";
 import { type Form as SentForm, formBody, seeOther, session, sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
 import type { Screen, ScreenRequest } from "../render";
-import { screenOperation } from "../screen-operation";
+import { KEEPS_TYPED, screenOperation } from "../screen-operation";
 
 /** Names of the parameters of a path, such as `id` of `/:id/rotate`. */
 type ParamsOf<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
@@ -61,11 +61,7 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
   const { render, flashes } = deps;
   const elysia = new Elysia({ prefix }).use(deps.requestContexts.plugin);
   const declare = (summary: string, options: RouteOptions) =>
-    screenOperation(
-      summary,
-      session(options.role ?? role),
-      options.keepsTyped ? { keepsTyped: true } : {},
-    );
+    screenOperation(summary, session(options.role ?? role), options.keepsTyped ? KEEPS_TYPED : {});
 
   async function answer(at: ScreenRequest, shown: ScreenOrPath): Promise<Response> {
     return "path" in shown ? seeOther(shown.path) : render.screen(at, shown);

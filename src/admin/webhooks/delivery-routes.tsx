@@ -16,8 +16,9 @@ import { DAY_MS, toIso } from "../../kernel/time";
 import type { AdminDependencies } from "../dependencies";
 import type { TimeZoneContext } from "../forms/date-time-field";
 import type { StateOf } from "../forms/form";
+import { keptNotice } from "../forms/kept";
 import type { Screen } from "../render";
-import { screenOperation } from "../screen-operation";
+import { KEEPS_TYPED, screenOperation } from "../screen-operation";
 import type { Area } from "../screens/area";
 import { RedeliverFailed } from "./confirm";
 import { DeliveryDetail } from "./delivery";
@@ -77,6 +78,11 @@ export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
       const values = REDELIVER_FORM.read(sent);
       const row = rowOf(id);
       const zone = zoneOf(row);
+      const kept = keptNotice(sent);
+      if (kept !== undefined) {
+        const state = { ...REDELIVER_FORM.state(values, zone), kept };
+        return render.screen({ request, requestContext }, askSince(row, state));
+      }
       const { body, errors } = REDELIVER_FORM.parse(values, zone);
       if (errors.length > 0) {
         const shown = REDELIVER_FORM.errorsByInput(errors, values);
@@ -89,7 +95,10 @@ export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
         count === 0 ? undefined : `${plural(count, "event")} will be sent again, in order.`;
       return flashes.redirect(sessionOf(requestContext).id, pathsOfWebhook(id).home, text);
     },
-    { ...formBody(), ...screenOperation("Redeliver failed deliveries", session("admin")) },
+    {
+      ...formBody(),
+      ...screenOperation("Redeliver failed deliveries", session("admin"), KEEPS_TYPED),
+    },
   );
 
   area.screen(

@@ -11,6 +11,7 @@ import {
   KEYS,
   makeKey,
   NEW_KEY,
+  PASSWORD,
   signIn,
   userWithPassword,
 } from "../../support/dashboard";
@@ -106,17 +107,32 @@ describe("a form whose session has ended", () => {
     expect(fields["name"]).toEqual([typed.name]);
   });
 
-  test("a throttled attempt is refused as ever, and says that the form is kept", async () => {
+  test("a throttled attempt keeps the form, which comes back after the wait", async () => {
     await using site = await createSite();
     const { app, typed } = site;
     const refused = await sendWithoutSession(app, REPORT, typed);
     let answer = refused;
     for (let attempt = 0; attempt < 12; attempt += 1) {
-      answer = await signInOn(app, refused, "nobody@example.com", "wrong horse");
+      answer = await signInOn(app, answer, "nobody@example.com", "wrong horse");
     }
     expect(answer.status).toBe(429);
-    expect(answer.text).toContain("go back with your browser");
-    expect(answer.text).not.toContain("Checkout");
+    expect(answer.headers.get("retry-after")).not.toBeNull();
+    expect(answer.text).toContain("Your form is still kept.");
+    await app.clock.advance(60_000);
+    const { action, fields } = wayBackOn(await signInOn(app, answer, EMAIL));
+    expect([action, fields["name"]]).toEqual([REPORT, [typed.name]]);
+  });
+
+  test("an attempt with a kept form counts as an attempt of its client address", async () => {
+    await using site = await createSite();
+    const { app } = site;
+    const form = { email: "nobody@example.com", password: "wrong horse" };
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 12; attempt += 1) {
+      const path = attempt % 2 === 0 ? "/admin/sign-in?form=kept" : "/admin/sign-in";
+      statuses.push((await app.call(path, { form, headers: HTML })).status);
+    }
+    expect(statuses.slice(10)).toEqual([429, 429]);
   });
 
   test("forms of two tabs are kept apart", async () => {
@@ -141,11 +157,46 @@ describe("a form whose session has ended", () => {
     expect(shown.text).not.toContain("Checkout");
   });
 
-  test("a form of another site is refused without its fields", async () => {
+  test.each([
+    { headers: { "sec-fetch-site": "cross-site" } },
+    { headers: { "sec-fetch-site": "same-site" } },
+    { headers: { origin: "null" } },
+    { headers: { origin: "https://evil.example" } },
+  ])("a form of another site is refused without its fields: $headers", async ({ headers }) => {
     await using site = await createSite();
-    const headers = { ...HTML, "sec-fetch-site": "cross-site" };
-    const answer = await site.app.call(REPORT, { form: site.typed, headers });
-    expect(answer.status).toBe(403);
+    const { app, typed } = site;
+    const kept = {
+      email: EMAIL,
+      password: PASSWORD,
+      kept_path: REPORT,
+      kept_fields: "name=Checkout",
+    };
+    for (const [path, form] of [
+      [REPORT, typed],
+      ["/admin/sign-in?form=kept", kept],
+    ] as const) {
+      const answer = await app.call(path, { form, headers: { ...HTML, ...(headers as object) } });
+      expect(answer.status).toBe(403);
+      expect(answer.text).not.toContain("Checkout");
+      expect(answer.headers.get("set-cookie")).toBeNull();
+    }
+  });
+
+  test("no page of a kept form may be shown in a frame or stored", async () => {
+    await using site = await createSite();
+    const { app, typed } = site;
+    const refused = await sendWithoutSession(app, REPORT, typed);
+    const wrong = await signInOn(app, refused, EMAIL, "wrong horse");
+    for (const { headers } of [refused, wrong, await signInOn(app, wrong, EMAIL)]) {
+      expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+      expect(headers.get("cache-control")).toContain("no-store");
+    }
+  });
+
+  test("a form whose path could not be read again is not kept", async () => {
+    await using site = await createSite();
+    const answer = await sendWithoutSession(site.app, `${REPORT}?at=a:b`, site.typed);
+    expect(answer.status).toBe(401);
     expect(answer.text).not.toContain("Checkout");
   });
 
@@ -162,7 +213,7 @@ describe("a form whose session has ended", () => {
     expect(body).toMatchObject({ status: 401, code: "sign_in_required" });
   });
 
-  test("a button without typed text and a change of the password are not kept", async () => {
+  test("a button and a change of the password show the sign-in form without fields", async () => {
     await using site = await createSite();
     const { app, session } = site;
     const { id } = await makeKey(app, session);
@@ -170,8 +221,12 @@ describe("a form whose session has ended", () => {
     for (const path of [`${KEYS}/${id}/revoke`, `${ACCOUNT}/password`]) {
       const answer = await sendWithoutSession(app, path, secret);
       expect(answer.status).toBe(401);
-      expect(readHtml(answer.text).attributes("form", "action")).toEqual([]);
+      expect(readHtml(answer.text).attributes("form", "action")).toEqual(["/admin/sign-in"]);
+      expect(readHtml(answer.text).texts(".notice .strong")).toContain("Your session has ended");
+      expect(answer.text).toContain("Nothing was changed. Sign in, then try again.");
       expect(answer.text).not.toContain("battery");
+      const signedIn = await signInOn(app, answer, EMAIL);
+      expect([signedIn.status, signedIn.headers.get("location")]).toEqual([303, path]);
     }
   });
 
@@ -224,6 +279,12 @@ describe("secrets in a form whose session has ended", () => {
       path: "/admin/settings/webhooks/new",
       open: { format: "slack", description: "On call" },
       secret: { url: "https://hooks.slack.com/services/s3cr3t-5" },
+    },
+    {
+      what: "a webhook whose address was typed for another format",
+      path: "/admin/settings/webhooks/new",
+      open: { format: "slack", choose_format: "standard", description: "On call" },
+      secret: { url: "https://hooks.slack.com/services/s3cr3t-6" },
     },
     {
       what: "a text with a key",

@@ -216,6 +216,17 @@ describe("redelivery", () => {
     expect(dashboard.app.audit()).toEqual(audit);
   });
 
+  test("a time typed before signing in again is shown, and nothing is sent", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const { id } = await dashboard.made();
+    const before = dashboard.state();
+    const form = { since: "2026-03-10T11:00", kept_form: "yes" };
+    const answer = await dashboard.send(pathOf(id, "/redeliver"), form);
+    expect(answer.status).toBe(200);
+    expect(typedIn(answer.text, "since")).toEqual([form.since]);
+    expect(dashboard.state()).toEqual(before);
+  });
+
   test.each(["", "yesterday", "2026-02-30T12:00"])(
     "a redelivery since the invalid time %p is rejected, and nothing is sent",
     async (since) => {
