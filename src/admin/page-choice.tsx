@@ -57,7 +57,7 @@ export function PageFilter({ pages, page, isOnePage = false }: PageFilterProps) 
       label="Page"
       name="page"
       options={[
-          ...(isOnePage ? [] : [{ value: "", label: "Every page" }]),
+        ...(isOnePage ? [] : [{ value: "", label: "Every page" }]),
         ...pages.map((one) => ({ value: one.slug, label: labelAmong(pages, one) })),
       ]}
       value={page?.slug ?? ""}
