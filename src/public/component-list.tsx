@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { worstStatus } from "../domain/component-status";
 import { STATUS_TONES, type Tone } from "../domain/tone";
 import type { Sparkline } from "../features/monitors";
-import { type EntryName, type Snapshot, UPTIME_DAYS } from "../features/status";
+import { type EntryNames, type Snapshot, UPTIME_DAYS } from "../features/status";
 import { sum } from "../kernel/numbers";
 import { plural } from "../kernel/text";
 import { Icon, Shape, STATUS_WORDS } from "../ui";
@@ -22,8 +22,8 @@ interface ComponentsProps {
   snapshot: Snapshot;
   /** Response times by component id. */
   latency: ReadonlyMap<string, Sparkline>;
-  /** Names of the incidents and maintenances in the charts, by id. */
-  names: ReadonlyMap<string, EntryName>;
+  /** Names of the incidents and maintenances in the charts. */
+  names: EntryNames;
   context: Pick<PageContext, "paths" | "times">;
   renderRow: RenderRow;
 }

@@ -3,7 +3,7 @@ import { COMPONENT_STATUSES } from "../domain/component-status";
 import { STATUS_TONES } from "../domain/tone";
 import type { DayOf } from "../features/components";
 import type { Sparkline as Latency } from "../features/monitors";
-import type { DayEntries, EntryName, StatusDocument } from "../features/status";
+import type { DayEntries, EntryNames, StatusDocument } from "../features/status";
 import { percent, sum } from "../kernel/numbers";
 import { plural } from "../kernel/text";
 import { DAY_MS, MINUTE_MS, toIso } from "../kernel/time";
@@ -33,8 +33,8 @@ export interface ComponentRowProps {
   days: readonly DayOf[];
   /** Incidents and maintenances of affected days, by start of the day, which belong to `days`. */
   entries: ReadonlyMap<number, DayEntries>;
-  /** Names of incidents and maintenances by id. Others are not shown. */
-  names: ReadonlyMap<string, EntryName>;
+  /** Names of the incidents and maintenances that are shown. */
+  names: EntryNames;
   latency: Latency | undefined;
   paths: PagePaths;
   times: PageTimes;
@@ -118,7 +118,7 @@ function entriesOf(
   const day = entries.get(start);
   if (!day) return undefined;
   const named = day.ids.flatMap((id) => {
-    const entry = names.get(id);
+    const entry = names.find(id);
     return entry ? [{ name: entry.name, href: paths[entry.kind](id) }] : [];
   });
   return named.length === 0 ? undefined : { named, others: day.others };

@@ -17,6 +17,15 @@ interface RowBytes {
   table: Uint8Array;
 }
 
+interface CachedRow {
+  /** Facts of the row except its days and names. */
+  facts: string;
+  /** Names in the row, and the version of the page's names that they were last compared with. */
+  names: string;
+  namesVersion: string;
+  bytes: RowBytes;
+}
+
 /** Placeholder of a row or a table. Pages have no other comments, since "<" in texts is escaped. */
 const PLACEHOLDER = /<!--(\d+)-->/g;
 
@@ -30,15 +39,21 @@ const PLACEHOLDER = /<!--(\d+)-->/g;
  */
 export function createRowCache(): RowCache {
   const encoder = new TextEncoder();
-  const cache = new WeakMap<readonly DayOf[], { facts: string; bytes: RowBytes }>();
+  const cache = new WeakMap<readonly DayOf[], CachedRow>();
 
   function bytesOf(row: ComponentRowProps): RowBytes {
     const facts = factsOf(row);
     const cached = cache.get(row.days);
-    if (cached?.facts === facts) return cached.bytes;
+    const isValid =
+      cached?.facts === facts &&
+      (cached.namesVersion === row.names.version || cached.names === namesOf(row));
+    if (isValid) {
+      cached.namesVersion = row.names.version;
+      return cached.bytes;
+    }
     const html = renderRow(row);
     const bytes = { row: encoder.encode(html.row), table: encoder.encode(html.table) };
-    cache.set(row.days, { facts, bytes });
+    cache.set(row.days, { facts, names: namesOf(row), namesVersion: row.names.version, bytes });
     return bytes;
   }
 
@@ -67,12 +82,16 @@ export function createRowCache(): RowCache {
 }
 
 /**
- * Returns the facts of a row except its days and their entries, which are folded together. Days are in
- * UTC, so the page's time zone is not a fact.
+ * Returns the facts of a row except its days and the names in them. Days are in UTC, so the page's time
+ * zone is not a fact.
  */
-function factsOf(row: ComponentRowProps): string {
-  const { component, entries, names, latency, paths, times } = row;
-  const named: (string | undefined)[] = [];
-  for (const { ids } of entries.values()) for (const id of ids) named.push(names.get(id)?.name);
-  return JSON.stringify([component, named, latency, paths.home, times.locale]);
+function factsOf({ component, latency, paths, times }: ComponentRowProps): string {
+  return JSON.stringify([component, latency, paths.home, times.locale]);
+}
+
+/** Returns the names of the incidents and maintenances of a row's days. Their ids belong to the days. */
+function namesOf({ entries, names }: ComponentRowProps): string {
+  const found: (string | undefined)[] = [];
+  for (const { ids } of entries.values()) for (const id of ids) found.push(names.find(id)?.name);
+  return JSON.stringify(found);
 }

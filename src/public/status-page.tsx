@@ -2,7 +2,7 @@ import { WHOLE_TURN } from "../kernel/in-slices";
 import type { Reader } from "../db";
 import type { Sparkline } from "../features/monitors";
 import {
-  type EntryName,
+  type EntryNames,
   type HistoryEntry,
   PAST_DAYS,
   readEntryNames,
@@ -36,8 +36,8 @@ const TOP_HEADING = 4;
 export interface PageExtras {
   past: readonly HistoryEntry[];
   latency: ReadonlyMap<string, Sparkline>;
-  /** Names of the incidents and maintenances in the charts of components, by id. */
-  names: ReadonlyMap<string, EntryName>;
+  /** Names of the incidents and maintenances in the charts of components. */
+  names: EntryNames;
 }
 
 /** Reads the extras. Rendering reads nothing else from the database. `now` is in unix ms. */
@@ -46,21 +46,13 @@ export function readPageExtras(reader: Reader, snapshot: Snapshot, now: number):
   return {
     past: readPastEntries(reader, document.page.id, now),
     latency: readLatency(reader, document, now),
-    names: readNames(reader, snapshot),
+    names: readNames(reader, document, now),
   };
 }
 
 /** Reads the names of the incidents and maintenances in the charts of a page's components. */
-function readNames(reader: Reader, snapshot: Snapshot): Map<string, EntryName> {
-  const ids = new Set<string>();
-  for (const { id } of drawnComponents(snapshot)) {
-    for (const day of snapshot.entriesOf(id).values()) for (const one of day.ids) ids.add(one);
-  }
-  return readEntryNames(reader, { pageId: snapshot.document.page.id, ids });
-}
-
-function drawnComponents(snapshot: Snapshot) {
-  return shownComponents(snapshot).filter(({ showcase }) => showcase);
+function readNames(reader: Reader, { page }: Snapshot["document"], now: number): EntryNames {
+  return readEntryNames(reader, { pageId: page.id, days: page.history_days, now });
 }
 
 /** Renders a status page from the same snapshot as its JSON, at `now` (unix ms). */
@@ -117,13 +109,8 @@ export function* statusPageSteps(
 ): Generator<number, void> {
   const { document } = snapshot;
   const context = contextOf(document, rendering);
-  // Folds the days of each component in a step of its own, before their entries are named.
-  for (const { id } of drawnComponents(snapshot)) {
-    snapshot.entriesOf(id);
-    yield 1;
-  }
   const latency = readLatency(reader, document, now);
-  const names = readNames(reader, snapshot);
+  const names = readNames(reader, document, now);
   for (const component of shownComponents(snapshot)) {
     prepareRow(rowPropsOf(component, { snapshot, latency, names, context }));
     yield 1;

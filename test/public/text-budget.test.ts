@@ -31,7 +31,8 @@ describe("a status page with 50 open incidents of 20 long updates each", () => {
     await using site = await createPublicSite();
     await writeLongTexts(site.app, { incidents: 50, updates: 5 });
     let rendered = 0;
-    const extras = { past: [], latency: new Map(), names: new Map() };
+    const names = { version: "", find: () => undefined };
+    const extras = { past: [], latency: new Map(), names };
     renderStatusPage(site.snapshot(), extras, site.app.clock.now(), {
       renderText: (source, topHeading) => {
         rendered += 1;

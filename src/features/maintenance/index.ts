@@ -15,7 +15,7 @@ export {
   type MaintenanceSummary,
   nextEdge,
 } from "./lists";
-export { listMaintenanceNames } from "./list-store";
+export { findMaintenanceNames } from "./list-store";
 export {
   AddMaintenanceUpdateBody,
   Maintenance,

@@ -87,17 +87,16 @@ export const listEndedSummaries = selectMany(
       .limit($.limit),
 );
 
-/** Lists the names of those of some maintenances (`ids`: a JSON list) that a page has, in no order. */
-export const listMaintenanceNames = selectMany((orm, $: { pageId: string; ids: string }) =>
-  orm
-    .select({ id: maintenances.id, name: maintenances.name })
-    .from(maintenances)
-    .where(
-      and(
-        sql`${maintenances.id} IN (SELECT value FROM json_each(${$.ids}))`,
-        eq(maintenances.pageId, $.pageId),
-        isNull(maintenances.deletedAt),
-      ),
+/**
+ * Finds the names by id of the maintenances of a page that started at `from` (unix ms) or later, at most
+ * `limit`, as a JSON object.
+ */
+export const findMaintenanceNames = selectOne(
+  (orm, $: { pageId: string; from: number; limit: number }) =>
+    orm.select({ names: sql<string>`json_group_object(id, name)` }).from(
+      sql`(SELECT id, name FROM maintenances
+          WHERE page_id = ${$.pageId} AND started_at >= ${$.from} AND deleted_at IS NULL
+          ORDER BY started_at DESC LIMIT ${$.limit})`,
     ),
 );
 

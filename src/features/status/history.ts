@@ -4,7 +4,6 @@ import {
   findFirstIncidentStart,
   type IncidentSummary,
   listEndedIncidents,
-  listIncidentNames,
   listIncidentsBetween,
   listOpenSummariesOf,
 } from "../incidents";
@@ -12,7 +11,6 @@ import {
   findFirstMaintenanceStart,
   listEndedMaintenance,
   listMaintenanceBetween,
-  listMaintenanceNames,
   type MaintenanceSummary,
 } from "../maintenance";
 import type { PageRow } from "../pages";
@@ -24,7 +22,7 @@ import type { SummaryCursor } from "../timeline";
 export const PAST_DAYS = 14;
 const PAST_MAX = 100;
 /** Maximum duration of maintenance among past entries, since it is found by its start. */
-const LONGEST_MAINTENANCE_MS = 30 * DAY_MS;
+export const LONGEST_MAINTENANCE_MS = 30 * DAY_MS;
 
 /** An incident or maintenance in the history of a page. */
 export interface HistoryEntry {
@@ -91,29 +89,6 @@ export function readOpenIncidents(
   const before = query.before ?? { at: Number.MAX_SAFE_INTEGER, id: "" };
   const desired = { pageId: query.pageId, before, limit: limit + 1 };
   return partOf(inOrder(listOpenSummariesOf(reader, desired), []), limit);
-}
-
-/** Kind and name of an incident or a maintenance. */
-export interface EntryName {
-  kind: HistoryEntry["subject"]["kind"];
-  name: string;
-}
-
-/** Reads the names of those incidents and maintenances, by id, that a page shows. Drafts are left out. */
-export function readEntryNames(
-  reader: Reader,
-  { pageId, ids }: { pageId: string; ids: ReadonlySet<string> },
-): Map<string, EntryName> {
-  const names = new Map<string, EntryName>();
-  if (ids.size === 0) return names;
-  const query = { pageId, ids: JSON.stringify([...ids]) };
-  for (const { id, name } of listIncidentNames(reader, query)) {
-    names.set(id, { kind: "incident", name });
-  }
-  for (const { id, name } of listMaintenanceNames(reader, query)) {
-    names.set(id, { kind: "maintenance", name });
-  }
-  return names;
 }
 
 /** Returns the start of a page's history (unix ms): its creation, or an earlier entry. */

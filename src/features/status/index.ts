@@ -8,14 +8,13 @@ export {
   type HistoryEntry,
   historyStartOf,
   PAST_DAYS,
-  type EntryName,
-  readEntryNames,
   readHistory,
   readOpenIncidents,
   readLatency,
   readPastEntries,
 } from "./history";
 export { type DayEntries } from "./day-entries";
+export { type EntryNames, readEntryNames } from "./entry-names";
 export { EMPTY_HEADLINE, type PageHeadline, readHeadlines } from "./headlines";
 export { StatusDocument } from "./model";
 export { buildSnapshot, readHeadline, type Snapshot } from "./snapshot";
