@@ -4,12 +4,18 @@ import { type RequestContexts, operation } from "../http";
 import { type Assets, createAssets, UI_ASSETS } from "../ui";
 import { DOCS_ASSETS } from "./docs";
 import { PAGE_SCRIPT } from "./page-document";
-import { PREVIEW_PICTURE } from "./page-head";
+import { PREVIEW_PICTURES } from "./page-head";
 import { COPY_SCRIPT } from "./subscribe-page";
 
 /** Creates the assets of all pages. */
 export function createAllAssets(): Assets {
-  return createAssets([...DOCS_ASSETS, ...UI_ASSETS, PAGE_SCRIPT, COPY_SCRIPT, PREVIEW_PICTURE]);
+  return createAssets([
+    ...DOCS_ASSETS,
+    ...UI_ASSETS,
+    PAGE_SCRIPT,
+    COPY_SCRIPT,
+    ...PREVIEW_PICTURES,
+  ]);
 }
 
 /** `/assets/{name}`: assets of all pages, by names that contain a hash. */

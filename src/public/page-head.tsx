@@ -1,20 +1,42 @@
 import { readFileSync } from "node:fs";
+import type { Tone } from "../domain/tone";
 import { lazy } from "../kernel/lazy";
 import { assetPath, type AssetSource, ringIconUrl } from "../ui";
 import { PAPERS } from "./accent";
 import type { PageContext } from "./page-context";
-import previewPath from "./pictures/preview.png" with { type: "file" };
+import degraded from "./pictures/preview-degraded.png" with { type: "file" };
+import maint from "./pictures/preview-maint.png" with { type: "file" };
+import major from "./pictures/preview-major.png" with { type: "file" };
+import none from "./pictures/preview-none.png" with { type: "file" };
+import ok from "./pictures/preview-ok.png" with { type: "file" };
+import partial from "./pictures/preview-partial.png" with { type: "file" };
 
-/** Picture of the product's mark, which messengers show next to a link to a page. */
-export const PREVIEW_PICTURE: AssetSource = {
-  name: "preview.png",
-  mediaType: "image/png",
-  content: { path: previewPath },
-};
+const PREVIEW_FILES: Record<Tone, string> = { none, ok, maint, degraded, partial, major };
+
+/**
+ * Pictures of a page's state, which messengers show next to a link to the page, one for each tone.
+ * `test/preview-pictures.tsx` draws them.
+ */
+export const PREVIEW_PICTURES: readonly AssetSource[] = Object.entries(PREVIEW_FILES).map(
+  ([tone, path]) => ({
+    name: `preview-${tone}.png`,
+    mediaType: "image/png",
+    content: { path },
+  }),
+);
 
 const PREVIEW_SIZE = { width: "1200", height: "630" };
 
-const previewAsset = lazy(() => assetPath(PREVIEW_PICTURE.name, readFileSync(previewPath)));
+/** Path of the picture of each tone. */
+const previewAssets = lazy(
+  () =>
+    new Map(
+      Object.entries(PREVIEW_FILES).map(([tone, path]) => [
+        tone,
+        assetPath(`preview-${tone}.png`, readFileSync(path)),
+      ]),
+    ),
+);
 
 interface PageMetaProps {
   context: PageContext;
@@ -30,7 +52,7 @@ interface PageMetaProps {
  * search engines and has no preview in messengers.
  */
 export function PageMeta({ context, title, path, ...props }: PageMetaProps) {
-  const { page, tone, paths } = context;
+  const { page, headline, tone, paths } = context;
   const description =
     props.description ||
     page.description ||
@@ -60,9 +82,10 @@ export function PageMeta({ context, title, path, ...props }: PageMetaProps) {
           <meta property="og:title" content={title} />
           <meta property="og:description" content={description} />
           <meta property="og:url" content={url} />
-          <meta property="og:image" content={origin + previewAsset()} />
+          <meta property="og:image" content={origin + previewAssets().get(tone)} />
           <meta property="og:image:width" content={PREVIEW_SIZE.width} />
           <meta property="og:image:height" content={PREVIEW_SIZE.height} />
+          <meta property="og:image:alt" content={headline} />
           <meta name="twitter:card" content="summary_large_image" />
         </>
       ) : (

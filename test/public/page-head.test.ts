@@ -4,11 +4,32 @@ import { CLI_ACTOR } from "../../src/domain/actor";
 import { createTestApp, expectProblem } from "../support/app";
 import { visit } from "../support/domains";
 import { readHtml } from "../support/html";
-import { createPublicSite } from "../support/public-site";
+import { createPublicSite, type PublicSite } from "../support/public-site";
 
 const DOMAIN = "status.acme.example";
 const meta = (text: string, name: string) =>
   readHtml(text).attributes(`meta[property="${name}"], meta[name="${name}"]`, "content");
+
+/** Expects the picture of a tone in the head of a page, which caches may keep, and returns its path. */
+async function pictureOf({ app }: Pick<PublicSite, "app">, tone: string): Promise<string> {
+  const paths = await Promise.all(
+    ["", "/history", "/subscribe"].map(async (path) => {
+      const { text } = await app.call(`/status/acme${path}`);
+      const [image = ""] = meta(text, "og:image");
+      expect(image).toStartWith("https://status.test/");
+      return new URL(image).pathname;
+    }),
+  );
+  const [path = ""] = paths;
+  expect(new Set(paths).size).toBe(1);
+  expect(path).toMatch(new RegExp(`^/assets/preview-${tone}\\.[0-9a-f]{16}\\.png$`));
+  const { status, headers } = await app.call(path);
+  expect(status).toBe(200);
+  expect(headers.get("content-type")).toBe("image/png");
+  expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+  expect(Number(headers.get("content-length"))).toBeLessThan(25_000);
+  return path;
+}
 
 describe("the head of public documents", () => {
   test("messengers get title, description, address and a picture of this server", async () => {
@@ -19,11 +40,36 @@ describe("the head of public documents", () => {
     expect(meta(text, "description")).toEqual(["All of it"]);
     expect(meta(text, "og:site_name")).toEqual(["Acme"]);
     expect(meta(text, "og:url")).toEqual(["https://status.test/status/acme"]);
-    const [image = ""] = meta(text, "og:image");
-    expect(image).toMatch(/^https:\/\/status\.test\/assets\/preview\.[0-9a-f]{16}\.png$/);
-    const picture = await site.app.call(new URL(image).pathname);
-    expect(picture.status).toBe(200);
-    expect(picture.headers.get("content-type")).toBe("image/png");
+    expect(meta(text, "og:image:alt")).toEqual(["All systems operational"]);
+    expect(meta(text, "twitter:card")).toEqual(["summary_large_image"]);
+  });
+
+  test("the picture for messengers follows the headline of the page, on each of its documents", async () => {
+    await using site = await createPublicSite();
+    const { app, ids, key } = site;
+    const component = `/api/v1/components/${ids["API"]}`;
+    const seen = new Set<string>();
+    for (const [status, tone] of [
+      ["operational", "ok"],
+      ["degraded_performance", "degraded"],
+      ["partial_outage", "partial"],
+      ["major_outage", "major"],
+    ]) {
+      await app.call(component, { method: "PATCH", key, json: { status } });
+      seen.add(await pictureOf(site, tone ?? ""));
+    }
+    await app.call(component, { method: "PATCH", key, json: { status: "operational" } });
+    const components = [ids["API"] ?? ""];
+    const { id } = await site.plan("2026-03-10T12:10:00Z", "2026-03-10T13:00:00Z", { components });
+    await site.updateMaintenance(id, { status: "in_progress" });
+    seen.add(await pictureOf(site, "maint"));
+    expect(seen.size).toBe(5);
+  });
+
+  test("a page without components has a picture that does not say that all is well", async () => {
+    await using app = await createTestApp();
+    await app.page({ slug: "acme" }, []);
+    await pictureOf({ app }, "none");
   });
 
   test("each document has a canonical address and a description of its own", async () => {
