@@ -6,6 +6,13 @@ const FIELD = "input:not([type=hidden]), select, textarea";
 /** Elements, the first of which identifies its row, card or group. Scripts add links to notes of days. */
 const NAMING = "h2, h3, h4, a[href]:not([data-day-note] *), strong, th, td";
 
+/** Elements whose ground fades once when their text changes. */
+const VALUES = ".state, .chip, .n, .tab-count, .number-value";
+const FADE_MS = 1_200;
+/** States of details as the server sent them last: true for open ones. */
+const served = new WeakMap();
+for (const details of document.querySelectorAll("details")) served.set(details, details.open);
+
 /** Makes an element equal to another one. Focus, open details, forms and dialogs stay. */
 globalThis.morph = (element, wanted) => {
   const focused = document.activeElement;
@@ -31,7 +38,21 @@ function isChanged({ type, checked, defaultChecked, value, defaultValue, options
   return selectedIndex !== Math.max(0, initial);
 }
 
+/** Opens details that the server sends open from now on, such as a group with an outage. */
+function openDetails(details, { open }) {
+  if (open && !(served.get(details) ?? details.open)) details.open = true;
+  served.set(details, open);
+}
+
+function fade(element) {
+  const value = element.closest(VALUES);
+  if (!value || element.closest("time")) return;
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  value.animate([{ backgroundColor: "var(--soft, var(--accent-soft))" }, {}], FADE_MS);
+}
+
 function morphElement(element, wanted) {
+  if (element.nodeName === "DETAILS") openDetails(element, wanted);
   if (element.matches(KEPT) || element.isEqualNode(wanted)) return;
   if (element.matches("[data-usual]")) {
     // Another script shows a text here for now.
@@ -63,7 +84,10 @@ function morphChildren(element, wanted) {
     else if (own === next) next = own.nextSibling;
     else element.insertBefore(own, next);
     if (own?.nodeType === Node.ELEMENT_NODE) morphElement(own, goal);
-    else if (own && own.nodeValue !== goal.nodeValue) own.nodeValue = goal.nodeValue;
+    else if (own && own.nodeValue !== goal.nodeValue) {
+      own.nodeValue = goal.nodeValue;
+      fade(element);
+    }
   }
 }
 
