@@ -66,15 +66,15 @@ export function FieldError({ name, label, error }: Described & { label: string }
   );
 }
 
-/** Control with its label and hint above and its error below. */
+/** Control with its label above, and its hint and error below. */
 export function Field(props: FieldProps & { children: ComponentChildren }) {
   return (
     <div class="field">
       <label class="label" for={fieldId(props.name)}>
         {props.label}
       </label>
-      <FieldHint {...props} />
       {props.children}
+      <FieldHint {...props} />
       <FieldError {...props} />
     </div>
   );

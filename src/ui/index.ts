@@ -56,7 +56,7 @@ export {
   WithChip,
 } from "./labels";
 export { Icon, type IconName, spriteFor } from "./icons";
-export { BulkBar, ListToolbar } from "./list-tools";
+export { BulkBar, ListCard, ListToolbar } from "./list-tools";
 export { PageHead, Pagination, Tabs } from "./navigation";
 export { ErrorSummary, Flash, FormNotice, Notice } from "./notices";
 export { OrderList, OrderPart, OrderRow } from "./order-list";

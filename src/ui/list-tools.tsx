@@ -16,12 +16,17 @@ interface ListToolbarProps {
   clearHref?: string | undefined;
   /** Number of matching entries as text, such as "12 monitors". */
   count?: string | undefined;
-  /** True with `FilterDate`s: with several texts, a browser submits a form only by its button. */
-  hasDates?: boolean;
   /** True if the toolbar is a card of its own, above its list. */
   isCard?: boolean;
-  /** `FilterSelect`s, which submit the form, and `FilterDate`s. */
+  /** `FilterSelect`s that submit the form, and `FilterDate`s. */
   children?: ComponentChildren;
+  /** True with `FilterDate`s: with several texts, a browser submits a form only by its button. */
+  hasDates?: boolean;
+}
+
+/** Card of a list: its `ListToolbar`, its rows or an empty state, and links to its other parts. */
+export function ListCard({ children }: { children: ComponentChildren }) {
+  return <div class="card table-card list-card">{children}</div>;
 }
 
 /** Search and filters of a list, at the top of its card. Without a script a button submits them. */

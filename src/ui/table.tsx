@@ -13,6 +13,8 @@ interface TableProps {
   columns: readonly Column[];
   /** Title for screen readers. */
   caption?: string;
+  /** True if a `ListCard` or `DetailCard` surrounds the table. */
+  isInCard?: boolean;
   /** `Row`s of `Cell`s. */
   children: ComponentChildren;
 }
@@ -21,29 +23,28 @@ interface TableProps {
  * Table that shows each row as a block of labelled values if it is narrow. Browsers then drop the roles
  * of its elements, so these are written out.
  */
-export function Table({ columns, caption, children }: TableProps) {
-  return (
-    <div class="card table-card">
-      <table class="table" role="table">
-        {caption ? <caption class="visually-hidden">{caption}</caption> : null}
-        <thead role="rowgroup">
-          <tr role="row">
-            {columns.map(({ label, isNumeric, isHidden }) => (
-              <th
-                key={label}
-                scope="col"
-                role="columnheader"
-                class={isNumeric ? "numeric" : undefined}
-              >
-                {isHidden ? <span class="visually-hidden">{label}</span> : label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody role="rowgroup">{children}</tbody>
-      </table>
-    </div>
+export function Table({ columns, caption, isInCard, children }: TableProps) {
+  const table = (
+    <table class="table" role="table">
+      {caption ? <caption class="visually-hidden">{caption}</caption> : null}
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map(({ label, isNumeric, isHidden }) => (
+            <th
+              key={label}
+              scope="col"
+              role="columnheader"
+              class={isNumeric ? "numeric" : undefined}
+            >
+              {isHidden ? <span class="visually-hidden">{label}</span> : label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">{children}</tbody>
+    </table>
   );
+  return isInCard ? table : <div class="card table-card">{table}</div>;
 }
 
 interface RowProps {

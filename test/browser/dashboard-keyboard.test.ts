@@ -50,13 +50,13 @@ describeScreens("the dashboard by keyboard", (tour) => {
 
   test("the sign-in form focuses its first field and can be used with Tab and Enter alone", async () => {
     const page = await open("sign-in");
-    await waitForFocus(page.getByLabel("Email"));
+    await waitForFocus(page.getByLabel("E-mail"));
     await page.keyboard.type("nobody@northwind.example");
     await page.keyboard.press("Tab");
     await waitForFocus(page.getByLabel("Password"));
     await page.keyboard.type("not the password");
     await page.keyboard.press("Enter");
-    await page.getByText("The email or the password is wrong.").waitFor();
+    await page.getByText("The e-mail or the password is wrong.").waitFor();
     await waitForFocus(page.getByLabel("Password"));
   }, 60_000);
 
@@ -82,6 +82,7 @@ describeScreens("the dashboard by keyboard", (tour) => {
     async ({ link }) => {
       const page = await open("key");
       const opener = page.getByRole("link", { name: link, exact: true });
+      if (!(await opener.isVisible())) await page.locator(".more-menu > summary").press("Enter");
       await opener.focus();
       await page.keyboard.press("Enter");
       const dialog = page.getByRole("dialog", { name: `${link} “Deploy pipeline”` });
@@ -108,7 +109,7 @@ describeScreens("the dashboard by keyboard", (tour) => {
     { screen: "page-create-errors", first: "Accent colour" },
     { screen: "create-errors", first: "Name" },
     { screen: "key-errors", first: "Name" },
-    { screen: "invite-errors", first: "Email" },
+    { screen: "invite-errors", first: "E-mail" },
     { screen: "general-errors", first: "Public address" },
     { screen: "account-errors", first: "New password" },
   ])(

@@ -48,6 +48,7 @@ describeWithBrowser("pages on the dashboard", (browser) => {
       const bounds = await logo.boundingBox();
       expect([bounds?.width, bounds?.height]).toEqual([240, 60]);
 
+      await page.locator(".more-menu > summary").click();
       await page.getByRole("link", { name: "Delete" }).click();
       await page.getByLabel("Type acme-status to delete the page").fill("acme-status");
       await page.getByRole("button", { name: "Delete page" }).click();

@@ -38,10 +38,10 @@ describeWithBrowser("a session that ends in the middle of a report", (browser) =
       await page.getByText("Your session has ended").waitFor();
       expect(await page.title()).toBe("Sign in · Allclear");
       if (javaScriptEnabled) expect(await site.axe(page)).toEqual([]);
-      await page.getByRole("textbox", { name: "Email" }).fill(EMAIL);
+      await page.getByRole("textbox", { name: "E-mail" }).fill(EMAIL);
       await page.getByLabel("Password").fill("wrong horse battery");
       await page.getByRole("button", { name: "Sign in" }).click();
-      await page.getByText("The email or the password is wrong.").waitFor();
+      await page.getByText("The e-mail or the password is wrong.").waitFor();
       await page.getByLabel("Password").fill(PASSWORD);
       await page.getByRole("button", { name: "Sign in" }).click();
       await page.getByRole("button", { name: "Continue to the form" }).click();
@@ -68,7 +68,7 @@ describeWithBrowser("a session that ends in the middle of a report", (browser) =
     await page.getByRole("textbox", { name: "Name" }).fill(NAME);
     await app.ctx.db.write((tx) => expireSessions(tx, {}));
     await publish(page);
-    await page.getByRole("textbox", { name: "Email" }).fill(EMAIL);
+    await page.getByRole("textbox", { name: "E-mail" }).fill(EMAIL);
     await page.getByLabel("Password").fill(PASSWORD);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByText("Nothing was saved yet").waitFor();

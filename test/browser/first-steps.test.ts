@@ -15,7 +15,7 @@ describeWithBrowser("the first steps after the set-up", (browser) => {
       const token = await app.ctx.db.write((tx) => issueSetUpLink(app.ctx, tx));
       const { page, errors } = await site.visit(`/admin/setup/${token}`, options);
       await page.getByLabel("Your name").fill("Ada");
-      await page.getByLabel("Email").fill("ada@example.com");
+      await page.getByLabel("E-mail").fill("ada@example.com");
       await page.getByLabel("Password").fill("a wall of words");
       await page.getByRole("button", { name: "Set up" }).click();
 

@@ -151,7 +151,7 @@ describe("allclear user create", () => {
     );
     expect([exitCode, out]).toEqual([2, []]);
     expect(err).toEqual([
-      "--email must be an email address, such as ada@example.com.",
+      "--email must be an e-mail address, such as ada@example.com.",
       "--name is empty.",
       "--role must be one of owner, admin, editor, viewer.",
       "The password is shorter than 12 characters.",
@@ -162,7 +162,7 @@ describe("allclear user create", () => {
 
   test.each([
     [["--email", ""], [], "--email is empty."],
-    [["--email", "@"], [], "--email must be an email address, such as ada@example.com."],
+    [["--email", "@"], [], "--email must be an e-mail address, such as ada@example.com."],
     [
       ["--email", "ada@acme.test", "--password-stdin"],
       [],
@@ -171,7 +171,7 @@ describe("allclear user create", () => {
     [
       ["--email", "ada@lovelace.test", "--password-stdin"],
       ["Ada@Lovelace.test"],
-      "The password is the email address.",
+      "The password must not be the e-mail address.",
     ],
     [
       ["--email", "ada@acme.test", "--role", "admin"],
@@ -345,7 +345,7 @@ describe("allclear user reset-password", () => {
 
   test.each([
     ["too short", "is shorter than 12 characters"],
-    ["ADA@acme.test", "is the email address"],
+    ["ADA@acme.test", "must not be the e-mail address"],
   ])(
     "user reset-password rejects the password %p with exit code 2 and ends nothing",
     async (password, error) => {

@@ -8,12 +8,13 @@ import {
   Button,
   Cell,
   Chip,
+  Columns,
+  DetailCard,
   Form,
   RelativeTime,
   PageHead,
   PostButton,
   Row,
-  Section,
   Table,
   WithChip,
 } from "../../ui";
@@ -68,26 +69,36 @@ export function Account(props: {
       <PageHead title="Account">
         Signed in as {user.email}. Your role: {capitalised(user.role)}.
       </PageHead>
-      <Form action={`${ACCOUNT_PATH}/name`} hidden={name.hidden}>
-        <FormFields form={NAME_FORM} state={name} />
-        <Actions>
-          <Button>Save name</Button>
-        </Actions>
-      </Form>
-      <Section title="Theme">
-        <ThemeForm theme={theme} back="account" />
-      </Section>
-      <Section title="Password">
-        <Form action={`${ACCOUNT_PATH}/password`}>
-          <FormFields form={PASSWORD_FORM} state={password} />
-          <Actions>
-            <Button>Change password</Button>
-          </Actions>
-        </Form>
-      </Section>
-      <Section
+      <Columns
+        isTall
+        aside={
+          <DetailCard title="Theme" liveId="account-theme" isStill>
+            <ThemeForm theme={theme} back="account" />
+          </DetailCard>
+        }
+      >
+        <DetailCard title="Profile" liveId="account-name" isStill>
+          <Form action={`${ACCOUNT_PATH}/name`} hidden={name.hidden}>
+            <FormFields form={NAME_FORM} state={name} />
+            <Actions>
+              <Button>Save name</Button>
+            </Actions>
+          </Form>
+        </DetailCard>
+        <DetailCard title="Password" liveId="account-password" isStill>
+          <Form action={`${ACCOUNT_PATH}/password`}>
+            <FormFields form={PASSWORD_FORM} state={password} />
+            <Actions>
+              <Button>Change password</Button>
+            </Actions>
+          </Form>
+        </DetailCard>
+      </Columns>
+      <DetailCard
         title="Sessions"
-        actions={
+        liveId="account-sessions"
+        isTable
+        end={
           sessions.length > 1 ? (
             <PostButton action={`${ACCOUNT_PATH}/sessions/end-others`} kind="danger">
               End all other sessions
@@ -95,7 +106,7 @@ export function Account(props: {
           ) : null
         }
       >
-        <Table columns={COLUMNS} caption="Your sessions">
+        <Table columns={COLUMNS} caption="Your sessions" isInCard>
           {sessions.map((session) => (
             <SessionRow
               key={session.id}
@@ -105,7 +116,7 @@ export function Account(props: {
             />
           ))}
         </Table>
-      </Section>
+      </DetailCard>
     </>
   );
 }

@@ -6,6 +6,8 @@ import {
   Cell,
   CellNote,
   EmptyState,
+  Icon,
+  ListCard,
   RelativeTime,
   OneLine,
   PageHead,
@@ -15,6 +17,7 @@ import {
   Table,
 } from "../../ui";
 import { ACTIVITY_PATH } from "../paths";
+import { NoMatch, NoOlder } from "../timeline/list-frame";
 import { ActivityFilters } from "./filters";
 import { ACTIVITY_FILE_PATH, type ActivityListing, activityPath, hasFilter } from "./listing";
 
@@ -49,28 +52,31 @@ export function ActivityList({ list, links, now }: ActivityListProps) {
         title="Activity"
         actions={
           <ButtonLink href={activityPath(filter, { path: ACTIVITY_FILE_PATH })}>
+            <Icon name="download" />
             Download CSV
           </ButtonLink>
         }
       >
-        All changes and their authors. IP addresses are deleted earlier than entries.
+        Changes with their time and author. IP addresses are deleted before the entries.
       </PageHead>
-      <ActivityFilters list={list} />
-      {entries.length > 0 ? (
-        <Table columns={COLUMNS} caption="Changes, newest first">
-          {entries.map((entry) => (
-            <EntryRow key={entry.id} entry={entry} link={links.get(entry.targetId)} now={now} />
-          ))}
-        </Table>
-      ) : (
-        <NoEntries list={list} />
-      )}
-      <Pagination
-        newestHref={isContinued ? activityPath(filter) : undefined}
-        olderHref={
-          nextBefore === undefined ? undefined : activityPath(filter, { before: nextBefore })
-        }
-      />
+      <ListCard>
+        <ActivityFilters list={list} />
+        {entries.length > 0 ? (
+          <Table columns={COLUMNS} caption="Changes, newest first" isInCard>
+            {entries.map((entry) => (
+              <EntryRow key={entry.id} entry={entry} link={links.get(entry.targetId)} now={now} />
+            ))}
+          </Table>
+        ) : (
+          <NoEntries list={list} />
+        )}
+        <Pagination
+          newestHref={isContinued ? activityPath(filter) : undefined}
+          olderHref={
+            nextBefore === undefined ? undefined : activityPath(filter, { before: nextBefore })
+          }
+        />
+      </ListCard>
     </>
   );
 }
@@ -131,12 +137,9 @@ function NoEntries({ list: { filter, isContinued } }: { list: ActivityListing })
       </EmptyState>
     );
   }
-  return (
-    <EmptyState
-      title="No changes found"
-      action={<ButtonLink href={ACTIVITY_PATH}>Show all changes</ButtonLink>}
-    >
-      {isContinued ? "There are no older changes." : "No changes match these filters."}
-    </EmptyState>
+  return isContinued ? (
+    <NoOlder what="changes" newest={activityPath(filter)} />
+  ) : (
+    <NoMatch title="No changes match these filters" home={ACTIVITY_PATH} />
   );
 }

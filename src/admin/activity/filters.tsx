@@ -3,7 +3,7 @@ import { ACTIVITY_PATH } from "../paths";
 import { type ActivityFilter, type ActivityListing, hasFilter } from "./listing";
 
 const ACTORS = [
-  { value: "", label: "Anyone" },
+  { value: "", label: "Every actor" },
   { value: "user", label: "Users" },
   { value: "key", label: "API keys" },
   { value: "cli", label: "Command line" },
@@ -12,7 +12,7 @@ const ACTORS = [
 
 /** Options of the filter by changed object: first parts of actions such as `incident.create`. */
 const ACTIONS = [
-  { value: "", label: "Anything" },
+  { value: "", label: "Every object" },
   { value: "incident", label: "Incidents" },
   { value: "maintenance", label: "Maintenance" },
   { value: "component", label: "Components" },
@@ -35,12 +35,11 @@ export function ActivityFilters({ list }: { list: ActivityListing }) {
   const actorLabel = newest?.actorId === actor ? newest.actorLabel : actor;
   return (
     <ListToolbar
-      isCard
       action={ACTIVITY_PATH}
       search={{
         value: search,
         label: "Search by summary, actor, action, id or address",
-        placeholder: "Search activity",
+        placeholder: "Summary, actor or id",
       }}
       clearHref={hasFilter(filter) ? ACTIVITY_PATH : undefined}
       hasDates

@@ -50,7 +50,7 @@ interface FirstUser {
 /** Form for the first user and the public address. */
 export const SET_UP_FORM = defineForm<FirstUser, SetUpContext>()({
   name: ownNameField,
-  email: textField({ label: "Email", type: "email", autocomplete: "username", isRequired: true }),
+  email: textField({ label: "E-mail", type: "email", autocomplete: "username", isRequired: true }),
   password: passwordField(newPassword),
   public_address: publicAddressField,
 });
@@ -115,9 +115,9 @@ export function DeadLink({ kind }: { kind: LinkKind }) {
   return (
     <>
       <p>
-        The link was used or replaced, or has expired.{" "}
+        The link was already used, was replaced by a newer one, or has expired.{" "}
         {kind === "setup"
-          ? "If Allclear is not set up yet, restart the server to print a new link."
+          ? "If Allclear is not set up yet, restart the server, which prints a new link."
           : "Ask an owner for a new one."}
       </p>
       <Actions>

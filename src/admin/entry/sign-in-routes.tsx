@@ -113,7 +113,7 @@ export function signInAdminRoutes({
         const outcome = await authenticate(ctx, { passwords, throttle }, credentials, address);
         if ("rejection" in outcome) {
           if (outcome.rejection === "wrong") {
-            const error = "The email or the password is wrong.";
+            const error = "The e-mail or the password is wrong.";
             return show(request, { email, next, error, kept }, { status: 422 });
           }
           const { seconds } = outcome;
@@ -154,7 +154,7 @@ function hasKeptForm({ url }: Request): boolean {
 }
 
 const OF_ANOTHER_USER =
-  "The form that was open belonged to another user, so what was typed in it was dropped.";
+  "The form that was open belonged to another user, so its content was not kept.";
 
 /** Returns status and headers of the answer to a throttled attempt. */
 function waitResponseOptions(seconds: number) {

@@ -57,7 +57,7 @@ export function SignIn(props: SignInProps) {
         hidden={{ next, ...hiddenFieldsOf(kept) }}
       >
         <TextField
-          label="Email"
+          label="E-mail"
           name="email"
           type="email"
           value={email}

@@ -5,14 +5,16 @@ import {
   ButtonLink,
   Card,
   Cell,
+  DetailCard,
   Facts,
   Form,
   FormNotice,
+  Icon,
+  MoreMenu,
   RelativeTime,
   Notice,
   PageHead,
   Row,
-  Section,
   Sparkline,
   Table,
 } from "../../ui";
@@ -28,6 +30,8 @@ interface KeyDetailProps {
   edit: StateOf<typeof KEY_EDIT_FORM>;
   now: number;
 }
+
+const NEW_KEY_PATH = `${KEYS_PATH}/new`;
 
 const VALUE_COLUMNS = [
   { label: "Value" },
@@ -80,8 +84,8 @@ export function KeyDetail({ listing, usage, edit, now }: KeyDetailProps) {
           ]}
         />
       </Card>
-      <Section title="Values">
-        <Table columns={VALUE_COLUMNS} caption="Values of this key">
+      <DetailCard title="Values" liveId="key-values" isTable>
+        <Table columns={VALUE_COLUMNS} caption="Values of this key" isInCard>
           {listing.values.map((value) => (
             <ValueRow
               key={`${value.start} ${value.created_at}`}
@@ -91,7 +95,7 @@ export function KeyDetail({ listing, usage, edit, now }: KeyDetailProps) {
             />
           ))}
         </Table>
-      </Section>
+      </DetailCard>
       {listing.old_value && isLive ? <EndOldValue listing={listing} now={now} /> : null}
       {isLive ? (
         <EditForm id={listing.id} state={edit} />
@@ -104,14 +108,14 @@ export function KeyDetail({ listing, usage, edit, now }: KeyDetailProps) {
 
 function EditForm({ id, state }: { id: string; state: StateOf<typeof KEY_EDIT_FORM> }) {
   return (
-    <Section title="Name and limit">
+    <DetailCard title="Name and limit" liveId="key-settings" isStill>
       <Form action={keyPath(id)} hidden={state.hidden}>
         <FormFields form={KEY_EDIT_FORM} state={state} />
         <Actions>
-          <Button kind="primary">Save changes</Button>
+          <Button>Save changes</Button>
         </Actions>
       </Form>
-    </Section>
+    </DetailCard>
   );
 }
 
@@ -119,11 +123,14 @@ function KeyActions({ id }: { id: string }) {
   return (
     <>
       <ButtonLink href={`${keyPath(id)}/rotate`} dialog>
+        <Icon name="refresh-cw" />
         Rotate
       </ButtonLink>
-      <ButtonLink href={`${keyPath(id)}/revoke`} kind="danger" dialog>
-        Revoke
-      </ButtonLink>
+      <MoreMenu label="More actions">
+        <ButtonLink href={`${keyPath(id)}/revoke`} kind="danger" dialog>
+          Revoke
+        </ButtonLink>
+      </MoreMenu>
     </>
   );
 }
@@ -131,17 +138,17 @@ function KeyActions({ id }: { id: string }) {
 function EndNotice({ listing, now }: { listing: KeyListing; now: number }) {
   if (listing.revoked_at) {
     return (
-      <Notice tone="major" title="This key is revoked">
-        Revoked <RelativeTime at={listing.revoked_at} now={now} />. This cannot be undone. Create a
-        new key if you still need one.
+      <Notice tone="none" title="This key is revoked">
+        Revoked <RelativeTime at={listing.revoked_at} now={now} />, which cannot be undone. If a
+        program still needs access, <a href={NEW_KEY_PATH}>create a new key</a>.
       </Notice>
     );
   }
   if (listing.state === "expired") {
     return (
       <Notice tone="degraded" title="This key has expired">
-        The key no longer works, and the expiration cannot be changed. Create a new key if you still
-        need one.
+        The key no longer works, and the expiration cannot be changed. If a program still needs
+        access, <a href={NEW_KEY_PATH}>create a new key</a>.
       </Notice>
     );
   }
@@ -191,11 +198,11 @@ function EndOldValue({ listing, now }: { listing: KeyListing; now: number }) {
           <code>{old.start}…</code> ends <RelativeTime at={old.ends_at} now={now} />.{" "}
           {old.last_used_at ? (
             <>
-              Last used <RelativeTime at={old.last_used_at} now={now} />: a program may still need
-              it.
+              Last used <RelativeTime at={old.last_used_at} now={now} />, so a program may still
+              need this value.
             </>
           ) : (
-            "It was never used, so you can end it safely."
+            "This value was never used, so you can end it safely."
           )}
         </p>
         <Actions>

@@ -5,8 +5,9 @@ import {
   ButtonLink,
   Cell,
   CellNote,
-  Chip,
   EmptyState,
+  Icon,
+  ListCard,
   ListToolbar,
   RelativeTime,
   OneLine,
@@ -17,9 +18,11 @@ import {
   Sparkline,
   StatCard,
   StatCards,
+  State,
   Table,
 } from "../../ui";
 import { KEYS_PATH, keyPath } from "../paths";
+import { NoMatch, NoOlder } from "../timeline/list-frame";
 import { KeyEnd, LastUsed, ScopeChips } from "./parts";
 
 interface KeyListProps {
@@ -40,7 +43,7 @@ interface KeyListProps {
 const COLUMNS = [
   { label: "Key" },
   { label: "Scopes" },
-  { label: "Limit, last 24 h" },
+  { label: "Rate limit, last 24 h" },
   { label: "Last used" },
   { label: "Created by" },
   { label: "Expires" },
@@ -57,58 +60,69 @@ const CARDS = [
 /** Settings → API Keys. */
 export function KeyList(props: KeyListProps) {
   const { keys, counts, search, filter, now } = props;
+  if (counts.all === 0) {
+    return (
+      <>
+        <PageHead title="API Keys" />
+        <NoKeys />
+      </>
+    );
+  }
+  const isFiltered = search !== "" || filter !== "all";
   return (
     <>
-      <PageHead
-        title="API Keys"
-        actions={
-          <ButtonLink href={`${KEYS_PATH}/new`} kind="primary">
-            Create API Key
-          </ButtonLink>
-        }
-      />
-      {counts.all > 0 ? (
-        <>
-          <StatCards>
-            {CARDS.map(({ card, label }) => (
-              <StatCard
-                key={card}
-                label={label}
-                value={counts[card]}
-                href={listPath({ search, filter: filter === card ? "all" : card })}
-                isCurrent={filter === card}
-              />
-            ))}
-          </StatCards>
-          <ListToolbar
-            isCard
-            action={KEYS_PATH}
-            search={{
-              value: search,
-              label: "Search by name, scope, creator, id or start of value",
-              placeholder: "Search keys",
-            }}
-            hidden={filter === "all" ? {} : { show: filter }}
-            clearHref={search === "" ? undefined : listPath({ search: "", filter })}
+      <PageHead title="API Keys" actions={<CreateLink />} />
+      <StatCards>
+        {CARDS.map(({ card, label }) => (
+          <StatCard
+            key={card}
+            label={label}
+            value={counts[card]}
+            href={listPath({ search, filter: filter === card ? "all" : card })}
+            isCurrent={filter === card}
           />
-        </>
-      ) : null}
-      {keys.length > 0 ? (
-        <Table columns={COLUMNS} caption="API keys">
-          {keys.map((key) => (
-            <KeyRow key={key.id} listing={key} now={now} />
-          ))}
-        </Table>
-      ) : (
-        <NoKeys {...props} />
-      )}
-      <Pagination
-        {...(props.isContinued ? { newestHref: listPath({ search, filter }) } : {})}
-        {...(props.nextBefore
-          ? { olderHref: listPath({ search, filter, before: props.nextBefore }) }
-          : {})}
-      />
+        ))}
+      </StatCards>
+      <ListCard>
+        <ListToolbar
+          action={KEYS_PATH}
+          search={{
+            value: search,
+            label: "Search by name, scope, creator, id or start of value",
+            placeholder: "Name, scope or creator",
+          }}
+          hidden={filter === "all" ? {} : { show: filter }}
+          clearHref={isFiltered ? KEYS_PATH : undefined}
+          {...(isFiltered ? {} : { count: plural(counts.all, "key") })}
+        />
+        {keys.length > 0 ? (
+          <Table columns={COLUMNS} caption="API keys" isInCard>
+            {keys.map((key) => (
+              <KeyRow key={key.id} listing={key} now={now} />
+            ))}
+          </Table>
+        ) : props.isContinued ? (
+          <NoOlder what="keys" newest={listPath({ search, filter })} />
+        ) : (
+          <NoMatch title="No keys match these filters" home={KEYS_PATH} />
+        )}
+        <Pagination
+          {...(props.isContinued ? { newestHref: listPath({ search, filter }) } : {})}
+          {...(props.nextBefore
+            ? { olderHref: listPath({ search, filter, before: props.nextBefore }) }
+            : {})}
+        />
+      </ListCard>
     </>
+  );
+}
+
+function CreateLink() {
+  return (
+    <ButtonLink href={`${KEYS_PATH}/new`} kind="primary">
+      <Icon name="plus" />
+      Create API Key
+    </ButtonLink>
   );
 }
 
@@ -130,7 +144,7 @@ function KeyRow({ listing, now }: { listing: KeyListing; now: number }) {
         <Sparkline values={listing.requests_24h} label={describeDay(listing)} />
         {listing.is_limited ? (
           <CellNote>
-            <Chip tone="degraded">Rate-limited</Chip>
+            <State tone="degraded">Rate-limited</State>
           </CellNote>
         ) : null}
       </Cell>
@@ -166,38 +180,13 @@ function describeDay({ requests_24h }: KeyListing): string {
   return `${plural(total, "request")} in the last 24 hours`;
 }
 
-function NoKeys({ counts, search, filter }: KeyListProps) {
-  if (counts.all > 0) {
-    return (
-      <EmptyState
-        title="No key matches"
-        action={<ButtonLink href={KEYS_PATH}>Show all keys</ButtonLink>}
-      >
-        {whyNoKeys(search, filter)}
-      </EmptyState>
-    );
-  }
+function NoKeys() {
   return (
-    <EmptyState
-      title="No API keys yet"
-      action={
-        <ButtonLink href={`${KEYS_PATH}/new`} kind="primary">
-          Create API Key
-        </ButtonLink>
-      }
-    >
+    <EmptyState title="No API keys yet" action={<CreateLink />}>
       A key lets a program use the API, for example to read statuses or report incidents. Its scopes
       limit what the program can do.
     </EmptyState>
   );
-}
-
-function whyNoKeys(search: string, filter: KeyFilter): string {
-  if (search === "") {
-    return filter === "all" ? "The list ends before here." : "No active key matches this card.";
-  }
-  const where = filter === "all" ? "" : " Only the selected card was searched.";
-  return `Nothing found for “${search}”.${where}`;
 }
 
 function listPath(at: { search: string; filter: KeyFilter; before?: string }): string {

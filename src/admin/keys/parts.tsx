@@ -5,7 +5,7 @@ import {
   type KeyUsageSummary,
 } from "../../features/keys";
 import { plural } from "../../kernel/text";
-import { CellNote, Chip, Chips, RelativeTime, OneLine } from "../../ui";
+import { CellNote, Chip, Chips, RelativeTime, OneLine, State } from "../../ui";
 
 /** Scopes of a key. */
 export function ScopeChips({ scopes }: { scopes: readonly string[] }) {
@@ -45,9 +45,16 @@ export function KeyEnd({ of: key, now }: { of: KeyListing; now: number }) {
   }
   const isSoon = isExpiringSoon(expires_at, now);
   return (
-    <time class={isSoon ? "t-degraded strong nowrap" : "nowrap"} dateTime={expires_at}>
-      {text}
-    </time>
+    <>
+      <time class="nowrap" dateTime={expires_at}>
+        {text}
+      </time>
+      {isSoon ? (
+        <CellNote>
+          <State tone="degraded">Expires soon</State>
+        </CellNote>
+      ) : null}
+    </>
   );
 }
 

@@ -58,8 +58,8 @@ export function RevealedValue(props: RevealedValueProps) {
       </PageHead>
       <section class="card reveal" aria-labelledby="revealed">
         <Notice tone="degraded">
-          <strong>Copy it now.</strong> This is the only time that it is shown. Allclear keeps only
-          a hash; if you lose the key, rotate it.
+          <strong>Copy the key now.</strong> The key is shown only this once, since Allclear stores
+          only a hash of it. If you lose the key, rotate it.
         </Notice>
         <div class="field">
           <h2 class="label" id="revealed">

@@ -5,7 +5,7 @@ import { lastFailure } from "../../features/webhooks";
 import { plural } from "../../kernel/text";
 import { Day, relativeTime } from "../../ui";
 import { keyPath, webhookPath } from "../paths";
-import { describeFailure } from "../webhooks/health";
+import { describeFailure } from "../webhooks/failure-words";
 import { type DeliveryTrouble, readDeliveryTroubles } from "../webhooks/read";
 import { type AttentionEntry, type AttentionRow, type AttentionSource } from "./attention-source";
 import { Elapsed } from "./parts";
@@ -72,7 +72,7 @@ function webhookRow(
           .{failure ? ` Last attempt: ${describeFailure(failure).replace(/\.$/, "")}.` : ""}
         </>
       ) : (
-        <>Webhook · {disabledReason} It receives no events until it is enabled.</>
+        <>Webhook · {disabledReason} No events are sent until you enable the webhook.</>
       ),
     action: { href: webhookPath(id), label: waiting ? "See deliveries" : "Open webhook" },
   };

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { type Role, roleAllows } from "../../domain/role";
 import type { PageRow } from "../../features/pages";
-import { ButtonLink, Notice, PageHead, Tabs } from "../../ui";
+import { ButtonLink, Icon, MoreMenu, Notice, PageHead, Tabs } from "../../ui";
 import { ReportLink } from "../incidents/report-link";
 import { componentsOfPagePath, pagePath, PAGES_PATH } from "../paths";
 
@@ -48,14 +48,20 @@ export function PageFrame({ page, tab, role, children }: FrameProps) {
         actions={
           <>
             <ButtonLink href={`/status/${page.slug}`} opensTab>
+              <Icon name="external-link" />
               View page
             </ButtonLink>
-            <ButtonLink href={componentsOfPagePath(page.slug)}>Components</ButtonLink>
+            <ButtonLink href={componentsOfPagePath(page.slug)}>
+              <Icon name="blocks" />
+              Components
+            </ButtonLink>
             {roleAllows(role, "editor") ? <ReportLink page={page.slug} /> : null}
             {canManage ? (
-              <ButtonLink href={`${pagePath(page.id)}/delete`} kind="danger" dialog>
-                Delete
-              </ButtonLink>
+              <MoreMenu label="More actions">
+                <ButtonLink href={`${pagePath(page.id)}/delete`} kind="danger" dialog>
+                  Delete
+                </ButtonLink>
+              </MoreMenu>
             ) : null}
           </>
         }
@@ -81,7 +87,7 @@ function Origin({ page, isForm }: { page: PageRow; isForm: boolean }) {
   if (page.isSample) {
     return (
       <Notice tone="maint" title="This is the sample page">
-        This page shows an example of a status page. Creating your first page deletes the sample.
+        An example of a status page. When you create your first page, the sample page is deleted.
       </Notice>
     );
   }

@@ -7,6 +7,7 @@ import {
   CellNote,
   Chip,
   Chips,
+  Icon,
   RelativeTime,
   PageHead,
   Row,
@@ -29,6 +30,7 @@ interface PageListProps {
 export function PageList({ pages, role, now }: PageListProps) {
   const create = roleAllows(role, "admin") ? (
     <ButtonLink href={`${PAGES_PATH}/new`} kind="primary">
+      <Icon name="plus" />
       Create page
     </ButtonLink>
   ) : undefined;

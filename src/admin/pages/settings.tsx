@@ -6,10 +6,10 @@ import {
   ButtonLink,
   Cell,
   Day,
+  DetailCard,
   Form,
   PostButton,
   Row,
-  Section,
   Table,
 } from "../../ui";
 import type { StateOf } from "../forms/form";
@@ -29,12 +29,14 @@ import { pageTabPath } from "./frame";
 /** Form for a page's name, description, time zone and other general settings. */
 export function General({ page, state }: { page: PageRow; state: StateOf<typeof GENERAL_FORM> }) {
   return (
-    <Form action={pageTabPath(page.id, "general")} hidden={state.hidden}>
-      <FormFields form={GENERAL_FORM} state={state} />
-      <Actions>
-        <Button kind="primary">Save changes</Button>
-      </Actions>
-    </Form>
+    <DetailCard title="General" liveId="page-general" isStill>
+      <Form action={pageTabPath(page.id, "general")} hidden={state.hidden}>
+        <FormFields form={GENERAL_FORM} state={state} />
+        <Actions>
+          <Button kind="primary">Save changes</Button>
+        </Actions>
+      </Form>
+    </DetailCard>
   );
 }
 
@@ -50,13 +52,26 @@ export function Look(props: {
   const action = `${pagePath(page.id)}/logo`;
   return (
     <>
-      <Form action={pageTabPath(page.id, "look")} hidden={look.hidden}>
-        <FormFields form={LOOK_FORM} state={look} />
-        <Actions>
-          <Button kind="primary">Save appearance</Button>
-        </Actions>
-      </Form>
-      <Section title="Logo">
+      <DetailCard title="Theme and colour" liveId="page-look" isStill>
+        <Form action={pageTabPath(page.id, "look")} hidden={look.hidden}>
+          <FormFields form={LOOK_FORM} state={look} />
+          <Actions>
+            <Button>Save appearance</Button>
+          </Actions>
+        </Form>
+      </DetailCard>
+      <DetailCard
+        title="Logo"
+        liveId="page-logo"
+        isStill
+        end={
+          page.logo === null ? null : (
+            <PostButton action={`${action}/remove`} kind="danger">
+              Remove logo
+            </PostButton>
+          )
+        }
+      >
         <PageLogo page={page} />
         <Form action={action} hidden={logo.hidden} sendsFiles>
           <FormFields form={LOGO_FORM} state={logo} />
@@ -64,12 +79,7 @@ export function Look(props: {
             <Button>{page.logo === null ? "Upload logo" : "Replace logo"}</Button>
           </Actions>
         </Form>
-        {page.logo === null ? null : (
-          <PostButton action={`${action}/remove`} kind="danger">
-            Remove logo
-          </PostButton>
-        )}
-      </Section>
+      </DetailCard>
     </>
   );
 }
@@ -84,25 +94,28 @@ export function Address(props: {
   const { page, oldSlugs, slug, domains } = props;
   return (
     <>
-      <Form action={pageTabPath(page.id, "address")} hidden={slug.hidden}>
-        <FormFields form={SLUG_FORM} state={slug} />
-        <p class="muted">
-          The current slug stays valid until you release it: <code>/status/{page.slug}</code>{" "}
-          redirects to the new address, and API requests with the slug still work.
-        </p>
-        <Actions>
-          <Button kind="primary">Change slug</Button>
-        </Actions>
-      </Form>
+      <DetailCard title="Address" liveId="page-slug" isStill>
+        <Form action={pageTabPath(page.id, "address")} hidden={slug.hidden}>
+          <FormFields form={SLUG_FORM} state={slug} />
+          <p class="muted">
+            After a change, the current slug works until you release it:{" "}
+            <code>/status/{page.slug}</code> redirects to the new address, and API requests with
+            this slug still work.
+          </p>
+          <Actions>
+            <Button>Change slug</Button>
+          </Actions>
+        </Form>
+      </DetailCard>
       {oldSlugs.length > 0 ? <EarlierSlugs page={page} oldSlugs={oldSlugs} /> : null}
-      <Section title="Custom domains">
+      <DetailCard title="Custom domains" liveId="page-domains" isStill>
         <Form action={`${pagePath(page.id)}/domains`} hidden={domains.hidden}>
           <FormFields form={DOMAINS_FORM} state={domains} />
           <Actions>
             <Button>Save domains</Button>
           </Actions>
         </Form>
-      </Section>
+      </DetailCard>
     </>
   );
 }
@@ -117,13 +130,15 @@ export function Visibility({
 }) {
   return (
     <>
-      <Form action={pageTabPath(page.id, "visibility")} hidden={state.hidden}>
-        <FormFields form={VISIBILITY_FORM} state={state} />
-        <Actions>
-          <Button kind="primary">Save visibility</Button>
-        </Actions>
-      </Form>
-      <Section title="Default page">
+      <DetailCard title="Visibility" liveId="page-visibility" isStill>
+        <Form action={pageTabPath(page.id, "visibility")} hidden={state.hidden}>
+          <FormFields form={VISIBILITY_FORM} state={state} />
+          <Actions>
+            <Button>Save visibility</Button>
+          </Actions>
+        </Form>
+      </DetailCard>
+      <DetailCard title="Default page" liveId="page-default" isStill>
         <p>
           The default page is at <code>/</code> and <code>/api/v2/</code>.{" "}
           {page.isDefault
@@ -131,11 +146,13 @@ export function Visibility({
             : "This page is not the default page."}
         </p>
         {page.isDefault ? null : (
-          <PostButton action={`${pagePath(page.id)}/default`}>
-            Make this page the default
-          </PostButton>
+          <div class="actions">
+            <PostButton action={`${pagePath(page.id)}/default`}>
+              Make this page the default
+            </PostButton>
+          </div>
         )}
-      </Section>
+      </DetailCard>
     </>
   );
 }
@@ -148,8 +165,8 @@ const COLUMNS = [
 
 function EarlierSlugs({ page, oldSlugs }: { page: PageRow; oldSlugs: readonly OldSlug[] }) {
   return (
-    <Section title="Earlier addresses">
-      <Table columns={COLUMNS} caption="Earlier addresses of the page">
+    <DetailCard title="Earlier addresses" liveId="page-slugs" isTable>
+      <Table columns={COLUMNS} caption="Earlier addresses of the page" isInCard>
         {oldSlugs.map(({ slug, createdAt }) => (
           <Row key={slug}>
             <Cell>
@@ -166,7 +183,7 @@ function EarlierSlugs({ page, oldSlugs }: { page: PageRow; oldSlugs: readonly Ol
           </Row>
         ))}
       </Table>
-    </Section>
+    </DetailCard>
   );
 }
 

@@ -94,6 +94,18 @@ export function ListFrame(props: ListFrameProps) {
   );
 }
 
+/** Message of a later part of a list that has no entries. */
+export function NoOlder({ what, newest }: { what: string; newest: string }) {
+  return (
+    <EmptyState
+      title={`No older ${what}`}
+      action={<ButtonLink href={newest}>Show the newest</ButtonLink>}
+    >
+      The list ends here.
+    </EmptyState>
+  );
+}
+
 /** Message of a list whose filters match nothing, with a link to the whole list. */
 export function NoMatch({ title, home }: { title: string; home: string }) {
   return (

@@ -1,19 +1,22 @@
-import { stateOfUser, type UserResource } from "../../features/users";
-import { capitalised } from "../../kernel/text";
+import type { UserResource } from "../../features/users";
 import {
   Actions,
   Button,
   ButtonLink,
+  DetailCard,
   Form,
+  HeadFact,
+  HeadFacts,
+  MoreMenu,
   RelativeTime,
   PageHead,
   PostButton,
-  Section,
 } from "../../ui";
 import type { StateOf } from "../forms/form";
 import { FormInputs } from "../forms/form-fields";
 import { userPath, USERS_PATH } from "../paths";
 import { ROLE_FORM } from "./forms";
+import { UserState } from "./state";
 
 /** One user, with forms that change the role, create a one-time link and disable the user. */
 export function UserDetail(props: {
@@ -33,29 +36,33 @@ export function UserDetail(props: {
           user.disabled_at ? (
             <PostButton action={`${userPath(user.id)}/enable`}>Enable user</PostButton>
           ) : role.context.isLastOwner ? undefined : (
-            <ButtonLink href={`${userPath(user.id)}/disable`} kind="danger" dialog>
-              Disable
-            </ButtonLink>
+            <MoreMenu label="More actions">
+              <ButtonLink href={`${userPath(user.id)}/disable`} kind="danger" dialog>
+                Disable
+              </ButtonLink>
+            </MoreMenu>
           )
         }
       >
-        {user.email} · {capitalised(stateOfUser(user))}
-        {user.last_login_at ? (
-          <>
-            {" "}
-            · last signed in <RelativeTime at={user.last_login_at} now={now} />
-          </>
-        ) : null}
-        {isSelf ? " · this is you" : null}
+        <HeadFacts>
+          <UserState user={user} />
+          <span>{user.email}</span>
+          {user.last_login_at ? (
+            <HeadFact icon="clock">
+              Last signed in <RelativeTime at={user.last_login_at} now={now} />
+            </HeadFact>
+          ) : null}
+          {isSelf ? <span>This is you</span> : null}
+        </HeadFacts>
       </PageHead>
-      <Section title="Role">
+      <DetailCard title="Role" liveId="user-role" isStill>
         <Form action={`${userPath(user.id)}/role`} hidden={role.hidden}>
           <FormInputs form={ROLE_FORM} state={role} />
           <Actions>
             <Button>Save role</Button>
           </Actions>
         </Form>
-      </Section>
+      </DetailCard>
       {user.disabled_at ? null : <LinkForm user={user} formToken={formToken} />}
     </>
   );
@@ -63,17 +70,21 @@ export function UserDetail(props: {
 
 function LinkForm({ user, formToken }: { user: UserResource; formToken: string }) {
   return (
-    <Section title={user.has_password ? "Forgotten password" : "Invitation"}>
+    <DetailCard
+      title={user.has_password ? "Forgotten password" : "Invitation"}
+      liveId="user-link"
+      isStill
+    >
       <Form action={`${userPath(user.id)}/link`} hidden={{ form: formToken }}>
         <p class="muted">
           {user.has_password
-            ? "Creates a link for choosing a new password. The current password works until then."
-            : "Creating another link replaces the earlier one."}
+            ? "A reset link lets the user choose a new password. The current password works until then."
+            : "A new invitation link replaces the earlier one."}
         </p>
         <Actions>
           <Button>{user.has_password ? "Create reset link" : "Create invitation link"}</Button>
         </Actions>
       </Form>
-    </Section>
+    </DetailCard>
   );
 }

@@ -16,9 +16,9 @@ const roleField = choiceField<Role>({ label: "Role", initial: "editor", options:
 
 export const INVITE_FORM = defineForm<NewUser>()({
   email: textField({
-    label: "Email",
+    label: "E-mail",
     type: "email",
-    hint: "Used for signing in. Allclear sends no email: you send the invitation link yourself.",
+    hint: "Used for signing in. Allclear sends no e-mail, so send the invitation link yourself.",
     isRequired: true,
   }),
   name: nameField({ hint: "The user can change it when joining." }),

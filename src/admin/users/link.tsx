@@ -21,8 +21,8 @@ export function RevealedLink(props: {
         ]}
       />
       <Notice tone="degraded" title="This link is shown only once">
-        Send it to {user.email} over a private channel. It works once and expires after {lasts}.
-        Creating another link replaces it.
+        Send it to {user.email} over a private channel. It works once and expires after {lasts}. A
+        new link replaces this one.
       </Notice>
       <Card title={user.name}>
         <CodeBlock text={url} copyLabel="Copy link" isSecret />

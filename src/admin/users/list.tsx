@@ -1,7 +1,19 @@
-import { stateOfUser, type UserResource } from "../../features/users";
+import type { UserResource } from "../../features/users";
 import { capitalised } from "../../kernel/text";
-import { ButtonLink, Cell, CellNote, RelativeTime, PageHead, Row, RowLink, Table } from "../../ui";
+import {
+  ButtonLink,
+  Cell,
+  CellNote,
+  Icon,
+  OneLine,
+  RelativeTime,
+  PageHead,
+  Row,
+  RowLink,
+  Table,
+} from "../../ui";
 import { userPath, USERS_PATH } from "../paths";
+import { UserState } from "./state";
 
 const COLUMNS = [
   { label: "User" },
@@ -18,6 +30,7 @@ export function UserList({ users, now }: { users: readonly UserResource[]; now: 
         title="Users"
         actions={
           <ButtonLink href={`${USERS_PATH}/new`} kind="primary">
+            <Icon name="plus" />
             Invite user
           </ButtonLink>
         }
@@ -37,7 +50,11 @@ export function UserList({ users, now }: { users: readonly UserResource[]; now: 
                 <span class="quiet-text">Never</span>
               )}
             </Cell>
-            <Cell label="State">{capitalised(stateOfUser(user))}</Cell>
+            <Cell label="State">
+              <OneLine>
+                <UserState user={user} />
+              </OneLine>
+            </Cell>
           </Row>
         ))}
       </Table>

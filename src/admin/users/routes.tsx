@@ -67,7 +67,7 @@ export function userAdminRoutes(deps: AdminDependencies) {
       });
     }
     const { user, purpose, token, expiresAt } = reveal.revealed;
-    const title = purpose === "reset" ? "Copy the password reset link" : "Copy the invitation link";
+    const title = purpose === "reset" ? "Password reset link" : "Invitation link";
     const url = ctx.baseUrl + linkPath(purpose, token);
     const lasts = describeDuration(expiresAt - ctx.clock.now());
     return { title, isSecret: true, children: <RevealedLink {...{ title, user, url, lasts }} /> };

@@ -3,28 +3,28 @@ import type { Tone } from "../../domain/tone";
 import { toIso } from "../../kernel/time";
 import { DELIVERY_STATUSES, type DeliveryStatus } from "../../domain/webhook";
 import {
-  ButtonLink,
   Cell,
   CellNote,
-  Chip,
   EmptyState,
   RelativeTime,
   OneLine,
   Pagination,
   Row,
   RowLink,
+  State,
   Table,
   Tabs,
 } from "../../ui";
-import { describeFailure } from "./health";
+import { NoMatch, NoOlder } from "../timeline/list-frame";
+import { describeFailure } from "./failure-words";
 import { pathsOfWebhook } from "./webhook-paths";
 import type { WebhookView } from "./read";
 
-const STATUS_LOOKS: Readonly<Record<DeliveryStatus, { label: string; tone?: Tone }>> = {
+const STATUS_LOOKS: Readonly<Record<DeliveryStatus, { label: string; tone: Tone }>> = {
   pending: { label: "Pending", tone: "none" },
   delivered: { label: "Delivered", tone: "ok" },
   failed: { label: "Failed", tone: "major" },
-  cancelled: { label: "Cancelled" },
+  cancelled: { label: "Cancelled", tone: "none" },
 };
 
 const COLUMNS = [
@@ -35,9 +35,11 @@ const COLUMNS = [
   { label: "Queued" },
 ];
 
-export function DeliveryState({ status }: { status: DeliveryStatus }) {
-  const { label, ...look } = STATUS_LOOKS[status];
-  return <Chip {...look}>{label}</Chip>;
+/** Status of a delivery. A pending one with failed attempts has the tone of a retry. */
+export function DeliveryState({ status, tries }: { status: DeliveryStatus; tries: number }) {
+  const { label, tone } = STATUS_LOOKS[status];
+  const isRetried = status === "pending" && tries > 0;
+  return <State tone={isRetried ? "degraded" : tone}>{label}</State>;
 }
 
 /** Deliveries of an endpoint, newest first, with filters by status. */
@@ -85,7 +87,7 @@ function DeliveryLine({ delivery, now }: { delivery: DeliveryRecord; now: number
         <RowLink href={pathsOfWebhook(row.webhookId).delivery(row.id)}>{eventType}</RowLink>
       </Cell>
       <Cell label="Status">
-        <DeliveryState status={row.status} />
+        <DeliveryState status={row.status} tries={row.tries} />
       </Cell>
       <Cell label="Attempts">
         {row.tries}
@@ -125,7 +127,7 @@ export function NextTry({ at, now }: { at: number; now: number }) {
 }
 
 function NoDeliveries({ view: { record, status, isContinued } }: { view: WebhookView }) {
-  const { home } = pathsOfWebhook(record.row.id);
+  const paths = pathsOfWebhook(record.row.id);
   if (status === undefined && !isContinued) {
     return (
       <EmptyState title="No deliveries yet">
@@ -134,12 +136,9 @@ function NoDeliveries({ view: { record, status, isContinued } }: { view: Webhook
       </EmptyState>
     );
   }
-  return (
-    <EmptyState
-      title="No deliveries match"
-      action={<ButtonLink href={home}>Show all deliveries</ButtonLink>}
-    >
-      {isContinued ? "There are no older deliveries." : "No delivery has this status."}
-    </EmptyState>
+  return isContinued ? (
+    <NoOlder what="deliveries" newest={paths.deliveries(status === undefined ? {} : { status })} />
+  ) : (
+    <NoMatch title="No deliveries match this filter" home={paths.home} />
   );
 }

@@ -24,7 +24,7 @@ import {
 } from "../../ui";
 import { WEBHOOKS_PATH } from "../paths";
 import { DeliveryState, NextTry } from "./deliveries";
-import { describeFailure } from "./health";
+import { adviceFor, describeFailure, isSuccess } from "./failure-words";
 import { pathsOfWebhook } from "./webhook-paths";
 
 interface DeliveryDetailProps {
@@ -103,7 +103,7 @@ function DeliveryFacts({ delivery, now }: { delivery: DeliveryRecord; now: numbe
   return (
     <Facts
       items={[
-        { label: "Status", value: <DeliveryState status={status} /> },
+        { label: "Status", value: <DeliveryState status={status} tries={tries} /> },
         {
           label: "Attempts",
           value: (
@@ -135,13 +135,15 @@ function DeliveryFacts({ delivery, now }: { delivery: DeliveryRecord; now: numbe
 
 function Answer({ shown, now }: { shown: TryRow | undefined; now: number }) {
   if (!shown) return <p>No attempt yet.</p>;
-  const { number, at, latencyMs, answer } = shown;
+  const { number, at, latencyMs, answer, statusCode } = shown;
+  const advice = isSuccess(statusCode) ? undefined : adviceFor(shown);
   return (
     <>
       <p>
         <span class="strong">{describeFailure(shown)}</span> after {latencyMs.toLocaleString("en")}{" "}
         ms
       </p>
+      {advice === undefined ? null : <p>{advice}</p>}
       {answer === null ? (
         <p class="muted">The response has no body.</p>
       ) : (

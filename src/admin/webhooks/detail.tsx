@@ -6,7 +6,8 @@ import {
   Chip,
   Chips,
   Facts,
-  Notice,
+  Icon,
+  MoreMenu,
   PageHead,
   PostButton,
   RelativeTime,
@@ -15,7 +16,14 @@ import {
 import { ManagedByFile } from "../components/managed";
 import { pagePath, WEBHOOKS_PATH } from "../paths";
 import { DeliveryList } from "./deliveries";
-import { DisabledNotice, LastError, SuccessRate, Waiting, WebhookState } from "./health";
+import {
+  DisabledNotice,
+  FailingNotice,
+  LastError,
+  SuccessRate,
+  Waiting,
+  WebhookState,
+} from "./health";
 import type { WebhookView } from "./read";
 import { settingsOf } from "./setting-fields";
 import { pathsOfWebhook } from "./webhook-paths";
@@ -46,23 +54,28 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
                 Send test event
               </PostButton>
             ) : null}
-            <ButtonLink href={paths.edit}>Edit</ButtonLink>
-            <ButtonLink href={paths.rotate} dialog>
-              Rotate secret
+            <ButtonLink href={paths.edit}>
+              <Icon name="pencil" />
+              Edit
             </ButtonLink>
-            {row.enabled ? (
-              <ButtonLink href={paths.disable} dialog>
-                Disable
+            <MoreMenu label="More actions">
+              <ButtonLink href={paths.rotate} dialog>
+                Rotate secret
               </ButtonLink>
-            ) : null}
-            <ButtonLink href={paths.delete} kind="danger" dialog>
-              Delete
-            </ButtonLink>
+              {row.enabled ? (
+                <ButtonLink href={paths.disable} dialog>
+                  Disable
+                </ButtonLink>
+              ) : null}
+              <ButtonLink href={paths.delete} kind="danger" dialog>
+                Delete
+              </ButtonLink>
+            </MoreMenu>
           </>
         }
       />
       {row.enabled ? (
-        <FailingNotice since={row.failingSince} now={now} />
+        <FailingNotice row={row} failure={view.failure} backlog={view.backlog} now={now} />
       ) : (
         <DisabledNotice row={row} now={now} />
       )}
@@ -83,17 +96,6 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
         <DeliveryList view={view} now={now} />
       </Section>
     </>
-  );
-}
-
-function FailingNotice({ since, now }: { since: number | null; now: number }) {
-  if (since === null) return null;
-  return (
-    <Notice tone="degraded" title="All attempts fail">
-      No attempt has succeeded since the first failure <RelativeTime at={toIso(since)} now={now} />.
-      Each pending delivery is retried for three days. After five days of failures, the webhook is
-      disabled.
-    </Notice>
   );
 }
 

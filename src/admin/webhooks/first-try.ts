@@ -8,9 +8,9 @@ const WAIT_MS = 2 * SECOND_MS;
 
 /** Messages about a test event by the status of its delivery. */
 export const TEST_RESULTS: Readonly<Record<DeliveryStatus, string>> = {
-  pending: "The test event was queued.",
+  pending: "The test event is queued. No result yet.",
   delivered: "The test event was delivered.",
-  failed: "The test event was not delivered.",
+  failed: "The test event was not delivered. The response shows the reason.",
   cancelled: "The test event was cancelled.",
 };
 

@@ -1,22 +1,26 @@
 import { type Backlog, type Failure, webhookName, type WebhookRow } from "../../features/webhooks";
 import { percent } from "../../kernel/numbers";
+import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
-import { CellNote, Chip, Notice, OneLine, PostButton, RelativeTime } from "../../ui";
+import { CellNote, Notice, OneLine, PostButton, RelativeTime, State } from "../../ui";
+import { adviceFor, describeFailure, reasonOf } from "./failure-words";
 import { pathsOfWebhook } from "./webhook-paths";
 
 /** State of an endpoint: enabled, failing or disabled. */
 export function WebhookState({ row }: { row: WebhookRow }) {
   if (!row.enabled) {
     return row.disabledReason === null ? (
-      <Chip>Disabled</Chip>
+      <State tone="none" isPaused>
+        Disabled
+      </State>
     ) : (
-      <Chip tone="major">Disabled automatically</Chip>
+      <State tone="major">Disabled automatically</State>
     );
   }
   return row.failingSince === null ? (
-    <Chip tone="ok">Enabled</Chip>
+    <State tone="ok">Enabled</State>
   ) : (
-    <Chip tone="degraded">Failing</Chip>
+    <State tone="partial">Failing</State>
   );
 }
 
@@ -54,9 +58,33 @@ export function LastError({ failure, now }: { failure: Failure | undefined; now:
   );
 }
 
-/** Returns a failure as text: "Status 503", or the reason for a missing response. */
-export function describeFailure({ statusCode, error }: Omit<Failure, "at">): string {
-  return statusCode === null ? (error ?? "No response") : `Status ${statusCode}`;
+interface FailingNoticeProps {
+  row: WebhookRow;
+  failure: Failure | undefined;
+  backlog: Backlog | undefined;
+  now: number;
+}
+
+/** Notice of an endpoint whose attempts all fail: reason, next step and consequence. */
+export function FailingNotice({ row, failure, backlog, now }: FailingNoticeProps) {
+  const { failingSince: since } = row;
+  if (since === null) return null;
+  const { edit } = pathsOfWebhook(row.id);
+  return (
+    <Notice tone="partial" title="This webhook is failing">
+      <p>
+        {failure === undefined
+          ? "Every attempt fails."
+          : [reasonOf(failure), adviceFor(failure)].filter(Boolean).join(" ")}{" "}
+        Then send a test event, or <a href={edit}>edit the webhook</a>.
+      </p>
+      <p>
+        No attempt has succeeded since <RelativeTime at={toIso(since)} now={now} />.{" "}
+        {backlog === undefined ? "" : `${plural(backlog.count, "event")} not delivered yet. `}
+        Each event is retried for three days. After five days of failures, the webhook is disabled.
+      </p>
+    </Notice>
+  );
 }
 
 interface DisabledNoticeProps {
@@ -82,7 +110,9 @@ export function DisabledNotice({ row, now, isLink = false }: DisabledNoticeProps
         : "This webhook was disabled automatically";
   return (
     <Notice tone={reason === null ? "none" : "major"} title={title}>
-      {reason === null ? "No events are sent." : `${reason} No events have been sent since then.`}{" "}
+      {reason === null
+        ? "No events are sent."
+        : `${reason} No events have been sent since then. Correct the receiver or the URL, then enable the webhook.`}{" "}
       {disabledAt === null ? null : (
         <>
           Disabled <RelativeTime at={toIso(disabledAt)} now={now} />.{" "}

@@ -5,6 +5,7 @@ import {
   Cell,
   CellNote,
   EmptyState,
+  Icon,
   OneLine,
   PageHead,
   Pagination,
@@ -12,7 +13,8 @@ import {
   RowLink,
   Table,
 } from "../../ui";
-import { WEBHOOKS_PATH } from "../paths";
+import { pagePath, WEBHOOKS_PATH } from "../paths";
+import { NoOlder } from "../timeline/list-frame";
 import { DisabledNotice, LastError, SuccessRate, Waiting, WebhookState } from "./health";
 import type { ListedWebhook, WebhookListing } from "./read";
 import { NEW_WEBHOOK_PATH, pathsOfWebhook } from "./webhook-paths";
@@ -52,12 +54,7 @@ export function WebhookList({ list, now }: { list: WebhookListing; now: number }
           or to a channel in Slack, Discord, Teams or Telegram.
         </EmptyState>
       ) : (
-        <EmptyState
-          title="No more webhooks"
-          action={<ButtonLink href={WEBHOOKS_PATH}>Show the newest</ButtonLink>}
-        >
-          There are no older webhooks.
-        </EmptyState>
+        <NoOlder what="webhooks" newest={WEBHOOKS_PATH} />
       )}
       <Pagination
         newestHref={isContinued ? WEBHOOKS_PATH : undefined}
@@ -74,6 +71,7 @@ export function WebhookList({ list, now }: { list: WebhookListing; now: number }
 function CreateLink() {
   return (
     <ButtonLink href={NEW_WEBHOOK_PATH} kind="primary">
+      <Icon name="plus" />
       Create webhook
     </ButtonLink>
   );
@@ -96,7 +94,11 @@ function WebhookLine({ webhook, list, now }: WebhookLineProps) {
       </Cell>
       <Cell label="Events">
         <OneLine>{describeEvents(row)}</OneLine>
-        {row.pageId === null ? null : <CellNote>{pageNameOf(row.pageId, list)}</CellNote>}
+        {row.pageId === null ? null : (
+          <CellNote>
+            <a href={pagePath(row.pageId)}>{pageNameOf(row.pageId, list)}</a>
+          </CellNote>
+        )}
       </Cell>
       <Cell label="State">
         <WebhookState row={row} />

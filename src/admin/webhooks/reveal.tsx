@@ -50,15 +50,16 @@ export function RevealedSecret({ title, row, formToken, now }: RevealedSecretPro
         <Secret text={secret} copyLabel="Copy secret" />
         {previousSecretEndsAt === null ? null : (
           <p class="muted">
-            The previous secret also signs, and stops{" "}
-            <RelativeTime at={toIso(previousSecretEndsAt)} now={now} />: change over before that.
+            The previous secret also signs requests, and stops{" "}
+            <RelativeTime at={toIso(previousSecretEndsAt)} now={now} />. Update the receiver before
+            that.
           </p>
         )}
       </Card>
       <Card title="Verify in a shell">
         <p class="muted">
           Signatures follow Standard Webhooks. standardwebhooks.com lists libraries for most
-          languages. Also refuse a timestamp that is more than five minutes old; the libraries do.
+          languages. Like these libraries, reject timestamps that are more than five minutes old.
         </p>
         <CodeBlock text={shellSnippet(secret, now)} copyLabel="Copy" isSecret />
       </Card>

@@ -103,7 +103,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
       const { row } = createWebhook(ctx, tx, body, actor);
       return { made: row, subjectId: row.id };
     },
-    reveal: (reveal) => showSecret(reveal, "Copy the secret now"),
+    reveal: (reveal) => showSecret(reveal, "Your new secret"),
   });
 
   area.screen("/:id", "Show a webhook", ({ params, query, requestContext: { now } }) => {
@@ -193,7 +193,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
       const { row } = rotateSecret(ctx, tx, params.id, actor);
       return { made: row, subjectId: row.id };
     },
-    reveal: (reveal) => showSecret(reveal, "Copy the new secret now"),
+    reveal: (reveal) => showSecret(reveal, "Your new secret"),
   });
 
   area.confirmation("/:id/disable", {

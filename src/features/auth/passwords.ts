@@ -90,7 +90,7 @@ export function passwordError(password: string, email: string): string | undefin
   if (isTooLong(password)) return `is longer than ${LONGEST.toLocaleString("en")} characters`;
   const normalised = normalise(password);
   if (codePointLength(normalised) < SHORTEST) return `is shorter than ${SHORTEST} characters`;
-  if (foldCase(normalised) === foldCase(normalise(email))) return "is the email address";
+  if (foldCase(normalised) === foldCase(normalise(email))) return "must not be the e-mail address";
   return undefined;
 }
 

@@ -25,7 +25,7 @@ export function canonicalEmail(text: string): string {
 export function emailError(email: string): string | undefined {
   const isEmail = EMAIL.test(email) && !hasUnsafeCharacters(email) && !containsKeyShape(email);
   if (isEmail) return undefined;
-  return "must be an email address, such as ada@example.com";
+  return "must be an e-mail address, such as ada@example.com";
 }
 
 /** Returns the role of a new user, or the error of the given one. */

@@ -68,7 +68,7 @@ describe("changing one's own password", () => {
     {
       what: "the own email as password",
       form: { ...CHANGE, new_password: ADA },
-      errors: { new_password: "New password is the email address." },
+      errors: { new_password: "New password must not be the e-mail address." },
     },
   ]) {
     test(`changing one's password with ${what} is rejected, changes nothing and ends no session`, async () => {

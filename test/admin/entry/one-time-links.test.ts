@@ -98,7 +98,7 @@ for (const { what, lastsMs, make } of LINKS) {
       for (const [password, error] of [
         ["", "Password is shorter than 12 characters."],
         ["eleven char", "Password is shorter than 12 characters."],
-        [GRACE, "Password is the email address."],
+        [GRACE, "Password must not be the e-mail address."],
         ["x".repeat(1_001), "Password is longer than 1,000 characters."],
       ] as const) {
         const answer = await app.call(path, { form: { ...CHOSEN, password } });

@@ -188,7 +188,9 @@ describe("the form of the set-up", () => {
     await using app = await createTestApp();
     const form = { ...OWNER, password: OWNER.email.toUpperCase() };
     const answer = await app.call(await setUpPath(app), { form });
-    expect(fieldErrorsOn(answer.text)).toEqual({ password: "Password is the email address." });
+    expect(fieldErrorsOn(answer.text)).toEqual({
+      password: "Password must not be the e-mail address.",
+    });
     expect(readHtml(answer.text).texts("h1")).toEqual(["Set up Allclear"]);
   });
 });

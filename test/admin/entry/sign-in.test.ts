@@ -58,7 +58,7 @@ describe("signing in", () => {
     const [first] = pages;
     expect(first?.status).toBe(422);
     expect(first?.cookie).toBeNull();
-    expect(first?.text).toContain("The email or the password is wrong.");
+    expect(first?.text).toContain("The e-mail or the password is wrong.");
     for (const page of pages) expect(page).toEqual(first as (typeof pages)[number]);
     expect(app.audit()).toEqual(before);
   });
@@ -79,7 +79,7 @@ describe("signing in", () => {
     const answer = await app.call("/admin/sign-in", { form: {} });
     expect(answer.status).toBe(422);
     expect(readHtml(answer.text).texts('[role="alert"]')).toEqual([
-      "The email or the password is wrong.",
+      "The e-mail or the password is wrong.",
     ]);
   });
 

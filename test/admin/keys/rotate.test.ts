@@ -103,7 +103,7 @@ describe("the old value of a rotated key", () => {
     const { app, session, path, value, statuses } = installation;
     const fresh = await installation.rotate("7d");
     const page = await app.call(path, { session });
-    expect(page.text).toContain("It was never used, so you can end it safely.");
+    expect(page.text).toContain("This value was never used, so you can end it safely.");
     const answer = await app.call(`${path}/end-old-value`, { session, form: {} });
     expect([answer.status, answer.headers.get("location")]).toEqual([303, path]);
     expect(await statuses(value, fresh)).toEqual([401, 200]);
@@ -120,7 +120,7 @@ describe("the old value of a rotated key", () => {
     await statusWith(app, value);
     await app.clock.advance(1_000);
     const { text } = await app.call(path, { session });
-    expect(text).toContain("a program may still need it");
+    expect(text).toContain("a program may still need this value");
     expect(text).not.toContain("safe to end now");
   });
 

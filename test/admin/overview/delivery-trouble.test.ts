@@ -46,7 +46,7 @@ describe("webhooks that need attention", () => {
     const { texts, links } = await rowsOf(site);
     expect(texts).toEqual([
       expect.stringContaining(
-        "Webhook · 2 pending events, the oldest queued 11 min ago. Last attempt: Status 500.",
+        "Webhook · 2 pending events, the oldest queued 11 min ago. Last attempt: 500 Internal Server Error.",
       ),
     ]);
     expect(links).toEqual([`${WEBHOOK_LIST}/${id}`]);

@@ -97,7 +97,7 @@ describe("inviting a user", () => {
       const form = { ...INVITATION, email };
       const answer = await app.call(`${USERS}/new`, { session, form });
       expect(answer.status).toBe(422);
-      expect(fieldErrorsOn(answer.text)).toEqual({ email: "Email belongs to another user." });
+      expect(fieldErrorsOn(answer.text)).toEqual({ email: "E-mail belongs to another user." });
       expect(typedIn(answer.text, "email")).toEqual([email]);
       expect(typedIn(answer.text, "role")).toEqual(["viewer"]);
       expect(stateOf(app)).toEqual(before);

@@ -30,14 +30,14 @@ describe("a test event", () => {
     if (!first) throw new Error("two were sent");
     const { path, text } = await outcomeOf(dashboard, first, dashboard.session);
     expect(path).toStartWith(pathOf(id, "/deliveries/dlv_"));
-    expect(text).toBe("The test event was queued.");
+    expect(text).toBe("The test event is queued. No result yet.");
     expect(dashboard.app.events().map(({ type }) => type)).toEqual(["webhook.test"]);
     expect(readHtml((await dashboard.open(path)).text).texts("h1")).toEqual(["webhook.test"]);
   });
 
   test.each([
     { status: 200, says: "The test event was delivered." },
-    { status: 500, says: "The test event was not delivered." },
+    { status: 500, says: "The test event was not delivered. The response shows the reason." },
   ])("the answer waits for the result of a test event, here $status", async ({ status, says }) => {
     await using receiver = startReceiver(() => status);
     await using site = await createDeliverySite();
@@ -49,7 +49,7 @@ describe("a test event", () => {
     const { path, text } = await outcomeOf(dashboard, await sending, dashboard.session);
     expect(text).toBe(says);
     const screen = readHtml((await dashboard.open(path)).text);
-    expect(screen.texts("#delivery-response")[0]).toContain(`Status ${status}`);
+    expect(screen.texts("#delivery-response")[0]).toMatch(new RegExp(`^Response${status} `));
   });
 
   test("a result that takes longer than two seconds comes to the delivery's screen by its live refresh", async () => {
@@ -67,13 +67,13 @@ describe("a test event", () => {
     expect(isAnswered).toBe(false);
     await site.app.clock.advance(1);
     const { path, text } = await outcomeOf(dashboard, await sending, dashboard.session);
-    expect(text).toBe("The test event was queued.");
+    expect(text).toBe("The test event is queued. No result yet.");
     const before = readHtml((await dashboard.open(path)).text);
     expect(before.texts("#delivery-response[data-live]")[0]).toContain("No attempt yet.");
     late.resolve(200);
     await site.idle();
     const after = readHtml((await dashboard.open(path)).text);
-    expect(after.texts("#delivery-response[data-live]")[0]).toContain("Status 200");
+    expect(after.texts("#delivery-response[data-live]")[0]).toContain("200 OK");
     expect(after.texts("#delivery-facts[data-live]")[0]).toContain("Delivered");
   });
 

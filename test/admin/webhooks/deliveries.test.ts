@@ -76,10 +76,10 @@ describe("the screen of a delivery", () => {
     );
     expect(request).toContain('"name": "<b>Down"');
     expect(answer).toBe("thanks");
-    expect(last.texts(".side-by-side .strong")).toEqual(["Status 200"]);
+    expect(last.texts(".side-by-side .strong")).toEqual(["200 OK"]);
     const before = await read("?try=1");
     expect(before.texts(".side-by-side code")[1]).toBe("come back <later>");
-    expect(before.texts(".side-by-side .strong")).toEqual(["Status 503"]);
+    expect(before.texts(".side-by-side .strong")).toEqual(["503 Service Unavailable"]);
     expect(before.attributes("tbody .row-link", "href")).toEqual([`${path}?try=2`]);
   });
 

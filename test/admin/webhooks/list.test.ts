@@ -45,7 +45,7 @@ describe("the list of webhooks", () => {
         "Failing",
         "0.0 %",
         "1, oldest 7 s ago",
-        "Status 503, a moment ago",
+        "503 Service Unavailable, a moment ago",
       ],
       [
         "Relay, Standard Webhooks",
@@ -53,7 +53,7 @@ describe("the list of webhooks", () => {
         "Failing",
         "50.0 %",
         "1, oldest 7 s ago",
-        "Status 500, a moment ago",
+        "500 Internal Server Error, a moment ago",
       ],
     ]);
   });
@@ -78,20 +78,24 @@ describe("the list of webhooks", () => {
     expect(again.texts(".notice.t-major")).toEqual([]);
   });
 
-  test("the screen of a webhook warns if every attempt fails, until one succeeds", async () => {
+  test("the screen of a webhook says why every attempt fails and what to do, until one succeeds", async () => {
     let status = 500;
     await using receiver = startReceiver(() => status);
     await using site = await createDeliverySite();
     await using dashboard = await createWebhookDashboard({ app: site.app });
     const { id } = await site.endpoint(receiver.url);
-    const notices = async () =>
-      readHtml((await dashboard.open(`${WEBHOOK_LIST}/${id}`)).text).texts(".notice .strong");
+    const open = async () => readHtml((await dashboard.open(`${WEBHOOK_LIST}/${id}`)).text);
     await site.recordEvents("cmp_1");
     await site.idle();
-    expect(await notices()).toEqual(["All attempts fail"]);
+    const failing = await open();
+    expect(failing.texts(".notice .strong")).toEqual(["This webhook is failing"]);
+    const [reason] = failing.texts(".notice p:not(.strong)");
+    expect(reason).toContain("The endpoint answered 500 Internal Server Error.");
+    expect(reason).toContain("Check the log of the receiver.");
+    expect(failing.attributes(".notice a", "href")).toEqual([`${WEBHOOK_LIST}/${id}/edit`]);
     status = 200;
     await site.pass(DAY / 24);
-    expect(await notices()).toEqual([]);
+    expect((await open()).texts(".notice .strong")).toEqual([]);
   });
 
   test("the list of webhooks is paginated by fifty, each shown once", async () => {

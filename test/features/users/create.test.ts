@@ -105,7 +105,7 @@ describe("a later user", () => {
 });
 
 describe("the fields of a user", () => {
-  const NO_EMAIL = "must be an email address, such as ada@example.com";
+  const NO_EMAIL = "must be an e-mail address, such as ada@example.com";
 
   test.each([
     ["email", "", "is empty"],

@@ -16,7 +16,7 @@ export const EMPTY_SCREENS: readonly Screen[] = [
     status: 422,
     open: ({ bare }) => ({ site: bare, path: `/admin/setup/${bare.setUpToken}` }),
     async reach(page) {
-      await page.getByLabel("Email").fill("maya");
+      await page.getByLabel("E-mail").fill("maya");
       await page.getByLabel("Password").fill("short");
       await page.getByLabel("Public address").fill("status.northwind.example");
       await send(page, "Set up");
@@ -62,7 +62,7 @@ export const EMPTY_SCREENS: readonly Screen[] = [
     name: "invite-link",
     open: ({ empty }) => inEmpty(empty, "/admin/settings/users/new"),
     async reach(page) {
-      await page.getByLabel("Email").fill("priya@northwind.example");
+      await page.getByLabel("E-mail").fill("priya@northwind.example");
       await page.getByLabel("Name").fill("Priya Nair");
       await send(page, "Create invitation link");
     },

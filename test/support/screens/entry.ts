@@ -11,7 +11,7 @@ export const ENTRY_SCREENS: readonly Screen[] = [
     status: 422,
     open: ({ demoData }) => ({ site: demoData, path: "/admin/sign-in" }),
     async reach(page) {
-      await page.getByLabel("Email").fill("nobody@northwind.example");
+      await page.getByLabel("E-mail").fill("nobody@northwind.example");
       await page.getByLabel("Password").fill("not the password");
       await send(page, "Sign in");
     },

@@ -131,6 +131,10 @@ export async function send(page: Page, button: string): Promise<void> {
 }
 
 export async function openDialog(page: Page, link: string): Promise<void> {
+  const menu = page.locator(".more-menu").filter({ has: page.getByText(link, { exact: true }) });
+  if ((await menu.count()) > 0 && (await menu.getAttribute("open")) === null) {
+    await menu.locator("summary").click();
+  }
   await page.getByRole("link", { name: link, exact: true }).click();
   await page.getByRole("dialog").waitFor();
 }

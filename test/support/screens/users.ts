@@ -9,7 +9,7 @@ export const USER_SCREENS: readonly Screen[] = [
     status: 422,
     open: inDemoData(() => "/admin/settings/users/new"),
     async reach(page) {
-      await page.getByLabel("Email").fill("jonas@northwind.example");
+      await page.getByLabel("E-mail").fill("jonas@northwind.example");
       await page.getByLabel("Name").fill("Jonas");
       await send(page, "Create invitation link");
     },
