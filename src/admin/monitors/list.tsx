@@ -6,6 +6,7 @@ import {
   ButtonLink,
   DenseTable,
   EmptyState,
+  ListCard,
   Icon,
   PageHead,
   Pagination,
@@ -67,7 +68,7 @@ export function MonitorList(props: { list: MonitorListing; role: Role; now: numb
     <>
       <PageHead title="Monitors" actions={canChange ? <CreateLink /> : undefined} />
       <StateTabs list={list} />
-      <div class="card table-card list-card">
+      <ListCard>
         <MonitorToolbar list={list} />
         {records.length === 0 ? (
           <NoMatch title="No monitors match these filters" home={MONITORS_PATH} />
@@ -80,7 +81,7 @@ export function MonitorList(props: { list: MonitorListing; role: Role; now: numb
           newestHref={list.before === undefined ? undefined : filteredPath(list)}
           olderHref={list.nextBefore ? filteredPath(list, { before: list.nextBefore }) : undefined}
         />
-      </div>
+      </ListCard>
     </>
   );
 }

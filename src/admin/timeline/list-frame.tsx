@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Reader } from "../../db";
 import type { PageRow } from "../../features/pages";
 import { type Role, roleAllows } from "../../domain/role";
-import { ButtonLink, EmptyState, PageHead, Pagination } from "../../ui";
+import { ButtonLink, EmptyState, ListCard, PageHead, Pagination } from "../../ui";
 import { FirstPage } from "../no-page";
 import { readPages } from "../page-choice";
 
@@ -82,14 +82,14 @@ export function ListFrame(props: ListFrameProps) {
     <>
       <PageHead title={title} actions={newLink} />
       {props.tabs}
-      <div class="card table-card list-card">
+      <ListCard>
         {props.toolbar}
         {isEmpty ? <NoMatch title={props.noMatch} home={home} /> : props.children}
         <Pagination
           newestHref={before === undefined ? undefined : listPath(home, filters)}
           olderHref={nextBefore ? listPath(home, { ...filters, before: nextBefore }) : undefined}
         />
-      </div>
+      </ListCard>
     </>
   );
 }
