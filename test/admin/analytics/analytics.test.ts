@@ -70,7 +70,7 @@ describe("the uptime screen", () => {
     expect(page.attributes(".uptime-chart .time-plot", "aria-label")[0]).toContain("except");
     expect(page.texts(".uptime-matrix a")).toEqual(["API", "Website"]);
     expect(page.texts(".uptime-matrix li > span")).toEqual(["87.50 %", "100 %"]);
-    expect(page.texts(".uptime-matrix .t-major title").join(" ")).toContain("major outage");
+    expect(page.texts(".uptime-matrix .t-major title").join(" ")).toContain("Major outage");
   });
 
   test("the uptime screen draws no days of a single day, and no days of components for a year", async () => {
