@@ -1,7 +1,4 @@
 import type { ComponentChildren } from "preact";
-import type { ComponentStatus } from "../domain/component-status";
-import { STATUS_TONES } from "../domain/tone";
-import { RelativeTime } from "./relative-time";
 import { safeHref } from "./safe-href";
 
 interface SectionProps {
@@ -156,29 +153,4 @@ export function StatCard({ label, value, href, isCurrent }: StatCardProps) {
 /** Row of `StatCard`s. */
 export function StatCards({ children }: { children: ComponentChildren }) {
   return <div class="stats">{children}</div>;
-}
-
-interface TimelineItem {
-  title: string;
-  /** ISO 8601 in UTC. */
-  at: string;
-  /** Status that gives the dot its colour; the title must name it. */
-  status?: ComponentStatus;
-  body?: ComponentChildren;
-}
-
-/** Vertical list of events in the given order. `now` is in unix ms. */
-export function Timeline({ items, now }: { items: readonly TimelineItem[]; now: number }) {
-  return (
-    <ol class="timeline">
-      {items.map(({ title, at, status, body }) => (
-        <li key={`${at} ${title}`} class={status ? `t-${STATUS_TONES[status]}` : undefined}>
-          <p>
-            <span class="strong">{title}</span> <RelativeTime at={at} now={now} />
-          </p>
-          {body ? <div class="timeline-body">{body}</div> : null}
-        </li>
-      ))}
-    </ol>
-  );
 }

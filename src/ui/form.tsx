@@ -14,14 +14,23 @@ interface FormProps {
   enter?: EnterButtonProps;
   /** True if the form has a `FileField`. */
   sendsFiles?: boolean;
+  /** True if the form fills a card: it has a head and a foot of its own. */
+  isComposer?: boolean;
   children: ComponentChildren;
 }
 
 /** Form that is posted. Only the server validates it, so that all errors look the same. */
-export function Form({ action, hidden, enter, sendsFiles, children }: FormProps) {
+export function Form(props: FormProps) {
+  const { action, hidden, enter, sendsFiles, isComposer, children } = props;
   const encoding = sendsFiles ? "multipart/form-data" : undefined;
   return (
-    <form class="form" method="post" action={safeHref(action)} enctype={encoding} noValidate>
+    <form
+      class={isComposer ? "composer" : "form"}
+      method="post"
+      action={safeHref(action)}
+      enctype={encoding}
+      noValidate
+    >
       <HiddenFields values={hidden} />
       {enter ? <EnterButton {...enter} /> : null}
       {children}

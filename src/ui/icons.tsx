@@ -16,6 +16,7 @@ import copy from "lucide-static/icons/copy.svg" with { type: "text" };
 import download from "lucide-static/icons/download.svg" with { type: "text" };
 import ellipsis from "lucide-static/icons/ellipsis.svg" with { type: "text" };
 import externalLink from "lucide-static/icons/external-link.svg" with { type: "text" };
+import eye from "lucide-static/icons/eye.svg" with { type: "text" };
 import globe from "lucide-static/icons/globe.svg" with { type: "text" };
 import hash from "lucide-static/icons/hash.svg" with { type: "text" };
 import info from "lucide-static/icons/info.svg" with { type: "text" };
@@ -60,6 +61,7 @@ const ICONS = {
   download,
   ellipsis,
   "external-link": externalLink,
+  eye,
   globe,
   hash,
   info,

@@ -22,7 +22,6 @@ export {
   SideBySide,
   StatCard,
   StatCards,
-  Timeline,
 } from "./blocks";
 export { Button, ButtonLink, PostButton } from "./buttons";
 export { Checkbox, CheckboxList, CheckRows, ChoiceField, RadioList, Summary } from "./choices";
@@ -61,7 +60,7 @@ export { PageHead, Pagination, Tabs } from "./navigation";
 export { ErrorSummary, Flash, FormNotice, Notice } from "./notices";
 export { OrderList, OrderPart, OrderRow } from "./order-list";
 export { Logo, ringIconUrl, StatusRing, Swatch, WordMark } from "./pictures";
-export { Day, DayTime, RelativeTime } from "./relative-time";
+export { ClockTime, Day, DayTime, RelativeTime } from "./relative-time";
 export { safeHref } from "./safe-href";
 export { SelectField, SelectRows } from "./selects";
 export { Sparkline } from "./sparkline";
@@ -69,5 +68,6 @@ export { UptimeChart, type UptimePoint } from "./uptime-chart";
 export { minifyCss } from "./style-sheet";
 export { Cell, CellNote, OneLine, Row, RowLink, Table } from "./table";
 export { TimeChart, type TimeBand, type TimePoint } from "./time-chart";
+export { Phases, Timeline } from "./timeline";
 export { DetailCard, DetailRow, HeadFacts, HeadFact, MoreMenu, Numbers } from "./detail";
 export { duration, exactTime, longDay, relativeTime, shortDay, zoneSpan } from "./times";

@@ -31,6 +31,9 @@ function applyPreset(button, event) {
     other.removeAttribute("aria-current");
   }
   button.setAttribute("aria-current", "true");
+  const menu = button.closest(".more-menu")?.querySelector("summary");
+  menu?.click();
+  menu?.focus();
   form.dispatchEvent(new Event("change", { bubbles: true }));
 }
 

@@ -1,6 +1,5 @@
 import type { Tone } from "../domain/tone";
-import { toIso } from "../kernel/time";
-import { exactTime, relativeTime, shortDay } from "./times";
+import { clockTime, exactTime, isToday, relativeTime, shortDay } from "./times";
 
 interface RelativeTimeProps {
   /** ISO 8601 in UTC. */
@@ -25,17 +24,29 @@ export function RelativeTime({ at, now, tone }: RelativeTimeProps) {
  * exact time as tooltip.
  */
 export function DayTime({ at, now }: Omit<RelativeTimeProps, "tone">) {
-  const today = toIso(now);
-  const day = shortDay(at);
-  const year = ` ${today.slice(0, 4)}`;
-  const time = at.slice(11, 16);
   return (
     <time dateTime={at} title={exactTime(at)}>
-      {at.slice(0, 10) === today.slice(0, 10)
-        ? `Today, ${time}`
-        : day.endsWith(year)
-          ? `${day.slice(0, -year.length)}, ${time}`
-          : day}
+      {isToday(at, now) ? "Today, " : ""}
+      {clockTime(at, now)}
+    </time>
+  );
+}
+
+/** Time in UTC such as "14:23", with the day unless it is today, and the exact time as tooltip. */
+export function ClockTime({ at, now }: Omit<RelativeTimeProps, "tone">) {
+  return (
+    <time dateTime={at} title={exactTime(at)}>
+      {clockTime(at, now)}
+    </time>
+  );
+}
+
+/** Time in UTC such as "14:23, 9 min ago", or "21 Nov, 18:50" for another day. */
+export function EventTime({ at, now }: Omit<RelativeTimeProps, "tone">) {
+  return (
+    <time dateTime={at} title={exactTime(at)}>
+      {clockTime(at, now)}
+      {isToday(at, now) ? `, ${relativeTime(Date.parse(at), now)}` : ""}
     </time>
   );
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren, SelectHTMLAttributes } from "preact";
+import { Icon } from "./icons";
 import { controlAttributes, Field, FieldGroup, fieldId, FieldPart, type FieldProps } from "./field";
 
 type SelectProps = SelectHTMLAttributes & {
@@ -45,35 +46,59 @@ interface SelectRow {
   value: string;
 }
 
+interface RowPart {
+  key: string;
+  title?: string;
+  rows: readonly SelectRow[];
+}
+
 interface SelectRowsProps extends Omit<FieldProps, "label"> {
   legend: string;
   /** Options of every row, the usual one first. */
   options: SelectProps["options"];
   /** Groups of rows; one without a title comes first. */
-  parts: readonly { key: string; title?: string; rows: readonly SelectRow[] }[];
+  parts: readonly RowPart[];
   /** True if titled parts can be folded. A part with only usual values starts folded. */
   isFolded?: boolean;
+  /** Further rows in a fold, which starts open if a row of it has an unusual value. */
+  more?: { title: string; parts: readonly RowPart[]; isFolded: boolean } | undefined;
 }
 
 /** Rows with a select each, all with the same options. */
-export function SelectRows({ legend, options, parts, isFolded, ...field }: SelectRowsProps) {
+export function SelectRows(props: SelectRowsProps) {
+  const { legend, options, parts, isFolded, more, ...field } = props;
   const [usual] = options;
+  const isUnusual = ({ rows }: RowPart) => rows.some(({ value }) => value !== usual?.value);
+  const renderParts = (shown: readonly RowPart[], isEachFolded: boolean | undefined) => (
+    <div class="select-parts">
+      {shown.map((part) => (
+        <FieldPart
+          key={part.key}
+          title={part.title}
+          isFolded={isEachFolded}
+          isOpen={isUnusual(part)}
+        >
+          <ul class="card">
+            {part.rows.map((row) => (
+              <SelectRowItem key={row.name} row={row} options={options} />
+            ))}
+          </ul>
+        </FieldPart>
+      ))}
+    </div>
+  );
   return (
     <FieldGroup {...field} label={legend}>
-      <div class="select-parts">
-        {parts.map(({ key, title, rows }) => {
-          const isOpen = rows.some(({ value }) => value !== usual?.value);
-          return (
-            <FieldPart key={key} {...{ title, isFolded, isOpen }}>
-              <ul class="card">
-                {rows.map((row) => (
-                  <SelectRowItem key={row.name} row={row} options={options} />
-                ))}
-              </ul>
-            </FieldPart>
-          );
-        })}
-      </div>
+      {parts.length === 0 ? null : renderParts(parts, isFolded)}
+      {more && more.parts.length > 0 ? (
+        <details class="fold more-rows" open={more.parts.some(isUnusual)}>
+          <summary>
+            <Icon name="plus" />
+            {more.title}
+          </summary>
+          {renderParts(more.parts, more.isFolded)}
+        </details>
+      ) : null}
     </FieldGroup>
   );
 }

@@ -31,6 +31,7 @@ import search from "./css/search.css" with { type: "text" };
 import shell from "./css/shell.css" with { type: "text" };
 import steps from "./css/steps.css" with { type: "text" };
 import table from "./css/table.css" with { type: "text" };
+import timeline from "./css/timeline.css" with { type: "text" };
 import timeChart from "./css/time-chart.css" with { type: "text" };
 import tokens from "./tokens.css" with { type: "text" };
 
@@ -82,6 +83,7 @@ export function dashboardCss(fontPath: string): string {
       denseTable,
       listTools,
       detail,
+      timeline,
       order,
       charts,
       barChart,

@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../kernel/time";
 import { plural } from "../kernel/text";
 
 const MONTHS = [
@@ -54,6 +54,20 @@ export function longDay(iso: string): string {
 /** "21 Nov 2026" for an ISO 8601 instant in UTC, or its day. */
 export function shortDay(iso: string): string {
   return `${Number(iso.slice(8, 10))} ${monthOf(iso).slice(0, 3)} ${iso.slice(0, 4)}`;
+}
+
+/** Returns true if an ISO 8601 instant in UTC is on the day of `nowMs`, in UTC. */
+export function isToday(iso: string, nowMs: number): boolean {
+  return iso.slice(0, 10) === toIso(nowMs).slice(0, 10);
+}
+
+/** "14:32" for an instant of today, "21 Nov, 14:32" for one of this year, else "21 Nov 2025". */
+export function clockTime(iso: string, nowMs: number): string {
+  const time = iso.slice(11, 16);
+  if (isToday(iso, nowMs)) return time;
+  const day = shortDay(iso);
+  const year = ` ${toIso(nowMs).slice(0, 4)}`;
+  return day.endsWith(year) ? `${day.slice(0, -year.length)}, ${time}` : day;
 }
 
 /** "1 h 10 min" for a number of minutes, rounded to whole ones. */

@@ -21,18 +21,21 @@ export function GalleryMessages({ path, now }: { path: string; now: number }) {
           now={now}
           items={[
             {
+              key: "3",
               title: "Resolved",
               at: toIso(now - 2 * MINUTE_MS),
-              status: "operational",
+              tone: "partial",
               body: "All payments go through again.",
             },
             {
+              key: "2",
               title: "Identified",
               at: toIso(now - 30 * MINUTE_MS),
-              status: "partial_outage",
+              tone: "partial",
+              by: "Ada Lovelace",
               body: "A payment provider rejects about one in five cards. We have moved new payments to our second provider and are watching the rate fall.",
             },
-            { title: "Reported", at: toIso(now - 49 * MINUTE_MS) },
+            { key: "1", title: "Reported", at: toIso(now - 49 * MINUTE_MS), tone: "partial" },
           ]}
         />
       </Card>

@@ -84,7 +84,12 @@ const COMPONENTS: Record<string, VNode> = {
   FormNotice: <ui.FormNotice>{EVIL}</ui.FormNotice>,
   Flash: <ui.Flash message={{ tone: "maint", text: EVIL }} />,
   Tabs: <ui.Tabs label={EVIL} items={[{ href: "/", label: EVIL, isCurrent: true }]} />,
-  Timeline: <ui.Timeline now={NOW} items={[{ title: EVIL, at: AT, body: EVIL }]} />,
+  Timeline: (
+    <ui.Timeline
+      now={NOW}
+      items={[{ key: EVIL, title: EVIL, at: AT, tone: "none", by: EVIL, body: EVIL }]}
+    />
+  ),
   DayBars: (
     <ui.DayBars
       name={EVIL}

@@ -1,6 +1,7 @@
 import { NAMED_STATUSES, type NamedStatus } from "../../domain/component-status";
+import type { Incident } from "../../features/incidents";
 import type { PageRow } from "../../features/pages";
-import { Fold, SelectRows, STATUS_WORDS, StatusLabel } from "../../ui";
+import { SelectRows, STATUS_WORDS, StatusLabel } from "../../ui";
 import { type PageComponents, rowsByGroup } from "../forms/components-field";
 import type { Field } from "../forms/field";
 import { componentsOfPagePath } from "../paths";
@@ -45,20 +46,34 @@ export function componentStatusesField(options: {
         name={name}
         hint={hint}
         error={errors[name]}
-        options={[
-          { value: "", label: unchanged },
-          ...NAMED_STATUSES.map((status) => ({ value: status, label: STATUS_WORDS[status] })),
-        ]}
-        {...rowsByGroup(context, ({ id, name: label, status }) => ({
-          name: inputOf(id),
-          label,
-          note: status === "operational" ? undefined : <StatusLabel status={status} />,
-          value: selected(id),
-        }))}
+        options={optionsWith(unchanged)}
+        {...rowsByGroup(context, rowOf(selected))}
       />
     ),
   };
 }
+
+function optionsWith(unchanged: string) {
+  return [
+    { value: "", label: unchanged },
+    ...NAMED_STATUSES.map((status) => ({ value: status, label: STATUS_WORDS[status] })),
+  ];
+}
+
+/** Returns a function that makes the row of a component, with its current status as note. */
+const rowOf =
+  (selected: SelectedStatuses) =>
+  ({ id, name, status }: PageComponents["components"][number]) => ({
+    name: inputOf(id),
+    label: name,
+    note:
+      status === "operational" ? undefined : (
+        <span class="row-was">
+          Now <StatusLabel status={status} />
+        </span>
+      ),
+    value: selected(id),
+  });
 
 /** Returns the name of the input for the status of a component. */
 export function inputOf(componentId: string): string {
@@ -83,22 +98,41 @@ export function affectedComponentsField(): ComponentStatusesField<ComponentConte
   };
 }
 
-/** Field for the components whose statuses an update changes, in a fold. */
-export function changedComponentsField(): ComponentStatusesField<PageComponents> {
-  const field = componentStatusesField({
-    unchanged: "No change",
-    hint: "Resolving the incident ends all component statuses that it set.",
-  });
+/**
+ * Field for the components whose statuses an update changes: those of the incident, and the others in
+ * a fold.
+ */
+export function changedComponentsField(): ComponentStatusesField<
+  PageComponents & { incident: Pick<Incident, "components" | "status"> }
+> {
+  const unchanged = "No change";
+  const field = componentStatusesField({ unchanged });
   return {
     ...field,
-    Input(props) {
-      const { name, value: selected, errors, context } = props;
-      if (context.components.length === 0) return null;
-      const isOpen = name in errors || context.components.some(({ id }) => selected(id) !== "");
+    Input({ name, value: selected, errors, context }) {
+      const { incident, components, groups } = context;
+      if (components.length === 0) return null;
+      const named = new Set(incident.components.map(({ id }) => id));
+      const toRow = rowOf(selected);
+      const own = components.filter(({ id }) => named.has(id));
+      const others = rowsByGroup(
+        { components: components.filter(({ id }) => !named.has(id)), groups },
+        toRow,
+      );
       return (
-        <Fold title="Change components" isOpen={isOpen}>
-          {field.Input(props)}
-        </Fold>
+        <SelectRows
+          legend="Components"
+          name={name}
+          hint={
+            own.length > 0 && incident.status !== "resolved"
+              ? "Resolving the incident ends all component statuses that it set."
+              : undefined
+          }
+          error={errors[name]}
+          options={optionsWith(unchanged)}
+          parts={own.length === 0 ? [] : [{ key: "own", rows: own.map(toRow) }]}
+          more={{ title: "Add component", ...others }}
+        />
       );
     },
   };

@@ -41,7 +41,13 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
     nextUpdate: StateOf<typeof UPDATE_FORM>,
   ): Screen {
     const { role } = sessionOf(requestContext).user;
-    const page = { nextUpdate, role, before: query["before"], now: ctx.clock.now() };
+    const page = {
+      nextUpdate,
+      resolveToken: newFormToken(ctx),
+      role,
+      before: query["before"],
+      now: ctx.clock.now(),
+    };
     return { title: nextUpdate.context.incident.name, children: <IncidentDetail {...page} /> };
   }
 

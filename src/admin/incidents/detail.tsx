@@ -1,31 +1,43 @@
+import { INCIDENT_STATUSES } from "../../domain/incident-status";
 import { type Role, roleAllows } from "../../domain/role";
+import { IMPACT_TONES } from "../../domain/tone";
+import { toIso } from "../../kernel/time";
 import { pathsOf } from "../../public/page-paths";
 import { MarkdownText } from "../../public/text";
-import { INCIDENT_WORDS } from "../../public/words";
+import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../public/words";
 import {
   Actions,
   Button,
   ButtonLink,
-  Card,
+  ClockTime,
   Columns,
-  Fold,
+  DetailCard,
   Form,
+  HeadFact,
+  HeadFacts,
+  Icon,
+  MoreMenu,
   Notice,
   PageHead,
+  Phases,
   RelativeTime,
-  Section,
+  State,
 } from "../../ui";
 import type { StateOf } from "../forms/form";
-import { INCIDENTS_PATH } from "../paths";
-import { UpdateForm } from "../timeline/update-form";
+import { INCIDENTS_PATH, monitorPath, pagePath } from "../paths";
+import { Notified } from "../timeline/notified";
 import { UpdateTimeline } from "../timeline/update-timeline";
+import { NextUpdate, Recovered } from "./composer";
 import { IncidentFacts } from "./facts";
-import { UPDATE_FORM } from "./forms";
+import type { UPDATE_FORM } from "./forms";
 import { pathsOfIncident } from "./incident-paths";
 import type { IncidentView } from "./incident-view";
+import { Affected, DetectedBy } from "./side-cards";
 
 interface IncidentDetailProps {
   nextUpdate: StateOf<typeof UPDATE_FORM>;
+  /** Token of the form that resolves the incident. */
+  resolveToken: string;
   role: Role;
   /** Id of the update after which the timeline starts; undefined for the newest part. */
   before: string | undefined;
@@ -33,27 +45,55 @@ interface IncidentDetailProps {
   now: number;
 }
 
-/** One incident: form for the next update, timeline and properties. */
-export function IncidentDetail({ nextUpdate, role, before, now }: IncidentDetailProps) {
+/** One incident: phases, form for the next update, timeline, neighbours and properties. */
+export function IncidentDetail(props: IncidentDetailProps) {
+  const { nextUpdate, resolveToken, role, before, now } = props;
   const view = nextUpdate.context;
-  const { incident, authors } = view;
+  const { incident, authors, monitors } = view;
   const paths = pathsOfIncident(incident.id);
   const canWrite = roleAllows(role, "editor");
+  const [monitor] = monitors;
   return (
     <>
       <PageHead
         title={incident.name}
-        crumbs={[{ href: INCIDENTS_PATH, label: "Incidents" }]}
+        crumbs={[{ href: INCIDENTS_PATH, label: "Incidents" }, { label: incident.name }]}
         actions={<DetailActions view={view} canWrite={canWrite} />}
-      />
+      >
+        <div id="incident-state" data-live="">
+          <Now view={view} now={now} />
+        </div>
+      </PageHead>
+      <div id="incident-phases" data-live="">
+        <IncidentPhases view={view} now={now} />
+      </div>
+      <div class="slot" id="incident-recovered" data-live="">
+        <Recovered view={view} token={resolveToken} canWrite={canWrite} now={now} />
+      </div>
       {incident.draft ? <DraftNotice id={incident.id} canWrite={canWrite} /> : null}
-      <Columns aside={<IncidentFacts view={view} now={now} />}>
+      <Columns
+        aside={
+          <>
+            <Affected view={view} />
+            <DetectedBy view={view} now={now} />
+            {roleAllows(role, "admin") && !incident.draft ? (
+              <Notified notified={view.notified} now={now} />
+            ) : null}
+            <IncidentFacts view={view} editPath={canWrite ? paths.edit : undefined} now={now} />
+          </>
+        }
+      >
         {canWrite ? <NextUpdate state={nextUpdate} /> : null}
         <UpdateTimeline
           updates={incident.updates}
           words={INCIDENT_WORDS}
-          doneStatus="resolved"
+          tone={IMPACT_TONES[incident.impact]}
           authors={authors}
+          {...(monitor
+            ? {
+                monitor: <a href={monitorPath(monitor.record.row.id)}>{monitor.record.row.name}</a>,
+              }
+            : {})}
           home={paths.home}
           before={before}
           editPath={canWrite ? paths.update : undefined}
@@ -65,29 +105,47 @@ export function IncidentDetail({ nextUpdate, role, before, now }: IncidentDetail
   );
 }
 
-/** Form for the next update; folded for a resolved incident unless something was typed. */
-function NextUpdate({ state }: { state: StateOf<typeof UPDATE_FORM> }) {
-  const { incident } = state.context;
-  const form = (
-    <UpdateForm
-      form={UPDATE_FORM}
-      // The submitted form says which status its author saw, so that it cannot revert a newer one.
-      state={{ ...state, hidden: { ...state.hidden, seen_status: incident.status } }}
-      action={pathsOfIncident(incident.id).updates}
-      enter={{}}
-    >
-      {incident.draft ? <Button>Add to draft</Button> : undefined}
-    </UpdateForm>
-  );
-  if (incident.status !== "resolved") return <Card title="Next update">{form}</Card>;
-  const { values, errors, notice } = state;
-  const isOpen = values.body !== "" || notice !== undefined || Object.keys(errors).length > 0;
+/** Impact of an incident, its duration and its page. */
+function Now({ view: { incident, page }, now }: { view: IncidentView; now: number }) {
+  const { draft, impact, started_at: startedAt, resolved_at: resolvedAt } = incident;
+  const duration = lasting(startedAt, resolvedAt ?? toIso(now));
   return (
-    <Card>
-      <Fold title="Add an update, or reopen the incident" isOpen={isOpen}>
-        {form}
-      </Fold>
-    </Card>
+    <HeadFacts>
+      {draft ? (
+        <State tone="none">Draft</State>
+      ) : (
+        <State tone={IMPACT_TONES[impact]}>{IMPACT_WORDS[impact]}</State>
+      )}
+      <HeadFact icon="clock">
+        {resolvedAt === null ? `${duration}, since ` : `Lasted ${duration}, from `}
+        <ClockTime at={startedAt} now={now} /> UTC
+      </HeadFact>
+      <HeadFact icon="globe">
+        <a href={pagePath(page.id)}>{page.name}</a>
+      </HeadFact>
+    </HeadFacts>
+  );
+}
+
+/** The four statuses of an incident with their times, of which the current one is marked. */
+function IncidentPhases({ view: { incident }, now }: { view: IncidentView; now: number }) {
+  const times = {
+    investigating: incident.started_at,
+    identified: incident.identified_at,
+    monitoring: incident.monitoring_at,
+    resolved: incident.resolved_at,
+  };
+  const current = INCIDENT_STATUSES.indexOf(incident.status);
+  return (
+    <Phases
+      tone={incident.draft ? "none" : IMPACT_TONES[incident.impact]}
+      now={now}
+      items={INCIDENT_STATUSES.map((status, index) => ({
+        label: INCIDENT_WORDS[status],
+        at: index <= current ? times[status] : null,
+        state: index < current ? "done" : index === current ? "now" : "ahead",
+      }))}
+    />
   );
 }
 
@@ -98,15 +156,21 @@ function DetailActions({ view, canWrite }: { view: IncidentView; canWrite: boole
     <>
       {incident.draft ? null : (
         <ButtonLink href={pathsOf(page.slug).incident(incident.id)} opensTab>
-          View page
+          <Icon name="external-link" />
+          View on page
         </ButtonLink>
       )}
       {canWrite ? (
         <>
-          <ButtonLink href={paths.edit}>Edit</ButtonLink>
-          <ButtonLink href={paths.delete} kind="danger" dialog>
-            Delete
+          <ButtonLink href={paths.edit}>
+            <Icon name="pencil" />
+            Edit
           </ButtonLink>
+          <MoreMenu label="More actions">
+            <ButtonLink href={paths.delete} kind="danger" dialog>
+              Delete
+            </ButtonLink>
+          </MoreMenu>
         </>
       ) : null}
     </>
@@ -143,16 +207,27 @@ function Postmortem({
   now: number;
 }) {
   const { postmortem, id } = view.incident;
-  if (!postmortem) return canWrite ? <NoPostmortem id={id} /> : null;
+  const path = pathsOfIncident(id).postmortem;
+  if (!postmortem && !canWrite) return null;
+  if (!postmortem) {
+    return (
+      <DetailCard
+        title="Post-mortem"
+        liveId="postmortem"
+        end={<a href={path}>Write post-mortem</a>}
+      >
+        <p class="muted">
+          No post-mortem yet. It explains what happened, why, and what will prevent it.
+        </p>
+      </DetailCard>
+    );
+  }
   const { body, published_at: publishedAt } = postmortem;
   return (
-    <Section
+    <DetailCard
       title="Post-mortem"
-      actions={
-        canWrite ? (
-          <ButtonLink href={pathsOfIncident(id).postmortem}>Edit post-mortem</ButtonLink>
-        ) : undefined
-      }
+      liveId="postmortem"
+      end={canWrite ? <a href={path}>Edit post-mortem</a> : undefined}
     >
       <p class="muted">
         {publishedAt === null ? (
@@ -164,19 +239,6 @@ function Postmortem({
         )}
       </p>
       <MarkdownText source={body} topHeading={3} />
-    </Section>
-  );
-}
-
-function NoPostmortem({ id }: { id: string }) {
-  return (
-    <Section
-      title="Post-mortem"
-      actions={<ButtonLink href={pathsOfIncident(id).postmortem}>Write post-mortem</ButtonLink>}
-    >
-      <p class="muted">
-        No post-mortem yet. It explains what happened, why, and what will prevent it.
-      </p>
-    </Section>
+    </DetailCard>
   );
 }

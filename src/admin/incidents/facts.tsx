@@ -1,9 +1,7 @@
 import type { Incident } from "../../features/incidents";
-import { toIso } from "../../kernel/time";
-import { IncidentState } from "../../public/state";
-import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../public/words";
-import { timeFacts, TimelineFacts } from "../timeline/timeline-facts";
-import { StatusList } from "../timeline/update-timeline";
+import { IMPACT_WORDS, lasting } from "../../public/words";
+import { DayTime } from "../../ui";
+import { TimelineFacts } from "../timeline/timeline-facts";
 import type { IncidentView } from "./incident-view";
 
 const SOURCES: Record<Incident["source"], string> = {
@@ -13,45 +11,31 @@ const SOURCES: Record<Incident["source"], string> = {
   import: "An import",
 };
 
+interface IncidentFactsProps {
+  view: IncidentView;
+  editPath: string | undefined;
+  now: number;
+}
+
 /** Properties of an incident. */
-export function IncidentFacts({ view, now }: { view: IncidentView; now: number }) {
-  const { incident, page } = view;
-  const { components, external_ref: externalRef, resolved_at: resolvedAt } = incident;
-  const times = {
-    Started: incident.started_at,
-    Identified: incident.identified_at,
-    Monitoring: incident.monitoring_at,
-    Resolved: resolvedAt,
-  };
+export function IncidentFacts({ view: { incident }, editPath, now }: IncidentFactsProps) {
+  const { external_ref: externalRef, started_at: startedAt, resolved_at: resolvedAt } = incident;
+  const after = (label: string, at: string | null) =>
+    at === null ? [] : [{ label, value: `After ${lasting(startedAt, at)}` }];
+  const { impact, impact_override: override } = incident;
   const facts = [
-    { label: "Status", value: INCIDENT_WORDS[incident.status] },
-    { label: "Impact", value: <Impact incident={incident} /> },
-    ...timeFacts(times, now),
     {
-      label: resolvedAt === null ? "Duration so far" : "Duration",
-      value: lasting(incident.started_at, resolvedAt ?? toIso(now)),
+      label: "Impact",
+      value: `${IMPACT_WORDS[impact]}, ${override === null ? "from its components" : "set manually"}`,
     },
-    ...(components.length > 0
-      ? [{ label: "Components", value: <StatusList components={components} /> }]
-      : []),
+    { label: "Started", value: <DayTime at={startedAt} now={now} /> },
+    ...after("Identified", incident.identified_at),
+    ...after("Monitoring", incident.monitoring_at),
+    ...after("Resolved", resolvedAt),
     { label: "Reported by", value: SOURCES[incident.source] },
     ...(externalRef === null
       ? []
       : [{ label: "External reference", value: <code>{externalRef}</code> }]),
   ];
-  return <TimelineFacts facts={facts} page={page} id={incident.id} />;
-}
-
-function Impact({ incident }: { incident: Incident }) {
-  const { status, impact, impact_override: override } = incident;
-  return (
-    <>
-      {status === "resolved" || impact === "none" ? (
-        IMPACT_WORDS[impact]
-      ) : (
-        <IncidentState incident={incident} />
-      )}
-      {override === null ? null : <span class="quiet-text"> (set manually)</span>}
-    </>
-  );
+  return <TimelineFacts facts={facts} id={incident.id} editPath={editPath} />;
 }

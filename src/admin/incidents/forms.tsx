@@ -14,12 +14,11 @@ import { InvalidInput, nullable, optional } from "../forms/field";
 import { defineForm } from "../forms/form";
 import { type PageContext, pageField } from "../forms/page-field";
 import { messageField, nameField, textAreaField, textField } from "../forms/text-fields";
-import { UPDATE_TEMPLATES } from "./built-in-templates";
 import { affectedComponentsField, changedComponentsField } from "./component-statuses";
-import { pathsOfIncident, REPORT_PATH } from "./incident-paths";
+import { REPORT_PATH } from "./incident-paths";
 import type { IncidentView } from "./incident-view";
 import { templateMessageField } from "./template-buttons";
-import { fromBuiltIn, type OfferedTemplates } from "./templates";
+import type { OfferedTemplates } from "./templates";
 
 const [FIRST_STATUS] = INCIDENT_STATUSES;
 
@@ -88,21 +87,14 @@ export const REPORT_FORM = defineForm<CreateIncidentBody, ReportContext>()(
 
 /** Form for the next update of an incident. */
 export const UPDATE_FORM = defineForm<AddUpdateBody, IncidentView>()({
-  body: templateMessageField({
-    label: "Message",
-    hint: "What visitors should know now. Markdown.",
-    templates: ({ incident, offersBuiltIn }) => ({
-      own: [],
-      builtIn: UPDATE_TEMPLATES.filter(
-        ({ status }) => offersBuiltIn && status !== incident.status,
-      ).map(fromBuiltIn),
-    }),
-    action: ({ incident }) => pathsOfIncident(incident.id).updates,
-  }),
   status: statusField,
+  body: messageField({ label: "Message", hint: "What visitors should know now. Markdown." }),
   components: changedComponentsField(),
   notify: notifyField(),
 });
+
+/** Fields of that form without `notify`, which stands apart. */
+export const UPDATE_FIELDS = UPDATE_FORM.pick("status", "body", "components");
 
 const startedAtField = dateTimeField({
   label: "Started at (UTC)",

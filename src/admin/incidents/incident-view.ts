@@ -7,9 +7,17 @@ import {
   presentIncident,
   updateIncident,
 } from "../../features/incidents";
+import {
+  getMonitorRecord,
+  listMonitorsOfIncident,
+  type MonitorRecord,
+  type RecentTimes,
+  recentTimesOf,
+} from "../../features/monitors";
 import { areBuiltInTemplatesHidden } from "../../features/settings";
 import { renderIncidentPage } from "../../public/incident-page";
 import type { Previewed } from "../preview";
+import { type NotifiedWebhook, readNotified } from "../timeline/notified";
 import { readTimelineView, type TimelineView } from "../timeline/timeline-view";
 
 /** One incident with the related data that its screens show. */
@@ -17,23 +25,47 @@ export interface IncidentView extends TimelineView {
   incident: Incident;
   /** True if the form for the next update offers the built-in templates. */
   offersBuiltIn: boolean;
+  /** Monitors that opened the incident, each with its last 24 hours. */
+  monitors: readonly DetectingMonitor[];
+  notified: readonly NotifiedWebhook[];
 }
+
+/** Monitor that opened an incident. */
+interface DetectingMonitor {
+  record: MonitorRecord;
+  recent: RecentTimes | undefined;
+}
+
+/** Maximum number of monitors that an incident's screen shows. */
+const MONITORS_MAX = 10;
 
 /** Audit log actions that write an update. */
 const WRITING = ["incident.create", "incident.add_update"];
 
 /** Reads one incident, including a draft. Throws `not_found`. */
 export function readIncidentView(
-  { baseUrl }: Pick<AppContext, "baseUrl">,
+  { baseUrl, clock }: Pick<AppContext, "baseUrl" | "clock">,
   reader: Reader,
   id: string,
 ): IncidentView {
   const record = getIncident(reader, id, true);
+  const { source, pageId } = record.row;
   return {
     incident: presentIncident(record, baseUrl, true),
+    monitors: source === "monitor" ? readMonitors(reader, id, clock.now()) : [],
+    notified: readNotified(reader, { pageId, prefix: "incident.", subjectId: id }),
     offersBuiltIn: !areBuiltInTemplatesHidden(reader),
     ...readTimelineView(reader, record, WRITING),
   };
+}
+
+function readMonitors(reader: Reader, incidentId: string, now: number): DetectingMonitor[] {
+  const records = listMonitorsOfIncident(reader, { incidentId, limit: MONITORS_MAX }).map(
+    ({ id }) => getMonitorRecord(reader, id),
+  );
+  const nums = records.map(({ row }) => row.num);
+  const recent = recentTimesOf(reader, nums, now);
+  return records.map((record) => ({ record, recent: recent.get(record.row.num) }));
 }
 
 /**

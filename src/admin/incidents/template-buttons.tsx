@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { Button, Fold } from "../../ui";
+import { Button, Fold, Icon } from "../../ui";
 import type { Field } from "../forms/field";
 import { messageField } from "../forms/text-fields";
 import {
@@ -65,39 +65,82 @@ export function templateMessageField<Context>(options: {
 const UNFOLDED_MAX = 12;
 const TOOLTIP_MAX = 300;
 
+interface ButtonsProps {
+  templates: readonly FormTemplate[];
+  presets: ReturnType<typeof presetsOf>;
+  /** Path of the form, which is then shown at its message. */
+  action: string;
+  /** Typed message. */
+  message: string;
+}
+
+function TemplateButtonList({ templates, presets, action, message }: ButtonsProps) {
+  return (
+    <>
+      {templates.map((template) => {
+        const { id, label, values } = template;
+        const { body = "" } = values;
+        const preset = presets?.get(template);
+        return (
+          <Button
+            key={id}
+            name={TEMPLATE_BUTTON}
+            value={id}
+            action={`${action}#field-body`}
+            {...(preset && { preset })}
+            isCurrent={message === body}
+            title={beginningOf(body)}
+          >
+            {label}
+          </Button>
+        );
+      })}
+    </>
+  );
+}
+
+interface TemplateMenuProps {
+  templates: readonly FormTemplate[];
+  action: string;
+  message: string;
+}
+
+/** Menu of templates in the head of a form, whose first button must be the main one. */
+export function TemplateMenu({ templates, action, message }: TemplateMenuProps) {
+  if (templates.length === 0) return null;
+  return (
+    <details class="more-menu template-menu">
+      <summary class="button">
+        Start from a template
+        <Icon name="chevron-down" />
+      </summary>
+      <div class="card more-items">
+        <TemplateButtonList
+          templates={templates}
+          presets={presetsOf(templates)}
+          action={action}
+          message={message}
+        />
+      </div>
+    </details>
+  );
+}
+
 function TemplateButtons(props: { offered: OfferedTemplates; action: string; message: string }) {
-  const { own, builtIn } = props.offered;
-  const presets = presetsOf([...own, ...builtIn]);
-  const buttons = (templates: readonly FormTemplate[]) =>
-    templates.map((template) => {
-      const { id, label, values } = template;
-      const { body = "" } = values;
-      const preset = presets?.get(template);
-      return (
-        <Button
-          key={id}
-          name={TEMPLATE_BUTTON}
-          value={id}
-          action={`${props.action}#field-body`}
-          {...(preset && { preset })}
-          isCurrent={props.message === body}
-          title={beginningOf(body)}
-        >
-          {label}
-        </Button>
-      );
-    });
+  const { offered, ...rest } = props;
+  const { own, builtIn } = offered;
+  const buttons = { presets: presetsOf([...own, ...builtIn]), ...rest };
   return (
     <>
       {own.length > 0 ? (
         <div class="field">
           <TemplateGroup id="own-templates" label="Your templates">
-            {buttons(own.slice(0, UNFOLDED_MAX))}
+            <TemplateButtonList templates={own.slice(0, UNFOLDED_MAX)} {...buttons} />
           </TemplateGroup>
           {own.length > UNFOLDED_MAX ? (
             <Fold title="More of your templates">
               <div class="presets" role="group" aria-label="More of your templates">
-                {buttons(own.slice(UNFOLDED_MAX))}
+                <TemplateButtonList templates={own.slice(UNFOLDED_MAX)} {...buttons} />
               </div>
             </Fold>
           ) : null}
@@ -109,7 +152,7 @@ function TemplateButtons(props: { offered: OfferedTemplates; action: string; mes
             id="templates"
             label={own.length > 0 ? "Built-in templates" : "Message templates"}
           >
-            {buttons(builtIn)}
+            <TemplateButtonList templates={builtIn} {...buttons} />
           </TemplateGroup>
         </div>
       ) : null}

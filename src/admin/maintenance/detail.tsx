@@ -1,17 +1,51 @@
+import type { MaintenanceStatus } from "../../domain/incident-status";
 import { type Role, roleAllows } from "../../domain/role";
-import { isEnded } from "../../features/maintenance";
+import { isEnded, isUnderWay } from "../../features/maintenance";
 import { pathsOf } from "../../public/page-paths";
-import { MAINTENANCE_WORDS } from "../../public/words";
-import { ButtonLink, Card, CodeBlock, Columns, FormNotice, Notice, PageHead } from "../../ui";
+import { MAINTENANCE_TONES, MaintenanceState } from "../../public/state";
+import { lasting, MAINTENANCE_WORDS } from "../../public/words";
+import {
+  ButtonLink,
+  CodeBlock,
+  Columns,
+  DetailCard,
+  DetailRow,
+  FormNotice,
+  HeadFact,
+  HeadFacts,
+  Icon,
+  MoreMenu,
+  Notice,
+  PageHead,
+  Phases,
+  Shape,
+  zoneSpan,
+} from "../../ui";
 import type { StateOf } from "../forms/form";
-import { MAINTENANCE_PATH } from "../paths";
+import { componentPath, MAINTENANCE_PATH, pagePath } from "../paths";
+import { Notified, notifyLabel } from "../timeline/notified";
 import { UpdateForm } from "../timeline/update-form";
 import { UpdateTimeline } from "../timeline/update-timeline";
 import { MaintenanceFacts } from "./facts";
-import { UPDATE_FORM } from "./forms";
+import { UPDATE_FIELDS, type UPDATE_FORM } from "./forms";
 import { pathsOfMaintenance } from "./maintenance-paths";
 import type { MaintenanceView } from "./maintenance-view";
 import { STEP_NAMES, STEPS } from "./steps";
+
+/** Statuses of a maintenance that is not cancelled, in order. */
+const PHASES = ["scheduled", "in_progress", "verifying", "completed"] as const;
+
+/** Maximum number of components in the card. */
+const COMPONENTS_SHOWN = 100;
+
+/** Effect of a maintenance on its components, by status. */
+const NOTES: Readonly<Record<MaintenanceStatus, string>> = {
+  scheduled: "Under maintenance once it starts",
+  in_progress: "Under maintenance",
+  verifying: "Under maintenance",
+  completed: "Under maintenance, ended",
+  cancelled: "Not affected, cancelled",
+};
 
 interface MaintenanceDetailProps {
   nextUpdate: StateOf<typeof UPDATE_FORM>;
@@ -22,38 +56,52 @@ interface MaintenanceDetailProps {
   now: number;
 }
 
-/** One maintenance: form for the next update, timeline and properties. */
+/** One maintenance: phases, form for the next update, timeline, neighbours and properties. */
 export function MaintenanceDetail({ nextUpdate, role, before, now }: MaintenanceDetailProps) {
   const view = nextUpdate.context;
-  const { maintenance, page, authors } = view;
-  const { home } = pathsOfMaintenance(maintenance.id);
+  const { maintenance, authors, notified } = view;
+  const { home, edit } = pathsOfMaintenance(maintenance.id);
   const canChange = roleAllows(role, "editor") && !isEnded(maintenance.status);
   return (
     <>
       <PageHead
         title={maintenance.name}
-        crumbs={[{ href: MAINTENANCE_PATH, label: "Maintenance" }]}
-        actions={
+        crumbs={[{ href: MAINTENANCE_PATH, label: "Maintenance" }, { label: maintenance.name }]}
+        actions={<DetailActions view={view} canChange={canChange} now={now} />}
+      >
+        <div id="maintenance-state" data-live="">
+          <Now view={view} />
+        </div>
+      </PageHead>
+      <div class="slot" id="maintenance-phases" data-live="">
+        <MaintenancePhases view={view} now={now} />
+      </div>
+      <Columns
+        aside={
           <>
-            <ButtonLink href={pathsOf(page.slug).maintenance(maintenance.id)} opensTab>
-              View page
-            </ButtonLink>
-            {canChange ? <Steps view={view} now={now} /> : null}
+            <Affected view={view} />
+            {roleAllows(role, "admin") ? <Notified notified={notified} now={now} /> : null}
+            <MaintenanceFacts view={view} editPath={canChange ? edit : undefined} now={now} />
           </>
         }
-      />
-      <Columns aside={<MaintenanceFacts view={view} now={now} />}>
+      >
         {canChange ? (
-          <Card title="Next update">
-            <UpdateForm form={UPDATE_FORM} state={nextUpdate} action={home} />
-          </Card>
+          <section class="card">
+            <UpdateForm
+              title="Next update"
+              fields={UPDATE_FIELDS}
+              state={nextUpdate}
+              action={home}
+              notifyLabel={notifyLabel(notified)}
+            />
+          </section>
         ) : (
           <RejectedUpdate state={nextUpdate} />
         )}
         <UpdateTimeline
           updates={maintenance.updates}
           words={MAINTENANCE_WORDS}
-          doneStatus="completed"
+          tone={MAINTENANCE_TONES[maintenance.status]}
           authors={authors}
           home={home}
           before={before}
@@ -61,6 +109,78 @@ export function MaintenanceDetail({ nextUpdate, role, before, now }: Maintenance
         />
       </Columns>
     </>
+  );
+}
+
+/** Status, planned time and page of a maintenance. */
+function Now({ view: { maintenance, page } }: { view: MaintenanceView }) {
+  const { scheduled_for: from, scheduled_until: until } = maintenance;
+  return (
+    <HeadFacts>
+      <MaintenanceState maintenance={maintenance} />
+      <HeadFact icon="clock">
+        {lasting(from, until)}, {zoneSpan(Date.parse(from), Date.parse(until), "UTC")}
+      </HeadFact>
+      <HeadFact icon="globe">
+        <a href={pagePath(page.id)}>{page.name}</a>
+      </HeadFact>
+    </HeadFacts>
+  );
+}
+
+/** Statuses of a maintenance that was not cancelled, of which the current one is marked. */
+function MaintenancePhases({ view: { maintenance }, now }: { view: MaintenanceView; now: number }) {
+  const { status, started_at: startedAt, completed_at: completedAt, updates } = maintenance;
+  if (status === "cancelled") return null;
+  const verifying = updates.findLast((update) => update.status === "verifying");
+  const times = {
+    scheduled: null,
+    in_progress: startedAt,
+    verifying: verifying?.display_at ?? null,
+    completed: completedAt,
+  };
+  const current = PHASES.indexOf(status);
+  return (
+    <Phases
+      tone={MAINTENANCE_TONES[status]}
+      now={now}
+      items={PHASES.map((phase, index) => ({
+        label: MAINTENANCE_WORDS[phase],
+        at: index <= current ? times[phase] : null,
+        state: index < current ? "done" : index === current ? "now" : "ahead",
+      }))}
+    />
+  );
+}
+
+/** Components of a maintenance. */
+function Affected({ view: { maintenance, missingComponents } }: { view: MaintenanceView }) {
+  const missing = new Set(missingComponents.map(({ id }) => id));
+  const { components } = maintenance;
+  const tone = isUnderWay(maintenance.status) ? "maint" : "none";
+  return (
+    <DetailCard title="Affects" liveId="affected" isFlush>
+      {components.length === 0 ? (
+        <p class="muted detail-body">No component. The maintenance changes no status.</p>
+      ) : (
+        <ul>
+          {components.slice(0, COMPONENTS_SHOWN).map(({ id, name }) => (
+            <DetailRow
+              key={id}
+              shape={<Shape tone={tone} />}
+              {...(missing.has(id) ? {} : { href: componentPath(id) })}
+              title={name}
+              note={NOTES[maintenance.status]}
+            />
+          ))}
+        </ul>
+      )}
+      {components.length > COMPONENTS_SHOWN ? (
+        <p class="muted detail-body">
+          And {(components.length - COMPONENTS_SHOWN).toLocaleString("en")} more.
+        </p>
+      ) : null}
+    </DetailCard>
   );
 }
 
@@ -78,21 +198,35 @@ function RejectedUpdate({ state }: { state: StateOf<typeof UPDATE_FORM> }) {
   );
 }
 
-function Steps({ view: { maintenance }, now }: { view: MaintenanceView; now: number }) {
+function DetailActions(props: { view: MaintenanceView; canChange: boolean; now: number }) {
+  const { view, canChange, now } = props;
+  const { maintenance, page } = view;
   const paths = pathsOfMaintenance(maintenance.id);
-  return (
-    <>
-      <ButtonLink href={paths.edit}>Edit</ButtonLink>
-      {STEP_NAMES.filter((name) => STEPS[name].isPossible(maintenance.status)).map((name) => (
-        <ButtonLink
-          key={name}
-          href={paths.step(name)}
-          kind={STEPS[name].isDanger ? "danger" : "quiet"}
-          dialog
-        >
+  const steps = STEP_NAMES.filter((name) => STEPS[name].isPossible(maintenance.status));
+  const links = (isDanger: boolean) =>
+    steps
+      .filter((name) => (STEPS[name].isDanger ?? false) === isDanger)
+      .map((name) => (
+        <ButtonLink key={name} href={paths.step(name)} kind={isDanger ? "danger" : "quiet"} dialog>
           {STEPS[name].label(maintenance, now)}
         </ButtonLink>
-      ))}
+      ));
+  return (
+    <>
+      <ButtonLink href={pathsOf(page.slug).maintenance(maintenance.id)} opensTab>
+        <Icon name="external-link" />
+        View on page
+      </ButtonLink>
+      {canChange ? (
+        <>
+          <ButtonLink href={paths.edit}>
+            <Icon name="pencil" />
+            Edit
+          </ButtonLink>
+          {links(false)}
+          <MoreMenu label="More actions">{links(true)}</MoreMenu>
+        </>
+      ) : null}
     </>
   );
 }

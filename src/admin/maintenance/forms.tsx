@@ -108,8 +108,8 @@ const displayAtField: Field<string, string, TimeZoneContext> = optional(
 
 /** Form for the next update of a maintenance. */
 export const UPDATE_FORM = defineForm<AddMaintenanceUpdateBody, MaintenanceView>()({
-  body: messageField({ label: "Message", hint: "What visitors should know now. Markdown." }),
   status: statusField,
+  body: messageField({ label: "Message", hint: "What visitors should know now. Markdown." }),
   display_at: {
     ...displayAtField,
     Input: (props) => (
@@ -123,6 +123,9 @@ export const UPDATE_FORM = defineForm<AddMaintenanceUpdateBody, MaintenanceView>
   },
   notify: notifyField(),
 });
+
+/** Fields of that form without `notify`, which stands apart. */
+export const UPDATE_FIELDS = UPDATE_FORM.pick("status", "body", "display_at");
 
 /** Form for the message of a step. */
 export const STEP_FORM = UPDATE_FORM.pick("body", "notify");

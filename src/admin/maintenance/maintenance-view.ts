@@ -7,6 +7,7 @@ import {
 } from "../../features/maintenance";
 import { renderMaintenancePage } from "../../public/maintenance-page";
 import type { Previewed } from "../preview";
+import { type NotifiedWebhook, readNotified } from "../timeline/notified";
 import { readTimelineView, type TimelineView } from "../timeline/timeline-view";
 
 /** One maintenance with the related data that its screens show. */
@@ -14,6 +15,7 @@ export interface MaintenanceView extends TimelineView {
   maintenance: Maintenance;
   /** Components of the maintenance that are no longer on the page. */
   missingComponents: Maintenance["components"];
+  notified: readonly NotifiedWebhook[];
 }
 
 /** Audit log actions that write an update. */
@@ -32,7 +34,9 @@ export function readMaintenanceView(
   const view = readTimelineView(reader, record, WRITING);
   const onPage = new Set(view.components.map((component) => component.id));
   const missingComponents = maintenance.components.filter((component) => !onPage.has(component.id));
-  return { maintenance, missingComponents, ...view };
+  const { pageId } = record.row;
+  const notified = readNotified(reader, { pageId, prefix: "maintenance.", subjectId: id });
+  return { maintenance, missingComponents, notified, ...view };
 }
 
 /** Prepares the preview of a maintenance's page, from a transaction that is rolled back. */

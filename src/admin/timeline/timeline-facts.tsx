@@ -1,27 +1,28 @@
 import type { ComponentChildren } from "preact";
-import type { PageRow } from "../../features/pages";
-import { Card, Facts, RelativeTime } from "../../ui";
+import { DetailCard, Facts, RelativeTime } from "../../ui";
 
 interface Fact {
   label: string;
   value: ComponentChildren;
 }
 
-/** Properties of an incident or a maintenance: `facts`, then its page and its id. */
+/** Properties of an incident or a maintenance: `facts`, then its id. */
 export function TimelineFacts(props: {
   facts: readonly Fact[];
-  page: Pick<PageRow, "name">;
   id: string;
+  /** Path of the form; undefined if the user may not edit. */
+  editPath: string | undefined;
 }) {
-  const { facts, page, id } = props;
-  const common = [
-    { label: "Page", value: page.name },
-    { label: "Id", value: <code>{id}</code> },
-  ];
+  const { facts, id, editPath } = props;
   return (
-    <Card>
-      <Facts items={[...facts, ...common]} />
-    </Card>
+    <DetailCard
+      title="Details"
+      liveId="details"
+      end={editPath === undefined ? undefined : <a href={editPath}>Edit</a>}
+      isFlush
+    >
+      <Facts items={[...facts, { label: "Id", value: <code>{id}</code> }]} />
+    </DetailCard>
   );
 }
 

@@ -1,29 +1,50 @@
 import type { ComponentChildren } from "preact";
-import { Actions, Button, Form } from "../../ui";
+import { Actions, Button, Checkbox, Form, Icon } from "../../ui";
 import type { FormDefinition, FormState, ValuesOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 
 interface UpdateFormProps<Body, Context, Fields> {
-  form: FormDefinition<Body, Context, Fields>;
-  state: FormState<ValuesOf<Fields>, Context>;
+  title: string;
+  /** Menu at the end of the title's line. */
+  menu?: ComponentChildren;
+  /** Form without the field `notify`, which the foot has. */
+  fields: FormDefinition<Body, Context, Fields>;
+  state: FormState<ValuesOf<Fields> & { readonly notify: boolean }, Context>;
   /** Path that the form is posted to. Its preview is at `preview` below. */
   action: string;
-  /** Name and value of the main button, needed if another button precedes it. */
-  enter?: { name?: string; value?: string };
+  /** Label of the field `notify`, such as "Notify 3 webhooks". */
+  notifyLabel: string;
   /** Main button; by default "Publish update". */
   children?: ComponentChildren;
 }
 
-/** Form for the next update of an incident or a maintenance. */
+/** Form for the next update of an incident or a maintenance, filling a card. */
 export function UpdateForm<Body, Context, Fields>(props: UpdateFormProps<Body, Context, Fields>) {
-  const { form, state, action, enter, children } = props;
+  const { title, menu, fields, state, action, notifyLabel, children } = props;
   return (
-    <Form action={action} hidden={state.hidden} {...(enter ? { enter } : {})}>
-      <FormFields form={form} state={state} />
-      <Actions>
-        {children ?? <Button kind="primary">Publish update</Button>}
-        <Button previewAction={`${action}/preview`}>Preview</Button>
-      </Actions>
+    <Form action={action} hidden={state.hidden} enter={{}} isComposer>
+      <div class="detail-head">
+        <h2>{title}</h2>
+        {menu}
+      </div>
+      <div class="form composer-body">
+        <FormFields form={fields} state={state} />
+      </div>
+      <div class="composer-foot">
+        <Checkbox
+          label={notifyLabel}
+          name="notify"
+          isChecked={state.values.notify}
+          error={state.errors["notify"]}
+        />
+        <Actions>
+          <Button previewAction={`${action}/preview`}>
+            <Icon name="eye" />
+            Preview
+          </Button>
+          {children ?? <Button kind="primary">Publish update</Button>}
+        </Actions>
+      </div>
     </Form>
   );
 }

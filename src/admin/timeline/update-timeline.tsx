@@ -1,8 +1,18 @@
+import type { ComponentChildren } from "preact";
 import type { ComponentStatus } from "../../domain/component-status";
+import type { Tone } from "../../domain/tone";
 import type { Author } from "../../events";
 import { MINUTE_MS } from "../../kernel/time";
 import { MarkdownText } from "../../public/text";
-import { Pagination, RelativeTime, Section, StatusLabel, Timeline } from "../../ui";
+import {
+  DetailCard,
+  Pagination,
+  RelativeTime,
+  STATUS_WORDS,
+  StatusLabel,
+  Timeline,
+} from "../../ui";
+import { componentPath } from "../paths";
 
 /** Limits of one screen: number of updates, and length of their texts in UTF-16 units. */
 const UPDATES_SHOWN = 50;
@@ -15,7 +25,12 @@ interface Update<Status extends string> {
   body: string;
   display_at: string;
   created_at: string;
-  components?: readonly { id: string; name: string; new_status: ComponentStatus }[];
+  components?: readonly {
+    id: string;
+    name: string;
+    old_status: ComponentStatus;
+    new_status: ComponentStatus;
+  }[];
 }
 
 interface UpdateTimelineProps<Status extends string> {
@@ -23,10 +38,12 @@ interface UpdateTimelineProps<Status extends string> {
   updates: readonly Update<Status>[];
   /** Labels of the statuses. */
   words: Readonly<Record<Status, string>>;
-  /** Status whose updates are marked green. */
-  doneStatus: Status;
+  /** Tone of all updates. */
+  tone: Tone;
   /** Authors by update id, if known. */
   authors: ReadonlyMap<string, Author>;
+  /** Link that stands for the server, which wrote an update for a monitor. */
+  monitor?: ComponentChildren;
   /** Path of the screen. */
   home: string;
   /** Id of the update after which the timeline starts; undefined for the newest part. */
@@ -39,26 +56,26 @@ interface UpdateTimelineProps<Status extends string> {
 
 /** One part of a timeline of updates, newest first, with links to its other parts. */
 export function UpdateTimeline<Status extends string>(props: UpdateTimelineProps<Status>) {
-  const { updates, words, doneStatus, home, before, now } = props;
+  const { updates, words, tone, home, before, now } = props;
   const { shown, nextBefore, isContinued } = timelinePart(updates, before);
   return (
-    <Section title="Timeline">
+    <DetailCard
+      title="Timeline"
+      liveId="timeline"
+      end={<span class="muted">Newest first · UTC</span>}
+    >
       <Timeline
         now={now}
         items={shown.map((update) => ({
+          key: update.id,
           title: words[update.status],
           at: update.display_at,
-          ...(update.status === doneStatus ? { status: "operational" as const } : {}),
+          tone,
+          by: <UpdateNote {...props} update={update} />,
           body: (
             <>
               <MarkdownText source={update.body} topHeading={3} />
-              <StatusList
-                components={(update.components ?? []).map(({ new_status: status, ...named }) => ({
-                  ...named,
-                  status,
-                }))}
-              />
-              <UpdateNote {...props} update={update} />
+              <Changes components={update.components ?? []} />
             </>
           ),
         }))}
@@ -67,20 +84,25 @@ export function UpdateTimeline<Status extends string>(props: UpdateTimelineProps
         newestHref={isContinued ? home : undefined}
         olderHref={nextBefore === undefined ? undefined : `${home}?before=${nextBefore}`}
       />
-    </Section>
+    </DetailCard>
   );
 }
 
-/** Components with their statuses; nothing for an empty list. */
-export function StatusList(props: {
-  components: readonly { id: string; name: string; status: ComponentStatus }[];
-}) {
-  if (props.components.length === 0) return null;
+/** Component statuses that an update set; nothing for an empty list. */
+function Changes({ components }: Pick<Required<Update<string>>, "components">) {
+  if (components.length === 0) return null;
   return (
-    <ul class="named">
-      {props.components.map(({ id, name, status }) => (
+    <ul class="timeline-changes">
+      {components.map(({ id, name, old_status: from, new_status: to }) => (
         <li key={id}>
-          <bdi>{name}</bdi> <StatusLabel status={status} />
+          <a href={componentPath(id)}>{name}</a>
+          {from === to ? null : (
+            <span class="muted">
+              {STATUS_WORDS[from]} <span aria-hidden="true">→</span>
+              <span class="visually-hidden">, now</span>
+            </span>
+          )}
+          <StatusLabel status={to} />
         </li>
       ))}
     </ul>
@@ -94,39 +116,41 @@ export function StatusList(props: {
 function UpdateNote<Status extends string>(
   props: UpdateTimelineProps<Status> & { update: Update<Status> },
 ) {
-  const { update, authors, editPath, now } = props;
+  const { update, authors, editPath, monitor, now } = props;
   const { id, body, created_at: createdAt, display_at: displayAt } = update;
   const author = authors.get(id);
   const isMoved = Math.abs(Date.parse(createdAt) - Date.parse(displayAt)) >= MINUTE_MS;
   if (!author && !isMoved && !editPath) return null;
+  const parts = [
+    author ? describeAuthor(author, monitor) : null,
+    isMoved ? (
+      <>
+        written <RelativeTime at={createdAt} now={now} />
+      </>
+    ) : null,
+    editPath ? (
+      <a href={editPath(id)}>
+        Edit
+        <span class="visually-hidden"> the update “{body.slice(0, 40)}”</span>
+      </a>
+    ) : null,
+  ].filter((part) => part !== null);
   return (
-    <p class="muted">
-      {author || isMoved ? (
-        <>
-          Written{author ? ` ${describeAuthor(author)}` : ""}
-          {isMoved ? (
-            <>
-              {" "}
-              <RelativeTime at={createdAt} now={now} />
-            </>
-          ) : null}
-          .{" "}
-        </>
-      ) : null}
-      {editPath ? (
-        <a href={editPath(id)}>
-          Edit
-          <span class="visually-hidden"> the update “{body.slice(0, 40)}”</span>
-        </a>
-      ) : null}
-    </p>
+    <>
+      {parts.map((part, index) => (
+        <span key={index}>
+          {index > 0 ? " · " : ""}
+          {part}
+        </span>
+      ))}
+    </>
   );
 }
 
-function describeAuthor({ kind, label }: Author): string {
-  if (kind === "system") return "automatically";
-  if (kind === "cli") return "by the command line";
-  return kind === "key" ? `by the API key “${label}”` : `by ${label}`;
+function describeAuthor({ kind, label }: Author, monitor: ComponentChildren): ComponentChildren {
+  if (kind === "system") return monitor ? <>By the monitor {monitor}</> : "Automatic";
+  if (kind === "cli") return "By the command line";
+  return kind === "key" ? `By the API key “${label}”` : label;
 }
 
 /**

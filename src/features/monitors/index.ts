@@ -67,5 +67,10 @@ export {
   uptimeOf,
 } from "./spans";
 export { type Sparkline, sparklinesOf } from "./sparklines";
-export { findLongestGap, listOpenIncidentsOfMonitors, listTroubledMonitors } from "./trouble-store";
+export {
+  findLongestGap,
+  listMonitorsOfIncident,
+  listOpenIncidentsOfMonitors,
+  listTroubledMonitors,
+} from "./trouble-store";
 export { countMonitorsByState, findMonitor, listMonitorsOfPage, type MonitorRow } from "./store";

@@ -67,6 +67,23 @@ export const listOpenIncidentsOfMonitors = selectMany((orm, $: { from: string })
     ),
 );
 
+/** Lists the monitors that opened an incident, oldest first. */
+export const listMonitorsOfIncident = selectMany((orm, $: { incidentId: string; limit: number }) =>
+  orm
+    .select({ id: monitors.id })
+    .from(monitors)
+    .crossJoin(monitorIncidents)
+    .where(
+      and(
+        isNull(monitors.deletedAt),
+        eq(monitorIncidents.monitorId, monitors.id),
+        eq(monitorIncidents.incidentId, $.incidentId),
+      ),
+    )
+    .orderBy(monitors.id)
+    .limit($.limit),
+);
+
 /**
  * Finds the longest time without data that ended after `since` (unix ms) and has this message. All
  * active monitors share such a time, so that only the 20 oldest are read.

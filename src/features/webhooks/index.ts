@@ -38,6 +38,7 @@ export {
   lastFailure,
   successRate,
 } from "./health";
+export { findNewestDeliveryAbout } from "./log-store";
 export { FORMATS } from "./formats";
 export { presentWebhook } from "./model";
 export { getWebhookRecord, listWebhooks, type WebhookRecord } from "./records";

@@ -37,6 +37,28 @@ export const listDeliveryRows = selectMany(
       .limit($.limit),
 );
 
+/** Number of newest deliveries of an endpoint among which those about one object are found. */
+const NEWEST_READ = 200;
+
+/** Finds the newest delivery of an endpoint about an object, among its 200 newest. */
+export const findNewestDeliveryAbout = selectOne(
+  (orm, $: { webhookId: string; subjectId: string }) =>
+    orm
+      .select(columns)
+      .from(deliveries)
+      .innerJoin(events, eq(events.id, deliveries.eventId))
+      .leftJoin(deliveryTries, isLastTry)
+      .where(
+        and(
+          eq(deliveries.subjectId, $.subjectId),
+          sql`${deliveries.id} IN (SELECT id FROM deliveries WHERE webhook_id = ${$.webhookId}
+            ORDER BY id DESC LIMIT ${sql.raw(String(NEWEST_READ))})`,
+        ),
+      )
+      .orderBy(desc(deliveries.id))
+      .limit(1),
+);
+
 export const findDelivery = selectOne((orm, $: { webhookId: string; id: string }) =>
   orm
     .select(columns)

@@ -23,10 +23,11 @@ describe("the screen of an incident", () => {
     const page = readHtml((await dashboard.show(incidentScreen(id))).text);
     expect(page.texts(".timeline > li > p > .strong")).toEqual(["Identified", "Investigating"]);
     expect(page.texts(".timeline .text")).toEqual(["Second.", "First."]);
-    const [second = "", first = ""] = page.texts(".timeline-body > .muted");
-    expect(second).toStartWith("Written by Test editor.");
-    expect(first).toStartWith("Written by the API key “test”.");
-    expect(page.attributes(".timeline > li > p time", "datetime")).toEqual([
+    const [second = "", first = ""] = page.texts(".timeline-by");
+    expect(second).toStartWith("Test editor · Edit");
+    expect(first).toStartWith("By the API key “test” · Edit");
+    expect(page.texts(".timeline-head > time")).toEqual(["12:05, just now", "12:00, 5 min ago"]);
+    expect(page.attributes(".timeline-head > time", "datetime")).toEqual([
       "2026-03-10T12:05:00.000Z",
       "2026-03-10T12:00:00.000Z",
     ]);
@@ -39,7 +40,7 @@ describe("the screen of an incident", () => {
     await site.app.clock.advance(30 * MINUTE);
     await site.update(id, { display_at: "2026-03-10T12:10:00Z" });
     const page = readHtml((await dashboard.show(incidentScreen(id))).text);
-    expect(page.attributes(".timeline-body time", "datetime")).toEqual([
+    expect(page.attributes(".timeline-by time", "datetime")).toEqual([
       "2026-03-10T12:30:00.000Z",
     ]);
   });
@@ -55,15 +56,26 @@ describe("the screen of an incident", () => {
       page.texts(".facts dt").map((label, index) => [label, page.texts(".facts dd")[index]]),
     );
     expect(facts).toMatchObject({
-      Status: "Investigating",
-      Impact: "Minor impact (set manually)",
-      "Duration so far": "1 h 30 min",
-      Components: "API Major outage",
-      Page: "Acme",
+      Impact: "Minor impact, set manually",
+      Started: "Today, 12:00",
       "Reported by": "The API",
       "External reference": "PD-1",
       Id: id,
     });
+    expect(page.texts(".head-facts > *")).toEqual([
+      "Minor impact",
+      "1 h 30 min, since 12:00 UTC",
+      "Acme",
+    ]);
+    expect(page.texts(".phases li")).toEqual([
+      "Investigating 12:00",
+      "Identified",
+      "Monitoring",
+      "Resolved",
+    ]);
+    expect(page.texts('.phases [aria-current="step"]')).toEqual(["Investigating 12:00"]);
+    expect(page.texts("#affected .detail-row")).toEqual(["APIMajor outage"]);
+    expect(page.attributes("#affected a", "href")).toEqual([`/admin/components/${site.api}`]);
     const [link = ""] = page.attributes('.screen-head a[target="_blank"]', "href");
     expect(link).toBe(`/status/acme/incidents/${id}`);
     expect((await site.app.call(link)).status).toBe(200);

@@ -156,7 +156,7 @@ describe("editing an update", () => {
     const links = async (session?: string) =>
       readHtml(
         (await dashboard.show(incidentScreen(id), session ? { session } : {})).text,
-      ).attributes(".timeline a", "href");
+      ).attributes(".timeline-by a", "href");
     expect(await links()).toContain(path);
     expect(await links(viewer)).toEqual([]);
     const before = await site.state();

@@ -69,7 +69,7 @@ describe("the next update of an incident", () => {
     const { id } = await site.open({ components: { [site.api]: "major_outage" } });
     const screen = incidentScreen(id);
     const offered = readHtml((await dashboard.show(screen)).text);
-    expect(offered.attributes(".presets button", "value")).toContain("resolved");
+    expect(offered.attributes(".template-menu button", "value")).toContain("resolved");
     const kept = { [`component:${site.web}`]: "degraded_performance" };
     const { status, text } = await dashboard.addUpdate(id, {
       body: "",
@@ -168,7 +168,7 @@ describe("the next update of an incident", () => {
     {
       what: "a status that is none",
       form: { status: "gone", body: "" },
-      wrong: ["body", "status"],
+      wrong: ["status", "body"],
     },
     { what: "no status", form: { status: "" }, wrong: ["status"] },
   ];
@@ -251,7 +251,7 @@ describe("permission to add an update", () => {
     const seen = await dashboard.show(screen, { session: viewer });
     expect(seen.status).toBe(200);
     expect(readHtml(seen.text).texts("main h2")).toContain("Timeline");
-    expect(readHtml(seen.text).texts("main form, main .button")).toEqual(["View page"]);
+    expect(readHtml(seen.text).texts("main form, main .button")).toEqual(["View on page"]);
     const before = await site.state();
     const form = { status: "identified", body: "More." };
     for (const path of [`${screen}/updates`, `${screen}/updates/preview`]) {

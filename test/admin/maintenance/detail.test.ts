@@ -21,7 +21,7 @@ describe("the screen of a maintenance", () => {
     expect(page.texts(".timeline .strong")).toEqual(["In progress", "Scheduled"]);
     expect(page.texts(".text strong")).toEqual(["minute"]);
     expect(text).toContain("&lt;b&gt;without&lt;/b&gt;");
-    expect(text).toContain("Written by the API key “test”.");
+    expect(text).toContain("By the API key “test”");
     expect(page.texts("dd").join(" ")).toContain("Tue, 10 Mar 2026, 14:00–15:00 UTC");
     expect(page.attributes("main form", "action")).toEqual([]);
     expect(page.attributes("main .button", "href")).toEqual([`/status/acme/maintenance/${id}`]);
@@ -36,13 +36,31 @@ describe("the screen of a maintenance", () => {
       const page = readHtml((await dashboard.open(path)).text);
       return page.texts(".screen-head .button");
     };
-    expect(await buttons()).toEqual(["View page", "Edit", "Start now", "Cancel maintenance"]);
+    expect(await buttons()).toEqual([
+      "View on page",
+      "Edit",
+      "Start now",
+      "More actions",
+      "Cancel maintenance",
+    ]);
     await site.update(id, { status: "in_progress", body: "Now." });
-    expect(await buttons()).toEqual(["View page", "Edit", "Complete early", "Cancel maintenance"]);
+    expect(await buttons()).toEqual([
+      "View on page",
+      "Edit",
+      "Complete early",
+      "More actions",
+      "Cancel maintenance",
+    ]);
     await site.app.clock.advance(4 * HOUR);
-    expect(await buttons()).toEqual(["View page", "Edit", "Complete now", "Cancel maintenance"]);
+    expect(await buttons()).toEqual([
+      "View on page",
+      "Edit",
+      "Complete now",
+      "More actions",
+      "Cancel maintenance",
+    ]);
     await site.update(id, { status: "completed", body: "Done." });
-    expect(await buttons()).toEqual(["View page"]);
+    expect(await buttons()).toEqual(["View on page"]);
     expect(readHtml((await dashboard.open(path)).text).texts("main form")).toEqual([]);
   });
 

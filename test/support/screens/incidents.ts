@@ -1,4 +1,5 @@
 import {
+  chooseTemplate,
   inDemoData,
   inIncident,
   inNewestUpdate,
@@ -67,8 +68,8 @@ export const INCIDENT_SCREENS: readonly Screen[] = [
     name: "incident-resolving",
     open: inIncident(OPEN, ""),
     async reach(page) {
-      await page.getByRole("button", { name: "Resolved" }).click();
-      await page.getByText("Change components", { exact: true }).click();
+      await chooseTemplate(page, "Resolved");
+      await page.getByText("Add component", { exact: true }).click();
     },
   },
   {
@@ -81,7 +82,7 @@ export const INCIDENT_SCREENS: readonly Screen[] = [
     name: "incident-preview",
     open: inIncident(OPEN, ""),
     async reach(page) {
-      await page.getByRole("button", { name: "Fix in place" }).click();
+      await chooseTemplate(page, "Fix in place");
       await preview(page);
     },
   },

@@ -131,12 +131,16 @@ export async function send(page: Page, button: string): Promise<void> {
 }
 
 export async function openDialog(page: Page, link: string): Promise<void> {
-  const menu = page.locator(".more-menu").filter({ has: page.getByText(link, { exact: true }) });
-  if ((await menu.count()) > 0 && (await menu.getAttribute("open")) === null) {
-    await menu.locator("summary").click();
-  }
-  await page.getByRole("link", { name: link, exact: true }).click();
+  const target = page.getByRole("link", { name: link, exact: true });
+  if (!(await target.isVisible())) await page.getByText("More actions", { exact: true }).click();
+  await target.click();
   await page.getByRole("dialog").waitFor();
+}
+
+/** Fills in a template of the form for the next update. */
+export async function chooseTemplate(page: Page, name: string): Promise<void> {
+  await page.getByText("Start from a template").click();
+  await page.getByRole("button", { name, exact: true }).click();
 }
 
 /** Previews a form in this tab instead of a new one. */
