@@ -28,7 +28,13 @@ import pictures from "./css/pictures.css" with { type: "text" };
 import preferences from "./css/preferences.css" with { type: "text" };
 import rows from "./css/rows.css" with { type: "text" };
 import search from "./css/search.css" with { type: "text" };
-import shell from "./css/shell.css" with { type: "text" };
+import fonts from "./css/fonts.css" with { type: "text" };
+import plain from "./css/plain.css" with { type: "text" };
+import sheet from "./css/sheet.css" with { type: "text" };
+import sidebar from "./css/sidebar.css" with { type: "text" };
+import sidebarFoot from "./css/sidebar-foot.css" with { type: "text" };
+import sidebarIcons from "./css/sidebar-icons.css" with { type: "text" };
+import tabbar from "./css/tabbar.css" with { type: "text" };
 import steps from "./css/steps.css" with { type: "text" };
 import table from "./css/table.css" with { type: "text" };
 import timeline from "./css/timeline.css" with { type: "text" };
@@ -72,7 +78,13 @@ export function dashboardCss(fontPath: string): string {
       blocks,
       navigation,
       labels,
-      shell,
+      fonts,
+      sidebar,
+      sidebarFoot,
+      sheet,
+      plain,
+      sidebarIcons,
+      tabbar,
       buttons,
       fields,
       choices,
