@@ -15,6 +15,9 @@ import {
 } from "./component-row";
 import type { PageContext } from "./page-context";
 
+/** Number of components from which rows out of sight are laid out later. */
+const MANY = 60;
+
 type Component = Snapshot["document"]["components"][number];
 type Group = Snapshot["document"]["groups"][number];
 
@@ -40,7 +43,11 @@ export function Components({ renderRow, ...props }: ComponentsProps) {
   const ungrouped = byGroup.get(null) ?? [];
   const drawn = shown.filter(({ showcase }) => showcase);
   return (
-    <section id="components" aria-labelledby="components-title">
+    <section
+      id="components"
+      class={shown.length > MANY ? "many" : undefined}
+      aria-labelledby="components-title"
+    >
       <div class="section-head">
         <h2 id="components-title">Components</h2>
         {drawn.length > 0 ? <span>{spanOf(drawn, snapshot)}</span> : null}
