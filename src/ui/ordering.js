@@ -2,6 +2,8 @@
 
 /** Pause between two orders that are sent, since each counts against the session's rate limit. */
 const PAUSE_MS = 500;
+/** Number of bytes up to which browsers complete a request although the page was left. */
+const KEPT_ALIVE_MAX = 60_000;
 const EDGE = 72;
 const SCROLL_STEP = 8;
 
@@ -46,8 +48,11 @@ function begin(order) {
   }
 
   async function send() {
+    const body = form();
+    // Leaving the page does not cancel the order that is under way.
+    const keepalive = body.toString().length < KEPT_ALIVE_MAX;
     try {
-      return (await fetch(order.dataset.order, { method: "POST", body: form() })).ok;
+      return (await fetch(order.dataset.order, { method: "POST", body, keepalive })).ok;
     } catch {
       return false;
     }

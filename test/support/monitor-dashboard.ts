@@ -62,6 +62,8 @@ export interface MonitorDashboard extends AsyncDisposable {
   triedOut: TriedOut[];
   /** Ids of monitors that were checked on demand. */
   checked: string[];
+  /** Resolves once as many checks on demand have begun. */
+  hasChecked(count: number): Promise<void>;
   /** Returns the state that a rejected form or a trial check must leave unchanged. */
   written(): unknown;
 }
@@ -69,11 +71,13 @@ export interface MonitorDashboard extends AsyncDisposable {
 export async function createMonitorDashboard(role: Role = "admin"): Promise<MonitorDashboard> {
   const triedOut: TriedOut[] = [];
   const checked: string[] = [];
+  const waiting: { count: number; resolve: () => void }[] = [];
   let drafts = 0;
   const app = await createTestApp({
     monitoring: (ctx): Monitoring => ({
       async checkNow(id) {
         checked.push(id);
+        for (const { count, resolve } of waiting) if (checked.length >= count) resolve();
         await dashboard.answering;
         const { num: monitorNum } = getMonitorRecord(ctx.db, id).row;
         const { outcome, latencyMs, message } = dashboard.found;
@@ -100,6 +104,12 @@ export async function createMonitorDashboard(role: Role = "admin"): Promise<Moni
     answering: Promise.resolve(),
     triedOut,
     checked,
+    hasChecked(count) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      if (checked.length >= count) resolve();
+      else waiting.push({ count, resolve });
+      return promise;
+    },
     open: (path = MONITORS) => app.call(path, { session }),
     send: (path, form) => app.call(path, { session, form }),
     fields: (fields = {}) => ({

@@ -136,7 +136,7 @@ describe("selected monitors", () => {
     await dashboard.send(SELECTED, { intent: "check", id: ids });
     expect(dashboard.checked).toEqual(ids.slice(0, 10));
     resolve();
-    while (dashboard.checked.length < ids.length) await Bun.sleep(0);
+    await dashboard.hasChecked(ids.length);
     expect(dashboard.checked).toEqual(ids);
   });
 
