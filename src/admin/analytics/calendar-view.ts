@@ -47,6 +47,8 @@ export interface CalendarView {
   entries: readonly HistoryEntry[];
   /** True if entries were left out because of `ENTRIES_MAX`. */
   isTruncated: boolean;
+  /** Time at which it was read, in unix ms. */
+  now: number;
 }
 
 /** Reads the days of a month (`YYYY-MM`, by default the current one) of the selected or the default page. */
@@ -85,6 +87,7 @@ export async function readCalendar(
     uptime: uptimeOfDays(folded.flat()),
     entries: part.entries,
     isTruncated: part.next !== undefined,
+    now,
   };
 }
 

@@ -25,7 +25,7 @@ const WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Satur
 const NAMED_MAX = 2;
 
 /** `/admin/analytics/calendar`: days of a month with uptime, incidents and maintenance. */
-export function Calendar({ view, now }: { view: CalendarView; now: number }) {
+export function Calendar({ view }: { view: CalendarView }) {
   const { selection, page, month } = view;
   return (
     <AnalyticsFrame
@@ -38,8 +38,8 @@ export function Calendar({ view, now }: { view: CalendarView; now: number }) {
     >
       {page ? (
         <>
-          <MonthCard view={view} now={now} />
-          <Entries view={view} now={now} />
+          <MonthCard view={view} />
+          <Entries view={view} />
         </>
       ) : (
         <EmptyState title="No status page yet">
@@ -50,8 +50,8 @@ export function Calendar({ view, now }: { view: CalendarView; now: number }) {
   );
 }
 
-function MonthCard({ view, now }: { view: CalendarView; now: number }) {
-  const { month, days, uptime, selection, hasEarlier } = view;
+function MonthCard({ view }: { view: CalendarView }) {
+  const { month, days, uptime, selection, hasEarlier, now } = view;
   const pathOf = (name: string) => selectionPath(CALENDAR_PATH, selection, { month: name });
   return (
     <DetailCard
@@ -144,8 +144,8 @@ function DayCell({ day, isToday }: { day: CalendarDay; isToday: boolean }) {
 }
 
 /** Incidents and maintenance that started in the month, newest first. */
-function Entries({ view, now }: { view: CalendarView; now: number }) {
-  const { entries, isTruncated, month } = view;
+function Entries({ view }: { view: CalendarView }) {
+  const { entries, isTruncated, month, now } = view;
   return (
     <DetailCard
       title="Incidents and maintenance"

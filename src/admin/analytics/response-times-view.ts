@@ -25,6 +25,8 @@ export interface ResponseTimesView {
   monitors: readonly MonitorTimes[];
   /** True if monitors were left out because of `MONITORS_MAX`. */
   isTruncated: boolean;
+  /** Time at which it was read, in unix ms. */
+  now: number;
 }
 
 /** Reads the response times of a page's monitors, or of all monitors, except those that jobs call. */
@@ -54,6 +56,7 @@ export async function readResponseTimes(
     total,
     monitors: monitors.toSorted((a, b) => (b.total.p95Ms ?? -1) - (a.total.p95Ms ?? -1)),
     isTruncated: listed.length > MONITORS_MAX,
+    now,
   };
 }
 

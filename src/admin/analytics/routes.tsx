@@ -12,19 +12,28 @@ import { roleAllows } from "../../domain/role";
 import type { AdminDependencies } from "../dependencies";
 import { ANALYTICS_PATH } from "../paths";
 import { screenOperation } from "../screen-operation";
+import { shareFigures } from "../shared-read";
 import { Calendar } from "./calendar";
 import { readCalendar } from "./calendar-view";
 import { IncidentFigures } from "./incidents";
 import { RequestFigures } from "./requests";
 import { ResponseTimes } from "./response-times";
 import { readResponseTimes } from "./response-times-view";
-import { lastTwelveMonths, periodInput, readSelection } from "./selection";
+import {
+  CALENDAR_PATH,
+  lastTwelveMonths,
+  periodInput,
+  readSelection,
+  RESPONSE_TIME_PATH,
+  selectionPath,
+} from "./selection";
 import { Uptime } from "./uptime";
 import { readUptime, readUptimeCsv } from "./uptime-view";
 
 /** `/admin/analytics`: figures, readable by every role. */
 export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDependencies) {
   const MAY_READ = session("viewer");
+  const figures = shareFigures();
 
   return new Elysia({ prefix: ANALYTICS_PATH })
     .use(requestContexts.plugin)
@@ -32,10 +41,12 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
       "",
       async ({ request, requestContext, query }) => {
         const now = ctx.clock.now();
-        const view = await readUptime(ctx.db, readSelection(ctx.db, query), now);
+        const selection = readSelection(ctx.db, query);
+        const key = selectionPath(ANALYTICS_PATH, selection);
+        const view = await figures(request, key, now, () => readUptime(ctx.db, selection, now));
         return render.screen(
           { request, requestContext },
-          { title: "Uptime analytics", children: <Uptime view={view} now={now} /> },
+          { title: "Uptime analytics", children: <Uptime view={view} /> },
         );
       },
       screenOperation("Show the uptime of components and monitors", MAY_READ),
@@ -58,10 +69,15 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
       "/calendar",
       async ({ request, requestContext, query }) => {
         const now = ctx.clock.now();
-        const view = await readCalendar(ctx.db, readSelection(ctx.db, query), query["month"], now);
+        const selection = readSelection(ctx.db, query);
+        const { month = "" } = query;
+        const key = selectionPath(CALENDAR_PATH, selection, { month });
+        const view = await figures(request, key, now, () =>
+          readCalendar(ctx.db, selection, month, now),
+        );
         return render.screen(
           { request, requestContext },
-          { title: "Calendar of uptime", children: <Calendar view={view} now={now} /> },
+          { title: "Calendar of uptime", children: <Calendar view={view} /> },
         );
       },
       screenOperation("Show the days of a month with their uptime and incidents", MAY_READ),
@@ -70,7 +86,11 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
       "/response-time",
       async ({ request, requestContext, query }) => {
         const now = ctx.clock.now();
-        const view = await readResponseTimes(ctx.db, readSelection(ctx.db, query), now);
+        const selection = readSelection(ctx.db, query);
+        const key = selectionPath(RESPONSE_TIME_PATH, selection);
+        const view = await figures(request, key, now, () =>
+          readResponseTimes(ctx.db, selection, now),
+        );
         return render.screen(
           { request, requestContext },
           { title: "Response time analytics", children: <ResponseTimes view={view} /> },
@@ -86,10 +106,10 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
         const subject = findSubject(ctx.db, { page: selection.page?.slug });
         const period = readPeriod(lastTwelveMonths(now), now);
         const answer = incidentsAnswer(ctx.db, subject, period, now);
-        const figures = { selection, answer };
+        const shown = { selection, answer };
         return render.screen(
           { request, requestContext },
-          { title: "Incident analytics", children: <IncidentFigures {...figures} /> },
+          { title: "Incident analytics", children: <IncidentFigures {...shown} /> },
         );
       },
       screenOperation("Show the figures of incidents", MAY_READ),
@@ -101,7 +121,7 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
         const selection = readSelection(ctx.db, query);
         const input = periodInput(selection.span, now);
         const hasTooManyKeys = countKeys(ctx.db, now).all > LINES_MAX;
-        const figures = {
+        const shown = {
           selection,
           answer: hasTooManyKeys ? undefined : requestsAnswer(ctx.db, input, now),
           canOpenKeys: roleAllows(sessionOf(requestContext).user.role, "admin"),
@@ -109,7 +129,7 @@ export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDepe
         };
         return render.screen(
           { request, requestContext },
-          { title: "Request analytics", children: <RequestFigures {...figures} /> },
+          { title: "Request analytics", children: <RequestFigures {...shown} /> },
         );
       },
       screenOperation("Show the figures of requests", MAY_READ),

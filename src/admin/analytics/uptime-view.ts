@@ -65,6 +65,8 @@ export interface UptimeView {
   isTruncated: boolean;
   from: number;
   to: number;
+  /** Time at which it was read, in unix ms. */
+  now: number;
 }
 
 /**
@@ -101,6 +103,7 @@ export async function readUptime(
     isTruncated: onPage.length + unattached.length > MONITORS_MAX,
     from: period.from,
     to: period.to,
+    now,
   };
 }
 

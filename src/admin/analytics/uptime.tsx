@@ -35,7 +35,7 @@ const COLUMNS = [
 ];
 
 /** `/admin/analytics`: uptime of components and monitors in a period. */
-export function Uptime({ view, now }: { view: UptimeView; now: number }) {
+export function Uptime({ view }: { view: UptimeView }) {
   const { selection, ofPage, ofPages, others, hasTooMany, isTruncated } = view;
   const isEmpty =
     !hasTooMany &&
@@ -61,7 +61,7 @@ export function Uptime({ view, now }: { view: UptimeView; now: number }) {
         )
       }
     >
-      <p class="muted">{spanOf(view, now)}</p>
+      <p class="muted">{spanOf(view)}</p>
       {hasTooMany ? (
         <Notice tone="maint" title="There are too many components to show at once">
           The API returns the uptime of a single component.
@@ -77,7 +77,7 @@ export function Uptime({ view, now }: { view: UptimeView; now: number }) {
           Uptime appears here once there are components or monitors.
         </EmptyState>
       ) : null}
-      {ofPage ? <OfPage uptime={ofPage} isUntilToday={view.to === now} /> : null}
+      {ofPage ? <OfPage uptime={ofPage} isUntilToday={view.to === view.now} /> : null}
       {ofPages.length > 0 ? <Pages view={view} /> : null}
       {others.length > 0 ? (
         <Section title="Monitors without a component">
@@ -93,7 +93,7 @@ export function Uptime({ view, now }: { view: UptimeView; now: number }) {
 }
 
 /** Returns the days of a period as text, or the times of the last 24 hours. Its end is exclusive. */
-function spanOf({ from, to }: UptimeView, now: number): string {
+function spanOf({ from, to, now }: UptimeView): string {
   const [begin, end] = [toIso(from), toIso(to - 1)];
   if (from % DAY_MS !== 0) return `${exactTime(begin)} to now`;
   return `${longDay(begin)} to ${to === now ? "now" : longDay(end)}, in days of UTC`;

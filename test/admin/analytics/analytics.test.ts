@@ -146,6 +146,26 @@ describe("the uptime screen", () => {
     expect(csv.text.trimEnd().split("\r\n")).toHaveLength(6);
   });
 
+  test("refreshes of an open uptime screen share figures for 15 seconds, and opening it reads them again", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const { app, session } = dashboard;
+    await app.clock.advance(HOUR_MS);
+    const why = { source: "manual", actor: CLI_ACTOR, reason: null } as const;
+    const shareOf = async (headers: Record<string, string>) =>
+      linesOn((await app.call(ANALYTICS, { session, headers })).text)[0]?.[1];
+    const refresh = { "allclear-live": "1" };
+    expect(await shareOf({})).toBe("100 %");
+    const down = new Map([[dashboard.site.components["API"] ?? "", "major_outage"] as const]);
+    await app.ctx.db.write((tx) => setManualStatuses(app.ctx, tx, down, why));
+    await app.clock.advance(10_000);
+    expect(await shareOf(refresh)).toBe("100 %");
+    await app.clock.advance(5_000);
+    expect(await shareOf(refresh)).toBe("99.585 %");
+    await app.clock.advance(1_000);
+    expect(await shareOf(refresh)).toBe("99.585 %");
+    expect(await shareOf({})).toBe("99.557 %");
+  });
+
   test("the uptime CSV file contains the figures of the screen and the formula of each row", async () => {
     await using dashboard = await createMonitorDashboard("viewer");
     const { id, alone, api, session } = await withHistory(dashboard);
