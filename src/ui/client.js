@@ -194,6 +194,16 @@ function closeDialog(element, event) {
   dialog.close();
 }
 
+/** Closes open menus on Escape, and on a click outside. A dialog that a menu has opened comes first. */
+function closeMenus({ key, target }) {
+  if (document.querySelector("dialog[open]")) return;
+  for (const menu of all(".more-menu[open]")) {
+    if (key ? key !== "Escape" : menu.contains(target)) continue;
+    if (menu.contains(document.activeElement)) menu.querySelector("summary").focus();
+    menu.open = false;
+  }
+}
+
 const CLICKS = {
   "[data-copy]": copy,
   "[data-dialog-close]": closeDialog,
@@ -208,6 +218,8 @@ document.addEventListener("click", (event) => {
     if (element) act(element, event);
   }
 });
+document.addEventListener("click", closeMenus);
+document.addEventListener("keydown", closeMenus);
 document.addEventListener("submit", sendOnce);
 document.addEventListener("input", proposeSlug);
 document.addEventListener("change", summarise);

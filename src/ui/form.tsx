@@ -71,6 +71,7 @@ export function Actions({ children }: { children: ComponentChildren }) {
 }
 
 interface DialogFormProps {
+  /** Title of the page, which becomes a question before a destructive action. */
   title: string;
   /** Path of this site that the form is posted to. */
   action: string;
@@ -97,7 +98,7 @@ export function DialogForm(props: DialogFormProps) {
   return (
     <section class="card dialog-body" data-dialog-body>
       <h1 id="dialog-title" tabIndex={-1}>
-        {title}
+        {isDanger ? `${title}?` : title}
       </h1>
       <Form action={action} hidden={hidden}>
         {props.children}

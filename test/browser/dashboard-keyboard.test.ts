@@ -101,6 +101,58 @@ describeScreens("the dashboard by keyboard", (tour) => {
     60_000,
   );
 
+  test("Escape and a click outside close an open menu, and Escape returns the focus", async () => {
+    const page = await open("webhook");
+    const summary = page.locator(".more-menu > summary");
+    const link = page.getByRole("link", { name: "Rotate secret", exact: true });
+    await summary.press("Enter");
+    await page.keyboard.press("Tab");
+    await waitForFocus(link);
+    await page.keyboard.press("Escape");
+    await waitForFocus(summary);
+    expect(await link.isVisible()).toBe(false);
+    await summary.press("Enter");
+    await link.waitFor();
+    await page.getByRole("heading", { level: 1 }).click();
+    expect(await link.isVisible()).toBe(false);
+  }, 60_000);
+
+  test("Escape closes a dialog and leaves the menu open that has opened the dialog", async () => {
+    const page = await open("webhook");
+    await page.locator(".more-menu > summary").press("Enter");
+    const link = page.getByRole("link", { name: "Disable", exact: true });
+    await link.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await waitForFocus(link);
+    await page.keyboard.press("Escape");
+    expect(await link.isVisible()).toBe(false);
+  }, 60_000);
+
+  test.each([{ screen: "account" }, { screen: "create" }])(
+    "the tab bar of a phone covers no element that has the focus: $screen",
+    async ({ screen }) => {
+      const page = await open(screen);
+      const window = page.viewportSize();
+      await page.setViewportSize({ width: 390, height: 700 });
+      const bar = await page.locator("#tabbar").boundingBox();
+      const covered: string[] = [];
+      for (let stop = 0; stop < STOPS_MAX; stop++) {
+        await page.keyboard.press("Tab");
+        const focus = page.locator("main :focus");
+        const bounds = (await focus.count()) === 0 ? null : await focus.boundingBox();
+        if (bounds && bar && bounds.y + bounds.height > bar.y) {
+          covered.push(await focus.evaluate((element) => element.outerHTML));
+        }
+      }
+      if (window) await page.setViewportSize(window);
+      expect(bar).not.toBeNull();
+      expect(covered).toEqual([]);
+    },
+    60_000,
+  );
+
   test.each([
     { screen: "set-up-errors", first: "Your name" },
     { screen: "report-errors", first: "Name" },

@@ -107,7 +107,7 @@ export function renderGallery(assets: LinkedAssets, now: number): HtmlDocument {
         <Section title="Dialog">
           <div id="dialog">
             <DialogForm
-              title="Revoke Deploy bot?"
+              title="Revoke Deploy bot"
               action={GALLERY_PATH}
               button="Revoke key"
               isDanger

@@ -163,7 +163,7 @@ function Causes({ component, causes }: Pick<ComponentDetailProps, "component" | 
         </>
       )}
       {effective.length + others.length > 1
-        ? " It is operational again when all of these are over."
+        ? " The component is operational again when all of these have ended."
         : null}
     </Notice>
   );

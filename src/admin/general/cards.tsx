@@ -51,7 +51,7 @@ const ALMOST_FULL = 0.95;
 export function DiskCard({ facts }: { facts: InstallationFacts }) {
   const { databaseBytes, logBytes, disk } = facts;
   const log = logBytes === 0 ? "" : `, and its log ${formatBytes(logBytes)}`;
-  const sizes = `The database file has ${formatBytes(databaseBytes)}${log}.`;
+  const sizes = `The database file takes ${formatBytes(databaseBytes)}${log}.`;
   if (!disk) {
     return (
       <DetailCard title="Disk" liveId="general-disk">

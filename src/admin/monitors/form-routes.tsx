@@ -104,7 +104,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     },
     reveal(reveal, at) {
       forgetSecrets(at);
-      if (TYPE_FORMS[typeOf(at)].isPush) return showToken(ctx, reveal, "Copy the address now");
+      if (TYPE_FORMS[typeOf(at)].isPush) return showToken(ctx, reveal, "Your new address");
       if (at.sent.text("intent") === ADD_ANOTHER) {
         return { path: newMonitorPath(typeOf(at)), text: "The monitor was created. Add another." };
       }

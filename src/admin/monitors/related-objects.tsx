@@ -20,7 +20,7 @@ export function AffectedComponents({ view, editPath }: { view: MonitorView; edit
       isFlush
     >
       {components.length === 0 ? (
-        <p class="muted detail-body">No component. Its results change no status.</p>
+        <p class="muted detail-body">This monitor sets the status of no component.</p>
       ) : (
         <ul>
           {components.map(({ id, name, status, ownStatus }) => (

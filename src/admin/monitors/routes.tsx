@@ -126,7 +126,7 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
       made: rotateToken(ctx, tx, id, actor),
       subjectId: id,
     }),
-    reveal: (reveal) => showToken(ctx, reveal, "Copy the new address now"),
+    reveal: (reveal) => showToken(ctx, reveal, "Your new address"),
   });
 
   return addSelectionRoutes(area, deps).post(

@@ -134,7 +134,7 @@ function Reason({ source, component, incident }: ReasonProps) {
     const monitor = findMonitor(reader, { id: cause.sourceId });
     return (
       <>
-        Marked by the monitor{" "}
+        Set by the monitor{" "}
         {monitor ? <a href={monitorPath(monitor.id)}>{monitor.name}</a> : "that was deleted"}, which
         has no newer result.
       </>

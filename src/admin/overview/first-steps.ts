@@ -53,13 +53,15 @@ export function readFirstSteps(
   const steps: FirstStep[] = [
     {
       title: "Create your page",
-      note: page ? `${page.name}, at /status/${page.slug}` : "It shows your customers what works.",
+      note: page
+        ? `${page.name}, at /status/${page.slug}`
+        : "A status page shows your customers what works.",
       isDone: page !== undefined,
       action: { href: `${PAGES_PATH}/new`, label: "Create page" },
     },
     {
       title: "Add a component",
-      note: `${component ? `${component.name}. ` : ""}A component is a part of your service that people know by name.`,
+      note: `${component ? `${component.name}. ` : ""}A component is a part of your service that users notice, such as a website.`,
       isDone: component !== undefined,
       action: page && { href: newComponentPath(page.slug), label: "Add component" },
     },

@@ -88,7 +88,7 @@ export function domainsField(): Field<string, string[]> {
       if (index !== undefined) {
         return { detail: `“${hostsOf(typed)[Number(index)]}” ${detail}.` };
       }
-      return { detail: isPattern(detail) ? `are more than ${DOMAINS_MAX}` : detail };
+      return { detail: isPattern(detail) ? `must be at most ${DOMAINS_MAX}` : detail };
     },
     Input: ({ name, value, errors }) => (
       <TextArea
@@ -110,7 +110,7 @@ export function logoField(): Field<Uint8Array | undefined, Uint8Array> {
     label,
     initial: undefined,
     read: (sent, name) => sent.file(name)?.bytes,
-    toBody: (bytes) => bytes ?? new InvalidInput("is empty: select a file, then upload it"),
+    toBody: (bytes) => bytes ?? new InvalidInput("Select a file, then upload it."),
     fromStored: () => undefined,
     Input: ({ name, errors }) => (
       <FileField

@@ -61,7 +61,7 @@ export function Look(props: {
         </Form>
       </DetailCard>
       <DetailCard
-        title="Logo"
+        title="Page logo"
         liveId="page-logo"
         isStill
         end={
@@ -130,7 +130,7 @@ export function Visibility({
 }) {
   return (
     <>
-      <DetailCard title="Visibility" liveId="page-visibility" isStill>
+      <DetailCard title="Access" liveId="page-visibility" isStill>
         <Form action={pageTabPath(page.id, "visibility")} hidden={state.hidden}>
           <FormFields form={VISIBILITY_FORM} state={state} />
           <Actions>

@@ -79,8 +79,11 @@ export function FailingNotice({ row, failure, backlog, now }: FailingNoticeProps
         Then send a test event, or <a href={edit}>edit the webhook</a>.
       </p>
       <p>
-        No attempt has succeeded since <RelativeTime at={toIso(since)} now={now} />.{" "}
-        {backlog === undefined ? "" : `${plural(backlog.count, "event")} not delivered yet. `}
+        The first attempt failed <RelativeTime at={toIso(since)} now={now} />, and none has
+        succeeded since.{" "}
+        {backlog === undefined
+          ? ""
+          : `${plural(backlog.count, "event")} ${backlog.count === 1 ? "is" : "are"} pending. `}
         Each event is retried for three days. After five days of failures, the webhook is disabled.
       </p>
     </Notice>

@@ -105,7 +105,7 @@ export function issuePasswordLink(
   const purpose = row.passwordHash === null ? "invite" : "reset";
   const lastsMs = purpose === "invite" ? INVITE_MS : RESET_MS;
   const link = issueLink(ctx, tx, { purpose, userId, lastsMs });
-  const summary = `Made a link by which “${row.name}” chooses a password`;
+  const summary = `Created a password link for “${row.name}”`;
   audit(ctx, tx, actor, "user.password_link", userId, summary);
   return { user: presentUser(row), purpose, ...link };
 }

@@ -257,7 +257,7 @@ describe("deleting a component", () => {
     const session = await site.app.signedIn("admin");
     const path = `${COMPONENTS}/${site.ids["API"]}`;
     const confirmation = await site.app.call(`${path}/delete`, { session });
-    expect(readHtml(confirmation.text).texts("h1")).toEqual(["Delete “API”"]);
+    expect(readHtml(confirmation.text).texts("h1")).toEqual(["Delete “API”?"]);
     const answer = await site.app.call(`${path}/delete`, { session, form: {} });
     expect(await outcomeOf(site, answer, session)).toEqual({
       path: `${COMPONENTS}?page=acme`,

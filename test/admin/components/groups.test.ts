@@ -113,7 +113,7 @@ describe("the form of a group", () => {
     const session = await site.app.signedIn("admin");
     const path = pathOf(site);
     const confirmation = await site.app.call(`${path}/delete`, { session });
-    expect(readHtml(confirmation.text).texts("h1")).toEqual(["Delete “Core”"]);
+    expect(readHtml(confirmation.text).texts("h1")).toEqual(["Delete “Core”?"]);
     const answer = await site.app.call(`${path}/delete`, { session, form: {} });
     expect(await outcomeOf(site, answer, session)).toEqual({
       path: `${COMPONENTS}?page=acme`,

@@ -220,7 +220,7 @@ describe("the form of a stored incident template", () => {
     const { id } = await addTemplate(site.app);
     const path = `${templateScreen(id)}/delete`;
     const page = readHtml((await site.show(path)).text);
-    expect(page.texts("h1")).toEqual(["Delete “Database down”"]);
+    expect(page.texts("h1")).toEqual(["Delete “Database down”?"]);
     expect(site.templates()).toHaveLength(1);
     expect((await site.send(path, {})).headers.get("location")).toBe(TEMPLATE_LIST);
     expect(site.templates()).toEqual([]);

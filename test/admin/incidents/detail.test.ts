@@ -208,7 +208,7 @@ describe("deleting an incident", () => {
     const { id } = await site.open({ components: { [site.api]: "major_outage" } });
     const screen = incidentScreen(id);
     const confirmation = readHtml((await dashboard.show(`${screen}/delete`)).text);
-    expect(confirmation.texts("h1")).toEqual(["Delete “Errors”"]);
+    expect(confirmation.texts("h1")).toEqual(["Delete “Errors”?"]);
     expect(confirmation.texts(".dialog-body p").join(" ")).toContain(
       "The component statuses that it set end now",
     );

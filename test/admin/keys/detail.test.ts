@@ -130,7 +130,7 @@ describe("revoking a key", () => {
     for (let request = 0; request < 3; request++) await statusWith(app, value);
     await app.clock.advance(6_000);
     const page = readHtml((await app.call(`${path}/revoke`, { session })).text);
-    expect(page.texts("h1")).toEqual(["Revoke “Deploy bot”"]);
+    expect(page.texts("h1")).toEqual(["Revoke “Deploy bot”?"]);
     expect(page.texts(".dialog-body p").join(" ")).toContain(
       "Last 24 hours: 3 requests, no failures.",
     );

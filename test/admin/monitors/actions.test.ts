@@ -76,7 +76,7 @@ describe("the buttons of a monitor", () => {
     await dashboard.applyTransition(id, "down", app.clock.now());
     const before = dashboard.written();
     const confirmation = readHtml((await dashboard.open(`${home}/delete`)).text);
-    expect(confirmation.texts("h1")).toEqual(["Delete “Shop”"]);
+    expect(confirmation.texts("h1")).toEqual(["Delete “Shop”?"]);
     expect(dashboard.written()).toEqual(before);
     const answer = await dashboard.send(`${home}/delete`, {});
     expect(answer.headers.get("location")).toBe(MONITORS);

@@ -91,7 +91,7 @@ describe("selected monitors", () => {
     });
     expect(question.status).toBe(200);
     const page = readHtml(question.text);
-    expect(page.texts("h1")).toEqual(["Delete 12 monitors"]);
+    expect(page.texts("h1")).toEqual(["Delete 12 monitors?"]);
     expect(page.texts(".chosen li")).toEqual(ids.map((_, index) => `Shop <${index}>`));
     expect(page.attributes("form[method=post] .actions a", "href")).toEqual([
       `${MONITORS}${query}`,

@@ -72,7 +72,7 @@ describe("releasing an earlier slug", () => {
     const path = releaseOf(site, "acme");
     expect(screen.attributes("tbody a", "href")).toEqual([path]);
     const question = readHtml((await site.show(path)).text);
-    expect(question.texts("[data-dialog-body] h1")).toEqual(["Release “acme”"]);
+    expect(question.texts("[data-dialog-body] h1")).toEqual(["Release “acme”?"]);
     expect(question.attributes("[data-dialog-body] form", "action")).toEqual([path]);
     // Read before, so that what is kept in memory must be dropped.
     expect((await site.app.call("/status/acme")).status).toBe(308);
@@ -154,7 +154,7 @@ describe("a page's custom domains", () => {
     },
     {
       typed: Array.from({ length: 11 }, (_, n) => `h${n}.test`).join("\n"),
-      why: "Host names are more than 10.",
+      why: "Host names must be at most 10.",
     },
   ])(
     "invalid custom domains are redisplayed with an error, and nothing is written: $why",

@@ -16,7 +16,7 @@ describe("deleting a page", () => {
     await using site = await createPageDashboard();
     const path = deletionOf(site);
     const question = readHtml((await site.show(path)).text);
-    expect(question.texts("[data-dialog-body] h1")).toEqual(["Delete “Acme”"]);
+    expect(question.texts("[data-dialog-body] h1")).toEqual(["Delete “Acme”?"]);
     expect(question.texts(".danger")).toEqual(["Delete page"]);
     const form = await openForm(site.app, path, site.admin);
     const answer = await site.send(path, { form, slug: " acme " });

@@ -121,7 +121,7 @@ describe("a page's logo", () => {
     for (const answer of answers) {
       expect(answer.status).toBe(422);
       expect(fieldErrorsOn(answer.text)).toEqual({
-        logo: "Logo is empty: select a file, then upload it.",
+        logo: "Select a file, then upload it.",
       });
     }
     expect(site.state()).toEqual(before);

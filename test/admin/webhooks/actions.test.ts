@@ -128,7 +128,7 @@ describe("disabling, enabling and deleting a webhook", () => {
     const { session } = dashboard;
     const confirmationOf = async (what: string) =>
       readHtml((await dashboard.open(pathOf(id, `/${what}`))).text).texts("h1");
-    expect(await confirmationOf("disable")).toEqual(["Disable “Relay”"]);
+    expect(await confirmationOf("disable")).toEqual(["Disable “Relay”?"]);
     expect(dashboard.rows()[0]?.enabled).toBe(true);
     const disabled = await dashboard.send(pathOf(id, "/disable"));
     expect(await outcomeOf(dashboard, disabled, session)).toEqual({
@@ -142,7 +142,7 @@ describe("disabling, enabling and deleting a webhook", () => {
       "The webhook was enabled.",
     );
     expect(dashboard.rows()[0]?.enabled).toBe(true);
-    expect(await confirmationOf("delete")).toEqual(["Delete “Relay”"]);
+    expect(await confirmationOf("delete")).toEqual(["Delete “Relay”?"]);
     expect(dashboard.rows()).toHaveLength(1);
     const deleted = await dashboard.send(pathOf(id, "/delete"));
     expect(await outcomeOf(dashboard, deleted, session)).toEqual({
