@@ -1,6 +1,5 @@
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
-import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Log } from "../kernel/log";
 import { walOf } from "./database-files";
 import { isExclusive, pragma } from "./open";
@@ -28,7 +27,7 @@ export function connect(
   log: Log,
   onStatementError: (error: unknown) => void,
 ): Connection {
-  const statements = new StatementCache(drizzle(sqlite) as never, onStatementError);
+  const statements = new StatementCache(sqlite, onStatementError);
   const version = sqlite.prepare<{ data_version: number }, []>("PRAGMA data_version");
   const userVersion = Number(pragma(sqlite, "user_version"));
   const isInMemory = sqlite.filename === ":memory:";

@@ -1,14 +1,17 @@
 import type { Database, SQLQueryBindings, Statement } from "bun:sqlite";
 import { Column, type DriverValueEncoder, is, Param, Placeholder, sql } from "drizzle-orm";
-import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
+import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 
-export type Orm = BunSQLiteDatabase<Record<string, never>> & { readonly $client: Database };
+export type Orm = BunSQLiteDatabase<Record<string, never>>;
 
-/** Declaration of a query: built by Drizzle once per database, with constant text. */
+/** Builder of all statements. It has no database, since their texts are the same for each. */
+const orm: Orm = drizzle({ client: { prepare: () => undefined } as never });
+
+/** Declaration of a query: built by Drizzle once per process, with constant text. */
 type Build<Params> = (orm: Orm, $: Params) => { prepare(): PreparedStatement };
 
 export interface PreparedStatement {
-  getQuery(): { params: unknown[] };
+  getQuery(): { sql: string; params: unknown[] };
   get(params?: Record<string, unknown>): unknown;
   all(params?: Record<string, unknown>): unknown;
   values(params?: Record<string, unknown>): unknown[][];
@@ -36,21 +39,25 @@ export class StatementCache {
   written = 0;
   /** Called with every error of a statement. */
   readonly onStatementError: (error: unknown) => void;
-  readonly #orm: Orm;
+  readonly #sqlite: Database;
   readonly #queries = new Map<unknown, PreparedStatement>();
   readonly #changes = new Map<unknown, PreparedChange>();
 
-  constructor(orm: Orm, onStatementError: (error: unknown) => void) {
-    this.#orm = orm;
+  constructor(sqlite: Database, onStatementError: (error: unknown) => void) {
+    this.#sqlite = sqlite;
     this.onStatementError = onStatementError;
   }
 
   prepared<Params>(build: Build<Params>): PreparedStatement {
     const cached = this.#queries.get(build);
     if (cached) return cached;
-    const query = build(this.#orm, placeholders as Params).prepare();
-    keepNulls(query.getQuery().params);
-    const made = withPlainRows(query);
+    const query = builtQuery(build);
+    const statement = this.#sqlite.prepare(query.getQuery().sql);
+    // A copy, which differs from the built query only in its statement.
+    const copy = Object.assign(Object.create(Object.getPrototypeOf(query)), query, {
+      stmt: statement,
+    });
+    const made = withPlainRows(copy as PreparedStatement);
     this.#queries.set(build, made);
     return made;
   }
@@ -58,11 +65,32 @@ export class StatementCache {
   preparedChange<Params>(build: BuildChange<Params>): PreparedChange {
     const cached = this.#changes.get(build);
     if (cached) return cached;
-    const query = build(this.#orm, placeholders as Params).toSQL();
-    const made = { ...query, statement: this.#orm.$client.prepare(query.sql) };
+    const query = builtChange(build);
+    const made = { ...query, statement: this.#sqlite.prepare(query.sql) };
     this.#changes.set(build, made);
     return made;
   }
+}
+
+/** Statements as Drizzle built them, by their declaration. */
+const builtQueries = new WeakMap<object, PreparedStatement>();
+const builtChanges = new WeakMap<object, ChangeQuery>();
+
+function builtQuery<Params>(build: Build<Params>): PreparedStatement {
+  const known = builtQueries.get(build);
+  if (known) return known;
+  const query = build(orm, placeholders as Params).prepare();
+  keepNulls(query.getQuery().params);
+  builtQueries.set(build, query);
+  return query;
+}
+
+function builtChange<Params>(build: BuildChange<Params>): ChangeQuery {
+  const known = builtChanges.get(build);
+  if (known) return known;
+  const query = build(orm, placeholders as Params).toSQL();
+  builtChanges.set(build, query);
+  return query;
 }
 
 /** Has Drizzle's placeholder of that name as every property. */
