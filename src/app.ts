@@ -144,9 +144,8 @@ export function createApp(
       backups,
       routes,
     };
-    const created = createDashboard({ ...shared, passwords });
-    const dashboard = createElysia(requestContexts).use(created.routes);
-    answerRefusedForm = created.answerRefusedForm;
+    const dashboard = createElysia(requestContexts);
+    answerRefusedForm = createDashboard(dashboard, { ...shared, passwords });
     routes.add(dashboard.routes, dashboard.fetch);
   });
   metrics.add(

@@ -1,3 +1,4 @@
+import type { AnyElysia } from "elysia";
 import type { AppContext } from "../context";
 import { createLoginThrottle, type Passwords, type Sessions } from "../features/auth";
 import type { Backups } from "../features/backups";
@@ -10,7 +11,7 @@ import { createRenderer } from "./render";
 import { shareRead } from "./shared-read";
 import { readSideState } from "./side-state";
 import { createReveals } from "./reveals";
-import { adminRoutes } from "./routes";
+import { addAdminRoutes } from "./routes";
 import { createWriteAs, createWriteOnceAs } from "./write-as";
 
 /** Dependencies that the dashboard shares with the rest of the application. */
@@ -27,8 +28,8 @@ interface DashboardDependencies {
   routes: RouteTable;
 }
 
-/** Creates the dashboard's routes and their dependencies, and its answer to a refused form. */
-export function createDashboard(dashboardDeps: DashboardDependencies) {
+/** Adds the dashboard's routes to `elysia`, and returns its answer to a refused form. */
+export function createDashboard(elysia: AnyElysia, dashboardDeps: DashboardDependencies) {
   const { ctx, addresses, ...shared } = dashboardDeps;
   const flashes = createFlashes();
   const writeAs = createWriteAs(ctx);
@@ -49,5 +50,6 @@ export function createDashboard(dashboardDeps: DashboardDependencies) {
       readSide: shareRead(ctx.db, (now) => readSideState(ctx.db, now)),
     }),
   };
-  return { routes: adminRoutes(deps), answerRefusedForm: signInPages.answerRefusedForm };
+  addAdminRoutes(elysia, deps);
+  return signInPages.answerRefusedForm;
 }

@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+import type { AnyElysia } from "elysia";
 import { seeOther, session } from "../http";
 import { accountAdminRoutes } from "./account/routes";
 import { activityAdminRoutes } from "./activity/routes";
@@ -22,11 +22,11 @@ import { userAdminRoutes } from "./users/routes";
 import { webhookAdminRoutes } from "./webhooks/routes";
 
 /**
- * Routes of all screens below `/admin`. Each route declares its required role. `/admin/` and
+ * Adds the routes of all screens below `/admin`. Each route declares its required role. `/admin/` and
  * `/admin/settings` redirect, since people reach them by shortening another path.
  */
-export function adminRoutes(deps: AdminDependencies) {
-  return new Elysia()
+export function addAdminRoutes(elysia: AnyElysia, deps: AdminDependencies): void {
+  elysia
     .use(signInAdminRoutes(deps))
     .use(oneTimeLinkAdminRoutes(deps))
     .use(overviewAdminRoutes(deps))
