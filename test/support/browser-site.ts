@@ -47,11 +47,13 @@ export function missingBrowser(): string | undefined {
 }
 
 /**
- * Features of Chromium that are turned off. The first two load the suggestions of the address bar
- * in two documents per window, which takes longer than most pages. The others are those that
- * Playwright turns off, since this list replaces its own.
+ * Features of Chromium that are turned off. The first starts a process for the next site of each
+ * window, which no test opens. The next two load the suggestions of the address bar in two documents
+ * per window, which takes longer than most pages. The others are those that Playwright turns off,
+ * since this list replaces its own.
  */
 const DISABLED_FEATURES = [
+  "SpareRendererForSitePerProcess",
   "WebUIOmniboxPopup",
   "WebUIOmniboxAimPopup",
   "AimEnabled",
