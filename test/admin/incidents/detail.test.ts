@@ -40,9 +40,7 @@ describe("the screen of an incident", () => {
     await site.app.clock.advance(30 * MINUTE);
     await site.update(id, { display_at: "2026-03-10T12:10:00Z" });
     const page = readHtml((await dashboard.show(incidentScreen(id))).text);
-    expect(page.attributes(".timeline-by time", "datetime")).toEqual([
-      "2026-03-10T12:30:00.000Z",
-    ]);
+    expect(page.attributes(".timeline-by time", "datetime")).toEqual(["2026-03-10T12:30:00.000Z"]);
   });
 
   test("the screen of an incident shows its facts and a link to its public page", async () => {
