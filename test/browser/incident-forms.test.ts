@@ -13,7 +13,12 @@ describeInBrowser("the forms of an incident", (site) => {
     const session = await app.signedIn("editor");
     const { page } = await visit(`/admin/incidents/${id}`, { session });
     const message = page.getByRole("textbox", { name: "Message" });
-    const start = (name: string) => page.getByRole("button", { name, exact: true }).click();
+    const menu = page.getByText("Start from a template");
+    const start = async (name: string) => {
+      await menu.click();
+      await page.getByRole("button", { name, exact: true }).click();
+      expect(await page.locator(".template-menu[open]").count()).toBe(0);
+    };
     await start("Fix in place");
     expect(await message.inputValue()).toStartWith("A fix is in place.");
     await start("Resolved");
@@ -57,7 +62,7 @@ describeInBrowser("the forms of an incident", (site) => {
     const { id } = await withIncident(app);
     const session = await app.signedIn("editor");
     const { page } = await visit(`/admin/incidents/${id}`, { session });
-    await page.getByRole("textbox", { name: "Message" }).focus();
+    await page.getByRole("radio", { name: "Identified" }).focus();
     const press = async (key: string, until: string) => {
       for (let tries = 0; tries < 12; tries++) {
         await page.keyboard.press(key);
@@ -65,11 +70,9 @@ describeInBrowser("the forms of an incident", (site) => {
       }
       throw new Error(`the focus never came to ${until}`);
     };
-    await page.keyboard.type("Nearly there.");
-    await press("Tab", "[type=radio]");
     await page.keyboard.press("ArrowRight");
-    await press("Tab", "summary");
-    await page.keyboard.press("Enter");
+    await press("Tab", "textarea");
+    await page.keyboard.type("Nearly there.");
     await press("Tab", "select");
     await page.keyboard.type("Partial");
     await press("Tab", "button.primary");

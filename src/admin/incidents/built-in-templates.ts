@@ -37,6 +37,9 @@ export const REPORT_TEMPLATES: readonly BuiltInTemplate[] = [
   },
 ];
 
+/** Message of the update that resolves an incident. */
+export const RESOLVED_TEXT = "This incident is resolved. Everything works as usual again.";
+
 /** Templates for further updates. */
 export const UPDATE_TEMPLATES: readonly BuiltInTemplate[] = [
   {
@@ -55,6 +58,6 @@ export const UPDATE_TEMPLATES: readonly BuiltInTemplate[] = [
     id: "resolved",
     label: "Resolved",
     status: "resolved",
-    body: "This incident is resolved. Everything works as usual again.",
+    body: RESOLVED_TEXT,
   },
 ];

@@ -4,9 +4,9 @@ import { notifyLabel } from "../timeline/notified";
 import { UpdateForm } from "../timeline/update-form";
 import { Elapsed, Links } from "../overview/parts";
 import { monitorPath } from "../paths";
-import { UPDATE_TEMPLATES } from "./built-in-templates";
+import { RESOLVED_TEXT, UPDATE_TEMPLATES } from "./built-in-templates";
 import { UPDATE_FIELDS, type UPDATE_FORM } from "./forms";
-import { pathsOfIncident } from "./incident-paths";
+import { pathsOfIncident, RESOLVE_INTENT } from "./incident-paths";
 import type { IncidentView } from "./incident-view";
 import { TemplateMenu } from "./template-buttons";
 import { fromBuiltIn } from "./templates";
@@ -46,9 +46,6 @@ export function NextUpdate({ state }: { state: UpdateState }) {
   );
 }
 
-/** Message of an incident that is resolved by one click. */
-const RESOLVED_TEXT = "This incident is resolved. Everything works as usual again.";
-
 /**
  * Says that all monitors that opened an incident are up again, and resolves it with one button. Renders
  * nothing for a draft, and while a monitor is not up.
@@ -84,6 +81,7 @@ export function Recovered(props: {
               values={{
                 form: token,
                 seen_status: incident.status,
+                intent: RESOLVE_INTENT,
                 status: "resolved",
                 body: RESOLVED_TEXT,
                 notify: "yes",

@@ -20,10 +20,11 @@ import { screenOperation } from "../screen-operation";
 import { deletedText } from "../screens/action-routes";
 import type { Area } from "../screens/area";
 import type { At } from "../screens/routes";
-import { UPDATE_TEMPLATES } from "./built-in-templates";
+import { RESOLVED_TEXT, UPDATE_TEMPLATES } from "./built-in-templates";
 import { DeleteIncident } from "./delete";
 import { IncidentDetail } from "./detail";
 import { UPDATE_FORM } from "./forms";
+import { RESOLVE_INTENT } from "./incident-paths";
 import { previewIncident, readIncidentView } from "./incident-view";
 import { fillInTemplate, fromBuiltIn } from "./templates";
 
@@ -58,7 +59,10 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
       const view = readIncidentView(ctx, ctx.db, at.params.id);
       // A link may propose the next status, such as that of the overview for a recovered monitor.
       const proposed = INCIDENT_STATUSES.find((status) => status === at.query["status"]);
-      const values = UPDATE_FORM.initial({ status: proposed ?? view.incident.status });
+      const values = UPDATE_FORM.initial({
+        status: proposed ?? view.incident.status,
+        body: proposed === "resolved" ? RESOLVED_TEXT : "",
+      });
       return detail(at, UPDATE_FORM.state(values, view, { form: newFormToken(ctx) }));
     },
     { role: "viewer" },
@@ -79,6 +83,9 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
     redisplay: (values, sent) => fillInTemplate(values, sent, UPDATE_OFFER),
     submit(tx, body, actor, { params, sent }, { incident }) {
       const seen = sent.text("seen_status");
+      if (sent.text("intent") === RESOLVE_INTENT && incident.status === "resolved") {
+        throw conflict("The incident was resolved meanwhile, so nothing was published.");
+      }
       if (seen !== "" && seen === body.status && seen !== incident.status) {
         throw conflict(
           `The incident became “${INCIDENT_WORDS[incident.status]}” while you were writing, so your update was not published. Your message is kept below, with the current status. Read the timeline, then submit the update again.`,

@@ -4,6 +4,9 @@ import { listPath } from "../timeline/list-frame";
 
 export const REPORT_PATH = `${INCIDENTS_PATH}/new`;
 
+/** Value of the input `intent` in the form that resolves an incident with one click. */
+export const RESOLVE_INTENT = "resolve";
+
 /** Maximum number of components that the address of the form names. */
 const PRESET_MAX = 20;
 
