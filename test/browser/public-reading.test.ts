@@ -108,6 +108,17 @@ describePublicDocuments("reading a status page in a browser", (site, documents) 
     expect(await page.getByRole("link", { name: "Atom" }).isVisible()).toBe(false);
     await page.locator(".group").evaluate((group) => group.removeAttribute("open"));
     expect(await page.locator(".group .component").first().isVisible()).toBe(true);
+    // A page may force its dark theme, which a printer has no use for.
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    await page.evaluate(() => (document.documentElement.dataset["theme"] = "dark"));
+    const grounds = await page.evaluate(() =>
+      ["body", "#banner", ".card", ".story"].map((selector) => {
+        const element = document.querySelector(selector) ?? document.body;
+        const { color, backgroundColor } = getComputedStyle(element);
+        return [color, backgroundColor.replace("rgba(0, 0, 0, 0)", "rgb(255, 255, 255)")].join();
+      }),
+    );
+    expect(new Set(grounds)).toEqual(new Set(["rgb(0, 0, 0),rgb(255, 255, 255)"]));
     await page.context().close();
   }, 60_000);
 

@@ -161,6 +161,38 @@ describe("the banner of the public page", () => {
   });
 });
 
+describe("the tone of the headline", () => {
+  test.each([
+    ["operational", "none", "ok"],
+    ["operational", "minor", "degraded"],
+    ["operational", "major", "partial"],
+    ["degraded_performance", "critical", "major"],
+    ["partial_outage", "minor", "partial"],
+    ["major_outage", "none", "major"],
+  ])(
+    "with a component that is %s and an open incident of impact %s the tone is %s",
+    async (status, impact, tone) => {
+      await using site = await createPublicSite();
+      const { app, ids, key } = site;
+      const path = `/api/v1/components/${ids["API"]}`;
+      await app.call(path, { method: "PATCH", key, json: { status } });
+      await site.open({ impact_override: impact });
+      const page = readHtml((await app.call("/status/acme")).text);
+      expect(page.attributes("#banner", "class")).toEqual([`banner t-${tone}`]);
+      expect(page.attributes(".ring", "class")).toEqual([`ring t-${tone}`, `ring t-${tone}`]);
+    },
+  );
+
+  test("an open incident that is too old to be listed counts", async () => {
+    await using site = await createPublicSite();
+    await site.open({ impact_override: "critical", started_at: `${TODAY}T01:00:00Z` });
+    for (let count = 0; count < 50; count += 1) await site.open();
+    const page = readHtml((await site.app.call("/status/acme")).text);
+    expect((await site.document()).incidents).toHaveLength(50);
+    expect(page.attributes("#banner", "class")).toEqual(["banner t-major"]);
+  });
+});
+
 describe("several open incidents on the public page", () => {
   test("the worst three are shown in full and ten as one line, and the others are counted", async () => {
     await using site = await createPublicSite();
