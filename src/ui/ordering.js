@@ -1,9 +1,7 @@
 // Changes the order of lists by drag, by keyboard, and by their buttons without a new page.
 
-/** Pause between two orders that are sent, since each counts against the session's rate limit. */
+/** Pause between two orders, since each counts against the session's rate limit. */
 const PAUSE_MS = 500;
-/** Number of bytes up to which browsers complete a request although the page was left. */
-const KEPT_ALIVE_MAX = 60_000;
 const EDGE = 72;
 const SCROLL_STEP = 8;
 
@@ -23,7 +21,7 @@ function begin(order) {
     status.classList.toggle("t-major", isWrong);
   }
 
-  /** Sends the current order. Changes made meanwhile are sent together afterwards. */
+  /** Sends the order. Changes made meanwhile are sent together afterwards. */
   async function save() {
     isChanged = true;
     if (isSaving) return;
@@ -49,8 +47,8 @@ function begin(order) {
 
   async function send() {
     const body = form();
-    // Leaving the page does not cancel the order that is under way.
-    const keepalive = body.toString().length < KEPT_ALIVE_MAX;
+    // Not cancelled by leaving the page, if short.
+    const keepalive = `${body}`.length < 60_000;
     try {
       return (await fetch(order.dataset.order, { method: "POST", body, keepalive })).ok;
     } catch {
@@ -87,7 +85,7 @@ function begin(order) {
       event.preventDefault();
       move(itemOf(button), button.dataset.orderMove, button);
     } else if (event.detail === 0 && event.target.closest("[data-order-handle]")) {
-      // Pressed by Enter or Space. A pointer moves the item instead.
+      // Pressed by Enter or Space.
       say(order.dataset.orderHint);
     }
   });
@@ -112,7 +110,7 @@ function begin(order) {
   say(order.dataset.orderHint);
 }
 
-/** Moves an item by one place, a row also into the next part. Returns false at the end of the list. */
+/** Moves an item by one place, a row also into the next part. Returns false at the end. */
 function step(order, item, direction) {
   const isUp = direction === "up";
   const next = neighbourOf(order, item, isUp);
@@ -196,7 +194,7 @@ function drag(order, handle, { pointerId }, dropped) {
   follow();
 }
 
-/** Puts the mark at the place of the item for this height of the window. */
+/** Puts the mark at the item's place for this height of the window. */
 function place(order, item, mark, y) {
   const { left, width } = order.getBoundingClientRect();
   const under = document.elementFromPoint(left + width / 2, y);

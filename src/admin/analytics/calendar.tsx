@@ -1,21 +1,10 @@
 import { METHODS } from "../../features/analytics";
-import type { HistoryEntry } from "../../features/status";
-import { IMPACT_TONES, STATUS_TONES, type Tone } from "../../domain/tone";
+import { STATUS_TONES } from "../../domain/tone";
 import { percent } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
-import { startOfDay, toIso } from "../../kernel/time";
-import { IMPACT_WORDS, INCIDENT_WORDS, lasting, MAINTENANCE_WORDS } from "../../public/words";
-import {
-  Chip,
-  DetailCard,
-  DetailRow,
-  EmptyState,
-  longDay,
-  Shape,
-  shortDay,
-  STATUS_WORDS,
-} from "../../ui";
-import { incidentPath, maintenancePath } from "../paths";
+import { startOfDay } from "../../kernel/time";
+import { DetailCard, EmptyState, Shape, STATUS_WORDS } from "../../ui";
+import { Entries, monthName, nameOf, pathOf, toneOf } from "./calendar-entries";
 import type { CalendarDay, CalendarView } from "./calendar-view";
 import { AnalyticsFrame } from "./frame";
 import { CALENDAR_PATH, selectionPath } from "./selection";
@@ -143,68 +132,6 @@ function DayCell({ day, isToday }: { day: CalendarDay; isToday: boolean }) {
   );
 }
 
-/** Incidents and maintenance that started in the month, newest first. */
-function Entries({ view }: { view: CalendarView }) {
-  const { entries, isTruncated, month, now } = view;
-  return (
-    <DetailCard
-      title="Incidents and maintenance"
-      liveId="calendar-entries"
-      count={entries.length === 0 ? undefined : `${entries.length}${isTruncated ? " newest" : ""}`}
-      isFlush
-    >
-      {entries.length === 0 ? (
-        <p class="muted detail-body">
-          No incident or maintenance started in {monthName(month.name)}.
-        </p>
-      ) : (
-        <ul>
-          {entries.map((entry) => (
-            <DetailRow
-              key={pathOf(entry)}
-              shape={<Shape tone={toneOf(entry)} />}
-              href={pathOf(entry)}
-              title={nameOf(entry)}
-              note={noteOf(entry, now)}
-              end={
-                <Chip tone={toneOf(entry)}>
-                  {entry.subject.kind === "incident"
-                    ? IMPACT_WORDS[entry.subject.incident.impact]
-                    : "Maintenance"}
-                </Chip>
-              }
-            />
-          ))}
-        </ul>
-      )}
-    </DetailCard>
-  );
-}
-
-/** Returns day, state and duration of an entry: "13 Nov 2026 · Resolved · 21 min". */
-function noteOf({ from, to, subject }: HistoryEntry, now: number): string {
-  const state =
-    subject.kind === "incident"
-      ? INCIDENT_WORDS[subject.incident.status]
-      : MAINTENANCE_WORDS[subject.maintenance.status];
-  const length = lasting(toIso(from), toIso(to ?? now));
-  return `${shortDay(toIso(from))} · ${state} · ${length}${to === null ? " so far" : ""}`;
-}
-
-function nameOf({ subject }: HistoryEntry): string {
-  return subject.kind === "incident" ? subject.incident.name : subject.maintenance.name;
-}
-
-function pathOf({ subject }: HistoryEntry): string {
-  return subject.kind === "incident"
-    ? incidentPath(subject.incident.id)
-    : maintenancePath(subject.maintenance.id);
-}
-
-function toneOf({ subject }: HistoryEntry): Tone {
-  return subject.kind === "incident" ? IMPACT_TONES[subject.incident.impact] : "maint";
-}
-
 /** Divides the days of a month into weeks from Monday to Sunday, with undefined for days of other months. */
 function weeksOf(days: readonly CalendarDay[]): (CalendarDay | undefined)[][] {
   const first = days[0] ? (new Date(days[0].at).getUTCDay() + 6) % 7 : 0;
@@ -212,9 +139,4 @@ function weeksOf(days: readonly CalendarDay[]): (CalendarDay | undefined)[][] {
   return Array.from({ length: Math.ceil(cells.length / 7) }, (_, week) =>
     Array.from({ length: 7 }, (_day, index) => cells[week * 7 + index]),
   );
-}
-
-/** Returns the month of a name (`YYYY-MM`) as text: "November 2026". */
-function monthName(name: string): string {
-  return longDay(`${name}-01`).slice(2);
 }

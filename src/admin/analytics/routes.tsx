@@ -28,7 +28,8 @@ import {
   selectionPath,
 } from "./selection";
 import { Uptime } from "./uptime";
-import { readUptime, readUptimeCsv } from "./uptime-view";
+import { readUptimeCsv } from "./uptime-csv";
+import { readUptime } from "./uptime-view";
 
 /** `/admin/analytics`: figures, readable by every role. */
 export function analyticsAdminRoutes({ ctx, requestContexts, render }: AdminDependencies) {

@@ -1,24 +1,22 @@
 import type { Reader } from "../../db";
 import {
-  answerToCsv,
   type ComponentOnPage,
   LINES_MAX,
   listComponents,
   listUnattachedMonitors,
-  METHODS,
   type Period,
   readPeriod,
   sumOfFolded,
   uptimeByComponent,
   uptimeByMonitor,
   type UptimeFigures,
-  UptimeLine,
+  type UptimeLine,
   uptimeTogether,
 } from "../../features/analytics";
 import { listComponentsOfPage, uptimeOfDays } from "../../features/components";
 import { listMonitorsOfPage } from "../../features/monitors";
 import type { PageRow } from "../../features/pages";
-import { DAY_MS, toIso } from "../../kernel/time";
+import { DAY_MS } from "../../kernel/time";
 import { drawDays } from "../../public/component-row";
 import type { StatusDay, UptimePoint } from "../../ui";
 import { periodInput, type Selection } from "./selection";
@@ -26,7 +24,7 @@ import { periodInput, type Selection } from "./selection";
 /** Monitors shown at most. The API returns the others. */
 export const MONITORS_MAX = 500;
 /** Components of all pages that are read at most. */
-const COMPONENTS_MAX = 10_000;
+export const COMPONENTS_MAX = 10_000;
 /** Longest period whose days are drawn for each component. */
 const BARS_MAX_DAYS = 92;
 /** Days of all components of a page together that are drawn at most: a year of 100 components. */
@@ -186,41 +184,7 @@ async function readPages(
   });
 }
 
-function onPage({ component: row, pageSlug }: ReturnType<typeof listComponents>[number]) {
+/** Returns a component with the slug of its page. */
+export function onPage({ component: row, pageSlug }: ReturnType<typeof listComponents>[number]) {
   return { row, pageSlug } satisfies ComponentOnPage;
-}
-
-/**
- * Returns the uptime as CSV: components by page, then their monitors and, without a selected page, the
- * monitors without components, each with its calculation method.
- */
-export async function readUptimeCsv(
-  reader: Reader,
-  { page, pages, span }: Selection,
-  now: number,
-): Promise<string> {
-  const period = readPeriod(periodInput(span, now), now);
-  const components = page
-    ? listComponentsOfPage(reader, { pageId: page.id }).map((row) => ({
-        row,
-        pageSlug: page.slug,
-      }))
-    : listComponents(reader, { limit: COMPONENTS_MAX }).map(onPage);
-  const shown = page ? [page] : pages;
-  const attached = shown.flatMap(({ id }) => listMonitorsOfPage(reader, { pageId: id }));
-  const unattached =
-    page && pages.length > 1 ? [] : listUnattachedMonitors(reader, { limit: COMPONENTS_MAX });
-  const monitors = new Map([...attached, ...unattached].map((each) => [each.id, each]));
-  const head = { from: toIso(period.from), to: toIso(period.to), interval: null };
-  const ofComponents = answerToCsv(UptimeLine, {
-    ...head,
-    method: METHODS.uptimeOfComponents,
-    data: [...(await uptimeByComponent(reader, components, period)).lines],
-  });
-  const ofMonitors = answerToCsv(UptimeLine, {
-    ...head,
-    method: METHODS.uptimeOfMonitors,
-    data: await uptimeByMonitor(reader, [...monitors.values()], period),
-  });
-  return ofComponents + ofMonitors.slice(ofMonitors.indexOf("\n") + 1);
 }
