@@ -23,6 +23,11 @@ describeScreens("analytics", (tour) => {
     await page.keyboard.press("Home");
     expect(await note()).toBe("9 Feb 2026: 100 %");
     expect(await chart.locator('[data-day][tabindex="0"]').count()).toBe(1);
+    const matrix = page.locator("[data-days]:has(> .uptime-matrix)");
+    await matrix.locator('[data-day][tabindex="0"]').first().focus();
+    expect(await matrix.locator("[data-day-note]").textContent()).toStartWith(
+      "10 March 2026: Major outage (1 h major outage",
+    );
   }, 60_000);
 
   test.each([

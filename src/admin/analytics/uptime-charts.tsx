@@ -68,27 +68,30 @@ function Matrix({ uptime, isUntilToday }: { uptime: PageUptime; isUntilToday: bo
       liveId={`uptime-days-${page.id}`}
       end={<span class="muted">One bar a day, in the colour of its worst status</span>}
     >
-      <ul class="uptime-matrix">
-        {rows.map(({ line: { id, name, uptime: share } }) => (
-          <li key={id}>
-            <a href={componentPath(id)} title={name}>
-              {name}
-            </a>
-            <DayChart
-              label={`${name}, day by day`}
-              runs={runsOf(daysOf(id))}
-              minDays={points.length}
-            />
-            <span>{percent(share, 2)}</span>
-          </li>
-        ))}
-      </ul>
-      <p class="uptime-matrix-axis" aria-hidden="true">
-        <span>
-          <span>{dayOf(points[0])}</span>
-          <span>{isUntilToday ? "Today" : dayOf(points.at(-1))}</span>
-        </span>
-      </p>
+      <div data-days>
+        <ul class="uptime-matrix">
+          {rows.map(({ line: { id, name, uptime: share } }) => (
+            <li key={id}>
+              <a href={componentPath(id)} title={name}>
+                {name}
+              </a>
+              <DayChart
+                label={`${name}, day by day`}
+                runs={runsOf(daysOf(id))}
+                minDays={points.length}
+              />
+              <span>{percent(share, 2)}</span>
+            </li>
+          ))}
+        </ul>
+        <p class="uptime-matrix-axis" aria-hidden="true">
+          <span>
+            <span>{dayOf(points[0])}</span>
+            <span data-day-note />
+            <span>{isUntilToday ? "Today" : dayOf(points.at(-1))}</span>
+          </span>
+        </p>
+      </div>
       {others > 0 ? (
         <p class="muted">The table below has {plural(others, "more component")}.</p>
       ) : null}
