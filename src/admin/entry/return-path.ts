@@ -22,18 +22,22 @@ export function safeReturnPath(path: string | null | undefined): string {
  * Returns the path to open after signing in again, for a form that was posted to `path`: the screen that held
  * the form if the browser names it, else the screen at `path`, else the overview.
  */
-export function returnPathOf(request: Request, path: string, routes: RouteTable): string {
+export function returnPathOf(
+  request: Request,
+  path: string,
+  { routes, baseUrl }: { routes: RouteTable; baseUrl: string },
+): string {
   const isScreen = (candidate: string) =>
     routes.match("GET", candidate.split("?", 1)[0] ?? "").route?.operation.tag === "Dashboard";
   return safeReturnPath(
-    [refererPath(request), path].find((at) => at !== undefined && isScreen(at)),
+    [refererPath(request, baseUrl), path].find((at) => at !== undefined && isScreen(at)),
   );
 }
 
-/** Returns path and query of the page that sent a request, if it is of the same host. */
-function refererPath({ headers, url }: Request): string | undefined {
+/** Returns path and query of the page that sent a request, if it is of the same host or the public address. */
+function refererPath({ headers, url }: Request, baseUrl: string): string | undefined {
   const referer = headers.get("referer");
   if (referer === null || !URL.canParse(referer) || !URL.canParse(url)) return undefined;
   const { host, pathname, search } = new URL(referer);
-  return host === new URL(url).host ? pathname + search : undefined;
+  return [url, baseUrl].some((own) => new URL(own).host === host) ? pathname + search : undefined;
 }

@@ -68,7 +68,7 @@ export function createSignInPages(
       const path = request.url.replace(/^[a-z]+:\/\/[^/]*/i, "");
       const kept = keptFormOf(context, path);
       const refused = kept ? "kept" : route?.operation.keepsTyped ? "too large" : "button";
-      const next = returnPathOf(request, path, routes);
+      const next = returnPathOf(request, path, { routes, baseUrl: ctx.baseUrl });
       const shown = { email: "", next, refused, ...(kept ? { kept } : {}) } as const;
       return sendHtml(request, renderSignIn(propsFor(request, shown)), {
         status: failure.status,

@@ -22,12 +22,13 @@ import type { StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { KEYS_PATH, keyPath } from "../paths";
 import { KEY_EDIT_FORM } from "./forms";
-import { KeyEnd, LastUsed, ScopeChips, UsageSentence } from "./parts";
+import { Creator, type CreatorLinks, KeyEnd, LastUsed, ScopeChips, UsageSentence } from "./parts";
 
 interface KeyDetailProps {
   listing: KeyListing;
   usage: KeyUsageSummary;
   edit: StateOf<typeof KEY_EDIT_FORM>;
+  links: CreatorLinks;
   now: number;
 }
 
@@ -41,7 +42,7 @@ const VALUE_COLUMNS = [
 ];
 
 /** One API key: scopes, usage, values and settings. */
-export function KeyDetail({ listing, usage, edit, now }: KeyDetailProps) {
+export function KeyDetail({ listing, usage, edit, links, now }: KeyDetailProps) {
   const isLive = listing.state === "live";
   return (
     <>
@@ -63,7 +64,8 @@ export function KeyDetail({ listing, usage, edit, now }: KeyDetailProps) {
               label: "Created",
               value: (
                 <>
-                  <RelativeTime at={listing.created_at} now={now} /> by {listing.created_by.label}
+                  <RelativeTime at={listing.created_at} now={now} /> by{" "}
+                  <Creator of={listing} links={links} />
                 </>
               ),
             },

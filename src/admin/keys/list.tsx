@@ -23,7 +23,7 @@ import {
 } from "../../ui";
 import { KEYS_PATH, keyPath } from "../paths";
 import { NoMatch, NoOlder } from "../timeline/list-frame";
-import { KeyEnd, LastUsed, ScopeChips } from "./parts";
+import { Creator, type CreatorLinks, KeyEnd, LastUsed, ScopeChips } from "./parts";
 
 interface KeyListProps {
   keys: readonly KeyListing[];
@@ -36,6 +36,7 @@ interface KeyListProps {
    */
   nextBefore: string | null;
   isContinued: boolean;
+  links: CreatorLinks;
   /** Unix ms. */
   now: number;
 }
@@ -98,7 +99,7 @@ export function KeyList(props: KeyListProps) {
         {keys.length > 0 ? (
           <Table columns={COLUMNS} caption="API keys" isInCard>
             {keys.map((key) => (
-              <KeyRow key={key.id} listing={key} now={now} />
+              <KeyRow key={key.id} listing={key} links={props.links} now={now} />
             ))}
           </Table>
         ) : props.isContinued ? (
@@ -126,7 +127,13 @@ function CreateLink() {
   );
 }
 
-function KeyRow({ listing, now }: { listing: KeyListing; now: number }) {
+interface KeyRowProps {
+  listing: KeyListing;
+  links: CreatorLinks;
+  now: number;
+}
+
+function KeyRow({ listing, links, now }: KeyRowProps) {
   const { state } = listing;
   return (
     <Row isOver={state !== "live"}>
@@ -153,7 +160,9 @@ function KeyRow({ listing, now }: { listing: KeyListing; now: number }) {
         {listing.old_value ? <OldValue old={listing.old_value} now={now} /> : null}
       </Cell>
       <Cell label="Created by">
-        <OneLine>{listing.created_by.label}</OneLine>
+        <OneLine>
+          <Creator of={listing} links={links} />
+        </OneLine>
         <CellNote>
           <RelativeTime at={listing.created_at} now={now} />
         </CellNote>

@@ -20,6 +20,16 @@ export function ScopeChips({ scopes }: { scopes: readonly string[] }) {
   );
 }
 
+/** Paths of the screens of users and keys that the reader may open, by id. */
+export type CreatorLinks = ReadonlyMap<string, string>;
+
+/** Name of the user, key or program that created a key, linked if there is a screen. */
+export function Creator({ of: key, links }: { of: KeyListing; links: CreatorLinks }) {
+  const { id, label } = key.created_by;
+  const href = id === null ? undefined : links.get(id);
+  return href === undefined ? <>{label}</> : <a href={href}>{label}</a>;
+}
+
 /** Expiry or revocation of a key, as text. Highlighted if the key expires soon. */
 export function KeyEnd({ of: key, now }: { of: KeyListing; now: number }) {
   const { revoked_at, expires_at } = key;

@@ -16,10 +16,12 @@ import {
   updateKey,
   usageOfKey,
 } from "../../features/keys";
+import { sessionOf } from "../../http";
+import { linksOf } from "../activity/target-links";
 import type { AdminDependencies } from "../dependencies";
 import type { StateOf } from "../forms/form";
 import { KEYS_PATH, keyPath } from "../paths";
-import type { Screen } from "../render";
+import type { Screen, ScreenRequest } from "../render";
 import type { Reveal } from "../reveals";
 import { createArea } from "../screens/area";
 import { ShowInstead } from "../screens/routes";
@@ -50,9 +52,20 @@ export function keyAdminRoutes(deps: AdminDependencies) {
     return listing;
   }
 
-  function detail(listing: KeyListing, edit: StateOf<typeof KEY_EDIT_FORM>): Screen {
+  /** Returns the paths of the creators of keys whose screens the reader may open. */
+  function creatorLinks({ requestContext }: ScreenRequest, keys: readonly KeyListing[]) {
+    const ids = keys.flatMap(({ created_by: { id } }) => (id === null ? [] : [id]));
+    return linksOf(ctx.db, ids, sessionOf(requestContext).user.role);
+  }
+
+  function detail(
+    at: ScreenRequest,
+    listing: KeyListing,
+    edit: StateOf<typeof KEY_EDIT_FORM>,
+  ): Screen {
     const now = ctx.clock.now();
-    const page = { listing, edit, usage: usageOfKey(ctx.db, listing.id, now), now };
+    const usage = usageOfKey(ctx.db, listing.id, now);
+    const page = { listing, edit, usage, links: creatorLinks(at, [listing]), now };
     return { title: listing.name, children: <KeyDetail {...page} /> };
   }
 
@@ -71,7 +84,8 @@ export function keyAdminRoutes(deps: AdminDependencies) {
     return { title, isSecret: true, children: <RevealedValue {...page} /> };
   }
 
-  area.screen("", "List API keys", ({ query }) => {
+  area.screen("", "List API keys", (at) => {
+    const { query } = at;
     const now = ctx.clock.now();
     const search = (query["q"] ?? "").trim();
     const filter = readFilter(query["show"]);
@@ -81,7 +95,9 @@ export function keyAdminRoutes(deps: AdminDependencies) {
     const list = { keys, counts: countKeys(ctx.db, now), search, filter, nextBefore, now };
     return {
       title: "API Keys",
-      children: <KeyList {...list} isContinued={before !== undefined} />,
+      children: (
+        <KeyList {...list} links={creatorLinks(at, keys)} isContinued={before !== undefined} />
+      ),
     };
   });
 
@@ -108,7 +124,7 @@ export function keyAdminRoutes(deps: AdminDependencies) {
       const resource = getKey(reader, params.id);
       return { resource, version: resource.version, context: undefined };
     },
-    show: (state, { params }) => detail(listingOf(params.id), state),
+    show: (state, at) => detail(at, listingOf(at.params.id), state),
     update(tx, changes, actor, { params }) {
       updateKey(ctx, tx, params.id, changes, actor);
     },

@@ -20,7 +20,7 @@ function changesOf(app: TestApp): string[] {
 describe("an action whose session has ended", () => {
   test.each([
     { referer: "http://status.test/admin/monitors?state=down", next: "/admin/monitors?state=down" },
-    { referer: "http://evil.example/admin/users", next: "/admin" },
+    { referer: "http://evil.example/admin/monitors", next: "/admin" },
     { referer: "http://status.test/admin/nowhere", next: "/admin" },
     { referer: "http://status.test/admin/sign-in", next: "/admin" },
     { referer: "http://status.test/status/shop", next: "/admin" },
@@ -34,6 +34,17 @@ describe("an action whose session has ended", () => {
     expect(readHtml(answer.text).texts(".notice .strong")).toContain("Your session has ended");
     const { headers: back } = await signInOn(app, answer, EMAIL);
     expect(back.get("location")).toBe(next);
+  });
+
+  test("a button leads back behind a proxy that replaces the Host header", async () => {
+    await using app = await createTestApp();
+    await userWithPassword(app, EMAIL);
+    const headers = { ...HTML, referer: "https://status.test/admin/monitors" };
+    const sent = { form: {}, headers, host: "internal:8080" };
+    const answer = await app.call("/admin/monitors/mon_1/pause", sent);
+    expect(answer.status).toBe(401);
+    const { headers: back } = await signInOn(app, answer, EMAIL);
+    expect(back.get("location")).toBe("/admin/monitors");
   });
 
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createTestApp, type TestApp } from "../../support/app";
-import { KEYS, makeKey, NEW_KEY } from "../../support/dashboard";
+import { KEYS, keysOf, makeKey, NEW_KEY, USERS } from "../../support/dashboard";
 import { readHtml, typedIn } from "../../support/html";
 
 const DAY = 24 * 60 * 60 * 1_000;
@@ -157,6 +157,24 @@ describe("searching the list of keys", () => {
       expect(list.page.attributes(".empty a", "href")).toEqual([KEYS]);
     }
     expect((await openList(app, session)).names).toEqual(["Other"]);
+  });
+});
+
+describe("the creator of a key", () => {
+  test("the creator is a link for owners, who may open users, and plain text for admins", async () => {
+    await using app = await createTestApp();
+    const owner = await app.signedIn("owner");
+    const { id } = await makeKey(app, owner);
+    const creator = keysOf(app)[0]?.createdById;
+    const linksOf = async (session: string, path: string) =>
+      readHtml((await app.call(path, { session })).text)
+        .attributes("main a", "href")
+        .filter((href) => href.startsWith(USERS));
+    const admin = await app.signedIn("admin");
+    for (const path of [KEYS, `${KEYS}/${id}`]) {
+      expect(await linksOf(owner, path)).toEqual([`${USERS}/${creator}`]);
+      expect(await linksOf(admin, path)).toEqual([]);
+    }
   });
 });
 
