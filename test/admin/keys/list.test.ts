@@ -165,7 +165,7 @@ describe("the creator of a key", () => {
     await using app = await createTestApp();
     const owner = await app.signedIn("owner");
     const { id } = await makeKey(app, owner);
-    const creator = keysOf(app)[0]?.createdById;
+    const creator = keysOf(app)[0]?.created_by.id;
     const linksOf = async (session: string, path: string) =>
       readHtml((await app.call(path, { session })).text)
         .attributes("main a", "href")
