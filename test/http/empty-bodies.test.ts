@@ -4,6 +4,7 @@ import { createMaintenanceSite } from "../support/maintenance-site";
 import { createMonitorApi } from "../support/monitor-api";
 import { streamOf } from "../support/streamed-body";
 import { createWebhookSite } from "../support/webhook-site";
+import { shareSite } from "../support/shared-site";
 
 const JSON_TYPE = { "content-type": "application/json" };
 const CHUNKED = { "transfer-encoding": "chunked" };
@@ -39,7 +40,7 @@ const REFUSED: [what: string, options: () => CallOptions, code: string][] = [
   ],
 ];
 
-/** Each verb without a body, on something that it can be done to. */
+/** Each verb without a body, on a new object that it can be done to. */
 const VERBS: Record<
   string,
   () => Promise<{
@@ -48,13 +49,15 @@ const VERBS: Record<
     call(path: string, options: CallOptions): Promise<Answer>;
     /** State that a refused call must not change. */
     written(): unknown;
-    close(): PromiseLike<void>;
   }>
 > = {};
 
+const sharedMonitors = shareSite(createMonitorApi);
+const sharedWebhooks = shareSite(createWebhookSite);
+
 for (const verb of ["pause", "resume", "check", "rotate-token"]) {
   VERBS[`POST /monitors/{id}/${verb}`] = async () => {
-    const api = await createMonitorApi();
+    const api = await sharedMonitors();
     const made = verb === "rotate-token" ? { type: "push", config: undefined } : {};
     const { id } = await api.create({ ...made, paused: verb === "resume" });
     return {
@@ -62,13 +65,12 @@ for (const verb of ["pause", "resume", "check", "rotate-token"]) {
       key: api.key,
       call: api.app.call,
       written: api.written,
-      close: () => api[Symbol.asyncDispose](),
     };
   };
 }
 for (const verb of ["test", "rotate-secret", "redeliver"]) {
   VERBS[`POST /webhooks/{id}/${verb}`] = async () => {
-    const site = await createWebhookSite();
+    const site = await sharedWebhooks();
     const { id } = await site.create();
     const at = `/api/v1/webhooks/${id}`;
     const { body: delivery } = await site.app.call(`${at}/test`, { method: "POST", key: site.key });
@@ -79,7 +81,6 @@ for (const verb of ["test", "rotate-secret", "redeliver"]) {
       key: site.key,
       call: site.app.call,
       written: () => ({ audit: site.app.audit(), events: site.app.events() }),
-      close: () => site[Symbol.asyncDispose](),
     };
   };
 }
@@ -87,22 +88,20 @@ for (const verb of ["test", "rotate-secret", "redeliver"]) {
 describe.each(Object.entries(VERBS))("%s", (_verb, prepare) => {
   test("a verb without a body accepts no body and an empty one", async () => {
     for (const options of Object.values(EMPTY)) {
-      const { path, key, call, close } = await prepare();
+      const { path, key, call } = await prepare();
       const answer = await call(path, { method: "POST", key, ...options() });
       expect(answer.status).toBe(200);
-      await close();
     }
   });
 
   test("a verb without a body rejects any other body, and nothing is done", async () => {
-    const { path, key, call, written, close } = await prepare();
+    const { path, key, call, written } = await prepare();
     const before = written();
     for (const [what, options, code] of REFUSED) {
       const answer = await call(path, { method: "POST", key, ...options() });
       expect(answer.body?.code, what).toBe(code);
     }
     expect(written()).toEqual(before);
-    await close();
   });
 });
 

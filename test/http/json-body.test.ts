@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { expectProblem } from "../support/app";
 import { createComponentSite } from "../support/component-site";
 import { streamOf } from "../support/streamed-body";
+import { shareSite } from "../support/shared-site";
 
 const JSON_TYPE = { "content-type": "application/json" };
 const GOOD = '{"status":"major_outage","reason":"Slow"}';
@@ -51,6 +52,8 @@ describe("accepted JSON bodies", () => {
 });
 
 describe("bodies that are not JSON", () => {
+  const shared = shareSite(createComponentSite);
+
   test.each<[string, string | Uint8Array<ArrayBuffer>]>([
     ["nothing at all", ""],
     ["white space", "  "],
@@ -73,7 +76,7 @@ describe("bodies that are not JSON", () => {
     ],
     ["UTF-16", new Uint8Array(Buffer.from(GOOD, "utf16le"))],
   ])("a body with %s is invalid_request, and nothing is written", async (_what, raw) => {
-    await using site = await createComponentSite();
+    const site = await shared();
     const before = await site.state();
     expectProblem(await site.patch({ raw, headers: JSON_TYPE }), "invalid_request");
     expect(await site.state()).toEqual(before);
@@ -89,6 +92,8 @@ describe("bodies that are not JSON", () => {
 });
 
 describe("bodies of other media types", () => {
+  const shared = shareSite(createComponentSite);
+
   test.each([
     ["no type", undefined],
     ["text", "text/plain"],
@@ -102,7 +107,7 @@ describe("bodies of other media types", () => {
   ])(
     "a body with the media type %s is unsupported_media_type, and nothing is written",
     async (_what, type) => {
-      await using site = await createComponentSite();
+      const site = await shared();
       const before = await site.state();
       const headers: Record<string, string> = type === undefined ? {} : { "content-type": type };
       const raw = new TextEncoder().encode(GOOD);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { expectProblem } from "../support/app";
 import { createComponentSite } from "../support/component-site";
+import { shareSite } from "../support/shared-site";
 
 const JSON_TYPE = { "content-type": "application/json" };
 
@@ -10,6 +11,8 @@ interface Broken {
 }
 
 describe("bodies that violate the schema", () => {
+  const shared = shareSite(createComponentSite);
+
   test.each([
     ["a list", "[]", "#", "must be an object"],
     ["null", "null", "#", "must be an object"],
@@ -41,7 +44,7 @@ describe("bodies that violate the schema", () => {
   ])(
     "a body with %s is rejected with a pointer to the field, and nothing is written",
     async (_what, raw, pointer, detail) => {
-      await using site = await createComponentSite();
+      const site = await shared();
       const before = await site.state();
       const problem = expectProblem(
         await site.patch({ raw, headers: JSON_TYPE }),
@@ -107,6 +110,8 @@ test("__proto__ in a body is an unknown field and does not change objects", asyn
 });
 
 describe("invalid query parameters", () => {
+  const shared = shareSite(createComponentSite);
+
   test.each([
     ["limit=0", "limit"],
     ["limit=101", "limit"],
@@ -124,8 +129,7 @@ describe("invalid query parameters", () => {
     ["__proto__=1", "__proto__"],
     ["limit[]=1", "limit[]"],
   ])("the query parameter %s is rejected with its pointer", async (query, name) => {
-    await using site = await createComponentSite();
-    const { app, key } = site;
+    const { app, key } = await shared();
     const answer = await app.call(`/api/v1/components?${query}`, { key });
     const problem = expectProblem(answer, "invalid_request");
     expect(problem.errors.map(({ pointer }: Broken) => pointer)).toEqual([`#/${name}`]);

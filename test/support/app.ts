@@ -91,7 +91,7 @@ const listAudit = selectMany((orm, _$: Record<string, never>) =>
 );
 
 /** Variables of every test. A rate limiter with room for few clients is made faster. */
-const TEST_ENV = { ALLCLEAR_BASE_URL: "https://status.test", ALLCLEAR_BUCKET_CAPACITY: "2000" };
+const TEST_ENV = { ALLCLEAR_BASE_URL: "https://status.test", ALLCLEAR_BUCKET_CAPACITY: "500" };
 
 /** Settings for a test, from the options' own defaults; an option that is undefined is left out. */
 export function testConfig(env: Record<string, string | undefined> = {}): Config {

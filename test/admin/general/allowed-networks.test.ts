@@ -6,6 +6,7 @@ import { HTML } from "../../support/dashboard";
 import { patience } from "../../support/egress";
 import { fieldErrorsOn, readHtml } from "../../support/html";
 import { startReceiver } from "../../support/receiver";
+import { shareSite } from "../../support/shared-site";
 
 const GENERAL = "/admin/settings/general";
 const NETWORKS = `${GENERAL}/networks`;
@@ -86,6 +87,7 @@ describe("the allowed networks", () => {
     expect(ctx.allowedNetworks).toHaveLength(1);
   });
 
+  const shared = shareSite(createTestApp);
   test.each([
     ["no network", "lan", "lan is not one"],
     ["a shortened address", "10/8", "10/8 is not one"],
@@ -103,7 +105,7 @@ describe("the allowed networks", () => {
   ])(
     "a list with %s is shown again with its error, and nothing is written",
     async (_, text, detail) => {
-      await using app = await createTestApp();
+      const app = await shared();
       const session = await app.signedIn();
       const before = app.audit();
       const answer = await save(app, session, text);

@@ -7,6 +7,7 @@ import {
   MAINTENANCE,
   NEW_PLAN,
 } from "../../support/maintenance-dashboard";
+import { shareSite } from "../../support/shared-site";
 
 describe("the form that plans maintenance", () => {
   test("planning a maintenance stores the typed values in UTC, is audited and confirmed", async () => {
@@ -110,9 +111,10 @@ describe("the form that plans maintenance", () => {
     },
   ];
 
+  const shared = shareSite(createMaintenanceDashboard);
   for (const { what, fields, at, says } of WRONG) {
     test(`a plan with ${what} is redisplayed with the typed values, and nothing is planned`, async () => {
-      await using dashboard = await createMaintenanceDashboard();
+      const dashboard = await shared();
       const before = await dashboard.site.state();
       const answer = await dashboard.plan(fields);
       expect(answer.status).toBe(422);

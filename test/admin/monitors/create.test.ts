@@ -11,6 +11,7 @@ import {
   MONITORS,
   NEW_MONITOR,
 } from "../../support/monitor-dashboard";
+import { shareSite } from "../../support/shared-site";
 
 describe("the form for a new monitor", () => {
   test("a new monitor has the typed values, is audited, and its screen confirms that it was created", async () => {
@@ -228,9 +229,10 @@ describe("the form for a new monitor", () => {
     },
   ];
 
+  const shared = shareSite(createMonitorDashboard);
   for (const { what, fields, at, says } of WRONG) {
     test(`a new monitor with ${what} is redisplayed with the typed values, and is not created`, async () => {
-      await using dashboard = await createMonitorDashboard();
+      const dashboard = await shared();
       const before = dashboard.written();
       const answer = await dashboard.create(fields);
       expect(answer.status).toBe(422);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { expectProblem } from "../../support/app";
 import { createIncidentSite, INCIDENTS, type IncidentSite } from "../../support/incident-site";
+import { shareSite } from "../../support/shared-site";
 
 const pointersOf = (problem: { errors: { pointer: string }[] }) =>
   problem.errors.map(({ pointer }) => pointer).toSorted();
@@ -64,10 +65,12 @@ const BROKEN: [string, Record<string, unknown>, string[]][] = [
 ];
 
 describe("invalid input for an incident", () => {
+  const shared = shareSite(createIncidentSite);
+
   test.each(BROKEN)(
     "an incident with %s is rejected with the fields at fault, and nothing is written",
     async (_what, json, pointers) => {
-      await using site = await createIncidentSite();
+      const site = await shared();
       const before = await site.state();
       const problem = expectProblem(await site.post(json), "validation_failed");
       expect(pointersOf(problem)).toEqual(pointers);
@@ -129,6 +132,7 @@ describe("valid input for an incident", () => {
 });
 
 describe("invalid input for an update of an incident", () => {
+  const shared = shareSite(createIncidentSite);
   const openEarlier = (site: IncidentSite) => site.open({ started_at: "2026-03-10T11:00:00Z" });
 
   test.each([
@@ -146,7 +150,7 @@ describe("invalid input for an update of an incident", () => {
   ])(
     "an update with %s is rejected with the field at fault, and nothing is written",
     async (_what, json, pointer) => {
-      await using site = await createIncidentSite();
+      const site = await shared();
       const { id } = await openEarlier(site);
       const before = await site.state();
       const problem = expectProblem(await site.update(id, json), "validation_failed");
@@ -158,6 +162,8 @@ describe("invalid input for an update of an incident", () => {
 });
 
 describe("invalid queries of the list of incidents", () => {
+  const shared = shareSite(createIncidentSite);
+
   test.each([
     "page=nobody",
     "component=cmp_00000000000000000000000000",
@@ -171,7 +177,7 @@ describe("invalid queries of the list of incidents", () => {
     "cursor=NQ",
     "colour=red",
   ])("GET /api/v1/incidents?%s is rejected with a pointer to the parameter", async (query) => {
-    await using site = await createIncidentSite();
+    const site = await shared();
     const answer = await site.app.call(`${INCIDENTS}?${query}`, { key: site.key });
     const problem = expectProblem(answer, "invalid_request");
     expect(problem.errors[0].pointer).toBe(`#/${query.split("=")[0]}`);

@@ -3,6 +3,7 @@ import { listAllKeys } from "../../../src/features/keys";
 import { listKeyValues } from "../../../src/features/keys/store";
 import { createTestApp, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/rejection";
+import { shareSite } from "../../support/shared-site";
 
 /** Rejected input, the field at fault and its error. */
 const WRONG: [what: string, input: Record<string, unknown>, pointer: string, detail: string][] = [
@@ -56,10 +57,12 @@ function expectNothingWritten(app: TestApp): void {
 }
 
 describe("invalid input for a key", () => {
+  const shared = shareSite(createTestApp);
+
   test.each(WRONG)(
     "a key with %s is rejected, and nothing is written",
     async (_what, input, pointer, detail) => {
-      await using app = await createTestApp();
+      const app = await shared();
       const rejection = await rejectionOf(create(app, input));
       expect(rejection.code).toBe("validation_failed");
       expect(rejection.fields.map((field) => field.pointer)).toEqual([pointer]);

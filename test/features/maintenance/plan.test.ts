@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { expectProblem, versionOf } from "../../support/app";
 import { at, createMaintenanceSite, PLAN } from "../../support/maintenance-site";
+import { shareSite } from "../../support/shared-site";
 
 const UNKNOWN = "cmp_00000000000000000000000000";
 
 describe("POST /api/v1/maintenance", () => {
+  const shared = shareSite(createMaintenanceSite);
+
   test("POST /api/v1/maintenance plans a maintenance, records one event and the actor", async () => {
     await using site = await createMaintenanceSite();
     const answer = await site.post();
@@ -120,7 +123,7 @@ describe("POST /api/v1/maintenance", () => {
   ])(
     "a plan with %j is rejected with all fields at fault, and nothing is written",
     async (input, pointers) => {
-      await using site = await createMaintenanceSite();
+      const site = await shared();
       const before = await site.state();
       const problem = expectProblem(await site.post(input), "validation_failed");
       const named = problem.errors.map((error: { pointer: string }) => error.pointer);

@@ -11,6 +11,7 @@ import {
 import { createSamplePage } from "../../../src/features/sample";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
+import { shareSite } from "../../support/shared-site";
 
 const make = (app: TestApp, input: PageInput) =>
   app.ctx.db.write((tx) => createPage(app.ctx, tx, input, CLI_ACTOR));
@@ -62,6 +63,8 @@ describe("the default page", () => {
 });
 
 describe("validation of a page", () => {
+  const shared = shareSite(createTestApp);
+
   test.each<[Partial<PageInput>, string[]]>([
     [{ slug: "api" }, ["#/slug"]],
     [{ slug: "admin" }, ["#/slug"]],
@@ -81,7 +84,7 @@ describe("validation of a page", () => {
     [{ history_days: 366 }, ["#/history_days"]],
     [{ slug: "api", name: "", time_zone: "Mars" }, ["#/name", "#/slug", "#/time_zone"]],
   ])("an invalid page is rejected, and nothing is written: %j", async (input, pointers) => {
-    await using app = await createTestApp();
+    const app = await shared();
     const problem = await problemOf(make(app, { slug: "acme", name: "Acme", ...input }));
     expect(problem.code).toBe("validation_failed");
     expect(problem.fields.map((field) => field.pointer).toSorted()).toEqual(pointers);

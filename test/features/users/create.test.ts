@@ -11,6 +11,7 @@ import {
 } from "../../../src/features/users";
 import { CLI_ACTOR, userActor } from "../../../src/domain/actor";
 import { fieldErrorsOf, HASH, openPeopleInstallation } from "../../support/user-installation";
+import { shareSite } from "../../support/shared-site";
 
 const ADA = { email: "ada@acme.test", name: "Ada" };
 const BOB = { email: "bob@acme.test", name: "Bob", role: "viewer" } as const;
@@ -106,6 +107,11 @@ describe("a later user", () => {
 
 describe("the fields of a user", () => {
   const NO_EMAIL = "must be an e-mail address, such as ada@example.com";
+  const shared = shareSite(async () => {
+    const installation = openPeopleInstallation();
+    await installation.user("Ada");
+    return installation;
+  });
 
   test.each([
     ["email", "", "is empty"],
@@ -127,8 +133,7 @@ describe("the fields of a user", () => {
     ["role", "king", "must be one of owner, admin, editor, viewer"],
     ["role", "", "must be one of owner, admin, editor, viewer"],
   ])("a user with the %s %p is rejected", async (field, value, error) => {
-    await using installation = openPeopleInstallation();
-    await installation.user("Ada");
+    const installation = await shared();
     for (const make of [createUser, inviteUser]) {
       const rejection = await installation.rejectionFrom((tx) =>
         make(installation.ctx, tx, { ...BOB, [field]: value }, CLI_ACTOR),

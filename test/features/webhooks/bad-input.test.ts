@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { expectProblem } from "../../support/app";
 import { createWebhookSite, RECEIVER, SLACK } from "../../support/webhook-site";
+import { shareSite } from "../../support/shared-site";
 
 const PUBLIC = "is not an address of the public internet";
 const LINK_LOCAL = "is a link-local address";
@@ -63,10 +64,12 @@ const SECRETS: [string, unknown, string][] = [
 ];
 
 describe("invalid input for a webhook", () => {
+  const shared = shareSite(createWebhookSite);
+
   test.each(REFUSED)(
     "a webhook with %s is rejected, and nothing is written",
     async (_, json, pointer, detail) => {
-      await using site = await createWebhookSite();
+      const site = await shared();
       const before = await site.state();
       const answer = await site.post({ url: RECEIVER, ...json });
       const { errors } = expectProblem(answer, "validation_failed");
@@ -78,7 +81,7 @@ describe("invalid input for a webhook", () => {
   test.each(SECRETS)(
     "a webhook with a secret %s is rejected, and the secret is not repeated",
     async (_, secret, detail) => {
-      await using site = await createWebhookSite();
+      const site = await shared();
       const before = await site.state();
       const answer = await site.post({ url: RECEIVER, secret });
       const { errors } = expectProblem(answer, "validation_failed");
@@ -143,13 +146,14 @@ describe("invalid input for a webhook", () => {
 });
 
 describe("invalid changes of a webhook", () => {
+  const shared = shareSite(createWebhookSite);
   // What is missing from a change stays as it is.
   const rejected = REFUSED.filter(([name]) => name !== "no URL");
 
   test.each([...rejected, ["no field", {}, "#", "must contain at least one field"] as const])(
     "a change of a webhook to %s is rejected, and nothing is written",
     async (_, json, pointer, detail) => {
-      await using site = await createWebhookSite();
+      const site = await shared();
       const { id } = await site.create();
       const before = await site.state();
       const { errors } = expectProblem(await site.patch(id, json), "validation_failed");
@@ -170,6 +174,8 @@ describe("invalid changes of a webhook", () => {
 });
 
 describe("requests for an unknown webhook", () => {
+  const shared = shareSite(createWebhookSite);
+
   test.each([
     ["GET", ""],
     ["PATCH", ""],
@@ -180,7 +186,7 @@ describe("requests for an unknown webhook", () => {
     ["GET", "/deliveries/dlv_1"],
     ["POST", "/deliveries/dlv_1/redeliver"],
   ])("an unknown webhook answers %s %s with 404, and nothing is written", async (method, path) => {
-    await using site = await createWebhookSite();
+    const site = await shared();
     const { id } = await site.create({ url: SLACK, format: "slack" });
     expect((await site.call(`/${id}`, { method: "DELETE" })).status).toBe(204);
     const before = await site.state();
