@@ -1,4 +1,5 @@
 import type { ComponentChildren, SelectHTMLAttributes } from "preact";
+import { renderToString } from "preact-render-to-string";
 import { Icon } from "./icons";
 import { controlAttributes, Field, FieldGroup, fieldId, FieldPart, type FieldProps } from "./field";
 
@@ -12,12 +13,20 @@ type SelectProps = SelectHTMLAttributes & {
 export function Select({ options, selected, ...attributes }: SelectProps) {
   return (
     <select class="input" {...attributes}>
+      <Options options={options} selected={selected} />
+    </select>
+  );
+}
+
+function Options({ options, selected }: Pick<SelectProps, "options" | "selected">) {
+  return (
+    <>
       {options.map(({ value, label }) => (
         <option key={value} value={value} selected={value === selected}>
           {label}
         </option>
       ))}
-    </select>
+    </>
   );
 }
 
@@ -68,6 +77,7 @@ interface SelectRowsProps extends Omit<FieldProps, "label"> {
 export function SelectRows(props: SelectRowsProps) {
   const { legend, options, parts, isFolded, more, ...field } = props;
   const [usual] = options;
+  const optionsHtml = createOptionsHtml(options);
   const isUnusual = ({ rows }: RowPart) => rows.some(({ value }) => value !== usual?.value);
   const renderParts = (shown: readonly RowPart[], isEachFolded: boolean | undefined) => (
     <div class="select-parts">
@@ -80,7 +90,7 @@ export function SelectRows(props: SelectRowsProps) {
         >
           <ul class="card">
             {part.rows.map((row) => (
-              <SelectRowItem key={row.name} row={row} options={options} />
+              <SelectRowItem key={row.name} row={row} optionsHtml={optionsHtml} />
             ))}
           </ul>
         </FieldPart>
@@ -103,7 +113,29 @@ export function SelectRows(props: SelectRowsProps) {
   );
 }
 
-function SelectRowItem({ row, options }: Pick<SelectProps, "options"> & { row: SelectRow }) {
+/**
+ * Returns a function that renders options once per selected value. A thousand rows are then rendered in
+ * less than half the time.
+ */
+function createOptionsHtml(options: SelectProps["options"]): (selected: string) => string {
+  const rendered = new Map<string, string>();
+  return (selected) => {
+    let html = rendered.get(selected);
+    if (html === undefined) {
+      html = renderToString(<Options options={options} selected={selected} />);
+      rendered.set(selected, html);
+    }
+    return html;
+  };
+}
+
+interface SelectRowItemProps {
+  row: SelectRow;
+  /** HTML of the options by selected value, filled while the rows are rendered. */
+  optionsHtml: (selected: string) => string;
+}
+
+function SelectRowItem({ row, optionsHtml }: SelectRowItemProps) {
   const id = fieldId(row.name);
   return (
     <li class="select-row">
@@ -112,7 +144,12 @@ function SelectRowItem({ row, options }: Pick<SelectProps, "options"> & { row: S
         {row.note}
       </div>
       <div class="select">
-        <Select options={options} selected={row.value} id={id} name={row.name} />
+        <select
+          class="input"
+          id={id}
+          name={row.name}
+          dangerouslySetInnerHTML={{ __html: optionsHtml(row.value) }}
+        />
       </div>
     </li>
   );

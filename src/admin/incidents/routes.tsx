@@ -50,7 +50,9 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
       return {
         ...context,
         ...readPageComponents(reader, id),
-        templates: readReportTemplates(reader, id),
+        templates: readReportTemplates(reader, id, {
+          isFull: at.query[TEMPLATE_BUTTON] !== undefined,
+        }),
       };
     },
     // A link may name a template or components, such as that of a template's or a component's screen.
@@ -89,7 +91,9 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
     redisplay(values, sent) {
       if (isChoosingPage(sent)) return values;
       const page = choosePage(readPages(ctx.db), values.page.selected);
-      return page && fillInTemplate(values, sent, readReportTemplates(ctx.db, page.id));
+      return (
+        page && fillInTemplate(values, sent, readReportTemplates(ctx.db, page.id, { isFull: true }))
+      );
     },
     submit: (tx, body, actor) => createIncident(ctx, tx, body, "dashboard", actor).row.id,
     conflictField: "external_ref",

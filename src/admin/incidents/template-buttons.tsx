@@ -5,25 +5,16 @@ import { messageField } from "../forms/text-fields";
 import {
   type FormTemplate,
   type OfferedTemplates,
+  SHORT_LENGTH,
   TEMPLATE_BUTTON,
   valuesByInput,
 } from "./templates";
 
-/**
- * Maximum size of the templates that a script fills in, in characters. Larger ones are filled in by
- * submitting the form, so that the screen stays small.
- */
-const SCRIPTED_MAX = 64_000;
-const INPUT_SIZE = 50;
-
-/** Returns the values that a script fills in, by template; undefined if there are too many. */
+/** Returns the values that a script fills in, by template. */
 function presetsOf(
   templates: readonly FormTemplate[],
-): ReadonlyMap<FormTemplate, Readonly<Record<string, string>>> | undefined {
+): ReadonlyMap<FormTemplate, Readonly<Record<string, string>>> {
   const inputs = [...valuesByInput(templates).keys()];
-  const texts = templates.flatMap(({ values }) => Object.values(values));
-  const size = texts.reduce((sum, text) => sum + text.length, 0);
-  if (size + templates.length * inputs.length * INPUT_SIZE > SCRIPTED_MAX) return undefined;
   return new Map(
     templates.map((template) => [
       template,
@@ -63,11 +54,11 @@ export function templateMessageField<Context>(options: {
 
 /** Number of templates that are shown without opening the fold. */
 const UNFOLDED_MAX = 12;
-const TOOLTIP_MAX = 300;
 
 interface ButtonsProps {
   templates: readonly FormTemplate[];
-  presets: ReturnType<typeof presetsOf>;
+  /** Undefined if the buttons submit the form. */
+  presets: ReturnType<typeof presetsOf> | undefined;
   /** Path of the form, which is then shown at its message. */
   action: string;
   /** Typed message. */
@@ -129,7 +120,10 @@ export function TemplateMenu({ templates, action, message }: TemplateMenuProps) 
 function TemplateButtons(props: { offered: OfferedTemplates; action: string; message: string }) {
   const { offered, ...rest } = props;
   const { own, builtIn } = offered;
-  const buttons = { presets: presetsOf([...own, ...builtIn]), ...rest };
+  const buttons = {
+    presets: offered.isScripted ? presetsOf([...own, ...builtIn]) : undefined,
+    ...rest,
+  };
   return (
     <>
       {own.length > 0 ? (
@@ -162,8 +156,9 @@ function TemplateButtons(props: { offered: OfferedTemplates; action: string; mes
 
 /** Returns the beginning of a message for a tooltip. */
 function beginningOf(body: string): string {
-  return Array.from(body.slice(0, 2 * TOOLTIP_MAX))
-    .slice(0, TOOLTIP_MAX)
+  if (body.length <= SHORT_LENGTH) return body;
+  return Array.from(body.slice(0, 2 * SHORT_LENGTH))
+    .slice(0, SHORT_LENGTH)
     .join("");
 }
 

@@ -1,5 +1,10 @@
 import type { Reader } from "../../db";
-import { listTemplatesForPage, type TemplateRecord } from "../../features/incident-templates";
+import {
+  listTemplatesForPage,
+  listTemplatesInShort,
+  measureTemplates,
+  type TemplateRecord,
+} from "../../features/incident-templates";
 import { areBuiltInTemplatesHidden } from "../../features/settings";
 import type { Form as SentForm } from "../../http";
 import { type BuiltInTemplate, REPORT_TEMPLATES } from "./built-in-templates";
@@ -18,13 +23,49 @@ export interface OfferedTemplates {
   /** Those that users wrote. */
   own: readonly FormTemplate[];
   builtIn: readonly FormTemplate[];
+  /** True if a script fills in the templates. Otherwise the form is submitted, and `own` may be short. */
+  isScripted: boolean;
 }
 
-/** Reads the templates for a new incident on a page. */
-export function readReportTemplates(reader: Reader, pageId: string): OfferedTemplates {
+/**
+ * Maximum size of the templates that a script fills in, in characters. Larger ones are filled in by
+ * submitting the form, so that the screen stays small.
+ */
+const SCRIPTED_MAX = 64_000;
+/** Approximate size of one input of a template, and number of inputs besides components. */
+const INPUT_SIZE = 50;
+const INPUTS = 4;
+
+/** Length of the message of a template that is offered in short, enough for a tooltip. */
+export const SHORT_LENGTH = 300;
+
+/**
+ * Reads the templates for a new incident on a page. If they are too large for a script, the messages of
+ * the own ones are cut and their other values are left out, unless `isFull`.
+ */
+export function readReportTemplates(
+  reader: Reader,
+  pageId: string,
+  { isFull = false } = {},
+): OfferedTemplates {
+  const { length, components } = measureTemplates(reader, { pageId }) ?? {
+    length: 0,
+    components: 0,
+  };
+  const short = listTemplatesInShort(reader, { pageId, length: SHORT_LENGTH });
+  const size = length + short.length * (INPUTS + components) * INPUT_SIZE;
+  const isScripted = size <= SCRIPTED_MAX;
   return {
-    own: listTemplatesForPage(reader, pageId).map(toFormTemplate),
+    own:
+      isScripted || isFull
+        ? listTemplatesForPage(reader, pageId).map(toFormTemplate)
+        : short.map(({ id, name, beginning }) => ({
+            id,
+            label: name,
+            values: { body: beginning },
+          })),
     builtIn: areBuiltInTemplatesHidden(reader) ? [] : REPORT_TEMPLATES.map(fromBuiltIn),
+    isScripted,
   };
 }
 
@@ -63,7 +104,7 @@ interface FilledValues {
 export function fillInTemplate<Values extends FilledValues>(
   values: Values,
   sent: SentForm,
-  offered: OfferedTemplates,
+  offered: Pick<OfferedTemplates, "own" | "builtIn">,
 ): Values | undefined {
   const id = sent.text(TEMPLATE_BUTTON);
   return id === "" ? undefined : valuesFrom(values, id, offered);
@@ -76,16 +117,13 @@ export function fillInTemplate<Values extends FilledValues>(
 export function valuesFrom<Values extends FilledValues>(
   values: Values,
   id: string,
-  { own, builtIn }: OfferedTemplates,
+  { own, builtIn }: Pick<OfferedTemplates, "own" | "builtIn">,
 ): Values {
   const templates = [...own, ...builtIn];
   const chosen = templates.find((template) => template.id === id);
   if (!chosen) return values;
-  const filled = valuesByInput(templates);
   const fill = (input: string, typed: string) => {
-    const values = filled.get(input);
-    if (!values) return typed;
-    const isOwn = typed.trim() !== "" && !values.has(typed);
+    const isOwn = typed.trim() !== "" && !templates.some(({ values }) => values[input] === typed);
     return isOwn ? typed : (chosen.values[input] ?? "");
   };
   const texts = Object.entries(values).map(([input, typed]) => [

@@ -13,6 +13,7 @@ export {
   getTemplate,
   listAllTemplates,
   listTemplatesForPage,
+  listTemplatesInShort,
   type TemplateRecord,
 } from "./records";
 export {
@@ -22,4 +23,4 @@ export {
   TEMPLATES_PER_PAGE_MAX,
   updateTemplate,
 } from "./service";
-export { findTemplate, listTemplatesOfPage, type TemplateRow } from "./store";
+export { findTemplate, listTemplatesOfPage, measureTemplates, type TemplateRow } from "./store";

@@ -7,6 +7,8 @@ import {
   findTemplate,
   listAllTemplateRows,
   listComponentsOfTemplates,
+  listStatusesOfTemplates,
+  listTemplateBeginnings,
   listTemplateRowsBefore,
   type TemplateRow,
 } from "./store";
@@ -41,14 +43,37 @@ export function listTemplates(
   return withComponents(reader, listTemplateRowsBefore(reader, query));
 }
 
-/** Lists the templates that a page offers by name: its own ones, then those for all pages. */
+/**
+ * Lists the templates that a page offers by name: its own ones, then those for all pages. Their components
+ * are in no order, and include deleted ones.
+ */
 export function listTemplatesForPage(reader: Reader, pageId: string): TemplateRecord[] {
   const limit = Number.MAX_SAFE_INTEGER;
-  return listTemplates(reader, { pageId, before: NEWEST, limit }).toSorted(
-    (a, b) =>
-      Number(a.row.pageId === null) - Number(b.row.pageId === null) ||
-      a.row.name.localeCompare(b.row.name, "en") ||
-      (a.row.id < b.row.id ? -1 : 1),
+  const rows = listTemplateRowsBefore(reader, { pageId, before: NEWEST, limit });
+  return withComponents(reader, rows, listStatusesOfTemplates).toSorted((a, b) =>
+    byOffer(a.row, b.row),
+  );
+}
+
+/**
+ * Lists the templates that a page offers in the same order, each with only the first `length` code
+ * points of its message. Reading all texts and components takes up to ten times as long.
+ */
+export function listTemplatesInShort(
+  reader: Reader,
+  query: { pageId: string; length: number },
+): ReturnType<typeof listTemplateBeginnings> {
+  return listTemplateBeginnings(reader, query).toSorted(byOffer);
+}
+
+type Offered = Pick<TemplateRow, "id" | "pageId" | "name">;
+
+/** Order in which a page offers templates. */
+function byOffer(a: Offered, b: Offered): number {
+  return (
+    Number(a.pageId === null) - Number(b.pageId === null) ||
+    a.name.localeCompare(b.name, "en") ||
+    (a.id < b.id ? -1 : 1)
   );
 }
 
@@ -60,11 +85,12 @@ export function listAllTemplates(reader: Reader): TemplateRecord[] {
 function withComponents(
   reader: Reader,
   rows: readonly Pick<TemplateRecord, "row" | "pageSlug">[],
+  listStatuses = listComponentsOfTemplates,
 ): TemplateRecord[] {
   if (rows.length === 0) return [];
   const templateIds = JSON.stringify(rows.map(({ row }) => row.id));
   const byTemplate = new Map(
-    listComponentsOfTemplates(reader, { templateIds }).map(({ templateId, statuses }) => [
+    listStatuses(reader, { templateIds }).map(({ templateId, statuses }) => [
       templateId,
       JSON.parse(statuses) as Record<string, NamedStatus>,
     ]),

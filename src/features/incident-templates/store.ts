@@ -52,6 +52,38 @@ export const listTemplateRowsBefore = selectMany(
       .limit($.limit),
 );
 
+/** Condition: a template is of a page or for all pages. */
+const isOffered = ($: { pageId: string }) =>
+  sql`(${incidentTemplates.pageId} IS NULL OR ${incidentTemplates.pageId} = ${$.pageId})`;
+
+/**
+ * Returns the length of all texts of the templates that a page offers, in code points, and the number of
+ * components that they name.
+ */
+export const measureTemplates = selectOne((orm, $: { pageId: string }) =>
+  orm
+    .select({
+      length: sql<number>`coalesce(sum(length(${incidentTemplates.title}) + length(${incidentTemplates.body})), 0)`,
+      components: sql<number>`(SELECT count(DISTINCT component_id) FROM incident_template_components
+        WHERE template_id IN (SELECT id FROM incident_templates WHERE page_id = ${$.pageId}))`,
+    })
+    .from(incidentTemplates)
+    .where(isOffered($)),
+);
+
+/** Lists the templates that a page offers with the beginnings of their messages, in no order. */
+export const listTemplateBeginnings = selectMany((orm, $: { pageId: string; length: number }) =>
+  orm
+    .select({
+      id: incidentTemplates.id,
+      pageId: incidentTemplates.pageId,
+      name: incidentTemplates.name,
+      beginning: sql<string>`substr(${incidentTemplates.body}, 1, ${$.length})`,
+    })
+    .from(incidentTemplates)
+    .where(isOffered($)),
+);
+
 /** Lists all templates, oldest first, with the slugs of their pages. */
 export const listAllTemplateRows = selectMany((orm, _$: Record<string, never>) =>
   orm
@@ -78,6 +110,23 @@ export const countTemplates = selectOne((orm, $: { pageId: string | null }) =>
       ofPage: sql<number>`coalesce(sum(${incidentTemplates.pageId} IS ${$.pageId}), 0)`,
     })
     .from(incidentTemplates),
+);
+
+/**
+ * Lists the component statuses of templates (`templateIds`: a JSON list) as the statement below does, but in
+ * no order and with deleted components, which is several times faster.
+ */
+export const listStatusesOfTemplates = selectMany((orm, $: { templateIds: string }) =>
+  orm
+    .select({
+      templateId: incidentTemplateComponents.templateId,
+      statuses: sql<string>`json_group_object(${incidentTemplateComponents.componentId}, ${incidentTemplateComponents.status})`,
+    })
+    .from(incidentTemplateComponents)
+    .where(
+      sql`${incidentTemplateComponents.templateId} IN (SELECT value FROM json_each(${$.templateIds}))`,
+    )
+    .groupBy(incidentTemplateComponents.templateId),
 );
 
 /**

@@ -43,7 +43,7 @@ describe("the built-in templates", () => {
     const json = { page: "shop", name: "Down", body: "Down." };
     const { body } = await site.app.call("/api/v1/incidents", { method: "POST", key, json });
     const offered = async (path: string) =>
-      readHtml((await site.show(path)).text).texts(".presets button");
+      readHtml((await site.show(path)).text).texts(".presets button, .template-menu button");
     const incident = `/admin/incidents/${body.id}`;
     const before = [await offered(REPORT), await offered(incident)];
     expect(before).toEqual([
