@@ -73,15 +73,19 @@ export function Tabs({ label, items }: TabsProps) {
 interface PaginationProps {
   newestHref?: string | undefined;
   olderHref?: string | undefined;
+  /** Labels of the links, for a list that is not in the order of time. */
+  newest?: string;
+  older?: string;
 }
 
-/** Links between the pages of a list that starts with its newest entry. Nothing without a link. */
-export function Pagination({ newestHref, olderHref }: PaginationProps) {
+/** Links between the pages of a list, by default one that starts with its newest entry. Nothing without a link. */
+export function Pagination(props: PaginationProps) {
+  const { newestHref, olderHref, newest = "Newest", older = "Older" } = props;
   if (newestHref === undefined && olderHref === undefined) return null;
   return (
     <nav class="pagination" aria-label="Pages of the list">
-      {newestHref === undefined ? <span /> : <ButtonLink href={newestHref}>Newest</ButtonLink>}
-      {olderHref === undefined ? null : <ButtonLink href={olderHref}>Older</ButtonLink>}
+      {newestHref === undefined ? <span /> : <ButtonLink href={newestHref}>{newest}</ButtonLink>}
+      {olderHref === undefined ? null : <ButtonLink href={olderHref}>{older}</ButtonLink>}
     </nav>
   );
 }

@@ -56,12 +56,17 @@ function fillIn(controls, wanted, filled) {
     } else if (control.type === "radio") {
       if (!isChosen) control.checked = wanted.includes(control.value);
     } else if (control.type === "select-one") {
-      if (!isChosen) write(control, wanted[0] ?? "");
+      // A choice that the link to the form made is kept too.
+      const isPreset = control.options[0].value === "" && isOwnText(control, filled);
+      if (!isChosen && !isPreset) write(control, wanted[0] ?? "");
     } else if (control.type !== "hidden" && control.type !== "submit") {
-      const isOwn = control.value.trim() !== "" && !filled.some(([text]) => text === control.value);
-      if (!isOwn) write(control, wanted[0] ?? "");
+      if (!isOwnText(control, filled)) write(control, wanted[0] ?? "");
     }
   }
+}
+
+function isOwnText({ value }, filled) {
+  return value.trim() !== "" && !filled.some(([text]) => text === value);
 }
 
 /** Sets the value of a control, and unfolds what hides it. */

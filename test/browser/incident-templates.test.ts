@@ -67,6 +67,28 @@ describeWithBrowser("incident templates", (browser) => {
     expect(errors).toEqual([]);
   }, 60_000);
 
+  test("a template keeps the components that the link to the form chose", async () => {
+    await using site = await openSite(browser());
+    const { app } = site;
+    const { components } = await app.page({ slug: "acme" }, ["API", "Web"]);
+    const { API: api = "", Web: web = "" } = components;
+    await addTemplate(app, {
+      page: "acme",
+      name: "Web down",
+      components: { [web]: "major_outage", [api]: "partial_outage" },
+    });
+    const session = await app.signedIn("editor");
+    const { page } = await site.visit(`${REPORT}&component=${api}`, { session });
+    for (const { name, status } of [
+      { name: "Slow responses", status: "" },
+      { name: "Web down", status: "major_outage" },
+    ]) {
+      await page.getByRole("button", { name, exact: true }).click();
+      expect(await valueOf(page, "API")).toBe("degraded_performance");
+      expect(await valueOf(page, "Web")).toBe(status);
+    }
+  }, 60_000);
+
   test("without a script, a template is created, used, cloned and deleted", async () => {
     await using site = await openSite(browser());
     const { app } = site;

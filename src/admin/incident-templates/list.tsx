@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
 import { type Role, roleAllows } from "../../domain/role";
-import { listAllTemplates, type TemplateRecord } from "../../features/incident-templates";
+import { listTemplateSummaries } from "../../features/incident-templates";
 import { areBuiltInTemplatesHidden } from "../../features/settings";
 import { plural } from "../../kernel/text";
 import { INCIDENT_WORDS } from "../../public/words";
@@ -12,6 +12,7 @@ import {
   ListToolbar,
   OneLine,
   PageHead,
+  Pagination,
   PostButton,
   Row,
   RowLink,
@@ -20,14 +21,9 @@ import {
 } from "../../ui";
 import { REPORT_TEMPLATES } from "../incidents/built-in-templates";
 import { labelAmong, type Page, PageFilter, readPages } from "../page-choice";
-import { INCIDENT_TEMPLATES_PATH, INCIDENTS_PATH } from "../paths";
-import { NoMatch } from "../timeline/list-frame";
-import {
-  HIDE_BUILT_IN_PATH,
-  NEW_TEMPLATE_PATH,
-  pathsOfTemplate,
-  SHOW_BUILT_IN_PATH,
-} from "./template-paths";
+import { INCIDENT_TEMPLATES_PATH, incidentTemplatePath, INCIDENTS_PATH } from "../paths";
+import { listPath, NoMatch } from "../timeline/list-frame";
+import { HIDE_BUILT_IN_PATH, NEW_TEMPLATE_PATH, SHOW_BUILT_IN_PATH } from "./template-paths";
 
 const COLUMNS = [
   { label: "Template" },
@@ -36,9 +32,20 @@ const COLUMNS = [
   { label: "Status" },
 ];
 
+const PAGE_SIZE = 50;
+
+type TemplateSummary = ReturnType<typeof listTemplateSummaries>[number];
+
 /** Content of the list of templates. */
 interface TemplateListing {
-  templates: readonly TemplateRecord[];
+  /** One part of the list, by name. */
+  templates: readonly TemplateSummary[];
+  /** Number of templates that match the filters. */
+  count: number;
+  /** Id of the template after which the part starts; undefined for the first part. */
+  after: string | undefined;
+  /** Id of the last template of the part if more follow. */
+  nextAfter: string | undefined;
   pages: readonly Page[];
   /** Page that the list is filtered by; undefined for all. */
   page: Page | undefined;
@@ -55,16 +62,28 @@ export function readTemplateList(
   const page = pages.find(({ slug, id }) => slug === query["page"] || id === query["page"]);
   const search = (query["q"] ?? "").trim();
   const wanted = search.toLowerCase();
-  const templates = listAllTemplates(reader)
-    .filter(({ row }) => !page || row.pageId === null || row.pageId === page.id)
-    .filter(({ row }) => `${row.name}\n${row.title}`.toLowerCase().includes(wanted))
-    .toSorted((a, b) => a.row.name.localeCompare(b.row.name, "en"));
-  return { templates, pages, page, search, isBuiltInHidden: areBuiltInTemplatesHidden(reader) };
+  const matches = listTemplateSummaries(reader, {})
+    .filter(({ pageId }) => !page || pageId === null || pageId === page.id)
+    .filter(({ name, title }) => `${name}\n${title}`.toLowerCase().includes(wanted))
+    .toSorted((a, b) => a.name.localeCompare(b.name, "en") || (a.id < b.id ? -1 : 1));
+  const start = matches.findIndex(({ id }) => id === query["after"]) + 1;
+  const templates = matches.slice(start, start + PAGE_SIZE);
+  return {
+    templates,
+    count: matches.length,
+    after: start === 0 ? undefined : query["after"],
+    nextAfter: start + PAGE_SIZE < matches.length ? templates.at(-1)?.id : undefined,
+    pages,
+    page,
+    search,
+    isBuiltInHidden: areBuiltInTemplatesHidden(reader),
+  };
 }
 
 /** `/admin/incidents/templates`: templates that users wrote, then the built-in ones. */
 export function TemplateList({ list, role }: { list: TemplateListing; role: Role }) {
-  const { templates, pages, page, search } = list;
+  const { templates, pages, page, search, after, nextAfter } = list;
+  const filters = { q: search, page: page?.slug };
   const isFiltered = page !== undefined || search !== "";
   const isFirstUse = templates.length === 0 && !isFiltered;
   return (
@@ -91,7 +110,7 @@ export function TemplateList({ list, role }: { list: TemplateListing; role: Role
             placeholder: "Search templates",
           }}
           clearHref={isFiltered ? INCIDENT_TEMPLATES_PATH : undefined}
-          count={plural(templates.length, "template")}
+          count={plural(list.count, "template")}
         >
           <PageFilter pages={pages} page={page} />
         </ListToolbar>
@@ -99,12 +118,18 @@ export function TemplateList({ list, role }: { list: TemplateListing; role: Role
       {templates.length > 0 ? (
         <Table columns={COLUMNS} caption="Incident templates">
           {templates.map((template) => (
-            <TemplateLine key={template.row.id} template={template} pages={pages} />
+            <TemplateLine key={template.id} template={template} pages={pages} />
           ))}
         </Table>
       ) : isFirstUse ? null : (
         <NoMatch title="No templates match these filters" home={INCIDENT_TEMPLATES_PATH} />
       )}
+      <Pagination
+        newestHref={after === undefined ? undefined : listPath(INCIDENT_TEMPLATES_PATH, filters)}
+        newest="First"
+        olderHref={nextAfter && listPath(INCIDENT_TEMPLATES_PATH, { ...filters, after: nextAfter })}
+        older="Next"
+      />
       <BuiltIn isHidden={list.isBuiltInHidden} canSwitch={roleAllows(role, "admin")} />
     </>
   );
@@ -118,25 +143,26 @@ function CreateLink() {
   );
 }
 
-function TemplateLine(props: { template: TemplateRecord; pages: readonly Page[] }) {
+function TemplateLine(props: { template: TemplateSummary; pages: readonly Page[] }) {
   const { template, pages } = props;
-  const { row, components } = template;
-  const page = pages.find(({ id }) => id === row.pageId);
+  const page = pages.find(({ id }) => id === template.pageId);
   return (
     <Row>
       <Cell>
-        <RowLink href={pathsOfTemplate(template).home}>{row.name}</RowLink>
-        {row.managedBy === null ? null : <CellNote>Managed by a file</CellNote>}
+        <RowLink href={incidentTemplatePath(template.id)}>{template.name}</RowLink>
+        {template.managedBy === null ? null : <CellNote>Managed by a file</CellNote>}
       </Cell>
       <Cell label="Incident name">
-        <OneLine>{row.title}</OneLine>
+        <OneLine>{template.title}</OneLine>
       </Cell>
       <Cell label="Page">
         <OneLine>{page ? labelAmong(pages, page) : "All pages"}</OneLine>
       </Cell>
       <Cell label="Status">
-        {INCIDENT_WORDS[row.status]}
-        {components.size > 0 ? <CellNote>{plural(components.size, "component")}</CellNote> : null}
+        {INCIDENT_WORDS[template.status]}
+        {template.components > 0 ? (
+          <CellNote>{plural(template.components, "component")}</CellNote>
+        ) : null}
       </Cell>
     </Row>
   );

@@ -52,7 +52,7 @@ export function IncidentList(props: { list: IncidentListing; role: Role; now: nu
     >
       <IncidentTable records={records} pageNames={pageNames} now={now} />
       {list.hasMoreOpen ? (
-        <p class="list-more">
+        <p class="detail-body">
           <a href={viewPath(list, "open")}>All open incidents</a>
         </p>
       ) : null}

@@ -83,7 +83,7 @@ export function MaintenanceList({ list, role }: { list: MaintenanceListing; role
         ))}
       </DenseTable>
       {list.hasMorePending ? (
-        <p class="list-more muted">Only the next {PENDING_SHOWN} upcoming ones are listed.</p>
+        <p class="muted detail-body">Only the next {PENDING_SHOWN} upcoming ones are listed.</p>
       ) : null}
     </ListFrame>
   );

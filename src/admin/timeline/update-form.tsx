@@ -27,7 +27,7 @@ export function UpdateForm<Body, Context, Fields>(props: UpdateFormProps<Body, C
         <h2>{title}</h2>
         {menu}
       </div>
-      <div class="form composer-body">
+      <div class="form detail-body">
         <FormFields form={fields} state={state} />
       </div>
       <div class="composer-foot">

@@ -23,4 +23,10 @@ export {
   TEMPLATES_PER_PAGE_MAX,
   updateTemplate,
 } from "./service";
-export { findTemplate, listTemplatesOfPage, measureTemplates, type TemplateRow } from "./store";
+export {
+  findTemplate,
+  listTemplatesOfPage,
+  listTemplateSummaries,
+  measureTemplates,
+  type TemplateRow,
+} from "./store";

@@ -93,6 +93,23 @@ export const listAllTemplateRows = selectMany((orm, _$: Record<string, never>) =
     .orderBy(asc(incidentTemplates.id)),
 );
 
+/** Lists all templates without their texts, in no order, with the number of components that they name. */
+export const listTemplateSummaries = selectMany((orm, _$: Record<string, never>) =>
+  orm
+    .select({
+      id: incidentTemplates.id,
+      pageId: incidentTemplates.pageId,
+      name: incidentTemplates.name,
+      title: incidentTemplates.title,
+      status: incidentTemplates.status,
+      managedBy: incidentTemplates.managedBy,
+      components: sql<number>`(SELECT count(*) FROM incident_template_components AS n
+        JOIN components AS c ON c.id = n.component_id AND c.deleted_at IS NULL
+        WHERE n.template_id = ${incidentTemplates.id})`,
+    })
+    .from(incidentTemplates),
+);
+
 /** Lists the templates of a page, oldest first, without those for all pages. */
 export const listTemplatesOfPage = selectMany((orm, $: { pageId: string }) =>
   orm

@@ -25,6 +25,21 @@ describe("the list of incident templates", () => {
     );
   });
 
+  test("a long list of templates is shown in parts by name, each template once", async () => {
+    await using site = await createTemplateDashboard();
+    for (let made = 10; made < 62; made++)
+      await addTemplate(site.app, { name: `Template ${made}` });
+    const first = readHtml((await site.show(`${TEMPLATE_LIST}?q=template`)).text);
+    expect(first.texts(".row-link")).toHaveLength(50);
+    expect(first.texts(".list-count")).toEqual(["52 templates"]);
+    const [next = ""] = first.attributes(".pagination a", "href");
+    const second = readHtml((await site.show(next)).text);
+    expect(second.texts(".row-link")).toEqual(["Template 60", "Template 61"]);
+    expect(second.attributes(".pagination a", "href")).toEqual([`${TEMPLATE_LIST}?q=template`]);
+    const unknown = readHtml((await site.show(`${TEMPLATE_LIST}?after=tpl_none`)).text);
+    expect(unknown.texts(".row-link")[0]).toBe("Template 10");
+  });
+
   test("an installation without templates explains them, and both ways to the list exist", async () => {
     await using site = await createTemplateDashboard();
     expect((await site.show(TEMPLATE_LIST)).text).toContain("No templates yet");
