@@ -119,7 +119,10 @@ interface RowsProps {
   group?: string;
 }
 
-/** Rows of components above a common axis. The axis opens the tables of their days. */
+/**
+ * Rows of components above a common axis, which opens the tables of their days. The text of a day lies on
+ * the axis and not in it, since it may have links.
+ */
 function Rows({ components, rows, snapshot, group }: RowsProps) {
   const drawn = components.filter(({ showcase }) => showcase);
   const tables = rows.map(({ table }) => table).join("");
@@ -127,21 +130,23 @@ function Rows({ components, rows, snapshot, group }: RowsProps) {
     <>
       <ul dangerouslySetInnerHTML={{ __html: rows.map(({ row }) => row).join("") }} />
       {drawn.length === 0 ? null : (
-        <details class="axis day-table">
-          <summary>
-            <span class="open-days">
-              Days as a table
-              {group === undefined ? null : <span class="unseen">: {group}</span>}
-            </span>
-            <span class="ends">
-              <span>{isNew(drawn, snapshot) ? "" : `${daysOf(drawn, snapshot)} days ago`}</span>
-              <span data-day-note />
-              <span>{isNew(drawn, snapshot) ? "Since today" : "Today"}</span>
-            </span>
-            <span>Uptime</span>
-          </summary>
-          <div dangerouslySetInnerHTML={{ __html: tables }} />
-        </details>
+        <div class="axis">
+          <details class="day-table">
+            <summary>
+              <span class="open-days">
+                Days as a table
+                {group === undefined ? null : <span class="unseen">: {group}</span>}
+              </span>
+              <span class="ends">
+                <span>{isNew(drawn, snapshot) ? "" : `${daysOf(drawn, snapshot)} days ago`}</span>
+                <span>{isNew(drawn, snapshot) ? "Since today" : "Today"}</span>
+              </span>
+              <span>Uptime</span>
+            </summary>
+            <div dangerouslySetInnerHTML={{ __html: tables }} />
+          </details>
+          <p data-day-note />
+        </div>
       )}
     </>
   );

@@ -60,6 +60,7 @@ describePublicDocuments("reading a status page in a browser", (site, documents) 
     await page.keyboard.press("Enter");
     const link = note.locator("a:focus");
     expect(await link.textContent()).toBe("API is down");
+    expect(await site().axe(page)).toEqual([]);
     await page.keyboard.press("Escape");
     expect(await day.evaluate((element) => element === document.activeElement)).toBe(true);
     await page.keyboard.press("Escape");
