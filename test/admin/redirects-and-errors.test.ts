@@ -67,12 +67,12 @@ describe("error pages", () => {
     }
   });
 
-  test("a button pressed after its session ended shows a link that opens the sign-in page in a new tab", async () => {
+  test("a button pressed after its session ended shows the sign-in form", async () => {
     await using app = await createTestApp();
     const answer = await app.call(`${KEYS}/key_1/revoke`, { form: {}, headers: HTML });
     expect(answer.status).toBe(401);
     const page = readHtml(answer.text);
-    expect(page.attributes(".plain-card a", "href")).toEqual(["/admin/sign-in"]);
-    expect(page.attributes(".plain-card a", "target")).toEqual(["_blank"]);
+    expect(page.texts("h1")).toEqual(["Sign in"]);
+    expect(page.attributes(".plain-card form", "action")).toEqual(["/admin/sign-in"]);
   });
 });
