@@ -1,6 +1,5 @@
 import type { Belongings } from "../../features/page-deletion";
 import type { PageRow } from "../../features/pages";
-import { plural } from "../../kernel/text";
 import { DialogForm } from "../../ui";
 import type { StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
@@ -84,14 +83,14 @@ export function DeletePage(props: {
 /** Returns one line for each kind of object that ends with a page, with its count; empty if nothing does. */
 function consequencesOf(belongings: Belongings): string[] {
   const { openIncidents, pendingMaintenance, idleMonitors, webhooks, templates } = belongings;
-  const named: [count: number, noun: string, outcome: string][] = [
-    [pendingMaintenance, "maintenance", "(cancelled)"],
-    [openIncidents, "open incident", "(deleted)"],
-    [idleMonitors.length, "monitor", "without another page (paused)"],
-    [webhooks.length, "webhook", "for this page only (deleted)"],
-    [templates.length, "incident template", "for this page only (deleted)"],
+  const counts: [what: string, count: number, outcome: string][] = [
+    ["Planned maintenance", pendingMaintenance, "cancelled"],
+    ["Open incidents", openIncidents, "deleted"],
+    ["Monitors without another page", idleMonitors.length, "paused"],
+    ["Webhooks for this page only", webhooks.length, "deleted"],
+    ["Incident templates for this page only", templates.length, "deleted"],
   ];
-  return named
-    .filter(([count]) => count > 0)
-    .map(([count, noun, outcome]) => `${plural(count, noun)} ${outcome}`);
+  return counts
+    .filter(([, count]) => count > 0)
+    .map(([what, count, outcome]) => `${what}: ${count.toLocaleString("en")} (${outcome})`);
 }

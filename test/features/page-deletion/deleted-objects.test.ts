@@ -234,11 +234,11 @@ describe("deleting a page", () => {
     await api("POST", "/webhooks", { url: RECEIVER, page: "old" });
     await addTemplate(app, { page: "old" });
     expect(await consequences()).toEqual([
-      "1 maintenance (cancelled)",
-      "2 open incidents (deleted)",
-      "1 monitor without another page (paused)",
-      "1 webhook for this page only (deleted)",
-      "1 incident template for this page only (deleted)",
+      "Planned maintenance: 1 (cancelled)",
+      "Open incidents: 2 (deleted)",
+      "Monitors without another page: 1 (paused)",
+      "Webhooks for this page only: 1 (deleted)",
+      "Incident templates for this page only: 1 (deleted)",
     ]);
   });
 

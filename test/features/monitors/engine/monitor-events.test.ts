@@ -37,6 +37,7 @@ describe("the events of a monitor", () => {
       type: "monitor.up",
       data: {
         state: "up",
+        last_check: { at: toIso(upAt), outcome: "ok", message: null },
         outage: {
           started_at: toIso(downAt),
           ended_at: toIso(upAt),
