@@ -1,7 +1,9 @@
-// Submits the selects of a list's toolbar, and counts the selected rows.
+// Submits selects that act at once, and counts the selected rows.
 
 document.addEventListener("change", ({ target }) => {
-  if (target.matches("select[data-submits]")) target.form.requestSubmit();
+  if (target.matches("select[data-submits]")) {
+    target.form.requestSubmit(target.form.querySelector(".page-choice > button"));
+  }
   if (target.matches("[data-pick], [data-pick-all]")) countChosen(target.form);
 });
 

@@ -33,14 +33,21 @@ function Options({ options, selected }: Pick<SelectProps, "options" | "selected"
 interface SelectFieldProps extends FieldProps {
   options: SelectProps["options"];
   value?: string | undefined;
+  /** True if a change presses the button next to the field. */
+  isSubmitting?: boolean;
 }
 
 /** Field that selects one of many options. */
-export function SelectField({ options, value, ...field }: SelectFieldProps) {
+export function SelectField({ options, value, isSubmitting, ...field }: SelectFieldProps) {
   return (
     <Field {...field}>
       <div class="select">
-        <Select options={options} selected={value} {...controlAttributes(field)} />
+        <Select
+          options={options}
+          selected={value}
+          data-submits={isSubmitting ? "" : undefined}
+          {...controlAttributes(field)}
+        />
       </div>
     </Field>
   );

@@ -64,7 +64,7 @@ describeInBrowser("the Enter key in forms", (site) => {
   test("the button for Enter is not reachable by keyboard or screen reader", async () => {
     const { app, visit } = site();
     const { session } = await withTwoPages(app);
-    const { page } = await visit("/admin/incidents/new", { session });
+    const { page } = await visit("/admin/incidents/new", { session, javaScriptEnabled: false });
     const buttons = await page.getByRole("button").allInnerTexts();
     expect(buttons).toContain("Choose");
     expect(buttons).not.toContain("");
@@ -74,6 +74,23 @@ describeInBrowser("the Enter key in forms", (site) => {
     await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("Shift+Tab");
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("A");
+    await page.context().close();
+  }, 60_000);
+});
+
+describeInBrowser("the page of a form", (site) => {
+  test("choosing another page shows its components at once and keeps what was typed", async () => {
+    const { app, visit } = site();
+    const { session, slugs } = await withTwoPages(app);
+    const { page } = await visit(`/admin/incidents/new?page=${slugs[0]}`, { session });
+    await page.getByLabel("Name", { exact: true }).fill("Errors");
+    expect(await page.getByRole("button", { name: "Choose" }).isVisible()).toBe(false);
+    const shown = await page.locator("input[name=shown_page]").inputValue();
+    await page.getByLabel("Page", { exact: true }).selectOption({ label: slugs[1] ?? "" });
+    await page
+      .locator(`input[name=shown_page]:not([value="${shown}"])`)
+      .waitFor({ state: "attached" });
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Errors");
     await page.context().close();
   }, 60_000);
 });

@@ -52,6 +52,7 @@ export function pageField(): Field<TypedPage, string, PageContext> {
           <HiddenFields values={{ shown_page: page.id }} />
           <SelectField
             label="Page"
+            isSubmitting
             name={name}
             options={pages.map((one) => ({ value: one.id, label: labelAmong(pages, one) }))}
             value={page.id}

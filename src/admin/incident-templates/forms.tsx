@@ -117,6 +117,7 @@ function templatePageField(): Field<TypedPage, string | null, TemplateContext> {
         <HiddenFields values={{ shown_page: page?.id ?? "" }} />
         <SelectField
           label="Page"
+          isSubmitting
           name={name}
           options={[
             { value: "", label: "All pages" },
