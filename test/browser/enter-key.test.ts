@@ -66,11 +66,11 @@ describeInBrowser("the Enter key in forms", (site) => {
     const { session } = await withTwoPages(app);
     const { page } = await visit("/admin/incidents/new", { session, javaScriptEnabled: false });
     const buttons = await page.getByRole("button").allInnerTexts();
-    expect(buttons).toContain("Choose");
+    expect(buttons).toContain("Show components");
     expect(buttons).not.toContain("");
     await page.locator("main select").first().focus();
     await page.keyboard.press("Tab");
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Choose");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Show components");
     await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("Shift+Tab");
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("A");
@@ -84,7 +84,7 @@ describeInBrowser("the page of a form", (site) => {
     const { session, slugs } = await withTwoPages(app);
     const { page } = await visit(`/admin/incidents/new?page=${slugs[0]}`, { session });
     await page.getByLabel("Name", { exact: true }).fill("Errors");
-    expect(await page.getByRole("button", { name: "Choose" }).isVisible()).toBe(false);
+    expect(await page.getByRole("button", { name: "Show components" }).isVisible()).toBe(false);
     const shown = await page.locator("input[name=shown_page]").inputValue();
     await page.getByLabel("Page", { exact: true }).selectOption({ label: slugs[1] ?? "" });
     await page

@@ -43,7 +43,7 @@ describeInBrowser("planning maintenance in a browser", (site) => {
     );
     const session = await app.signedIn("editor");
     const { page, errors } = await visit(`/admin/maintenance/${planned.id}`, { session });
-    await page.locator(".more-menu > summary").last().click();
+    await page.locator(".screen-head .more-menu > summary").click();
     await page.getByRole("link", { name: "Cancel maintenance" }).click();
     const dialog = page.getByRole("dialog");
     const ids = await page.locator("[id]").evaluateAll((found) => found.map(({ id }) => id));

@@ -59,7 +59,7 @@ export function pageField(): Field<TypedPage, string, PageContext> {
             error={error}
           />
           <Button name="intent" value={CHOOSE_PAGE}>
-            Choose
+            Show components
           </Button>
         </div>
       );

@@ -132,7 +132,7 @@ export async function send(page: Page, button: string): Promise<void> {
 
 export async function openDialog(page: Page, link: string): Promise<void> {
   const target = page.getByRole("link", { name: link, exact: true });
-  if (!(await target.isVisible())) await page.locator(".more-menu > summary").last().click();
+  if (!(await target.isVisible())) await page.locator(".screen-head .more-menu > summary").click();
   await target.click();
   await page.getByRole("dialog").waitFor();
 }
