@@ -97,12 +97,12 @@ function MonitorActions({ view, role }: { view: MonitorView; role: Role }) {
         <Icon name={paused ? "play" : "pause"} />
         {paused ? "Resume" : "Pause"}
       </PostButton>
-      {report}
       <ButtonLink href={paths.edit}>
         <Icon name="pencil" />
         Edit
       </ButtonLink>
       <MoreMenu label="More actions">
+        {report}
         <ButtonLink href={cloneMonitorPath({ id, type })}>
           <Icon name="copy" />
           Clone

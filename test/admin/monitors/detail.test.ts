@@ -300,25 +300,25 @@ describe("the screen of a monitor", () => {
     expect(await buttonsOf("admin", "http")).toEqual([
       "Check now",
       "Pause",
-      "Report incident",
       "Edit",
       "More actions",
+      "Report incident",
       "Clone",
       "Delete",
     ]);
     expect(await buttonsOf("admin", "http", true)).toEqual([
       "Resume",
-      "Report incident",
       "Edit",
       "More actions",
+      "Report incident",
       "Clone",
       "Delete",
     ]);
     expect(await buttonsOf("admin", "push")).toEqual([
       "Pause",
-      "Report incident",
       "Edit",
       "More actions",
+      "Report incident",
       "Clone",
       "Rotate token",
       "Delete",
