@@ -27,6 +27,14 @@ describeInBrowser("the forms of an incident", (site) => {
     await start("Fix in place");
     expect(await message.inputValue()).toBe("It was the disk.");
     expect(await page.getByLabel("Monitoring", { exact: true }).isChecked()).toBe(true);
+    for (const width of [390, 320]) {
+      await page.setViewportSize({ width, height: 800 });
+      await menu.click();
+      expect(await page.locator(".template-menu .more-items").isVisible()).toBe(true);
+      const hidden = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(hidden).toBe(0);
+      await menu.click();
+    }
     await page.context().close();
   }, 60_000);
 
