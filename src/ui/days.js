@@ -52,7 +52,7 @@ document.addEventListener("morphed", () => {
     const days = [...chart.querySelectorAll("[data-day]")];
     if (days.filter(({ tabIndex }) => tabIndex === 0).length !== 1) keepTabStop(days);
   }
-  for (const note of document.querySelectorAll("[data-usual]")) describe(note);
+  for (const note of document.querySelectorAll("[data-day-note][data-usual]")) describe(note);
 });
 
 /** Makes one day of a chart reachable by Tab. */

@@ -54,8 +54,8 @@ function fade(element) {
 function morphElement(element, wanted) {
   if (element.nodeName === "DETAILS") openDetails(element, wanted);
   if (element.matches(KEPT) || element.isEqualNode(wanted)) return;
-  if (element.matches("[data-usual]")) {
-    // Another script shows a text here for now.
+  if (element.matches("[data-day-note][data-usual]")) {
+    // It describes the selected day for now.
     element.dataset.usual = wanted.textContent;
     return;
   }
