@@ -56,7 +56,8 @@ export const ERRORS = {
     title: "Insufficient role",
     meaning:
       "The user is signed in, but this part of the dashboard needs a higher role. An owner can change roles under Settings, Users.",
-    example: "This needs the role admin; you are signed in as viewer.",
+    example:
+      "This page needs the admin role, and your role is viewer. Ask an owner to change your role.",
   },
   cross_site_request: {
     status: 403,

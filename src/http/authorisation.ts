@@ -98,7 +98,7 @@ function roleProblem(held: Role, needed: Role): Problem | undefined {
   if (roleAllows(held, needed)) return undefined;
   return new Problem(
     "insufficient_role",
-    `This page needs the ${needed} role. Your role is ${held}.`,
+    `This page needs the ${needed} role, and your role is ${held}. Ask an owner to change your role.`,
   );
 }
 

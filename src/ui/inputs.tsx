@@ -150,7 +150,7 @@ export function FileField({ accept, maxBytes, ...field }: FileFieldProps) {
       />
       <p class="field-error" role="alert" hidden>
         <Icon name="triangle-alert" />
-        <span>The file is larger than {limit}. Choose a smaller one.</span>
+        <span>The file is larger than {limit}. Select a smaller one.</span>
       </p>
     </Field>
   );
