@@ -49,8 +49,8 @@ function RevealedToken(props: {
         ]}
       />
       <Notice tone="degraded" title="This address is shown only once">
-        Copy it before you leave this page. Allclear keeps only a hash; if you lose it, rotate the
-        token.
+        Copy the address before you leave this page, since Allclear stores only a hash of its token.
+        If you lose the address, rotate the token.
       </Notice>
       <Card title={name}>
         <Secret text={url} copyLabel="Copy address" />
