@@ -24,6 +24,28 @@ describeWithBrowser("an open screen of the dashboard", (browser) => {
     }
   }, 60_000);
 
+  test("the first key appears in an empty list, and the next one while a search is typed only when asked for", async () => {
+    await using site = await openSite(browser());
+    const session = await site.app.signedIn("admin");
+    const { page, errors } = await openScreen(site, "/admin/settings/keys", session);
+    await page.getByRole("heading", { name: "No API keys yet" }).waitFor();
+    await site.app.createKey({ name: "Deploy bot" });
+    await turn(page);
+    await page.getByRole("row").filter({ hasText: "Deploy bot" }).waitFor();
+    expect(await page.getByRole("heading", { name: "No API keys yet" }).count()).toBe(0);
+    const search = page.getByRole("searchbox");
+    await search.fill("half a wo");
+    await site.app.createKey({ name: "Nightly report" });
+    await turn(page);
+    const button = page.getByRole("button", { name: /^Show \d changes?$/ });
+    await button.waitFor();
+    expect(await page.getByRole("row").filter({ hasText: "Nightly report" }).count()).toBe(0);
+    await button.click();
+    await page.getByRole("row").filter({ hasText: "Nightly report" }).waitFor();
+    expect(await search.inputValue()).toBe("half a wo");
+    expect(errors).toEqual([]);
+  }, 60_000);
+
   test("a form that is filled in is not replaced while the blocks around it change", async () => {
     await using site = await openSite(browser());
     const { session, report, update } = await openAcme(site);
