@@ -12,6 +12,10 @@ export const AXE_ROUTE = {
     new Response(Bun.file(axePath), { headers: { "Cache-Control": "max-age=3600, immutable" } }),
 };
 
+/** Rules that compare colours, which a theme changes and the size of a window does not. */
+const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
+const WITHOUT_COLOURS = Object.fromEntries(COLOUR_RULES.map((rule) => [rule, { enabled: false }]));
+
 interface AxeViolation {
   id: string;
   help: string;
@@ -20,25 +24,33 @@ interface AxeViolation {
 
 /**
  * Returns the violations that axe-core finds on an open page, one per line. `contrast` limits it to
- * the contrast of colours or to all other rules.
+ * the rules for colours or to all other rules.
  */
 export async function runAxe(page: Page, contrast?: "only" | "none"): Promise<string[]> {
   const isThere = await page.evaluate(() => "axe" in globalThis);
   if (!isThere) await page.addScriptTag({ url: new URL(AXE_PATH, page.url()).href });
-  const violations = await page.evaluate(async (part) => {
+  const choice = {
+    ...(contrast === "only" && { runOnly: COLOUR_RULES }),
+    ...(contrast === "none" && { rules: WITHOUT_COLOURS }),
+  };
+  const violations = await page.evaluate(async (rules) => {
     const { axe } = globalThis as unknown as {
-      axe: { run(options: object): Promise<{ violations: AxeViolation[] }> };
+      axe: {
+        configure(options: object): void;
+        run(options: object): Promise<{ violations: AxeViolation[] }>;
+      };
     };
+    // Otherwise it writes the HTML of every element that it looks at.
+    axe.configure({ noHtml: true });
     const options = {
       // Without this option it also describes every element that passes.
       resultTypes: ["violations"],
       // Only rules for sounds and for experimental ones read style sheets and media.
       preload: false,
-      ...(part === "only" && { runOnly: ["color-contrast"] }),
-      ...(part === "none" && { rules: { "color-contrast": { enabled: false } } }),
+      ...rules,
     };
     return (await axe.run(options)).violations;
-  }, contrast);
+  }, choice);
   return violations.map(
     ({ id, help, nodes }) => `${id}: ${help} (${nodes.map(({ target }) => target).join(", ")})`,
   );

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type Answer, expectProblem } from "../../support/app";
 import { createMonitorApi, HTTP } from "../../support/monitor-api";
 import { usePingProgram } from "../../support/ping-program";
+import { shareSite } from "../../support/shared-site";
 
 /** Returns the pointers of the rejected fields. */
 function broken(answer: Answer): string[] {
@@ -110,10 +111,11 @@ const REFUSED: [what: string, body: unknown, fields: string[]][] = [
 ];
 
 describe("invalid input for a new monitor", () => {
+  const shared = shareSite(createMonitorApi);
   for (const [what, body, fields] of REFUSED) {
     test(what, async () => {
       using _ping = usePingProgram("exit 1");
-      await using api = await createMonitorApi();
+      const api = await shared();
       const before = api.written();
       const found = broken(await api.post(body));
       if (fields.length > 1) expect(found.toSorted()).toEqual(fields.toSorted());
