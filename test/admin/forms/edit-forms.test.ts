@@ -3,6 +3,7 @@ import { readHtml } from "../../support/html";
 import { userWithPassword } from "../../support/dashboard";
 import { returnTo } from "../../support/refused-form";
 import { createFormSite, fieldsOf, type FormPaths, type FormSite } from "../../support/form-site";
+import { shareSite } from "../../support/shared-site";
 
 /** Forms that edit an object, and one of their fields with two other values and an invalid one. */
 const FORMS: {
@@ -111,6 +112,9 @@ const FORMS: {
   },
 ];
 
+/** For tests of forms that write nothing. */
+const shared = shareSite(createFormSite);
+
 for (const { what, paths, field, values, invalid } of FORMS) {
   const pathsIn = ({ ids }: FormSite): FormPaths => {
     const path = paths(ids);
@@ -119,7 +123,7 @@ for (const { what, paths, field, values, invalid } of FORMS) {
 
   describe(`the form that edits ${what}`, () => {
     test(`an unchanged form of ${what} writes nothing and shows “Nothing was changed.”, even if it is stale`, async () => {
-      await using site = await createFormSite();
+      const site = await shared();
       const form = pathsIn(site);
       const fields = await site.open(form);
       const before = site.written();
@@ -193,7 +197,7 @@ for (const { what, paths, field, values, invalid } of FORMS) {
     });
 
     test(`a form of ${what} with an invalid field is redisplayed with an error at that field, and nothing is written`, async () => {
-      await using site = await createFormSite();
+      const site = await shared();
       const form = pathsIn(site);
       const fields = await site.open(form);
       const before = site.written();
