@@ -140,4 +140,17 @@ describe("a statement", () => {
     expect(listThings(one.db, {})).toHaveLength(1);
     expect(listThings(two.db, {})).toEqual([]);
   });
+
+  test("a statement works after the database of its first use was closed", async () => {
+    const insert = insertInto(things);
+    const list = selectMany((orm, _$: Record<string, never>) => orm.select().from(things));
+    {
+      using first = openThings();
+      await first.db.write((tx) => insert(tx, FULL));
+      expect(list(first.db, {})).toHaveLength(1);
+    }
+    using second = openThings();
+    await second.db.write((tx) => insert(tx, { ...FULL, id: "b" }));
+    expect(list(second.db, {}).map(({ id }) => id)).toEqual(["b"]);
+  });
 });
