@@ -34,11 +34,16 @@ export function NextUpdate({ state }: { state: UpdateState }) {
       {incident.draft ? <Button>Add to draft</Button> : undefined}
     </UpdateForm>
   );
-  if (!isOver) return <section class="card">{form}</section>;
+  if (!isOver)
+    return (
+      <section class="card" id="next-update" data-live="">
+        {form}
+      </section>
+    );
   const { values, errors, notice } = state;
   const isOpen = values.body !== "" || notice !== undefined || Object.keys(errors).length > 0;
   return (
-    <section class="card panel">
+    <section class="card panel" id="next-update" data-live="">
       <Fold title="Add an update, or reopen the incident" isOpen={isOpen}>
         {form}
       </Fold>

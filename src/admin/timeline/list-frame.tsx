@@ -68,28 +68,32 @@ export function ListFrame(props: ListFrameProps) {
     return (
       <>
         <PageHead title={title} />
-        {pages.length === 0 ? (
-          <FirstPage role={role} />
-        ) : (
-          <EmptyState title={firstUse.title} action={newLink}>
-            {firstUse.text}
-          </EmptyState>
-        )}
+        <Content>
+          {pages.length === 0 ? (
+            <FirstPage role={role} />
+          ) : (
+            <EmptyState title={firstUse.title} action={newLink}>
+              {firstUse.text}
+            </EmptyState>
+          )}
+        </Content>
       </>
     );
   }
   return (
     <>
       <PageHead title={title} actions={newLink} />
-      {props.tabs}
-      <ListCard>
-        {props.toolbar}
-        {isEmpty ? <NoMatch title={props.noMatch} home={home} /> : props.children}
-        <Pagination
-          newestHref={before === undefined ? undefined : listPath(home, filters)}
-          olderHref={nextBefore ? listPath(home, { ...filters, before: nextBefore }) : undefined}
-        />
-      </ListCard>
+      <Content>
+        {props.tabs}
+        <ListCard>
+          {props.toolbar}
+          {isEmpty ? <NoMatch title={props.noMatch} home={home} /> : props.children}
+          <Pagination
+            newestHref={before === undefined ? undefined : listPath(home, filters)}
+            olderHref={nextBefore ? listPath(home, { ...filters, before: nextBefore }) : undefined}
+          />
+        </ListCard>
+      </Content>
     </>
   );
 }
@@ -103,6 +107,15 @@ export function NoOlder({ what, newest }: { what: string; newest: string }) {
     >
       The list ends here.
     </EmptyState>
+  );
+}
+
+/** Block that is refreshed as a whole, so that the first entry replaces the text of an empty list. */
+function Content({ children }: { children: ComponentChildren }) {
+  return (
+    <div class="columns-main" id="list" data-live="">
+      {children}
+    </div>
   );
 }
 
