@@ -4,7 +4,7 @@ import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 
 export type Orm = BunSQLiteDatabase<Record<string, never>>;
 
-/** Builder of all statements. It has no database, since their texts are the same for each. */
+/** Builds all statements. It has no database, since a statement has the same text for each of them. */
 const orm: Orm = drizzle({ client: { prepare: () => undefined } as never });
 
 /** Declaration of a query: built by Drizzle once per process, with constant text. */

@@ -28,7 +28,7 @@ export function Sparkline({ values, label }: SparklineProps) {
   );
 }
 
-/** Returns one path for all bars, as thick lines: rectangles would be 2 % of the bytes of a status page. */
+/** Returns one path for all bars, as thick lines. Rectangles would add 2 % to the bytes of a status page. */
 function barsOf(values: readonly number[], highest: number): string {
   return values
     .map((value, index) => {

@@ -67,7 +67,7 @@ export function createSignInPages(
       if (!acceptsHtml(request)) return undefined;
       const path = request.url.replace(/^[a-z]+:\/\/[^/]*/i, "");
       const kept = keptFormOf(context, path);
-      const refused = kept ? "kept" : route?.operation.keepsTyped ? "too large" : "button";
+      const refused = kept ? "kept" : route?.operation.keepsTyped ? "lost" : "button";
       const next = returnPathOf(request, path, { routes, baseUrl: ctx.baseUrl });
       const shown = { email: "", next, refused, ...(kept ? { kept } : {}) } as const;
       return sendHtml(request, renderSignIn(propsFor(request, shown)), {

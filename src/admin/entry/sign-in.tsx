@@ -12,7 +12,7 @@ export interface SignInProps {
   /** Form to return to, which was submitted after its session had ended. */
   kept?: RefusedForm | undefined;
   /** Set in the answer to a form or button whose session had ended. */
-  refused?: "kept" | "too large" | "button";
+  refused?: "kept" | "lost" | "button";
   /** Public address, if the browser would not store the session cookie at the current address. */
   publicAddress?: string;
   hasUsers: boolean;
@@ -95,10 +95,10 @@ function Refused({ refused, isPartial }: { refused: string; isPartial: boolean }
           {isPartial ? ", except for secrets and files" : ""}.
         </>
       );
-    case "too large":
+    case "lost":
       return (
         <>
-          Nothing was saved, and the form is too large to be kept here.{" "}
+          Nothing was saved, and the form cannot be kept here.{" "}
           <a href={SIGN_IN_PATH} target="_blank">
             Sign in in another tab
           </a>

@@ -66,7 +66,9 @@ export function readTemplateList(
     .filter(({ pageId }) => !page || pageId === null || pageId === page.id)
     .filter(({ name, title }) => `${name}\n${title}`.toLowerCase().includes(wanted))
     .toSorted((a, b) => a.name.localeCompare(b.name, "en") || (a.id < b.id ? -1 : 1));
-  const start = matches.findIndex(({ id }) => id === query["after"]) + 1;
+  const next = matches.findIndex(({ id }) => id === query["after"]) + 1;
+  // Templates may have been deleted since the link to this part was made.
+  const start = next < matches.length ? next : 0;
   const templates = matches.slice(start, start + PAGE_SIZE);
   return {
     templates,

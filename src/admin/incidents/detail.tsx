@@ -88,6 +88,7 @@ export function IncidentDetail(props: IncidentDetailProps) {
           updates={incident.updates}
           words={INCIDENT_WORDS}
           tone={IMPACT_TONES[incident.impact]}
+          components={view.components}
           authors={authors}
           {...(monitor
             ? {

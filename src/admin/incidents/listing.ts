@@ -26,7 +26,7 @@ const VIEW_QUERIES: Readonly<Record<ListView, Partial<IncidentQuery>>> = {
 const PAGE_SIZE = 25;
 /** Number of open incidents in the view of all; the view of open ones has the rest. */
 const OPEN_SHOWN = 100;
-/** Maximum number of resolved incidents after many open ones. */
+/** Minimum number of resolved incidents after many open ones. */
 const REST_MIN = 5;
 const SEARCH_MAX = 200;
 

@@ -102,6 +102,7 @@ export function MaintenanceDetail({ nextUpdate, role, before, now }: Maintenance
           updates={maintenance.updates}
           words={MAINTENANCE_WORDS}
           tone={MAINTENANCE_TONES[maintenance.status]}
+          components={view.components}
           authors={authors}
           home={home}
           before={before}

@@ -22,7 +22,7 @@ import {
 import { labelAmong, PageFilter } from "../page-choice";
 import { MAINTENANCE_PATH, maintenancePath } from "../paths";
 import { ListFrame, listPath } from "../timeline/list-frame";
-import { LIST_VIEWS, type ListView, type MaintenanceListing, PENDING_SHOWN } from "./listing";
+import { LIST_VIEWS, type ListView, type MaintenanceListing } from "./listing";
 import { PLAN_PATH } from "./maintenance-paths";
 import { When } from "./when";
 
@@ -82,9 +82,12 @@ export function MaintenanceList({ list, role }: { list: MaintenanceListing; role
           />
         ))}
       </DenseTable>
-      {list.hasMorePending ? (
-        <p class="muted detail-body">Only the next {PENDING_SHOWN} upcoming ones are listed.</p>
-      ) : null}
+      {list.upcomingShown === undefined ? null : (
+        <p class="muted detail-body">
+          Only the next {list.upcomingShown} of {list.counts.upcoming.toLocaleString("en")} upcoming
+          ones are listed.
+        </p>
+      )}
     </ListFrame>
   );
 }

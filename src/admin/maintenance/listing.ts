@@ -13,7 +13,7 @@ export const LIST_VIEWS = ["all", "in_progress", "upcoming", "past"] as const;
 export type ListView = (typeof LIST_VIEWS)[number];
 
 /** Number of listed maintenances that have not ended; the list says if there are more. */
-export const PENDING_SHOWN = 100;
+const PENDING_SHOWN = 100;
 const PAGE_SIZE = 25;
 /** Minimum number of past maintenances after many others. */
 const PAST_MIN = 5;
@@ -25,8 +25,8 @@ export interface MaintenanceListing extends ListQuery {
   search: string;
   /** In progress, then upcoming by planned start, then past ones, the last planned first. */
   records: readonly MaintenanceRecord[];
-  /** True if more maintenance is in progress or upcoming than is listed. */
-  hasMorePending: boolean;
+  /** Number of listed upcoming maintenances if the view has more; else undefined. */
+  upcomingShown: number | undefined;
   /** Numbers of maintenances that match the filters, by view. */
   counts: Readonly<Record<ListView, number>>;
   /** Id of the last past maintenance if more follow. */
@@ -42,13 +42,10 @@ export function readMaintenanceList(
   const view = LIST_VIEWS.find((name) => name === query["show"]) ?? "all";
   const search = (query["q"] ?? "").trim().slice(0, SEARCH_MAX);
   const filter = { pageId: page?.id, search: search || null };
-  const read =
-    view === "past" || before !== undefined
-      ? []
-      : listPendingMaintenance(reader, { ...filter, limit: PENDING_SHOWN + 1 });
-  const pending = read
-    .slice(0, PENDING_SHOWN)
-    .filter(({ row }) => view === "all" || isUnderWay(row.status) === (view === "in_progress"));
+  const hasPending = view !== "past" && before === undefined;
+  const pending = (
+    hasPending ? listPendingMaintenance(reader, { ...filter, limit: PENDING_SHOWN }) : []
+  ).filter(({ row }) => view === "all" || isUnderWay(row.status) === (view === "in_progress"));
   const limit = Math.max(PAST_MIN, PAGE_SIZE - pending.length);
   const ended =
     view === "all" || view === "past"
@@ -56,6 +53,8 @@ export function readMaintenanceList(
       : [];
   const past = ended.slice(0, limit);
   const { inProgress, upcoming, past: pastCount } = countMaintenance(reader, filter);
+  const upcomingShown = pending.filter(({ row }) => !isUnderWay(row.status)).length;
+  const hasUpcoming = hasPending && view !== "in_progress";
   return {
     pages,
     page,
@@ -63,7 +62,7 @@ export function readMaintenanceList(
     view,
     search,
     records: [...pending, ...past],
-    hasMorePending: read.length > PENDING_SHOWN,
+    upcomingShown: hasUpcoming && upcomingShown < upcoming ? upcomingShown : undefined,
     counts: {
       all: inProgress + upcoming + pastCount,
       in_progress: inProgress,

@@ -87,7 +87,13 @@ export function ListFrame(props: ListFrameProps) {
         {props.tabs}
         <ListCard>
           {props.toolbar}
-          {isEmpty ? <NoMatch title={props.noMatch} home={home} /> : props.children}
+          {!isEmpty ? (
+            props.children
+          ) : before === undefined ? (
+            <NoMatch title={props.noMatch} home={home} />
+          ) : (
+            <NoOlder what={title.toLowerCase()} newest={listPath(home, filters)} />
+          )}
           <Pagination
             newestHref={before === undefined ? undefined : listPath(home, filters)}
             olderHref={nextBefore ? listPath(home, { ...filters, before: nextBefore }) : undefined}

@@ -12,6 +12,7 @@ import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import { DetailCard, DetailRow, RelativeTime, Shape } from "../../ui";
 import { webhookPath } from "../paths";
+import { toneOfDelivery } from "../webhooks/deliveries";
 
 /** Maximum number of webhooks in the card. */
 const SHOWN_MAX = 20;
@@ -66,7 +67,7 @@ export function Notified({ notified, now }: NotifiedProps) {
           {notified.slice(0, SHOWN_MAX).map(({ webhook, delivery }) => (
             <DetailRow
               key={webhook.id}
-              shape={<Shape tone={toneOf(webhook, delivery)} isPaused={!webhook.enabled} />}
+              shape={<Shape tone={toneOf(webhook, delivery)} isPaused={isDisabledByPerson(webhook)} />}
               href={webhookPath(webhook.id)}
               title={webhookName(webhook)}
               note={<Outcome webhook={webhook} delivery={delivery} now={now} />}
@@ -79,16 +80,18 @@ export function Notified({ notified, now }: NotifiedProps) {
   );
 }
 
-function toneOf({ enabled }: WebhookRow, delivery: DeliveryRecord | undefined): Tone {
-  if (!enabled || !delivery) return "none";
-  const { status, tries } = delivery.row;
-  if (status === "delivered") return "ok";
-  if (status === "failed") return "partial";
-  return status === "pending" && tries > 0 ? "degraded" : "none";
+function toneOf(webhook: WebhookRow, delivery: DeliveryRecord | undefined): Tone {
+  if (!webhook.enabled) return isDisabledByPerson(webhook) ? "none" : "major";
+  return delivery ? toneOfDelivery(delivery.row) : "none";
+}
+
+function isDisabledByPerson({ enabled, disabledReason }: WebhookRow): boolean {
+  return !enabled && disabledReason === null;
 }
 
 function Outcome({ webhook, delivery, now }: NotifiedWebhook & { now: number }) {
-  if (!webhook.enabled) return <>Disabled</>;
+  if (!webhook.enabled)
+    return <>{isDisabledByPerson(webhook) ? "Disabled" : "Disabled automatically"}</>;
   if (!delivery) return <>No delivery yet</>;
   const { status, tries, nextTryAt, finishedAt } = delivery.row;
   const at = (time: number | null) =>

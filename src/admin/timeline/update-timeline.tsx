@@ -40,6 +40,8 @@ interface UpdateTimelineProps<Status extends string> {
   words: Readonly<Record<Status, string>>;
   /** Tone of all updates. */
   tone: Tone;
+  /** Components that have a screen. Others were deleted. */
+  components: readonly { id: string }[];
   /** Authors by update id, if known. */
   authors: ReadonlyMap<string, Author>;
   /** Link that stands for the server, which wrote an update for a monitor. */
@@ -58,6 +60,7 @@ interface UpdateTimelineProps<Status extends string> {
 export function UpdateTimeline<Status extends string>(props: UpdateTimelineProps<Status>) {
   const { updates, words, tone, home, before, now } = props;
   const { shown, nextBefore, isContinued } = timelinePart(updates, before);
+  const onPage = new Set(props.components.map(({ id }) => id));
   return (
     <DetailCard
       title="Timeline"
@@ -75,7 +78,7 @@ export function UpdateTimeline<Status extends string>(props: UpdateTimelineProps
           body: (
             <>
               <MarkdownText source={update.body} topHeading={3} />
-              <Changes components={update.components ?? []} />
+              <Changes components={update.components ?? []} onPage={onPage} />
             </>
           ),
         }))}
@@ -88,14 +91,19 @@ export function UpdateTimeline<Status extends string>(props: UpdateTimelineProps
   );
 }
 
+interface ChangesProps extends Pick<Required<Update<string>>, "components"> {
+  /** Ids of the components that have a screen. */
+  onPage: ReadonlySet<string>;
+}
+
 /** Component statuses that an update set; nothing for an empty list. */
-function Changes({ components }: Pick<Required<Update<string>>, "components">) {
+function Changes({ components, onPage }: ChangesProps) {
   if (components.length === 0) return null;
   return (
     <ul class="timeline-changes">
       {components.map(({ id, name, old_status: from, new_status: to }) => (
         <li key={id}>
-          <a href={componentPath(id)}>{name}</a>
+          {onPage.has(id) ? <a href={componentPath(id)}>{name}</a> : <bdi>{name}</bdi>}
           {from === to ? null : (
             <span class="muted">
               {STATUS_WORDS[from]} <span aria-hidden="true">→</span>

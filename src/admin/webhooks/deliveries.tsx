@@ -35,11 +35,18 @@ const COLUMNS = [
   { label: "Queued" },
 ];
 
-/** Status of a delivery. A pending one with failed attempts has the tone of a retry. */
-export function DeliveryState({ status, tries }: { status: DeliveryStatus; tries: number }) {
-  const { label, tone } = STATUS_LOOKS[status];
-  const isRetried = status === "pending" && tries > 0;
-  return <State tone={isRetried ? "degraded" : tone}>{label}</State>;
+interface DeliveryProgress {
+  status: DeliveryStatus;
+  tries: number;
+}
+
+/** Returns the tone of a delivery. A pending one with failed attempts has the tone of a retry. */
+export function toneOfDelivery({ status, tries }: DeliveryProgress): Tone {
+  return status === "pending" && tries > 0 ? "degraded" : STATUS_LOOKS[status].tone;
+}
+
+export function DeliveryState(delivery: DeliveryProgress) {
+  return <State tone={toneOfDelivery(delivery)}>{STATUS_LOOKS[delivery.status].label}</State>;
 }
 
 /** Deliveries of an endpoint, newest first, with filters by status. */

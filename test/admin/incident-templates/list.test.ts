@@ -40,6 +40,14 @@ describe("the list of incident templates", () => {
     expect(unknown.texts(".row-link")[0]).toBe("Template 10");
   });
 
+  test("a link to a part whose templates were deleted shows the first part", async () => {
+    await using site = await createTemplateDashboard();
+    const { id } = await addTemplate(site.app, { name: "Only" });
+    const page = readHtml((await site.show(`${TEMPLATE_LIST}?after=${id}`)).text);
+    expect(page.texts(".row-link")).toEqual(["Only"]);
+    expect(page.texts(".empty h2")).toEqual([]);
+  });
+
   test("an installation without templates explains them, and both ways to the list exist", async () => {
     await using site = await createTemplateDashboard();
     expect((await site.show(TEMPLATE_LIST)).text).toContain("No templates yet");

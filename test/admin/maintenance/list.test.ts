@@ -104,6 +104,31 @@ describe("the list of maintenance", () => {
     expect(second.attributes(".pagination a", "href")).toEqual([MAINTENANCE]);
   });
 
+  test("a part after the last maintenance says that there is none older", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    const only = await site.plan({ name: "Only" });
+    await site.cancel(only);
+    const page = readHtml((await dashboard.open(`${MAINTENANCE}?before=${only}`)).text);
+    expect(page.texts(".empty h2")).toEqual(["No older maintenance"]);
+    expect(page.attributes(".empty a", "href")).toEqual([MAINTENANCE]);
+  });
+
+  test("only views with upcoming maintenance say that more is planned than listed", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    const started = await site.plan({ name: "Started" });
+    await site.update(started, { status: "in_progress", body: "Now." });
+    for (let number = 1; number <= 100; number++) await site.plan({ name: `Next ${number}` });
+    const textOf = async (show: string) =>
+      readHtml((await dashboard.open(`${MAINTENANCE}?show=${show}`)).text).texts("main p");
+    const more = "Only the next 99 of 100 upcoming ones are listed.";
+    expect(await textOf("all")).toContain(more);
+    expect(await textOf("upcoming")).toContain(more);
+    expect((await textOf("in_progress")).join()).not.toContain("are listed");
+    expect((await textOf("past")).join()).not.toContain("are listed");
+  });
+
   test("an empty list of maintenance offers editors to plan some", async () => {
     await using dashboard = await createMaintenanceDashboard("editor");
     const forEditors = readHtml((await dashboard.open(MAINTENANCE)).text);
