@@ -67,7 +67,9 @@ export function Notified({ notified, now }: NotifiedProps) {
           {notified.slice(0, SHOWN_MAX).map(({ webhook, delivery }) => (
             <DetailRow
               key={webhook.id}
-              shape={<Shape tone={toneOf(webhook, delivery)} isPaused={isDisabledByPerson(webhook)} />}
+              shape={
+                <Shape tone={toneOf(webhook, delivery)} isPaused={isDisabledByPerson(webhook)} />
+              }
               href={webhookPath(webhook.id)}
               title={webhookName(webhook)}
               note={<Outcome webhook={webhook} delivery={delivery} now={now} />}
