@@ -43,7 +43,7 @@ export async function measureDashboardWeight(workspace: Workspace): Promise<Figu
     const large = await weigh(largePages);
     return [
       heaviest(
-        `the heaviest of the dashboard's ${usual.length} pages with its style, script and icon, compressed, nothing cached`,
+        `the heaviest of the dashboard's ${usual.length} pages with its style, script and icon, without the font, compressed, nothing cached`,
         usual,
       ),
       heaviest(

@@ -26,6 +26,7 @@ export interface DashboardIds {
   component: string;
   group: string;
   openIncident: string;
+  template: string;
   update: string;
   scheduled: string;
   underWay: string;
@@ -38,6 +39,7 @@ export interface DashboardIds {
 /** Returns the parameters of a path, from the first entry whose prefix matches. */
 function valuesOf(path: string, ids: DashboardIds): Record<string, string> {
   const values: [string, Record<string, string>][] = [
+    ["/admin/incidents/templates/", { id: ids.template }],
     ["/admin/incidents/", { id: ids.openIncident, update_id: ids.update }],
     ["/admin/maintenance/:id/finish", { id: ids.underWay }],
     ["/admin/maintenance/", { id: ids.scheduled }],
@@ -60,7 +62,7 @@ const LIST = "/admin/settings/keys";
 
 /** Paths that only lead to a screen: what a browser goes back to after a form. */
 const LEADING =
-  /^\/admin\/(?:settings|settings\/users\/:id\/link|components\/order|incidents\/:id\/updates|pages\/:id\/(?:domains|logo)|.*\/preview)?$/;
+  /^\/admin\/(?:settings|settings\/users\/:id\/(?:link|role)|components\/order|settings\/account\/theme|settings\/account\/password|settings\/account\/name|settings\/general\/backup|settings\/general\/networks|monitors\/selected(?:\/\w+)?|incidents\/:id\/updates|pages\/:id\/(?:domains|logo)|.*\/preview)?$/;
 
 /**
  * Lists the pages of all GET routes of the dashboard, the list of keys first. The route table is

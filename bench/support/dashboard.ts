@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { AppContext } from "../../src/context";
 import { startSession } from "../../src/features/auth";
 import { listGroups } from "../../src/features/components";
+import { createTemplate } from "../../src/features/incident-templates";
 import { getIncident } from "../../src/features/incidents";
 import { advanceMaintenance, planMaintenance } from "../../src/features/maintenance";
 import { createKey, SCOPE_NAMES } from "../../src/features/keys";
@@ -160,6 +161,7 @@ function seedThings(
     // Nothing is to be sent while pages are measured.
     const delivered = { status: "delivered" as const, tries: 1, nextTryAt: null, finishedAt: now };
     setDeliveryProgress(tx, { id: delivery, ...delivered });
+    const slow = { name: "Slow answers", title: "Slow answers", body: "We are looking into it." };
     const underWay = planMaintenance(ctx, tx, planned, CLI_ACTOR).id;
     while (advanceMaintenance(ctx, tx, now));
     return {
@@ -168,6 +170,7 @@ function seedThings(
       component: pick(componentIds, 0),
       group: pick(listGroups(tx, { pageId: page.id }), 0).id,
       openIncident: openIncidentId,
+      template: createTemplate(ctx, tx, slow, CLI_ACTOR).row.id,
       update: pick(getIncident(tx, openIncidentId, true).updates, 0).id,
       scheduled: scheduledId,
       underWay,

@@ -26,7 +26,7 @@ describeScreens("analytics", (tour) => {
     const matrix = page.locator("[data-days]:has(> .uptime-matrix)");
     await matrix.locator('[data-day][tabindex="0"]').first().focus();
     expect(await matrix.locator("[data-day-note]").textContent()).toStartWith(
-      "10 March 2026: Major outage (1 h major outage",
+      "10 March 2026: Major outage (1 h",
     );
   }, 60_000);
 
