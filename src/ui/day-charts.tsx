@@ -172,7 +172,6 @@ export function DayTable({ runs, caption }: DayTableProps) {
   );
 }
 
-/** Returns a row of the table. Its position from the end is the number in `data-day` of its bar. */
 function writeRow({ name, word, minutes, day: { entries } }: DayRun): string {
   const [day, worst, howLong] = [name, word, minutes || "–"].map((text) => Bun.escapeHTML(text));
   const links = (entries?.named ?? []).map(writeLink);

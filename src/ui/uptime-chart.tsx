@@ -10,11 +10,11 @@ const HEIGHT = 200;
 const GAPS = 4;
 /** Lowest values of a scale, as shares. */
 const FLOORS = [0.998, 0.996, 0.99, 0.98, 0.96, 0.9, 0.8, 0.6, 0];
-/** Labels of the time axis at most. */
+/** Maximum number of labels of the time axis. */
 const TICKS = 5;
-/** Days up to which each can be selected. */
+/** Maximum number of days of a chart whose days can be selected. */
 const SLOTS_MAX = 100;
-/** Days below 100 % that the accessible name lists. */
+/** Maximum number of days below 100 % in the accessible name. */
 const NAMED_MAX = 10;
 
 /** Uptime of a day. */

@@ -93,7 +93,7 @@ export const UPDATE_FORM = defineForm<AddUpdateBody, IncidentView>()({
   notify: notifyField(),
 });
 
-/** Fields of that form without `notify`, which stands apart. */
+/** Fields of that form without `notify`, which is in the foot of the form. */
 export const UPDATE_FIELDS = UPDATE_FORM.pick("status", "body", "components");
 
 const startedAtField = dateTimeField({

@@ -124,7 +124,7 @@ export const UPDATE_FORM = defineForm<AddMaintenanceUpdateBody, MaintenanceView>
   notify: notifyField(),
 });
 
-/** Fields of that form without `notify`, which stands apart. */
+/** Fields of that form without `notify`, which is in the foot of the form. */
 export const UPDATE_FIELDS = UPDATE_FORM.pick("status", "body", "display_at");
 
 /** Form for the message of a step. */
