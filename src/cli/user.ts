@@ -40,8 +40,12 @@ const createCommand: Command = {
   name: "user create",
   summary: "Create a user and print a one-time link for choosing a password.",
   flags: [
-    { name: "email", placeholder: "E", isRequired: true, help: "Email address for signing in." },
-    { name: "name", placeholder: "N", help: "Display name; default: the email before the @." },
+    { name: "email", placeholder: "E", isRequired: true, help: "E-mail address for signing in." },
+    {
+      name: "name",
+      placeholder: "N",
+      help: "Display name; default: the part of the e-mail address before the @.",
+    },
     {
       name: "role",
       placeholder: "R",

@@ -4,7 +4,7 @@ import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 
 export type Orm = BunSQLiteDatabase<Record<string, never>>;
 
-/** Builds all statements. It has no database, since a statement has the same text for each of them. */
+/** Builds all statements. Their texts are the same for all databases, so it has none. */
 const orm: Orm = drizzle({ client: { prepare: () => undefined } as never });
 
 /** Declaration of a query: built by Drizzle once per process, with constant text. */

@@ -1,6 +1,7 @@
 import { INCIDENT_STATUSES } from "../../domain/incident-status";
 import { type Role, roleAllows } from "../../domain/role";
-import { IMPACT_TONES } from "../../domain/tone";
+import { IMPACT_TONES, type Tone } from "../../domain/tone";
+import type { Incident } from "../../features/incidents";
 import { toIso } from "../../kernel/time";
 import { pathsOf } from "../../public/page-paths";
 import { MarkdownText } from "../../public/text";
@@ -87,7 +88,7 @@ export function IncidentDetail(props: IncidentDetailProps) {
         <UpdateTimeline
           updates={incident.updates}
           words={INCIDENT_WORDS}
-          tone={IMPACT_TONES[incident.impact]}
+          tone={toneOf(incident)}
           components={view.components}
           authors={authors}
           {...(monitor
@@ -106,17 +107,17 @@ export function IncidentDetail(props: IncidentDetailProps) {
   );
 }
 
+function toneOf({ draft, impact }: Incident): Tone {
+  return draft ? "none" : IMPACT_TONES[impact];
+}
+
 /** Impact of an incident, its duration and its page. */
 function Now({ view: { incident, page }, now }: { view: IncidentView; now: number }) {
   const { draft, impact, started_at: startedAt, resolved_at: resolvedAt } = incident;
   const duration = lasting(startedAt, resolvedAt ?? toIso(now));
   return (
     <HeadFacts>
-      {draft ? (
-        <State tone="none">Draft</State>
-      ) : (
-        <State tone={IMPACT_TONES[impact]}>{IMPACT_WORDS[impact]}</State>
-      )}
+      <State tone={toneOf(incident)}>{draft ? "Draft" : IMPACT_WORDS[impact]}</State>
       <HeadFact icon="clock">
         {resolvedAt === null ? `${duration}, since ` : `Lasted ${duration}, from `}
         <ClockTime at={startedAt} now={now} /> UTC
@@ -139,7 +140,7 @@ function IncidentPhases({ view: { incident }, now }: { view: IncidentView; now: 
   const current = INCIDENT_STATUSES.indexOf(incident.status);
   return (
     <Phases
-      tone={incident.draft ? "none" : IMPACT_TONES[incident.impact]}
+      tone={toneOf(incident)}
       now={now}
       items={INCIDENT_STATUSES.map((status, index) => ({
         label: INCIDENT_WORDS[status],

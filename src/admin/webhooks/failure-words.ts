@@ -43,7 +43,7 @@ function adviceForStatus(statusCode: number): string {
     case 405:
       return "Check the path in the URL.";
     case 410:
-      return "The receiver wants no more events: enter another URL, or delete the webhook.";
+      return "The receiver accepts no more events: enter another URL, or delete the webhook.";
     case 413:
       return "Allow requests of 20 KB on the receiver.";
     case 429:

@@ -157,6 +157,7 @@ describe("a draft", () => {
     const screen = incidentScreen(id);
     const page = readHtml((await dashboard.show(screen)).text);
     expect(page.texts(".notice .strong")).toEqual(["This is a draft"]);
+    expect(page.attributes(".timeline-dot .shape", "class")).toEqual(["shape t-none hollow"]);
     expect(page.attributes('.screen-head a[target="_blank"]', "href")).toEqual([]);
     site.newEventTypes();
     const answer = await dashboard.addUpdate(id, { body: "For later." });
