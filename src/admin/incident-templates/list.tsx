@@ -9,6 +9,7 @@ import {
   Cell,
   CellNote,
   EmptyState,
+  Icon,
   ListToolbar,
   OneLine,
   PageHead,
@@ -140,6 +141,7 @@ export function TemplateList({ list, role }: { list: TemplateListing; role: Role
 function CreateLink() {
   return (
     <ButtonLink href={NEW_TEMPLATE_PATH} kind="primary">
+      <Icon name="plus" />
       Create template
     </ButtonLink>
   );

@@ -158,6 +158,7 @@ describe("a draft", () => {
     const page = readHtml((await dashboard.show(screen)).text);
     expect(page.texts(".notice .strong")).toEqual(["This is a draft"]);
     expect(page.attributes(".timeline-dot .shape", "class")).toEqual(["shape t-none hollow"]);
+    expect(page.texts("main label")).toContain("Send notifications when published");
     expect(page.attributes('.screen-head a[target="_blank"]', "href")).toEqual([]);
     site.newEventTypes();
     const answer = await dashboard.addUpdate(id, { body: "For later." });
