@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { notFound } from "../errors";
 import type { Sessions } from "../features/auth";
-import type { Snapshot, Snapshots } from "../features/status";
+import { createEntryNamesCache, type Snapshot, type Snapshots } from "../features/status";
 import { type RequestContext, type RequestContexts, operation, type SentPage } from "../http";
 import { htmlRepresentation } from "./answers";
 import { createDocuments } from "./documents";
@@ -34,6 +34,7 @@ export function publicRoutes(
   const site = createSite(ctx, snapshots, sessions);
   const emptyHome = htmlRepresentation(renderEmptyHome());
   const rows = createRowCache();
+  const readNames = createEntryNamesCache();
   const rendering: Rendering = {
     renderText: createMarkdownCache(),
     renderPart: createPartCache(),
@@ -42,7 +43,7 @@ export function publicRoutes(
 
   function statusPage(snapshot: Snapshot): SentPage {
     const now = ctx.clock.now();
-    const extras = readPageExtras(ctx.db, snapshot, now);
+    const extras = readPageExtras(ctx.db, snapshot, now, readNames);
     return rows.render((renderRow) =>
       renderStatusPage(snapshot, extras, now, { ...renderingOf(snapshot), renderRow }),
     );
@@ -50,7 +51,8 @@ export function publicRoutes(
 
   function statusPageStepsOf(snapshot: Snapshot): Generator<number, void> {
     const now = ctx.clock.now();
-    return statusPageSteps(ctx.db, snapshot, now, { ...rendering, prepareRow: rows.prepare });
+    const prepareRow = rows.prepare;
+    return statusPageSteps(ctx.db, snapshot, now, { ...rendering, prepareRow, readNames });
   }
 
   /** Returns functions that render a page, with the version of its content. */

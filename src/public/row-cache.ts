@@ -1,4 +1,5 @@
 import type { DayOf } from "../features/components";
+import type { EntryNames } from "../features/status";
 import type { SentPage } from "../http";
 import type { HtmlDocument } from "../ui";
 import { type ComponentRowProps, type RenderRow, renderRow } from "./component-row";
@@ -20,9 +21,9 @@ interface RowBytes {
 interface CachedRow {
   /** Facts of the row except its days and names. */
   facts: string;
-  /** Names in the row, and the version of the page's names that they were last compared with. */
+  /** Names in the row, and the names of the page that they were last compared with. */
   names: string;
-  namesVersion: string;
+  namesOfPage: EntryNames;
   bytes: RowBytes;
 }
 
@@ -46,14 +47,14 @@ export function createRowCache(): RowCache {
     const cached = cache.get(row.days);
     const isValid =
       cached?.facts === facts &&
-      (cached.namesVersion === row.names.version || cached.names === namesOf(row));
+      (cached.namesOfPage === row.names || cached.names === namesOf(row));
     if (isValid) {
-      cached.namesVersion = row.names.version;
+      cached.namesOfPage = row.names;
       return cached.bytes;
     }
     const html = renderRow(row);
     const bytes = { row: encoder.encode(html.row), table: encoder.encode(html.table) };
-    cache.set(row.days, { facts, names: namesOf(row), namesVersion: row.names.version, bytes });
+    cache.set(row.days, { facts, names: namesOf(row), namesOfPage: row.names, bytes });
     return bytes;
   }
 

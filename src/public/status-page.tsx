@@ -6,6 +6,7 @@ import {
   type HistoryEntry,
   PAST_DAYS,
   readEntryNames,
+  type ReadEntryNames,
   readLatency,
   readPastEntries,
   type Snapshot,
@@ -41,18 +42,18 @@ export interface PageExtras {
 }
 
 /** Reads the extras. Rendering reads nothing else from the database. `now` is in unix ms. */
-export function readPageExtras(reader: Reader, snapshot: Snapshot, now: number): PageExtras {
+export function readPageExtras(
+  reader: Reader,
+  snapshot: Snapshot,
+  now: number,
+  readNames: ReadEntryNames = readEntryNames,
+): PageExtras {
   const { document } = snapshot;
   return {
     past: readPastEntries(reader, document.page.id, now),
     latency: readLatency(reader, document, now),
-    names: readNames(reader, document, now),
+    names: readNames(reader, snapshot, now),
   };
-}
-
-/** Reads the names of the incidents and maintenances in the charts of a page's components. */
-function readNames(reader: Reader, { page }: Snapshot["document"], now: number): EntryNames {
-  return readEntryNames(reader, { pageId: page.id, days: page.history_days, now });
 }
 
 /** Renders a status page from the same snapshot as its JSON, at `now` (unix ms). */
@@ -97,6 +98,11 @@ export function renderStatusPage(
   });
 }
 
+interface StepsRendering extends Rendering {
+  prepareRow(row: ComponentRowProps): void;
+  readNames: ReadEntryNames;
+}
+
 /**
  * Fills the caches with the rows and texts of a status page step by step, before it is rendered. Yields
  * the work of each step for `runInSlices`. Rows whose extras change meanwhile are rendered again.
@@ -105,12 +111,12 @@ export function* statusPageSteps(
   reader: Reader,
   snapshot: Snapshot,
   now: number,
-  { prepareRow, ...rendering }: Rendering & { prepareRow(row: ComponentRowProps): void },
+  { prepareRow, readNames, ...rendering }: StepsRendering,
 ): Generator<number, void> {
   const { document } = snapshot;
   const context = contextOf(document, rendering);
   const latency = readLatency(reader, document, now);
-  const names = readNames(reader, document, now);
+  const names = readNames(reader, snapshot, now);
   for (const component of shownComponents(snapshot)) {
     prepareRow(rowPropsOf(component, { snapshot, latency, names, context }));
     yield 1;

@@ -172,6 +172,7 @@ export function DayTable({ runs, caption }: DayTableProps) {
   );
 }
 
+/** Returns a row of the table. Scripts find it by the name of its day, which begins the title of its bar. */
 function writeRow({ name, word, minutes, day: { entries } }: DayRun): string {
   const [day, worst, howLong] = [name, word, minutes || "–"].map((text) => Bun.escapeHTML(text));
   const links = (entries?.named ?? []).map(writeLink);

@@ -105,7 +105,7 @@ function TotalNumbers({ view: { total, monitors } }: { view: ResponseTimesView }
   );
 }
 
-/** Returns the share of failed checks: "0.12 % of all checks". Few are never shown as none. */
+/** Returns the share of failed checks: "0.12 %". Few are never shown as none. */
 function shareOf({ checks, failures }: LatencyFigures): string {
   const share = failures / checks;
   return failures > 0 && share < 0.0001 ? "under 0.01 %" : percent(share, 2);

@@ -110,20 +110,23 @@ export const listOpenSummaries = selectMany(
 );
 
 /**
- * Finds the names by id of the published incidents of a page that are open or were resolved at `since`
- * (unix ms) or later, at most `limit` resolved ones, as a JSON object. One row takes a third of the time
- * of many.
+ * Finds the names by id of the published incidents of a page, as JSON objects: of open ones, and of those
+ * that were resolved at `since` (unix ms) or later and are among the `limit` ones that were resolved last.
+ * One row takes a third of the time of many, and half of that without a sorted list of them.
  */
 export const findIncidentNames = selectOne(
   (orm, $: { pageId: string; since: number; limit: number }) =>
-    orm.select({ names: sql<string>`json_group_object(id, name)` }).from(
-      sql`(SELECT id, name FROM incidents
-          WHERE page_id = ${$.pageId} AND status <> 'resolved' AND draft = 0 AND deleted_at IS NULL
-          UNION ALL
-          SELECT id, name FROM (SELECT id, name FROM incidents
-            WHERE page_id = ${$.pageId} AND resolved_at >= ${$.since} AND draft = 0 AND deleted_at IS NULL
-            ORDER BY resolved_at DESC LIMIT ${$.limit}))`,
-    ),
+    orm
+      .select({
+        open: sql<string>`(SELECT json_group_object(id, name) FROM incidents
+          WHERE page_id = ${$.pageId} AND status <> 'resolved' AND draft = 0 AND deleted_at IS NULL)`,
+        resolved: sql<string>`(SELECT json_group_object(id, name) FROM incidents
+          WHERE page_id = ${$.pageId} AND draft = 0 AND deleted_at IS NULL
+            AND resolved_at >= coalesce((SELECT resolved_at FROM incidents
+              WHERE page_id = ${$.pageId} AND resolved_at >= ${$.since}
+              ORDER BY resolved_at DESC LIMIT 1 OFFSET ${$.limit} - 1), ${$.since}))`,
+      })
+      .from(sql`(SELECT 1)`),
 );
 
 /** Finds the published incident of a page that started first. */

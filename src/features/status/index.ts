@@ -14,7 +14,12 @@ export {
   readPastEntries,
 } from "./history";
 export { type DayEntries } from "./day-entries";
-export { type EntryNames, readEntryNames } from "./entry-names";
+export {
+  createEntryNamesCache,
+  type EntryNames,
+  readEntryNames,
+  type ReadEntryNames,
+} from "./entry-names";
 export { EMPTY_HEADLINE, type PageHeadline, readHeadlines } from "./headlines";
 export { StatusDocument } from "./model";
 export { buildSnapshot, readHeadline, type Snapshot } from "./snapshot";
