@@ -99,9 +99,9 @@ function isGood({ day }: DayRun): boolean {
   return day.status === "operational" && day.goodShare >= 1;
 }
 
-/** Returns true for the days before the first one with data. */
+/** Returns true for the days before the first one with data or with an incident. */
 function isBefore({ day, index }: DayRun): boolean {
-  return day.status === null && index === 0;
+  return day.status === null && index === 0 && !day.entries;
 }
 
 /** Returns the tone of a day that was not good: that of its worst status, or none for missing data. */

@@ -100,6 +100,14 @@ describe("the bars of days", () => {
     expect(html).toContain('<th scope="row">18 November 2026 to 20 November 2026</th>');
   });
 
+  test("the first day of a chart can be selected if it has an incident and no data", () => {
+    const entries = { named: [{ name: "Errors", href: "/status/acme/incidents/1" }], others: 0 };
+    const day: StatusDay = { ...good, status: null, goodShare: 0, entries };
+    expect(titles(draw(day, { ...good, day: "2026-11-21" }))).toEqual([
+      "20 November 2026: No data · Errors",
+    ]);
+  });
+
   test("days before the first are ticks that cannot be selected, and the axis says since when", () => {
     const day: StatusDay = { day: "2026-11-20", status: null, goodShare: 0, minutes: {} };
     const html = draw(day, { ...day, day: "2026-11-21" }, { ...good, day: "2026-11-22" });
