@@ -40,6 +40,31 @@ describePublicDocuments("public documents on a phone", (site, documents) => {
     ALL_DOCUMENTS_MS,
   );
 
+  test("nothing on a phone moves when the script of the page runs", async () => {
+    const { app, visit } = site();
+    const { page } = await app.page({ slug: "still", name: "Still" });
+    const key = await app.keyWith("write:incidents");
+    const json = { page: page.slug, name: "Search is slow", body: "We look into it." };
+    await app.call("/api/v1/incidents", { method: "POST", key, json });
+    const { page: tab } = await visit("/status/still", { viewport: PHONE });
+    expect(await tab.locator("[data-live-note]").textContent()).toContain("refreshes by itself");
+    const heightOf = () => tab.locator("#banner").evaluate((banner) => banner.clientHeight);
+    for (let width = 320; width <= 480; width += 20) {
+      await tab.setViewportSize({ width, height: 800 });
+      const after = await heightOf();
+      const words = await tab.locator("[data-live-note]").evaluate((note) => {
+        const { textContent } = note;
+        note.textContent = "";
+        return textContent;
+      });
+      expect([width, await heightOf()]).toEqual([width, after]);
+      await tab.locator("[data-live-note]").evaluate((note, text) => {
+        note.textContent = text;
+      }, words);
+    }
+    await tab.context().close();
+  });
+
   test("public documents fit a window of 320 pixels, also with long names and 200 components", async () => {
     const { app, visit, origin } = site();
     const paths = Object.values(await documents());
