@@ -1,18 +1,12 @@
 import { Elysia } from "elysia";
 import type { AppContext } from "./context";
-import { analyticsRoutes } from "./features/analytics/routes";
-import { createPasswords, createSessions, type Passwords } from "./features/auth";
-import { type Backups, createBackups } from "./features/backups";
-import { componentRoutes } from "./features/components/routes";
+import type { Background } from "./background";
+import { createSessions, type Passwords } from "./features/auth";
 import { createReadiness, type Readiness } from "./features/health";
 import { healthRoutes } from "./features/health/routes";
-import { incidentTemplateRoutes } from "./features/incident-templates/routes";
 import { createIncidentCache } from "./features/incidents";
-import { incidentRoutes } from "./features/incidents/routes";
 import { createKeyDirectory, createKeyUsage, type KeyUsage } from "./features/keys";
-import { keyRoutes } from "./features/keys/routes";
 import { createLimiter, type Limiter } from "./features/limits";
-import { maintenanceRoutes } from "./features/maintenance/routes";
 import {
   createMetrics,
   databaseFamilies,
@@ -22,17 +16,10 @@ import {
   processFamilies,
   webhookFamilies,
 } from "./features/metrics";
-import { metricsRoutes } from "./features/metrics/routes";
-import {
-  createHeartbeatDirectory,
-  createIdleMonitoring,
-  type Monitoring,
-} from "./features/monitors";
-import { monitorRoutes } from "./features/monitors/routes";
+import { createHeartbeatDirectory } from "./features/monitors";
 import { createDomains } from "./features/pages";
 import { createSnapshots } from "./features/status";
 import { statusRoutes } from "./features/status/routes";
-import { webhookRoutes } from "./features/webhooks/routes";
 import {
   type RequestContexts,
   buildOpenApi,
@@ -46,16 +33,8 @@ import {
   toProblem,
 } from "./http";
 import { once } from "./kernel/lazy";
-import { assetRoutes, createAllAssets } from "./public/asset-routes";
-import { docsRoutes } from "./public/docs-routes";
 import { createFailurePage } from "./public/failure-page";
-import { badgeRoutes } from "./public/badge-routes";
-import { feedRoutes } from "./public/feed-routes";
-import { logoRoutes } from "./public/logo-routes";
-import { rootFileRoutes } from "./public/root-files";
 import { publicRoutes } from "./public/routes";
-import { summaryRoutes } from "./public/summary-routes";
-import { v2Routes } from "./public/v2-routes";
 import { VERSION } from "./version";
 
 /** One independent application. Several in one process share no state. */
@@ -69,29 +48,23 @@ export interface App {
   /** Registry of the metrics, to which other modules add theirs. */
   metrics: Metrics;
   openApi(): unknown;
-  /**
-   * Loads the dashboard and its routes, if not yet loaded. Otherwise the first request loads them.
-   * The dashboard is as large as all other code, and many servers never need it. If it is loaded at
-   * the start, the server is ready after 94 ms instead of 66 to 79 ms and uses 79 MB of idle memory
-   * instead of 71.5 MB.
-   */
-  loadDashboard(): Promise<void>;
+  /** Loads all routes that are not yet loaded. Otherwise the first request for one of them loads them. */
+  loadRoutes(): Promise<void>;
 }
 
 /**
- * Creates the application from its feature modules. Without `monitoring` no checks run, and
- * requests for one are refused.
+ * Creates the application. The first requests of a server are health checks and status pages, so only their
+ * routes are created here. `background` returns the checks and backups that the other routes use; by
+ * default no checks run, and requests for one are refused.
  */
 export function createApp(
   ctx: AppContext,
   {
-    monitoring = createIdleMonitoring(),
-    passwords = createPasswords(),
-    backups = createBackups(ctx),
+    background = async () => (await import("./background")).createIdleBackground(ctx),
+    passwords,
   }: {
-    monitoring?: Monitoring | undefined;
+    background?: (() => Promise<Background>) | undefined;
     passwords?: Passwords | undefined;
-    backups?: Backups | undefined;
   } = {},
 ): App {
   const requestContexts = createRequestContexts();
@@ -104,48 +77,30 @@ export function createApp(
   const metrics = createMetrics(ctx.clock);
   const sessions = createSessions(ctx);
   const addresses = createClientAddresses(ctx);
-  const assets = createAllAssets();
   const routes = createRouteTable();
   const openApi = () => buildOpenApi(routes, { baseUrl: ctx.baseUrl, version: VERSION });
 
   const elysia = createElysia(requestContexts)
     .use(statusRoutes(ctx, requestContexts, snapshots))
-    .use(componentRoutes(ctx, requestContexts))
-    .use(incidentRoutes(ctx, requestContexts))
-    .use(incidentTemplateRoutes(ctx, requestContexts))
-    .use(maintenanceRoutes(ctx, requestContexts))
-    .use(webhookRoutes(ctx, requestContexts))
-    .use(monitorRoutes(ctx, requestContexts, monitoring))
-    .use(analyticsRoutes(ctx, requestContexts))
-    .use(metricsRoutes(metrics, requestContexts))
-    .use(keyRoutes(ctx, requestContexts, limiter, usage))
     .use(healthRoutes(ctx, readiness))
-    .use(docsRoutes(ctx, requestContexts, openApi, assets))
-    .use(assetRoutes(requestContexts, assets))
-    .use(rootFileRoutes(requestContexts))
-    .use(feedRoutes(ctx, requestContexts, snapshots, readIncidents))
-    .use(badgeRoutes(ctx, requestContexts, snapshots))
-    .use(summaryRoutes(requestContexts, snapshots))
-    .use(v2Routes(ctx, requestContexts, snapshots, readIncidents))
-    .use(logoRoutes(ctx, requestContexts, snapshots, sessions))
     .use(publicRoutes(ctx, requestContexts, snapshots, sessions));
   routes.add(elysia.routes, elysia.fetch);
 
   let answerRefusedForm: GatewayDependencies["failurePage"] = () => undefined;
+  const shared = { ctx, requestContexts, sessions, usage };
+  const loadOtherRoutes = once(async () => {
+    const { otherRoutes } = await import("./other-routes");
+    const { monitoring } = await background();
+    const ofStatus = { snapshots, readIncidents };
+    const created = otherRoutes({ ...shared, ...ofStatus, monitoring, metrics, limiter, openApi });
+    const other = createElysia(requestContexts).use(created);
+    routes.add(other.routes, other.fetch);
+  });
   const loadDashboard = once(async () => {
     const { createDashboard } = await import("./admin/dashboard");
-    const shared = {
-      ctx,
-      requestContexts,
-      addresses,
-      sessions,
-      usage,
-      monitoring,
-      backups,
-      routes,
-    };
+    const own = { ...(await background()), addresses, passwords, routes };
     const dashboard = createElysia(requestContexts);
-    answerRefusedForm = createDashboard(dashboard, { ...shared, passwords });
+    answerRefusedForm = createDashboard(dashboard, { ...shared, ...own });
     routes.add(dashboard.routes, dashboard.fetch);
   });
   metrics.add(
@@ -168,7 +123,7 @@ export function createApp(
     usage,
     limiter,
     addresses,
-    loadRoutes: (path) => (isOfDashboard(path) ? loadDashboard() : undefined),
+    loadRoutes: (path) => (isOfDashboard(path) ? loadDashboard() : loadOtherRoutes()),
     failurePage: (failure, context) =>
       answerRefusedForm(failure, context) ?? failurePage(failure, context),
   });
@@ -180,7 +135,10 @@ export function createApp(
     usage,
     metrics,
     openApi,
-    loadDashboard: async () => loadDashboard(),
+    async loadRoutes() {
+      await loadOtherRoutes();
+      await loadDashboard();
+    },
   };
 }
 

@@ -1,32 +1,19 @@
 import { type App, createApp } from "./app";
+import type { Background } from "./background";
 import { type Config, listenUrl } from "./config";
 import type { AppContext } from "./context";
 import { guardDescriptors } from "./descriptor-guard";
-import { createEgress } from "./egress";
-import { Problem } from "./errors";
-import { createBackups } from "./features/backups";
-import { startMaintenanceClock } from "./features/maintenance";
-import { checkFamilies, deliveryFamilies } from "./features/metrics";
-import { createMonitoring, startRollUps } from "./features/monitors";
-import { createSamplePage } from "./features/sample";
 import { followSettings, readPublicAddress } from "./features/settings";
-import { readHeadline } from "./features/status";
-import { issueSetUpLink, linkPath } from "./features/users";
-import { createLoadThrottle, startDelivering } from "./features/webhooks";
-import { startHousekeeping } from "./housekeeping";
+import type { FirstRun } from "./first-run";
 import { openForServer } from "./installation";
 import type { Timer } from "./kernel/clock";
 import { DRAIN_MS, listen } from "./listening";
 
 const FOREIGN_CHANGES_POLL_MS = 500;
 
-interface RunningServer {
+interface RunningServer extends FirstRun {
   /** URL of the server on this machine. */
   url: string;
-  /** Secret link for creating the first user, valid for an hour; undefined once a user exists. */
-  setUpUrl: string | undefined;
-  /** Set-up link once changes can be stored; undefined if they could be stored at the start. */
-  laterSetUpUrl: Promise<string | undefined> | undefined;
   /** Waits for requests in progress, writes buffered data, and closes the database. */
   stop(): Promise<void>;
 }
@@ -58,48 +45,34 @@ export async function startServer(configAtStart: Config): Promise<RunningServer>
     ctx.config = bound;
     followSettings(ctx);
     ctx.signals.databaseChangedElsewhere.on(() => followSettings(ctx));
-    // Shared by all outgoing connections, since it limits the name look-ups of the process.
-    const egress = createEgress(ctx);
-    const monitoring = createMonitoring(ctx, egress, {
-      lastUnreachableAt: guard.lastUnreachableAt,
-    });
-    const backups = createBackups(ctx, { holdOpen: listener.holdOpen });
-    void backups.sweep();
-    app = createApp(ctx, { monitoring, backups });
-    app.metrics.add(...checkFamilies(() => monitoring.figures()));
+    const loading = Promise.withResolvers<Background>();
+    app = createApp(ctx, { background: () => loading.promise });
     // Requests are answered from here on, before the data of a first run is written.
     await nextTurn();
+    const { storeFirstRun } = await import("./first-run");
     const firstRun = await storeFirstRun(ctx);
     warnAboutAddress(ctx);
     log.info({ url, base_url: ctx.baseUrl, data: directory.path }, "listening");
 
-    const running = app;
-    const housekeeping = startHousekeeping(ctx);
-    const maintenanceClock = startMaintenanceClock(ctx);
-    const deliverer = startDelivering(
-      ctx,
-      egress,
-      readHeadline,
-      createLoadThrottle(ctx.clock, { requests: () => requests }),
-    );
-    running.metrics.add(...deliveryFamilies(ctx.db, () => deliverer.stats()));
-    monitoring.start();
-    const rollUps = startRollUps(ctx, monitoring);
+    const { startBackground } = await import("./background");
+    const background = startBackground(ctx, listener, {
+      requests: () => requests,
+      lastUnreachableAt: guard.lastUnreachableAt,
+    });
+    app.metrics.add(...background.metrics);
+    loading.resolve(background);
+
+    const { readiness, usage } = app;
     return {
       url,
       ...firstRun,
       async stop() {
-        running.readiness.isDraining = true;
-        backups.stop();
+        readiness.isDraining = true;
         poll.cancel();
         guard.stop();
-        housekeeping.cancel();
-        maintenanceClock.cancel();
-        rollUps.cancel();
-        await Promise.all([listener.stop(), deliverer.stop(DRAIN_MS)]);
-        await monitoring.stop();
-        running.usage.stop();
-        await running.usage.flush();
+        await background.stop(listener.stop());
+        usage.stop();
+        await usage.flush();
         installation.close();
         log.info("stopped");
       },
@@ -109,38 +82,6 @@ export async function startServer(configAtStart: Config): Promise<RunningServer>
     installation.close();
     throw error;
   }
-}
-
-/**
- * Stores the sample page and the set-up link of a first run. If changes cannot be stored, such as
- * on a full disk, they are stored later while the server runs.
- */
-async function storeFirstRun(
-  ctx: AppContext,
-): Promise<Pick<RunningServer, "setUpUrl" | "laterSetUpUrl">> {
-  const store = async () => {
-    const token = await ctx.db.write((tx) => {
-      createSamplePage(ctx, tx);
-      return issueSetUpLink(ctx, tx);
-    });
-    return token === undefined ? undefined : `${ctx.baseUrl}${linkPath("setup", token)}`;
-  };
-  try {
-    return { setUpUrl: await store(), laterSetUpUrl: undefined };
-  } catch (error) {
-    if (!(error instanceof Problem) || error.code !== "unavailable") throw error;
-  }
-  const later = Promise.withResolvers<string | undefined>();
-  const leave = ctx.db.recovered.on(() => {
-    store().then(
-      (url) => {
-        leave();
-        later.resolve(url);
-      },
-      (error: unknown) => ctx.log.warn({ err: error }, "the set-up link could not be stored"),
-    );
-  });
-  return { setUpUrl: undefined, laterSetUpUrl: later.promise };
 }
 
 /** Waits for a turn of the event loop, so that pending requests are handled. */

@@ -15,10 +15,13 @@ const LAYERS: readonly { name: string; files: RegExp }[] = [
   { name: "routes", files: /^features\/[^/]+\/([a-z]+-)?routes\.ts$/ },
   { name: "ui", files: /^ui\// },
   { name: "public, admin", files: /^(public|admin)\// },
-  { name: "app", files: /^app\.ts$/ },
   {
-    name: "installation, housekeeping, listening, descriptor-guard, server",
-    files: /^(installation|housekeeping|listening|descriptor-guard|server)\.ts$/,
+    name: "app, other-routes, background, housekeeping, listening",
+    files: /^(app|other-routes|background|housekeeping|listening)\.ts$/,
+  },
+  {
+    name: "installation, descriptor-guard, first-run, server",
+    files: /^(installation|descriptor-guard|first-run|server)\.ts$/,
   },
   { name: "cli", files: /^cli\// },
   { name: "main", files: /^main\.ts$/ },
@@ -121,11 +124,11 @@ describe("the architecture", () => {
     expect(imports.length).toBeGreaterThan(100);
   });
 
-  test("a feature module is imported through its index.ts, and its routes by app.ts alone", () => {
+  test("a feature module is imported through its index.ts, and its routes by app.ts and other-routes.ts", () => {
     const broken = imports.filter(({ from, to }) => {
       const module = moduleOf(to);
       if (module === undefined || module === moduleOf(from)) return false;
-      if (to.endsWith("/routes.ts")) return from !== "app.ts";
+      if (to.endsWith("/routes.ts")) return !["app.ts", "other-routes.ts"].includes(from);
       return to !== `features/${module}/index.ts`;
     });
     expect(broken.map(({ line }) => line)).toEqual([]);
@@ -190,7 +193,7 @@ describe("the architecture", () => {
     }
     // http/create-once and http/change run the handlers of routes that create or change one object.
     const allowed =
-      /^cli\/|routes\.tsx?$|^server\.ts$|^housekeeping\.ts$|^admin\/write-as\.ts$|^http\/(change|create-once)\.ts$|^features\/(keys\/usage|auth\/last-seen|maintenance\/clock|monitors\/(engine\/recorder|rollup-clock)|webhooks\/deliver\/(queue-cleanup|recorder))\.ts$/;
+      /^cli\/|routes\.tsx?$|^first-run\.ts$|^housekeeping\.ts$|^admin\/write-as\.ts$|^http\/(change|create-once)\.ts$|^features\/(keys\/usage|auth\/last-seen|maintenance\/clock|monitors\/(engine\/recorder|rollup-clock)|webhooks\/deliver\/(queue-cleanup|recorder))\.ts$/;
     expect(openers.filter((file) => !allowed.test(file))).toEqual([]);
   });
 

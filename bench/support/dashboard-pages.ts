@@ -70,7 +70,7 @@ const LEADING =
  */
 export async function listPages(ctx: AppContext, ids: DashboardIds): Promise<DashboardPage[]> {
   const app = createApp(ctx);
-  await app.loadDashboard();
+  await app.loadRoutes();
   app.usage.stop();
   const pages = app.routes.routes
     // What begins with an underscore is for those who work on Allclear, and not in the executable.

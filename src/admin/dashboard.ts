@@ -1,6 +1,11 @@
 import type { AnyElysia } from "elysia";
 import type { AppContext } from "../context";
-import { createLoginThrottle, type Passwords, type Sessions } from "../features/auth";
+import {
+  createLoginThrottle,
+  createPasswords,
+  type Passwords,
+  type Sessions,
+} from "../features/auth";
 import type { Backups } from "../features/backups";
 import type { KeyUsage } from "../features/keys";
 import type { Monitoring } from "../features/monitors";
@@ -20,7 +25,8 @@ interface DashboardDependencies {
   requestContexts: RequestContexts;
   addresses: ClientAddresses;
   sessions: Sessions;
-  passwords: Passwords;
+  /** Verifies passwords; with real hashes if omitted. */
+  passwords: Passwords | undefined;
   usage: KeyUsage;
   monitoring: Monitoring;
   backups: Backups;
@@ -30,7 +36,7 @@ interface DashboardDependencies {
 
 /** Adds the dashboard's routes to `elysia`, and returns its answer to a refused form. */
 export function createDashboard(elysia: AnyElysia, dashboardDeps: DashboardDependencies) {
-  const { ctx, addresses, ...shared } = dashboardDeps;
+  const { ctx, addresses, passwords = createPasswords(), ...shared } = dashboardDeps;
   const flashes = createFlashes();
   const writeAs = createWriteAs(ctx);
   const writeOnceAs = createWriteOnceAs(ctx, writeAs);
@@ -38,6 +44,7 @@ export function createDashboard(elysia: AnyElysia, dashboardDeps: DashboardDepen
   const deps = {
     ...shared,
     ctx,
+    passwords,
     flashes,
     signInPages,
     writeAs,

@@ -1,11 +1,22 @@
-import { COMMANDS, INTERNAL_COMMANDS } from "./commands";
+import type { Command } from "./command";
 import { processInput } from "./input";
 import { processOutput } from "./output";
 import { runCommandLine } from "./run";
 
 /** Runs the command that this process was started with, and returns its exit code. */
-export function main(): Promise<number> {
+export async function main(): Promise<number> {
   const args = process.argv.slice(2);
-  const commands = [...COMMANDS, ...INTERNAL_COMMANDS];
+  const commands = await loadCommands(args);
   return runCommandLine(commands, args, process.env, processOutput(), processInput());
+}
+
+/**
+ * Loads the commands that arguments may name. The server starts and is checked for its health without the
+ * code of the other commands.
+ */
+async function loadCommands([first]: readonly string[]): Promise<readonly Command[]> {
+  if (first === undefined || first === "serve") return [(await import("./serve")).serveCommand];
+  if (first === "healthcheck") return [(await import("./healthcheck")).healthcheckCommand];
+  const { COMMANDS, INTERNAL_COMMANDS } = await import("./commands");
+  return [...COMMANDS, ...INTERNAL_COMMANDS];
 }

@@ -23,6 +23,7 @@ export const openapiCommand: Command = {
     const log = createLog(config.logLevel, redactText);
     const db = createDb(sqlite, clock, log);
     const app = createApp(createContext({ config, db, clock, log, random: systemRandom }));
+    await app.loadRoutes();
     printJson(output, app.openApi());
     app.usage.stop();
     db.close();

@@ -54,7 +54,7 @@ export interface GatewayDependencies {
   usage: KeyUsage;
   limiter: Limiter;
   addresses: ClientAddresses;
-  /** Loads the routes of a path; undefined if they are loaded. */
+  /** Loads the routes of a path that has none yet; undefined if they are loaded. */
   loadRoutes(path: string): Promise<void> | undefined;
   /** Returns the page that shows an error to a person; undefined if a program sent the request. */
   failurePage(failure: Problem, context: GatewayContext): Response | undefined;
@@ -200,16 +200,16 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   const gateway: Gateway = (request, peer) => {
     const address = request.url;
     const url = splitUrl(address);
-    const loading = url && deps.loadRoutes(url.path);
-    if (loading) {
-      return loading.then(
-        () => gateway(request, peer),
-        (error: unknown) => finishUnread(createContext(request, peer), toProblem(error, "UNKNOWN")),
-      );
-    }
     const context = createContext(request, peer);
     const unreadable = url && hasOneHost(request.headers) ? queryProblem(url.query) : badHost();
     const match = url && !unreadable ? matchOf(context, address, url.path) : NO_MATCH;
+    const loading = url && !unreadable && !match.route ? deps.loadRoutes(url.path) : undefined;
+    if (loading) {
+      return loading.then(
+        () => gateway(request, peer),
+        (error: unknown) => finishUnread(context, toProblem(error, "UNKNOWN")),
+      );
+    }
     context.route = match.route;
     const problem = unreadable ?? authorisation.authorise(context, match);
     context.charge = charge(context);

@@ -154,7 +154,7 @@ test("the global limit of bodies blocks only large and unbounded ones", async ()
 test("bodies without credentials fill at most a quarter of the global limit, so one with a key is accepted", async () => {
   await using site = await openSite();
   // Otherwise the sign-outs reserve room only after the request with the key.
-  await site.app.app.loadDashboard();
+  await site.app.app.loadRoutes();
   const underWay = Array.from({ length: 128 }, (_, n) =>
     site.signOut(`198.51.100.${Math.floor(n / AT_ONCE_OF_STRANGERS)}`),
   );

@@ -94,7 +94,7 @@ test("a private page whose reader signs out while it is rendered is not_found", 
   const { app } = site;
   const session = await app.signedIn("viewer");
   await change(site, { visibility: "private" });
-  await app.app.loadDashboard();
+  await app.app.loadRoutes();
   const signingOut = app.call("/admin/sign-out", { session, form: {} });
   const answer = await app.call("/status/acme", { session });
   expect((await signingOut).status).toBe(303);

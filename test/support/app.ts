@@ -12,7 +12,7 @@ import { type ErrorCode, ERRORS, schemaErrors } from "../../src/errors";
 import type { Backups } from "../../src/features/backups";
 import { createComponent, createGroup } from "../../src/features/components";
 import { createKey, type RevealedKey, type Scope } from "../../src/features/keys";
-import type { Monitoring } from "../../src/features/monitors";
+import { createIdleMonitoring, type Monitoring } from "../../src/features/monitors";
 import { createPage, type PageInput, type PageRow } from "../../src/features/pages";
 import { type Passwords, startSession } from "../../src/features/auth";
 import { createUser, hasUsers } from "../../src/features/users";
@@ -145,12 +145,10 @@ export async function createTestApp(
   const ctx = createContext({ config, db, clock, log, random: systemRandom });
   const own = createTestBackups(ctx);
   const backups = options.backups?.(ctx) ?? own.backups;
-  const app = createApp(ctx, {
-    monitoring: options.monitoring?.(ctx),
-    passwords: options.passwords,
-    backups,
-  });
-  if (options.dashboard) await app.loadDashboard();
+  const monitoring = options.monitoring?.(ctx) ?? createIdleMonitoring();
+  const background = async () => ({ monitoring, backups });
+  const app = createApp(ctx, { background, passwords: options.passwords });
+  if (options.dashboard) await app.loadRoutes();
 
   async function call(path: string, given: CallOptions = {}): Promise<Answer> {
     const { key, host = "status.test", from = "203.0.113.7" } = given;

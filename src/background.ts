@@ -1,0 +1,79 @@
+import type { AppContext } from "./context";
+import { createEgress } from "./egress";
+import { type Backups, createBackups } from "./features/backups";
+import { startMaintenanceClock } from "./features/maintenance";
+import { checkFamilies, deliveryFamilies, type MetricFamily } from "./features/metrics";
+import {
+  createIdleMonitoring,
+  createMonitoring,
+  type Monitoring,
+  startRollUps,
+} from "./features/monitors";
+import { readHeadline } from "./features/status";
+import { createLoadThrottle, startDelivering } from "./features/webhooks";
+import { startHousekeeping } from "./housekeeping";
+import { DRAIN_MS, type Listener } from "./listening";
+
+/** Parts of the server that work without requests and that routes use. */
+export interface Background {
+  monitoring: Monitoring;
+  backups: Backups;
+}
+
+interface RunningBackground extends Background {
+  metrics: readonly MetricFamily[];
+  /**
+   * Starts nothing new, gives deliveries in progress `DRAIN_MS`, and stores the results of checks once
+   * `answered` resolves: until then requests may ask for checks.
+   */
+  stop(answered: Promise<void>): Promise<void>;
+}
+
+/** Creates monitoring that runs no checks, for processes other than servers. */
+export function createIdleBackground(ctx: AppContext): Background {
+  return { monitoring: createIdleMonitoring(), backups: createBackups(ctx) };
+}
+
+/** Starts checks, deliveries, planned changes and the deletion of obsolete data. */
+export function startBackground(
+  ctx: AppContext,
+  listener: Pick<Listener, "holdOpen">,
+  observed: {
+    /** Number of requests since the start. */
+    requests(): number;
+    /** Last moment, on the monotonic clock, at which clients may not have reached this server. */
+    lastUnreachableAt(): number;
+  },
+): RunningBackground {
+  // Shared by all outgoing connections, since it limits the name look-ups of the process.
+  const egress = createEgress(ctx);
+  const monitoring = createMonitoring(ctx, egress, observed);
+  const backups = createBackups(ctx, { holdOpen: listener.holdOpen });
+  void backups.sweep();
+  const deliverer = startDelivering(
+    ctx,
+    egress,
+    readHeadline,
+    createLoadThrottle(ctx.clock, observed),
+  );
+  monitoring.start();
+  const timers = [
+    startHousekeeping(ctx),
+    startMaintenanceClock(ctx),
+    startRollUps(ctx, monitoring),
+  ];
+  return {
+    monitoring,
+    backups,
+    metrics: [
+      ...checkFamilies(() => monitoring.figures()),
+      ...deliveryFamilies(ctx.db, () => deliverer.stats()),
+    ],
+    async stop(answered) {
+      backups.stop();
+      for (const timer of timers) timer.cancel();
+      await Promise.all([answered, deliverer.stop(DRAIN_MS)]);
+      await monitoring.stop();
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { Elysia } from "elysia";
+import type { AppContext } from "./context";
+import { analyticsRoutes } from "./features/analytics/routes";
+import type { Sessions } from "./features/auth";
+import { componentRoutes } from "./features/components/routes";
+import { incidentTemplateRoutes } from "./features/incident-templates/routes";
+import type { createIncidentCache } from "./features/incidents";
+import { incidentRoutes } from "./features/incidents/routes";
+import type { KeyUsage } from "./features/keys";
+import { keyRoutes } from "./features/keys/routes";
+import type { Limiter } from "./features/limits";
+import { maintenanceRoutes } from "./features/maintenance/routes";
+import type { Metrics } from "./features/metrics";
+import { metricsRoutes } from "./features/metrics/routes";
+import type { Monitoring } from "./features/monitors";
+import { monitorRoutes } from "./features/monitors/routes";
+import type { Snapshots } from "./features/status";
+import { webhookRoutes } from "./features/webhooks/routes";
+import type { RequestContexts } from "./http";
+import { assetRoutes, createAllAssets } from "./public/asset-routes";
+import { badgeRoutes } from "./public/badge-routes";
+import { docsRoutes } from "./public/docs-routes";
+import { feedRoutes } from "./public/feed-routes";
+import { logoRoutes } from "./public/logo-routes";
+import { rootFileRoutes } from "./public/root-files";
+import { summaryRoutes } from "./public/summary-routes";
+import { v2Routes } from "./public/v2-routes";
+
+/** Dependencies that these routes share with the rest of the application. */
+interface Dependencies {
+  ctx: AppContext;
+  requestContexts: RequestContexts;
+  sessions: Sessions;
+  usage: KeyUsage;
+  limiter: Limiter;
+  metrics: Metrics;
+  monitoring: Monitoring;
+  snapshots: Snapshots;
+  readIncidents: ReturnType<typeof createIncidentCache>;
+  openApi: () => unknown;
+}
+
+/**
+ * All routes but those of status pages, health checks and the dashboard: the rest of the API, its reference,
+ * feeds, badges and files.
+ */
+export function otherRoutes(deps: Dependencies) {
+  const { ctx, requestContexts, sessions, limiter, usage, snapshots, readIncidents } = deps;
+  const assets = createAllAssets();
+  return new Elysia()
+    .use(componentRoutes(ctx, requestContexts))
+    .use(incidentRoutes(ctx, requestContexts))
+    .use(incidentTemplateRoutes(ctx, requestContexts))
+    .use(maintenanceRoutes(ctx, requestContexts))
+    .use(webhookRoutes(ctx, requestContexts))
+    .use(monitorRoutes(ctx, requestContexts, deps.monitoring))
+    .use(analyticsRoutes(ctx, requestContexts))
+    .use(metricsRoutes(deps.metrics, requestContexts))
+    .use(keyRoutes(ctx, requestContexts, limiter, usage))
+    .use(docsRoutes(ctx, requestContexts, deps.openApi, assets))
+    .use(assetRoutes(requestContexts, assets))
+    .use(rootFileRoutes(requestContexts))
+    .use(feedRoutes(ctx, requestContexts, snapshots, readIncidents))
+    .use(badgeRoutes(ctx, requestContexts, snapshots))
+    .use(summaryRoutes(requestContexts, snapshots))
+    .use(v2Routes(ctx, requestContexts, snapshots, readIncidents))
+    .use(logoRoutes(ctx, requestContexts, snapshots, sessions));
+}
