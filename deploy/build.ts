@@ -4,6 +4,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { BUNDLE } from "./bundle";
 
 const TARGETS = [
   "linux-x64",
@@ -15,47 +16,29 @@ const TARGETS = [
   "windows-x64",
 ] as const;
 
-const FLAGS = [
-  "--compile",
-  // Parsed ahead of time: a start takes a third of the time. Top-level await needs the esm format.
-  "--bytecode",
-  "--format=esm",
-  // In parts, so that what a start does not need is read when something does.
-  "--splitting",
-  // Modules of threads lie in the executable's root, beside the part that starts them.
-  "--entry-naming=[name].[ext]",
-  // A bunfig.toml or an .env in the working directory is none of the executable's business.
-  "--no-compile-autoload-bunfig",
-  "--no-compile-autoload-dotenv",
-  // Never --minify: routes break under Elysia's ahead-of-time compilation, and it saves nothing.
-];
-
-/** Modules that run in threads of their own. */
-const THREADS = ["src/features/monitors/assertions/assertion-thread.ts"];
-
 const { values } = parseArgs({
   options: { all: { type: "boolean", default: false }, outfile: { type: "string" } },
 });
 
 mkdirSync("dist", { recursive: true });
 if (values.all) {
-  for (const target of TARGETS) build(`dist/allclear-${target}`, [`--target=bun-${target}`]);
+  for (const target of TARGETS) await build(`dist/allclear-${target}`, `bun-${target}`);
 } else {
-  build(values.outfile ?? "dist/allclear", []);
+  await build(values.outfile ?? "dist/allclear");
 }
 
-function build(outfile: string, extra: readonly string[]): void {
-  const command = [
-    process.execPath,
-    "build",
-    ...FLAGS,
-    ...extra,
-    "--outfile",
-    outfile,
-    "src/main.ts",
-    ...THREADS,
-  ];
-  const { exitCode } = Bun.spawnSync(command, { stdout: "ignore", stderr: "inherit" });
-  if (exitCode !== 0) process.exit(exitCode);
+async function build(outfile: string, target?: Bun.Build.CompileTarget): Promise<void> {
+  await Bun.build({
+    ...BUNDLE,
+    // Parsed ahead of time: a start takes a third of the time. Top-level await needs the esm format.
+    bytecode: true,
+    compile: {
+      outfile,
+      ...(target === undefined ? {} : { target }),
+      // A bunfig.toml or an .env in the working directory is none of the executable's business.
+      autoloadBunfig: false,
+      autoloadDotenv: false,
+    },
+  });
   console.log(outfile);
 }

@@ -7,7 +7,7 @@ import { followSettings, readPublicAddress } from "./features/settings";
 import type { FirstRun } from "./first-run";
 import { openForServer } from "./installation";
 import type { Timer } from "./kernel/clock";
-import { DRAIN_MS, listen } from "./listening";
+import { listen } from "./listening";
 
 const FOREIGN_CHANGES_POLL_MS = 500;
 

@@ -1,0 +1,21 @@
+/** What the executable is made of, and in which parts it is loaded. */
+import { join } from "node:path";
+import type { BuildConfig } from "bun";
+import { directImports } from "./direct-imports";
+
+const SRC = join(import.meta.dir, "..", "src");
+
+/** Modules that run in threads of their own. */
+const THREADS = ["features/monitors/assertions/assertion-thread.ts"];
+
+export const BUNDLE = {
+  entrypoints: ["main.ts", ...THREADS].map((file) => join(SRC, file)),
+  target: "bun",
+  format: "esm",
+  // In parts, so that what a start does not need is read when something does.
+  splitting: true,
+  // Modules of threads lie in the executable's root, beside the part that starts them.
+  naming: { entry: "[name].[ext]" },
+  plugins: [directImports()],
+  // Never minified: routes break under Elysia's ahead-of-time compilation, and it saves nothing.
+} as const satisfies BuildConfig;

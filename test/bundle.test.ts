@@ -1,0 +1,99 @@
+import { describe, expect, test } from "bun:test";
+import { BUNDLE } from "../deploy/bundle";
+
+/** Packages and features whose modules a server loads before it is ready. */
+const START = {
+  packages: [
+    "@elysiajs/bearer",
+    "@sinclair/typebox",
+    "cookie",
+    "drizzle-orm",
+    "elysia",
+    "exact-mirror",
+    "fast-decode-uri-component",
+    "ipaddr.js",
+    "lru-cache",
+    "memoirist",
+  ],
+  features: [
+    "auth",
+    "health",
+    "keys",
+    "limits",
+    "metrics",
+    "monitors",
+    "pages",
+    "settings",
+    "webhooks",
+  ],
+};
+/** CommonJS packages that are in the same part. Nothing of them is evaluated before the first log line. */
+const LOG = [
+  "@pinojs/redact",
+  "atomic-sleep",
+  "on-exit-leak-free",
+  "pino",
+  "pino-std-serializers",
+  "quick-format-unescaped",
+  "safe-stable-stringify",
+  "sonic-boom",
+  "thread-stream",
+];
+/** Largest text of these modules, in bytes. */
+const START_MAX_BYTES = 1_250_000;
+
+/** Returns the bytes of each module in the parts that begin with these modules, and in their static imports. */
+async function loadedWith(...modules: string[]): Promise<Map<string, number>> {
+  const { metafile } = await Bun.build({ ...BUNDLE, metafile: true });
+  const parts = metafile?.outputs ?? {};
+  const loaded = new Set<string>();
+  const load = (part: string): void => {
+    if (loaded.has(part)) return;
+    loaded.add(part);
+    for (const { path, kind } of parts[part]?.imports ?? []) {
+      if (kind === "import-statement" && path in parts) load(path);
+    }
+  };
+  for (const [part, { inputs }] of Object.entries(parts)) {
+    if (modules.some((module) => module in inputs)) load(part);
+  }
+  return new Map(
+    Array.from(loaded).flatMap((part) =>
+      Object.entries(parts[part]?.inputs ?? {}).map(([file, { bytesInOutput }]) => [
+        file,
+        bytesInOutput,
+      ]),
+    ),
+  );
+}
+
+/** Returns the different first groups of a pattern in the names of files, in order. */
+function namesIn(files: Iterable<string>, pattern: RegExp): string[] {
+  const names = Array.from(files, (file) => pattern.exec(file)?.[1]);
+  return [...new Set(names.filter((name) => name !== undefined))].toSorted();
+}
+
+describe("what a server loads before it is ready", () => {
+  const start = loadedWith("src/main.ts", "src/cli/main.ts", "src/cli/serve.ts");
+
+  test("only the packages and features of health checks, status pages, credentials and the database", async () => {
+    const files = [...(await start).keys()];
+    expect(namesIn(files, /^node_modules\/((?:@[^/]+\/)?[^/]+)/)).toEqual(
+      [...START.packages, ...LOG].toSorted(),
+    );
+    expect(namesIn(files, /^src\/features\/([^/]+)/)).toEqual(START.features);
+  });
+
+  test("no screen of the dashboard, probe or delivery", async () => {
+    const files = [...(await start).keys()];
+    expect(namesIn(files, /^src\/(admin)\//)).toEqual([]);
+    expect(files.filter((file) => /\/(probes|deliver)\//.test(file))).toEqual([]);
+    expect(files).toContain("src/app.ts");
+  });
+
+  test("not more text than before", async () => {
+    const bytes = [...(await start).values()].reduce((sum, size) => sum + size, 0);
+    expect(bytes).toBeGreaterThan(START_MAX_BYTES / 2);
+    expect(bytes).toBeLessThan(START_MAX_BYTES);
+  });
+});
