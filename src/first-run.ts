@@ -1,10 +1,12 @@
 import type { AppContext } from "./context";
 import { Problem } from "./errors";
 import { createSamplePage } from "./features/sample";
-import { issueSetUpLink, linkPath } from "./features/users";
+import { issueSetUpLink, linkPath, SET_UP_LINK_MS } from "./features/users";
 
 export interface FirstRun {
-  /** Secret link for creating the first user, valid for an hour; undefined once a user exists. */
+  /** Time for which a set-up link is valid. */
+  linkMs: number;
+  /** Secret link for creating the first user, valid for `linkMs`; undefined once a user exists. */
   setUpUrl: string | undefined;
   /** Set-up link once changes can be stored; undefined if they could be stored at the start. */
   laterSetUpUrl: Promise<string | undefined> | undefined;
@@ -23,7 +25,7 @@ export async function storeFirstRun(ctx: AppContext): Promise<FirstRun> {
     return token === undefined ? undefined : `${ctx.baseUrl}${linkPath("setup", token)}`;
   };
   try {
-    return { setUpUrl: await store(), laterSetUpUrl: undefined };
+    return { linkMs: SET_UP_LINK_MS, setUpUrl: await store(), laterSetUpUrl: undefined };
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "unavailable") throw error;
   }
@@ -37,5 +39,5 @@ export async function storeFirstRun(ctx: AppContext): Promise<FirstRun> {
       (error: unknown) => ctx.log.warn({ err: error }, "the set-up link could not be stored"),
     );
   });
-  return { setUpUrl: undefined, laterSetUpUrl: later.promise };
+  return { linkMs: SET_UP_LINK_MS, setUpUrl: undefined, laterSetUpUrl: later.promise };
 }

@@ -1,5 +1,4 @@
 import { optionNames } from "../config";
-import { SET_UP_LINK_MS } from "../features/users";
 import { describeDuration } from "../kernel/time";
 import { startServer } from "../server";
 import { PROGRAM, VERSION } from "../version";
@@ -13,7 +12,7 @@ export const serveCommand: Command = {
     const stopRequested = untilSignal();
     const server = await startServer(config);
     output.err(`Allclear ${VERSION} is ready. Open ${server.url}`);
-    const setUpLabel = `Set up (link valid ${describeDuration(SET_UP_LINK_MS)})`;
+    const setUpLabel = `Set up (link valid ${describeDuration(server.linkMs)})`;
     void server.laterSetUpUrl?.then((url) => {
       if (url !== undefined) output.err(`  ${setUpLabel}  ${url}`);
     });

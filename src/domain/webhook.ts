@@ -11,6 +11,14 @@ export const WEBHOOK_FORMATS = [
 ] as const;
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 
+/** True for messages to people, who do not get events with `notify: false`. */
+export function isForPeople(format: WebhookFormat): boolean {
+  return format !== "standard" && format !== "statuspage";
+}
+
+/** Event filter that matches every type. */
+export const ANY_EVENT = "*";
+
 /**
  * Progress of an event's delivery to one endpoint. `failed`: every attempt of three days failed.
  */

@@ -16,7 +16,8 @@ import {
   type Trouble,
   troublesOf,
 } from "../../features/monitors";
-import { ANY_EVENT, listAllWebhooks, type WebhookRow } from "../../features/webhooks";
+import { ANY_EVENT } from "../../domain/webhook";
+import { listAllWebhooks, type WebhookRow } from "../../features/webhooks";
 import type { ComponentStatus } from "../../domain/component-status";
 import type { Range } from "./range";
 

@@ -1,4 +1,5 @@
-import { ANY_EVENT, FORMATS, presentWebhook, webhookName } from "../../features/webhooks";
+import { ANY_EVENT } from "../../domain/webhook";
+import { FORMATS, presentWebhook, webhookName } from "../../features/webhooks";
 import { toIso } from "../../kernel/time";
 import {
   ButtonLink,

@@ -1,14 +1,10 @@
+import { ANY_EVENT } from "../../domain/webhook";
 import type { Reader } from "../../db";
 import { WEBHOOK_FORMATS, type WebhookFormat } from "../../domain/webhook";
 import { DESCRIPTION_MAX } from "../../domain/texts";
 import { EVENTS, type EventType } from "../../events";
 import type { PageRow } from "../../features/pages";
-import {
-  ANY_EVENT,
-  type CreateWebhookBody,
-  FORMATS,
-  type WebhookRow,
-} from "../../features/webhooks";
+import { type CreateWebhookBody, FORMATS, type WebhookRow } from "../../features/webhooks";
 import type { Form as SentForm } from "../../http";
 import { Button, CheckRows, ChoiceField, HiddenFields, SelectField, TextField } from "../../ui";
 import {

@@ -1,4 +1,5 @@
-import { ANY_EVENT, FORMATS, webhookName, type WebhookRow } from "../../features/webhooks";
+import { ANY_EVENT } from "../../domain/webhook";
+import { FORMATS, webhookName, type WebhookRow } from "../../features/webhooks";
 import { plural } from "../../kernel/text";
 import {
   ButtonLink,

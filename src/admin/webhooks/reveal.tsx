@@ -1,3 +1,4 @@
+import { isForPeople } from "../../domain/webhook";
 import { FORMATS, webhookName, type WebhookRow } from "../../features/webhooks";
 import { toIso } from "../../kernel/time";
 import {
@@ -29,7 +30,7 @@ interface RevealedSecretProps {
 /** Screen that shows an endpoint's secret once, with instructions. */
 export function RevealedSecret({ title, row, formToken, now }: RevealedSecretProps) {
   const { secret, previousSecretEndsAt } = row;
-  const { label, isForPeople } = FORMATS[row.format];
+  const { label } = FORMATS[row.format];
   const name = webhookName(row);
   const paths = pathsOfWebhook(row.id);
   return (
@@ -42,7 +43,7 @@ export function RevealedSecret({ title, row, formToken, now }: RevealedSecretPro
         ]}
       />
       <Notice tone="degraded" title="This secret is shown only once">
-        {isForPeople
+        {isForPeople(row.format)
           ? `Every request is signed with this secret. ${label} does not check signatures, so you need it only for a program in between that does.`
           : "Every request is signed with this secret, so that your program can verify it. If you lose the secret, rotate it."}
       </Notice>

@@ -2,7 +2,7 @@ import type { Reader, Tx } from "../../db";
 import { FieldErrors } from "../../errors";
 import type { Actor } from "../../domain/actor";
 import { listAllPages, type PageRow } from "../pages";
-import { ANY_EVENT } from "./bodies";
+import { ANY_EVENT } from "../../domain/webhook";
 import type { Services } from "./changes";
 import { createWebhook } from "./create";
 import { type DeclaredWebhook, formatOf, isOffByHand } from "./declared";

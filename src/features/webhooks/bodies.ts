@@ -2,7 +2,7 @@ import { OptionalKind, type Static, type TObject, type TSchema, Type } from "@si
 import { EVENTS, type EventType } from "../../events";
 import { DescriptionText } from "../../domain/texts";
 import { Nullable, OneOf, Text } from "../../kernel/schema";
-import { WEBHOOK_FORMATS } from "../../domain/webhook";
+import { ANY_EVENT, WEBHOOK_FORMATS } from "../../domain/webhook";
 import { FORMATS } from "./formats";
 
 /* Bodies of requests about webhooks. Settings come from the formats. */
@@ -11,9 +11,6 @@ const URL_MAX = 2_000;
 const SECRET_MAX = 200;
 /** Maximum number of settings in a body, more than any format has. */
 const SETTINGS_MAX = 50;
-
-/** Event filter that matches every type. */
-export const ANY_EVENT = "*";
 
 export const WebhookFormatText = OneOf(WEBHOOK_FORMATS, {
   title: "WebhookFormat",

@@ -1,8 +1,8 @@
 import { OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { type FieldError, FieldErrors, pointer, schemaErrors } from "../../errors";
 import { Nullable } from "../../kernel/schema";
-import type { WebhookFormat } from "../../domain/webhook";
-import { ANY_EVENT, CreateWebhookBody } from "./bodies";
+import { ANY_EVENT, isForPeople, type WebhookFormat } from "../../domain/webhook";
+import { CreateWebhookBody } from "./bodies";
 import { ELLIPSIS, FORMATS } from "./formats";
 import { validateEvents, validateSecret } from "./settings";
 import type { WebhookRow } from "./store";
@@ -42,7 +42,7 @@ export function isUrlSecret(format: WebhookFormat): boolean {
  * for people have none.
  */
 export function isVerified(format: WebhookFormat): boolean {
-  return !FORMATS[format].isForPeople;
+  return !isForPeople(format);
 }
 
 /**

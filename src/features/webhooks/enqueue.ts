@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { EventGroup, EventSubscriber, RecordedEvent, EventType } from "../../events";
-import { ANY_EVENT } from "./bodies";
+import { ANY_EVENT, isForPeople } from "../../domain/webhook";
 import {
   deleteBatch,
   findFirstBatch,
@@ -10,7 +10,6 @@ import {
   insertDeliveries,
   setBatchWritten,
 } from "./delivery-store";
-import { FORMATS } from "./formats";
 import { listLiveWebhooks } from "./store";
 import { recordsOf } from "./formats/reading";
 
@@ -97,7 +96,7 @@ function deliverySetsOf(
   groups: readonly EventGroup[],
 ): DeliverySet[] {
   const alike = Map.groupBy(webhooks, ({ pageId, events, format }) =>
-    JSON.stringify([pageId, events, FORMATS[format].isForPeople]),
+    JSON.stringify([pageId, events, isForPeople(format)]),
   );
   return Array.from(alike.values(), (like) => ({
     eventIds: groups.flatMap((group) => (like[0] ? eventIdsFor(like[0], group) : [])),
@@ -108,7 +107,7 @@ function deliverySetsOf(
 /** Returns the ids of those events of a group that an endpoint receives. */
 function eventIdsFor(webhook: LiveWebhook, group: EventGroup): string[] {
   const subscribed = group.filter((event) => isSubscribedTo(webhook, event));
-  const events = FORMATS[webhook.format].isForPeople ? dropRedundantEvents(subscribed) : subscribed;
+  const events = isForPeople(webhook.format) ? dropRedundantEvents(subscribed) : subscribed;
   return events.map(({ id }) => id);
 }
 

@@ -4,7 +4,7 @@ import type { Reader } from "../../db";
 import { webhookPolicy, hostError, type Policy } from "../../egress";
 import type { FieldErrors } from "../../errors";
 import { findNamedPage } from "../pages";
-import { ANY_EVENT } from "./bodies";
+import { ANY_EVENT } from "../../domain/webhook";
 import { FORMATS, validateDestination, ELLIPSIS } from "./formats";
 import { secretError } from "./secrets";
 import type { WebhookRow } from "./store";

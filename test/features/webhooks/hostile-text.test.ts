@@ -1,11 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import createMarkdown from "markdown-it";
-import { FORMATS } from "../../../src/features/webhooks/formats";
+import { isForPeople, WEBHOOK_FORMATS } from "../../../src/domain/webhook";
 import { bodyFor, incidentEvent, textsIn } from "../../support/webhook-formats";
 
-const PEOPLE = Object.values(FORMATS)
-  .filter(({ isForPeople }) => isForPeople)
-  .map(({ name }) => name);
+const PEOPLE = WEBHOOK_FORMATS.filter(isForPeople);
 
 /** Both as a name and as Markdown. */
 const hostile = (text: string) => incidentEvent(text, text);

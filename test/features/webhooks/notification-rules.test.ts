@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { FORMATS } from "../../../src/features/webhooks/formats";
-import { WEBHOOK_FORMATS } from "../../../src/domain/webhook";
+import { isForPeople, WEBHOOK_FORMATS } from "../../../src/domain/webhook";
 import { bodyFor, incidentEvent, writeFor } from "../../support/webhook-formats";
 
 describe("events with notify: false", () => {
@@ -10,7 +10,7 @@ describe("events with notify: false", () => {
       const loud = incidentEvent("Name", "Text");
       const silent = incidentEvent("Name", "Text", { notify: false });
       expect(writeFor(name, loud)).toBeDefined();
-      expect(writeFor(name, silent) !== undefined).toBe(!FORMATS[name].isForPeople);
+      expect(writeFor(name, silent) !== undefined).toBe(!isForPeople(name));
     },
   );
 

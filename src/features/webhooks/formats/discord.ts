@@ -27,7 +27,6 @@ export const discord: Format = {
   settings: Type.Object({}, { additionalProperties: false }),
   secretSettings: [],
   openPath: /^\/api\/webhooks\//,
-  isForPeople: true,
   validate(url): FieldError[] {
     const { hostname, pathname } = new URL(url);
     if (!HOSTS.has(hostname) || PATH.test(pathname)) return [];

@@ -44,8 +44,6 @@ export interface Format {
    * rest of the path is a secret. Omitted if the URL is not secret.
    */
   openPath?: RegExp;
-  /** True for messages to people, who do not get events with `notify: false`. */
-  isForPeople: boolean;
   /**
    * Returns errors of a URL or settings for this service, with pointers `#/url` and `#/settings/…`.
    */

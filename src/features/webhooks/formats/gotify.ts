@@ -35,7 +35,6 @@ export const gotify: Format = {
   hint: "The address of your Gotify server, and the token of an application that you create under Apps.",
   settings: Settings,
   secretSettings: ["token"],
-  isForPeople: true,
   validate(url): FieldError[] {
     // A token in the URL would be shown with the URL.
     if (new URL(url).search === "") return [];

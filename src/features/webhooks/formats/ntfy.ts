@@ -56,7 +56,6 @@ export const ntfy: Format = {
   hint: "The URL of a topic, such as https://ntfy.sh/my-secret-topic. Everyone who knows the topic can read it.",
   settings: Settings,
   secretSettings: ["token"],
-  isForPeople: true,
   validate(url): FieldError[] {
     const { pathname, search } = new URL(url);
     if (TOPIC_PATH.test(pathname) && search === "") return [];

@@ -60,7 +60,6 @@ export const slack: Format = {
   settings: Type.Object({}, { additionalProperties: false }),
   secretSettings: [],
   openPath: /^\/(services|workflows)\//,
-  isForPeople: true,
   validate(url): FieldError[] {
     const { hostname, pathname } = new URL(url);
     const isWrong = hostname === "hooks.slack.com" && !/^\/(services|workflows)\//.test(pathname);

@@ -22,7 +22,6 @@ export const standard: Format = {
   hint: "A URL of your program. Requests are signed; standardwebhooks.com lists libraries that verify them.",
   settings: Type.Object({}, { additionalProperties: false }),
   secretSettings: [],
-  isForPeople: false,
   validate: () => [],
   write: (event) => jsonMessage(envelopeOf(event)),
 };

@@ -19,7 +19,6 @@ export const statuspage: Format = {
   hint: "A URL of a program that reads webhook notifications of Atlassian Statuspage.",
   settings: Type.Object({}, { additionalProperties: false }),
   secretSettings: [],
-  isForPeople: false,
   validate: () => [],
   write(event, context) {
     const text = build(event, context);

@@ -32,7 +32,6 @@ export const teams: Format = {
   settings: Type.Object({}, { additionalProperties: false }),
   secretSettings: [],
   openPath: /^\//,
-  isForPeople: true,
   validate(url): FieldError[] {
     // Retired: learn.microsoft.com/microsoftteams/m365-custom-connectors.
     const isRetired = new URL(url).hostname.endsWith(".webhook.office.com");

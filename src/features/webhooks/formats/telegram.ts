@@ -78,7 +78,6 @@ export const telegram: Format = {
   hint: "The URL is https://api.telegram.org, or your own Bot API server. Create a bot with @BotFather and add it to the chat.",
   settings: Settings,
   secretSettings: ["bot_token"],
-  isForPeople: true,
   validate(url): FieldError[] {
     const { pathname, search } = new URL(url);
     // A token in the URL would be shown with the URL.
