@@ -47,13 +47,8 @@ export async function startServer(configAtStart: Config): Promise<RunningServer>
     ctx.signals.databaseChangedElsewhere.on(() => followSettings(ctx));
     const loading = Promise.withResolvers<Background>();
     app = createApp(ctx, { background: () => loading.promise });
-    // Requests are answered from here on, before the data of a first run is written.
+    // Health checks and status pages are answered from here on. Other requests wait for the background.
     await nextTurn();
-    const { storeFirstRun } = await import("./first-run");
-    const firstRun = await storeFirstRun(ctx);
-    warnAboutAddress(ctx);
-    log.info({ url, base_url: ctx.baseUrl, data: directory.path }, "listening");
-
     const { startBackground } = await import("./background");
     const background = startBackground(ctx, listener, {
       requests: () => requests,
@@ -61,6 +56,11 @@ export async function startServer(configAtStart: Config): Promise<RunningServer>
     });
     app.metrics.add(...background.metrics);
     loading.resolve(background);
+
+    const { storeFirstRun } = await import("./first-run");
+    const firstRun = await storeFirstRun(ctx);
+    warnAboutAddress(ctx);
+    log.info({ url, base_url: ctx.baseUrl, data: directory.path }, "listening");
 
     const { readiness, usage } = app;
     return {

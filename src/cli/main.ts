@@ -1,7 +1,7 @@
 import type { Command } from "./command";
 import { processInput } from "./input";
 import { processOutput } from "./output";
-import { runCommandLine } from "./run";
+import { isHelp, runCommandLine } from "./run";
 
 /** Runs the command that this process was started with, and returns its exit code. */
 export async function main(): Promise<number> {
@@ -15,7 +15,9 @@ export async function main(): Promise<number> {
  * code of the other commands.
  */
 async function loadCommands([first]: readonly string[]): Promise<readonly Command[]> {
-  if (first === undefined || first === "serve") return [(await import("./serve")).serveCommand];
+  const isServer =
+    first === undefined || first === "serve" || (first.startsWith("-") && !isHelp(first));
+  if (isServer) return [(await import("./serve")).serveCommand];
   if (first === "healthcheck") return [(await import("./healthcheck")).healthcheckCommand];
   const { COMMANDS, INTERNAL_COMMANDS } = await import("./commands");
   return [...COMMANDS, ...INTERNAL_COMMANDS];

@@ -51,7 +51,7 @@ export async function runCommandLine(
   }
 }
 
-function isHelp(word: string | undefined): boolean {
+export function isHelp(word: string | undefined): boolean {
   return word === "--help" || word === "-h";
 }
 

@@ -1,7 +1,7 @@
 import type { Reader } from "../../db";
 import { type Tone } from "../../domain/tone";
+import { ANY_EVENT } from "../../domain/webhook";
 import {
-  ANY_EVENT,
   type DeliveryRecord,
   findNewestDeliveryAbout,
   listAllWebhooks,
