@@ -60,10 +60,6 @@ function valuesOf(path: string, ids: DashboardIds): Record<string, string> {
 const SET_UP = "/admin/setup/";
 const LIST = "/admin/settings/keys";
 
-/** Paths that only lead to a screen: what a browser goes back to after a form. */
-const LEADING =
-  /^\/admin\/(?:settings|settings\/users\/:id\/(?:link|role)|components\/order|settings\/account\/theme|settings\/account\/password|settings\/account\/name|settings\/general\/backup|settings\/general\/networks|monitors\/selected(?:\/\w+)?|incidents\/:id\/updates|pages\/:id\/(?:domains|logo)|.*\/preview)?$/;
-
 /**
  * Lists the pages of all GET routes of the dashboard, the list of keys first. The route table is
  * the source, so that new screens are included. Throws for a path with unknown parameters.
@@ -87,17 +83,17 @@ export async function listPages(ctx: AppContext, ids: DashboardIds): Promise<Das
           return value;
         }),
         isPublic: operation.access.kind === "public",
-        status: statusOf(path),
+        status: statusOf(path, operation.summary),
       };
     });
   const list = pages.findIndex(({ path }) => path === LIST);
   return [...pages.splice(list, 1), ...pages];
 }
 
-function statusOf(path: string): number {
-  // Its link is good for the first user alone: whoever comes later is told so.
+function statusOf(path: string, summary: string): number {
+  // Its link works for the first user only.
   if (path.startsWith(SET_UP)) return 404;
-  return LEADING.test(path) ? 303 : 200;
+  return summary.startsWith("Redirect ") ? 303 : 200;
 }
 
 /** Screens of a page of 200 components and a long past, where those of a usual page say little. */
