@@ -1,5 +1,6 @@
 import {
   type DeliveryRecord,
+  isSuccess,
   type SentRequest,
   type TryRow,
   webhookName,
@@ -24,7 +25,7 @@ import {
 } from "../../ui";
 import { WEBHOOKS_PATH } from "../paths";
 import { DeliveryState, NextTry } from "./deliveries";
-import { adviceFor, describeFailure, isSuccess } from "./failure-words";
+import { adviceFor, describeFailure } from "./failure-words";
 import { pathsOfWebhook } from "./webhook-paths";
 
 interface DeliveryDetailProps {

@@ -67,8 +67,3 @@ const ADVICE_BY_REASON: readonly [RegExp, string][] = [
     "Check the settings of the webhook, and the log of this server.",
   ],
 ];
-
-/** Returns true for 2xx. */
-export function isSuccess(statusCode: number | null): boolean {
-  return statusCode !== null && statusCode >= 200 && statusCode < 300;
-}

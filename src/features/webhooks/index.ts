@@ -41,6 +41,7 @@ export {
 export { findNewestDeliveryAbout } from "./log-store";
 export { FORMATS } from "./formats";
 export { presentWebhook } from "./model";
+export { isSuccess } from "./rules";
 export { getWebhookRecord, listWebhooks, type WebhookRecord } from "./records";
 export { findWebhook, listAllWebhooks, type WebhookRow } from "./store";
 export { signatureHeaders } from "./secrets";

@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, lt, sql } from "drizzle-orm";
-import { mutate, selectMany, selectOne } from "../../db";
+import { mutate, type Orm, selectMany, selectOne } from "../../db";
 import { events } from "../../db/tables/events";
 import { deliveries, deliveryTries } from "../../db/tables/webhooks";
 import type { DeliveryStatus } from "../../domain/webhook";
@@ -11,6 +11,14 @@ const isLastTry = and(
   eq(deliveryTries.number, deliveries.tries),
 );
 
+/** Selects deliveries, each with the type of its event and its last attempt. */
+const selectDeliveries = (orm: Orm) =>
+  orm
+    .select(columns)
+    .from(deliveries)
+    .innerJoin(events, eq(events.id, deliveries.eventId))
+    .leftJoin(deliveryTries, isLastTry);
+
 interface ListParams {
   webhookId: string;
   /** Only ids below this one. */
@@ -21,11 +29,7 @@ interface ListParams {
 /** Lists the deliveries of an endpoint, newest first, each with its last attempt. */
 export const listDeliveryRows = selectMany(
   (orm, $: ListParams & { status: DeliveryStatus | null }) =>
-    orm
-      .select(columns)
-      .from(deliveries)
-      .innerJoin(events, eq(events.id, deliveries.eventId))
-      .leftJoin(deliveryTries, isLastTry)
+    selectDeliveries(orm)
       .where(
         and(
           eq(deliveries.webhookId, $.webhookId),
@@ -43,11 +47,7 @@ const NEWEST_READ = 200;
 /** Finds the newest delivery of an endpoint about an object, among its 200 newest. */
 export const findNewestDeliveryAbout = selectOne(
   (orm, $: { webhookId: string; subjectId: string }) =>
-    orm
-      .select(columns)
-      .from(deliveries)
-      .innerJoin(events, eq(events.id, deliveries.eventId))
-      .leftJoin(deliveryTries, isLastTry)
+    selectDeliveries(orm)
       .where(
         and(
           eq(deliveries.subjectId, $.subjectId),
@@ -60,21 +60,13 @@ export const findNewestDeliveryAbout = selectOne(
 );
 
 export const findDelivery = selectOne((orm, $: { webhookId: string; id: string }) =>
-  orm
-    .select(columns)
-    .from(deliveries)
-    .innerJoin(events, eq(events.id, deliveries.eventId))
-    .leftJoin(deliveryTries, isLastTry)
-    .where(and(eq(deliveries.id, $.id), eq(deliveries.webhookId, $.webhookId))),
+  selectDeliveries(orm).where(and(eq(deliveries.id, $.id), eq(deliveries.webhookId, $.webhookId))),
 );
 
 export const findDeliveryOfEvent = selectOne((orm, $: { webhookId: string; eventId: string }) =>
-  orm
-    .select(columns)
-    .from(deliveries)
-    .innerJoin(events, eq(events.id, deliveries.eventId))
-    .leftJoin(deliveryTries, isLastTry)
-    .where(and(eq(deliveries.eventId, $.eventId), eq(deliveries.webhookId, $.webhookId))),
+  selectDeliveries(orm).where(
+    and(eq(deliveries.eventId, $.eventId), eq(deliveries.webhookId, $.webhookId)),
+  ),
 );
 
 /** Lists the attempts of a delivery, oldest first. */
