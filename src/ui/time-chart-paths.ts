@@ -31,18 +31,39 @@ interface MeasuredPoint {
   p95: number;
 }
 
+interface Place {
+  x: number;
+  y: number;
+}
+
+/** Returns the values of consecutive points that have one as a run; points without a value divide the runs. */
+export function runsOf<Point, Value>(
+  points: readonly Point[],
+  valueOf: (point: Point, index: number) => Value | undefined,
+): Value[][] {
+  const runs: Value[][] = [];
+  let run: Value[] | undefined;
+  for (const [index, point] of points.entries()) {
+    const value = valueOf(point, index);
+    if (value === undefined) run = undefined;
+    else {
+      if (!run) runs.push((run = []));
+      run.push(value);
+    }
+  }
+  return runs;
+}
+
+/** Returns the line through places. */
+export function pathThrough(places: readonly Place[]): string {
+  return places.map(({ x, y }, index) => `${index === 0 ? "M" : "L"}${x} ${y}`).join("");
+}
+
 /** Returns the runs of points with measurements. A run of one point becomes a short line. */
 export function measuredRuns(points: readonly PlacedPoint[]): MeasuredPoint[][] {
-  const runs: MeasuredPoint[][] = [];
-  let run: MeasuredPoint[] | undefined;
-  for (const { x, median, p95 } of points) {
-    if (median === null) {
-      run = undefined;
-      continue;
-    }
-    if (!run) runs.push((run = []));
-    run.push({ x, median, p95: p95 ?? median });
-  }
+  const runs = runsOf(points, ({ x, median, p95 }): MeasuredPoint | undefined =>
+    median === null ? undefined : { x, median, p95: p95 ?? median },
+  );
   return runs.map((each) => {
     const [only] = each;
     if (!only || each.length > 1) return each;
@@ -55,14 +76,13 @@ export function measuredRuns(points: readonly PlacedPoint[]): MeasuredPoint[][] 
 
 /** Returns the line through the medians of a run. */
 export function linePath(run: readonly MeasuredPoint[]): string {
-  return run.map(({ x, median }, index) => `${index === 0 ? "M" : "L"}${x} ${median}`).join("");
+  return pathThrough(run.map(({ x, median }) => ({ x, y: median })));
 }
 
 /** Returns the area between the medians of a run and their 95th percentiles. */
 export function bandPath(run: readonly MeasuredPoint[]): string {
-  const back = run.toReversed().map(({ x, median }) => `L${x} ${median}`);
-  const there = run.map(({ x, p95 }, index) => `${index === 0 ? "M" : "L"}${x} ${p95}`);
-  return `${there.join("")}${back.join("")}Z`;
+  const back = run.toReversed().map(({ x, median }) => ({ x, y: median }));
+  return `${pathThrough([...run.map(({ x, p95 }) => ({ x, y: p95 })), ...back])}Z`;
 }
 
 /** Returns the bars of one tone in the strip of results; worse ones are higher. */

@@ -1,7 +1,7 @@
 import { percent } from "../kernel/numbers";
 import { plural } from "../kernel/text";
 import { toIso } from "../kernel/time";
-import { round } from "./time-chart-paths";
+import { pathThrough, round, runsOf } from "./time-chart-paths";
 import { PLOT_WIDTH, PlotSlot, TimeFrame } from "./time-frame";
 import { shortDay } from "./times";
 
@@ -44,11 +44,10 @@ export function UptimeChart({ name, points, isUntilToday }: UptimeChartProps) {
     labelOf(1 - ((1 - floor) / GAPS) * index, floor),
   );
   const step = PLOT_WIDTH / points.length;
-  const runs = inRuns(points).map((run) =>
-    run.map(({ index, uptime }) => ({
-      x: round((index + 0.5) * step),
-      y: round(((1 - uptime) / (1 - floor)) * HEIGHT),
-    })),
+  const runs = runsOf(points, ({ uptime }, index) =>
+    uptime === null
+      ? undefined
+      : { x: round((index + 0.5) * step), y: round(((1 - uptime) / (1 - floor)) * HEIGHT) },
   );
   return (
     <div class="time-chart uptime-chart" data-days>
@@ -129,27 +128,13 @@ function lineOf(run: readonly Place[]): string {
   const [only] = run;
   // A day without neighbours is a dot, which a line of no length with round ends draws.
   if (run.length === 1 && only) return `M${only.x} ${only.y}h0`;
-  return run.map(({ x, y }, index) => `${index === 0 ? "M" : "L"}${x} ${y}`).join("");
+  return pathThrough(run);
 }
 
 function areaOf(run: readonly Place[]): string {
   const [first, last] = [run[0], run.at(-1)];
   if (!first || !last || run.length === 1) return "";
   return `${lineOf(run)}L${last.x} ${HEIGHT}L${first.x} ${HEIGHT}Z`;
-}
-
-/** Divides the points at days without data. */
-function inRuns(points: readonly UptimePoint[]): { index: number; uptime: number }[][] {
-  const runs: { index: number; uptime: number }[][] = [];
-  let run: { index: number; uptime: number }[] | undefined;
-  for (const [index, { uptime }] of points.entries()) {
-    if (uptime === null) run = undefined;
-    else {
-      if (!run) runs.push((run = []));
-      run.push({ index, uptime });
-    }
-  }
-  return runs;
 }
 
 /** Returns the days as text: "100 %, except 13 Nov 2026 99.96 % and 2 more days". */

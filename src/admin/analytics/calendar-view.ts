@@ -1,6 +1,7 @@
 import type { Reader } from "../../db";
-import { readPeriod, uptimeByComponent } from "../../features/analytics";
+import { foldInTurns, readPeriod } from "../../features/analytics";
 import {
+  type ComponentRow,
   type Folded,
   knownFrom,
   listComponentsOfPage,
@@ -65,7 +66,8 @@ export async function readCalendar(
   const part = page
     ? readHistory(reader, { pageId: page.id, from: month.from, to: month.to }, ENTRIES_MAX)
     : { entries: [], next: undefined };
-  const folded = page ? await foldMonth(reader, page, month, now) : [];
+  const components = page ? listComponentsOfPage(reader, { pageId: page.id }) : [];
+  const folded = await foldMonth(reader, components, month, now);
   const byDay = Map.groupBy(part.entries, ({ from }) => startOfDay(from));
   const days = Array.from({ length: (month.to - month.from) / DAY_MS }, (_, index) => {
     const at = month.from + index * DAY_MS;
@@ -82,7 +84,7 @@ export async function readCalendar(
     selection: { ...selection, page },
     page,
     month,
-    hasEarlier: page !== undefined && firstTime(reader, page) < month.from,
+    hasEarlier: page !== undefined && firstTime(reader, page, components) < month.from,
     days,
     uptime: uptimeOfDays(folded.flat()),
     entries: part.entries,
@@ -92,8 +94,7 @@ export async function readCalendar(
 }
 
 /** Returns the time from which days or incidents of a page are known, in unix ms. */
-function firstTime(reader: Reader, page: PageRow): number {
-  const components = listComponentsOfPage(reader, { pageId: page.id });
+function firstTime(reader: Reader, page: PageRow, components: readonly ComponentRow[]): number {
   const incident = findFirstIncidentStart(reader, { pageId: page.id });
   return Math.min(page.createdAt, incident ?? page.createdAt, ...components.map(knownFrom));
 }
@@ -102,20 +103,16 @@ function isName(name: string | undefined): name is string {
   return name !== undefined && new RegExp(MONTH_PATTERN).test(name);
 }
 
-/** Returns the days of a month, up to now, of each component of a page. */
+/** Returns the days of a month, up to now, of each component. */
 async function foldMonth(
   reader: Reader,
-  page: PageRow,
+  components: readonly ComponentRow[],
   { from, to }: Month,
   now: number,
 ): Promise<readonly (readonly Folded[])[]> {
   if (from >= now) return [];
   const input = { from: toIso(from), to: toIso(to), interval: "day" as const };
-  const components = listComponentsOfPage(reader, { pageId: page.id }).map((row) => ({
-    row,
-    pageSlug: page.slug,
-  }));
-  return (await uptimeByComponent(reader, components, readPeriod(input, now))).folded;
+  return foldInTurns(reader, components, readPeriod(input, now));
 }
 
 function worstOf(days: readonly Folded[]): ComponentStatus | null {

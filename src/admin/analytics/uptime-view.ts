@@ -1,6 +1,7 @@
 import type { Reader } from "../../db";
 import {
   type ComponentOnPage,
+  foldInTurns,
   LINES_MAX,
   listComponents,
   listUnattachedMonitors,
@@ -168,8 +169,8 @@ async function readPages(
   { from, to }: Period,
 ): Promise<UptimeView["ofPages"]> {
   const components = listComponents(reader, { limit: COMPONENTS_MAX });
-  const whole = { from, to, interval: null, spans: [{ from, to }] };
-  const { folded } = await uptimeByComponent(reader, components.map(onPage), whole);
+  const rows = components.map(({ component }) => component);
+  const folded = await foldInTurns(reader, rows, { from, to, spans: [{ from, to }] });
   const byPage = Map.groupBy(
     components.map(({ pageSlug }, index) => ({ pageSlug, own: folded[index] ?? [] })),
     ({ pageSlug }) => pageSlug,

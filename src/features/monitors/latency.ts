@@ -43,10 +43,10 @@ export function latencyOfEach(
 
 /** Response times of several monitors in consecutive intervals. */
 export interface LatencyTogether {
-  /** Of all monitors, by interval. */
+  /** Response times of all monitors together, by interval. */
   intervals: readonly LatencyFigures[];
   total: LatencyFigures;
-  /** Of each monitor: the whole time, and the median of each interval. */
+  /** Response times of each monitor in the whole time, with the median of each interval. */
   each: readonly { total: LatencyFigures; medians: readonly (number | null)[] }[];
 }
 
