@@ -1,4 +1,4 @@
-/** What the executable is made of, and in which parts it is loaded. */
+/** Entry points of the executable, and their division into parts that are loaded separately. */
 import { join } from "node:path";
 import type { BuildConfig } from "bun";
 import { directImports } from "./direct-imports";

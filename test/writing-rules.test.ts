@@ -40,7 +40,7 @@ async function readSources(pattern: string): Promise<{ file: string; text: strin
 
 test("no doc comment starts with a question word", async () => {
   const violations: string[] = [];
-  for (const { file, text } of await readSources("{src,test,bench}/**/*.{ts,tsx}")) {
+  for (const { file, text } of await readSources("{src,test,bench,deploy}/**/*.{ts,tsx}")) {
     const comments = text.matchAll(
       /\/\*\*\s*(?:\*\s*)?((?:What|How|Whether|Where|Who|When|Why|Which)\b.*)/g,
     );
