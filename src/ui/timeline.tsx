@@ -41,23 +41,24 @@ interface PhasesProps {
     label: string;
     /** Time at which it began, ISO 8601 in UTC. */
     at: string | null;
-    state: "done" | "now" | "ahead";
   }[];
+  /** Index of the current phase. Those after it are shown without their times. */
+  current: number;
   /** Unix ms. */
   now: number;
 }
 
 /** Bar of the phases of an event, with the current one marked. */
-export function Phases({ tone, items, now }: PhasesProps) {
+export function Phases({ tone, items, current, now }: PhasesProps) {
   return (
     <ol class={`phases t-${tone}`} aria-label="Status">
-      {items.map(({ label, at, state }) => (
+      {items.map(({ label, at }, index) => (
         <li
           key={label}
-          class={state === "ahead" ? undefined : `is-${state}`}
-          aria-current={state === "now" ? "step" : undefined}
+          class={index < current ? "is-done" : index === current ? "is-now" : undefined}
+          aria-current={index === current ? "step" : undefined}
         >
-          {label} {at === null ? null : <ClockTime at={at} now={now} />}
+          {label} {at === null || index > current ? null : <ClockTime at={at} now={now} />}
         </li>
       ))}
     </ol>

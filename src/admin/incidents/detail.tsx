@@ -33,7 +33,7 @@ import { IncidentFacts } from "./facts";
 import type { UPDATE_FORM } from "./forms";
 import { pathsOfIncident } from "./incident-paths";
 import type { IncidentView } from "./incident-view";
-import { Affected, DetectedBy } from "./side-cards";
+import { Components, DetectedBy } from "./side-cards";
 
 interface IncidentDetailProps {
   nextUpdate: StateOf<typeof UPDATE_FORM>;
@@ -75,7 +75,7 @@ export function IncidentDetail(props: IncidentDetailProps) {
       <Columns
         aside={
           <>
-            <Affected view={view} />
+            <Components view={view} />
             <DetectedBy view={view} now={now} />
             {roleAllows(role, "admin") && !incident.draft ? (
               <Notified notified={view.notified} now={now} />
@@ -129,7 +129,7 @@ function Now({ view: { incident, page }, now }: { view: IncidentView; now: numbe
   );
 }
 
-/** The four statuses of an incident with their times, of which the current one is marked. */
+/** Statuses of an incident with their times, of which the current one is marked. */
 function IncidentPhases({ view: { incident }, now }: { view: IncidentView; now: number }) {
   const times = {
     investigating: incident.started_at,
@@ -137,16 +137,15 @@ function IncidentPhases({ view: { incident }, now }: { view: IncidentView; now: 
     monitoring: incident.monitoring_at,
     resolved: incident.resolved_at,
   };
-  const current = INCIDENT_STATUSES.indexOf(incident.status);
   return (
     <Phases
       tone={toneOf(incident)}
       now={now}
-      items={INCIDENT_STATUSES.map((status, index) => ({
+      items={INCIDENT_STATUSES.map((status) => ({
         label: INCIDENT_WORDS[status],
-        at: index <= current ? times[status] : null,
-        state: index < current ? "done" : index === current ? "now" : "ahead",
+        at: times[status],
       }))}
+      current={INCIDENT_STATUSES.indexOf(incident.status)}
     />
   );
 }

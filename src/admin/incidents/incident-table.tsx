@@ -2,7 +2,6 @@ import { IMPACT_TONES } from "../../domain/tone";
 import type { IncidentRecord } from "../../features/incidents";
 import { HOUR_MS, toIso } from "../../kernel/time";
 import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../public/words";
-import { Names } from "../../public/text";
 import {
   Chip,
   DayTime,
@@ -15,6 +14,7 @@ import {
   TextCell,
 } from "../../ui";
 import { incidentPath } from "../paths";
+import { EntryNote } from "../timeline/list-frame";
 
 const COLUMNS = [
   { label: "Incident" },
@@ -24,8 +24,6 @@ const COLUMNS = [
   { label: "Started", isNumeric: true, isSecondary: true },
 ];
 
-/** Components listed by name; further ones are counted. */
-const NAMES_SHOWN = 3;
 /** Time without an update after which an open incident is highlighted. */
 const LONG_SILENCE_MS = HOUR_MS;
 
@@ -118,23 +116,14 @@ function Phase({ record, now }: RowProps) {
 
 /** Page, components and origin of an incident. */
 function Notes({ record, pageName }: Omit<RowProps, "now">) {
-  const { row, components, isTruncated } = record;
+  const { row } = record;
   const ends = [
     row.draft && row.source === "monitor" ? "opened by a monitor, not published" : "",
     row.postmortemPublishedAt === null ? "" : "post-mortem",
   ];
   return (
     <>
-      {pageName === undefined ? null : `${pageName} · `}
-      {components.length === 0 ? (
-        "No components"
-      ) : (
-        <Names
-          names={components.map(({ name }) => name)}
-          max={NAMES_SHOWN}
-          isTruncated={isTruncated}
-        />
-      )}
+      <EntryNote pageName={pageName} record={record} />
       {ends.filter(Boolean).map((text) => ` · ${text}`)}
     </>
   );

@@ -7,7 +7,7 @@ import {
   type IncidentRecord,
   listIncidents,
 } from "../../features/incidents";
-import { type ListQuery, readListQuery } from "../timeline/list-frame";
+import { type ListQuery, readListQuery, readSearch } from "../timeline/list-frame";
 
 /** Views of the list: `all` shows open incidents first, the others filter. */
 export const LIST_VIEWS = ["all", "open", "drafts", ...INCIDENT_STATUSES] as const;
@@ -28,7 +28,6 @@ const PAGE_SIZE = 25;
 const OPEN_SHOWN = 100;
 /** Minimum number of resolved incidents after many open ones. */
 const REST_MIN = 5;
-const SEARCH_MAX = 200;
 
 /** Content of one screen of the list of incidents. */
 export interface IncidentListing extends ListQuery {
@@ -38,7 +37,7 @@ export interface IncidentListing extends ListQuery {
   /** Components to choose from: those of the only page, or of the chosen one. */
   components: readonly Pick<ComponentRow, "id" | "name">[];
   component: Pick<ComponentRow, "id" | "name"> | undefined;
-  /** In the view of all, open incidents come first. */
+  /** Incidents of this part; in the view of all, open ones come first. */
   records: readonly IncidentRecord[];
   hasMoreOpen: boolean;
   /** Numbers of incidents that match the filters, by view; empty if there are too many to count. */
@@ -54,7 +53,7 @@ export function readIncidentList(
 ): IncidentListing {
   const { pages, page, before } = readListQuery(reader, query);
   const view = LIST_VIEWS.find((name) => name === query["show"]) ?? "all";
-  const search = (query["q"] ?? "").trim().slice(0, SEARCH_MAX);
+  const search = readSearch(query);
   const impact = IMPACTS.find((name) => name === query["impact"]);
   const pageId = page?.id ?? (pages.length === 1 ? pages[0]?.id : undefined);
   const components = pageId === undefined ? [] : listComponentsOfPage(reader, { pageId });

@@ -3,37 +3,25 @@ import { DetailCard, DetailRow, MONITOR_WORDS, Shape, STATUS_WORDS } from "../..
 import { LastDay } from "../monitors/list-row";
 import { Since } from "../monitors/state";
 import { latencyInWords } from "../monitors/words";
-import { componentPath, monitorPath } from "../paths";
+import { monitorPath } from "../paths";
+import { Affected } from "../timeline/affected";
 import type { IncidentView } from "./incident-view";
 
-/** Maximum number of components in the card. */
-const COMPONENTS_SHOWN = 100;
-
 /** Components that an incident names, with the statuses that it gives or gave them. */
-export function Affected({ view: { incident, components } }: { view: IncidentView }) {
+export function Components({ view: { incident, components } }: { view: IncidentView }) {
   const isOver = incident.status === "resolved";
   const onPage = new Set(components.map(({ id }) => id));
-  const affected = incident.components;
-  const more = affected.length - COMPONENTS_SHOWN;
   return (
-    <DetailCard title="Affects" liveId="affected" isFlush>
-      {affected.length === 0 ? (
-        <p class="muted detail-body">No component. The incident changes no status.</p>
-      ) : (
-        <ul>
-          {affected.slice(0, COMPONENTS_SHOWN).map(({ id, name, status }) => (
-            <DetailRow
-              key={id}
-              shape={<Shape tone={STATUS_TONES[status]} />}
-              {...(onPage.has(id) ? { href: componentPath(id) } : {})}
-              title={name}
-              note={`${STATUS_WORDS[status]}${isOver ? ", ended" : ""}`}
-            />
-          ))}
-        </ul>
-      )}
-      {more > 0 ? <p class="muted detail-body">And {more.toLocaleString("en")} more.</p> : null}
-    </DetailCard>
+    <Affected
+      components={incident.components.map(({ id, name, status }) => ({
+        id,
+        name,
+        tone: STATUS_TONES[status],
+        note: `${STATUS_WORDS[status]}${isOver ? ", ended" : ""}`,
+        hasScreen: onPage.has(id),
+      }))}
+      none="No component. The incident changes no status."
+    />
   );
 }
 

@@ -8,8 +8,6 @@ import {
   ButtonLink,
   CodeBlock,
   Columns,
-  DetailCard,
-  DetailRow,
   FormNotice,
   HeadFact,
   HeadFacts,
@@ -18,11 +16,11 @@ import {
   Notice,
   PageHead,
   Phases,
-  Shape,
   zoneSpan,
 } from "../../ui";
 import type { StateOf } from "../forms/form";
-import { componentPath, MAINTENANCE_PATH, pagePath } from "../paths";
+import { MAINTENANCE_PATH, pagePath } from "../paths";
+import { Affected } from "../timeline/affected";
 import { Notified, notifyLabel } from "../timeline/notified";
 import { UpdateForm } from "../timeline/update-form";
 import { UpdateTimeline } from "../timeline/update-timeline";
@@ -34,9 +32,6 @@ import { STEP_NAMES, STEPS } from "./steps";
 
 /** Statuses of a maintenance that is not cancelled, in order. */
 const PHASES = ["scheduled", "in_progress", "verifying", "completed"] as const;
-
-/** Maximum number of components in the card. */
-const COMPONENTS_SHOWN = 100;
 
 /** Effect of a maintenance on its components, by status. */
 const NOTES: Readonly<Record<MaintenanceStatus, string>> = {
@@ -79,7 +74,7 @@ export function MaintenanceDetail({ nextUpdate, role, before, now }: Maintenance
       <Columns
         aside={
           <>
-            <Affected view={view} />
+            <Components view={view} />
             {roleAllows(role, "admin") ? <Notified notified={notified} now={now} /> : null}
             <MaintenanceFacts view={view} editPath={canChange ? edit : undefined} now={now} />
           </>
@@ -140,48 +135,31 @@ function MaintenancePhases({ view: { maintenance }, now }: { view: MaintenanceVi
     verifying: verifying?.display_at ?? null,
     completed: completedAt,
   };
-  const current = PHASES.indexOf(status);
   return (
     <Phases
       tone={MAINTENANCE_TONES[status]}
       now={now}
-      items={PHASES.map((phase, index) => ({
-        label: MAINTENANCE_WORDS[phase],
-        at: index <= current ? times[phase] : null,
-        state: index < current ? "done" : index === current ? "now" : "ahead",
-      }))}
+      items={PHASES.map((phase) => ({ label: MAINTENANCE_WORDS[phase], at: times[phase] }))}
+      current={PHASES.indexOf(status)}
     />
   );
 }
 
 /** Components of a maintenance. */
-function Affected({ view: { maintenance, missingComponents } }: { view: MaintenanceView }) {
+function Components({ view: { maintenance, missingComponents } }: { view: MaintenanceView }) {
   const missing = new Set(missingComponents.map(({ id }) => id));
-  const { components } = maintenance;
-  const tone = isUnderWay(maintenance.status) ? "maint" : "none";
+  const { components, status } = maintenance;
   return (
-    <DetailCard title="Affects" liveId="affected" isFlush>
-      {components.length === 0 ? (
-        <p class="muted detail-body">No component. The maintenance changes no status.</p>
-      ) : (
-        <ul>
-          {components.slice(0, COMPONENTS_SHOWN).map(({ id, name }) => (
-            <DetailRow
-              key={id}
-              shape={<Shape tone={tone} />}
-              {...(missing.has(id) ? {} : { href: componentPath(id) })}
-              title={name}
-              note={NOTES[maintenance.status]}
-            />
-          ))}
-        </ul>
-      )}
-      {components.length > COMPONENTS_SHOWN ? (
-        <p class="muted detail-body">
-          And {(components.length - COMPONENTS_SHOWN).toLocaleString("en")} more.
-        </p>
-      ) : null}
-    </DetailCard>
+    <Affected
+      components={components.map(({ id, name }) => ({
+        id,
+        name,
+        tone: isUnderWay(status) ? "maint" : "none",
+        note: NOTES[status],
+        hasScreen: !missing.has(id),
+      }))}
+      none="No component. The maintenance changes no status."
+    />
   );
 }
 

@@ -4,7 +4,6 @@ import type { PageRow } from "../../features/pages";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
 import { MAINTENANCE_TONES } from "../../public/state";
-import { Names } from "../../public/text";
 import { lasting, MAINTENANCE_WORDS } from "../../public/words";
 import {
   ButtonLink,
@@ -21,13 +20,10 @@ import {
 } from "../../ui";
 import { labelAmong, PageFilter } from "../page-choice";
 import { MAINTENANCE_PATH, maintenancePath } from "../paths";
-import { ListFrame, listPath } from "../timeline/list-frame";
+import { EntryNote, ListFrame, listPath } from "../timeline/list-frame";
 import { LIST_VIEWS, type ListView, type MaintenanceListing } from "./listing";
 import { PLAN_PATH } from "./maintenance-paths";
 import { When } from "./when";
-
-/** Components listed by name; further ones are counted. */
-const NAMES_SHOWN = 3;
 
 const COLUMNS = [
   { label: "Maintenance" },
@@ -142,7 +138,7 @@ interface RowProps {
 }
 
 function MaintenanceRow({ record, page, pages }: RowProps) {
-  const { row, components, isTruncated } = record;
+  const { row } = record;
   const tone = MAINTENANCE_TONES[row.status];
   const word = MAINTENANCE_WORDS[row.status];
   const from = toIso(row.scheduledFor);
@@ -155,18 +151,10 @@ function MaintenanceRow({ record, page, pages }: RowProps) {
         name={row.name}
         state={<span class="visually-hidden">, {word}</span>}
         note={
-          <>
-            {pages && page ? `${labelAmong(pages, page)} · ` : null}
-            {components.length === 0 ? (
-              "No components"
-            ) : (
-              <Names
-                names={components.map(({ name }) => name)}
-                max={NAMES_SHOWN}
-                isTruncated={isTruncated}
-              />
-            )}
-          </>
+          <EntryNote
+            pageName={pages && page ? labelAmong(pages, page) : undefined}
+            record={record}
+          />
         }
       />
       <TextCell isSecondary>

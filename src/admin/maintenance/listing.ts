@@ -6,7 +6,7 @@ import {
   listPendingMaintenance,
   type MaintenanceRecord,
 } from "../../features/maintenance";
-import { type ListQuery, readListQuery } from "../timeline/list-frame";
+import { type ListQuery, readListQuery, readSearch } from "../timeline/list-frame";
 
 /** Views of the list: `all` shows what has not ended first, the others filter. */
 export const LIST_VIEWS = ["all", "in_progress", "upcoming", "past"] as const;
@@ -17,13 +17,12 @@ const PENDING_SHOWN = 100;
 const PAGE_SIZE = 25;
 /** Minimum number of past maintenances after many others. */
 const PAST_MIN = 5;
-const SEARCH_MAX = 200;
 
 /** Content of one screen of the list of maintenance. */
 export interface MaintenanceListing extends ListQuery {
   view: ListView;
   search: string;
-  /** In progress, then upcoming by planned start, then past ones, the last planned first. */
+  /** Maintenances in progress, then upcoming ones by planned start, then past ones, the last planned first. */
   records: readonly MaintenanceRecord[];
   /** Number of listed upcoming maintenances if the view has more; else undefined. */
   upcomingShown: number | undefined;
@@ -40,7 +39,7 @@ export function readMaintenanceList(
 ): MaintenanceListing {
   const { pages, page, before } = readListQuery(reader, query);
   const view = LIST_VIEWS.find((name) => name === query["show"]) ?? "all";
-  const search = (query["q"] ?? "").trim().slice(0, SEARCH_MAX);
+  const search = readSearch(query);
   const filter = { pageId: page?.id, search: search || null };
   const hasPending = view !== "past" && before === undefined;
   const pending = (

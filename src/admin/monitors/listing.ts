@@ -16,10 +16,9 @@ import {
   type MonitorType,
 } from "../../domain/monitor-state";
 import { sum } from "../../kernel/numbers";
-import { type ListQuery, readListQuery } from "../timeline/list-frame";
+import { type ListQuery, readListQuery, readSearch } from "../timeline/list-frame";
 
 const PAGE_SIZE = 25;
-const SEARCH_MAX = 200;
 /** Maximum number of tags that the filter offers. The chips of monitors filter by any tag. */
 const TAGS_OFFERED = 200;
 
@@ -55,8 +54,8 @@ function readFilters(reader: Reader, query: Query) {
   const list = readListQuery(reader, query);
   const state = MONITOR_STATES.find((name) => name === query["state"]);
   const type = MONITOR_TYPES.find((name) => name === query["type"]);
-  const tag = (query["tag"] ?? "").trim().slice(0, SEARCH_MAX) || undefined;
-  const search = (query["q"] ?? "").trim().slice(0, SEARCH_MAX);
+  const tag = readSearch(query, "tag") || undefined;
+  const search = readSearch(query);
   const filters = { pageId: list.page?.id, type, tag, search: search === "" ? undefined : search };
   return { list, state, type, tag, search, filters };
 }

@@ -5,11 +5,9 @@ import type { AdminDependencies } from "../dependencies";
 import { navigationFor } from "../navigation";
 import { SEARCH_PATH, SHORTCUTS_PATH } from "../paths";
 import { createArea } from "../screens/area";
+import { readSearch } from "../timeline/list-frame";
 import { searchEverything } from "./results";
 import { Search, Shortcuts } from "./search";
-
-/** Maximum length of a search; the rest is ignored. */
-const SEARCH_MAX = 200;
 
 /** `/admin/search` and `/admin/shortcuts`, for every role. A search finds only what the role may open. */
 export function searchAdminRoutes(deps: AdminDependencies) {
@@ -17,7 +15,7 @@ export function searchAdminRoutes(deps: AdminDependencies) {
   const area = createArea(deps, "/admin", "viewer");
 
   area.screen(SEARCH_PATH.slice("/admin".length), "Search everything", async (at) => {
-    const search = (at.query["q"] ?? "").trim().slice(0, SEARCH_MAX);
+    const search = readSearch(at.query);
     const { role } = sessionOf(at.requestContext).user;
     const searcher = { role, now: ctx.clock.now(), signal: at.request.signal };
     const groups = await runInSlices(searchEverything(ctx.db, search, searcher));

@@ -2,9 +2,17 @@ import type { ComponentChildren } from "preact";
 import type { Reader } from "../../db";
 import type { PageRow } from "../../features/pages";
 import { type Role, roleAllows } from "../../domain/role";
+import { Names } from "../../public/text";
 import { ButtonLink, EmptyState, ListCard, PageHead, Pagination } from "../../ui";
 import { FirstPage } from "../no-page";
 import { readPages } from "../page-choice";
+
+type Query = Readonly<Record<string, string | undefined>>;
+
+/** Maximum number of components that the note of an entry names; further ones are counted. */
+const NAMES_SHOWN = 3;
+/** Maximum length of a search or a tag in a query; the rest is ignored. */
+const SEARCH_MAX = 200;
 
 /** Query of a list. Invalid parameters are ignored. */
 export interface ListQuery {
@@ -16,13 +24,15 @@ export interface ListQuery {
 }
 
 /** Reads the query parameters `page`, a slug or id, and `before`. */
-export function readListQuery(
-  reader: Reader,
-  query: Readonly<Record<string, string | undefined>>,
-): ListQuery {
+export function readListQuery(reader: Reader, query: Query): ListQuery {
   const pages = readPages(reader);
   const page = pages.find(({ slug, id }) => slug === query["page"] || id === query["page"]);
   return { pages, page, before: query["before"] || undefined };
+}
+
+/** Returns a text that was typed as a query parameter, by default as `q`. */
+export function readSearch(query: Query, name = "q"): string {
+  return (query[name] ?? "").trim().slice(0, SEARCH_MAX);
 }
 
 /** Returns the path of a list with its query parameters, without empty ones. */
@@ -100,6 +110,29 @@ export function ListFrame(props: ListFrameProps) {
           />
         </ListCard>
       </Content>
+    </>
+  );
+}
+
+/** Note of an entry with its page, if the list shows several, and its first components. */
+export function EntryNote(props: {
+  pageName: string | undefined;
+  record: { components: readonly { name: string }[]; isTruncated?: boolean | undefined };
+}) {
+  const { pageName, record } = props;
+  const { components, isTruncated } = record;
+  return (
+    <>
+      {pageName === undefined ? null : `${pageName} · `}
+      {components.length === 0 ? (
+        "No components"
+      ) : (
+        <Names
+          names={components.map(({ name }) => name)}
+          max={NAMES_SHOWN}
+          isTruncated={isTruncated}
+        />
+      )}
     </>
   );
 }
