@@ -8,6 +8,14 @@ import {
   PHONE,
 } from "../support/public-documents";
 
+/** Returns the time of tomorrow, in UTC, at an hour that may be on the day after. */
+function tomorrowAt(hour: number): string {
+  const now = new Date();
+  return new Date(
+    Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1, hour),
+  ).toISOString();
+}
+
 describePublicDocuments("public documents on a phone", (site, documents) => {
   test(
     "public documents on a phone have no axe violations or console errors and fit the window",
@@ -70,12 +78,29 @@ describePublicDocuments("public documents on a phone", (site, documents) => {
     const paths = Object.values(await documents());
     const names = Array.from({ length: 200 }, (_, number) => `Component${number}`.repeat(8));
     const name = "Averyveryverylongname".repeat(6);
-    await app.page({ slug: "large", name, description: name }, names);
-    const key = await app.keyWith("write:incidents");
+    const { components } = await app.page({ slug: "large", name, description: name }, names);
+    const key = await app.keyWith("write:incidents", "write:maintenance");
     const json = { page: "large", name, body: name };
     await app.call("/api/v1/incidents", { method: "POST", key, json });
+    const overnight = await app.call("/api/v1/maintenance", {
+      method: "POST",
+      key,
+      json: {
+        ...json,
+        components: Object.values(components).slice(0, 2),
+        scheduled_for: tomorrowAt(22),
+        scheduled_until: tomorrowAt(26),
+      },
+    });
+    expect(overnight.status).toBe(201);
     const { page } = await visit("/", { viewport: { width: 320, height: 640 } });
-    const large = ["", "/incidents", "/subscribe", "/history"].map((end) => `/status/large${end}`);
+    const large = [
+      "",
+      "/incidents",
+      "/subscribe",
+      "/history",
+      `/maintenance/${overnight.body.id}`,
+    ].map((end) => `/status/large${end}`);
     for (const path of [...paths, ...large]) {
       await page.goto(origin + path);
       await openAll(page);
