@@ -34,7 +34,9 @@ function countRequests(): void {
 /** Lets the time of a tab pass until it has asked for the version. */
 async function turn(page: Page, ms = A_TURN_MS) {
   const answer = page.waitForResponse(VERSION);
-  const sent = () => page.evaluate(() => Number(Reflect.get(window, "sent")));
+  // A tab that loads its page again has asked: it cannot be evaluated meanwhile.
+  const sent = () =>
+    page.evaluate(() => Number(Reflect.get(window, "sent"))).catch(() => undefined);
   const before = await sent();
   // No further than that, since the time limit of a request passes as well.
   for (let passed = 0; passed < ms && (await sent()) === before; passed += A_STEP_MS) {

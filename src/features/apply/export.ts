@@ -142,13 +142,11 @@ interface ExportedMonitors {
 function exportMonitors(reader: Reader, pages: readonly PageRow[]): ExportedMonitors {
   const monitors = listStoredMonitors(reader);
   const refs = monitors.length > 0 ? readComponentRefs(reader) : undefined;
-  const order = pages.flatMap((page) => componentsInOrder(reader, page));
-  const ranks = new Map(order.map((id, index) => [id, index]));
-  const rankOf = (id: string) => ranks.get(id) ?? order.length;
+  const { ranks, compare } = componentOrder(reader, pages);
   const below = new Map<string, FileMonitor[]>();
   const alone: FileMonitor[] = [];
   for (const monitor of monitors) {
-    const [first, ...others] = monitor.componentIds.toSorted((a, b) => rankOf(a) - rankOf(b));
+    const [first, ...others] = monitor.componentIds.toSorted(compare);
     const exported = exportMonitor(
       monitor,
       others.map((id) => refs?.nameOf(id) ?? id),
@@ -162,6 +160,14 @@ function exportMonitors(reader: Reader, pages: readonly PageRow[]): ExportedMoni
 function exportMonitor({ row }: StoredMonitor, components: string[]): FileMonitor {
   const { name, ...declared } = declareMonitor(row);
   return { name, ref: row.ref, ...declared, ...(components.length > 0 && { components }) };
+}
+
+/** Returns the places of the pages' components in the file, and a comparison by them, with all others last. */
+function componentOrder(reader: Reader, pages: readonly PageRow[]) {
+  const order = pages.flatMap((page) => componentsInOrder(reader, page));
+  const ranks = new Map(order.map((id, index) => [id, index]));
+  const rankOf = (id: string) => ranks.get(id) ?? order.length;
+  return { ranks, compare: (a: string, b: string) => rankOf(a) - rankOf(b) };
 }
 
 /** Returns the ids of a page's components in the order of the file: those without a group first. */
@@ -199,7 +205,10 @@ function exportTemplates(
 ): FileTemplate[] {
   const slugs = new Map(pages.map(({ id, slug }) => [id, slug]));
   const componentsOf = createComponentsOf(reader);
-  return listAllTemplates(reader).flatMap((record) => {
+  const { compare } = componentOrder(reader, pages);
+  return listAllTemplates(reader).flatMap(({ components, ...rest }) => {
+    const sorted = [...components].toSorted(([a], [b]) => compare(a, b));
+    const record = { ...rest, components: new Map(sorted) };
     const { pageId } = record.row;
     const slug = pageId === null ? null : slugs.get(pageId);
     if (slug === undefined || (slug === null && !every)) return [];

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { createComponent, createGroup } from "../../../src/features/components";
 import { exportFile, writeApplyFile } from "../../../src/features/apply";
 import { listAllTemplates, presentTemplate } from "../../../src/features/incident-templates";
 import { deletePage } from "../../../src/features/page-deletion";
-import { findPageBySlug } from "../../../src/features/pages";
+import { findPageBySlug, getPage } from "../../../src/features/pages";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, applyError, lineOf, linesOf } from "../../support/apply";
@@ -256,6 +257,23 @@ describe("exported incident templates", () => {
     await using other = await createTestApp();
     await apply(other, writeApplyFile(file, []));
     expect(await exported(other)).toEqual(file);
+  });
+
+  test("the export names the components of a template in the order of the file, not of their creation", async () => {
+    await using app = await createTestApp();
+    const { page } = await app.page({ slug: "acme", name: "Acme" });
+    const created = await app.ctx.db.write((tx) => {
+      const row = getPage(tx, page.id);
+      const at = { position: 0, managedBy: null };
+      const group = createGroup(app.ctx, tx, row, { name: "Core" }, at, CLI_ACTOR);
+      const add = (name: string, groupId: string | null) =>
+        createComponent(app.ctx, tx, row, { name }, { ...at, groupId }, CLI_ACTOR).id;
+      return [add("In a group", group.id), add("Without a group", null)];
+    });
+    const components = Object.fromEntries(created.map((id) => [id, "major_outage" as const]));
+    await addTemplate(app, { page: "acme", name: "Down", title: "Down", body: "x", components });
+    const { incident_templates: [template] = [] } = await exported(app);
+    expect(Object.keys(template?.components ?? {})).toEqual(["without-a-group", "in-a-group"]);
   });
 
   test("the export of a page has its own templates only", async () => {
