@@ -15,6 +15,8 @@ const DESCRIPTORS = 128;
 const CONNECTIONS = 200;
 /** Longest that clients keep the server short of descriptors. */
 const FLOOD_MS = 10_000;
+/** Time in which a server answers again after a flood: its port stays closed for up to eight seconds at a time. */
+const RECOVERY_MS = 25_000;
 const RECONNECT_MS = 100;
 const HALF_A_REQUEST = "GET / HTTP/1.1\r\nHost:";
 
@@ -98,15 +100,16 @@ describe("a server with more connections than file descriptors", () => {
       flood.end();
       expect(flood.closed()).toBeGreaterThanOrEqual(CONNECTIONS);
       const isAnswering = async () => (await server.fetch("/readyz").catch(() => undefined))?.ok;
-      expect(await holdsWithin(FLOOD_MS, async () => (await isAnswering()) === true)).toBe(true);
-      const isWell = async () => (await monitor.check()).outcome === "ok";
-      expect(await holdsWithin(FLOOD_MS, isWell)).toBe(true);
+      expect(await holdsWithin(RECOVERY_MS, async () => (await isAnswering()) === true)).toBe(true);
+      // The server may close all connections once more.
+      const isWell = async () => (await monitor.check().catch(() => undefined))?.outcome === "ok";
+      expect(await holdsWithin(RECOVERY_MS, isWell)).toBe(true);
       const all = await monitor.outcomes();
       expect(all).toContain("unknown");
       expect(all).not.toContain("failed");
       expect(await server.stop()).toBe(0);
     },
-    PROCESS_TEST_MS,
+    2 * PROCESS_TEST_MS,
   );
 
   test(
@@ -127,7 +130,7 @@ describe("a server with more connections than file descriptors", () => {
       expect((await server.fetch("/readyz")).status).toBe(200);
       expect(await server.stop()).toBe(0);
     },
-    PROCESS_TEST_MS,
+    2 * PROCESS_TEST_MS,
   );
 
   test(
@@ -146,7 +149,7 @@ describe("a server with more connections than file descriptors", () => {
       expect(await holdsWithin(4_000, async () => flood.closed() >= CONNECTIONS)).toBe(true);
       flood.end();
       const hasOutcome = (desired: string) =>
-        holdsWithin(15_000, async () => {
+        holdsWithin(RECOVERY_MS, async () => {
           const [outcome] = await monitor.outcomes().catch(() => []);
           return outcome === desired;
         });
@@ -156,6 +159,6 @@ describe("a server with more connections than file descriptors", () => {
       expect((await monitor.outcomes()).toReversed()[0]).toBe("unknown");
       expect(await server.stop()).toBe(0);
     },
-    PROCESS_TEST_MS,
+    2 * PROCESS_TEST_MS,
   );
 });
