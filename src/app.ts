@@ -1,40 +1,25 @@
-import { Elysia } from "elysia";
+import type { AnyElysia } from "elysia";
 import type { AppContext } from "./context";
 import type { Background } from "./background";
-import { createSessions, type Passwords } from "./features/auth";
+import type { Passwords } from "./features/auth";
 import { createReadiness, type Readiness } from "./features/health";
 import { healthRoutes } from "./features/health/routes";
-import { createIncidentCache } from "./features/incidents";
-import { createKeyDirectory, createKeyUsage, type KeyUsage } from "./features/keys";
+import { createKeyUsage, type KeyUsage } from "./features/keys";
 import { createLimiter, type Limiter } from "./features/limits";
-import {
-  createMetrics,
-  databaseFamilies,
-  limiterFamilies,
-  type Metrics,
-  monitorFamilies,
-  processFamilies,
-  webhookFamilies,
-} from "./features/metrics";
-import { createHeartbeatDirectory } from "./features/monitors";
+import { createMetrics, type Metrics } from "./features/metrics";
 import { createDomains } from "./features/pages";
-import { createSnapshots } from "./features/status";
-import { statusRoutes } from "./features/status/routes";
 import {
-  type RequestContexts,
   buildOpenApi,
-  createRequestContexts,
   createClientAddresses,
   createGateway,
   createRouteTable,
   type Gateway,
   type GatewayDependencies,
   type RouteTable,
-  toProblem,
+  storeContexts,
 } from "./http";
 import { once } from "./kernel/lazy";
-import { createFailurePage } from "./public/failure-page";
-import { publicRoutes } from "./public/routes";
+import type { Pages } from "./pages";
 import { VERSION } from "./version";
 
 /** One independent application. Several in one process share no state. */
@@ -48,14 +33,17 @@ export interface App {
   /** Registry of the metrics, to which other modules add theirs. */
   metrics: Metrics;
   openApi(): unknown;
+  /** Loads the status pages, unless they are loaded. Otherwise the first request for one loads them. */
+  loadPages(): Promise<void>;
   /** Loads all routes that are not yet loaded. Otherwise the first request for one of them loads them. */
   loadRoutes(): Promise<void>;
 }
 
 /**
- * Creates the application. The first requests of a server are health checks and status pages, so only their
- * routes are created here. `background` returns the checks and backups that the other routes use; by
- * default no checks run, and requests for one are refused.
+ * Creates the application. Only the routes of health checks are created here, so that a server is ready
+ * early. The first request for any other loads them: status pages, the rest of the API, the dashboard.
+ * `background` returns the checks and backups that the last two use; by default no checks run, and requests
+ * for one are refused.
  */
 export function createApp(
   ctx: AppContext,
@@ -67,65 +55,69 @@ export function createApp(
     passwords?: Passwords | undefined;
   } = {},
 ): App {
-  const requestContexts = createRequestContexts();
+  const contexts = storeContexts();
   const limiter = createLimiter(ctx);
-  const keys = createKeyDirectory(ctx);
   const usage = createKeyUsage(ctx);
-  const readIncidents = createIncidentCache();
-  const snapshots = createSnapshots(ctx, readIncidents);
   const readiness = createReadiness();
   const metrics = createMetrics(ctx.clock);
-  const sessions = createSessions(ctx);
   const addresses = createClientAddresses(ctx);
   const routes = createRouteTable();
   const openApi = () => buildOpenApi(routes, { baseUrl: ctx.baseUrl, version: VERSION });
 
-  const elysia = createElysia(requestContexts)
-    .use(statusRoutes(ctx, requestContexts, snapshots))
-    .use(healthRoutes(ctx, readiness))
-    .use(publicRoutes(ctx, requestContexts, snapshots, sessions));
-  routes.add(elysia.routes, elysia.fetch);
+  for (const { path, hooks, handle } of healthRoutes(ctx, readiness)) {
+    routes.add([{ method: "GET", path, hooks }], handle);
+  }
 
+  const addRoutes = (elysia: AnyElysia) => routes.add(elysia.routes, elysia.fetch);
+  let loaded: Pages | undefined;
   let answerRefusedForm: GatewayDependencies["failurePage"] = () => undefined;
-  const shared = { ctx, requestContexts, sessions, usage };
+  const loadPages = once(async () => {
+    const { createPages } = await import("./pages");
+    const created = createPages(ctx, contexts);
+    addRoutes(created.elysia);
+    loaded = created;
+  });
   const loadOtherRoutes = once(async () => {
+    await loadPages();
     const { otherRoutes } = await import("./other-routes");
     const { monitoring } = await background();
-    const ofStatus = { snapshots, readIncidents };
-    const created = otherRoutes({ ...shared, ...ofStatus, monitoring, metrics, limiter, openApi });
-    const other = createElysia(requestContexts).use(created);
-    routes.add(other.routes, other.fetch);
+    const own = { ctx, usage, limiter, metrics, monitoring, counts: routes.counts, openApi };
+    addRoutes(otherRoutes({ ...pages().shared, ...own }));
   });
   const loadDashboard = once(async () => {
+    await loadPages();
     const { createDashboard } = await import("./admin/dashboard");
-    const own = { ...(await background()), addresses, passwords, routes };
-    const dashboard = createElysia(requestContexts);
-    answerRefusedForm = createDashboard(dashboard, { ...shared, ...own });
-    routes.add(dashboard.routes, dashboard.fetch);
+    const own = { ctx, usage, addresses, passwords, routes, ...(await background()) };
+    const dashboard = createDashboard({ ...pages().shared, ...own });
+    addRoutes(dashboard.elysia);
+    answerRefusedForm = dashboard.answerRefusedForm;
   });
-  metrics.add(
-    ...processFamilies(),
-    ...databaseFamilies(ctx.db),
-    ...limiterFamilies(limiter),
-    ...monitorFamilies(ctx.db),
-    ...webhookFamilies(ctx.db, ctx.clock),
-    ...routes.counts.families(),
-  );
-  const failurePage = createFailurePage();
+
+  /** Returns the status pages. Throws before they are loaded. */
+  function pages(): Pages {
+    if (!loaded) throw new Error("the status pages are not loaded");
+    return loaded;
+  }
+
+  /** Loads the pages first: they do not wait for the background, and an error may need a page. */
+  function loadRoutesOf(path: string | undefined): Promise<void> | undefined {
+    const loading = loadPages();
+    if (loading || path === undefined) return loading;
+    return isOfDashboard(path) ? loadDashboard() : loadOtherRoutes();
+  }
+
   const handle = createGateway({
     ctx,
     routes,
-    requestContexts,
+    requestContexts: contexts,
     domains: createDomains(ctx),
-    keys,
-    sessions,
-    heartbeats: createHeartbeatDirectory(ctx),
+    sources: () => pages().sources,
     usage,
     limiter,
     addresses,
-    loadRoutes: (path) => (isOfDashboard(path) ? loadDashboard() : loadOtherRoutes()),
+    loadRoutes: loadRoutesOf,
     failurePage: (failure, context) =>
-      answerRefusedForm(failure, context) ?? failurePage(failure, context),
+      answerRefusedForm(failure, context) ?? loaded?.failurePage(failure, context),
   });
   return {
     handle,
@@ -135,25 +127,14 @@ export function createApp(
     usage,
     metrics,
     openApi,
+    async loadPages() {
+      await loadPages();
+    },
     async loadRoutes() {
       await loadOtherRoutes();
       await loadDashboard();
     },
   };
-}
-
-function createElysia(requestContexts: RequestContexts) {
-  return new Elysia({
-    // Unknown fields are rejected, since dropping them would hide a caller's typing errors.
-    normalize: false,
-    strictPath: true,
-    // Otherwise Elysia reads the path from the URL's eleventh character on, even if the host is longer.
-    handler: { standardHostname: false },
-  }).onError({ as: "global" }, ({ error, code, request }) => {
-    const requestContext = requestContexts.find(request);
-    if (requestContext) requestContext.failure ??= toProblem(error, code);
-    return new Response(null, { status: 500 });
-  });
 }
 
 function isOfDashboard(path: string): boolean {

@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+import type { AnyElysia } from "elysia";
 import type { AppContext } from "./context";
 import { analyticsRoutes } from "./features/analytics/routes";
 import type { Sessions } from "./features/auth";
@@ -10,13 +10,20 @@ import type { KeyUsage } from "./features/keys";
 import { keyRoutes } from "./features/keys/routes";
 import type { Limiter } from "./features/limits";
 import { maintenanceRoutes } from "./features/maintenance/routes";
-import type { Metrics } from "./features/metrics";
+import {
+  databaseFamilies,
+  limiterFamilies,
+  type Metrics,
+  monitorFamilies,
+  processFamilies,
+  webhookFamilies,
+} from "./features/metrics";
 import { metricsRoutes } from "./features/metrics/routes";
 import type { Monitoring } from "./features/monitors";
 import { monitorRoutes } from "./features/monitors/routes";
 import type { Snapshots } from "./features/status";
 import { webhookRoutes } from "./features/webhooks/routes";
-import type { RequestContexts } from "./http";
+import { createElysia, type RequestContexts, type RouteTable } from "./http";
 import { assetRoutes, createAllAssets } from "./public/asset-routes";
 import { badgeRoutes } from "./public/badge-routes";
 import { docsRoutes } from "./public/docs-routes";
@@ -34,6 +41,8 @@ interface Dependencies {
   usage: KeyUsage;
   limiter: Limiter;
   metrics: Metrics;
+  /** Number of responses by route and status. */
+  counts: RouteTable["counts"];
   monitoring: Monitoring;
   snapshots: Snapshots;
   readIncidents: ReturnType<typeof createIncidentCache>;
@@ -44,10 +53,18 @@ interface Dependencies {
  * All routes but those of status pages, health checks and the dashboard: the rest of the API, its reference,
  * feeds, badges and files.
  */
-export function otherRoutes(deps: Dependencies) {
+export function otherRoutes(deps: Dependencies): AnyElysia {
   const { ctx, requestContexts, sessions, limiter, usage, snapshots, readIncidents } = deps;
   const assets = createAllAssets();
-  return new Elysia()
+  deps.metrics.add(
+    ...processFamilies(),
+    ...databaseFamilies(ctx.db),
+    ...limiterFamilies(limiter),
+    ...monitorFamilies(ctx.db),
+    ...webhookFamilies(ctx.db, ctx.clock),
+    ...deps.counts.families(),
+  );
+  return createElysia(requestContexts)
     .use(componentRoutes(ctx, requestContexts))
     .use(incidentRoutes(ctx, requestContexts))
     .use(incidentTemplateRoutes(ctx, requestContexts))

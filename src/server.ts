@@ -38,7 +38,6 @@ export async function startServer(configAtStart: Config): Promise<RunningServer>
       requests += 1;
       return (app as App).handle(request, peer);
     });
-    const guard = guardDescriptors(listener, ctx);
     // With port 0 the port is known only now. Nothing was awaited since, so no request was handled.
     const bound = { ...configAtStart, listen: { ...configAtStart.listen, port: listener.port } };
     const url = listenUrl(bound.listen);
@@ -47,7 +46,10 @@ export async function startServer(configAtStart: Config): Promise<RunningServer>
     ctx.signals.databaseChangedElsewhere.on(() => followSettings(ctx));
     const loading = Promise.withResolvers<Background>();
     app = createApp(ctx, { background: () => loading.promise });
-    // Health checks and status pages are answered from here on. Other requests wait for the background.
+    // Health checks are answered from here on. Other requests wait for the code that they need.
+    await nextTurn();
+    const guard = guardDescriptors(listener, ctx);
+    await app.loadPages();
     await nextTurn();
     const { startBackground } = await import("./background");
     const background = startBackground(ctx, listener, {

@@ -16,8 +16,8 @@ const LAYERS: readonly { name: string; files: RegExp }[] = [
   { name: "ui", files: /^ui\// },
   { name: "public, admin", files: /^(public|admin)\// },
   {
-    name: "app, other-routes, background, housekeeping, listening",
-    files: /^(app|other-routes|background|housekeeping|listening)\.ts$/,
+    name: "app, pages, other-routes, background, housekeeping, listening",
+    files: /^(app|pages|other-routes|background|housekeeping|listening)\.ts$/,
   },
   {
     name: "installation, descriptor-guard, first-run, server",
@@ -124,11 +124,12 @@ describe("the architecture", () => {
     expect(imports.length).toBeGreaterThan(100);
   });
 
-  test("a feature module is imported through its index.ts, and its routes by app.ts and other-routes.ts", () => {
+  test("a feature module is imported through its index.ts, and its routes by app.ts, pages.ts and other-routes.ts", () => {
+    const importers = ["app.ts", "pages.ts", "other-routes.ts"];
     const broken = imports.filter(({ from, to }) => {
       const module = moduleOf(to);
       if (module === undefined || module === moduleOf(from)) return false;
-      if (to.endsWith("/routes.ts")) return !["app.ts", "other-routes.ts"].includes(from);
+      if (to.endsWith("/routes.ts")) return !importers.includes(from);
       return to !== `features/${module}/index.ts`;
     });
     expect(broken.map(({ line }) => line)).toEqual([]);

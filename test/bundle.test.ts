@@ -3,58 +3,23 @@ import { BUNDLE } from "../deploy/bundle";
 
 /** Packages and features whose modules a server loads before it is ready. */
 const START = {
-  packages: [
-    "@elysiajs/bearer",
-    "@fontsource-variable/inter",
-    "@sinclair/typebox",
-    "cookie",
-    "drizzle-orm",
-    "elysia",
-    "exact-mirror",
-    "fast-decode-uri-component",
-    "ipaddr.js",
-    "lru-cache",
-    "lucide-static",
-    "memoirist",
-    "preact",
-    "preact-render-to-string",
-  ],
-  features: [
-    "auth",
-    "components",
-    "health",
-    "incidents",
-    "keys",
-    "limits",
-    "maintenance",
-    "metrics",
-    "monitors",
-    "pages",
-    "settings",
-    "status",
-    "timeline",
-    "webhooks",
-  ],
+  packages: ["@sinclair/typebox", "drizzle-orm", "ipaddr.js", "lru-cache", "memoirist"],
+  features: ["auth", "health", "keys", "limits", "metrics", "pages", "settings", "webhooks"],
 };
-/** CommonJS packages in the same part. They are evaluated with the first log line and the first Markdown. */
+/** CommonJS packages in the same part. They are evaluated with the first log line. */
 const LATER = [
   "@pinojs/redact",
   "atomic-sleep",
-  "linkify-it",
-  "markdown-it",
-  "mdurl",
   "on-exit-leak-free",
   "pino",
   "pino-std-serializers",
-  "punycode.js",
   "quick-format-unescaped",
   "safe-stable-stringify",
   "sonic-boom",
   "thread-stream",
-  "uc.micro",
 ];
 /** Largest text of these modules, in bytes. */
-const START_MAX_BYTES = 1_950_000;
+const START_MAX_BYTES = 740_000;
 
 /** Returns the bytes of each module in the parts that begin with these modules, and in their static imports. */
 async function loadedWith(...modules: string[]): Promise<Map<string, number>> {
@@ -90,7 +55,7 @@ function namesIn(files: Iterable<string>, pattern: RegExp): string[] {
 describe("what a server loads before it is ready", () => {
   const start = loadedWith("src/main.ts", "src/cli/main.ts", "src/cli/serve.ts");
 
-  test("only the packages and features of health checks, status pages, credentials and the database", async () => {
+  test("only the packages and features of health checks, limits, settings and the database", async () => {
     const files = [...(await start).keys()];
     expect(namesIn(files, /^node_modules\/((?:@[^/]+\/)?[^/]+)/)).toEqual(
       [...START.packages, ...LATER].toSorted(),
@@ -98,9 +63,9 @@ describe("what a server loads before it is ready", () => {
     expect(namesIn(files, /^src\/features\/([^/]+)/)).toEqual(START.features);
   });
 
-  test("no screen of the dashboard, probe or delivery", async () => {
+  test("no status page, screen of the dashboard, probe or delivery", async () => {
     const files = [...(await start).keys()];
-    expect(namesIn(files, /^src\/(admin)\//)).toEqual([]);
+    expect(namesIn(files, /^src\/(admin|public|ui)\//)).toEqual([]);
     expect(files.filter((file) => /\/(probes|deliver)\//.test(file))).toEqual([]);
     expect(files).toContain("src/app.ts");
   });

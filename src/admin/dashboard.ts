@@ -1,4 +1,3 @@
-import type { AnyElysia } from "elysia";
 import type { AppContext } from "../context";
 import {
   createLoginThrottle,
@@ -9,7 +8,7 @@ import {
 import type { Backups } from "../features/backups";
 import type { KeyUsage } from "../features/keys";
 import type { Monitoring } from "../features/monitors";
-import type { RequestContexts, ClientAddresses, RouteTable } from "../http";
+import { type ClientAddresses, createElysia, type RequestContexts, type RouteTable } from "../http";
 import { createSignInPages } from "./entry/sign-in-pages";
 import { createFlashes } from "./flashes";
 import { createRenderer } from "./render";
@@ -34,8 +33,8 @@ interface DashboardDependencies {
   routes: RouteTable;
 }
 
-/** Adds the dashboard's routes to `elysia`, and returns its answer to a refused form. */
-export function createDashboard(elysia: AnyElysia, dashboardDeps: DashboardDependencies) {
+/** Creates the dashboard: its application, and its answer to a refused form. */
+export function createDashboard(dashboardDeps: DashboardDependencies) {
   const { ctx, addresses, passwords = createPasswords(), ...shared } = dashboardDeps;
   const flashes = createFlashes();
   const writeAs = createWriteAs(ctx);
@@ -57,6 +56,7 @@ export function createDashboard(elysia: AnyElysia, dashboardDeps: DashboardDepen
       readSide: shareRead(ctx.db, (now) => readSideState(ctx.db, now)),
     }),
   };
+  const elysia = createElysia(deps.requestContexts);
   addAdminRoutes(elysia, deps);
-  return signInPages.answerRefusedForm;
+  return { elysia, answerRefusedForm: signInPages.answerRefusedForm };
 }

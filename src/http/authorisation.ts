@@ -1,10 +1,9 @@
 import type { AppContext } from "../context";
 import { Problem } from "../errors";
 import type { Sessions } from "../features/auth";
-import type { KeyDirectory } from "../features/keys";
 import type { HeartbeatDirectory } from "../features/monitors";
 import { type Role, roleAllows } from "../domain/role";
-import { createCredentials, findHeartbeatMonitor, scopeProblem } from "./credentials";
+import { type Credentials, findHeartbeatMonitor, scopeProblem } from "./credentials";
 import { noRoute } from "./gateway-answers";
 import { toProblem } from "./problems";
 import type { Access } from "./operation";
@@ -22,33 +21,35 @@ interface Authorisation {
   confirm(context: GatewayContext): void;
 }
 
-interface CredentialSources {
-  keys: KeyDirectory;
+/** Sources of callers, found by the credential that they present. */
+export interface CallerSources {
+  credentials: Credentials;
   sessions: Sessions;
   heartbeats: HeartbeatDirectory;
 }
 
-/** Authorises requests by the declarations of their routes, without reading a body. */
+/**
+ * Authorises requests by the declarations of their routes, without reading a body. `sources` is called only
+ * for routes that need a credential.
+ */
 export function createAuthorisation(
   ctx: Pick<AppContext, "baseUrl" | "clock">,
-  { keys, sessions, heartbeats }: CredentialSources,
+  sources: () => CallerSources,
 ): Authorisation {
-  const credentials = createCredentials(keys);
-
   function findCaller(request: Request, route: Route, now: number): Caller | Problem {
     try {
       switch (route.operation.access.kind) {
         case "key": {
           const header = request.headers.get("authorization");
-          const credential = credentials.authenticate(header, now);
+          const credential = sources().credentials.authenticate(header, now);
           return credential instanceof Problem ? credential : { kind: "key", credential };
         }
         case "session": {
-          const session = findCurrentSession(ctx, sessions, request, now);
+          const session = findCurrentSession(ctx, sources().sessions, request, now);
           return session ? { kind: "session", session } : signInRequired();
         }
         case "heartbeat": {
-          const monitorId = findHeartbeatMonitor(heartbeats, request, route);
+          const monitorId = findHeartbeatMonitor(sources().heartbeats, request, route);
           return monitorId instanceof Problem ? monitorId : { kind: "job", monitorId };
         }
         default:
@@ -56,7 +57,7 @@ export function createAuthorisation(
       }
     } catch (error) {
       // After a change, the next look-up reads keys and tokens from the database, which may fail.
-      return toProblem(error, "UNKNOWN");
+      return toProblem(error);
     }
   }
 

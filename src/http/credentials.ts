@@ -1,4 +1,4 @@
-import { bearer } from "@elysiajs/bearer";
+import type { BearerReader } from "./bearer";
 import { type ErrorCode, Problem } from "../errors";
 import {
   type Credential,
@@ -19,32 +19,13 @@ const BEARER_CREDENTIALS = /^bearer ([A-Za-z0-9\-._~+/]+=*)$/i;
 const USUAL_START = "Bearer allclear_";
 const BEARER_SCHEME = /^bearer +\S/i;
 
-const NO_QUERY = {};
-
-type BearerReader = (context: {
-  query: Record<string, never>;
-  headers: { authorization: string };
-}) => { bearer: string | undefined };
-
-/**
- * Returns the function with which the bearer plugin reads a request. Used as a plugin, it would run after
- * the body is parsed, and would accept `Bearerabc` and `?access_token=`. Here it gets only a header that
- * was checked before, and no query.
- */
-function pluginReader(): BearerReader {
-  const derive = bearer().event.transform?.[0]?.fn;
-  if (!derive) throw new Error("the bearer plugin has changed its shape");
-  return derive as unknown as BearerReader;
-}
-
-interface Credentials {
+export interface Credentials {
   /** Returns the live credential of an `Authorization` header at `now`, in unix ms; else a Problem. */
   authenticate(authorization: string | null, now: number): Credential | Problem;
 }
 
 /** Reads and checks `Authorization` headers, in memory only. */
-export function createCredentials(directory: KeyDirectory): Credentials {
-  const readBearer = pluginReader();
+export function createCredentials(directory: KeyDirectory, readBearer: BearerReader): Credentials {
   return {
     authenticate(authorization, now) {
       if (authorization === null) return missingKey();
@@ -52,7 +33,7 @@ export function createCredentials(directory: KeyDirectory): Credentials {
       if (credentials === undefined) {
         return BEARER_SCHEME.test(authorization) ? invalidKey() : missingKey();
       }
-      const value = readBearer({ query: NO_QUERY, headers: { authorization: credentials } }).bearer;
+      const value = readBearer(credentials);
       if (value === undefined || !isKeyValue(value)) return invalidKey();
       const credential = directory.find(value);
       if (!credential) return invalidKey();

@@ -1,13 +1,11 @@
 import type { AppContext } from "../context";
 import { redactUrl } from "../domain/redact";
 import { Problem } from "../errors";
-import type { Sessions } from "../features/auth";
-import type { KeyDirectory, KeyUsage } from "../features/keys";
+import type { KeyUsage } from "../features/keys";
 import type { Charge, Limiter } from "../features/limits";
-import type { HeartbeatDirectory } from "../features/monitors";
 import type { Domains } from "../features/pages";
 import type { Log } from "../kernel/log";
-import { createAuthorisation } from "./authorisation";
+import { type CallerSources, createAuthorisation } from "./authorisation";
 import { UnfinishedBody } from "./body";
 import { createBodyBudget } from "./body-budget";
 import type { ClientAddresses } from "./client-address";
@@ -21,7 +19,7 @@ import {
   createRequestIds,
   GatewayContext,
   type PeerOf,
-  type RequestContexts,
+  type StoredContexts,
 } from "./request-context";
 import {
   asGet,
@@ -46,16 +44,15 @@ export type Gateway = (request: Request, peer: PeerOf) => Response | Promise<Res
 export interface GatewayDependencies {
   ctx: Pick<AppContext, "baseUrl" | "clock" | "log" | "random">;
   routes: RouteTable;
-  requestContexts: RequestContexts;
+  requestContexts: StoredContexts;
   domains: Domains;
-  keys: KeyDirectory;
-  sessions: Sessions;
-  heartbeats: HeartbeatDirectory;
+  /** Returns the sources of callers. Called only for routes that need a credential. */
+  sources(): CallerSources;
   usage: KeyUsage;
   limiter: Limiter;
   addresses: ClientAddresses;
-  /** Loads the routes of a path that has none yet; undefined if they are loaded. */
-  loadRoutes(path: string): Promise<void> | undefined;
+  /** Loads what the answer to a request without a route needs; undefined if it is loaded. */
+  loadRoutes(path: string | undefined): Promise<void> | undefined;
   /** Returns the page that shows an error to a person; undefined if a program sent the request. */
   failurePage(failure: Problem, context: GatewayContext): Response | undefined;
 }
@@ -72,7 +69,7 @@ const CLIENT_CLOSED = 499;
 export function createGateway(deps: GatewayDependencies): Gateway {
   const { ctx, routes, requestContexts, usage, limiter, addresses } = deps;
   const { clock, log } = ctx;
-  const authorisation = createAuthorisation(ctx, deps);
+  const authorisation = createAuthorisation(ctx, deps.sources);
   const bodies = createBodyBudget(clock);
   const requestIds = createRequestIds(ctx.random);
   const logsRequests = log.isLevelEnabled("debug");
@@ -166,7 +163,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
         operation.beforeBody?.(context.request, context.address)
       );
     } catch (error) {
-      return toProblem(error, "UNKNOWN");
+      return toProblem(error);
     }
   }
 
@@ -175,7 +172,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     const end = route.body ? finish : finishUnread;
     try {
       if (context.caller.kind === "session" && !isLiveRefresh(context.request)) {
-        deps.sessions.touch(context.caller.session, context.now, context.address.ip);
+        deps.sources().sessions.touch(context.caller.session, context.now, context.address.ip);
       }
       const { request } = context;
       const inner = request.method === "HEAD" ? asGet(request, url) : request;
@@ -183,11 +180,11 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       const answer = route.handle(inner);
       return answer instanceof Promise
         ? answer
-            .catch((error: unknown) => toProblem(error, "UNKNOWN"))
+            .catch((error: unknown) => toProblem(error))
             .then((outcome) => end(context, outcome, clock.now()))
         : end(context, answer);
     } catch (error) {
-      return end(context, toProblem(error, "UNKNOWN"));
+      return end(context, toProblem(error));
     }
   }
 
@@ -203,11 +200,11 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     const context = createContext(request, peer);
     const unreadable = url && hasOneHost(request.headers) ? queryProblem(url.query) : badHost();
     const match = url && !unreadable ? matchOf(context, address, url.path) : NO_MATCH;
-    const loading = url && !unreadable && !match.route ? deps.loadRoutes(url.path) : undefined;
+    const loading = match.route ? undefined : deps.loadRoutes(unreadable ? undefined : url?.path);
     if (loading) {
       return loading.then(
         () => gateway(request, peer),
-        (error: unknown) => finishUnread(context, toProblem(error, "UNKNOWN")),
+        (error: unknown) => finishUnread(context, toProblem(error)),
       );
     }
     context.route = match.route;

@@ -5,12 +5,12 @@
 export {
   actorOf,
   bearerOf,
-  createRequestContexts,
   type GatewayContext,
   monitorIdOf,
   type RequestContext,
-  type RequestContexts,
   sessionOf,
+  type StoredContexts,
+  storeContexts,
 } from "./request-context";
 export {
   seeOther,
@@ -21,7 +21,8 @@ export {
   sendUntagged,
   sendWithVersionTag,
 } from "./answers";
-export { SIGN_IN_PATH } from "./authorisation";
+export { type CallerSources, SIGN_IN_PATH } from "./authorisation";
+export { createCredentials } from "./credentials";
 export { beginningOf, RUNTIME_BODY_MAX_BYTES } from "./body";
 export { BODY_MAX_BYTES } from "./declared-body";
 export { type ClientAddresses, createClientAddresses } from "./client-address";
@@ -36,7 +37,8 @@ export { ANY_KEY, type Operation, operation, scope, session } from "./operation"
 export { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "./pagination";
 export { buildOpenApi } from "./openapi/document";
 export { errorsOf } from "./openapi/operation";
-export { toProblem } from "./problems";
+export { createElysia, createRequestContexts, type RequestContexts } from "./elysia";
+export { createBearerReader } from "./bearer";
 export { IMMUTABLE, NO_STORE, PUBLIC_CACHE, Representation, representOnce } from "./representation";
 export {
   endedSessionCookie,
@@ -45,4 +47,4 @@ export {
   sessionCookie,
 } from "./session-cookie";
 export { readTheme, type Theme, themeCookie, themeOf, THEMES } from "./theme-cookie";
-export { createRouteTable, type Route, type RouteTable } from "./route-table";
+export { createRouteTable, type PlainRoute, type Route, type RouteTable } from "./route-table";

@@ -1,33 +1,11 @@
-import type { TSchema } from "@sinclair/typebox";
-import { ParseError, ValidationError } from "elysia";
 import { isResourceFailure } from "../db/errors";
-import { ERRORS, examine, invalidFields, notFound, Problem, unavailable } from "../errors";
+import { ERRORS, Problem, unavailable } from "../errors";
 
 /** Converts an error to the Problem that the caller gets. Details for the operator's log stay in `cause`. */
-export function toProblem(error: unknown, code: string | number): Problem {
+export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof ValidationError) return fromValidation(error);
-  if (code === "NOT_FOUND") return notFound("path");
-  // Elysia wraps errors of body parsers.
-  if (error instanceof ParseError && error.cause instanceof Problem) return error.cause;
   if (isResourceFailure(error)) {
     return unavailable("The database cannot answer now; try again.", 5, error);
-  }
-  return new Problem("internal_error", ERRORS.internal_error.example, { cause: error });
-}
-
-function fromValidation(error: ValidationError): Problem {
-  // The validator is the schema, or a compiled check with a schema that the types omit.
-  const { schema = error.validator } = error.validator as { schema?: TSchema };
-  const { all: fields, unlisted } = examine(schema as TSchema, error.value).errors;
-  if (error.type === "body") return invalidFields(fields, unlisted);
-  if (error.type === "query") {
-    const [first] = fields;
-    const name = first?.pointer.slice(2) ?? "";
-    return new Problem("invalid_request", `The query parameter ${name} ${first?.detail}.`, {
-      fields,
-      unlisted,
-    });
   }
   return new Problem("internal_error", ERRORS.internal_error.example, { cause: error });
 }

@@ -1,4 +1,3 @@
-import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { type Actor, userActor } from "../domain/actor";
 import type { Problem } from "../errors";
@@ -109,35 +108,17 @@ export function createRequestIds(random: AppContext["random"]): () => string {
 }
 
 /** The contexts of the requests under way. */
-export interface RequestContexts {
+export interface StoredContexts {
   set(request: Request, requestContext: RequestContext): void;
   find(request: Request): RequestContext | undefined;
-  /**
-   * The plugin that gives handlers their `requestContext`. Throws if Elysia would run the handler of a
-   * route other than the authorised one.
-   */
-  plugin: ReturnType<typeof requestContextPlugin>;
 }
 
-export function createRequestContexts(): RequestContexts {
+export function storeContexts(): StoredContexts {
   const contexts = new WeakMap<Request, RequestContext>();
-  const find = (request: Request) => contexts.get(request);
   return {
     set: (request, requestContext) => void contexts.set(request, requestContext),
-    find,
-    plugin: requestContextPlugin(find),
+    find: (request) => contexts.get(request),
   };
-}
-
-function requestContextPlugin(find: (request: Request) => RequestContext | undefined) {
-  return new Elysia({ name: "request-context" }).derive({ as: "scoped" }, ({ request, route }) => {
-    const requestContext = find(request);
-    if (requestContext?.route?.path !== route) {
-      throw new Error(`the gateway did not authorise this request to ${route}`);
-    }
-    if (requestContext.route.body) requestContext.confirm();
-    return { requestContext };
-  });
 }
 
 /** Returns the credential that a request to a key-protected route carries. Throws for other routes. */

@@ -42,6 +42,14 @@ interface DeclaredRoute {
   hooks: unknown;
 }
 
+/** A route without parameters, schemas and request context, which runs without Elysia. */
+export interface PlainRoute {
+  path: string;
+  hooks: { detail: unknown };
+  /** Answers GET. Errors are thrown. */
+  handle: Handle;
+}
+
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Problem } from "../../src/errors";
+import { createBearerReader } from "../../src/http/bearer";
 import { createCredentials } from "../../src/http/credentials";
 import { createTestApp, expectProblem } from "../support/app";
 
@@ -76,7 +77,7 @@ test("a key value with a wrong format or checksum is rejected without a look-up"
   await using app = await createTestApp();
   const value = await app.keyWith("read:status");
   let lookUps = 0;
-  const credentials = createCredentials({ find: () => void lookUps++ });
+  const credentials = createCredentials({ find: () => void lookUps++ }, createBearerReader());
   const mistyped = value.slice(0, -1) + (value.endsWith("0") ? "1" : "0");
   for (const token of ["abc", mistyped, value.slice(1), value.toUpperCase(), `${value}0`]) {
     expect(credentials.authenticate(`Bearer ${token}`, 0)).toBeInstanceOf(Problem);

@@ -7,8 +7,14 @@ import { revokeKey } from "../../src/features/keys";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 
 const HTML = { Accept: "text/html" };
+const HEALTH_CHECKS = ["/healthz", "/readyz", "/readyz/write"];
 
 const pathsOf = ({ app }: Pick<TestApp, "app">) => app.routes.routes.map(({ path }) => path);
+/** Returns the number of answers by route, "none" for requests without a route. */
+const countsOf = ({ app }: TestApp) =>
+  [...(app.routes.counts.families()[0]?.read() ?? [])].map(
+    ({ labels, value }) => [labels?.["route"] ?? "", value] as const,
+  );
 /** Returns the path of a route with a value for each parameter. */
 const filled = (path: string) => path.replace(/:[a-z_]+/g, "acme");
 
@@ -30,14 +36,61 @@ async function openStarting() {
 }
 
 describe("routes that are loaded late", () => {
-  test("health checks and status pages load no other routes", async () => {
+  test("a new application has only the routes of health checks, and answers them without loading others", async () => {
+    await using app = await createTestApp();
+    for (const path of HEALTH_CHECKS) {
+      expect((await app.call(path)).status).toBe(200);
+      expect((await app.call(path, { method: "HEAD" })).status).toBe(200);
+    }
+    expect(pathsOf(app)).toEqual(HEALTH_CHECKS);
+  });
+
+  test("a health check has the same answer, count and log before and after other routes are loaded", async () => {
+    await using app = await createTestApp({ logLevel: "debug" });
+    const clients = ["203.0.113.1", "203.0.113.2", "203.0.113.3"];
+    const answers = [];
+    for (const from of clients) {
+      const { status, headers, body } = await app.call("/readyz", { from });
+      headers.delete("x-request-id");
+      answers.push({ status, headers: [...headers], body });
+      await (answers.length === 1 ? app.app.loadPages() : app.app.loadRoutes());
+    }
+    expect(answers[0]?.headers).toContainEqual(["x-ratelimit-remaining", "1199"]);
+    expect(answers[1]).toEqual(answers[0]);
+    expect(answers[2]).toEqual(answers[0]);
+    expect(countsOf(app)).toEqual([["/readyz", clients.length]]);
+    const logged = app.logged.filter(({ msg }) => msg === "request");
+    expect(logged.map(({ status, ip }) => [status, ip])).toEqual(clients.map((ip) => [200, ip]));
+  });
+
+  test("a status page loads the status pages and no other routes", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "acme" });
-    expect((await app.call("/readyz")).status).toBe(200);
-    expect((await app.call("/readyz", { method: "HEAD" })).status).toBe(200);
     expect((await app.call("/status/acme", { headers: HTML })).status).toBe(200);
     expect(pathsOf(app)).toContain("/api/v1/status/:slug");
     expect(pathsOf(app)).not.toContain("/api/v1/components");
+  });
+
+  test("requests that arrive while the status pages are loaded are answered like later ones", async () => {
+    await using app = await createTestApp();
+    await app.page({ slug: "acme", custom_domains: ["status.acme.test"] });
+    const key = await app.keyWith("read:status");
+    const ask = () =>
+      Promise.all([
+        app.call("/status/acme", { headers: HTML }),
+        app.call("/", { host: "status.acme.test", headers: HTML }),
+        app.call("/api/v1/status/acme", { key }),
+        app.call("/api/v1/status/acme", { key: "allclear_wrong" }),
+        app.call("/status/acme", { method: "HEAD" }),
+        app.call("/status/acme?access_token=x", { headers: HTML }),
+        app.call("/status/none", { headers: HTML }),
+        app.call("/readyz"),
+      ]);
+    const statuses = (await ask()).map(({ status }) => status);
+    expect(statuses).toEqual([200, 200, 200, 401, 200, 400, 404, 200]);
+    expect((await ask()).map(({ status }) => status)).toEqual(statuses);
+    expect(pathsOf(app).filter((path) => path === "/status/:slug")).toHaveLength(1);
+    expect(countsOf(app).reduce((sum, [, count]) => sum + count, 0)).toBe(2 * statuses.length);
   });
 
   test("the first request for another route loads all of them once, also if several arrive together", async () => {
@@ -80,6 +133,7 @@ describe("routes that are loaded late", () => {
   test("no path of a route that is loaded later belongs to another route before", async () => {
     await using complete = await createTestApp({ dashboard: true });
     await using app = await createTestApp();
+    await app.app.loadPages();
     const early = new Set(pathsOf(app));
     for (const { method, path } of complete.app.routes.routes) {
       const found = app.app.routes.match(method, filled(path)).route;
@@ -88,7 +142,7 @@ describe("routes that are loaded late", () => {
     }
   });
 
-  test("a refusal before other routes are loaded is shown to a person as a page", async () => {
+  test("a refusal before any page is loaded is shown to a person as a page", async () => {
     await using app = await createTestApp();
     const badQuery = await app.call("/status/acme?access_token=x", { headers: HTML });
     expect(badQuery.status).toBe(400);

@@ -5,6 +5,7 @@ test("a read of the status document is answered synchronously", async () => {
   await using app = await createTestApp();
   await app.page({ slug: "acme" });
   const key = await app.keyWith("read:status");
+  await app.app.loadPages();
   const request = new Request("http://status.test/api/v1/status/acme", {
     headers: { authorization: `Bearer ${key}` },
   });

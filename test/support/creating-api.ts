@@ -7,6 +7,9 @@ import { createKey, createKeyDirectory, listAllKeys } from "../../src/features/k
 import { createHeartbeatDirectory } from "../../src/features/monitors";
 import { createDomains } from "../../src/features/pages";
 import {
+  createBearerReader,
+  createCredentials,
+  createElysia,
   createRequestContexts,
   createClientAddresses,
   createGateway,
@@ -16,7 +19,6 @@ import {
   jsonBody,
   operation,
   scope,
-  toProblem,
 } from "../../src/http";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { NameText } from "../../src/domain/texts";
@@ -147,23 +149,20 @@ function routesOf(ctx: AppContext, requestContexts: ReturnType<typeof createRequ
 function putBehindGateway(app: TestApp, loadRoutes: GatewayDependencies["loadRoutes"]): void {
   const { ctx } = app;
   const requestContexts = createRequestContexts();
-  const elysia = new Elysia({ normalize: false, handler: { standardHostname: false } })
-    .onError({ as: "global" }, ({ error, code, request }) => {
-      const requestContext = requestContexts.find(request);
-      if (requestContext) requestContext.failure ??= toProblem(error, code);
-      return new Response(null, { status: 500 });
-    })
-    .use(routesOf(ctx, requestContexts));
+  const elysia = createElysia(requestContexts).use(routesOf(ctx, requestContexts));
   app.app.routes = createRouteTable();
   app.app.routes.add(elysia.routes, elysia.fetch);
+  const sources = {
+    credentials: createCredentials(createKeyDirectory(ctx), createBearerReader()),
+    sessions: createSessions(ctx),
+    heartbeats: createHeartbeatDirectory(ctx),
+  };
   app.app.handle = createGateway({
     ctx,
     routes: app.app.routes,
     requestContexts,
     domains: createDomains(ctx),
-    keys: createKeyDirectory(ctx),
-    sessions: createSessions(ctx),
-    heartbeats: createHeartbeatDirectory(ctx),
+    sources: () => sources,
     usage: app.app.usage,
     limiter: app.app.limiter,
     addresses: createClientAddresses(ctx),

@@ -12,12 +12,11 @@ export {
   endLinks,
 } from "./links";
 export { createPasswords, passwordError, type Passwords } from "./passwords";
-export { SESSION_LIFETIME_MS } from "./rules";
+export { isHttps, SESSION_LIFETIME_MS } from "./rules";
 export {
   createSessions,
   endSession,
   endSessionsOf,
-  isHttps,
   listSessionsOf,
   type LiveSession,
   type SessionOrigin,

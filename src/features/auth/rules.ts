@@ -53,3 +53,8 @@ export function loginDelayMs(failures: number): number {
   if (failures < FAILURES_BEFORE_DELAY) return 0;
   return Math.min(LONGEST_DELAY_MS, SECOND_MS * 2 ** (failures - FAILURES_BEFORE_DELAY));
 }
+
+/** Returns true if a public address is HTTPS. Its sessions are then accepted only over HTTPS. */
+export function isHttps(baseUrl: string): boolean {
+  return baseUrl.startsWith("https:");
+}

@@ -2,7 +2,7 @@ import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { Role } from "../../domain/role";
 import { createLastSeen } from "./last-seen";
-import { isSessionLive, SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./rules";
+import { isHttps, isSessionLive, SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./rules";
 import {
   deleteOldestSessions,
   deleteOtherSessionsOf,
@@ -103,11 +103,6 @@ export function startSession(
     userAgent: origin.userAgent.slice(0, USER_AGENT_LENGTH),
   });
   return token;
-}
-
-/** Returns true if a public address is HTTPS. Its sessions are then accepted only over HTTPS. */
-export function isHttps(baseUrl: string): boolean {
-  return baseUrl.startsWith("https:");
 }
 
 /** Ends one of the user's own sessions. Returns true if it existed. */

@@ -1,9 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
 import { STORAGE_FAULTS, type StorageState } from "../../db";
 import { unavailable } from "../../errors";
-import { operation } from "../../http";
+import { operation, type PlainRoute } from "../../http";
 import { Nullable, OneOf } from "../../kernel/schema";
 import type { Readiness } from "./readiness";
 
@@ -29,32 +28,35 @@ const Ready = Type.Object(
  * `/healthz` shows that the process answers, `/readyz` that it can serve pages, with the state of
  * the database, and `/readyz/write` that changes can be stored, by a write.
  */
-export function healthRoutes({ db }: Pick<AppContext, "db">, readiness: Readiness) {
+export function healthRoutes(
+  { db }: Pick<AppContext, "db">,
+  readiness: Readiness,
+): readonly PlainRoute[] {
   function requireReady(): void {
     if (readiness.isDraining)
       throw unavailable("The server is shutting down.", RETRY_AFTER_SECONDS);
     readiness.probe(db);
   }
 
-  return new Elysia()
-    .get(
-      "/healthz",
-      () => answer({ status: "ok" }),
-      operation({
+  return [
+    {
+      path: "/healthz",
+      handle: () => answer({ status: "ok" }),
+      hooks: operation({
         id: "getHealth",
         summary: "Check that the process answers",
         tag: "Health",
         access: { kind: "health" },
         answers: { 200: { description: "The process answers.", schema: Health } },
       }),
-    )
-    .get(
-      "/readyz",
-      () => {
+    },
+    {
+      path: "/readyz",
+      handle: () => {
         requireReady();
         return answer(presentReadiness(db.storage()));
       },
-      operation({
+      hooks: operation({
         id: "getReadiness",
         summary: "Check that the server can serve pages",
         description:
@@ -64,16 +66,16 @@ export function healthRoutes({ db }: Pick<AppContext, "db">, readiness: Readines
         answers: { 200: { description: "The server can serve pages.", schema: Ready } },
         errors: ["unavailable"],
       }),
-    )
-    .get(
-      "/readyz/write",
-      async () => {
+    },
+    {
+      path: "/readyz/write",
+      handle: async () => {
         requireReady();
         const state = await db.checkStorage();
         if (state.fault) throw unavailable(STORAGE_FAULTS[state.fault], RETRY_AFTER_SECONDS);
         return answer(presentReadiness(state));
       },
-      operation({
+      hooks: operation({
         id: "getWriteReadiness",
         summary: "Check that changes can be stored",
         description:
@@ -83,7 +85,8 @@ export function healthRoutes({ db }: Pick<AppContext, "db">, readiness: Readines
         answers: { 200: { description: "Changes can be stored.", schema: Ready } },
         errors: ["unavailable"],
       }),
-    );
+    },
+  ];
 }
 
 function presentReadiness({ fault, isDamaged }: StorageState) {

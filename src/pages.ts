@@ -1,0 +1,41 @@
+import type { AppContext } from "./context";
+import { createSessions } from "./features/auth";
+import { createIncidentCache } from "./features/incidents";
+import { createKeyDirectory } from "./features/keys";
+import { createHeartbeatDirectory } from "./features/monitors";
+import { createSnapshots } from "./features/status";
+import { statusRoutes } from "./features/status/routes";
+import {
+  createBearerReader,
+  createCredentials,
+  createElysia,
+  createRequestContexts,
+  type StoredContexts,
+} from "./http";
+import { createFailurePage } from "./public/failure-page";
+import { publicRoutes } from "./public/routes";
+
+export type Pages = ReturnType<typeof createPages>;
+
+/**
+ * Creates the status pages with their documents, the pages for errors, and what all routes but health
+ * checks share, such as the sources of callers.
+ */
+export function createPages(ctx: AppContext, contexts: StoredContexts) {
+  const requestContexts = createRequestContexts(contexts);
+  const sessions = createSessions(ctx);
+  const readIncidents = createIncidentCache();
+  const snapshots = createSnapshots(ctx, readIncidents);
+  return {
+    elysia: createElysia(contexts)
+      .use(statusRoutes(ctx, requestContexts, snapshots))
+      .use(publicRoutes(ctx, requestContexts, snapshots, sessions)),
+    failurePage: createFailurePage(),
+    sources: {
+      credentials: createCredentials(createKeyDirectory(ctx), createBearerReader()),
+      sessions,
+      heartbeats: createHeartbeatDirectory(ctx),
+    },
+    shared: { requestContexts, sessions, readIncidents, snapshots },
+  };
+}
