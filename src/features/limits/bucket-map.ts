@@ -6,6 +6,11 @@ import { type Bucket, type Decision, takeToken, timeToFullMs, tokensLeft } from 
 const OVERFLOW_BUCKETS = 16;
 const PURGE_INTERVAL_MS = 1_000;
 const EVICTION_CANDIDATES = 8;
+/**
+ * Callers for whom a new map has room, until there are more. The cache reserves all of its room at once,
+ * which takes 4 to 18 ms and 3.6 MB for 100,000 callers.
+ */
+const FIRST_ROOM = 1_000;
 
 /**
  * The buckets of one kind of caller, at most `capacity`. The time to live of an entry is the time
@@ -20,7 +25,8 @@ export class BucketMap {
   readonly #capacity: number;
   readonly #overflowLimit: number;
   readonly #neighbourhood: (id: string) => string;
-  readonly #buckets: LRUCache<string, Bucket>;
+  readonly #startedAt: number;
+  #buckets: LRUCache<string, Bucket>;
   readonly #overflow: Bucket[];
   // Reused at every renewal, so that a decision allocates no object for it.
   readonly #renewal = { ttl: 1 };
@@ -43,18 +49,13 @@ export class BucketMap {
     this.#capacity = options.capacity;
     this.#overflowLimit = options.overflowLimit;
     this.#neighbourhood = options.neighbourhood;
-    const startedAt = options.clock.monotonic();
-    this.#now = startedAt;
-    this.#buckets = new LRUCache({
-      max: options.capacity,
-      ttl: 1,
-      ttlResolution: 0,
-      // Stale buckets are full and harmless. `rkeys` returns them only with this option.
-      allowStale: true,
-      // The cache reads a start of 0 as "no time to live", so its time begins at 1.
-      perf: { now: () => this.#now - startedAt + 1 },
-    });
-    this.#overflow = Array.from({ length: OVERFLOW_BUCKETS }, () => ({ spent: 0, at: startedAt }));
+    this.#startedAt = options.clock.monotonic();
+    this.#now = this.#startedAt;
+    this.#buckets = this.#createCache(Math.min(FIRST_ROOM, this.#capacity));
+    this.#overflow = Array.from({ length: OVERFLOW_BUCKETS }, () => ({
+      spent: 0,
+      at: this.#startedAt,
+    }));
   }
 
   /** Takes one token from the caller's bucket, or from an overflow bucket if there is no room. */
@@ -64,7 +65,7 @@ export class BucketMap {
     // `peek` does not mark it as used; the renewal below does.
     let bucket = this.#buckets.peek(id);
     if (bucket === undefined) {
-      if (this.#buckets.size >= this.#capacity && !this.#makeRoom(now)) {
+      if (this.#buckets.size >= this.#buckets.max && !this.#makeRoom(now) && !this.#grow()) {
         return this.#takeFromOverflow(id, now);
       }
       bucket = { spent: 0, at: now };
@@ -96,11 +97,36 @@ export class BucketMap {
     return bucket ? tokensLeft(bucket, limit, this.#clock.monotonic()) : limit;
   }
 
+  #createCache(room: number): LRUCache<string, Bucket> {
+    return new LRUCache({
+      max: room,
+      ttl: 1,
+      ttlResolution: 0,
+      // Stale buckets are full and harmless. `rkeys` returns them only with this option.
+      allowStale: true,
+      // The cache reads a start of 0 as "no time to live", so its time begins at 1.
+      perf: { now: () => this.#now - this.#startedAt + 1 },
+    });
+  }
+
+  /** Moves the buckets to a cache with room for `capacity` callers. Returns false if this one has it. */
+  #grow(): boolean {
+    const former = this.#buckets;
+    if (former.max >= this.#capacity) return false;
+    this.#buckets = this.#createCache(this.#capacity);
+    for (const id of former.rkeys()) {
+      const ttl = former.getRemainingTTL(id);
+      if (ttl > 0) this.#buckets.set(id, former.peek(id) as Bucket, { ttl });
+    }
+    this.#lastPurgeAt = Number.NEGATIVE_INFINITY;
+    return true;
+  }
+
   #makeRoom(now: number): boolean {
     if (now - this.#lastPurgeAt >= PURGE_INTERVAL_MS) {
       this.#lastPurgeAt = now;
       this.#buckets.purgeStale();
-      if (this.#buckets.size < this.#capacity) return true;
+      if (this.#buckets.size < this.#buckets.max) return true;
     }
     let looked = 0;
     for (const id of this.#buckets.rkeys()) {

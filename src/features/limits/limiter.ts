@@ -68,7 +68,7 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
   const healthLimit = POLICIES.health.perMinute;
   const sessionLimit = POLICIES.session.perMinute;
   const heartbeatLimit = POLICIES.heartbeat.perMinute;
-  // Created on first use, since reserving room for 100,000 callers takes milliseconds.
+  // Created on first use, which shortens the start.
   const callers = (room: number, neighbourhood: (id: string) => string) =>
     lazy(
       () => new BucketMap({ clock, capacity: room, overflowLimit: publicRateLimit, neighbourhood }),
@@ -77,7 +77,7 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
   const sessions = callers(Math.min(capacity, SESSIONS_MAX), (sessionId) => sessionId);
   const heartbeats = callers(capacity, (monitorId) => monitorId);
   const addresses = callers(capacity, addressNeighbourhood);
-  // Few addresses send health checks, so less memory is reserved.
+  // Few addresses send health checks.
   const healthChecks = callers(Math.min(capacity, HEALTH_CHECKERS_MAX), addressNeighbourhood);
   return {
     chargeKey: (keyId, rateLimit) => ({ policy: "key", decision: keys().take(keyId, rateLimit) }),

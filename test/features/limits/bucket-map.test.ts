@@ -6,11 +6,11 @@ import { createTestClock } from "../../support/clock";
 const CAPACITY = 16;
 
 /** Creates a map for sixteen callers. A `limit` of 60 refills one token per second. */
-function smallMap(overflowLimit = 3) {
+function smallMap(overflowLimit = 3, capacity = CAPACITY) {
   const clock = createTestClock();
   const map = new BucketMap({
     clock,
-    capacity: CAPACITY,
+    capacity,
     overflowLimit,
     neighbourhood: (id) => id.slice(0, 2),
   });
@@ -64,6 +64,44 @@ describe("the map of buckets", () => {
     await clock.advance(900);
     expect(spend("newcomer", 1)).toBe(false);
     expect(map.remaining("id0", 60)).toBe(59);
+  });
+});
+
+describe("a map for many callers", () => {
+  const MANY = 2_500;
+
+  test("the map keeps all buckets while it grows, and gives each of its callers a bucket", () => {
+    const { map, spend } = smallMap(3, MANY);
+    spend("drained", 60);
+    for (let i = 1; i < MANY; i++) map.take(`id${i}`, 60);
+    expect(map.size).toBe(MANY);
+    expect(map.overflowed).toBe(0);
+    expect(map.take("drained", 60).isAllowed).toBe(false);
+    for (let i = 1; i < MANY; i++) expect(map.remaining(`id${i}`, 60)).toBe(59);
+    expect(spend("one too many", 1)).toBe(false);
+  });
+
+  test("a bucket is full at the same time as without the growth", async () => {
+    const { clock, map, spend } = smallMap(3, MANY);
+    spend("short", 2);
+    await clock.advance(1_000);
+    for (let i = 1; i < MANY; i++) spend(`long${i}`, 60);
+    await clock.advance(999);
+    expect(spend("early", 1)).toBe(false);
+    await clock.advance(1);
+    expect(spend("in time", 1)).toBe(true);
+    expect(map.size).toBe(MANY);
+  });
+
+  test("the least recently used buckets stay the first to be replaced after the growth", async () => {
+    const { clock, map, spend } = smallMap(3, MANY);
+    spend("quick", 50, 6_000);
+    for (let i = 0; i < 7; i++) spend(`old${i}`, 60);
+    for (let i = 8; i < MANY; i++) spend(`new${i}`, 60);
+    expect(spend("first", 1)).toBe(false);
+    await clock.advance(500);
+    expect(spend("second", 1)).toBe(true);
+    expect(map.size).toBe(MANY);
   });
 });
 
