@@ -1,5 +1,6 @@
 import { connect } from "node:net";
-import { type Figure, median } from "../support/figure";
+import { type Figure, median, megabytes } from "../support/figure";
+import { residentBytes } from "../support/memory";
 import { mainThreadMs } from "../support/processor-time";
 import { startAllclear } from "../support/server";
 import { seed } from "../support/seed";
@@ -13,7 +14,7 @@ const TIMEOUT_MS = 5_000;
 /**
  * From exec to the first `/readyz` that answers 200, with a migrated database: the clock starts right
  * before the process is made, and a client connects again as soon as it was refused. The same for a status
- * page, whose first request renders it. At last, the dashboard's first request.
+ * page, whose first request renders it. At last, the dashboard's first request, and the memory before it.
  */
 export async function measureStartUp(workspace: Workspace): Promise<Figure[]> {
   const { dataDir } = await seed(workspace.path("data"));
@@ -56,6 +57,13 @@ export async function measureStartUp(workspace: Workspace): Promise<Figure[]> {
       isReached: dashboardTime <= DASHBOARD_REACH_MS,
       numbers: { "median in ms": dashboardTime },
     },
+    {
+      what: "resident memory when ready",
+      target: "",
+      measured: megabytes(median(starts.map(({ readyBytes }) => readyBytes))),
+      isReached: undefined,
+      numbers: { MB: median(starts.map(({ readyBytes }) => readyBytes)) / 1e6 },
+    },
   ];
 }
 
@@ -69,6 +77,8 @@ interface Start {
   ms: number;
   /** Processor time of the main thread until then, in milliseconds. */
   workMs: number;
+  /** Resident memory right after that. */
+  readyBytes: number;
   /** Milliseconds of the dashboard's first request after that. */
   dashboardMs: number;
 }
@@ -93,9 +103,10 @@ async function startOnce(
     }
     const ms = performance.now() - since;
     const workMs = mainThreadMs(child.pid);
+    const readyBytes = residentBytes(child.pid);
     const asked = performance.now();
     if (!(await isAnswered(port, "/admin/sign-in"))) throw new Error("the dashboard failed");
-    return { ms, workMs, dashboardMs: performance.now() - asked };
+    return { ms, workMs, readyBytes, dashboardMs: performance.now() - asked };
   } finally {
     child.kill("SIGTERM");
     await child.exited;
