@@ -1,10 +1,12 @@
 /**
  * Compiles the executable: `bun deploy/build.ts` for this machine into dist/allclear, with `--all`
- * for every platform into dist/allclear-<platform>. `--outfile FILE` names another place.
+ * for every platform into dist/allclear-<platform>. `--outfile FILE` names another place. `--report` prints
+ * a table of what this machine's executable contains.
  */
 import { mkdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { BUNDLE } from "./bundle";
+import { contentsTable } from "./contents";
 
 const TARGETS = [
   "linux-x64",
@@ -17,7 +19,11 @@ const TARGETS = [
 ] as const;
 
 const { values } = parseArgs({
-  options: { all: { type: "boolean", default: false }, outfile: { type: "string" } },
+  options: {
+    all: { type: "boolean", default: false },
+    outfile: { type: "string" },
+    report: { type: "boolean", default: false },
+  },
 });
 
 mkdirSync("dist", { recursive: true });
@@ -41,4 +47,5 @@ async function build(outfile: string, target?: Bun.Build.CompileTarget): Promise
     },
   });
   console.log(outfile);
+  if (values.report && target === undefined) console.log(await contentsTable(outfile));
 }
