@@ -19,6 +19,7 @@ import { measureLongTurns } from "./rows/long-turns";
 import { measureManyResults } from "./rows/many-results";
 import { measureOneByteChunks } from "./rows/one-byte-chunks";
 import { measureOpenTabs } from "./rows/open-tabs";
+import { measurePeers } from "./rows/peers";
 import { measurePublicPage } from "./rows/public-page";
 import { measureRefusedBodies } from "./rows/refused-bodies";
 import { measureResidentMemory } from "./rows/resident-memory";
@@ -64,6 +65,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   "many-results": measureManyResults,
   "status-beside-checks": measureStatusBesideChecks,
   "slow-disk": measureSlowDisk,
+  peers: measurePeers,
 };
 
 /** Rows that measure code in a process of the bench instead of the executable. */

@@ -1,7 +1,7 @@
-import { connect } from "node:net";
 import { type Figure, median, megabytes } from "../support/figure";
 import { residentBytes } from "../support/memory";
 import { mainThreadMs } from "../support/processor-time";
+import { isAnswered, untilAnswered } from "../support/ready";
 import { startAllclear } from "../support/server";
 import { seed } from "../support/seed";
 import type { Workspace } from "../support/workspace";
@@ -9,7 +9,6 @@ import type { Workspace } from "../support/workspace";
 const RUNS = 20;
 const REACH_MS = 40;
 const DASHBOARD_REACH_MS = 150;
-const TIMEOUT_MS = 5_000;
 
 /**
  * From exec to the first `/readyz` that answers 200, with a migrated database: the clock starts right
@@ -96,11 +95,7 @@ async function startOnce(
     { env: {}, stdin: "ignore", stdout: "ignore", stderr: "ignore" },
   );
   try {
-    while (!(await isAnswered(port, path))) {
-      if (performance.now() - since > TIMEOUT_MS || child.exitCode !== null) {
-        throw new Error("the server was never ready");
-      }
-    }
+    await untilAnswered(child, port, path);
     const ms = performance.now() - since;
     const workMs = mainThreadMs(child.pid);
     const readyBytes = residentBytes(child.pid);
@@ -111,17 +106,4 @@ async function startOnce(
     child.kill("SIGTERM");
     await child.exited;
   }
-}
-
-function isAnswered(port: number, path: string): Promise<boolean> {
-  const request = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`;
-  return new Promise((resolve) => {
-    let answer = "";
-    const socket = connect(port, "127.0.0.1", () => socket.write(request));
-    socket.on("data", (chunk) => {
-      answer += chunk.toString("latin1");
-    });
-    socket.on("error", () => resolve(false));
-    socket.on("close", () => resolve(answer.startsWith("HTTP/1.1 200 ")));
-  });
 }
