@@ -52,7 +52,7 @@ export class StatementCache {
     const cached = this.#queries.get(build);
     if (cached) return cached;
     const query = builtQuery(build);
-    const statement = this.#sqlite.prepare(query.getQuery().sql);
+    const statement = this.#sqlite.prepare(withOnePlan(query.getQuery().sql));
     // A copy, which differs from the built query only in its statement.
     const copy = Object.assign(Object.create(Object.getPrototypeOf(query)), query, {
       stmt: statement,
@@ -66,10 +66,19 @@ export class StatementCache {
     const cached = this.#changes.get(build);
     if (cached) return cached;
     const query = builtChange(build);
-    const made = { ...query, statement: this.#sqlite.prepare(query.sql) };
+    const made = { ...query, statement: this.#sqlite.prepare(withOnePlan(query.sql)) };
     this.#changes.set(build, made);
     return made;
   }
+}
+
+/**
+ * Puts a unary plus, which changes no value, before each parameter that a column is compared with. Without
+ * it, SQLite parses and plans a sorted, grouped or limited statement again for every execution, because
+ * other values could need another plan. That takes 8 to 50 µs; most of these statements need 1 to 5 µs.
+ */
+function withOnePlan(sql: string): string {
+  return sql.replaceAll(/ (=|IS) \?/g, " $1 +?");
 }
 
 /** Statements as Drizzle built them, by their declaration. */

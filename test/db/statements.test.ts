@@ -1,5 +1,6 @@
-import { describe, expect, test } from "bun:test";
-import { eq } from "drizzle-orm";
+import { Database } from "bun:sqlite";
+import { describe, expect, spyOn, test } from "bun:test";
+import { and, eq, isNull, sql } from "drizzle-orm";
 import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import {
   createDb,
@@ -89,6 +90,34 @@ describe("a statement", () => {
       isOpen: null,
       bytes: null,
     });
+  });
+
+  test("no statement compares a column with a plain parameter, so that SQLite plans it once", async () => {
+    using store = openThings();
+    const prepare = spyOn(Database.prototype, "prepare");
+    try {
+      const findSorted = selectOne((orm, $: { id: string; facts: string | null }) =>
+        orm
+          .select()
+          .from(things)
+          .where(and(eq(things.id, $.id), sql`${things.facts} IS ${$.facts}`, isNull(things.bytes)))
+          .orderBy(things.isOpen),
+      );
+      const setOpen = mutate((orm, $: { id: string; isOpen: boolean }) =>
+        orm.update(things).set({ isOpen: $.isOpen }).where(eq(things.id, $.id)),
+      );
+      await store.db.write((tx) => {
+        insertThing(tx, { id: "a", facts: null, isOpen: false });
+        expect(findSorted(tx, { id: "a", facts: null })?.isOpen).toBe(false);
+        expect(setOpen(tx, { id: "a", isOpen: true })).toBe(1);
+        expect(findSorted(tx, { id: "a", facts: null })?.isOpen).toBe(true);
+      });
+      const texts = prepare.mock.calls.map(([text]) => text);
+      expect(texts.filter((text) => text.includes("things"))).toHaveLength(3);
+      expect(texts.filter((text) => /(=|IS) \?/.test(text))).toEqual([]);
+    } finally {
+      prepare.mockRestore();
+    }
   });
 
   test("a query for one row reads nothing from further rows", async () => {

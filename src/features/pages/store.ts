@@ -40,11 +40,14 @@ export const findPageByRef = selectOne((orm, $: { ref: string }) =>
     .where(and(eq(pages.ref, $.ref), isNull(pages.deletedAt))),
 );
 
+// The same text as in the condition of the partial index, so that SQLite uses it.
+const isDefault = sql`${pages.isDefault} = 1`;
+
 export const findDefaultPage = selectOne((orm, _$: Record<string, never>) =>
   orm
     .select()
     .from(pages)
-    .where(and(eq(pages.isDefault, true), isNull(pages.deletedAt))),
+    .where(and(isDefault, isNull(pages.deletedAt))),
 );
 
 export const listAllPages = selectMany((orm, _$: Record<string, never>) =>
@@ -114,7 +117,7 @@ export const clearDefault = mutate((orm, $: { now: number }) =>
   orm
     .update(pages)
     .set({ isDefault: false, version: sql`${pages.version} + 1`, updatedAt: $.now })
-    .where(eq(pages.isDefault, true)),
+    .where(isDefault),
 );
 
 /** Erases a page with everything that belongs to it. Only for the sample page. */
