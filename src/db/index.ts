@@ -2,6 +2,7 @@
  * The database: opening, migrating, and writing through `db.write`, which commits in groups. Stores
  * declare their statements with `selectOne`, `selectMany` and `mutate`.
  */
+export { mutateByIds, selectByIds } from "./by-ids";
 export { countChanges } from "./change-count";
 export { createDb, type Db } from "./database";
 export { type DiskSpace, readDiskSpace } from "./disk";

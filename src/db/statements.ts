@@ -30,7 +30,8 @@ export interface Tx extends Reader {
   afterCommit(effect: () => void): void;
 }
 
-type Rows<Builder> = Builder extends { prepare(): { all(...args: never[]): infer R } }
+/** Row that a query returns. */
+export type Rows<Builder> = Builder extends { prepare(): { all(...args: never[]): infer R } }
   ? R extends (infer Row)[]
     ? Row
     : never

@@ -8,6 +8,8 @@ import {
   insertAllInto,
   insertInto,
   mutate,
+  mutateByIds,
+  selectByIds,
   selectMany,
   selectOne,
   updateById,
@@ -133,6 +135,32 @@ describe("a statement", () => {
     expect(findThing(at.db, { id: "nobody" })).toBeUndefined();
     expect(listThings(at.db, {})).toEqual([]);
     expect(await at.db.write((tx) => setFacts(tx, { id: "nobody", facts: 1 }))).toBe(0);
+  });
+
+  test("a statement by ids applies to none, one or several rows", async () => {
+    using at = openThings();
+    const listByIds = selectByIds((orm, isOneOf) =>
+      orm.select({ id: things.id, facts: things.facts }).from(things).where(isOneOf(things.id)),
+    );
+    const setFactsOf = mutateByIds((orm, isOneOf, $: { facts: unknown }) =>
+      orm.update(things).set({ facts: $.facts }).where(isOneOf(things.id)),
+    );
+    await at.db.write((tx) => {
+      insertThings(
+        tx,
+        ["a", "b", "c"].map((id) => ({ id, facts: 0 })),
+      );
+      expect(setFactsOf(tx, [], { facts: 1 })).toBe(0);
+      expect(setFactsOf(tx, ["b"], { facts: 2 })).toBe(1);
+      expect(setFactsOf(tx, ["c", "a", "missing"], { facts: [3] })).toBe(2);
+    });
+    expect(listByIds(at.db, [])).toEqual([]);
+    expect(listByIds(at.db, ["b"])).toEqual([{ id: "b", facts: 2 }]);
+    expect(listByIds(at.db, ["missing"])).toEqual([]);
+    expect(listByIds(at.db, ["a", "c"])).toEqual([
+      { id: "a", facts: [3] },
+      { id: "c", facts: [3] },
+    ]);
   });
 
   test("rows that are inserted together are all stored, in order", async () => {

@@ -45,17 +45,14 @@ export function readAttention(
   { role, now }: { role: Role; now: number },
 ): Attention {
   const troubled = components.filter(({ status }) => status !== "operational");
-  const ids = JSON.stringify(troubled.map(({ id }) => id));
+  const ids = troubled.map(({ id }) => id);
   const oldest = open.reduce((first, { id }) => (id < first ? id : first), open[0]?.id ?? "");
   const source: AttentionSource = {
     reader,
     role,
     now,
     components: troubled,
-    causes: Map.groupBy(
-      troubled.length === 0 ? [] : listOpenCausesOf(reader, { ids }),
-      ({ componentId }) => componentId,
-    ),
+    causes: Map.groupBy(listOpenCausesOf(reader, ids), ({ componentId }) => componentId),
     pageNames,
     monitors: listTroubledMonitors(reader, { certificateUntil: now + EXPIRES_SOON_MS }),
     incidents: new Map(open.map((incident) => [incident.id, incident])),

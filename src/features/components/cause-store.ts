@@ -1,5 +1,13 @@
 import { and, asc, desc, eq, gt, isNull, lt, sql } from "drizzle-orm";
-import { insertAllInto, insertInto, mutate, selectMany, updateById } from "../../db";
+import {
+  insertAllInto,
+  insertInto,
+  mutate,
+  mutateByIds,
+  selectByIds,
+  selectMany,
+  updateById,
+} from "../../db";
 import { componentCauses, componentChanges, components } from "../../db/tables/components";
 import { incidents } from "../../db/tables/incidents";
 import { maintenances } from "../../db/tables/maintenances";
@@ -16,26 +24,12 @@ export const updateCauseRow = updateById(componentCauses);
 export const insertCauses = insertAllInto(componentCauses);
 export const insertChanges = insertAllInto(componentChanges);
 
-/** Lists the open causes of a component, oldest first. */
-export const listOpenCauses = selectMany((orm, $: { componentId: string }) =>
+/** Lists the open causes of components, oldest first. */
+export const listOpenCausesOf = selectByIds((orm, isOneOf) =>
   orm
     .select()
     .from(componentCauses)
-    .where(and(eq(componentCauses.componentId, $.componentId), isNull(componentCauses.endedAt)))
-    .orderBy(asc(componentCauses.id)),
-);
-
-/** Lists the open causes of components (`ids`: a JSON array). */
-export const listOpenCausesOf = selectMany((orm, $: { ids: string }) =>
-  orm
-    .select()
-    .from(componentCauses)
-    .where(
-      and(
-        sql`${componentCauses.componentId} IN (SELECT value FROM json_each(${$.ids}))`,
-        isNull(componentCauses.endedAt),
-      ),
-    )
+    .where(and(isOneOf(componentCauses.componentId), isNull(componentCauses.endedAt)))
     .orderBy(asc(componentCauses.id)),
 );
 
@@ -131,13 +125,13 @@ export const deleteCause = mutate((orm, $: { id: number }) =>
 /** Returns the end of a cause, never before its start, even if the wall clock was set back. */
 const endAt = (endedAt: number) => sql<number>`max(${componentCauses.startedAt}, ${endedAt})`;
 
-/** Ends the statuses that people or API keys set on some components (`ids`: a JSON array). */
-export const endManualCauses = mutate((orm, $: { ids: string; endedAt: number }) =>
+/** Ends the statuses that people or API keys set on some components. */
+export const endManualCauses = mutateByIds((orm, isOneOf, $: { endedAt: number }) =>
   orm
     .update(componentCauses)
     .set({ endedAt: endAt($.endedAt) })
     .where(
-      sql`${componentCauses.componentId} IN (SELECT value FROM json_each(${$.ids}))
+      sql`${isOneOf(componentCauses.componentId)}
         AND ${componentCauses.source} IN ('manual', 'api') AND ${componentCauses.endedAt} IS NULL`,
     ),
 );

@@ -14,7 +14,7 @@ import {
   listOpenCausesOfSource,
 } from "./cause-store";
 import { type ChangeReason, refreshStatuses, showNow } from "./refresh-statuses";
-import { type ComponentRow, findComponents, findComponent } from "./store";
+import { type ComponentOnPage, type ComponentRow, findComponents, findComponent } from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
 
@@ -65,7 +65,7 @@ export function replaceCauses(
     ...desiredByComponent.keys(),
     ...baselines.statuses.keys(),
   ]);
-  const changed: ComponentRow[] = [];
+  const changed: ComponentOnPage[] = [];
   const rebased: ComponentRow[] = [];
   for (const row of findComponents(tx, [...touched]).values()) {
     const { id: componentId } = row;
@@ -147,7 +147,11 @@ export function replaceManualCauses(
   by: { source: CauseSource; actor: Actor; at: number },
 ): void {
   if (rows.length === 0) return;
-  endManualCauses(tx, { ids: JSON.stringify(rows.map(({ id }) => id)), endedAt: by.at });
+  endManualCauses(
+    tx,
+    rows.map(({ id }) => id),
+    { endedAt: by.at },
+  );
   insertCauses(
     tx,
     rows
@@ -188,7 +192,7 @@ export function openCauses(
   const open = new Map(
     listOpenCausesOfSource(tx, { source, sourceId }).map((cause) => [cause.componentId, cause]),
   );
-  const touched: ComponentRow[] = [];
+  const touched: ComponentOnPage[] = [];
   for (const componentId of new Set([...open.keys(), ...causes.componentIds])) {
     const row = findComponent(tx, { id: componentId });
     const isDesired = causes.componentIds.includes(componentId);
@@ -211,7 +215,7 @@ export function endCauses(
   at: number,
   changeReason: ChangeReason,
 ): void {
-  const touched: ComponentRow[] = [];
+  const touched: ComponentOnPage[] = [];
   for (const { componentId } of listOpenCausesOfSource(tx, { source, sourceId })) {
     endOpenCausesOfSource(tx, { componentId, source, sourceId, endedAt: at });
     const row = findComponent(tx, { id: componentId });

@@ -3,7 +3,13 @@ import type { Reader } from "../../db";
 import { type FieldErrors, invalidParameter } from "../../errors";
 import { Text } from "../../kernel/schema";
 import { findPageBySlug } from "../pages";
-import { type ComponentRow, findComponentByRef, findComponents, findComponent } from "./store";
+import {
+  type ComponentOnPage,
+  type ComponentRow,
+  findComponentByRef,
+  findComponents,
+  findComponent,
+} from "./store";
 
 /**
  * Longest reference that is accepted, in characters. The longest one that can name something has 127; a
@@ -55,7 +61,7 @@ export interface ResolvedComponent {
   reference: string;
   id: string;
   /** Undefined only for an unknown component that the caller allows. */
-  row: ComponentRow | undefined;
+  row: ComponentOnPage | undefined;
 }
 
 /**

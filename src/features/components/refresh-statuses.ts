@@ -9,9 +9,9 @@ import {
 import { touchPage } from "../pages";
 import { insertChanges } from "./cause-store";
 import { presentComponent, type Component } from "./model";
-import { createSlugLookup, listCausesByComponent } from "./read";
+import { readOpenCauses } from "./read";
 import { effectiveStatus } from "./rules";
-import { type ComponentRow, updateShownStatuses } from "./store";
+import { type ComponentOnPage, updateShownStatuses } from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
 
@@ -28,7 +28,7 @@ export interface ChangeReason {
 export function showNow(
   ctx: Services,
   tx: Tx,
-  rows: readonly ComponentRow[],
+  rows: readonly ComponentOnPage[],
   changeReason: ChangeReason,
 ): Component[] {
   for (const pageId of new Set(rows.map((row) => row.pageId))) touchPage(ctx, tx, pageId);
@@ -44,21 +44,17 @@ export function showNow(
 export function refreshStatuses(
   ctx: Services,
   tx: Tx,
-  rows: readonly ComponentRow[],
+  rows: readonly ComponentOnPage[],
   changeReason: ChangeReason,
 ): Component[] {
   if (rows.length === 0) return [];
   const now = ctx.clock.now();
-  const causes = listCausesByComponent(
-    tx,
-    rows.map(({ id }) => id),
-  );
-  const slugOf = createSlugLookup(tx);
+  const causesOf = readOpenCauses(tx, rows);
   const refreshed = rows.map((before) => {
-    const open = causes.get(before.id) ?? [];
+    const open = causesOf(before.id);
     const status = effectiveStatus(before.baselineStatus, open);
     const after = { ...before, status, version: before.version + 1, updatedAt: now };
-    return { before, after, component: presentComponent(after, slugOf(after.pageId), open) };
+    return { before, after, component: presentComponent(after, after.pageSlug, open) };
   });
   updateShownStatuses(
     tx,

@@ -19,7 +19,6 @@ import {
   sendUntagged,
   toPage,
 } from "../../http";
-import type { ComponentStatus } from "../../domain/component-status";
 import { NEWEST } from "../../domain/ids";
 import { PageFilter, readPageFilter } from "../pages";
 import { resolveComponentId } from "./component-reference";
@@ -34,8 +33,8 @@ import {
 import { getComponent } from "./read";
 import { getComponentRow } from "./service";
 import type { ChangeReason } from "./refresh-statuses";
-import { resolveStatusKeys, setManualStatuses } from "./set-status";
-import { listChanges, listOpenCauses } from "./cause-store";
+import { resolveStatusKeys, setManualStatuses, setStatusesOfRows } from "./set-status";
+import { listChanges, listOpenCausesOf } from "./cause-store";
 import { listComponentsBefore, listPageComponentsBefore } from "./store";
 
 const ListQuery = Type.Object({ ...PageFilter, ...PageQuery }, { additionalProperties: false });
@@ -59,13 +58,8 @@ export function componentRoutes(ctx: AppContext, requestContexts: RequestContext
         const page = toPage(
           rows,
           limit,
-          (row) => row.component.id,
-          ({ component, pageSlug }) =>
-            presentComponent(
-              component,
-              pageSlug,
-              listOpenCauses(ctx.db, { componentId: component.id }),
-            ),
+          ({ id }) => id,
+          (row) => presentComponent(row, row.pageSlug, listOpenCausesOf(ctx.db, [row.id])),
         );
         const self = listAddress(`${ctx.baseUrl}/api/v1/components`, query, limit);
         return sendList(request, requestContext, page, self);
@@ -133,10 +127,11 @@ export function componentRoutes(ctx: AppContext, requestContexts: RequestContext
     .patch(
       "/components/:id",
       ({ params, body, request, requestContext }) =>
-        change({ params, request, requestContext }, (tx, { id }) => {
-          const statuses = new Map<string, ComponentStatus>([[id, body.status]]);
-          setManualStatuses(ctx, tx, statuses, reasonOf(requestContext, body.reason));
-          return getComponent(tx, id);
+        change({ params, request, requestContext }, (tx, row) => {
+          const desired = [{ row, status: body.status }];
+          const reason = reasonOf(requestContext, body.reason);
+          const [component] = setStatusesOfRows(ctx, tx, desired, reason);
+          return component as Component;
         }),
       {
         ...jsonBody(UpdateComponentBody),

@@ -9,6 +9,7 @@ import { type PageRow, touchPage } from "../pages";
 import { ComponentInput, GroupInput } from "./model";
 import { endAllCauses, endCausesOfPage } from "./cause-store";
 import {
+  type ComponentOnPage,
   type ComponentRow,
   findComponent,
   findComponentByRef,
@@ -211,7 +212,7 @@ export function getGroupRow(reader: Reader, id: string): GroupRow {
 }
 
 /** Returns a component's row. Throws `not_found`, also if its page is deleted. */
-export function getComponentRow(reader: Reader, id: string): ComponentRow {
+export function getComponentRow(reader: Reader, id: string): ComponentOnPage {
   const row = findComponent(reader, { id });
   if (!row) throw notFound("component");
   return row;

@@ -8,16 +8,15 @@ import { spaced } from "../../kernel/text";
 import { replaceManualCauses } from "./causes";
 import { type ResolvedComponent, resolveComponents } from "./component-reference";
 import type { Component } from "./model";
-import { listComponentsByIds } from "./read";
+import { presentComponents } from "./read";
 import { type ChangeReason, showNow } from "./refresh-statuses";
-import type { ComponentRow } from "./store";
+import type { ComponentOnPage, ComponentRow } from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "outbox" | "signals">;
 
 /**
- * Sets the manual statuses of components, all or none. A component that already has the status is
- * unchanged; each other one gets an audit row. Returns the components in the order of `statuses`,
- * whose keys are references.
+ * Sets the manual statuses of components, all or none, as `setStatusesOfRows`. Returns the components in the
+ * order of `statuses`, whose keys are references.
  *
  * Throws `validation_failed` with the errors of `resolveStatusKeys`.
  */
@@ -30,27 +29,35 @@ export function setManualStatuses(
   const errors = new FieldErrors();
   const named = resolveStatusKeys(tx, [...statuses.keys()], errors);
   errors.throwIfAny();
-  const before = new Map(named.map(({ id, row }) => [id, row?.baselineStatus]));
-  const changed = named
-    .flatMap(({ reference, row }) => {
-      const baselineStatus = statuses.get(reference);
-      return row && baselineStatus ? [{ ...row, baselineStatus }] : [];
-    })
-    .filter(({ id, baselineStatus }) => baselineStatus !== before.get(id));
+  const desired = named.flatMap(({ reference, row }) => {
+    const status = statuses.get(reference);
+    return row && status ? [{ row, status }] : [];
+  });
+  return setStatusesOfRows(ctx, tx, desired, changeReason);
+}
+
+/**
+ * Sets the manual statuses of components whose rows were read in the transaction. A component that already
+ * has the status is unchanged; each other one gets an audit row. Returns the components in the same order.
+ */
+export function setStatusesOfRows(
+  ctx: Services,
+  tx: Tx,
+  desired: readonly { row: ComponentOnPage; status: ComponentStatus }[],
+  changeReason: ChangeReason,
+): Component[] {
+  const changes = desired.filter(({ row, status }) => row.baselineStatus !== status);
+  const changed = changes.map(({ row, status }) => ({ ...row, baselineStatus: status }));
   const { source, actor } = changeReason;
   replaceManualCauses(tx, changed, { source, actor, at: ctx.clock.now() });
-  auditStatuses(ctx, tx, changed, before, actor);
-  const shown = new Map(
-    showNow(ctx, tx, changed, changeReason).map((component) => [component.id, component]),
+  auditStatuses(ctx, tx, changes, actor);
+  const shown = showNow(ctx, tx, changed, changeReason);
+  if (shown.length === desired.length) return shown;
+  const unchanged = desired.flatMap(({ row, status }) =>
+    row.baselineStatus === status ? [row] : [],
   );
-  const others = named.filter(({ id }) => !shown.has(id));
-  for (const component of listComponentsByIds(
-    tx,
-    others.map(({ id }) => id),
-  )) {
-    shown.set(component.id, component);
-  }
-  return named.flatMap(({ id }) => shown.get(id) ?? []);
+  const byId = new Map([...shown, ...presentComponents(tx, unchanged)].map((one) => [one.id, one]));
+  return desired.flatMap(({ row }) => byId.get(row.id) ?? []);
 }
 
 /**
@@ -65,18 +72,16 @@ export function resolveStatusKeys(
   return resolveComponents(reader, references, errors, (reference) => ["components", reference]);
 }
 
-/** Writes a row in the audit log for each changed component; `before` holds the earlier statuses by id. */
+/** Writes a row in the audit log for each changed component. The rows are those before the change. */
 function auditStatuses(
   ctx: Services,
   tx: Tx,
-  changed: readonly ComponentRow[],
-  before: ReadonlyMap<string, ComponentStatus | undefined>,
+  changes: readonly { row: ComponentRow; status: ComponentStatus }[],
   actor: Actor,
 ): void {
   const at = ctx.clock.now();
-  const entries = changed.map(({ id, name, baselineStatus }) => {
-    const from = spaced(before.get(id) ?? baselineStatus);
-    const summary = `Set the status of “${name}” from ${from} to ${spaced(baselineStatus)}`;
+  const entries = changes.map(({ row: { id, name, baselineStatus }, status }) => {
+    const summary = `Set the status of “${name}” from ${spaced(baselineStatus)} to ${spaced(status)}`;
     return { actor, action: "component.set_status", targetId: id, summary, at };
   });
   recordAudits(tx, entries);

@@ -1,8 +1,11 @@
-import { and, asc, desc, eq, isNull, lt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, isNull, lt, sql } from "drizzle-orm";
 import {
   insertInto,
   mutate,
+  mutateByIds,
+  type Orm,
   type Reader,
+  selectByIds,
   selectMany,
   selectOne,
   type Tx,
@@ -13,14 +16,16 @@ import { pages } from "../../db/tables/pages";
 
 export type GroupRow = typeof componentGroups.$inferSelect;
 export type ComponentRow = typeof components.$inferSelect;
+/** A component with the slug of its page. */
+export type ComponentOnPage = ComponentRow & { pageSlug: string };
 
 export const insertGroup = insertInto(componentGroups);
 export const updateGroupRow = updateById(componentGroups);
 export const insertComponent = insertInto(components);
 export const updateComponentRow = updateById(components);
 
-const updateStatuses = mutate(
-  (orm, $: Pick<ComponentRow, "status" | "baselineStatus" | "updatedAt"> & { ids: string }) =>
+const updateStatuses = mutateByIds(
+  (orm, isOneOf, $: Pick<ComponentRow, "status" | "baselineStatus" | "updatedAt">) =>
     orm
       .update(components)
       .set({
@@ -29,7 +34,7 @@ const updateStatuses = mutate(
         version: sql`${components.version} + 1`,
         updatedAt: $.updatedAt,
       })
-      .where(sql`${components.id} IN (SELECT value FROM json_each(${$.ids}))`),
+      .where(isOneOf(components.id)),
 );
 
 /**
@@ -46,8 +51,8 @@ export function updateShownStatuses(
     const [first] = group;
     if (!first) continue;
     const { status, baselineStatus } = first;
-    const ids = JSON.stringify(group.map(({ id }) => id));
-    updateStatuses(tx, { ids, status, baselineStatus, updatedAt });
+    const ids = group.map(({ id }) => id);
+    updateStatuses(tx, ids, { status, baselineStatus, updatedAt });
   }
 }
 
@@ -80,12 +85,14 @@ export const listGroups = selectMany((orm, $: { pageId: string }) =>
     .orderBy(asc(componentGroups.position), asc(componentGroups.id)),
 );
 
-/** Components of a deleted page count as deleted. */
-const isThere = () =>
-  and(
-    isNull(components.deletedAt),
-    sql`${components.pageId} IN (SELECT id FROM pages WHERE deleted_at IS NULL)`,
-  );
+const selectOnPage = (orm: Orm) =>
+  orm
+    .select({ ...getTableColumns(components), pageSlug: pages.slug })
+    .from(components)
+    .innerJoin(pages, eq(pages.id, components.pageId));
+
+/** Condition of `selectOnPage`. Components of a deleted page count as deleted. */
+const isThere = and(isNull(components.deletedAt), isNull(pages.deletedAt));
 
 /** Counts the components of each page and status. */
 export const countStatuses = selectMany((orm, _$: Record<string, never>) =>
@@ -101,25 +108,19 @@ export const countStatuses = selectMany((orm, _$: Record<string, never>) =>
 );
 
 export const findComponent = selectOne((orm, $: { id: string }) =>
-  orm
-    .select()
-    .from(components)
-    .where(and(eq(components.id, $.id), isThere())),
+  selectOnPage(orm).where(and(eq(components.id, $.id), isThere)),
 );
 
-const listComponentsById = selectMany((orm, $: { ids: string }) =>
-  orm
-    .select()
-    .from(components)
-    .where(and(sql`${components.id} IN (SELECT value FROM json_each(${$.ids}))`, isThere())),
+const listComponentsById = selectByIds((orm, isOneOf) =>
+  selectOnPage(orm).where(and(isOneOf(components.id), isThere)),
 );
 
 /** Finds components by id, in the order of the ids. */
 export function findComponents(
   reader: Reader,
   ids: readonly string[],
-): ReadonlyMap<string, ComponentRow> {
-  const rows = listComponentsById(reader, { ids: JSON.stringify(ids) });
+): ReadonlyMap<string, ComponentOnPage> {
+  const rows = listComponentsById(reader, ids);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return new Map(
     ids.flatMap((id) => {
@@ -147,16 +148,10 @@ export const listComponentsOfPage = selectMany((orm, $: { pageId: string }) =>
     .orderBy(asc(components.position), asc(components.id)),
 );
 
-/**
- * Lists components of all pages with the slugs of their pages, with ids below `before`, newest
- * first.
- */
+/** Lists components of all pages with ids below `before`, newest first. */
 export const listComponentsBefore = selectMany((orm, $: { before: string; limit: number }) =>
-  orm
-    .select({ component: components, pageSlug: pages.slug })
-    .from(components)
-    .innerJoin(pages, eq(pages.id, components.pageId))
-    .where(and(isNull(components.deletedAt), isNull(pages.deletedAt), lt(components.id, $.before)))
+  selectOnPage(orm)
+    .where(and(isThere, lt(components.id, $.before)))
     .orderBy(desc(components.id))
     .limit($.limit),
 );
@@ -164,10 +159,7 @@ export const listComponentsBefore = selectMany((orm, $: { before: string; limit:
 /** Lists the components of one page with ids below `before`, newest first. */
 export const listPageComponentsBefore = selectMany(
   (orm, $: { pageId: string; before: string; limit: number }) =>
-    orm
-      .select({ component: components, pageSlug: pages.slug })
-      .from(components)
-      .innerJoin(pages, eq(pages.id, components.pageId))
+    selectOnPage(orm)
       .where(
         and(
           eq(components.pageId, $.pageId),

@@ -51,6 +51,46 @@ describe("an update that names many components", () => {
   });
 });
 
+describe("a change of one manual status", () => {
+  test("a change of one manual status runs nine statements, and a status that is set already two", async () => {
+    await using app = await createTestApp();
+    const { components } = await app.page({ slug: "acme" }, ["API"]);
+    const why = { source: "manual", actor: CLI_ACTOR, reason: null } as const;
+    const set = () =>
+      app.ctx.db.write((tx) => {
+        const counting = counted(tx);
+        const statuses = new Map([[components["API"] ?? "", "major_outage"]] as const);
+        const [component] = setManualStatuses(app.ctx, counting.tx, statuses, why);
+        expect(component).toMatchObject({ page: "acme", status: "major_outage", version: 2 });
+        expect(component?.causes).toHaveLength(1);
+        return counting.statements();
+      });
+    expect(await set()).toBe(9);
+    expect(await set()).toBe(2);
+  });
+
+  test("components that change and components that do not are returned in the order of the request", async () => {
+    await using app = await createTestApp();
+    const ids = Object.values((await app.page({ slug: "acme" }, ["A", "B", "C"])).components);
+    const why = { source: "manual", actor: CLI_ACTOR, reason: null } as const;
+    const [first = "", second = "", third = ""] = ids;
+    const set = (statuses: [string, "major_outage" | "operational"][]) =>
+      app.ctx.db.write((tx) => setManualStatuses(app.ctx, tx, new Map(statuses), why));
+    await set([[second, "major_outage"]]);
+    const components = await set([
+      [third, "major_outage"],
+      [second, "major_outage"],
+      [first, "major_outage"],
+    ]);
+    expect(components.map(({ id, version }) => [id, version])).toEqual([
+      [third, 2],
+      [second, 2],
+      [first, 2],
+    ]);
+    expect(components.map(({ causes }) => causes.length)).toEqual([1, 1, 1]);
+  });
+});
+
 describe("a bulk change of manual statuses", () => {
   test("a bulk change of manual statuses needs four statements per 64 components and a fixed number of others", async () => {
     const statementsOf = async (components: number) => {
