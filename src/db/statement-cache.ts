@@ -73,12 +73,13 @@ export class StatementCache {
 }
 
 /**
- * Puts a unary plus, which changes no value, before each parameter that a column is compared with. Without
- * it, SQLite parses and plans a sorted, grouped or limited statement again for every execution, because
- * other values could need another plan. That takes 8 to 50 µs; most of these statements need 1 to 5 µs.
+ * Puts a unary plus, which changes no value, before each parameter that is a limit or is compared with a
+ * column. Without it, SQLite parses and plans a sorted, grouped or limited statement again for every
+ * execution, because other values could need another plan. That takes 3 to 50 µs; most statements need 1 to
+ * 5 µs. All statements of this program have the same plans with it.
  */
 function withOnePlan(sql: string): string {
-  return sql.replaceAll(/ (=|IS) \?/g, " $1 +?");
+  return sql.replaceAll(/ (=|IS|limit|offset) \?/gi, " $1 +?");
 }
 
 /** Statements as Drizzle built them, by their declaration. */

@@ -94,29 +94,30 @@ describe("a statement", () => {
     });
   });
 
-  test("no statement compares a column with a plain parameter, so that SQLite plans it once", async () => {
+  test("no statement has a plain parameter as a limit or compares one with a column, so that SQLite plans it once", async () => {
     using store = openThings();
     const prepare = spyOn(Database.prototype, "prepare");
     try {
-      const findSorted = selectOne((orm, $: { id: string; facts: string | null }) =>
+      const findSorted = selectOne((orm, $: { id: string; facts: string | null; limit: number }) =>
         orm
           .select()
           .from(things)
           .where(and(eq(things.id, $.id), sql`${things.facts} IS ${$.facts}`, isNull(things.bytes)))
-          .orderBy(things.isOpen),
+          .orderBy(things.isOpen)
+          .limit($.limit),
       );
       const setOpen = mutate((orm, $: { id: string; isOpen: boolean }) =>
         orm.update(things).set({ isOpen: $.isOpen }).where(eq(things.id, $.id)),
       );
       await store.db.write((tx) => {
         insertThing(tx, { id: "a", facts: null, isOpen: false });
-        expect(findSorted(tx, { id: "a", facts: null })?.isOpen).toBe(false);
+        expect(findSorted(tx, { id: "a", facts: null, limit: 1 })?.isOpen).toBe(false);
         expect(setOpen(tx, { id: "a", isOpen: true })).toBe(1);
-        expect(findSorted(tx, { id: "a", facts: null })?.isOpen).toBe(true);
+        expect(findSorted(tx, { id: "a", facts: null, limit: 1 })?.isOpen).toBe(true);
       });
       const texts = prepare.mock.calls.map(([text]) => text);
       expect(texts.filter((text) => text.includes("things"))).toHaveLength(3);
-      expect(texts.filter((text) => /(=|IS) \?/.test(text))).toEqual([]);
+      expect(texts.filter((text) => /(=|IS|limit) \?/.test(text))).toEqual([]);
     } finally {
       prepare.mockRestore();
     }
