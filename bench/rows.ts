@@ -30,6 +30,7 @@ import { measureStatusBesideChecks } from "./rows/status-beside-checks";
 import { measureStatusRead } from "./rows/status-read";
 import { measureWebhooks } from "./rows/webhooks";
 import { measureTenThousandMonitors } from "./rows/ten-thousand-monitors";
+import { measureWriteCost } from "./rows/write-cost";
 
 /** A row of the bench: measures one or more figures. */
 export type Row = (workspace: Workspace) => Promise<Figure[]>;
@@ -45,6 +46,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   "resident-memory": measureResidentMemory,
   "component-change": measureComponentChange,
   "incident-create": measureIncidentCreate,
+  "write-cost": measureWriteCost,
   "full-incident": measureFullIncident,
   "key-list": measureKeyList,
   "dashboard-page": measureDashboardPage,
