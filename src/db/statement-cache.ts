@@ -1,5 +1,14 @@
 import type { Database, SQLQueryBindings, Statement } from "bun:sqlite";
-import { Column, type DriverValueEncoder, is, Param, Placeholder, sql } from "drizzle-orm";
+import {
+  Column,
+  type DriverValueDecoder,
+  type DriverValueEncoder,
+  is,
+  Param,
+  Placeholder,
+  SQL,
+  sql,
+} from "drizzle-orm";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 
 export type Orm = BunSQLiteDatabase<Record<string, never>>;
@@ -18,12 +27,20 @@ export interface PreparedStatement {
 }
 
 /** Declaration of a statement that changes rows, built like a query. */
-export type BuildChange<Params> = (orm: Orm, $: Params) => { toSQL(): ChangeQuery };
+export type BuildChange<Params> = (
+  orm: Orm,
+  $: Params,
+) => { toSQL(): { sql: string; params: unknown[] } };
 
 interface ChangeQuery {
   sql: string;
-  params: unknown[];
+  params: readonly BoundParam[];
 }
+
+/** A parameter of a statement: the argument `name` as its column stores it, or a constant. */
+export type BoundParam =
+  | { name: string; encoder: DriverValueEncoder<unknown, unknown> | undefined }
+  | { name: undefined; constant: SQLQueryBindings };
 
 /**
  * A statement that changes rows. Its values are bound without Drizzle, which needs more time per value than
@@ -98,7 +115,8 @@ function builtQuery<Params>(build: Build<Params>): PreparedStatement {
 function builtChange<Params>(build: BuildChange<Params>): ChangeQuery {
   const known = builtChanges.get(build);
   if (known) return known;
-  const query = build(orm, placeholders as Params).toSQL();
+  const { sql: text, params } = build(orm, placeholders as Params).toSQL();
+  const query = { sql: text, params: params.map(boundParam) };
   builtChanges.set(build, query);
   return query;
 }
@@ -124,21 +142,23 @@ function keepNulls(params: unknown[]): void {
 }
 
 /**
- * Makes rows of plain columns without Drizzle, whose general mapping needs almost as long as SQLite. Other
- * rows, such as those with objects of joined tables, are left to Drizzle.
+ * Makes rows of columns and SQL expressions without Drizzle, whose general mapping needs almost as long as
+ * SQLite. Other rows, such as those with objects of joined tables, are left to Drizzle.
  */
 function withPlainRows(query: PreparedStatement): PreparedStatement {
   // Private in the types of Drizzle.
   const { fields = [] } = query as { fields?: { path: string[]; field: unknown }[] };
-  const columns = fields.flatMap(({ path: [name = "", ...deeper], field }) =>
-    deeper.length === 0 && is(field, Column) ? [{ name, field }] : [],
-  );
+  const columns = fields.flatMap(({ path: [name = "", ...deeper], field }) => {
+    const decoder = decoderOf(field);
+    return deeper.length === 0 && decoder ? [{ name, decoder }] : [];
+  });
   if (columns.length === 0 || columns.length < fields.length) return query;
   const rowOf = (values: unknown[]) => {
     const row: Record<string, unknown> = {};
-    for (const [index, { name, field }] of columns.entries()) {
+    for (let index = 0; index < columns.length; index++) {
+      const { name, decoder } = columns[index] as (typeof columns)[number];
       const value = values[index];
-      row[name] = value === null ? null : field.mapFromDriverValue(value);
+      row[name] = value === null ? null : decoder.mapFromDriverValue(value);
     }
     return row;
   };
@@ -153,6 +173,15 @@ function withPlainRows(query: PreparedStatement): PreparedStatement {
   };
 }
 
+/** Returns the decoder of a selected column or SQL expression; undefined for others. */
+function decoderOf(field: unknown): DriverValueDecoder<unknown, unknown> | undefined {
+  if (is(field, Column)) return field;
+  // Private in the types of Drizzle.
+  return is(field, SQL)
+    ? (field as unknown as { decoder: DriverValueDecoder<unknown, unknown> }).decoder
+    : undefined;
+}
+
 /** Returns the value that SQLite stores; NULL for null and omitted values. */
 export function driverValue(
   value: unknown,
@@ -162,11 +191,19 @@ export function driverValue(
   return encoder.mapToDriverValue(value) as SQLQueryBindings;
 }
 
-/** Returns the value of one of Drizzle's parameters. Throws if the argument is missing. */
-export function boundValue(param: unknown, args: Record<string, unknown>): SQLQueryBindings {
+/** Reads one of Drizzle's parameters. */
+function boundParam(param: unknown): BoundParam {
   const placeholder = is(param, Param) ? param.value : param;
-  if (!is(placeholder, Placeholder)) return param as SQLQueryBindings;
-  if (!(placeholder.name in args)) throw new Error(`"${placeholder.name}" has no value`);
-  const value = args[placeholder.name];
-  return is(param, Param) ? driverValue(value, param.encoder) : (value as SQLQueryBindings);
+  if (!is(placeholder, Placeholder))
+    return { name: undefined, constant: param as SQLQueryBindings };
+  return { name: placeholder.name, encoder: is(param, Param) ? param.encoder : undefined };
+}
+
+/** Returns the value of a parameter. Throws if the argument is missing. */
+export function boundValue(param: BoundParam, args: Record<string, unknown>): SQLQueryBindings {
+  if (param.name === undefined) return param.constant;
+  const { name, encoder } = param;
+  if (!(name in args)) throw new Error(`"${name}" has no value`);
+  const value = args[name];
+  return encoder ? driverValue(value, encoder) : (value as SQLQueryBindings);
 }

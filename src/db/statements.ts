@@ -3,6 +3,7 @@ import { eq, getTableColumns } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Clock } from "../kernel/clock";
 import {
+  type BoundParam,
   boundValue,
   type BuildChange,
   driverValue,
@@ -85,7 +86,7 @@ export function mutate<Params>(build: BuildChange<Params>): (tx: Tx, params: Par
 function runChange<Params>(
   { statements }: Tx,
   build: BuildChange<Params>,
-  bind: (params: readonly unknown[]) => SQLQueryBindings[],
+  bind: (params: readonly BoundParam[]) => SQLQueryBindings[],
 ): number {
   try {
     const { statement, params } = statements.preparedChange(build);
