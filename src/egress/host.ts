@@ -14,6 +14,9 @@ const NOT_IN_HOSTS = /[\s/\\?#@%]/;
 
 const LONGEST_NAME = 253;
 
+// URLs contain no other hosts of this form.
+const IPV4 = /^\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$/;
+
 // Names of the DNS and of hosts files: letters, digits, underscores and, inside a label, hyphens. Programs
 // cannot read such a name as an option.
 const NAME =
@@ -28,19 +31,22 @@ export function parseHost(text: string): Host | undefined {
   const bare = text.replace(/^\[(.*)\]$/, "$1");
   const isIpv6 = bare.includes(":");
   if (isIpv6 && !ipaddr.IPv6.isValid(bare)) return undefined;
-  let name: string;
+  let hostname: string;
   try {
-    name = new URL(`http://${isIpv6 ? `[${bare}]` : bare}/`).hostname;
+    hostname = new URL(`http://${isIpv6 ? `[${bare}]` : bare}/`).hostname;
   } catch {
     return undefined;
   }
-  name = name.replace(/^\[(.*)\]$/, "$1");
-  if (isAddress(name)) return { name, isAddress: true };
-  return name.length <= LONGEST_NAME && NAME.test(name) ? { name, isAddress: false } : undefined;
+  return hostOf(hostname);
 }
 
-function isAddress(name: string): boolean {
-  return ipaddr.IPv4.isValidFourPartDecimal(name) || ipaddr.IPv6.isValid(name);
+/** Returns the host of a parsed URL, in which addresses are in canonical spelling; undefined for other text. */
+export function hostOf(hostname: string): Host | undefined {
+  if (hostname.startsWith("[")) return { name: hostname.slice(1, -1), isAddress: true };
+  if (IPV4.test(hostname)) return { name: hostname, isAddress: true };
+  return hostname.length <= LONGEST_NAME && NAME.test(hostname)
+    ? { name: hostname, isAddress: false }
+    : undefined;
 }
 
 /**

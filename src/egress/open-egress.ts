@@ -5,7 +5,9 @@ import { Connector } from "./connect";
 import { queryDns } from "./dns-query";
 import type { Egress, EgressDependencies } from "./egress";
 import { Fault, type FaultKind } from "./fault";
+import { parseHost } from "./host";
 import { boundedLookup, systemLookup } from "./lookup";
+import type { ResolveTarget } from "./model";
 import { policiesOf } from "./policy";
 import { sendRequest } from "./request";
 import { createResolve } from "./resolve";
@@ -28,12 +30,12 @@ export function openEgress(deps: EgressDependencies): Egress {
 
   return {
     async resolve(target) {
-      const resolved = await checked(resolve(target));
+      const resolved = await checked(resolve(parsed(target)));
       return resolved instanceof Fault ? resolved : resolved.addresses;
     },
 
     async connect(target) {
-      const resolved = await checked(resolve(target));
+      const resolved = await checked(resolve(parsed(target)));
       if (resolved instanceof Fault) return resolved;
       const { host, addresses } = resolved;
       const tls = target.tls && {
@@ -52,6 +54,10 @@ export function openEgress(deps: EgressDependencies): Egress {
 
     query: (query) => checked(queryDns(query, policies[query.policy])),
   };
+}
+
+function parsed<Target extends ResolveTarget>(target: Target) {
+  return { ...target, host: parseHost(target.host) };
 }
 
 /** Time for which a shortage explains failures after it was last seen. */

@@ -96,8 +96,8 @@ function addressErrorOf(
   text: string,
   addressError: (address: Address) => string | undefined,
 ): string | undefined {
-  if (!ipaddr.isValid(text)) return "is no address";
-  const address = ipaddr.process(text);
+  const address = parseAddress(text);
+  if (!address) return "is no address";
   if (!(address instanceof ipaddr.IPv6)) return addressError(address);
   for (const hidden of hiddenIpv4(address)) {
     const problem = metadataProblem(hidden);
@@ -107,14 +107,24 @@ function addressErrorOf(
   return addressError(carriedIpv4(address) ?? address);
 }
 
-function neverReached(address: Address): string | undefined {
-  const problem = metadataProblem(address);
-  if (problem) return problem;
-  return WITHOUT_SERVICES.has(address.range()) ? "is not an address that a service has" : undefined;
+/** Parses an address, a mapped IPv4 address as such; undefined for other text. */
+function parseAddress(text: string): Address | undefined {
+  try {
+    return ipaddr.process(text);
+  } catch {
+    return undefined;
+  }
 }
 
-function metadataProblem(address: Address): string | undefined {
-  if (address.range() === "linkLocal") {
+function neverReached(address: Address): string | undefined {
+  const range = address.range();
+  const problem = metadataProblem(address, range);
+  if (problem) return problem;
+  return WITHOUT_SERVICES.has(range) ? "is not an address that a service has" : undefined;
+}
+
+function metadataProblem(address: Address, range: string = address.range()): string | undefined {
+  if (range === "linkLocal") {
     return "is a link-local address, where clouds keep their metadata";
   }
   return METADATA.has(address.toString())

@@ -2,6 +2,7 @@ import { type IncomingMessage, request as startRequest } from "node:http";
 import { VERSION } from "../version";
 import type { Connector, Opened } from "./connect";
 import { codeOf, Fault, socketFault, timedOut } from "./fault";
+import { hostOf } from "./host";
 import { type HttpAnswer, type HttpRequest, DEFAULT_BODY_MAX_BYTES } from "./model";
 import { headerError } from "./request-headers";
 import type { Resolve } from "./resolve";
@@ -19,7 +20,7 @@ export async function sendRequest(
   const rejection = requestError(request);
   if (rejection) return new Fault("refused", rejection);
   const { url, family, policy, signal, verifyTls: verify = true } = request;
-  const resolved = await resolve({ host: url.hostname, family, policy, signal });
+  const resolved = await resolve({ host: hostOf(url.hostname), family, policy, signal });
   if (resolved instanceof Fault) return resolved;
   const { host, addresses } = resolved;
   const isTls = url.protocol === "https:";

@@ -1,5 +1,5 @@
 import { ABORTED, codeOf, Fault, timedOut } from "./fault";
-import { type Host, parseHost } from "./host";
+import type { Host } from "./host";
 import type { BoundedLookup } from "./lookup";
 import type { PolicyName, ResolveTarget } from "./model";
 import type { Policy } from "./policy";
@@ -11,15 +11,17 @@ interface Resolved {
   addresses: string[];
 }
 
-export type Resolve = (target: ResolveTarget) => Promise<Resolved | Fault>;
+/** A target whose host was parsed; undefined if it is neither a name nor an address. */
+type ParsedTarget = Omit<ResolveTarget, "host"> & { host: Host | undefined };
+
+export type Resolve = (target: ParsedTarget) => Promise<Resolved | Fault>;
 
 /** Creates the function that resolves a host. It returns a fault if any address is forbidden. */
 export function createResolve(
   lookup: BoundedLookup,
   policies: Record<PolicyName, Policy>,
 ): Resolve {
-  return async ({ host: text, family, policy, signal }) => {
-    const host = parseHost(text);
+  return async ({ host, family, policy, signal }) => {
     if (!host) return new Fault("refused", "The host is neither a name nor an IP address.");
     const candidates = host.isAddress ? [host.name] : await namedAddresses(host.name);
     if (candidates instanceof Fault) return candidates;

@@ -34,6 +34,7 @@ export async function checkAssertions(
   const { body: readBody, ...parts } = observed;
   const subject: Subject = parts;
   for (const part of [light, heavy]) {
+    if (part.length === 0) continue;
     if (part.some(({ source }) => usesBody(source))) subject.body = toBody(await readBody());
     const evaluated = evaluator.reserveInline(evaluationCostNs(part, subject))
       ? evaluateInline(part, subject)

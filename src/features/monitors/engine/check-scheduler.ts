@@ -116,7 +116,8 @@ export class CheckScheduler {
 }
 
 function randomFraction({ random }: Pick<AppContext, "random">): number {
-  return new DataView(random(4).slice().buffer).getUint32(0) / 2 ** 32;
+  const [a = 0, b = 0, c = 0, d = 0] = random(4);
+  return (a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d) / UINT32;
 }
 
 /** One timer for all due times, set for the earliest. */

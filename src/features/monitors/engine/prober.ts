@@ -1,6 +1,7 @@
 import type { AppContext } from "../../../context";
 import type { Egress } from "../../../egress";
 import { isDescriptorError, NO_DESCRIPTOR_LEFT } from "../../../kernel/descriptors";
+import type { Timer } from "../../../kernel/clock";
 import type { MonitorType } from "../../../domain/monitor-state";
 import { AssertionEvaluator } from "../assertions";
 import type { Probe, ProbeResult } from "../probe";
@@ -68,15 +69,11 @@ export class Prober {
 
   /** Runs a check once. Rejects only for programming errors. */
   async run(type: MonitorType, config: MonitorConfig, timeoutMs: number): Promise<ProbeResult> {
-    const probe = this.#findProbe(type);
-    if (!probe.run) throw new Error(`monitors of type ${type} run no checks`);
+    const { run } = this.#findProbe(type);
+    if (!run) throw new Error(`monitors of type ${type} run no checks`);
     const { clock } = this.#ctx;
     const controller = new AbortController();
-    const overdue = Promise.withResolvers<ProbeResult>();
-    let timer = clock.after(timeoutMs, () => {
-      controller.abort();
-      timer = clock.after(OVERDUE_MS, () => overdue.resolve(timedOut()));
-    });
+    let timer: Timer | undefined;
     this.#underWay.add(controller);
     try {
       const context = {
@@ -85,9 +82,15 @@ export class Prober {
         evaluator: this.#evaluator,
         signal: controller.signal,
       };
-      return await Promise.race([probe.run(config, context), overdue.promise]);
+      return await new Promise((resolve, reject) => {
+        timer = clock.after(timeoutMs, () => {
+          controller.abort();
+          timer = clock.after(OVERDUE_MS, () => resolve(timedOut()));
+        });
+        run(config, context).then(resolve, reject);
+      });
     } finally {
-      timer.cancel();
+      timer?.cancel();
       this.#underWay.delete(controller);
     }
   }

@@ -99,7 +99,7 @@ export function completed(config: HttpConfig) {
   return {
     url: config.url,
     method: config.method ?? ("GET" as const),
-    headers: givenHeaders(config.headers ?? {}),
+    headers: config.headers ? givenHeaders(config.headers) : {},
     body: config.body ?? null,
     follow_redirects: config.follow_redirects ?? true,
     ip_family: config.ip_family ?? ("any" as const),
