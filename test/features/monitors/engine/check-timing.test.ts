@@ -50,6 +50,28 @@ describe("checks after a start", () => {
     }
   });
 
+  test("checks due within 50 ms start together, at most 50 ms late", async () => {
+    await using site = await openEngineSite({ isStarted: false });
+    const startedAt: number[] = [];
+    for (let i = 0; i < 100; i++) {
+      site.let(`m${i}.test`, (context) => {
+        startedAt.push(site.clock.now());
+        return answers()(context);
+      });
+    }
+    await many(site, 100, { interval_seconds: 5 });
+    await site.start();
+    // The first checks bring the monitors up, which is written at once.
+    await site.clock.advance(6 * SECOND_MS);
+    startedAt.length = 0;
+    await site.clock.advance(20 * SECOND_MS);
+    expect(startedAt.length).toBeGreaterThan(390);
+    expect(new Set(startedAt).size).toBeLessThan(startedAt.length * 0.83);
+    const { delays } = site.engine.figures();
+    // Up to 10 ms late, up to 50 ms late, and later.
+    expect(delays.slice(2)).toEqual(delays.slice(2).map(() => 0));
+  });
+
   test("a heartbeat before the start does not stop other monitors from being checked", async () => {
     await using site = await openEngineSite({ isStarted: false });
     await many(site, 5);
