@@ -16,7 +16,6 @@ const LATER = [
   "quick-format-unescaped",
   "safe-stable-stringify",
   "sonic-boom",
-  "thread-stream",
 ];
 /** Largest text of these modules, in bytes. */
 const START_MAX_BYTES = 740_000;

@@ -17,7 +17,7 @@ import { heartbeatExpectedSince, type ScheduledMonitor } from "./scheduled-monit
 
 /** Interval of checking if the server was offline. */
 const LIVENESS_INTERVAL_MS = 15_000;
-/** Checks due within this time start together. */
+/** Checks due within this time start together: one that starts alone costs a fifth more. */
 const COARSENESS_MS = 50;
 /** Minimum interval between two reads of changed monitors. */
 const REFRESH_MS = 250;
