@@ -28,9 +28,10 @@ test("time in which the server was down is shown as no data and excluded from up
   await clock.advance(10 * MINUTE_MS);
   const after = await shown();
   expect(after.watched).toContain("Operational");
-  expect(after.watched).toContain("10 Mar 2026: Operational (10 h 1 min no data)");
+  // Checks start at a random second of a minute, and a part of a minute counts as a minute.
+  expect(after.watched).toMatch(/10 Mar 2026: Operational \(10 h( 1 min)? no data\)/);
   expect(after.watched).toContain("11 Mar 2026: No data");
-  expect(after.watched).toContain("12 Mar 2026: Operational (2 h 1 min no data)");
+  expect(after.watched).toMatch(/12 Mar 2026: Operational \(2 h( 1 min)? no data\)/);
   // Less than a whole day is known.
   expect(after.watched).toContain("– no uptime yet");
   expect(after.drawn).toEqual(["day t-none", "day t-none", "day t-none"]);
