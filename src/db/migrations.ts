@@ -3,6 +3,7 @@ import deliveryBatches from "../../migrations/0008_delivery_batches.sql" with { 
 import foundation from "../../migrations/0001_foundation.sql" with { type: "text" };
 import incidentTemplates from "../../migrations/0010_incident_templates.sql" with { type: "text" };
 import incidents from "../../migrations/0003_incidents.sql" with { type: "text" };
+import mail from "../../migrations/0011_mail.sql" with { type: "text" };
 import monitors from "../../migrations/0005_monitors.sql" with { type: "text" };
 import pageFace from "../../migrations/0004_page_face.sql" with { type: "text" };
 import people from "../../migrations/0002_people.sql" with { type: "text" };
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 8, name: "delivery_batches", sql: deliveryBatches },
   { number: 9, name: "tags", sql: tags },
   { number: 10, name: "incident_templates", sql: incidentTemplates },
+  { number: 11, name: "mail", sql: mail },
 ];
 
 /** Schema version of this build. */

@@ -15,7 +15,12 @@ type IdPrefix =
   | "whk"
   | "evt"
   | "dlv"
-  | "usr";
+  | "usr"
+  | "sub"
+  | "mlg"
+  | "eml"
+  | "mrq"
+  | "rpt";
 
 /** Creates an id: `<prefix>_` and 26 characters that sort by creation time. */
 export type NewId = (prefix: IdPrefix) => string;

@@ -1,3 +1,4 @@
+import type { PageMailSettings } from "../../domain/mail";
 import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const pages = sqliteTable("pages", {
@@ -23,6 +24,7 @@ export const pages = sqliteTable("pages", {
   deletedAt: integer("deleted_at"),
   customDomains: text("custom_domains", { mode: "json" }).$type<string[]>().notNull().default([]),
   logo: text(),
+  mail: text({ mode: "json" }).$type<Partial<PageMailSettings>>().notNull().default({}),
 });
 
 /** The columns that links to a page are built from, to be read with what belongs to it. */

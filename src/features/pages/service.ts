@@ -77,6 +77,7 @@ export function createPage(
     deletedAt: null,
     customDomains: takeDomains(ctx, tx, input.custom_domains ?? [], undefined),
     logo: null,
+    mail: {},
   };
   insertPage(tx, row);
   insertPageSlug(tx, { slug: row.slug, pageId: row.id, createdAt: now });

@@ -1,0 +1,194 @@
+-- E-mail: subscribers of pages, what is sent to them, and what came back. Times are unix milliseconds in UTC.
+
+-- Settings of a page about e-mail, as JSON: subscriptions, from_name, reply_to, subject, footer.
+ALTER TABLE pages ADD COLUMN mail TEXT NOT NULL DEFAULT '{}';
+
+-- A confirmed address on one page. One address on two pages is two subscribers.
+CREATE TABLE subscribers (
+  id TEXT PRIMARY KEY,
+  -- Ascending by confirmation. The audience of a mailing are the subscribers up to a number.
+  seq INTEGER NOT NULL,
+  page_id TEXT NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
+  -- As typed, with the domain in A-labels. NULL some time after unsubscribing.
+  address TEXT,
+  -- The address in lower case, by which it is unique; NULL like the address.
+  address_key TEXT,
+  -- HMAC of the normalised address, by which suppressions are found.
+  address_hmac TEXT NOT NULL,
+  domain TEXT NOT NULL,
+  scope TEXT NOT NULL CHECK (scope IN ('page', 'selection')),
+  -- A JSON list of "incidents", "maintenance" and "status".
+  events TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('active', 'unsubscribed')),
+  -- Links to manage the subscription contain it, so that raising it makes them invalid.
+  token_version INTEGER NOT NULL,
+  confirmed_at INTEGER NOT NULL,
+  unsubscribed_at INTEGER,
+  consent_source TEXT NOT NULL CHECK (consent_source IN ('form', 'dashboard', 'command', 'import')),
+  consent_text TEXT,
+  consent_ip TEXT,
+  -- Mails that failed finally since the last success, and the time of the first.
+  soft_failures INTEGER NOT NULL,
+  soft_since INTEGER,
+  version INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX subscribers_by_seq ON subscribers (seq);
+CREATE UNIQUE INDEX subscribers_by_address ON subscribers (page_id, address_key);
+CREATE INDEX subscribers_active ON subscribers (page_id, seq) WHERE status = 'active';
+CREATE INDEX subscribers_by_key ON subscribers (address_key);
+CREATE INDEX subscribers_by_hmac ON subscribers (address_hmac);
+
+-- Components and groups that a subscriber with a selection chose.
+CREATE TABLE subscriber_choices (
+  target_id TEXT NOT NULL,
+  subscriber_id TEXT NOT NULL REFERENCES subscribers (id) ON DELETE CASCADE,
+  PRIMARY KEY (target_id, subscriber_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX subscriber_choices_by_subscriber ON subscriber_choices (subscriber_id);
+
+-- What a visitor typed into the form of a page, not confirmed. Limits of sign-ups are counted here.
+CREATE TABLE mail_requests (
+  id TEXT PRIMARY KEY,
+  page_id TEXT NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
+  address TEXT NOT NULL,
+  address_key TEXT NOT NULL,
+  -- The address without plus-tag and without dots in its local part.
+  throttle_key TEXT NOT NULL,
+  -- JSON: scope, targets, events.
+  choices TEXT NOT NULL,
+  -- Client address, and the address or network by which clients are limited.
+  ip TEXT,
+  client_key TEXT,
+  requested_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  -- waiting: not looked at; sent: a mail was queued; unsent: none will be; confirmed; void: another
+  -- request of the address was confirmed.
+  state TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'unsent', 'confirmed', 'void'))
+) STRICT;
+
+CREATE INDEX mail_requests_waiting ON mail_requests (id) WHERE state = 'waiting';
+CREATE INDEX mail_requests_by_recipient ON mail_requests (throttle_key, requested_at);
+CREATE INDEX mail_requests_by_client ON mail_requests (client_key, requested_at) WHERE client_key IS NOT NULL;
+CREATE INDEX mail_requests_by_page ON mail_requests (page_id, requested_at);
+CREATE INDEX mail_requests_by_time ON mail_requests (requested_at);
+CREATE INDEX mail_requests_by_key ON mail_requests (address_key);
+
+-- An incident, a maintenance or a change of status that was mailed: what all of its mails share.
+CREATE TABLE mail_threads (
+  subject_id TEXT PRIMARY KEY,
+  page_id TEXT NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
+  -- Domain of the From address when it was first mailed, and the subject line of then.
+  domain TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  -- A JSON list of the ids of all components that it has ever named.
+  reach TEXT NOT NULL,
+  last_began_at INTEGER
+) STRICT;
+
+-- One event to the subscribers of one page.
+CREATE TABLE mailings (
+  id TEXT PRIMARY KEY,
+  event_id TEXT NOT NULL,
+  page_id TEXT NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
+  subject_id TEXT NOT NULL,
+  -- Type of the event.
+  kind TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('expanding', 'sending', 'held', 'done', 'stopped')),
+  -- Greatest number of a subscriber whose mail is written, and of those who get one.
+  cursor INTEGER NOT NULL,
+  max_seq INTEGER NOT NULL,
+  begin_at INTEGER NOT NULL,
+  deadline_at INTEGER NOT NULL,
+  -- Mails by status.
+  written INTEGER NOT NULL DEFAULT 0,
+  sent INTEGER NOT NULL DEFAULT 0,
+  bounced INTEGER NOT NULL DEFAULT 0,
+  failed INTEGER NOT NULL DEFAULT 0,
+  superseded INTEGER NOT NULL DEFAULT 0,
+  cancelled INTEGER NOT NULL DEFAULT 0,
+  expired INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX mailings_open ON mailings (begin_at, id) WHERE state IN ('expanding', 'sending', 'held');
+CREATE INDEX mailings_by_page ON mailings (page_id, id);
+CREATE INDEX mailings_by_subject ON mailings (subject_id, id);
+CREATE INDEX mailings_by_audience ON mailings (max_seq);
+
+-- One message to one recipient. No secret is in it: links are made when it is written.
+CREATE TABLE mails (
+  id TEXT PRIMARY KEY,
+  -- 1: of an account or a sign-up; 2: to the team; 3: of a mailing.
+  class INTEGER NOT NULL CHECK (class IN (1, 2, 3)),
+  mailing_id TEXT REFERENCES mailings (id) ON DELETE CASCADE,
+  subscriber_id TEXT REFERENCES subscribers (id) ON DELETE CASCADE,
+  -- Greater than 0 if it was sent again by hand.
+  copy INTEGER NOT NULL,
+  recipient TEXT NOT NULL,
+  domain TEXT NOT NULL,
+  -- What it is about. Mails of one subject to one recipient go one after the other.
+  subject_id TEXT NOT NULL,
+  -- Kind of message, with the values that it is written from, as JSON.
+  template TEXT NOT NULL,
+  params TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('pending', 'sent', 'bounced', 'failed', 'superseded', 'cancelled', 'expired')),
+  tries INTEGER NOT NULL,
+  -- When it is due; NULL once it is over.
+  next_try_at INTEGER,
+  -- The newer mail that contains what this one said.
+  superseded_by TEXT,
+  -- What the relay said last.
+  reply TEXT,
+  created_at INTEGER NOT NULL,
+  -- It is not sent later than this.
+  expires_at INTEGER NOT NULL,
+  finished_at INTEGER
+) STRICT;
+
+CREATE UNIQUE INDEX mails_of_mailing ON mails (mailing_id, subscriber_id, copy) WHERE mailing_id IS NOT NULL;
+CREATE INDEX mails_due ON mails (class, next_try_at, id) WHERE status = 'pending';
+CREATE INDEX mails_by_subscriber ON mails (subscriber_id, id) WHERE subscriber_id IS NOT NULL;
+CREATE INDEX mails_pending_of_subject ON mails (subscriber_id, subject_id) WHERE status = 'pending';
+CREATE INDEX mails_by_subject ON mails (subject_id, id) WHERE mailing_id IS NULL;
+
+-- Addresses that get no mail of a kind. They are kept by HMAC, so that they outlive the address.
+CREATE TABLE suppressions (
+  address_hmac TEXT NOT NULL,
+  -- The page that it counts for; empty for all.
+  page_id TEXT NOT NULL,
+  reason TEXT NOT NULL CHECK (reason IN ('bounced', 'soft', 'complained', 'unsubscribed', 'declined', 'blocked', 'erased')),
+  -- The mail that caused it.
+  mail_id TEXT,
+  -- The words of the relay, of a report or of the admin who made it.
+  note TEXT,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (address_hmac, page_id, reason)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX suppressions_by_time ON suppressions (at);
+
+-- Reports about mails that came back later. Without a mail if none was recognised.
+CREATE TABLE mail_reports (
+  id TEXT PRIMARY KEY,
+  at INTEGER NOT NULL,
+  mail_id TEXT,
+  kind TEXT NOT NULL CHECK (kind IN ('hard', 'soft', 'complaint', 'other')),
+  status TEXT,
+  excerpt TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX mail_reports_by_time ON mail_reports (at);
+CREATE INDEX mail_reports_by_mail ON mail_reports (mail_id) WHERE mail_id IS NOT NULL;
+
+-- Warnings that were mailed once: about a key or a certificate, at a step, to a recipient.
+CREATE TABLE mail_warnings (
+  subject TEXT NOT NULL,
+  step INTEGER NOT NULL,
+  recipient TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (subject, step, recipient)
+) STRICT, WITHOUT ROWID;

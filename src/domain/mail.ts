@@ -1,0 +1,40 @@
+/** Events that a subscriber chooses by kind. */
+export const SUBSCRIBER_EVENTS = ["incidents", "maintenance", "status"] as const;
+export type SubscriberEvent = (typeof SUBSCRIBER_EVENTS)[number];
+
+/** `page`: everything about the page; `selection`: the chosen components and groups. */
+export type SubscriberScope = "page" | "selection";
+
+/** Origin of a subscriber's consent. */
+export type ConsentSource = "form" | "dashboard" | "command" | "import";
+
+/**
+ * State of a sign-up: not looked at; a mail was queued; none will be; confirmed; void because another request
+ * of the address was confirmed.
+ */
+export type MailRequestState = "waiting" | "sent" | "unsent" | "confirmed" | "void";
+
+/** `1`: mail of an account or a sign-up; `2`: to the team; `3`: of a mailing. Sent in this order. */
+export type MailClass = 1 | 2 | 3;
+
+export type MailStatus =
+  "pending" | "sent" | "bounced" | "failed" | "superseded" | "cancelled" | "expired";
+
+export type MailingState = "expanding" | "sending" | "held" | "done" | "stopped";
+
+/** Reason for which an address gets no mail of a kind. `erased` stops nothing. */
+export type SuppressionReason =
+  "bounced" | "soft" | "complained" | "unsubscribed" | "declined" | "blocked" | "erased";
+
+/** Settings of a page about e-mail. Names as in the API. */
+export interface PageMailSettings {
+  /** False if visitors cannot subscribe. */
+  subscriptions: boolean;
+  /** Name of the sender; null for the name of the page. */
+  from_name: string | null;
+  reply_to: string | null;
+  /** `thread`: mails of one incident have the same subject; `status`: the subject begins with the status. */
+  subject: "thread" | "status";
+  /** Plain text at the end of each mail, such as a legal address. */
+  footer: string | null;
+}
