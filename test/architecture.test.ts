@@ -57,6 +57,7 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   submissions: [],
   auth: ["limits"],
   users: ["auth"],
+  mail: ["settings"],
   settings: [],
   backups: ["settings"],
   webhooks: ["pages"],

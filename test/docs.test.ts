@@ -3,7 +3,7 @@ import { dirname, join, normalize } from "node:path";
 import type { TObject } from "@sinclair/typebox";
 import { Glob } from "bun";
 import { javaScriptSnippet, shellSnippet } from "../src/admin/webhooks/snippets";
-import { OPTIONS } from "../src/config";
+import { type Option, OPTIONS } from "../src/config";
 import { EVENTS } from "../src/events";
 import { readApplyFile } from "../src/features/apply";
 import { SCOPES } from "../src/features/keys";
@@ -24,10 +24,16 @@ function read(document: string): Promise<string> {
 
 /** Table of settings, as the table of options makes it. */
 function optionsTable(): string {
-  const rows = Object.values(OPTIONS).map(
-    (option) =>
-      `| \`--${option.flag} ${option.placeholder}\` | \`${option.env}\` | ${option.default ? `\`${option.default}\`` : ""} | ${option.help} |`,
-  );
+  const rows = Object.values(OPTIONS).map((option: Option<unknown>) => {
+    const { flag, env, fileEnv, placeholder, default: standard, help } = option;
+    const cells = [
+      flag === undefined ? "" : `\`--${flag} ${placeholder}\``,
+      [env, fileEnv].flatMap((name) => (name === undefined ? [] : `\`${name}\``)).join(", "),
+      standard ? `\`${standard}\`` : "",
+      help,
+    ];
+    return `| ${cells.join(" | ")} |`;
+  });
   return ["| flag | variable | default | |", "|---|---|---|---|", ...rows].join("\n");
 }
 

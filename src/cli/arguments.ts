@@ -29,7 +29,8 @@ export function readInvocation(
 
   const configFlags: GivenFlags = {};
   for (const name of command.options) {
-    const value = flags.get(OPTIONS[name].flag)?.at(-1);
+    const { flag } = OPTIONS[name];
+    const value = flag === undefined ? undefined : flags.get(flag)?.at(-1);
     if (typeof value === "string") configFlags[name] = value;
   }
   const loaded = loadConfig(configFlags, env);
@@ -57,7 +58,8 @@ const OPTION = /^--([^=]+)(?:=(.*))?$/s;
 function tokenize(command: Command, args: readonly string[], problems: string[]): Parsed {
   const declared = new Map<string, { takesValue: boolean; isRepeatable: boolean }>();
   for (const name of command.options) {
-    declared.set(OPTIONS[name as OptionName].flag, { takesValue: true, isRepeatable: false });
+    const { flag } = OPTIONS[name as OptionName];
+    if (flag !== undefined) declared.set(flag, { takesValue: true, isRepeatable: false });
   }
   for (const { name, placeholder, isRepeatable = false } of command.flags ?? []) {
     declared.set(name, { takesValue: placeholder !== undefined, isRepeatable });

@@ -1,4 +1,4 @@
-import { OPTIONS, type OptionName } from "../config";
+import { type Option, OPTIONS, type OptionName } from "../config";
 import type { Command, Flag } from "./command";
 
 const WIDTH = 26;
@@ -60,9 +60,17 @@ function shortFlag(flag: Flag): string {
 }
 
 function optionRows(name: OptionName): string[] {
-  const option = OPTIONS[name];
-  const origin = option.default ? `${option.env}, default ${option.default}` : option.env;
-  return [row(flagText(option.flag, option.placeholder), option.help), row("", `[${origin}]`)];
+  const {
+    flag,
+    env,
+    default: standard,
+    placeholder,
+    help,
+    fileEnv,
+  }: Option<unknown> = OPTIONS[name];
+  if (flag === undefined) return [row(env, help), ...(fileEnv ? [row(fileEnv, "")] : [])];
+  const origin = standard ? `${env}, default ${standard}` : env;
+  return [row(flagText(flag, placeholder), help), row("", `[${origin}]`)];
 }
 
 function flagText(name: string, placeholder: string | undefined): string {
@@ -70,7 +78,8 @@ function flagText(name: string, placeholder: string | undefined): string {
 }
 
 function row(left: string, right: string): string {
-  return left.length > WIDTH
+  if (right === "") return `  ${left}`;
+  return left.length >= WIDTH
     ? `  ${left}\n  ${" ".repeat(WIDTH)}${right}`
     : `  ${left.padEnd(WIDTH)}${right}`;
 }

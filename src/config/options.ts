@@ -1,4 +1,6 @@
 import { LOG_LEVELS, type LogLevel } from "../kernel/log";
+import { MAIL_OPTIONS, type MailOptionName } from "./mail-options";
+import { type Option, option } from "./option";
 import {
   parseBaseUrl,
   parseInteger,
@@ -8,26 +10,6 @@ import {
   parseTargets,
   text,
 } from "./parse";
-
-/** Parses an option's text. Throws an Error whose message ends the sentence "X …". */
-type Parse<T> = (text: string) => T;
-
-interface Option<T> {
-  /** Flag without dashes. */
-  flag: string;
-  env: string;
-  parse: Parse<T>;
-  default: string | undefined;
-  /** Placeholder of the value in the help text. */
-  placeholder: string;
-  help: string;
-  /** `everywhere`: every command takes it; `serve`: only the server does. */
-  scope: "everywhere" | "serve";
-}
-
-function option<T>(declared: Option<T>): Option<T> {
-  return declared;
-}
 
 /**
  * All settings with flag, environment variable, default and parser. The loader, the help and the table in
@@ -178,12 +160,14 @@ export const OPTIONS = {
     help: "Days after which client addresses of users and keys are deleted.",
     scope: "serve",
   }),
+  ...MAIL_OPTIONS,
 } as const;
 
 export type OptionName = keyof typeof OPTIONS;
 
 /** Options without a default. If one is not given, a setting of the dashboard applies. */
-type Optional = "baseUrl" | "outboundAllow";
+type Optional =
+  "baseUrl" | "outboundAllow" | Exclude<MailOptionName, "smtpTls" | "smtpConnections" | "smtpRate">;
 
 /** Origin of an option's value. */
 export type OptionSource = "flag" | "variable" | "default";
@@ -208,42 +192,8 @@ export function setterOf({ sources }: Config, name: OptionName): string | undefi
 
 /** Returns the options of a command. */
 export function optionNames(command: string): OptionName[] {
-  return (Object.keys(OPTIONS) as OptionName[]).filter(
-    (name) => OPTIONS[name].scope === "everywhere" || command === "serve",
-  );
-}
-
-/** Values of flags on the command line, by option. */
-export type GivenFlags = Partial<Record<OptionName, string>>;
-
-type LoadedConfig = { config: Config } | { problems: string[] };
-
-/**
- * Reads every option: the flag, else the environment variable, else the default. Returns all problems
- * together, each as a sentence that names the flag or variable.
- */
-export function loadConfig(
-  flags: GivenFlags,
-  env: Record<string, string | undefined>,
-): LoadedConfig {
-  const problems: string[] = [];
-  const config: Record<string, unknown> = {};
-  const sources: Partial<Record<OptionName, OptionSource>> = {};
-  for (const [name, option] of Object.entries(OPTIONS)) {
-    const flag = flags[name as OptionName];
-    const variable = env[option.env];
-    const value = flag ?? variable ?? option.default;
-    sources[name as OptionName] =
-      flag !== undefined ? "flag" : variable !== undefined ? "variable" : "default";
-    if (value === undefined) continue;
-    try {
-      config[name] = option.parse(value);
-    } catch (error) {
-      const where = flag === undefined ? option.env : `--${option.flag}`;
-      problems.push(`${where} ${(error as Error).message}; it is "${value}".`);
-    }
-  }
-  return problems.length > 0
-    ? { problems }
-    : { config: { ...config, sources } as unknown as Config };
+  return (Object.keys(OPTIONS) as OptionName[]).filter((name) => {
+    const { scope } = OPTIONS[name];
+    return scope === "everywhere" || command === "serve" || command === scope;
+  });
 }

@@ -72,6 +72,28 @@ export function listenUrl({ host, port }: ListenAddress): string {
 // Names in the DNS have at most 253 characters.
 const HOST = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]+\])$/;
 
+// Characters that end the host of a URL, or separate its port or user info.
+const NOT_IN_HOST_NAMES = /[\s/\\?#@%:[\]]/;
+
+/** Parses the name or the address of a host. Returns names in ASCII and IPv6 addresses without brackets. */
+export function parseHostName(value: string): string {
+  const bare = value.replace(/^\[(.*)\]$/, "$1");
+  if (ipaddr.IPv6.isValid(bare)) return bare;
+  const name = NOT_IN_HOST_NAMES.test(bare) ? "" : hostOf(bare);
+  if (!HOST.test(name)) {
+    throw new Error("must be a host name or address without a port, such as smtp.example.com");
+  }
+  return name;
+}
+
+function hostOf(name: string): string {
+  try {
+    return new URL(`http://${name}/`).hostname;
+  } catch {
+    return "";
+  }
+}
+
 /** Parses an http or https origin. Returns it without a slash at its end. */
 export function parseBaseUrl(value: string): string {
   let url: URL;

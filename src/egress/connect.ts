@@ -1,6 +1,11 @@
 import { connect as connectTcp, isIPv6, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
-import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
+import {
+  connect as connectTls,
+  type ConnectionOptions,
+  type SecureContext,
+  type TLSSocket,
+} from "node:tls";
 import type { Clock } from "../kernel/clock";
 import { certificateOf } from "./certificate";
 import { codeOf, Fault, NO_PORT, socketFault, timedOut } from "./fault";
@@ -19,6 +24,8 @@ interface OpenTarget {
   port: number;
   tls?: TlsOptions | undefined;
   signal: AbortSignal;
+  /** Trusted certificates; those of the connector if undefined. */
+  secureContext?: SecureContext | undefined;
 }
 
 interface TlsOptions {
@@ -72,12 +79,14 @@ export class Connector {
   }
 
   #attempt(target: OpenTarget, address: string, isLast: boolean): Promise<Opened | Fault> {
-    const { port, tls, signal } = target;
+    const { port, tls, signal, secureContext = this.#secureContext } = target;
     return new Promise((resolve) => {
       if (signal.aborted) return resolve(timedOut("connecting"));
       let hasConnected = false;
       let isSettled = false;
-      const socket = tls ? this.#startTls(address, port, tls) : connectTcp({ host: address, port });
+      const socket = tls
+        ? connectTls({ host: address, port, ...tlsOptions(tls, secureContext) })
+        : connectTcp({ host: address, port });
       const settle = (outcome: Opened | Fault) => {
         if (isSettled) return;
         isSettled = true;
@@ -111,31 +120,42 @@ export class Connector {
       }
     });
   }
+}
 
-  #startTls(address: string, port: number, { host, isName, protocols }: TlsOptions): TLSSocket {
-    return connectTls({
-      host: address,
-      port,
-      // Without the final dot of an absolute name (RFC 6066).
-      ...(isName && { servername: host.replace(/\.$/, "") }),
-      ...(protocols && { ALPNProtocols: protocols }),
-      ...(this.#secureContext && { secureContext: this.#secureContext }),
-      // `verifiedTls` checks the certificate, so that messages can contain its facts, such as its expiry.
-      rejectUnauthorized: false,
-      checkServerIdentity: () => undefined,
-    });
-  }
+/** Returns the options of a handshake that accepts any certificate. `checkedCertificate` verifies it. */
+export function tlsOptions(
+  { host, isName, protocols }: Omit<TlsOptions, "verify">,
+  secureContext: SecureContext | undefined,
+): ConnectionOptions {
+  return {
+    // Without the final dot of an absolute name (RFC 6066).
+    ...(isName && { servername: host.replace(/\.$/, "") }),
+    ...(protocols && { ALPNProtocols: protocols }),
+    ...(secureContext && { secureContext }),
+    // The certificate is checked later, so that messages can contain its facts, such as its expiry.
+    rejectUnauthorized: false,
+    checkServerIdentity: () => undefined,
+  };
 }
 
 function verifiedTls(
   { socket, address }: { socket: TLSSocket; address: string },
-  { host, verify }: TlsOptions,
+  tls: TlsOptions,
 ): Opened | Fault {
+  const certificate = checkedCertificate(socket, tls);
+  return certificate instanceof Fault ? certificate : { socket, address, certificate };
+}
+
+/** Returns the certificate of a handshake; a fault if it is verified and not trusted for the host. */
+export function checkedCertificate(
+  socket: TLSSocket,
+  { host, verify }: Pick<TlsOptions, "host" | "verify">,
+): Certificate | null | Fault {
   const certificate = certificateOf(socket, host) ?? null;
-  if (!verify) return { socket, address, certificate };
+  if (!verify) return certificate;
   if (!certificate) return new Fault("tls", "The server sent no certificate.");
   return certificate.problem === null
-    ? { socket, address, certificate }
+    ? certificate
     : new Fault("tls", certificate.problem, certificate);
 }
 
@@ -149,7 +169,8 @@ const HANDSHAKE_ERRORS: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV1_UNRECOGNIZED_NAME: "The server does not know this name.",
 };
 
-function tlsFault(error: unknown): Fault {
+/** Converts an error of a handshake. */
+export function tlsFault(error: unknown): Fault {
   const code = codeOf(error);
   return new Fault(
     "tls",

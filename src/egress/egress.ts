@@ -1,4 +1,4 @@
-import type { Network } from "../config";
+import type { Config, Network } from "../config";
 import type { Clock } from "../kernel/clock";
 import { lazy } from "../kernel/lazy";
 import type { Fault } from "./fault";
@@ -12,6 +12,7 @@ import type {
   HttpRequest,
   ResolveTarget,
 } from "./model";
+import type { OpenSocket, SocketTarget } from "./socket";
 
 /** All outgoing connections. Each method returns once its signal aborts, at the latest, and never throws. */
 export interface Egress {
@@ -19,6 +20,8 @@ export interface Egress {
   resolve(target: ResolveTarget): Promise<string[] | Fault>;
   /** Opens a TCP or TLS connection to the first address that accepts one. */
   connect(target: ConnectTarget): Promise<Connection | Fault>;
+  /** Opens a TCP or TLS connection for a protocol that the caller speaks. */
+  socket(target: SocketTarget): Promise<OpenSocket | Fault>;
   /** Sends one request over a connection of its own. Redirects are not followed. */
   request(request: HttpRequest): Promise<HttpAnswer | Fault>;
   /** Queries the DNS. */
@@ -29,6 +32,8 @@ export interface EgressDependencies {
   clock: Clock;
   /** Private networks that webhooks may reach. Read at every request, since it may change. */
   readonly allowedNetworks: readonly Network[];
+  /** Options that decide which addresses mail may reach; only public ones if omitted. */
+  readonly config?: Pick<Config, "smtpHost" | "outboundAllow">;
   /** Look-up of names; that of the system if omitted. */
   lookup?: Lookup;
   /** Certificates of further trusted authorities, in PEM. */
@@ -43,6 +48,7 @@ export function createEgress(deps: EgressDependencies): Egress {
   return {
     resolve: async (target) => (await opened()).resolve(target),
     connect: async (target) => (await opened()).connect(target),
+    socket: async (target) => (await opened()).socket(target),
     request: async (request) => (await opened()).request(request),
     query: async (query) => (await opened()).query(query),
   };

@@ -16,5 +16,6 @@ export {
   type IpFamily,
   DEFAULT_BODY_MAX_BYTES,
 } from "./model";
-export { monitorPolicy, networkError, type Policy, webhookPolicy } from "./policy";
+export { mailPolicy, monitorPolicy, networkError, type Policy, webhookPolicy } from "./policy";
 export { headerError } from "./request-headers";
+export type { OpenSocket, SocketTarget } from "./socket";

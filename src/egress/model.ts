@@ -1,5 +1,5 @@
 /** Name of a policy in `policy.ts`. */
-export type PolicyName = "monitor" | "webhook";
+export type PolicyName = "monitor" | "webhook" | "mail";
 
 export type IpFamily = 4 | 6;
 

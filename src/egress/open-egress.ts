@@ -1,7 +1,7 @@
-import { createSecureContext, rootCertificates } from "node:tls";
+import { createSecureContext, rootCertificates, type SecureContext } from "node:tls";
 import type { Clock } from "../kernel/clock";
 import { hasFreeDescriptors, NO_DESCRIPTOR_LEFT } from "../kernel/descriptors";
-import { Connector } from "./connect";
+import { checkedCertificate, Connector, tlsFault, tlsOptions } from "./connect";
 import { queryDns } from "./dns-query";
 import type { Egress, EgressDependencies } from "./egress";
 import { Fault, type FaultKind } from "./fault";
@@ -18,15 +18,13 @@ const LOOKUP_CONCURRENCY = 256;
 export function openEgress(deps: EgressDependencies): Egress {
   const { clock, lookup, trust = [], hasFreeDescriptor = () => hasFreeDescriptors(1) } = deps;
   const checked = createLocalFaultDetector(clock, hasFreeDescriptor);
-  const policies = policiesOf(() => deps.allowedNetworks);
+  const policies = policiesOf(deps);
   const resolve = createResolve(
     lookup ? boundedLookup(lookup, LOOKUP_CONCURRENCY) : systemLookup(clock),
     policies,
   );
-  const connector = new Connector(
-    clock,
-    trust.length > 0 ? createSecureContext({ ca: [...rootCertificates, ...trust] }) : undefined,
-  );
+  const secureContext = secureContexts(trust);
+  const connector = new Connector(clock, secureContext(undefined));
 
   return {
     async resolve(target) {
@@ -50,6 +48,28 @@ export function openEgress(deps: EgressDependencies): Egress {
       return { address, certificate, close: () => void socket.destroy() };
     },
 
+    async socket(target) {
+      const resolved = await checked(resolve(parsed(target)));
+      if (resolved instanceof Fault) return resolved;
+      const { host, addresses } = resolved;
+      const { port, signal, ca } = target;
+      const names = { host: host.name, isName: !host.isAddress };
+      const tls = target.tls && { ...names, verify: target.tls.verify };
+      const context = secureContext(ca);
+      const opening = connector.open({ addresses, port, tls, signal, secureContext: context });
+      const opened = await checked(opening);
+      if (opened instanceof Fault) return opened;
+      return {
+        ...opened,
+        addresses,
+        startTls: {
+          options: tlsOptions(names, context),
+          check: (socket, verify) => checkedCertificate(socket, { ...names, verify }),
+          fault: tlsFault,
+        },
+      };
+    },
+
     request: (request) => checked(sendRequest(request, { resolve, connector })),
 
     query: (query) => checked(queryDns(query, policies[query.policy])),
@@ -58,6 +78,26 @@ export function openEgress(deps: EgressDependencies): Egress {
 
 function parsed<Target extends ResolveTarget>(target: Target) {
   return { ...target, host: parseHost(target.host) };
+}
+
+/**
+ * Returns a function that returns the trusted certificates with additional ones; undefined for those of the
+ * runtime. It keeps the last result, since building one takes milliseconds.
+ */
+function secureContexts(trust: readonly string[]) {
+  let last: { ca: string | undefined; context: SecureContext | undefined } | undefined;
+
+  return (ca: string | undefined): SecureContext | undefined => {
+    if (!last || last.ca !== ca) {
+      const added = ca === undefined ? trust : [...trust, ca];
+      const isDefault = added.length === 0;
+      const context = isDefault
+        ? undefined
+        : createSecureContext({ ca: [...rootCertificates, ...added] });
+      last = { ca, context };
+    }
+    return last.context;
+  };
 }
 
 /** Time for which a shortage explains failures after it was last seen. */

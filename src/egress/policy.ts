@@ -1,5 +1,5 @@
 import ipaddr from "ipaddr.js";
-import type { Network } from "../config";
+import type { Config, Network } from "../config";
 import type { PolicyName } from "./model";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -69,9 +69,38 @@ function webhookPolicyOf(allowed: () => readonly Network[]): Policy {
   };
 }
 
+/** Reason why mail may not reach a private address, with the settings that allow it. */
+const NOT_PUBLIC_RELAY =
+  "is not an address of the public internet; to allow it, name the relay by ALLCLEAR_SMTP_HOST, or its network by ALLCLEAR_OUTBOUND_ALLOW";
+
+/**
+ * Policy of mail. A relay that a flag or a variable names may have a private or loopback address. One that
+ * the dashboard names may only if `ALLCLEAR_OUTBOUND_ALLOW` contains it.
+ */
+export function mailPolicy(config: () => MailPolicyConfig | undefined): Policy {
+  return {
+    addressError: (address) =>
+      addressErrorOf(address, (parsed) => {
+        const { smtpHost, outboundAllow = [] } = config() ?? {};
+        const problem = neverReached(parsed);
+        if (problem !== undefined || smtpHost !== undefined) return problem;
+        return isAllowed(parsed, outboundAllow) || isGlobal(parsed) ? undefined : NOT_PUBLIC_RELAY;
+      }),
+  };
+}
+
+type MailPolicyConfig = Pick<Config, "smtpHost" | "outboundAllow">;
+
 /** Returns the policies of an installation, whose allowed networks may change. */
-export function policiesOf(allowed: () => readonly Network[]): Record<PolicyName, Policy> {
-  return { monitor: monitorPolicy, webhook: webhookPolicyOf(allowed) };
+export function policiesOf(deps: {
+  readonly allowedNetworks: readonly Network[];
+  readonly config?: MailPolicyConfig;
+}): Record<PolicyName, Policy> {
+  return {
+    monitor: monitorPolicy,
+    webhook: webhookPolicyOf(() => deps.allowedNetworks),
+    mail: mailPolicy(() => deps.config),
+  };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { createEgress, Fault, type HttpAnswer, type HttpRequest } from "../../src/egress";
 import { parseNetworks } from "../../src/config/parse";
+import { testConfig } from "./app";
 import { createTestClock, type TestClock } from "./clock";
 import { certificateText } from "./raw-server";
 
@@ -15,12 +16,19 @@ export async function createTestEgress(
   {
     clock = createTestClock(),
     outboundAllow = "",
-  }: { clock?: TestClock; outboundAllow?: string } = {},
+    env,
+  }: {
+    clock?: TestClock;
+    outboundAllow?: string;
+    /** Variables that decide which relays mail may reach. */
+    env?: Record<string, string>;
+  } = {},
 ) {
   const lookedUp: string[] = [];
   const egress = createEgress({
     clock,
     allowedNetworks: parseNetworks(outboundAllow),
+    ...(env && { config: testConfig(env) }),
     trust: [await certificateText("root")],
     async lookup(name) {
       const answers = names[name];

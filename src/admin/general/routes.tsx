@@ -1,8 +1,9 @@
 import { Elysia } from "elysia";
-import { formatNetwork, type OptionName, setterOf } from "../../config";
+import { formatNetwork, MAIL_OPTION_NAMES, type OptionName, setterOf } from "../../config";
 import { conflict, type FieldError } from "../../errors";
 import { endSession, isHttps, startSession } from "../../features/auth";
 import { recordBackup } from "../../features/backups";
+import { readMailSettings } from "../../features/mail";
 import {
   readAllowedNetworks,
   readPublicAddress,
@@ -62,8 +63,10 @@ export function generalAdminRoutes({
     const stored = new Set<OptionName>();
     if (readPublicAddress(ctx.db) !== undefined) stored.add("baseUrl");
     if (readAllowedNetworks(ctx.db).length > 0) stored.add("outboundAllow");
+    const mail = readMailSettings(ctx);
+    if (mail?.origin === "dashboard") for (const name of MAIL_OPTION_NAMES) stored.add(name);
     const { baseUrl: publicAddress, config, allowedNetworks } = ctx;
-    return { config, publicAddress, allowedNetworks, stored };
+    return { config, publicAddress, allowedNetworks, mail, stored };
   }
 
   async function show(at: ScreenRequest, again: Again = {}) {

@@ -9,6 +9,8 @@ import {
   type OptionName,
   setterOf,
 } from "../../config";
+import { formatMailbox } from "../../domain/mail-address";
+import type { MailSettings } from "../../features/mail";
 import { plural } from "../../kernel/text";
 import { DenseRow, DenseTable, DetailCard, TextCell } from "../../ui";
 
@@ -17,6 +19,8 @@ export interface SettingsInForce {
   config: Config;
   publicAddress: string;
   allowedNetworks: readonly Network[];
+  /** Undefined without a relay. */
+  mail: MailSettings | undefined;
   /** Options for which a setting of the dashboard is stored. */
   stored: ReadonlySet<OptionName>;
 }
@@ -86,6 +90,42 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
     label: "Client addresses are kept for",
     show: ({ config }) => plural(config.keepAddressesDays, "day"),
   },
+  smtpHost: { label: "Mail relay", isCode: true, show: ({ mail }) => mail?.host ?? NONE },
+  smtpPort: { label: "Port of the relay", show: ({ mail }) => String(mail?.port ?? NONE) },
+  smtpTls: { label: "TLS to the relay", show: ({ mail }) => mail?.tls ?? NONE },
+  smtpCa: {
+    label: "Certificates for the relay",
+    isCode: true,
+    show: ({ config, mail }) => config.smtpCa?.path ?? (mail?.ca === undefined ? NONE : "Set"),
+  },
+  smtpUser: { label: "User at the relay", isCode: true, show: ({ mail }) => mail?.user ?? NONE },
+  smtpPassword: {
+    label: "Password for the relay",
+    show: ({ mail }) => (mail?.password === undefined ? NONE : "Set"),
+  },
+  smtpConnections: {
+    label: "Connections to the relay",
+    show: ({ mail }) => String(mail?.connections ?? NONE),
+  },
+  smtpRate: {
+    label: "Mails to the relay",
+    show: ({ mail }) => (mail ? rateOf(mail.ratePerMinute) : NONE),
+  },
+  mailFrom: {
+    label: "Sender of mail",
+    isCode: true,
+    show: ({ mail }) => (mail ? formatMailbox(mail.from) : NONE),
+  },
+  mailReplyTo: {
+    label: "Replies to mail",
+    isCode: true,
+    show: ({ mail }) => mail?.replyTo ?? NONE,
+  },
+  mailBounceAddress: {
+    label: "Reports about mail",
+    isCode: true,
+    show: ({ mail }) => mail?.bounceAddress ?? NONE,
+  },
 };
 
 /** Text of an empty list. */
@@ -124,6 +164,10 @@ function originOf({ config, stored }: SettingsInForce, name: OptionName): Compon
   const setter = setterOf(config, name);
   if (setter !== undefined) return <code>{setter}</code>;
   return stored.has(name) ? "Set here" : "Default";
+}
+
+function rateOf(perMinute: number): string {
+  return perMinute === 0 ? "No limit" : `${perMinute.toLocaleString("en")} per minute`;
 }
 
 function addressOf({ host, port }: ListenAddress): string {

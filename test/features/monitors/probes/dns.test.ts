@@ -15,6 +15,7 @@ function knows(records: string[]) {
     },
     connect: unexpected,
     resolve: unexpected,
+    socket: unexpected,
     request: unexpected,
   };
   return { egress, queries };

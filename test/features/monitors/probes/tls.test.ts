@@ -12,6 +12,7 @@ function shows(expiresAt: number): Egress {
   return {
     connect: async () => ({ address: "127.0.0.1", certificate, close() {} }),
     resolve: unexpected,
+    socket: unexpected,
     request: unexpected,
     query: unexpected,
   };

@@ -1,0 +1,21 @@
+/** Parses an option's text. Throws an Error whose message ends the sentence "X …". */
+type Parse<T> = (text: string) => T;
+
+export interface Option<T> {
+  /** Flag without dashes; undefined for a secret, since other processes can read arguments. */
+  flag: string | undefined;
+  env: string;
+  parse: Parse<T>;
+  default: string | undefined;
+  /** Placeholder of the value in the help text. */
+  placeholder: string;
+  help: string;
+  /** `everywhere`: every command takes it; `mail`: the server and mail commands do; `serve`: only the server does. */
+  scope: "everywhere" | "mail" | "serve";
+  /** Variable that names a file with the value. A line break at its end is left out. */
+  fileEnv?: string;
+}
+
+export function option<T>(declared: Option<T>): Option<T> {
+  return declared;
+}
