@@ -1,5 +1,5 @@
 import type { AppContext } from "./context";
-import { createEgress } from "./egress";
+import { createEgress, type Egress } from "./egress";
 import { type Backups, createBackups } from "./features/backups";
 import { startMaintenanceClock } from "./features/maintenance";
 import { checkFamilies, deliveryFamilies, type MetricFamily } from "./features/metrics";
@@ -18,6 +18,8 @@ import { DRAIN_MS, type Listener } from "./listening";
 export interface Background {
   monitoring: Monitoring;
   backups: Backups;
+  /** Outgoing connections of the process. */
+  egress: Egress;
 }
 
 interface RunningBackground extends Background {
@@ -31,7 +33,8 @@ interface RunningBackground extends Background {
 
 /** Creates monitoring that runs no checks, for processes other than servers. */
 export function createIdleBackground(ctx: AppContext): Background {
-  return { monitoring: createIdleMonitoring(), backups: createBackups(ctx) };
+  const egress = createEgress(ctx);
+  return { monitoring: createIdleMonitoring(), backups: createBackups(ctx), egress };
 }
 
 /** Starts checks, deliveries, planned changes and the deletion of obsolete data. */
@@ -65,6 +68,7 @@ export function startBackground(
   return {
     monitoring,
     backups,
+    egress,
     metrics: [
       ...checkFamilies(() => monitoring.figures()),
       ...deliveryFamilies(ctx.db, () => deliverer.stats()),

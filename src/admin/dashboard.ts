@@ -5,6 +5,7 @@ import {
   type Passwords,
   type Sessions,
 } from "../features/auth";
+import type { Egress } from "../egress";
 import type { Backups } from "../features/backups";
 import type { KeyUsage } from "../features/keys";
 import type { Monitoring } from "../features/monitors";
@@ -29,6 +30,7 @@ interface DashboardDependencies {
   usage: KeyUsage;
   monitoring: Monitoring;
   backups: Backups;
+  egress: Egress;
   /** Table of all routes. */
   routes: RouteTable;
 }

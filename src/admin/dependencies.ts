@@ -1,5 +1,6 @@
 import type { AppContext } from "../context";
 import type { LoginThrottle, Passwords, Sessions } from "../features/auth";
+import type { Egress } from "../egress";
 import type { Backups } from "../features/backups";
 import type { KeyUsage } from "../features/keys";
 import type { Monitoring } from "../features/monitors";
@@ -27,6 +28,7 @@ export interface AdminDependencies {
   /** Runner of the checks. */
   monitoring: Monitoring;
   backups: Backups;
+  egress: Egress;
   /** Table of all routes, complete before the first request. */
   routes: RouteTable;
 }

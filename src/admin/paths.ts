@@ -17,6 +17,7 @@ export const WEBHOOKS_PATH = "/admin/settings/webhooks";
 export const USERS_PATH = "/admin/settings/users";
 export const ACTIVITY_PATH = "/admin/settings/activity";
 export const GENERAL_PATH = "/admin/settings/general";
+export const MAIL_PATH = "/admin/mail";
 export const ACCOUNT_PATH = "/admin/settings/account";
 
 export function incidentPath(id: string): string {

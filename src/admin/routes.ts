@@ -10,6 +10,7 @@ import { generalAdminRoutes } from "./general/routes";
 import { incidentAdminRoutes } from "./incidents/routes";
 import { incidentTemplateAdminRoutes } from "./incident-templates/routes";
 import { keyAdminRoutes } from "./keys/routes";
+import { mailAdminRoutes } from "./mail/routes";
 import { maintenanceAdminRoutes } from "./maintenance/routes";
 import { monitorAdminRoutes } from "./monitors/routes";
 import { overviewAdminRoutes } from "./overview/routes";
@@ -43,6 +44,7 @@ export function addAdminRoutes(elysia: AnyElysia, deps: AdminDependencies): void
     .use(userAdminRoutes(deps))
     .use(activityAdminRoutes(deps))
     .use(generalAdminRoutes(deps))
+    .use(mailAdminRoutes(deps))
     .use(accountAdminRoutes(deps))
     .get(
       "/admin/",

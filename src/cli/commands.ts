@@ -5,6 +5,7 @@ import { copyDatabaseCommand } from "./copy-database";
 import { exportCommand } from "./export";
 import { healthcheckCommand } from "./healthcheck";
 import { keyCommands } from "./key";
+import { mailCommands } from "./mail";
 import { openapiCommand } from "./openapi";
 import { restoreCommand } from "./restore";
 import { serveCommand } from "./serve";
@@ -17,6 +18,7 @@ export const COMMANDS: readonly Command[] = [
   ...userCommands,
   applyCommand,
   exportCommand,
+  ...mailCommands,
   backupCommand,
   restoreCommand,
   healthcheckCommand,

@@ -9,6 +9,7 @@ import { migrate } from "../../src/db/migrate";
 import { configure, openSqlite } from "../../src/db/open";
 import { auditLog, events } from "../../src/db/tables/events";
 import { type ErrorCode, ERRORS, schemaErrors } from "../../src/errors";
+import { createEgress, type Egress } from "../../src/egress";
 import type { Backups } from "../../src/features/backups";
 import { createComponent, createGroup } from "../../src/features/components";
 import { createKey, type RevealedKey, type Scope } from "../../src/features/keys";
@@ -131,6 +132,8 @@ export async function createTestApp(
     monitoring?: (ctx: AppContext) => Monitoring;
     /** Writes backups; by default in this process, into a temporary folder. */
     backups?: (ctx: AppContext) => Backups;
+    /** Creates the outgoing connections of the dashboard. */
+    egress?: (ctx: AppContext) => Egress;
     /** Verifies passwords; by default with real hashes. */
     passwords?: Passwords;
     /** Loads the dashboard's routes before the first request for one of them, for tests that walk all routes. */
@@ -146,7 +149,8 @@ export async function createTestApp(
   const own = createTestBackups(ctx);
   const backups = options.backups?.(ctx) ?? own.backups;
   const monitoring = options.monitoring?.(ctx) ?? createIdleMonitoring();
-  const background = async () => ({ monitoring, backups });
+  const egress = (options.egress ?? createEgress)(ctx);
+  const background = async () => ({ monitoring, backups, egress });
   const app = createApp(ctx, { background, passwords: options.passwords });
   if (options.dashboard) await app.loadRoutes();
 

@@ -17,6 +17,7 @@ import {
   incidentPath,
   incidentTemplatePath,
   keyPath,
+  MAIL_PATH,
   maintenancePath,
   monitorPath,
   pagePath,
@@ -52,6 +53,7 @@ const KINDS: readonly Kind[] = [
     path: () => GENERAL_PATH,
     find: () => true,
   })),
+  { prefix: "mail", role: "owner", path: () => MAIL_PATH, find: () => true },
   {
     prefix: "built_in_templates_hidden",
     role: "editor",

@@ -19,7 +19,10 @@ import {
   State,
 } from "../../ui";
 import { VERSION } from "../../version";
+import type { MailReadiness } from "../../features/mail";
 import { ThemeForm } from "../account/theme";
+import { ReadinessState } from "../mail/cards";
+import { MAIL_PATH } from "../paths";
 import type { InstallationFacts } from "./facts";
 import { BACKUP_PATH } from "./general-paths";
 
@@ -130,6 +133,19 @@ export function BackupCard({ facts }: { facts: InstallationFacts }) {
         </Button>
         <p class="hint">Downloads one file with all data, password hashes and webhook secrets.</p>
       </form>
+    </DetailCard>
+  );
+}
+
+/** State of mail, with the link to its settings. */
+export function MailCard({ readiness }: { readiness: MailReadiness }) {
+  return (
+    <DetailCard
+      title="Mail"
+      liveId="general-mail"
+      end={<a href={safeHref(MAIL_PATH)}>Mail settings</a>}
+    >
+      <ReadinessState readiness={readiness} />
     </DetailCard>
   );
 }

@@ -6,7 +6,8 @@ import { defineForm, type StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { textAreaField, textField } from "../forms/text-fields";
 import { GENERAL_PATH } from "../paths";
-import { BackupCard, DiskCard, LimitsCard, ThemeCard, VersionCard } from "./cards";
+import type { MailReadiness } from "../../features/mail";
+import { BackupCard, DiskCard, LimitsCard, MailCard, ThemeCard, VersionCard } from "./cards";
 import type { InstallationFacts } from "./facts";
 import { NETWORKS_PATH } from "./general-paths";
 import { type SettingsInForce, SettingsTable } from "./settings-table";
@@ -33,6 +34,7 @@ interface GeneralProps {
   networks: StateOf<typeof NETWORKS_FORM>;
   settings: SettingsInForce;
   facts: InstallationFacts;
+  mail: MailReadiness;
   theme: Theme;
   /** Reason why the requested backup was not written. */
   backupProblem?: string | undefined;
@@ -40,7 +42,7 @@ interface GeneralProps {
 
 /** Settings → General: settings of the whole installation, and facts about it. */
 export function General(props: GeneralProps) {
-  const { address, networks, settings, facts, theme, backupProblem } = props;
+  const { address, networks, settings, facts, mail, theme, backupProblem } = props;
   const { config } = settings;
   return (
     <>
@@ -57,6 +59,7 @@ export function General(props: GeneralProps) {
             <VersionCard facts={facts} />
             <DiskCard facts={facts} />
             <BackupCard facts={facts} />
+            <MailCard readiness={mail} />
             <LimitsCard facts={facts} publicRateLimit={config.publicRateLimit} />
             <ThemeCard theme={theme} />
           </>

@@ -3,7 +3,7 @@ import { formatNetwork, MAIL_OPTION_NAMES, type OptionName, setterOf } from "../
 import { conflict, type FieldError } from "../../errors";
 import { endSession, isHttps, startSession } from "../../features/auth";
 import { recordBackup } from "../../features/backups";
-import { readMailSettings } from "../../features/mail";
+import { mailReadiness, readMailSettings } from "../../features/mail";
 import {
   readAllowedNetworks,
   readPublicAddress,
@@ -85,6 +85,7 @@ export function generalAdminRoutes({
           networks={{ ...networksState, kept: networks?.kept }}
           settings={settingsInForce()}
           facts={await readFacts(ctx)}
+          mail={mailReadiness(ctx)}
           theme={readTheme(at.request)}
           backupProblem={backup?.message}
         />

@@ -4,6 +4,7 @@
  */
 import type { RelayFault } from "./smtp/reply";
 import type { RelayConnection, RelayOptions } from "./smtp/relay";
+import type { TestMailResult } from "./smtp/send-test-mail";
 
 export {
   type MailReadiness,
@@ -20,10 +21,19 @@ export {
 } from "./settings";
 export type { StoredMailSettings } from "./stored-settings";
 export type { RelayConnection, RelayOptions, RelayStep } from "./smtp/relay";
-export { formatReply, RelayFault, type RelayStage, type Reply } from "./smtp/reply";
+export { formatReply, RelayFault, type RelayStage, type Reply, STEP_NAMES } from "./smtp/reply";
+export type { TestMailResult } from "./smtp/send-test-mail";
 export type { MailEnvelope } from "./smtp/session";
+export { beginTestMail, type BegunTestMail, describeMissing } from "./test-mail";
 
 /** Connects to a relay and signs in. The SMTP client is loaded with the first call, which shortens the start. */
 export async function openRelay(options: RelayOptions): Promise<RelayConnection | RelayFault> {
   return (await import("./smtp/relay")).openRelay(options);
+}
+
+/** Sends a test mail over a connection of its own. Never throws for a fault of the relay. */
+export async function sendTestMail(
+  ...args: Parameters<typeof import("./smtp/send-test-mail").sendTestMail>
+): Promise<TestMailResult> {
+  return (await import("./smtp/send-test-mail")).sendTestMail(...args);
 }

@@ -12,7 +12,7 @@ import type { Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import { conflict, invalidFields } from "../../errors";
 import { audit } from "../../events";
-import { findSetting, putSetting } from "../settings";
+import { deleteSetting, findSetting, putSetting } from "../settings";
 import {
   canonical,
   canonicalHost,
@@ -84,8 +84,7 @@ export function mailReadiness(ctx: Pick<AppContext, "baseUrl" | "config" | "db">
 
 /** Returns the settings that the dashboard stores; undefined if there are none. */
 export function readStoredMailSettings(reader: Reader): StoredMailSettings | undefined {
-  const value = findSetting(reader, { name: MAIL })?.value as StoredMailSettings | null | undefined;
-  return value ?? undefined;
+  return findSetting(reader, { name: MAIL })?.value as StoredMailSettings | undefined;
 }
 
 /**
@@ -129,8 +128,8 @@ export function removeMailSettings(
   actor: Actor,
 ): boolean {
   requireNoSetters(ctx.config);
-  if (!findSetting(tx, { name: MAIL })?.value) return false;
-  putSetting(tx, { name: MAIL, value: null, now: ctx.clock.now() });
+  if (!findSetting(tx, { name: MAIL })) return false;
+  deleteSetting(tx, { name: MAIL });
   audit(ctx, tx, actor, "mail.configure", MAIL, "Removed the mail relay");
   tx.afterCommit(() => ctx.signals.settingsChanged.emit());
   return true;

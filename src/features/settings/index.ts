@@ -11,4 +11,4 @@ export {
 export { followSettings } from "./follow";
 export { areFirstStepsHidden, setFirstStepsHidden } from "./first-steps";
 export { validatePublicAddress, readPublicAddress, setPublicAddress } from "./service";
-export { findSetting, putSetting } from "./store";
+export { deleteSetting, findSetting, putSetting } from "./store";

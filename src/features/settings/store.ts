@@ -16,3 +16,7 @@ export const putSetting = mutate((orm, $: { name: string; value: unknown; now: n
       set: { value: sql`excluded.value`, updatedAt: sql`excluded.updated_at` },
     }),
 );
+
+export const deleteSetting = mutate((orm, $: { name: string }) =>
+  orm.delete(settings).where(eq(settings.name, $.name)),
+);

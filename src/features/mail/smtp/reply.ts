@@ -31,6 +31,16 @@ export const STAGE_NAMES: Readonly<Record<RelayStage, string>> = {
   message: "end of DATA",
 };
 
+/** Names of the steps of a connection, as people read them. */
+export const STEP_NAMES: Readonly<Record<RelayStage | "lookup" | "tls", string>> = {
+  ...STAGE_NAMES,
+  lookup: "Look-up",
+  connect: "Connection",
+  tls: "TLS",
+  greeting: "Greeting",
+  message: "End of DATA",
+};
+
 const TEXT_MAX = 500;
 
 /** Limit of characters of a reply that are read. */

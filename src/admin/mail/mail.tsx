@@ -1,0 +1,85 @@
+import type { MailReadiness, MailSettings } from "../../features/mail";
+import {
+  Actions,
+  Button,
+  ButtonLink,
+  Columns,
+  DetailCard,
+  DialogForm,
+  Form,
+  PageHead,
+} from "../../ui";
+import type { StateOf } from "../forms/form";
+import { FormFields } from "../forms/form-fields";
+import { GENERAL_PATH, MAIL_PATH } from "../paths";
+import { FixedSettings, ReadinessCard, TestCard, type TestOutcome } from "./cards";
+import { MAIL_FORM } from "./forms";
+import { MAIL_REMOVE_PATH } from "./mail-paths";
+
+interface MailProps {
+  readiness: MailReadiness;
+  settings: MailSettings | undefined;
+  /** Flags and variables that rule the settings. */
+  setters: readonly string[];
+  form: StateOf<typeof MAIL_FORM>;
+  /** Address of the signed-in user, to which a test mail goes. */
+  address: string;
+  test?: TestOutcome | undefined;
+}
+
+/** Settings → Mail: the relay, its state, and test mails. */
+export function Mail({ readiness, settings, setters, form, address, test }: MailProps) {
+  return (
+    <>
+      <PageHead title="Mail" crumbs={[{ href: GENERAL_PATH, label: "General" }]}>
+        Mail to subscribers and to your team goes through an SMTP relay, such as that of your mail
+        provider. <a href="/docs">Documentation</a>
+      </PageHead>
+      <Columns
+        isTall
+        aside={
+          <>
+            <ReadinessCard readiness={readiness} />
+            {readiness.ready ? <TestCard address={address} test={test} /> : null}
+          </>
+        }
+      >
+        {setters.length > 0 ? (
+          <FixedSettings settings={settings} setters={setters} />
+        ) : (
+          <DetailCard title="Relay" liveId="mail-relay" isStill>
+            <Form action={MAIL_PATH} hidden={form.hidden}>
+              <FormFields form={MAIL_FORM} state={form} />
+              <Actions>
+                <Button kind="primary">Save mail settings</Button>
+                {settings ? (
+                  <ButtonLink href={MAIL_REMOVE_PATH} dialog>
+                    Remove relay
+                  </ButtonLink>
+                ) : null}
+              </Actions>
+            </Form>
+          </DetailCard>
+        )}
+      </Columns>
+    </>
+  );
+}
+
+/** Asks before the relay is removed. */
+export function RemoveRelay({ host }: { host: string }) {
+  return (
+    <DialogForm
+      title="Remove relay"
+      action={MAIL_REMOVE_PATH}
+      button="Remove relay"
+      isDanger
+      cancelHref={MAIL_PATH}
+    >
+      <p>
+        Mail is no longer sent through {host}, and the password is deleted. Subscribers are kept,
+        but events that happen in the meantime are not mailed later.
+      </p>
+    </DialogForm>
+  );
+}

@@ -1,0 +1,99 @@
+import {
+  beginTestMail,
+  mailReadiness,
+  mailSetters,
+  readMailSettings,
+  readStoredMailSettings,
+  removeMailSettings,
+  sendTestMail,
+  setMailSettings,
+} from "../../features/mail";
+import { actorOf, formBody, seeOther, session, sessionOf } from "../../http";
+import type { AdminDependencies } from "../dependencies";
+import type { StateOf } from "../forms/form";
+import { MAIL_PATH } from "../paths";
+import type { Screen, ScreenRequest } from "../render";
+import { screenOperation } from "../screen-operation";
+import { createArea } from "../screens/area";
+import { newFormToken } from "../write-as";
+import type { TestOutcome } from "./cards";
+import { MAIL_FORM, shownSettings } from "./forms";
+import { Mail, RemoveRelay } from "./mail";
+
+/** Settings → Mail: for owners. */
+export function mailAdminRoutes(deps: AdminDependencies) {
+  const { ctx, egress, render, writeAs } = deps;
+  const area = createArea(deps, MAIL_PATH, "owner");
+  const access = session("owner");
+
+  function screen(
+    { requestContext }: ScreenRequest,
+    form: StateOf<typeof MAIL_FORM>,
+    test?: TestOutcome,
+  ): Screen {
+    const { email } = sessionOf(requestContext).user;
+    const shown = { readiness: mailReadiness(ctx), settings: readMailSettings(ctx) };
+    const setters = mailSetters(ctx.config);
+    const props = { ...shown, setters, form, address: email, test };
+    return { title: "Mail", children: <Mail {...props} /> };
+  }
+
+  function contextOf() {
+    return { hasPassword: (readStoredMailSettings(ctx.db)?.password ?? null) !== null };
+  }
+
+  function initial() {
+    const stored = readStoredMailSettings(ctx.db);
+    return stored ? shownSettings(stored) : MAIL_FORM.initial();
+  }
+
+  area.form("", {
+    showSummary: "Show the mail settings",
+    summary: "Change the mail settings",
+    form: MAIL_FORM,
+    load: () => contextOf(),
+    initial,
+    show: (state, at) => screen(at, state),
+    submit(tx, input, actor) {
+      setMailSettings(ctx, tx, input, actor);
+      return "mail";
+    },
+    done: () => ({ path: MAIL_PATH, text: "The mail settings were saved." }),
+  });
+
+  area.confirmation("/remove", {
+    showSummary: "Show the confirmation for removing the relay",
+    summary: "Remove the relay",
+    show() {
+      const stored = readStoredMailSettings(ctx.db);
+      if (!stored || mailSetters(ctx.config).length > 0) return { path: MAIL_PATH };
+      return { title: "Remove relay", children: <RemoveRelay host={stored.host} /> };
+    },
+    run: (tx, _at, actor) => removeMailSettings(ctx, tx, actor),
+    done: (isChanged) => ({
+      path: MAIL_PATH,
+      text: isChanged ? "The relay was removed." : undefined,
+    }),
+  });
+
+  return area.routes
+    .get(
+      "/test",
+      () => seeOther(MAIL_PATH),
+      screenOperation("Redirect to the mail settings", access),
+    )
+    .post(
+      "/test",
+      async ({ request, requestContext }) => {
+        const at = { request, requestContext };
+        const { email } = sessionOf(requestContext).user;
+        const begun = await writeAs(requestContext, (tx) =>
+          beginTestMail(ctx, tx, email, actorOf(requestContext)),
+        );
+        const result = await sendTestMail(ctx, egress, begun);
+        const form = MAIL_FORM.state(initial(), contextOf(), { form: newFormToken(ctx) });
+        return render.screen(at, screen(at, form, { result, address: begun.to.address }));
+      },
+      { ...formBody(), ...screenOperation("Send a test mail", access) },
+    );
+}
