@@ -6,6 +6,7 @@ import { ENTRY_SCREENS } from "./screens/entry";
 import { GENERAL_SCREENS } from "./screens/general";
 import { INCIDENT_SCREENS } from "./screens/incidents";
 import { KEY_SCREENS } from "./screens/keys";
+import { MAIL_SCREENS } from "./screens/mail";
 import { MAINTENANCE_SCREENS } from "./screens/maintenance";
 import { MONITOR_SCREENS } from "./screens/monitors";
 import { PAGE_SCREENS } from "./screens/pages";
@@ -32,6 +33,7 @@ export const SCREEN_PARTS = {
     ...ACTIVITY_SCREENS,
     ...USER_SCREENS,
     ...GENERAL_SCREENS,
+    ...MAIL_SCREENS,
     ...SEARCH_SCREENS,
   ],
 } as const satisfies Record<string, readonly Screen[]>;

@@ -128,7 +128,7 @@ function Outcome({ test }: { test: TestOutcome }) {
             shape={<Shape tone={isOk ? "ok" : "major"} />}
             title={STEP_NAMES[step]}
             note={text}
-            end={isOk ? undefined : <span class="t-major mail-failed">Failed</span>}
+            end={isOk ? undefined : <span>Failed</span>}
           />
         ))}
       </ul>

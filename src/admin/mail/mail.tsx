@@ -33,7 +33,7 @@ export function Mail({ readiness, settings, setters, form, address, test }: Mail
     <>
       <PageHead title="Mail" crumbs={[{ href: GENERAL_PATH, label: "General" }]}>
         Mail to subscribers and to your team goes through an SMTP relay, such as that of your mail
-        provider. <a href="/docs">Documentation</a>
+        provider.
       </PageHead>
       <Columns
         isTall

@@ -106,6 +106,14 @@ describe("a test mail", () => {
     }
   });
 
+  test("ends with the refusal, although later commands were sent without waiting", async () => {
+    const answers = politeRelay({ RCPT: "550 5.1.1 No such user" }, ["PIPELINING"]);
+    await using relay = await startScriptedRelay(answers);
+    await using app = await createAppFor(relay, { ALLCLEAR_SMTP_TLS: "none" });
+    const { steps } = await sendTest(app, await app.signedIn());
+    expect(steps.at(-1)).toEqual(["RCPT TO", "550 5.1.1 No such user"]);
+  });
+
   test("shows a wrong password without it", async () => {
     const credentials = { user: "northwind", password: "correct horse" };
     await using relay = await startRelay({ credentials });

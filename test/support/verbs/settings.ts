@@ -14,6 +14,19 @@ const WEBHOOK = {
   description: "A",
 };
 
+/** Settings of a relay that no policy allows, so that nothing is sent. */
+const RELAY = {
+  host: "127.0.0.1",
+  tls: "none",
+  from: "status@example.com",
+  connections: "4",
+  rate_per_minute: "600",
+};
+
+async function saveRelay({ app, session }: ActionInstallation): Promise<void> {
+  await app.call("/admin/mail", { session, form: { form: "2", ...RELAY } });
+}
+
 /** Invites another user. */
 async function guest({ app, session }: ActionInstallation): Promise<{ path: string; id: string }> {
   return invite(app, session, PERSON.email, "viewer");
@@ -191,6 +204,27 @@ export const SETTINGS_VERBS: Verbs = {
   "POST /admin/settings/general/backup": {
     leaves: ["database.backup"],
     prepare: (installation) => byForm(installation, "/settings/general/backup"),
+  },
+  "POST /admin/mail": {
+    leaves: ["mail.configure"],
+    prepare: (installation) => byForm(installation, "/mail", { form: "1", ...RELAY }),
+  },
+  "POST /admin/mail/remove": {
+    leaves: ["mail.configure"],
+    async prepare(installation) {
+      await saveRelay(installation);
+      return byForm(installation, "/mail/remove");
+    },
+  },
+  "POST /admin/mail/test": {
+    leaves: ["mail.test"],
+    async prepare(installation) {
+      await saveRelay(installation);
+      const { app, session } = installation;
+      const form = { public_address: "http://status.example.com" };
+      await app.call("/admin/settings/general", { session, form });
+      return byForm(installation, "/mail/test");
+    },
   },
   "POST /admin/settings/account/theme": {
     leaves: [],

@@ -39,9 +39,13 @@ export async function sendTestMail(
     const message = await composeTestMail(ctx, begun);
     const reply = await relay.send({ envelope: { from, to: to.address }, message });
     relay.close();
-    const isReported = reply.code !== null && steps.some(({ step }) => step === reply.stage);
-    if (!isReported) steps.push({ step: reply.stage, isOk: false, text: formatReply(reply) });
     const isAccepted = reply.stage === "message" && reply.code !== null && reply.code < 300;
+    if (!isAccepted) {
+      // What the relay answers to later commands, which were sent without waiting, means nothing.
+      const refused = steps.findIndex(({ step, isOk }) => step === reply.stage && !isOk);
+      if (refused === -1) steps.push({ step: reply.stage, isOk: false, text: formatReply(reply) });
+      else steps.length = refused + 1;
+    }
     return { isAccepted, steps };
   } finally {
     timer.cancel();

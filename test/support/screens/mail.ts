@@ -1,0 +1,97 @@
+import { parseNetworks } from "../../../src/config/parse";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { parseSender } from "../../../src/config";
+import { setMailSettings } from "../../../src/features/mail";
+import type { DemoSites } from "../demo-sites";
+import { politeRelay, startScriptedRelay } from "../relay";
+import { inDemoData, inEmpty, send, type Screen } from "./screen";
+
+const MAIL = "/admin/mail";
+
+const SETTINGS = {
+  host: "127.0.0.1",
+  port: null,
+  tls: "none",
+  ca: null,
+  user: null,
+  password: null,
+  connections: 4,
+  rate_per_minute: 600,
+  from: "Northwind <status@northwind.example>",
+  reply_to: null,
+  bounce_address: null,
+} as const;
+
+/** Opens the settings of an installation with a relay on this machine. */
+const withRelay: Screen["open"] = ({ empty }) => {
+  const { ctx } = empty.app;
+  ctx.config = { ...ctx.config, outboundAllow: parseNetworks("127.0.0.0/8") };
+  void ctx.db.write((tx) => setMailSettings(ctx, tx, SETTINGS, CLI_ACTOR));
+  return inEmpty(empty, MAIL);
+};
+
+/** Sends a test mail to a relay that refuses or takes the recipient. */
+function sendTest(rcpt: string): Screen["reach"] {
+  return async (page, { empty }) => {
+    await using relay = await startScriptedRelay(
+      politeRelay({ RCPT: rcpt, ".": "250 2.0.0 Ok: queued as 4cXyZ12bKq" }, [
+        "PIPELINING",
+        "SIZE 10240000",
+      ]),
+    );
+    const { ctx } = empty.app;
+    const settings = { ...SETTINGS, port: relay.port };
+    await ctx.db.write((tx) => setMailSettings(ctx, tx, settings, CLI_ACTOR));
+    await send(page, "Send test mail");
+  };
+}
+
+/** Opens the settings of an installation whose relay flags and variables name. */
+const withOptions = ({ failing }: DemoSites) => {
+  const { ctx } = failing.app;
+  const sources = {
+    ...ctx.config.sources,
+    smtpHost: "flag",
+    smtpUser: "variable",
+    smtpPassword: "variable",
+    mailFrom: "variable",
+  } as const;
+  ctx.config = {
+    ...ctx.config,
+    smtpHost: "smtp.northwind.example",
+    smtpUser: "status",
+    smtpPassword: "secret",
+    mailFrom: parseSender("Northwind <status@northwind.example>"),
+    sources,
+  };
+  return { site: failing, path: MAIL, session: failing.session };
+};
+
+/** The relay and test mails. */
+export const MAIL_SCREENS: readonly Screen[] = [
+  { name: "mail", open: inDemoData(() => MAIL) },
+  {
+    name: "mail-errors",
+    status: 422,
+    open: inDemoData(() => MAIL),
+    async reach(page) {
+      await page.getByLabel("Host").fill("smtp.example.com:587");
+      await page.getByLabel("User name").fill("status");
+      await page.getByLabel("From", { exact: true }).fill("Northwind");
+      await send(page, "Save mail settings");
+    },
+  },
+  { name: "mail-test", open: withRelay, reach: sendTest("250 2.1.5 Ok") },
+  {
+    name: "mail-test-failed",
+    open: withRelay,
+    reach: sendTest("550 5.1.1 <maya@northwind.example>: Recipient address rejected: User unknown"),
+  },
+  {
+    name: "mail-remove",
+    isOverlay: true,
+    open: withRelay,
+    reach: (page) => page.getByRole("link", { name: "Remove relay" }).click(),
+  },
+  { name: "mail-fixed", open: withOptions },
+];
