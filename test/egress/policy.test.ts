@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { parseNetworks } from "../../src/config/parse";
-import { hostError, monitorPolicy, webhookPolicy } from "../../src/egress";
+import { hostError, mailPolicy, monitorPolicy, webhookPolicy } from "../../src/egress";
 
 const METADATA_SPELLINGS = [
   "169.254.169.254",
@@ -168,5 +168,68 @@ describe("addresses that webhooks may reach", () => {
     const allowing = webhookPolicy(parseNetworks("0.0.0.0/0, ::/0"));
     expect(hostError("127.0.0.1", allowing)).toBeUndefined();
     for (const host of METADATA_SPELLINGS) expect(hostError(host, allowing), host).toBeDefined();
+  });
+});
+
+describe("addresses that mail may reach", () => {
+  const byFlag = { smtpHost: "relay.internal", outboundAllow: undefined };
+  const byDashboard = { smtpHost: undefined, outboundAllow: parseNetworks("10.0.0.0/8") };
+  const everything = { smtpHost: undefined, outboundAllow: parseNetworks("0.0.0.0/0, ::/0") };
+
+  test.each([...METADATA_SPELLINGS, ...NOWHERE])(
+    "mail cannot reach link-local and metadata addresses, whoever names the relay: %s",
+    (host) => {
+      for (const config of [byFlag, byDashboard, everything, undefined]) {
+        expect(
+          hostError(
+            host,
+            mailPolicy(() => config),
+          ),
+        ).toBeDefined();
+      }
+    },
+  );
+
+  test.each([...PRIVATE, "127.0.0.1", "::1"])(
+    "mail reaches a private address if a flag names the relay, or ALLCLEAR_OUTBOUND_ALLOW contains it: %s",
+    (host) => {
+      expect(
+        hostError(
+          host,
+          mailPolicy(() => byFlag),
+        ),
+      ).toBeUndefined();
+      expect(
+        hostError(
+          host,
+          mailPolicy(() => everything),
+        ),
+      ).toBeUndefined();
+      for (const config of [{ smtpHost: undefined, outboundAllow: undefined }, undefined]) {
+        expect(
+          hostError(
+            host,
+            mailPolicy(() => config),
+          ),
+        ).toContain("ALLCLEAR_OUTBOUND_ALLOW");
+      }
+    },
+  );
+
+  test.each(PUBLIC)("mail reaches public addresses: %s", (host) => {
+    for (const config of [byFlag, byDashboard, undefined]) {
+      expect(
+        hostError(
+          host,
+          mailPolicy(() => config),
+        ),
+      ).toBeUndefined();
+    }
+  });
+
+  test("mail reaches only the private networks that are named", () => {
+    const policy = mailPolicy(() => byDashboard);
+    expect(hostError("10.1.2.3", policy)).toBeUndefined();
+    expect(hostError("192.168.1.1", policy)).toContain("ALLCLEAR_SMTP_HOST");
   });
 });

@@ -23,7 +23,7 @@ export type { StoredMailSettings } from "./stored-settings";
 export type { RelayConnection, RelayOptions, RelayStep } from "./smtp/relay";
 export { formatReply, RelayFault, type RelayStage, type Reply, STEP_NAMES } from "./smtp/reply";
 export type { TestMailResult } from "./smtp/send-test-mail";
-export type { MailEnvelope } from "./smtp/session";
+export type { MailEnvelope } from "./smtp/session-options";
 export { beginTestMail, type BegunTestMail, describeMissing } from "./test-mail";
 
 /** Connects to a relay and signs in. The SMTP client is loaded with the first call, which shortens the start. */

@@ -97,17 +97,18 @@ describe("TLS with a relay", () => {
     expect(replyOf(await connectToRelay(relay)).text).toBe("The certificate is self-signed.");
   });
 
-  test("nothing is sent after STARTTLS to a relay that is not trusted", async () => {
-    const names: string[] = [];
+  test("no credentials are sent after STARTTLS to a relay that is not trusted", async () => {
+    const users: unknown[] = [];
     await using relay = await startRelay({
       certificate: "other",
-      onMailFrom(_address, session, done) {
-        names.push(String(session.hostNameAppearsAs));
-        done();
+      credentials: CREDENTIALS,
+      onAuth(auth, _session, done) {
+        users.push(auth.username);
+        done(null, { user: "northwind" });
       },
     });
-    replyOf(await connectToRelay(relay, CREDENTIALS));
-    expect(names).toEqual([]);
+    expect(replyOf(await connectToRelay(relay, CREDENTIALS)).stage).toBe("starttls");
+    expect(users).toEqual([]);
   });
 
   test("starttls ends the connection if STARTTLS was removed from the relay's offers, or is refused", async () => {
@@ -442,6 +443,16 @@ describe("time limits of a relay", () => {
     expect(connection.isUsable).toBe(false);
     expect((await connection.send(MAIL)).code).toBeNull();
     expect(relay.mails).toEqual([]);
+    const lasting = new AbortController();
+    const removed: string[] = [];
+    const { signal } = lasting;
+    const remove = signal.removeEventListener.bind(signal);
+    signal.removeEventListener = (type: string, listener: EventListener) => {
+      removed.push(type);
+      remove(type, listener);
+    };
+    connectionOf(await connectToRelay(relay, {}, { signal })).close();
+    expect(removed).toContain("abort");
     const aborted = await connectToRelay(relay, {}, { signal: AbortSignal.abort() });
     expect(replyOf(aborted).code).toBeNull();
   });

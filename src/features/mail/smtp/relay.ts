@@ -11,7 +11,8 @@ import {
   type RelayStage,
   type Reply,
 } from "./reply";
-import { type MailEnvelope, SmtpSession } from "./session";
+import { SmtpSession } from "./session";
+import type { MailEnvelope } from "./session-options";
 
 /** Limit of the look-up, the connection and a handshake that begins with it. */
 const CONNECT_TIMEOUT_MS = 10 * SECOND_MS;
@@ -86,6 +87,7 @@ export async function openRelay(options: RelayOptions): Promise<RelayConnection 
     clock,
     redact: redactCredentials(settings),
     onReply: onStep && ((reply) => onStep(replyStep(reply))),
+    onEnd: () => signal.removeEventListener("abort", onAbort),
     handshakeError: (error) => opened.startTls.fault(error).message,
     onSecure(socket) {
       const certificate = opened.startTls.check(socket, tls === "starttls");
@@ -94,7 +96,8 @@ export async function openRelay(options: RelayOptions): Promise<RelayConnection 
       return undefined;
     },
   });
-  signal.addEventListener("abort", () => session.quit(), { once: true });
+  // Removed with the connection, since the signal may last as long as the process.
+  signal.addEventListener("abort", onAbort);
   if (signal.aborted) session.quit();
   const problem = (await session.open()) ?? (hasCredentials ? await signIn() : undefined);
   if (problem) {
@@ -102,6 +105,10 @@ export async function openRelay(options: RelayOptions): Promise<RelayConnection 
     return problem.code === null ? fail(problem) : new RelayFault(problem);
   }
   return connectionOf(session);
+
+  function onAbort(): void {
+    session.quit();
+  }
 
   async function signIn(): Promise<Reply | undefined> {
     if (!session.isSecure) return noReply("auth", "The connection is not encrypted.");

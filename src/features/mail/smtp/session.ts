@@ -1,18 +1,10 @@
-import type { Socket } from "node:net";
-import type { ConnectionOptions, TLSSocket } from "node:tls";
+import type { TLSSocket } from "node:tls";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
-import type { TlsMode } from "../../../config";
-import type { Clock, Timer } from "../../../kernel/clock";
+import type { Timer } from "../../../kernel/clock";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
-import {
-  noReply,
-  parseReply,
-  type Redact,
-  type RelayStage,
-  type Reply,
-  STAGE_NAMES,
-} from "./reply";
+import { noReply, parseReply, type RelayStage, type Reply, STAGE_NAMES } from "./reply";
 import { isHandshakeError, rejectionOf, type SmtpError, stageOf } from "./smtp-error";
+import type { MailEnvelope, SessionOptions } from "./session-options";
 import { Transcript } from "./transcript";
 
 const REPLY_TIMEOUT_MS = 30 * SECOND_MS;
@@ -21,31 +13,6 @@ const MESSAGE_TIMEOUT_MS = 5 * MINUTE_MS;
 const QUIT_TIMEOUT_MS = 5 * SECOND_MS;
 /** Limit of a reply, in bytes. */
 const REPLY_MAX_BYTES = 64 * 1024;
-
-/** Sender and recipient as SMTP sees them. */
-export interface MailEnvelope {
-  from: string;
-  to: string;
-  /** Asks for reports about failures, with the headers only, if the relay offers DSN. */
-  dsn?: { envid: string } | undefined;
-}
-
-export interface SessionOptions {
-  /** Connected socket; with TLS if the mode is `implicit`. */
-  socket: Socket;
-  tls: TlsMode;
-  tlsOptions: ConnectionOptions;
-  /** Name that EHLO sends. */
-  name: string;
-  clock: Clock;
-  redact: Redact;
-  /** Called with every reply. */
-  onReply?: ((reply: Reply) => void) | undefined;
-  /** Checks a connection that STARTTLS has encrypted, before anything is sent. A result ends the session. */
-  onSecure: (socket: TLSSocket) => Reply | undefined;
-  /** Converts an error of the TLS handshake to a sentence. */
-  handshakeError: (error: unknown) => string;
-}
 
 /** An SMTP session over an open socket: one operation at a time, each with a result and never an error. */
 export class SmtpSession {
@@ -85,7 +52,7 @@ export class SmtpSession {
     });
     this.#smtp.on("error", (error: SmtpError) => this.#end(this.#failure(error)));
     this.#smtp.on("end", () => {
-      this.#isClosed = true;
+      this.#close();
       // The library closes the connection before it reports the reply that was the reason.
       queueMicrotask(() => this.#end(this.#lost()));
     });
@@ -178,10 +145,16 @@ export class SmtpSession {
 
   /** Ends the session, and the operation in progress with this result. */
   #end(result: Reply, isAbrupt = true): void {
-    this.#isClosed = true;
-    this.#timer?.cancel();
+    this.#close();
     this.#settle?.(result);
     if (isAbrupt) this.#smtp.close();
+  }
+
+  #close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    this.#options.onEnd();
   }
 
   #extend(): void {
