@@ -131,7 +131,10 @@ export function BackupCard({ facts }: { facts: InstallationFacts }) {
           <Icon name="download" />
           Back up now
         </Button>
-        <p class="hint">Downloads one file with all data, password hashes and webhook secrets.</p>
+        <p class="hint">
+          Downloads one file with all data, password hashes, webhook secrets and the password of the
+          mail relay.
+        </p>
       </form>
     </DetailCard>
   );
