@@ -10,7 +10,8 @@ import {
   startRollUps,
 } from "./features/monitors";
 import { readHeadline } from "./features/status";
-import { createLoadThrottle, startDelivering } from "./features/webhooks";
+import { createLoadThrottle } from "./features/outgoing";
+import { startDelivering } from "./features/webhooks";
 import { startHousekeeping } from "./housekeeping";
 import { DRAIN_MS, type Listener } from "./listening";
 

@@ -60,7 +60,9 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   mail: ["settings"],
   settings: [],
   backups: ["settings"],
-  webhooks: ["pages"],
+  outgoing: [],
+  mail: ["outgoing", "settings"],
+  webhooks: ["pages", "outgoing"],
 };
 
 /** Files of the dashboard that contain `catch`: one per mechanism that all areas share. */
@@ -195,7 +197,7 @@ describe("the architecture", () => {
     }
     // http/create-once and http/change run the handlers of routes that create or change one object.
     const allowed =
-      /^cli\/|routes\.tsx?$|^first-run\.ts$|^housekeeping\.ts$|^admin\/write-as\.ts$|^http\/(change|create-once)\.ts$|^features\/(keys\/usage|auth\/last-seen|maintenance\/clock|monitors\/(engine\/recorder|rollup-clock)|webhooks\/deliver\/(queue-cleanup|recorder))\.ts$/;
+      /^cli\/|routes\.tsx?$|^first-run\.ts$|^housekeeping\.ts$|^admin\/write-as\.ts$|^http\/(change|create-once)\.ts$|^features\/(keys\/usage|auth\/last-seen|maintenance\/clock|monitors\/(engine\/recorder|rollup-clock)|outgoing\/(queue-changes|result-recorder))\.ts$/;
     expect(openers.filter((file) => !allowed.test(file))).toEqual([]);
   });
 

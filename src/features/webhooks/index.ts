@@ -15,7 +15,6 @@ export { listStoredWebhooks, type StoredWebhook, planWebhook } from "./apply-pla
 export { deleteWebhook, rotateSecret, updateWebhook } from "./update";
 export { startDelivering } from "./deliver/deliverer";
 export type { DelivererFigures } from "./deliver/figures";
-export { createLoadThrottle } from "./deliver/load-throttle";
 export {
   type DeliveryRecord,
   getDelivery,

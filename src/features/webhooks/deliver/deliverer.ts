@@ -3,16 +3,21 @@ import { createEgress, type Egress } from "../../../egress";
 import type { Timer } from "../../../kernel/clock";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 import { lazy } from "../../../kernel/lazy";
+import {
+  Backoff,
+  createLoadThrottle,
+  type LoadThrottle,
+  monotonicWallClock,
+  OncePerTurn,
+} from "../../outgoing";
 import { hasBatches } from "../delivery-store";
 import { isSuccess } from "../rules";
 import type { NoTry, TryResult } from "./attempt";
-import { Backoff, monotonicWallClock } from "./timing";
 import { QueueCleanup } from "./queue-cleanup";
 import { type DelivererFigures, TryCounts } from "./figures";
 import type { ReadHeadline } from "./message";
-import { createLoadThrottle, type LoadThrottle } from "./load-throttle";
 import { type Begun, DeliveryQueue } from "./delivery-queue";
-import { Recorder } from "./recorder";
+import { createRecorder, type Recorder } from "./recorder";
 
 /** Runs deliveries while the server runs. */
 export interface Deliverer {
@@ -24,6 +29,7 @@ export interface Deliverer {
 }
 
 const AGAIN_AFTER_MS = SECOND_MS;
+const LONGEST_BACKOFF_MS = 30 * SECOND_MS;
 /** Number of attempts that start in one turn of the event loop: some milliseconds of work. */
 const STARTED_PER_TURN = 16;
 
@@ -56,10 +62,10 @@ class Delivering implements Deliverer {
   readonly #aborter = new AbortController();
   readonly #unsubscribe: (() => void)[];
   readonly #tick: Timer;
-  readonly #backoff = new Backoff();
+  readonly #backoff = new Backoff(SECOND_MS, LONGEST_BACKOFF_MS);
   #timer: Timer | undefined;
   #throttleTimer: Timer | undefined;
-  #isScheduled = false;
+  readonly #turn = new OncePerTurn(() => this.#run());
   #isStopped = false;
   #whenIdle: (() => void)[] = [];
 
@@ -74,7 +80,7 @@ class Delivering implements Deliverer {
     this.#throttle = throttle;
     this.#steadyNow = monotonicWallClock(clock);
     this.#queue = new DeliveryQueue(db, this.#steadyNow, (id) => void this.#cleanup.cancelAll(id));
-    this.#recorder = new Recorder(ctx, this.#steadyNow);
+    this.#recorder = createRecorder(ctx, this.#steadyNow);
     this.#cleanup = new QueueCleanup(ctx, () => this.#schedule());
     this.#attempt = lazy(async () => {
       const { createAttempt } = await import("./attempt");
@@ -107,6 +113,7 @@ class Delivering implements Deliverer {
 
   async stop(drainMs: number): Promise<void> {
     this.#isStopped = true;
+    this.#turn.stop();
     this.#cleanup.stop();
     this.#tick.cancel();
     this.#timer?.cancel();
@@ -129,14 +136,8 @@ class Delivering implements Deliverer {
     this.#schedule();
   }
 
-  /** Runs at most once per turn of the event loop. */
   #schedule(): void {
-    if (this.#isScheduled || this.#isStopped) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      if (!this.#isStopped) this.#run();
-    });
+    this.#turn.schedule();
   }
 
   #run(): void {
@@ -152,7 +153,7 @@ class Delivering implements Deliverer {
     if (this.#underWay.size > 0 || this.#queue.isActive) return;
     // No other result is worth waiting for.
     void this.#recorder.flush();
-    if (this.#cleanup.underWay > 0 || this.#isScheduled || !this.#recorder.isEmpty) return;
+    if (this.#cleanup.underWay > 0 || this.#turn.isScheduled || !this.#recorder.isEmpty) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
@@ -224,7 +225,7 @@ class Delivering implements Deliverer {
   }
 
   async #record(begun: Begun, result: TryResult): Promise<void> {
-    const nextTryAt = await this.#recorder.add(begun.due.id, result);
+    const nextTryAt = await this.#recorder.add({ deliveryId: begun.due.id, result });
     this.#tries.add(begun.queue.webhookId, isSuccess(result.statusCode));
     this.#queue.release(begun, nextTryAt);
     this.#schedule();

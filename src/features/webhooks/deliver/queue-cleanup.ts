@@ -3,6 +3,7 @@ import type { Tx } from "../../../db";
 import { cancelDelivery, cancelPending, deleteUntried, capDueTimesAfter } from "../delivery-store";
 import { writeBatchedDeliveries } from "../enqueue";
 import { LONGEST_WAIT_MS } from "../rules";
+import { QueueChanges } from "../../outgoing";
 
 /** Limit of rows per transaction, which keeps it short. */
 const ROWS_PER_BATCH = 500;
@@ -13,23 +14,23 @@ export class QueueCleanup {
   readonly #beingCancelled = new Set<string>();
   #isWritingBatches = false;
   #hasNewBatches = false;
-  #underWay = 0;
-  #isStopped = false;
+  readonly #changes: QueueChanges;
 
   constructor(
     ctx: Pick<AppContext, "clock" | "db" | "log" | "newId" | "signals">,
     /** Called after each write. */
-    readonly ended: () => void,
+    ended: () => void,
   ) {
     this.#ctx = ctx;
+    this.#changes = new QueueChanges(ctx, "the delivery queue could not be cleaned up", ended);
   }
 
   get underWay(): number {
-    return this.#underWay;
+    return this.#changes.underWay;
   }
 
   stop(): void {
-    this.#isStopped = true;
+    this.#changes.stop();
   }
 
   /** Cancels the pending deliveries of a disabled endpoint, some per transaction. */
@@ -38,7 +39,7 @@ export class QueueCleanup {
     this.#beingCancelled.add(webhookId);
     const cancelSome = (tx: Tx) =>
       cancelPending(tx, { webhookId, now: this.#ctx.clock.now(), limit: ROWS_PER_BATCH });
-    while (!this.#isStopped && (await this.#run(cancelSome)) === ROWS_PER_BATCH);
+    await this.#changes.runAll(ROWS_PER_BATCH, cancelSome);
     this.#beingCancelled.delete(webhookId);
   }
 
@@ -51,7 +52,7 @@ export class QueueCleanup {
     while (this.#hasNewBatches) {
       // Reset before the transaction, so that a batch added meanwhile causes another pass.
       this.#hasNewBatches = false;
-      while (!this.#isStopped && (await this.#run(writeSome)) === true);
+      while (!this.#changes.isStopped && (await this.#changes.run(writeSome)) === true);
     }
     this.#isWritingBatches = false;
   }
@@ -63,13 +64,7 @@ export class QueueCleanup {
   async capDueTimes(now: number): Promise<boolean> {
     const latest = now + LONGEST_WAIT_MS;
     const capSome = (tx: Tx) => capDueTimesAfter(tx, { now, latest, limit: ROWS_PER_BATCH });
-    let count = 0;
-    let some: number | undefined = ROWS_PER_BATCH;
-    while (!this.#isStopped && some === ROWS_PER_BATCH) {
-      some = await this.#run(capSome);
-      count += some ?? 0;
-    }
-    return count > 0;
+    return (await this.#changes.runAll(ROWS_PER_BATCH, capSome)) > 0;
   }
 
   /**
@@ -79,19 +74,6 @@ export class QueueCleanup {
   async discardDelivery(id: string): Promise<boolean> {
     const discardDelivery = (tx: Tx) =>
       deleteUntried(tx, { id }) > 0 || cancelDelivery(tx, { id, now: this.#ctx.clock.now() }) > 0;
-    return (await this.#run(discardDelivery)) !== undefined;
-  }
-
-  async #run<T>(change: (tx: Tx) => T): Promise<T | undefined> {
-    this.#underWay += 1;
-    try {
-      return await this.#ctx.db.write(change);
-    } catch (error) {
-      this.#ctx.log.warn({ err: error }, "the delivery queue could not be cleaned up");
-      return undefined;
-    } finally {
-      this.#underWay -= 1;
-      this.ended();
-    }
+    return (await this.#changes.run(discardDelivery)) !== undefined;
   }
 }

@@ -1,10 +1,9 @@
 import type { AppContext } from "../../../context";
-import { Problem } from "../../../errors";
-import type { Timer } from "../../../kernel/clock";
 import type { Tx } from "../../../db";
 import { audit } from "../../../events";
 import { SYSTEM_ACTOR } from "../../../domain/actor";
 import { HOUR_MS } from "../../../kernel/time";
+import { ResultRecorder } from "../../outgoing";
 import { nameInWords, wakeDeliverer } from "../changes";
 import {
   addToWebhookHour,
@@ -16,120 +15,25 @@ import { isSuccess, classifyAttempt } from "../rules";
 import { findWebhook, setFailingSince, updateWebhookRow } from "../store";
 import type { TryResult } from "./attempt";
 
-/** Time for which results are gathered to share a commit. */
-const GATHER_MS = 50;
-const GATHER_MOST = 64;
-const AGAIN_AFTER_MS = 1_000;
-
-interface Unwritten {
+/** An ended attempt of a delivery. */
+interface EndedAttempt {
   deliveryId: string;
   result: TryResult;
-  /**
-   * Called with the time of the next attempt, if there is one; never if the result cannot be
-   * written.
-   */
-  recorded: (nextTryAt: number | undefined) => void;
 }
 
-/**
- * Writes results in groups. Results that the database refuses, for example with a full disk, are
- * kept and written later. Meanwhile `isStuck` is true and no attempt should start, since its result
- * could not be written.
- */
-export class Recorder {
-  readonly #ctx: Pick<AppContext, "clock" | "db" | "log" | "random" | "signals">;
-  readonly #steadyNow: () => number;
-  #gathered: Unwritten[] = [];
-  #writing = 0;
-  /** Resolves when no write is in progress. */
-  #written = Promise.resolve();
-  #timer: Timer | undefined;
-  #isStuck = false;
+/** Writes results of attempts; `add` resolves with the time of the next one, if there is one. */
+export type Recorder = ResultRecorder<EndedAttempt, number | undefined>;
 
-  constructor(
-    ctx: Pick<AppContext, "clock" | "db" | "log" | "random" | "signals">,
-    steadyNow: () => number,
-  ) {
-    this.#ctx = ctx;
-    this.#steadyNow = steadyNow;
-  }
-
-  get isStuck(): boolean {
-    return this.#isStuck;
-  }
-
-  get isEmpty(): boolean {
-    return this.#gathered.length === 0 && this.#writing === 0;
-  }
-
-  /** Resolves when the result is written, with the time of the next attempt if there is one. */
-  add(deliveryId: string, result: TryResult): Promise<number | undefined> {
-    return new Promise((recorded) => {
-      this.#gathered.push({ deliveryId, result, recorded });
-      if (this.#isStuck) return;
-      if (this.#gathered.length >= GATHER_MOST) void this.flush();
-      else this.#timer ??= this.#ctx.clock.after(GATHER_MS, () => void this.flush());
-    });
-  }
-
-  /** Writes the gathered results. Resolves when all are written or kept for later. */
-  flush(): Promise<void> {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    const batch = this.#gathered;
-    this.#gathered = [];
-    this.#writing += batch.length;
-    // Writes of one turn share a commit. A failed write does not undo the others.
-    const written = [this.#written, ...batch.map((unwritten) => this.#write(unwritten))];
-    this.#written = Promise.all(written).then(() => undefined);
-    return this.#written;
-  }
-
-  async #write(unwritten: Unwritten): Promise<void> {
-    const { deliveryId, result, recorded } = unwritten;
-    try {
-      const nextTryAt = await this.#ctx.db.write((tx) =>
-        recordTry(this.#ctx, tx, deliveryId, result, this.#steadyNow()),
-      );
-      this.#writing -= 1;
-      this.#isStuck = false;
-      this.#writeGatheredSoon();
-      recorded(nextTryAt);
-    } catch (error) {
-      this.#writing -= 1;
-      if (error instanceof Problem) this.#keep(unwritten, error);
-      // Not attempted again before the next start, since it would be sent without end.
-      else {
-        this.#ctx.log.error(
-          { err: error, delivery: deliveryId },
-          "a delivery's result cannot be recorded",
-        );
-        // No earlier result waits to be written.
-        if (this.#gathered.length === 0) this.#isStuck = false;
-      }
-    }
-  }
-
-  /** Writes results that arrived while it was stuck. */
-  #writeGatheredSoon(): void {
-    if (this.#gathered.length === 0) return;
-    this.#timer ??= this.#ctx.clock.after(GATHER_MS, () => void this.flush());
-  }
-
-  #keep(unwritten: Unwritten, error: unknown): void {
-    this.#gathered.push(unwritten);
-    if (!this.#isStuck) {
-      this.#ctx.log.error({ err: error }, "deliveries wait until their results can be recorded");
-    }
-    this.#isStuck = true;
-    this.#timer ??= this.#ctx.clock.after(AGAIN_AFTER_MS, () => void this.flush());
-  }
-
-  /** Discards results that are not written. */
-  stop(): void {
-    this.#timer?.cancel();
-    this.#gathered = [];
-  }
+export function createRecorder(
+  ctx: Pick<AppContext, "clock" | "db" | "log" | "random" | "signals">,
+  steadyNow: () => number,
+): Recorder {
+  return new ResultRecorder(ctx, {
+    write: (tx, { deliveryId, result }) => recordTry(ctx, tx, deliveryId, result, steadyNow()),
+    describe: ({ deliveryId }) => ({ delivery: deliveryId }),
+    waiting: "deliveries wait until their results can be recorded",
+    lost: "a delivery's result cannot be recorded",
+  });
 }
 
 const CHANCE_BYTES = 4;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { unavailable } from "../../../../src/errors";
 import type { TryResult } from "../../../../src/features/webhooks/deliver/attempt";
-import { Recorder } from "../../../../src/features/webhooks/deliver/recorder";
+import { createRecorder } from "../../../../src/features/webhooks/deliver/recorder";
 import { SECOND_MS } from "../../../../src/kernel/time";
 import { createTestApp } from "../../../support/app";
 
@@ -15,7 +15,7 @@ const RESULT: TryResult = {
 };
 
 /** Creates a recorder whose database answers each write as the test decides. */
-async function createRecorder() {
+async function recorderOnTestDatabase() {
   const app = await createTestApp();
   const writes: PromiseWithResolvers<undefined>[] = [];
   const db = {
@@ -26,24 +26,24 @@ async function createRecorder() {
       return answer.promise;
     },
   } as typeof app.ctx.db;
-  return { app, writes, recorder: new Recorder({ ...app.ctx, db }, () => 0) };
+  return { app, writes, recorder: createRecorder({ ...app.ctx, db }, () => 0) };
 }
 
 const full = () => unavailable("The disk is full.", 5);
 
 describe("a recorder after a failed write", () => {
   test("a recorder writes results that arrived during its retry", async () => {
-    const { app, writes, recorder } = await createRecorder();
+    const { app, writes, recorder } = await recorderOnTestDatabase();
     await using site = app;
     const { clock } = site;
-    void recorder.add("dlv_1", RESULT);
+    void recorder.add({ deliveryId: "dlv_1", result: RESULT });
     await clock.advance(SECOND_MS);
     writes[0]?.reject(full());
     await clock.advance(0);
     expect(recorder.isStuck).toBe(true);
     await clock.advance(SECOND_MS);
     expect(writes).toHaveLength(2);
-    const late = recorder.add("dlv_2", RESULT);
+    const late = recorder.add({ deliveryId: "dlv_2", result: RESULT });
     writes[1]?.resolve(undefined);
     await clock.advance(0);
     await clock.advance(SECOND_MS);
@@ -56,10 +56,10 @@ describe("a recorder after a failed write", () => {
   });
 
   test("a recorder is no longer stuck after dropping results that cannot be written", async () => {
-    const { app, writes, recorder } = await createRecorder();
+    const { app, writes, recorder } = await recorderOnTestDatabase();
     await using site = app;
     const { clock } = site;
-    void recorder.add("dlv_1", RESULT);
+    void recorder.add({ deliveryId: "dlv_1", result: RESULT });
     await clock.advance(SECOND_MS);
     writes[0]?.reject(full());
     await clock.advance(0);

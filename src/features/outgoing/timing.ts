@@ -1,5 +1,4 @@
-import { SECOND_MS } from "../../../kernel/time";
-import type { Clock } from "../../../kernel/clock";
+import type { Clock } from "../../kernel/clock";
 
 /**
  * Returns a clock of wall time (unix ms) that never goes back: if the clock is set back, it
@@ -17,25 +16,30 @@ export function monotonicWallClock(clock: Clock): () => number {
   };
 }
 
-const FIRST_WAIT_MS = SECOND_MS;
-const LONGEST_WAIT_MS = 30 * SECOND_MS;
-
-/** Delay after a local fault: doubles up to 30 s; deliveries that fail within one delay share it. */
+/** Delay after a fault: doubles up to the longest; faults within one delay share it. */
 export class Backoff {
-  #waitMs = FIRST_WAIT_MS;
+  readonly #firstMs: number;
+  readonly #longestMs: number;
+  #waitMs: number;
   #raisedAt = Number.NEGATIVE_INFINITY;
 
-  /** Returns the delay of a delivery that failed now. */
+  constructor(firstMs: number, longestMs: number) {
+    this.#firstMs = firstMs;
+    this.#longestMs = longestMs;
+    this.#waitMs = firstMs;
+  }
+
+  /** Returns the delay after a fault that happened now. */
   nextWaitMs(now: number): number {
     if (now - this.#raisedAt >= this.#waitMs) {
       this.#raisedAt = now;
-      this.#waitMs = Math.min(2 * this.#waitMs, LONGEST_WAIT_MS);
+      this.#waitMs = Math.min(2 * this.#waitMs, this.#longestMs);
     }
     return this.#waitMs;
   }
 
   /** Resets the delay to the shortest one, after something was sent. */
   reset(): void {
-    this.#waitMs = FIRST_WAIT_MS;
+    this.#waitMs = this.#firstMs;
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createLoadThrottle } from "../../../../src/features/webhooks/deliver/load-throttle";
-import { createTestClock } from "../../../support/clock";
+import { createLoadThrottle } from "../../../src/features/outgoing/load-throttle";
+import { createTestClock } from "../../support/clock";
 
 /** A server whose thread is at work for a part of the time, with so many requests a second. */
 function throttleUnder(work: { load: number; requests: number }) {

@@ -1,0 +1,60 @@
+import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+
+/** Changes of a queue besides results. Failed ones are logged; the next scan of the queue finds their rows again. */
+export class QueueChanges {
+  readonly #ctx: Pick<AppContext, "db" | "log">;
+  #underWay = 0;
+  #isStopped = false;
+
+  constructor(
+    ctx: Pick<AppContext, "db" | "log">,
+    /** Log line of a failed change. */
+    readonly failed: string,
+    /** Called after each change. */
+    readonly ended: () => void,
+  ) {
+    this.#ctx = ctx;
+  }
+
+  /** Number of changes that are not stored yet. */
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Ends `runAll` after the current step. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /** Returns the result of a change; undefined if it failed. */
+  async run<T>(change: (tx: Tx) => T): Promise<T | undefined> {
+    this.#underWay += 1;
+    try {
+      return await this.#ctx.db.write(change);
+    } catch (error) {
+      this.#ctx.log.warn({ err: error }, this.failed);
+      return undefined;
+    } finally {
+      this.#underWay -= 1;
+      this.ended();
+    }
+  }
+
+  /**
+   * Repeats a change of at most `limit` rows, which returns their number, until one changes fewer. Returns the
+   * number of all changed rows.
+   */
+  async runAll(limit: number, change: (tx: Tx) => number): Promise<number> {
+    let all = 0;
+    for (;;) {
+      const changed = this.#isStopped ? undefined : await this.run(change);
+      all += changed ?? 0;
+      if (changed === undefined || changed < limit) return all;
+    }
+  }
+}

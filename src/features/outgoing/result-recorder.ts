@@ -1,0 +1,127 @@
+import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+import { Problem } from "../../errors";
+import type { Timer } from "../../kernel/clock";
+
+/** Time for which results are gathered to share a commit. */
+const GATHER_MS = 50;
+/** Number of results that are not gathered any longer. */
+export const RESULTS_PER_COMMIT = 64;
+const AGAIN_AFTER_MS = 1_000;
+
+interface RecorderOptions<Result, Recorded> {
+  /** Writes one result with its consequences. */
+  write(tx: Tx, result: Result): Recorded;
+  /** Facts that name a result in the log. */
+  describe(result: Result): Record<string, unknown>;
+  /** Log line: results cannot be stored for now. */
+  waiting: string;
+  /** Log line: one result can never be stored. */
+  lost: string;
+}
+
+interface Unwritten<Result, Recorded> {
+  result: Result;
+  /** Never called if the result cannot be written. */
+  recorded: (value: Recorded) => void;
+}
+
+/**
+ * Writes results in groups. Results that the database refuses, for example with a full disk, are
+ * kept and written later. Meanwhile `isStuck` is true and nothing should be sent, since its result
+ * could not be written.
+ */
+export class ResultRecorder<Result, Recorded> {
+  readonly #ctx: Pick<AppContext, "clock" | "db" | "log">;
+  readonly #options: RecorderOptions<Result, Recorded>;
+  #gathered: Unwritten<Result, Recorded>[] = [];
+  #writing = 0;
+  /** Resolves when no write is in progress. */
+  #written = Promise.resolve();
+  #timer: Timer | undefined;
+  #isStuck = false;
+
+  constructor(
+    ctx: Pick<AppContext, "clock" | "db" | "log">,
+    options: RecorderOptions<Result, Recorded>,
+  ) {
+    this.#ctx = ctx;
+    this.#options = options;
+  }
+
+  get isStuck(): boolean {
+    return this.#isStuck;
+  }
+
+  get isEmpty(): boolean {
+    return this.unwritten === 0;
+  }
+
+  /** Number of results that are not stored yet. */
+  get unwritten(): number {
+    return this.#gathered.length + this.#writing;
+  }
+
+  /** Resolves when the result is written, with what writing it returned. */
+  add(result: Result): Promise<Recorded> {
+    return new Promise((recorded) => {
+      this.#gathered.push({ result, recorded });
+      if (this.#isStuck) return;
+      if (this.#gathered.length >= RESULTS_PER_COMMIT) void this.flush();
+      else this.#timer ??= this.#ctx.clock.after(GATHER_MS, () => void this.flush());
+    });
+  }
+
+  /** Writes the gathered results. Resolves when all are written or kept for later. */
+  flush(): Promise<void> {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    const batch = this.#gathered;
+    this.#gathered = [];
+    this.#writing += batch.length;
+    // Writes of one turn share a commit. A failed write does not undo the others.
+    const written = [this.#written, ...batch.map((unwritten) => this.#write(unwritten))];
+    this.#written = Promise.all(written).then(() => undefined);
+    return this.#written;
+  }
+
+  async #write(unwritten: Unwritten<Result, Recorded>): Promise<void> {
+    const { result, recorded } = unwritten;
+    try {
+      const value = await this.#ctx.db.write((tx) => this.#options.write(tx, result));
+      this.#writing -= 1;
+      this.#isStuck = false;
+      this.#writeGatheredSoon();
+      recorded(value);
+    } catch (error) {
+      this.#writing -= 1;
+      if (error instanceof Problem) this.#keep(unwritten, error);
+      // Not sent again before the next start, since it would be sent without end.
+      else {
+        const { lost, describe } = this.#options;
+        this.#ctx.log.error({ err: error, ...describe(result) }, lost);
+        // No earlier result waits to be written.
+        if (this.#gathered.length === 0) this.#isStuck = false;
+      }
+    }
+  }
+
+  /** Writes results that arrived while it was stuck. */
+  #writeGatheredSoon(): void {
+    if (this.#gathered.length === 0) return;
+    this.#timer ??= this.#ctx.clock.after(GATHER_MS, () => void this.flush());
+  }
+
+  #keep(unwritten: Unwritten<Result, Recorded>, error: unknown): void {
+    this.#gathered.push(unwritten);
+    if (!this.#isStuck) this.#ctx.log.error({ err: error }, this.#options.waiting);
+    this.#isStuck = true;
+    this.#timer ??= this.#ctx.clock.after(AGAIN_AFTER_MS, () => void this.flush());
+  }
+
+  /** Discards results that are not written. */
+  stop(): void {
+    this.#timer?.cancel();
+    this.#gathered = [];
+  }
+}
