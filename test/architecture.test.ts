@@ -61,8 +61,9 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   settings: [],
   backups: ["settings"],
   outgoing: [],
-  mail: ["outgoing", "settings"],
   webhooks: ["pages", "outgoing"],
+  mail: ["outgoing", "settings"],
+  subscribers: ["pages", "components", "incidents", "mail"],
 };
 
 /** Files of the dashboard that contain `catch`: one per mechanism that all areas share. */

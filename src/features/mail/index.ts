@@ -37,3 +37,15 @@ export async function sendTestMail(
 ): Promise<TestMailResult> {
   return (await import("./smtp/send-test-mail")).sendTestMail(...args);
 }
+
+export {
+  addressHmac,
+  ensureMailKey,
+  findMailKey,
+  isTokenOf,
+  type LinkPurpose,
+  type MailKey,
+  shortMac,
+  subjectOfToken,
+  tokenOf,
+} from "./tokens";
