@@ -3,7 +3,7 @@ import type { Incident } from "../features/incidents";
 import type { StatusDocument } from "../features/status";
 import { type HtmlDocument, State, STATUS_WORDS, StatusLabel } from "../ui";
 import { ClockTime } from "./page-times";
-import { plainText } from "./markdown";
+import { plainText } from "../domain/markdown";
 import { contextOf, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
 import { createTextBudget } from "./text-budget";

@@ -2,7 +2,7 @@ import type { Maintenance } from "../features/maintenance";
 import type { StatusDocument } from "../features/status";
 import type { HtmlDocument } from "../ui";
 import { ClockTime } from "./page-times";
-import { plainText } from "./markdown";
+import { plainText } from "../domain/markdown";
 import { contextOf, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
 import { createTextBudget } from "./text-budget";

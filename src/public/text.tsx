@@ -1,4 +1,4 @@
-import { renderMarkdown } from "./markdown";
+import { renderMarkdown } from "../domain/markdown";
 import type { ShownText } from "./text-budget";
 
 /** User text in Markdown, with headings from `topHeading` down. */

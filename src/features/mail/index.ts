@@ -1,6 +1,6 @@
 /**
- * E-mail through the relay that the operator names: its settings, connections to it, and test mails. Knows
- * neither pages nor subscribers.
+ * E-mail: the queue of mails, sending them through the relay, addresses that get none, the messages, and the
+ * key of the installation from which links are derived. Knows neither pages nor subscribers beyond their ids.
  */
 import type { RelayFault } from "./smtp/reply";
 import type { RelayConnection, RelayOptions } from "./smtp/relay";
@@ -38,6 +38,7 @@ export async function sendTestMail(
   return (await import("./smtp/send-test-mail")).sendTestMail(...args);
 }
 
+export { type ComposedMail, toMessage } from "./compose";
 export {
   addressHmac,
   ensureMailKey,
