@@ -151,6 +151,8 @@ CREATE TABLE mails (
 
 CREATE UNIQUE INDEX mails_of_mailing ON mails (mailing_id, subscriber_id, copy) WHERE mailing_id IS NOT NULL;
 CREATE INDEX mails_due ON mails (class, next_try_at, id) WHERE status = 'pending';
+-- By class or mailing, and by domain, since domains are sent to in turn.
+CREATE INDEX mails_in_turn ON mails (class, mailing_id, domain, next_try_at, id) WHERE status = 'pending';
 CREATE INDEX mails_by_subscriber ON mails (subscriber_id, id) WHERE subscriber_id IS NOT NULL;
 CREATE INDEX mails_pending_of_subject ON mails (subscriber_id, subject_id) WHERE status = 'pending';
 CREATE INDEX mails_by_subject ON mails (subject_id, id) WHERE mailing_id IS NULL;

@@ -24,6 +24,8 @@ export interface Signals {
   deliveryTried: Signal<string>;
   /** Deliveries of a large change wait to be written as rows. */
   deliveriesBatched: Signal<void>;
+  /** Mails were queued, cancelled, held or released. */
+  mailsQueued: Signal<void>;
   /** A monitor was created, changed, paused, resumed or deleted, or its token rotated. */
   monitorsChanged: Signal<void>;
   /** The public address, from which links are built, or the allowed networks changed. */

@@ -132,6 +132,7 @@ export function createContext(parts: {
     pageChanged: createSignal(),
     addressesChanged: createSignal(),
     deliveriesQueued: createSignal(),
+    mailsQueued: createSignal(),
     deliveryTried: createSignal(),
     deliveriesBatched: createSignal(),
     monitorsChanged: createSignal(),

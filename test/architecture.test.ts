@@ -57,7 +57,6 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   submissions: [],
   auth: ["limits"],
   users: ["auth"],
-  mail: ["settings"],
   settings: [],
   backups: ["settings"],
   outgoing: [],

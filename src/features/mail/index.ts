@@ -7,6 +7,25 @@ import type { RelayConnection, RelayOptions } from "./smtp/relay";
 import type { TestMailResult } from "./smtp/send-test-mail";
 
 export {
+  findMailHold,
+  holdAllMailings,
+  type MailHold,
+  releaseAllMailings,
+  suppressionsOfHold,
+} from "./hold";
+export {
+  cancelMailsOfMailing,
+  cancelMailsOfSubscriber,
+  enqueueMails,
+  type NewMail,
+  supersedeMails,
+  wakeSender,
+} from "./queue";
+export type { MailRow } from "./queue-store";
+export { ENDED_BY_CONFIRMING, type MailKind } from "./rules";
+export type { MailSender, SenderFigures } from "./sending/model";
+export { startSending } from "./sending/sender";
+export {
   type MailReadiness,
   mailReadiness,
   type MailSettings,
@@ -39,6 +58,9 @@ export async function sendTestMail(
 }
 
 export { type ComposedMail, toMessage } from "./compose";
+export { endSuppressions, findSuppression, type NewSuppression, suppress } from "./suppressions";
+export type { SuppressionRow } from "./suppression-store";
+export type { MailTemplate, TemplateEnvironment, Templates } from "./templates";
 export {
   addressHmac,
   ensureMailKey,

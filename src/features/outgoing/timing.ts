@@ -20,26 +20,25 @@ export function monotonicWallClock(clock: Clock): () => number {
 export class Backoff {
   readonly #firstMs: number;
   readonly #longestMs: number;
-  #waitMs: number;
+  #waitMs = 0;
   #raisedAt = Number.NEGATIVE_INFINITY;
 
   constructor(firstMs: number, longestMs: number) {
     this.#firstMs = firstMs;
     this.#longestMs = longestMs;
-    this.#waitMs = firstMs;
   }
 
   /** Returns the delay after a fault that happened now. */
   nextWaitMs(now: number): number {
     if (now - this.#raisedAt >= this.#waitMs) {
       this.#raisedAt = now;
-      this.#waitMs = Math.min(2 * this.#waitMs, this.#longestMs);
+      this.#waitMs = Math.min(Math.max(this.#firstMs, 2 * this.#waitMs), this.#longestMs);
     }
     return this.#waitMs;
   }
 
   /** Resets the delay to the shortest one, after something was sent. */
   reset(): void {
-    this.#waitMs = this.#firstMs;
+    this.#waitMs = 0;
   }
 }

@@ -29,7 +29,8 @@ export interface Deliverer {
 }
 
 const AGAIN_AFTER_MS = SECOND_MS;
-const LONGEST_BACKOFF_MS = 30 * SECOND_MS;
+/** Delay after a fault of this server: doubles. */
+const BACKOFF_MS = { first: 2 * SECOND_MS, longest: 30 * SECOND_MS };
 /** Number of attempts that start in one turn of the event loop: some milliseconds of work. */
 const STARTED_PER_TURN = 16;
 
@@ -62,7 +63,7 @@ class Delivering implements Deliverer {
   readonly #aborter = new AbortController();
   readonly #unsubscribe: (() => void)[];
   readonly #tick: Timer;
-  readonly #backoff = new Backoff(SECOND_MS, LONGEST_BACKOFF_MS);
+  readonly #backoff = new Backoff(BACKOFF_MS.first, BACKOFF_MS.longest);
   #timer: Timer | undefined;
   #throttleTimer: Timer | undefined;
   readonly #turn = new OncePerTurn(() => this.#run());
@@ -81,7 +82,7 @@ class Delivering implements Deliverer {
     this.#steadyNow = monotonicWallClock(clock);
     this.#queue = new DeliveryQueue(db, this.#steadyNow, (id) => void this.#cleanup.cancelAll(id));
     this.#recorder = createRecorder(ctx, this.#steadyNow);
-    this.#cleanup = new QueueCleanup(ctx, () => this.#schedule());
+    this.#cleanup = new QueueCleanup(ctx, () => this.#turn.schedule());
     this.#attempt = lazy(async () => {
       const { createAttempt } = await import("./attempt");
       return createAttempt(ctx, egress, readHeadline);
@@ -89,7 +90,7 @@ class Delivering implements Deliverer {
     this.#unsubscribe = [
       signals.deliveriesQueued.on((id) => {
         this.#queue.wake(id);
-        this.#schedule();
+        this.#turn.schedule();
       }),
       signals.deliveriesBatched.on(() => void this.#cleanup.writeBatches()),
       signals.databaseChangedElsewhere.on(() => this.#rescan()),
@@ -107,7 +108,7 @@ class Delivering implements Deliverer {
   whenIdle(): Promise<void> {
     return new Promise((resolve) => {
       this.#whenIdle.push(resolve);
-      this.#schedule();
+      this.#turn.schedule();
     });
   }
 
@@ -133,10 +134,6 @@ class Delivering implements Deliverer {
     } catch (error) {
       this.#ctx.log.error({ err: error }, "the delivery queue cannot be read");
     }
-    this.#schedule();
-  }
-
-  #schedule(): void {
     this.#turn.schedule();
   }
 
@@ -168,7 +165,7 @@ class Delivering implements Deliverer {
     if (!isThrottled) return;
     this.#throttleTimer ??= this.#ctx.clock.after(this.#throttle.waitMs(), () => {
       this.#throttleTimer = undefined;
-      this.#schedule();
+      this.#turn.schedule();
     });
   }
 
@@ -180,7 +177,7 @@ class Delivering implements Deliverer {
     const waitMs = Math.min(DAY_MS, Math.max(0, dueAt - this.#steadyNow()));
     this.#timer = this.#ctx.clock.after(waitMs, () => {
       this.#queue.wakeDue();
-      this.#schedule();
+      this.#turn.schedule();
     });
   }
 
@@ -188,7 +185,7 @@ class Delivering implements Deliverer {
     this.#starting += 1;
     const ended = this.#try(begun).finally(() => {
       this.#underWay.delete(ended);
-      this.#schedule();
+      this.#turn.schedule();
     });
     this.#underWay.add(ended);
   }
@@ -200,7 +197,7 @@ class Delivering implements Deliverer {
     try {
       const attempt = await this.#attempt().finally(() => {
         this.#starting -= 1;
-        this.#schedule();
+        this.#turn.schedule();
       });
       outcome = await attempt(due.id, this.#aborter.signal);
     } catch (error) {
@@ -228,7 +225,7 @@ class Delivering implements Deliverer {
     const nextTryAt = await this.#recorder.add({ deliveryId: begun.due.id, result });
     this.#tries.add(begun.queue.webhookId, isSuccess(result.statusCode));
     this.#queue.release(begun, nextTryAt);
-    this.#schedule();
+    this.#turn.schedule();
   }
 
   async #discardDelivery(begun: Begun): Promise<void> {
@@ -244,7 +241,7 @@ class Delivering implements Deliverer {
   #retryLater(then: () => void, waitMs: number = AGAIN_AFTER_MS): void {
     this.#ctx.clock.after(waitMs, () => {
       then();
-      this.#schedule();
+      this.#turn.schedule();
     });
   }
 }

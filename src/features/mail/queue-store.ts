@@ -1,0 +1,247 @@
+import { and, asc, eq, gt, lte, sql } from "drizzle-orm";
+import { insertAllInto, mutate, selectMany, selectOne } from "../../db";
+import { mailings, mails } from "../../db/tables/mail";
+import type { MailClass, MailStatus } from "../../domain/mail";
+
+export type MailRow = typeof mails.$inferSelect;
+
+/** Pending mails that are sent in one order: those of class 1, of class 2, or of one mailing. */
+export interface LaneKey {
+  class: MailClass;
+  mailingId: string | null;
+}
+
+/** Properties of a due mail that the queue needs. */
+export interface DueMail {
+  id: string;
+  domain: string;
+  recipient: string;
+  subjectId: string;
+}
+
+export const insertMails = insertAllInto(mails);
+
+// The same text as in the condition of the partial indexes, so that SQLite uses them.
+const isPending = sql`${mails.status} = 'pending'`;
+
+/** Finds the first mailing with pending mails after an id. */
+export const findNextMailing = selectOne((orm, $: { after: string }) =>
+  orm
+    .select({ id: mails.mailingId })
+    .from(mails)
+    .where(and(eq(mails.class, 3), gt(mails.mailingId, $.after), isPending))
+    .orderBy(asc(mails.mailingId))
+    .limit(1),
+);
+
+export const findMailing = selectOne((orm, $: { id: string }) =>
+  orm.select().from(mailings).where(eq(mailings.id, $.id)),
+);
+
+/** Finds the first domain after another with pending mails, and the time at which its first one is due. */
+export const findNextDomain = selectOne((orm, $: LaneKey & { after: string }) =>
+  orm
+    .select({ domain: mails.domain, dueAt: mails.nextTryAt })
+    .from(mails)
+    .where(
+      and(
+        eq(mails.class, $.class),
+        sql`${mails.mailingId} IS ${$.mailingId}`,
+        gt(mails.domain, $.after),
+        isPending,
+      ),
+    )
+    .orderBy(asc(mails.domain), asc(mails.nextTryAt))
+    .limit(1),
+);
+
+/** Lists the due mails to one domain, the longest due first. */
+export const listDue = selectMany(
+  (orm, $: LaneKey & { domain: string; now: number; limit: number }) =>
+    orm
+      .select({
+        id: mails.id,
+        domain: mails.domain,
+        recipient: mails.recipient,
+        subjectId: mails.subjectId,
+      })
+      .from(mails)
+      .where(
+        and(
+          eq(mails.class, $.class),
+          sql`${mails.mailingId} IS ${$.mailingId}`,
+          eq(mails.domain, $.domain),
+          lte(mails.nextTryAt, $.now),
+          isPending,
+        ),
+      )
+      .orderBy(asc(mails.nextTryAt), asc(mails.id))
+      .limit($.limit),
+);
+
+/** Lists the lanes and domains of mails of a class that became due after `after`, until `until` (unix ms). */
+export const listNewlyDue = selectMany(
+  (orm, $: { class: MailClass; after: number; until: number; limit: number }) =>
+    orm
+      .select({ mailingId: mails.mailingId, domain: mails.domain, at: mails.nextTryAt })
+      .from(mails)
+      .where(
+        and(
+          eq(mails.class, $.class),
+          gt(mails.nextTryAt, $.after),
+          lte(mails.nextTryAt, $.until),
+          isPending,
+        ),
+      )
+      .orderBy(asc(mails.nextTryAt), asc(mails.id))
+      .limit($.limit),
+);
+
+/** Finds the time of the next mail of a class that is due after `now`. */
+export const findNextDue = selectOne((orm, $: { class: MailClass; now: number }) =>
+  orm
+    .select({ at: mails.nextTryAt })
+    .from(mails)
+    .where(and(eq(mails.class, $.class), gt(mails.nextTryAt, $.now), isPending))
+    .orderBy(asc(mails.nextTryAt))
+    .limit(1),
+);
+
+export const findMail = selectOne((orm, $: { id: string }) =>
+  orm.select().from(mails).where(eq(mails.id, $.id)),
+);
+
+export const setMailProgress = mutate(
+  (
+    orm,
+    $: Pick<MailRow, "id" | "status" | "tries" | "nextTryAt" | "reply"> & {
+      finishedAt: number | null;
+    },
+  ) =>
+    orm
+      .update(mails)
+      .set({
+        status: $.status,
+        tries: $.tries,
+        nextTryAt: $.nextTryAt,
+        reply: $.reply,
+        finishedAt: $.finishedAt,
+      })
+      .where(eq(mails.id, $.id)),
+);
+
+/** Numbers of mails by which the counts of a mailing change. */
+export interface MailingCounts {
+  written: number;
+  sent: number;
+  bounced: number;
+  failed: number;
+  superseded: number;
+  cancelled: number;
+  expired: number;
+}
+
+/**
+ * Changes the counts of a mailing. Once all of its mails are written and over, the mailing is done.
+ */
+export const addToMailing = mutate((orm, $: MailingCounts & { id: string }) => {
+  const sent = sql`${mailings.sent} + ${$.sent}`;
+  const bounced = sql`${mailings.bounced} + ${$.bounced}`;
+  const failed = sql`${mailings.failed} + ${$.failed}`;
+  const superseded = sql`${mailings.superseded} + ${$.superseded}`;
+  const cancelled = sql`${mailings.cancelled} + ${$.cancelled}`;
+  const expired = sql`${mailings.expired} + ${$.expired}`;
+  const written = sql`${mailings.written} + ${$.written}`;
+  const over = sql`${sent} + ${bounced} + ${failed} + ${superseded} + ${cancelled} + ${expired}`;
+  return orm
+    .update(mailings)
+    .set({
+      written,
+      sent,
+      bounced,
+      failed,
+      superseded,
+      cancelled,
+      expired,
+      state: sql`CASE WHEN ${mailings.state} = 'sending' AND ${over} >= ${written} THEN 'done' ELSE ${mailings.state} END`,
+    })
+    .where(eq(mailings.id, $.id));
+});
+
+/** Selects pending mails to end: those of a mailing, of a subscriber, or of a subscriber about a subject. */
+const ofMailing = (mailingId: unknown, limit: unknown) =>
+  sql`${mails.id} IN (SELECT id FROM mails WHERE status = 'pending' AND class = 3 AND mailing_id = ${mailingId} LIMIT ${limit})`;
+
+/** Ends at most `limit` pending mails of a mailing as cancelled. */
+export const cancelOfMailing = mutate((orm, $: { mailingId: string; now: number; limit: number }) =>
+  orm
+    .update(mails)
+    .set({ status: "cancelled", nextTryAt: null, finishedAt: $.now })
+    .where(ofMailing($.mailingId, $.limit)),
+);
+
+/** Lists the pending mails of a subscriber; of one subject unless that is null. */
+export const listPendingOfSubscriber = selectMany(
+  (orm, $: { subscriberId: string; subjectId: string | null }) =>
+    orm
+      .select({ id: mails.id, mailingId: mails.mailingId })
+      .from(mails)
+      .where(
+        and(
+          eq(mails.subscriberId, $.subscriberId),
+          sql`(${$.subjectId} IS NULL OR ${mails.subjectId} = ${$.subjectId})`,
+          isPending,
+        ),
+      )
+      .orderBy(asc(mails.id)),
+);
+
+/** Ends one pending mail. Returns 0 if it has ended already. */
+export const endMail = mutate(
+  (orm, $: { id: string; status: MailStatus; supersededBy: string | null; now: number }) =>
+    orm
+      .update(mails)
+      .set({
+        status: $.status,
+        supersededBy: $.supersededBy,
+        nextTryAt: null,
+        finishedAt: $.now,
+      })
+      .where(and(eq(mails.id, $.id), isPending)),
+);
+
+/**
+ * Lists those among the `limit` longest due mails of a class that must not be sent any more.
+ */
+export const listExpired = selectMany((orm, $: { class: MailClass; now: number; limit: number }) =>
+  orm
+    .select({ id: mails.id, mailingId: mails.mailingId })
+    .from(mails)
+    .where(
+      and(
+        sql`${mails.id} IN (SELECT id FROM mails WHERE status = 'pending' AND class = ${$.class}
+            AND next_try_at <= ${$.now} ORDER BY next_try_at, id LIMIT ${$.limit})`,
+        lte(mails.expiresAt, $.now),
+      ),
+    ),
+);
+
+/** Makes mails due at `now` that wait longer than any retry, which happens if the clock was set back. */
+export const capDueTimesAfter = mutate(
+  (orm, $: { class: MailClass; now: number; latest: number; limit: number }) =>
+    orm
+      .update(mails)
+      .set({ nextTryAt: $.now })
+      .where(
+        sql`${mails.id} IN (SELECT id FROM mails WHERE status = 'pending' AND class = ${$.class}
+          AND next_try_at > ${$.now} AND (tries = 0 OR next_try_at > ${$.latest}) LIMIT ${$.limit})`,
+      ),
+);
+
+/** Counts the pending mails of a class, with the id of the oldest. */
+export const countWaiting = selectOne((orm, $: { class: MailClass }) =>
+  orm
+    .select({ count: sql<number>`COUNT(*)`, oldestId: sql<string | null>`MIN(${mails.id})` })
+    .from(mails)
+    .where(and(eq(mails.class, $.class), isPending)),
+);

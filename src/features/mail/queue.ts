@@ -1,0 +1,168 @@
+import type { AppContext } from "../../context";
+import type { Reader, Tx } from "../../db";
+import type { MailClass } from "../../domain/mail";
+import type { MailAddress } from "../../domain/mail-address";
+import {
+  addToMailing,
+  cancelOfMailing,
+  endMail,
+  insertMails,
+  listExpired,
+  listPendingOfSubscriber,
+  type MailingCounts,
+} from "./queue-store";
+import type { FinalStatus } from "./rules";
+
+/** Mail to be sent. */
+export interface NewMail {
+  class: MailClass;
+  recipient: Pick<MailAddress, "address" | "domain">;
+  /** Object that the mail is about. Mails about it go to one recipient one after the other. */
+  subjectId: string;
+  /** Name of the template, with the values that it needs. They contain no secret. */
+  template: string;
+  params: Record<string, unknown>;
+  subscriberId?: string;
+  /** Required for class 3. */
+  mailingId?: string;
+  /** Greater than 0 if the mail of a mailing is sent again by hand. */
+  copy?: number;
+  /** Time (unix ms) from which it is not sent any more. */
+  expiresAt: number;
+}
+
+type Services = Pick<AppContext, "clock" | "newId" | "signals">;
+
+const NO_COUNTS: MailingCounts = {
+  written: 0,
+  sent: 0,
+  bounced: 0,
+  failed: 0,
+  superseded: 0,
+  cancelled: 0,
+  expired: 0,
+};
+
+/**
+ * Queues mails, due at once, and wakes the sender after the commit. Mails of a mailing are added to its number
+ * of written mails. Returns the ids.
+ */
+export function enqueueMails(ctx: Services, tx: Tx, mails: readonly NewMail[]): string[] {
+  const now = ctx.clock.now();
+  const rows = mails.map((mail) => {
+    const { recipient, subscriberId, mailingId, ...rest } = mail;
+    if ((mail.class === 3) !== (mailingId !== undefined)) {
+      throw new Error("mails of class 3, and no others, belong to a mailing");
+    }
+    return {
+      ...rest,
+      id: ctx.newId("eml"),
+      recipient: recipient.address,
+      domain: recipient.domain,
+      subscriberId: subscriberId ?? null,
+      mailingId: mailingId ?? null,
+      copy: mail.copy ?? 0,
+      status: "pending" as const,
+      tries: 0,
+      nextTryAt: now,
+      supersededBy: null,
+      reply: null,
+      createdAt: now,
+      finishedAt: null,
+    };
+  });
+  insertMails(tx, rows);
+  for (const [id, written] of countBy(rows)) addToMailing(tx, { ...NO_COUNTS, id, written });
+  if (rows.length > 0) wakeSender(ctx, tx);
+  return rows.map(({ id }) => id);
+}
+
+/** Wakes the sender after the commit: mails were queued, held, released or cancelled. */
+export function wakeSender(ctx: Pick<AppContext, "signals">, tx: Tx): void {
+  tx.afterCommit(() => ctx.signals.mailsQueued.emit());
+}
+
+/**
+ * Cancels at most `limit` pending mails of a mailing and returns their number. Mails that are being sent stay
+ * sent if the relay accepts them.
+ */
+export function cancelMailsOfMailing(
+  ctx: Pick<AppContext, "clock">,
+  tx: Tx,
+  mailingId: string,
+  limit: number,
+): number {
+  const cancelled = cancelOfMailing(tx, { mailingId, now: ctx.clock.now(), limit });
+  addToMailing(tx, { ...NO_COUNTS, id: mailingId, cancelled });
+  return cancelled;
+}
+
+/** Cancels the pending mails of a subscriber, such as after unsubscribing. Returns their number. */
+export function cancelMailsOfSubscriber(
+  ctx: Pick<AppContext, "clock">,
+  tx: Tx,
+  subscriberId: string,
+): number {
+  const pending = listPendingOfSubscriber(tx, { subscriberId, subjectId: null });
+  return endMails(ctx, tx, pending, "cancelled");
+}
+
+/**
+ * Ends a subscriber's pending mails about a subject, which a newer mail replaces. Returns their ids, oldest
+ * first.
+ */
+export function supersedeMails(
+  ctx: Pick<AppContext, "clock">,
+  tx: Tx,
+  { subscriberId, subjectId, by }: { subscriberId: string; subjectId: string; by: string },
+): string[] {
+  const pending = listPendingOfSubscriber(tx, { subscriberId, subjectId });
+  const older = pending.filter(({ id }) => id !== by);
+  endMails(ctx, tx, older, "superseded", by);
+  return older.map(({ id }) => id);
+}
+
+/** True if `expireMails` would end mails. */
+export function hasExpired(reader: Reader, one: MailClass, now: number, limit: number): boolean {
+  return listExpired(reader, { class: one, now, limit }).length > 0;
+}
+
+/** Ends those among the `limit` longest due mails of a class whose time is over. Returns their number. */
+export function expireMails(
+  ctx: Pick<AppContext, "clock">,
+  tx: Tx,
+  mailClass: MailClass,
+  limit: number,
+): number {
+  const now = ctx.clock.now();
+  return endMails(ctx, tx, listExpired(tx, { class: mailClass, now, limit }), "expired");
+}
+
+/** Changes the count of one final state of a mailing. */
+export function countMail(tx: Tx, mailingId: string, status: FinalStatus, by: 1 | -1): void {
+  addToMailing(tx, { ...NO_COUNTS, id: mailingId, [status]: by });
+}
+
+function endMails(
+  { clock }: Pick<AppContext, "clock">,
+  tx: Tx,
+  rows: readonly { id: string; mailingId: string | null }[],
+  status: FinalStatus,
+  supersededBy: string | null = null,
+): number {
+  const now = clock.now();
+  const ended = rows.filter(({ id }) => endMail(tx, { id, status, supersededBy, now }) === 1);
+  for (const [id, count] of countBy(ended)) {
+    addToMailing(tx, { ...NO_COUNTS, id, [status]: count });
+  }
+  return ended.length;
+}
+
+/** Counts rows by their mailing. */
+function countBy(rows: readonly { mailingId: string | null }[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { mailingId } of rows) {
+    if (mailingId !== null) counts.set(mailingId, (counts.get(mailingId) ?? 0) + 1);
+  }
+  return counts;
+}

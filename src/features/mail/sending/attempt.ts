@@ -1,0 +1,113 @@
+import type { AppContext } from "../../../context";
+import type { MailSettings } from "../settings";
+import { toMessage } from "../compose";
+import { findMail, findMailing, type MailRow } from "../queue-store";
+import type { Reply } from "../smtp/reply";
+import type { MailEnvelope } from "../smtp/session";
+import { classifyReply } from "../rules";
+import { isSuppressed } from "../suppressions";
+import type { Templates } from "../templates";
+import type { MailResult } from "./record";
+import type { RelayPool } from "./relay-pool";
+
+/** Message that is ready to be sent. */
+interface Written {
+  envelope: Omit<MailEnvelope, "dsn">;
+  message: Uint8Array;
+}
+
+/** Stages at which the relay was about to take the message. */
+const BROKEN_OFF: ReadonlySet<string> = new Set(["rcpt", "data", "message"]);
+
+/** End of an attempt. */
+export type Attempted =
+  /** Not sent. `answered`: by the relay; `isRefused` for now. */
+  | { outcome: "ended" | "answered"; result: MailResult; isRefused: boolean }
+  /** The mail is over already, or its mailing is held or stopped. */
+  | { outcome: "gone" }
+  /** `isBrokenOff` if that happened in the middle of the mail. */
+  | { outcome: "relay_unavailable"; reply: Reply; isBrokenOff: boolean };
+
+/** Attempts a mail once, with its current data in the database. */
+export async function attemptMail(
+  ctx: AppContext,
+  deps: { templates: Templates; pool: RelayPool; settings: MailSettings },
+  mailId: string,
+): Promise<Attempted> {
+  const written = writeMail(ctx, deps, mailId);
+  if ("outcome" in written) return written;
+  const reply = await sendOver(deps.pool, written, mailId);
+  const { result } = classifyReply(reply);
+  if (result === "relay_unavailable") {
+    return { outcome: result, reply, isBrokenOff: BROKEN_OFF.has(reply.stage) };
+  }
+  return {
+    outcome: "answered",
+    result: { kind: "reply", reply },
+    isRefused: result === "retry",
+  };
+}
+
+function writeMail(
+  ctx: AppContext,
+  { templates, settings }: { templates: Templates; settings: MailSettings },
+  mailId: string,
+): Written | Attempted {
+  const mail = findMail(ctx.db, { id: mailId });
+  if (mail?.status !== "pending") return { outcome: "gone" };
+  if (mail.mailingId !== null) {
+    const state = findMailing(ctx.db, { id: mail.mailingId })?.state;
+    if (state === undefined || state === "held" || state === "stopped") return { outcome: "gone" };
+  }
+  if (mail.expiresAt <= ctx.clock.now()) return ended("expired");
+  if (isSuppressed(ctx.db, mail)) return ended("cancelled");
+  try {
+    return messageOf(ctx, templates, settings, mail) ?? ended("cancelled");
+  } catch (error) {
+    ctx.log.error({ err: error, mail: mailId }, "a mail could not be written");
+    return ended("unwritable");
+  }
+}
+
+function messageOf(
+  ctx: AppContext,
+  templates: Templates,
+  settings: MailSettings,
+  mail: MailRow,
+): Written | undefined {
+  const template = templates[mail.template];
+  if (!template) throw new Error(`there is no template ${mail.template}`);
+  const composed = template(mail, { ctx, settings });
+  if (composed === "unwanted") return undefined;
+  const from = settings.bounceAddress ?? settings.from.address;
+  return { envelope: { from, to: mail.recipient }, message: toMessage(composed) };
+}
+
+function ended(kind: "expired" | "cancelled" | "unwritable"): Attempted {
+  return { outcome: "ended", result: { kind }, isRefused: false };
+}
+
+/** Sends a message and leaves the connection ready for the next one, or closed. Returns the decisive reply. */
+async function sendOver(
+  pool: RelayPool,
+  { envelope, message }: Written,
+  envid: string,
+): Promise<Reply> {
+  for (;;) {
+    const connection = await pool.take();
+    if ("reply" in connection) return connection.reply;
+    const isFirst = connection.sent === 0;
+    const dsn = connection.extensions.has("DSN") ? { envid } : undefined;
+    const reply = await connection.send({ envelope: { ...envelope, dsn }, message });
+    const { result } = classifyReply(reply);
+    if (result === "relay_unavailable") {
+      pool.discard(connection);
+      // The relay closed the connection while it was not in use. Nothing was sent.
+      if (!isFirst && reply.stage === "mail" && reply.code === null) continue;
+      return reply;
+    }
+    if (result !== "sent") await connection.reset();
+    pool.give(connection);
+    return reply;
+  }
+}

@@ -1,0 +1,212 @@
+import type { Db } from "../../../db";
+import type { MailClass } from "../../../domain/mail";
+import {
+  type DueMail,
+  findMailing,
+  findNextDue,
+  findNextMailing,
+  listNewlyDue,
+} from "../queue-store";
+import { domainShare, mailingConnections } from "../rules";
+import { type ClaimedMails, MailLane } from "./mail-lane";
+
+const CLASSES: readonly MailClass[] = [1, 2, 3];
+/** Maximum number of newly due mails that are read one by one. With more, all domains are read again. */
+const NEWLY_DUE_MAX = 256;
+/** Maximum number of remembered mails whose tries were broken off. */
+const SET_BACK_MAX = 1_000;
+
+/** A mail that begins. */
+export interface BegunMail extends DueMail {
+  lane: MailLane;
+}
+
+/** Capacity for mails at this moment. */
+export interface Capacity {
+  connections: number;
+  /** False while all mailings are held. */
+  hasMailings: boolean;
+  isLimited(domain: string): boolean;
+}
+
+/**
+ * Due mails of all classes. Class 1 goes first, then class 2, then the mailings from the oldest. Mails about
+ * one subject go to one recipient one after the other.
+ */
+export class MailQueue implements ClaimedMails {
+  readonly #db: Db;
+  readonly #steadyNow: () => number;
+  /** Lanes of classes 1 and 2, and of mailings by their ids. */
+  readonly #single: readonly [MailLane, MailLane];
+  #mailings = new Map<string, MailLane>();
+  readonly #claimed = new Set<string>();
+  readonly #setBack = new Set<string>();
+  /** Recipients with subjects of claimed mails. */
+  readonly #busy = new Set<string>();
+  readonly #underWayByDomain = new Map<string, number>();
+  #mailingsUnderWay = 0;
+  #underWay = 0;
+  /** Time up to which due mails were read, by class. */
+  readonly #seenUntil = new Map<MailClass, number>();
+  #nextDueAt = Number.POSITIVE_INFINITY;
+
+  /** `stopped` is called for a stopped mailing with pending mails. */
+  constructor(
+    db: Db,
+    steadyNow: () => number,
+    readonly stopped: (mailingId: string) => void,
+  ) {
+    this.#db = db;
+    this.#steadyNow = steadyNow;
+    this.#single = [this.#lane(1), this.#lane(2)];
+  }
+
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  get size(): number {
+    return this.#claimed.size;
+  }
+
+  has(id: string): boolean {
+    return this.#claimed.has(id);
+  }
+
+  isSetBack(id: string): boolean {
+    return this.#setBack.has(id);
+  }
+
+  /** True if a mail may be ready to start. */
+  isActive(hasMailings: boolean): boolean {
+    return this.#lanes(hasMailings).some((lane) => lane.isActive);
+  }
+
+  /** True if a search that found nothing can go on in the next turn of the event loop. */
+  canReadOn(hasMailings: boolean): boolean {
+    return this.#lanes(hasMailings).some((lane) => lane.canReadOn);
+  }
+
+  /** Time of the next mail that is not due yet (steady ms); infinity without one. */
+  get nextDueAt(): number {
+    return this.#nextDueAt;
+  }
+
+  /** Reads all due mails again. */
+  rescan(): void {
+    const mailings = new Map<string, MailLane>();
+    for (let after = ""; ;) {
+      const id = findNextMailing(this.#db, { after })?.id;
+      if (id === undefined || id === null) break;
+      after = id;
+      const state = findMailing(this.#db, { id })?.state;
+      if (state === "stopped") this.stopped(id);
+      else if (state !== "held") mailings.set(id, this.#mailings.get(id) ?? this.#lane(3, id));
+    }
+    this.#mailings = mailings;
+    const now = this.#steadyNow();
+    for (const one of CLASSES) this.#seenUntil.set(one, now);
+    for (const lane of this.#lanes(true)) lane.wake();
+    this.#findNextDue(now);
+  }
+
+  /** Reads the mails that have become due. */
+  wakeDue(): void {
+    const now = this.#steadyNow();
+    for (const one of CLASSES) {
+      const after = this.#seenUntil.get(one) ?? now;
+      const until = { class: one, after, until: now, limit: NEWLY_DUE_MAX };
+      const due = listNewlyDue(this.#db, until);
+      if (due.length === NEWLY_DUE_MAX) return this.rescan();
+      for (const { mailingId, domain } of due) this.#laneOf(one, mailingId)?.wakeDomain(domain);
+      this.#seenUntil.set(one, now);
+    }
+    this.#findNextDue(now);
+  }
+
+  /** Takes the next mail that can start. The caller ends and releases it. */
+  take({ connections, hasMailings, isLimited }: Capacity): BegunMail | undefined {
+    const hasRoom = hasMailings && this.#mailingsUnderWay < mailingConnections(connections);
+    const [accounts, team] = this.#single;
+    const inOrder = [[accounts], [team], hasRoom ? [...this.#mailings.values()] : []];
+    for (const lanes of inOrder) {
+      // One domain gets more than its share only if no other one can use the connection.
+      for (const share of [domainShare(connections), connections]) {
+        for (const lane of lanes) {
+          const mail = lane.take(
+            (due) =>
+              !this.#busy.has(subjectOf(due)) &&
+              this.#underWayTo(due.domain) < (isLimited(due.domain) ? 1 : share),
+          );
+          if (mail) return this.#begin({ ...mail, lane });
+        }
+      }
+    }
+    return undefined;
+  }
+
+  /** Ends the use of a connection. The mail is claimed until its result is recorded. */
+  end({ domain, lane }: BegunMail): void {
+    this.#underWay -= 1;
+    if (lane.key.class === 3) this.#mailingsUnderWay -= 1;
+    const left = this.#underWayTo(domain) - 1;
+    if (left > 0) this.#underWayByDomain.set(domain, left);
+    else this.#underWayByDomain.delete(domain);
+  }
+
+  /** Releases an ended mail whose result is recorded. `nextTryAt` is the time of its next try (steady ms). */
+  release(mail: BegunMail, nextTryAt: number | null = null): void {
+    this.#unclaim(mail);
+    this.#setBack.delete(mail.id);
+    if (nextTryAt !== null) this.#nextDueAt = Math.min(this.#nextDueAt, nextTryAt);
+  }
+
+  /** Lets an ended mail without a result start again; after others if it `wasBrokenOff`. */
+  putBack(mail: BegunMail, wasBrokenOff = false): void {
+    this.#unclaim(mail);
+    if (wasBrokenOff && this.#setBack.size < SET_BACK_MAX) this.#setBack.add(mail.id);
+    this.#laneOf(mail.lane.key.class, mail.lane.key.mailingId)?.wakeDomain(mail.domain);
+  }
+
+  #begin(mail: BegunMail): BegunMail {
+    this.#underWay += 1;
+    if (mail.lane.key.class === 3) this.#mailingsUnderWay += 1;
+    this.#underWayByDomain.set(mail.domain, this.#underWayTo(mail.domain) + 1);
+    this.#claimed.add(mail.id);
+    this.#busy.add(subjectOf(mail));
+    return mail;
+  }
+
+  #unclaim(mail: BegunMail): void {
+    this.#claimed.delete(mail.id);
+    this.#busy.delete(subjectOf(mail));
+  }
+
+  #underWayTo(domain: string): number {
+    return this.#underWayByDomain.get(domain) ?? 0;
+  }
+
+  #lanes(hasMailings: boolean): MailLane[] {
+    return [...this.#single, ...(hasMailings ? this.#mailings.values() : [])];
+  }
+
+  #laneOf(mailClass: MailClass, mailingId: string | null): MailLane | undefined {
+    if (mailClass === 3) return this.#mailings.get(mailingId ?? "");
+    return this.#single[mailClass === 1 ? 0 : 1];
+  }
+
+  #lane(mailClass: MailClass, mailingId: string | null = null): MailLane {
+    const key = { class: mailClass, mailingId };
+    return new MailLane(key, { db: this.#db, steadyNow: this.#steadyNow, claimed: this });
+  }
+
+  #findNextDue(now: number): void {
+    const times = CLASSES.map((one) => findNextDue(this.#db, { class: one, now })?.at);
+    this.#nextDueAt = Math.min(...times.map((at) => at ?? Number.POSITIVE_INFINITY));
+  }
+}
+
+/** Returns a key of recipient and subject. */
+function subjectOf({ recipient, subjectId }: DueMail): string {
+  return `${subjectId} ${recipient.toLowerCase()}`;
+}

@@ -1,0 +1,111 @@
+import type { AppContext } from "../../../context";
+import type { Tx } from "../../../db";
+import type { MailClass, MailStatus } from "../../../domain/mail";
+import { countMail } from "../queue";
+import { findMail, type MailRow, setMailProgress } from "../queue-store";
+import { formatReply, type Reply } from "../smtp/reply";
+import { classifyReply, retryWaitMs } from "../rules";
+import { addBounce, addFailure, resetFailures } from "../suppressions";
+
+/** Result of a mail that was begun, without those that only concern the relay. */
+export type MailResult =
+  /** Last reply of the relay: accepted, refused for now, or refused. */
+  | { kind: "reply"; reply: Reply }
+  /** The message could not be written. The mail is tried again like one that was refused for now. */
+  | { kind: "unwritable" }
+  /** Not sent: it is not wanted any more, or its time is over. */
+  | { kind: "cancelled" | "expired" };
+
+export interface EndedMail {
+  mailId: string;
+  result: MailResult;
+}
+
+/** State of a mail after its result was recorded. */
+export interface RecordedMail {
+  class: MailClass;
+  status: MailStatus;
+  /** Time of the next try, by the clock that never goes back. */
+  nextTryAt: number | null;
+}
+
+type Services = Pick<AppContext, "clock" | "random">;
+
+const CHANCE_BYTES = 4;
+const UNWRITABLE = "The message could not be written.";
+
+/** New state of a mail, with the consequence for its address. */
+interface Consequence {
+  status: MailStatus;
+  waitMs?: number;
+  address?: () => void;
+}
+
+/**
+ * Records the result of a mail with its consequences for the address and the mailing. `steadyNow` is the start
+ * of waits. Returns undefined if the mail was deleted meanwhile.
+ */
+export function recordMail(
+  ctx: Services,
+  tx: Tx,
+  { mailId, result }: EndedMail,
+  steadyNow: number,
+): RecordedMail | undefined {
+  const mail = findMail(tx, { id: mailId });
+  if (!mail) return undefined;
+  const { status, waitMs = 0, address } = consequenceOf(ctx, tx, mail, result);
+  address?.();
+  // A mail that was cancelled or superseded meanwhile stays so, unless the relay has it.
+  const after = mail.status === "pending" || status === "sent" ? status : mail.status;
+  const nextTryAt = after === "pending" ? Math.min(steadyNow + waitMs, mail.expiresAt) : null;
+  const isTried = result.kind === "reply" || result.kind === "unwritable";
+  setMailProgress(tx, {
+    id: mailId,
+    status: after,
+    tries: mail.tries + (isTried ? 1 : 0),
+    nextTryAt,
+    reply: replyText(result) ?? mail.reply,
+    finishedAt: nextTryAt === null ? ctx.clock.now() : null,
+  });
+  if (mail.mailingId !== null && after !== mail.status) {
+    if (mail.status !== "pending") countMail(tx, mail.mailingId, mail.status, -1);
+    if (after !== "pending") countMail(tx, mail.mailingId, after, 1);
+  }
+  return { class: mail.class, status: after, nextTryAt };
+}
+
+function consequenceOf(ctx: Services, tx: Tx, mail: MailRow, result: MailResult): Consequence {
+  if (result.kind === "unwritable") return retried(ctx, mail);
+  if (result.kind !== "reply") return { status: result.kind };
+  const meaning = classifyReply(result.reply);
+  const cause = { mailId: mail.id, note: formatReply(result.reply) };
+  const fail = () => addFailure(ctx, tx, mail, cause);
+  switch (meaning.result) {
+    case "sent":
+      return { status: "sent", address: () => resetFailures(tx, mail) };
+    case "bounced":
+      return {
+        status: "bounced",
+        address: () => addBounce(ctx, tx, mail, meaning.isCertain, cause),
+      };
+    case "failed":
+      return { status: "failed", address: fail };
+    case "retry":
+      return retried(ctx, mail, fail);
+    case "relay_unavailable":
+      throw new Error("a reply that is not about a mail is no result of it");
+  }
+}
+
+/** Returns the wait for the next try. Without one the mail has failed. */
+function retried({ random }: Services, mail: MailRow, fail?: () => void): Consequence {
+  const chance = Buffer.from(random(CHANCE_BYTES)).readUInt32BE() / 2 ** 32;
+  const waitMs = retryWaitMs(mail.tries, chance);
+  if (waitMs !== undefined) return { status: "pending", waitMs };
+  return { status: "failed", ...(fail && { address: fail }) };
+}
+
+function replyText(result: MailResult): string | undefined {
+  if (result.kind === "unwritable") return UNWRITABLE;
+  return result.kind === "reply" ? formatReply(result.reply) : undefined;
+}

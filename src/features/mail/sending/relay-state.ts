@@ -1,0 +1,80 @@
+import type { AppContext } from "../../../context";
+import type { Reply } from "../smtp/reply";
+import { RELAY_WAIT_MS } from "../rules";
+
+/** Availability of the relay, for people. */
+export interface RelayFigures {
+  isAvailable: boolean;
+  /** Time (unix ms) since which it is unavailable. */
+  since: number | null;
+  /** Last reply while it is unavailable. */
+  reply: Reply | null;
+}
+
+/** Failures of the relay since it was last available. */
+interface Failures {
+  since: number;
+  reply: Reply;
+  count: number;
+  /** Times of the last failure and of the next try (monotonic ms). */
+  failedAt: number;
+  retryAt: number;
+}
+
+/** Availability of the relay, and the wait until one mail tries it again. */
+export class RelayState {
+  readonly #ctx: Pick<AppContext, "clock" | "log">;
+  #failures: Failures | undefined;
+
+  constructor(ctx: Pick<AppContext, "clock" | "log">) {
+    this.#ctx = ctx;
+  }
+
+  get figures(): RelayFigures {
+    const { since = null, reply = null } = this.#failures ?? {};
+    return { isAvailable: this.isAvailable, since, reply };
+  }
+
+  get isAvailable(): boolean {
+    return this.#failures === undefined;
+  }
+
+  /** Returns the wait in ms until one mail may try the relay again; 0 if it is available. */
+  waitMs(): number {
+    return this.#failures ? Math.max(0, this.#failures.retryAt - this.#ctx.clock.monotonic()) : 0;
+  }
+
+  /** Records a failure. Mails that began together share one wait; the next one is twice as long. */
+  fail(reply: Reply): void {
+    const { clock, log } = this.#ctx;
+    const now = clock.monotonic();
+    const earlier = this.#failures;
+    if (!earlier) {
+      log.warn({ ...reply, text: withoutAddresses(reply.text) }, "the mail relay is unavailable");
+    }
+    const { since = clock.now(), count = 0, retryAt = now } = earlier ?? {};
+    if (now < retryAt) {
+      this.#failures = { since, count, failedAt: now, retryAt, reply };
+      return;
+    }
+    const waitMs = Math.min(RELAY_WAIT_MS.first * 2 ** count, RELAY_WAIT_MS.longest);
+    this.#failures = { since, count: count + 1, failedAt: now, retryAt: now + waitMs, reply };
+  }
+
+  /** Records an answer to a mail that began at `begunAt` (monotonic ms): after a failure, or it proves nothing. */
+  succeed(begunAt: number): void {
+    if (!this.#failures || begunAt <= this.#failures.failedAt) return;
+    this.#failures = undefined;
+    this.#ctx.log.info({}, "the mail relay is available again");
+  }
+
+  /** Forgets failures, such as after a change of the settings. */
+  reset(): void {
+    this.#failures = undefined;
+  }
+}
+
+/** Removes addresses, which the log must not contain. */
+function withoutAddresses(text: string): string {
+  return text.replaceAll(/[^\s<>]+@[^\s<>]+/g, "…");
+}

@@ -1,0 +1,108 @@
+import { and, eq, isNotNull, sql } from "drizzle-orm";
+import { mutate, selectMany, selectOne } from "../../db";
+import { mailings, mails, subscribers, suppressions } from "../../db/tables/mail";
+
+export type SuppressionRow = typeof suppressions.$inferSelect;
+
+/** Adds a suppression, or renews the time and cause of an existing one. */
+export const putSuppression = mutate((orm, $: SuppressionRow) =>
+  orm
+    .insert(suppressions)
+    .values({
+      addressHmac: $.addressHmac,
+      pageId: $.pageId,
+      reason: $.reason,
+      mailId: $.mailId,
+      note: $.note,
+      at: $.at,
+    })
+    .onConflictDoUpdate({
+      target: [suppressions.addressHmac, suppressions.pageId, suppressions.reason],
+      set: { mailId: sql`excluded.mail_id`, note: sql`excluded.note`, at: sql`excluded.at` },
+    }),
+);
+
+/** Deletes a suppression. Returns 0 if there was none. */
+export const deleteSuppression = mutate(
+  (orm, $: Pick<SuppressionRow, "addressHmac" | "pageId" | "reason">) =>
+    orm
+      .delete(suppressions)
+      .where(
+        and(
+          eq(suppressions.addressHmac, $.addressHmac),
+          eq(suppressions.pageId, $.pageId),
+          eq(suppressions.reason, $.reason),
+        ),
+      ),
+);
+
+/** Lists the suppressions of an address for the installation and for one page; null for no page. */
+export const listSuppressionsOf = selectMany(
+  (orm, $: { addressHmac: string; pageId: string | null }) =>
+    orm
+      .select()
+      .from(suppressions)
+      .where(
+        sql`${suppressions.addressHmac} = ${$.addressHmac} AND ${suppressions.pageId} IN ('', ${$.pageId})`,
+      ),
+);
+
+/** Lists suppressions that mails caused since `since` (unix ms), newest first. */
+export const listSuppressionsByMails = selectMany((orm, $: { since: number; limit: number }) =>
+  orm
+    .select()
+    .from(suppressions)
+    .where(and(sql`${suppressions.at} >= ${$.since}`, isNotNull(suppressions.mailId)))
+    .orderBy(sql`${suppressions.at} DESC`)
+    .limit($.limit),
+);
+
+export const countSuppressions = selectMany((orm, _$: Record<string, never>) =>
+  orm
+    .select({ reason: suppressions.reason, count: sql<number>`COUNT(*)` })
+    .from(suppressions)
+    .groupBy(suppressions.reason),
+);
+
+/** Finds the mark of a subscriber's address and the failures of its mails. */
+export const findFailuresOf = selectOne((orm, $: { subscriberId: string }) =>
+  orm
+    .select({
+      addressHmac: subscribers.addressHmac,
+      softFailures: subscribers.softFailures,
+      softSince: subscribers.softSince,
+      confirmedAt: subscribers.confirmedAt,
+    })
+    .from(subscribers)
+    .where(eq(subscribers.id, $.subscriberId)),
+);
+
+/** Sets the failures of an address, on all pages. */
+export const setFailures = mutate(
+  (orm, $: { addressHmac: string; softFailures: number; softSince: number | null }) =>
+    orm
+      .update(subscribers)
+      .set({ softFailures: $.softFailures, softSince: $.softSince })
+      .where(eq(subscribers.addressHmac, $.addressHmac)),
+);
+
+/** Finds the time of a subscriber's first bounce since its last success, and since `since` (unix ms). */
+export const findFirstBounce = selectOne((orm, $: { subscriberId: string; since: number }) =>
+  orm
+    .select({ at: sql<number | null>`MIN(${mails.finishedAt})` })
+    .from(mails)
+    .where(
+      sql`${mails.subscriberId} = ${$.subscriberId} AND ${mails.status} = 'bounced'
+        AND ${mails.finishedAt} >= MAX(${$.since}, COALESCE((SELECT MAX(finished_at) FROM mails
+          WHERE subscriber_id = ${$.subscriberId} AND status = 'sent'), 0))`,
+    ),
+);
+
+/** Finds the page of a mailing and the mark of a subscriber's address. */
+export const findAddressee = selectOne((orm, $: { subscriberId: string; mailingId: string }) =>
+  orm
+    .select({ addressHmac: subscribers.addressHmac, pageId: mailings.pageId })
+    .from(subscribers)
+    .innerJoin(mailings, eq(mailings.id, $.mailingId))
+    .where(eq(subscribers.id, $.subscriberId)),
+);

@@ -1,0 +1,156 @@
+import type { AppContext } from "../../context";
+import type { Reader, Tx } from "../../db";
+import type { SuppressionReason } from "../../domain/mail";
+import type { MailRow } from "./queue-store";
+import { isSecondBounce, isSoftBounce, isStoppedBy, type MailKind } from "./rules";
+import {
+  deleteSuppression,
+  findAddressee,
+  findFailuresOf,
+  findFirstBounce,
+  listSuppressionsOf,
+  putSuppression,
+  setFailures,
+  type SuppressionRow,
+} from "./suppression-store";
+import { addressHmac, ensureMailKey, findMailKey } from "./tokens";
+
+/** Page of suppressions that count for the installation. */
+const ALL_PAGES = "";
+
+type Services = Pick<AppContext, "clock" | "random">;
+
+/** Suppression to be made. */
+export interface NewSuppression {
+  addressHmac: string;
+  reason: SuppressionReason;
+  /** Page of the reason `unsubscribed`; the others count for the installation. */
+  pageId?: string;
+  /** Mail that caused it. */
+  mailId?: string;
+  /** Words of the relay, of a report or of the admin who made it. */
+  note?: string;
+}
+
+/** Stops mails of a kind to an address: see `isStoppedBy`. */
+export function suppress(
+  { clock }: Pick<AppContext, "clock">,
+  tx: Tx,
+  { addressHmac: hmac, reason, pageId = ALL_PAGES, mailId, note }: NewSuppression,
+): void {
+  if ((reason === "unsubscribed") !== (pageId !== ALL_PAGES)) {
+    throw new Error("suppressions by unsubscribing, and no others, count for one page");
+  }
+  const cause = { mailId: mailId ?? null, note: note ?? null, at: clock.now() };
+  putSuppression(tx, { addressHmac: hmac, pageId, reason, ...cause });
+}
+
+/** Ends suppressions of an address by their reasons; `unsubscribed` only for that page. Returns their number. */
+export function endSuppressions(
+  tx: Tx,
+  hmac: string,
+  reasons: readonly SuppressionReason[],
+  page?: string,
+): number {
+  let ended = 0;
+  for (const reason of reasons) {
+    const pageId = reason === "unsubscribed" ? page : ALL_PAGES;
+    if (pageId !== undefined) ended += deleteSuppression(tx, { addressHmac: hmac, pageId, reason });
+  }
+  if (reasons.includes("soft")) setFailures(tx, { ...NO_FAILURES, addressHmac: hmac });
+  return ended;
+}
+
+/** Finds a suppression that stops a kind of mail to an address, for a page or for no page. */
+export function findSuppression(
+  reader: Reader,
+  {
+    addressHmac: hmac,
+    pageId,
+    kind,
+  }: { addressHmac: string; pageId: string | null; kind: MailKind },
+): SuppressionRow | undefined {
+  return listSuppressionsOf(reader, { addressHmac: hmac, pageId }).find(({ reason }) =>
+    isStoppedBy(reason, kind),
+  );
+}
+
+type Addressed = Pick<MailRow, "class" | "mailingId" | "recipient" | "subscriberId">;
+
+/** True if an alert or a mail of a mailing must not be sent to its recipient. Other mails are checked when queued. */
+export function isSuppressed(reader: Reader, mail: Addressed): boolean {
+  if (mail.class === 1) return false;
+  const { subscriberId, mailingId } = mail;
+  const addressee =
+    subscriberId !== null && mailingId !== null
+      ? findAddressee(reader, { subscriberId, mailingId })
+      : undefined;
+  const hmac = addressee?.addressHmac ?? hmacOf(reader, mail.recipient);
+  if (hmac === undefined) return false;
+  const kind = mail.class === 3 ? "mailing" : "alert";
+  const pageId = addressee?.pageId ?? null;
+  return findSuppression(reader, { addressHmac: hmac, pageId, kind }) !== undefined;
+}
+
+const NO_FAILURES = { softFailures: 0, softSince: null };
+
+/** Resets the failures of an address after a success. */
+export function resetFailures(tx: Tx, { subscriberId, recipient }: Addressed): void {
+  if (subscriberId === null) {
+    const hmac = hmacOf(tx, recipient);
+    if (hmac !== undefined) endSuppressions(tx, hmac, ["soft"]);
+    return;
+  }
+  const failures = findFailuresOf(tx, { subscriberId });
+  if (failures && failures.softFailures > 0) endSuppressions(tx, failures.addressHmac, ["soft"]);
+}
+
+/** Counts a final failure that is not about the address. The third one suppresses it, if a week lies between. */
+export function addFailure(
+  ctx: Pick<AppContext, "clock">,
+  tx: Tx,
+  { subscriberId }: Addressed,
+  cause: { mailId: string; note: string },
+): void {
+  const failures = subscriberId === null ? undefined : findFailuresOf(tx, { subscriberId });
+  if (!failures) return;
+  const now = ctx.clock.now();
+  const softFailures = failures.softFailures + 1;
+  const softSince = failures.softSince ?? now;
+  setFailures(tx, { addressHmac: failures.addressHmac, softFailures, softSince });
+  if (!isSoftBounce(softFailures, softSince, now)) return;
+  suppress(ctx, tx, { addressHmac: failures.addressHmac, reason: "soft", ...cause });
+}
+
+/**
+ * Suppresses an address to which a mail bounced: at once, or without certainty if an earlier mail to the
+ * subscriber bounced at least a day ago.
+ */
+export function addBounce(
+  ctx: Services,
+  tx: Tx,
+  { subscriberId, recipient }: Addressed,
+  isCertain: boolean,
+  cause: { mailId: string; note: string },
+): void {
+  const subscriber = subscriberId === null ? undefined : findFailuresOf(tx, { subscriberId });
+  if (!isCertain) {
+    if (subscriberId === null || !subscriber) return;
+    const since = subscriber.confirmedAt;
+    const first = findFirstBounce(tx, { subscriberId, since })?.at ?? null;
+    if (!isSecondBounce(first, ctx.clock.now())) return;
+  }
+  const hmac = subscriber?.addressHmac ?? addressHmac(ensureMailKey(ctx, tx), keyOf(recipient));
+  suppress(ctx, tx, { addressHmac: hmac, reason: "bounced", ...cause });
+}
+
+/** Returns the mark of an address; undefined if no address was ever marked. */
+function hmacOf(reader: Reader, recipient: string): string | undefined {
+  const key = findMailKey(reader);
+  return key && addressHmac(key, keyOf(recipient));
+}
+
+/** Returns the address in lower case, which is the same for all spellings. */
+function keyOf(recipient: string): string {
+  return recipient.toLowerCase();
+}

@@ -1,0 +1,261 @@
+import { asc } from "drizzle-orm";
+import { insertInto, selectMany, selectOne } from "../../src/db";
+import { mailings, mails, subscribers, suppressions } from "../../src/db/tables/mail";
+import type { MailingState } from "../../src/domain/mail";
+import { parseMailAddress } from "../../src/domain/mail-address";
+import {
+  addressHmac,
+  ensureMailKey,
+  enqueueMails,
+  type MailSender,
+  type NewMail,
+  startSending,
+  type Templates,
+} from "../../src/features/mail";
+import { DAY_MS } from "../../src/kernel/time";
+import { createTestApp, type TestApp } from "./app";
+import { createTestClock } from "./clock";
+import { createTestEgress } from "./egress";
+
+export type MailRow = typeof mails.$inferSelect;
+export type SuppressionRow = typeof suppressions.$inferSelect;
+export type SubscriberRow = typeof subscribers.$inferSelect;
+export type MailingRow = typeof mailings.$inferSelect;
+
+const listMails = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(mails).orderBy(asc(mails.id)),
+);
+const listSuppressions = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(suppressions).orderBy(asc(suppressions.at)),
+);
+const listSubscribers = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(subscribers).orderBy(asc(subscribers.seq)),
+);
+const listMailings = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(mailings).orderBy(asc(mailings.id)),
+);
+const findLastSeq = selectOne((orm, _$: Record<string, never>) =>
+  orm.select({ seq: mailings.maxSeq }).from(mailings).limit(1),
+);
+const insertSubscriber = insertInto(subscribers);
+const insertMailing = insertInto(mailings);
+
+/** Mail of a test. Without a class it is one of an account. */
+export type TestMail = Omit<Partial<NewMail>, "recipient"> & { to: string };
+
+/** An application that sends mail to a relay of the test, on the test's clock. */
+export interface MailSite extends AsyncDisposable {
+  app: TestApp;
+  readonly sender: MailSender;
+  /** Queues mails in one transaction and returns their ids. */
+  queue(...mails: TestMail[]): Promise<string[]>;
+  /** Creates a mailing of a new subject with one mail to each address, and their subscribers. */
+  mailing(addresses: readonly string[], options?: MailingOptions): Promise<string>;
+  /** Resolves when nothing is under way or unrecorded, and nothing can begin now. */
+  idle(): Promise<void>;
+  /** Advances the clock in steps, each followed by `idle`. */
+  pass(ms: number, stepMs?: number): Promise<void>;
+  mails(): MailRow[];
+  /** Status of each mail by its recipient. */
+  statuses(): Record<string, string>;
+  suppressions(): SuppressionRow[];
+  subscribers(): SubscriberRow[];
+  mailings(): MailingRow[];
+  /** Restarts the sender on the same database. */
+  restart(): Promise<void>;
+}
+
+export interface MailingOptions {
+  subjectId?: string;
+  state?: MailingState;
+  expiresAt?: number;
+}
+
+const TEMPLATES: Templates = {
+  test: (mail, { settings }) =>
+    mail.params["unwanted"] === true
+      ? "unwanted"
+      : {
+          from: settings.from,
+          replyTo: null,
+          to: mail.recipient,
+          subject: String(mail.params["subject"] ?? "Test"),
+          text: "Text",
+          html: "<p>Text</p>",
+          headers: {},
+          messageId: `<${mail.id}@example.com>`,
+          date: mail.createdAt,
+        },
+  broken: () => {
+    throw new Error("the template is broken");
+  },
+};
+
+/** Creates a site whose relay listens on `port` of loopback. `env` holds further settings. */
+export async function createMailSite(
+  { port }: { port: number },
+  env: Record<string, string> = {},
+  options: { databasePath?: string } = {},
+): Promise<MailSite> {
+  const clock = createTestClock();
+  const settings = {
+    ALLCLEAR_BASE_URL: "https://status.example.com",
+    ALLCLEAR_SMTP_HOST: "relay.test",
+    ALLCLEAR_SMTP_PORT: String(port),
+    ALLCLEAR_SMTP_TLS: "none",
+    ALLCLEAR_SMTP_RATE: "0",
+    ALLCLEAR_MAIL_FROM: "Northwind <status@example.com>",
+    ...env,
+  };
+  const app = await createTestApp({ clock, env: settings, ...options });
+  const { ctx } = app;
+  const { egress } = await createTestEgress(
+    { "relay.test": [["127.0.0.1"]] },
+    { clock, env: settings },
+  );
+  // Tests need no throttle.
+  const throttle = { take: () => true, waitMs: () => 0 };
+  const start = () => startSending(ctx, egress, { templates: TEMPLATES, throttle });
+  let sender = start();
+  let seq = findLastSeq(ctx.db, {})?.seq ?? 0;
+  let pageId: string | undefined;
+
+  const idle = async () => {
+    // A write of the test that has just ended wakes the sender in the next turn.
+    await clock.advance(0);
+    await sender.whenIdle();
+  };
+
+  return {
+    app,
+    get sender() {
+      return sender;
+    },
+    queue: (...given) =>
+      ctx.db.write((tx) =>
+        enqueueMails(
+          ctx,
+          tx,
+          given.map(({ to, ...mail }) => ({
+            class: 1,
+            recipient: addressOf(to),
+            subjectId: `usr_${to}`,
+            template: "test",
+            params: {},
+            expiresAt: clock.now() + DAY_MS,
+            ...mail,
+          })),
+        ),
+      ),
+    async mailing(addresses, { subjectId, state = "sending", expiresAt } = {}) {
+      pageId ??= (await app.page()).page.id;
+      const page = pageId;
+      return ctx.db.write((tx) => {
+        const now = clock.now();
+        const id = ctx.newId("mlg");
+        insertMailing(tx, {
+          id,
+          eventId: ctx.newId("evt"),
+          pageId: page,
+          subjectId: subjectId ?? id,
+          kind: "incident.created",
+          state,
+          cursor: 0,
+          maxSeq: seq + addresses.length,
+          beginAt: now,
+          deadlineAt: now + DAY_MS,
+          written: 0,
+          sent: 0,
+          bounced: 0,
+          failed: 0,
+          superseded: 0,
+          cancelled: 0,
+          expired: 0,
+          createdAt: now,
+        });
+        const key = ensureMailKey(ctx, tx);
+        const known = new Map(
+          listSubscribers(tx, {}).map((row) => [row.addressKey, row.id] as const),
+        );
+        const rows = addresses.map((address) => {
+          const parsed = addressOf(address);
+          const existing = known.get(parsed.key);
+          if (existing !== undefined) return { parsed, subscriberId: existing };
+          const subscriberId = ctx.newId("sub");
+          seq += 1;
+          insertSubscriber(tx, {
+            id: subscriberId,
+            seq,
+            pageId: page,
+            address: parsed.address,
+            addressKey: parsed.key,
+            addressHmac: addressHmac(key, parsed.key),
+            domain: parsed.domain,
+            scope: "page",
+            events: ["incidents"],
+            status: "active",
+            tokenVersion: 1,
+            confirmedAt: now,
+            unsubscribedAt: null,
+            consentSource: "form",
+            consentText: null,
+            consentIp: null,
+            softFailures: 0,
+            softSince: null,
+            version: 1,
+            createdAt: now,
+            updatedAt: now,
+          });
+          return { parsed, subscriberId };
+        });
+        enqueueMails(
+          ctx,
+          tx,
+          rows.map(({ parsed, subscriberId }) => ({
+            class: 3,
+            mailingId: id,
+            subscriberId,
+            recipient: parsed,
+            subjectId: subjectId ?? id,
+            template: "test",
+            params: {},
+            expiresAt: expiresAt ?? now + DAY_MS,
+          })),
+        );
+        return id;
+      });
+    },
+    idle,
+    async pass(ms, stepMs = ms) {
+      const until = clock.now() + ms;
+      await idle();
+      while (clock.now() < until) {
+        await clock.advance(Math.min(stepMs, until - clock.now()));
+        await sender.whenIdle();
+      }
+    },
+    mails: () => listMails(ctx.db, {}),
+    statuses: () =>
+      Object.fromEntries(listMails(ctx.db, {}).map((row) => [row.recipient, row.status])),
+    suppressions: () => listSuppressions(ctx.db, {}),
+    subscribers: () => listSubscribers(ctx.db, {}),
+    mailings: () => listMailings(ctx.db, {}),
+    async restart() {
+      await sender.stop(0);
+      sender = start();
+    },
+    async [Symbol.asyncDispose]() {
+      const stopped = sender.stop(0);
+      // Breaks off mails that a test left under way.
+      await clock.advance(0);
+      await stopped;
+      await app[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function addressOf(text: string) {
+  const parsed = parseMailAddress(text);
+  if ("error" in parsed) throw new Error(`${text} ${parsed.error}`);
+  return parsed;
+}

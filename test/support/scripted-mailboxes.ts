@@ -1,0 +1,44 @@
+import { politeRelay, startScriptedRelay } from "./relay";
+
+/** A relay whose answers a test decides for each command. It takes everything else. */
+export interface Mailboxes extends AsyncDisposable {
+  port: number;
+  connections(): number;
+  /** Recipients of accepted mails, in order. Exact if the relay has one connection at a time. */
+  accepted: string[];
+  /** Commands of all connections, in order. */
+  commands: string[];
+  /** Replies by command (`MAIL`, `RCPT`, `DATA`, `.`; "" for the greeting), or by recipient; null closes the connection. */
+  answers: Record<string, string | null>;
+}
+
+export async function startMailboxes(
+  answers: Record<string, string | null> = {},
+  extensions: readonly string[] = [],
+): Promise<Mailboxes> {
+  const polite = politeRelay({}, extensions);
+  const accepted: string[] = [];
+  const commands: string[] = [];
+  let recipient = "";
+  const replyTo = (line: string): string | null | undefined => {
+    const to = /^RCPT TO:<(.*?)>/.exec(line)?.[1];
+    recipient = to ?? recipient;
+    if (to !== undefined && Object.hasOwn(answers, to)) return answers[to];
+    const key = line === "" || line === "." ? line : (/^[A-Z]+/.exec(line)?.[0] ?? line);
+    return Object.hasOwn(answers, key) ? answers[key] : polite(line);
+  };
+  const relay = await startScriptedRelay((line) => {
+    const reply = replyTo(line);
+    if (line !== "") commands.push(line);
+    if (line === "." && reply?.startsWith("2")) accepted.push(recipient);
+    return reply;
+  });
+  return {
+    port: relay.port,
+    connections: () => relay.connections(),
+    accepted,
+    commands,
+    answers,
+    [Symbol.asyncDispose]: () => relay[Symbol.asyncDispose](),
+  };
+}
