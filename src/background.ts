@@ -2,7 +2,13 @@ import type { AppContext } from "./context";
 import { createEgress, type Egress } from "./egress";
 import { type Backups, createBackups } from "./features/backups";
 import { startMaintenanceClock } from "./features/maintenance";
-import { checkFamilies, deliveryFamilies, type MetricFamily } from "./features/metrics";
+import { startSending, type Templates } from "./features/mail";
+import {
+  checkFamilies,
+  deliveryFamilies,
+  mailFamilies,
+  type MetricFamily,
+} from "./features/metrics";
 import {
   createIdleMonitoring,
   createMonitoring,
@@ -26,11 +32,14 @@ export interface Background {
 interface RunningBackground extends Background {
   metrics: readonly MetricFamily[];
   /**
-   * Starts nothing new, gives deliveries in progress `DRAIN_MS`, and stores the results of checks once
+   * Starts nothing new, gives deliveries and mails in progress `DRAIN_MS`, and stores the results of checks once
    * `answered` resolves: until then requests may ask for checks.
    */
   stop(answered: Promise<void>): Promise<void>;
 }
+
+/** Templates of all mails. */
+const TEMPLATES: Templates = {};
 
 /** Creates monitoring that runs no checks, for processes other than servers. */
 export function createIdleBackground(ctx: AppContext): Background {
@@ -38,7 +47,7 @@ export function createIdleBackground(ctx: AppContext): Background {
   return { monitoring: createIdleMonitoring(), backups: createBackups(ctx), egress };
 }
 
-/** Starts checks, deliveries, planned changes and the deletion of obsolete data. */
+/** Starts checks, deliveries, mails, planned changes and the deletion of obsolete data. */
 export function startBackground(
   ctx: AppContext,
   listener: Pick<Listener, "holdOpen">,
@@ -54,12 +63,10 @@ export function startBackground(
   const monitoring = createMonitoring(ctx, egress, observed);
   const backups = createBackups(ctx, { holdOpen: listener.holdOpen });
   void backups.sweep();
-  const deliverer = startDelivering(
-    ctx,
-    egress,
-    readHeadline,
-    createLoadThrottle(ctx.clock, observed),
-  );
+  // Shared, so that both together leave the processor to requests.
+  const throttle = createLoadThrottle(ctx.clock, observed);
+  const deliverer = startDelivering(ctx, egress, readHeadline, throttle);
+  const sender = startSending(ctx, egress, { templates: TEMPLATES, throttle });
   monitoring.start();
   const timers = [
     startHousekeeping(ctx),
@@ -73,11 +80,12 @@ export function startBackground(
     metrics: [
       ...checkFamilies(() => monitoring.figures()),
       ...deliveryFamilies(ctx.db, () => deliverer.stats()),
+      ...mailFamilies(ctx.db, ctx.clock, () => sender.stats()),
     ],
     async stop(answered) {
       backups.stop();
       for (const timer of timers) timer.cancel();
-      await Promise.all([answered, deliverer.stop(DRAIN_MS)]);
+      await Promise.all([answered, deliverer.stop(DRAIN_MS), sender.stop(DRAIN_MS)]);
       await monitoring.stop();
     },
   };

@@ -22,9 +22,17 @@ export type MailStatus =
 
 export type MailingState = "expanding" | "sending" | "held" | "done" | "stopped";
 
-/** Reason for which an address gets no mail of a kind. `erased` stops nothing. */
-export type SuppressionReason =
-  "bounced" | "soft" | "complained" | "unsubscribed" | "declined" | "blocked" | "erased";
+/** Reasons for which an address gets no mail of a kind. `erased` stops nothing. */
+export const SUPPRESSION_REASONS = [
+  "bounced",
+  "soft",
+  "complained",
+  "unsubscribed",
+  "declined",
+  "blocked",
+  "erased",
+] as const;
+export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number];
 
 /** Settings of a page about e-mail. Names as in the API. */
 export interface PageMailSettings {

@@ -18,7 +18,8 @@ export interface MailHold {
 
 /** Returns the stop of all mailings; undefined if they are sent. */
 export function findMailHold(reader: Reader): MailHold | undefined {
-  return (findSetting(reader, { name: MAIL_HOLD })?.value as MailHold | null) ?? undefined;
+  const value = findSetting(reader, { name: MAIL_HOLD })?.value as MailHold | false | undefined;
+  return value === false ? undefined : value;
 }
 
 /** Stops all mailings until an admin goes on. Returns false if they are stopped already. */
@@ -41,7 +42,7 @@ export function releaseAllMailings(
   actor: Actor,
 ): boolean {
   if (!findMailHold(tx)) return false;
-  putSetting(tx, { name: MAIL_HOLD, value: null, now: ctx.clock.now() });
+  putSetting(tx, { name: MAIL_HOLD, value: false, now: ctx.clock.now() });
   audit(ctx, tx, actor, "mailing.release", MAIL_HOLD, "Released all mailings");
   wakeSender(ctx, tx);
   return true;

@@ -19,11 +19,12 @@ export {
   enqueueMails,
   type NewMail,
   supersedeMails,
+  waitingMails,
   wakeSender,
 } from "./queue";
 export type { MailRow } from "./queue-store";
 export { ENDED_BY_CONFIRMING, type MailKind } from "./rules";
-export type { MailSender, SenderFigures } from "./sending/model";
+export { MAIL_RESULTS, type MailSender, type SenderFigures } from "./sending/model";
 export { startSending } from "./sending/sender";
 export {
   type MailReadiness,
@@ -58,7 +59,13 @@ export async function sendTestMail(
 }
 
 export { type ComposedMail, toMessage } from "./compose";
-export { endSuppressions, findSuppression, type NewSuppression, suppress } from "./suppressions";
+export {
+  countSuppressedAddresses,
+  endSuppressions,
+  findSuppression,
+  type NewSuppression,
+  suppress,
+} from "./suppressions";
 export type { SuppressionRow } from "./suppression-store";
 export type { MailTemplate, TemplateEnvironment, Templates } from "./templates";
 export {

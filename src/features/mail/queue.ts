@@ -5,7 +5,9 @@ import type { MailAddress } from "../../domain/mail-address";
 import {
   addToMailing,
   cancelOfMailing,
+  countWaiting,
   endMail,
+  findMail,
   insertMails,
   listExpired,
   listPendingOfSubscriber,
@@ -136,6 +138,16 @@ export function expireMails(
 ): number {
   const now = ctx.clock.now();
   return endMails(ctx, tx, listExpired(tx, { class: mailClass, now, limit }), "expired");
+}
+
+/** Returns the number of pending mails of a class, and the time at which the oldest was queued (unix ms). */
+export function waitingMails(
+  reader: Reader,
+  one: MailClass,
+): { count: number; oldestAt: number | undefined } {
+  const { count = 0, oldestId = null } = countWaiting(reader, { class: one }) ?? {};
+  const oldest = oldestId === null ? undefined : findMail(reader, { id: oldestId });
+  return { count, oldestAt: oldest?.createdAt };
 }
 
 /** Changes the count of one final state of a mailing. */

@@ -1,9 +1,10 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
-import type { SuppressionReason } from "../../domain/mail";
+import { SUPPRESSION_REASONS, type SuppressionReason } from "../../domain/mail";
 import type { MailRow } from "./queue-store";
 import { isSecondBounce, isSoftBounce, isStoppedBy, type MailKind } from "./rules";
 import {
+  countSuppressions,
   deleteSuppression,
   findAddressee,
   findFailuresOf,
@@ -59,6 +60,14 @@ export function endSuppressions(
   }
   if (reasons.includes("soft")) setFailures(tx, { ...NO_FAILURES, addressHmac: hmac });
   return ended;
+}
+
+/** Returns the number of suppressions of each reason. */
+export function countSuppressedAddresses(
+  reader: Reader,
+): { reason: SuppressionReason; count: number }[] {
+  const counts = new Map(countSuppressions(reader, {}).map((row) => [row.reason, row.count]));
+  return SUPPRESSION_REASONS.map((reason) => ({ reason, count: counts.get(reason) ?? 0 }));
 }
 
 /** Finds a suppression that stops a kind of mail to an address, for a page or for no page. */

@@ -3,6 +3,7 @@
  * are requested.
  */
 export { databaseFamilies, limiterFamilies, processFamilies } from "./server";
+export { mailFamilies } from "./mail";
 export { createMetrics, type MetricFamily, type Metrics } from "./metrics";
 export { checkFamilies, monitorFamilies } from "./monitors";
 export { deliveryFamilies, webhookFamilies } from "./webhooks";

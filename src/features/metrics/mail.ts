@@ -1,0 +1,73 @@
+import type { Reader } from "../../db";
+import type { MailClass } from "../../domain/mail";
+import type { Clock } from "../../kernel/clock";
+import { SECOND_MS } from "../../kernel/time";
+import { countSuppressedAddresses, MAIL_RESULTS, type SenderFigures, waitingMails } from "../mail";
+import { type MetricFamily, single } from "./metrics";
+
+const CLASSES: readonly MailClass[] = [1, 2, 3];
+
+/** Metrics of mails: the queue and suppressions, read from the database, and the sender's own counters. */
+export function mailFamilies(
+  reader: Reader,
+  clock: Pick<Clock, "now">,
+  figures: () => SenderFigures,
+): MetricFamily[] {
+  return [
+    {
+      type: "gauge",
+      name: "allclear_mail_waiting",
+      help: "Pending mails, by class: 1 of accounts and sign-ups, 2 to the team, 3 of mailings.",
+      labelNames: ["class"],
+      *read() {
+        for (const one of CLASSES) {
+          yield { labels: { class: String(one) }, value: waitingMails(reader, one).count };
+        }
+      },
+    },
+    {
+      type: "gauge",
+      name: "allclear_mail_oldest_age_seconds",
+      help: "Age of the oldest pending mail, by class; 0 without one.",
+      labelNames: ["class"],
+      *read() {
+        for (const one of CLASSES) {
+          const { oldestAt } = waitingMails(reader, one);
+          const ageMs = oldestAt === undefined ? 0 : Math.max(0, clock.now() - oldestAt);
+          yield { labels: { class: String(one) }, value: ageMs / SECOND_MS };
+        }
+      },
+    },
+    {
+      type: "counter",
+      name: "allclear_mail_results_total",
+      help: "Results of mails, by class. retry: refused for now.",
+      labelNames: ["class", "result"],
+      *read() {
+        const { results } = figures();
+        for (const one of CLASSES) {
+          for (const result of MAIL_RESULTS) {
+            yield { labels: { class: String(one), result }, value: results(one, result) };
+          }
+        }
+      },
+    },
+    single(
+      "gauge",
+      "allclear_mail_relay_available",
+      "0 while the mail relay is unavailable and mails wait for it, otherwise 1.",
+      () => Number(figures().relay.isAvailable),
+    ),
+    {
+      type: "gauge",
+      name: "allclear_mail_suppressions",
+      help: "Addresses that get no mail of a kind, by reason.",
+      labelNames: ["reason"],
+      *read() {
+        for (const { reason, count } of countSuppressedAddresses(reader)) {
+          yield { labels: { reason }, value: count };
+        }
+      },
+    },
+  ];
+}

@@ -1,0 +1,18 @@
+import { eq } from "drizzle-orm";
+import type { AppContext } from "../../src/context";
+import { mutate } from "../../src/db";
+import { mailings } from "../../src/db/tables/mail";
+import type { MailingState } from "../../src/domain/mail";
+import { wakeSender } from "../../src/features/mail";
+
+const setState = mutate((orm, $: { id: string; state: MailingState }) =>
+  orm.update(mailings).set({ state: $.state }).where(eq(mailings.id, $.id)),
+);
+
+/** Sets the state of a mailing and wakes the sender, as holding, stopping and releasing do. */
+export function setMailingState(ctx: AppContext, id: string, state: MailingState): Promise<number> {
+  return ctx.db.write((tx) => {
+    wakeSender(ctx, tx);
+    return setState(tx, { id, state });
+  });
+}
