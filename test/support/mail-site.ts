@@ -71,7 +71,8 @@ export interface MailingOptions {
   expiresAt?: number;
 }
 
-const TEMPLATES: Templates = {
+/** Templates of tests: `test` writes a small mail, `broken` throws. */
+export const TEST_TEMPLATES: Templates = {
   test: (mail, { settings }) =>
     mail.params["unwanted"] === true
       ? "unwanted"
@@ -115,7 +116,7 @@ export async function createMailSite(
   );
   // Tests need no throttle.
   const throttle = { take: () => true, waitMs: () => 0 };
-  const start = () => startSending(ctx, egress, { templates: TEMPLATES, throttle });
+  const start = () => startSending(ctx, egress, { templates: TEST_TEMPLATES, throttle });
   let sender = start();
   let seq = findLastSeq(ctx.db, {})?.seq ?? 0;
   let pageId: string | undefined;

@@ -1,0 +1,76 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { DAY_MS } from "../../../src/kernel/time";
+import { enqueueMails } from "../../../src/features/mail";
+import { openForServer } from "../../../src/installation";
+import { testConfig } from "../../support/app";
+import { PROCESS_TEST_MS } from "../../support/binary";
+import { startChild } from "../../support/child";
+import { startRelay } from "../../support/relay";
+import { temporaryFolder } from "../../support/temporary-folder";
+
+setDefaultTimeout(PROCESS_TEST_MS);
+
+const MAILS = 300;
+const KILLS = 6;
+const CONNECTIONS = 4;
+
+/** Creates a data directory with queued mails. */
+async function queueMails(path: string): Promise<void> {
+  const env = { ALLCLEAR_DATA_DIR: path, ALLCLEAR_LOG_LEVEL: "silent" };
+  const server = openForServer(testConfig(env));
+  const { ctx } = server;
+  await ctx.db.write((tx) =>
+    enqueueMails(
+      ctx,
+      tx,
+      Array.from({ length: MAILS }, (_, index) => ({
+        class: 1 as const,
+        recipient: { address: `user${index}@d${index % 9}.test`, domain: `d${index % 9}.test` },
+        subjectId: `usr_${index}`,
+        template: "test",
+        params: {},
+        expiresAt: ctx.clock.now() + DAY_MS,
+      })),
+    ),
+  );
+  server.close();
+}
+
+test("kill -9 at any moment loses no mail and repeats few, each with its Message-ID", async () => {
+  using folder = temporaryFolder();
+  await queueMails(folder.path);
+  const idsByRecipient = new Map<string, string[]>();
+  let arrived = 0;
+  let next = Promise.withResolvers<void>();
+  let killAt = Number.POSITIVE_INFINITY;
+  await using relay = await startRelay({
+    onData(stream, session, done) {
+      let text = "";
+      stream.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")));
+      stream.on("end", () => {
+        const recipient = session.envelope.rcptTo[0]?.address ?? "";
+        const id = /^Message-ID: (.*)$/im.exec(text)?.[1] ?? "";
+        idsByRecipient.set(recipient, [...(idsByRecipient.get(recipient) ?? []), id]);
+        arrived += 1;
+        if (arrived >= killAt) next.resolve();
+        done(null, "Ok");
+      });
+    },
+  });
+
+  for (let kill = 0; kill < KILLS; kill++) {
+    next = Promise.withResolvers();
+    killAt = arrived + 1 + Math.floor(Math.random() * 40);
+    await using child = startChild("send-mails.ts", folder.path, String(relay.port));
+    expect(await child.line()).toBe("sending");
+    await next.promise;
+  }
+  killAt = Number.POSITIVE_INFINITY;
+  await using last = startChild("send-mails.ts", folder.path, String(relay.port));
+  expect(await last.line()).toBe("sending");
+  expect(await last.line()).toBe("idle");
+
+  expect(idsByRecipient.size).toBe(MAILS);
+  for (const ids of idsByRecipient.values()) expect(new Set(ids).size).toBe(1);
+  expect(arrived - MAILS).toBeLessThanOrEqual(KILLS * (CONNECTIONS + 64));
+});
