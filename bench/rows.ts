@@ -16,6 +16,7 @@ import { measureLimiter } from "./rows/limiter";
 import { measureLogInFlood } from "./rows/log-in-flood";
 import { measureLongHistory } from "./rows/long-history";
 import { measureLongTurns } from "./rows/long-turns";
+import { measureMails } from "./rows/mails";
 import { measureManyResults } from "./rows/many-results";
 import { measureOneByteChunks } from "./rows/one-byte-chunks";
 import { measureOpenTabs } from "./rows/open-tabs";
@@ -59,6 +60,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   "refused-bodies": measureRefusedBodies,
   "long-turns": measureLongTurns,
   webhooks: measureWebhooks,
+  mails: measureMails,
   "check-cost": measureCheckCost,
   assertions: measureAssertions,
   "ten-thousand-monitors": measureTenThousandMonitors,
@@ -76,6 +78,7 @@ export const IN_PROCESS: ReadonlySet<string> = new Set([
   "key-list",
   "fresh-bytes",
   "disk-per-check",
+  "mails",
 ]);
 
 /** Returns the rows with these names in the order of the table, or all of them. Throws for an unknown name. */

@@ -4,6 +4,7 @@ import { deleteAuditAddresses, deleteOldAudits } from "./events";
 import { sweepAuth } from "./features/auth";
 import { sweepAnswers } from "./features/idempotency";
 import { trimKeyUse } from "./features/keys";
+import { trimMails } from "./features/mail";
 import { sweepSubmissions } from "./features/submissions";
 import { trimDeliveries } from "./features/webhooks";
 import type { Timer } from "./kernel/clock";
@@ -30,6 +31,7 @@ async function sweep({ clock, config, db }: AppContext): Promise<void> {
   while (await db.write((tx) => sweepAnswers(tx, now)));
   const eventsUntil = now - config.keepEventsDays * DAY_MS;
   while (await db.write((tx) => trimDeliveries(tx, eventsUntil)));
+  while (await db.write((tx) => trimMails(tx, eventsUntil)));
   while (await db.write((tx) => deleteOldAudits(tx, now - config.keepAuditDays * DAY_MS)));
   const addressesUntil = now - config.keepAddressesDays * DAY_MS;
   while (await db.write((tx) => deleteAuditAddresses(tx, addressesUntil)));

@@ -79,3 +79,5 @@ export {
   subjectOfToken,
   tokenOf,
 } from "./tokens";
+export { trimMails } from "./trim";
+export { bounceMac, envelopeSender } from "./verp";

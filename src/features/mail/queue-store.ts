@@ -168,7 +168,6 @@ export const addToMailing = mutate((orm, $: MailingCounts & { id: string }) => {
     .where(eq(mailings.id, $.id));
 });
 
-/** Selects pending mails to end: those of a mailing, of a subscriber, or of a subscriber about a subject. */
 const ofMailing = (mailingId: unknown, limit: unknown) =>
   sql`${mails.id} IN (SELECT id FROM mails WHERE status = 'pending' AND class = 3 AND mailing_id = ${mailingId} LIMIT ${limit})`;
 

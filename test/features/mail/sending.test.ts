@@ -3,7 +3,9 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time"
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import {
   cancelMailsOfSubscriber,
+  bounceMac,
   findMailHold,
+  findMailKey,
   releaseAllMailings,
   supersedeMails,
   suppress,
@@ -44,15 +46,28 @@ describe("sending mails", () => {
 
   test("the relay is asked for reports about failures if it offers DSN", async () => {
     await using relay = await startMailboxes({}, ["DSN"]);
-    await using site = await createMailSite(relay, {
-      ALLCLEAR_MAIL_BOUNCE_ADDRESS: "bounces@example.com",
-    });
+    await using site = await createMailSite(relay);
     const [id] = await site.queue({ to: "ada@example.com" });
     await site.idle();
     expect(relay.commands.slice(1, 3)).toEqual([
-      `MAIL FROM:<bounces@example.com> RET=HDRS ENVID=${id}`,
+      `MAIL FROM:<status@example.com> RET=HDRS ENVID=${id}`,
       expect.stringMatching(/^RCPT TO:<ada@example\.com> NOTIFY=FAILURE/),
     ]);
+  });
+
+  test("with a bounce address, the envelope sender names the mail", async () => {
+    await using relay = await startMailboxes();
+    await using site = await createMailSite(relay, {
+      ALLCLEAR_MAIL_BOUNCE_ADDRESS: "bounces-of-northwind-abc@example.com",
+    });
+    await site.mailing(["ada@example.com"]);
+    await site.idle();
+    const key = findMailKey(site.app.ctx.db);
+    const [{ id } = { id: "" }] = site.mails();
+    if (!key) throw new Error("there is no key");
+    const local = `bounces-of-northwind-abc+${id}-${bounceMac(key, id)}`;
+    expect(local).toHaveLength(64);
+    expect(relay.commands[1]).toBe(`MAIL FROM:<${local}@example.com>`);
   });
 
   test("a mail that is not wanted any more is cancelled, and one that cannot be written is tried again", async () => {

@@ -1,5 +1,6 @@
 import type { AppContext } from "../../../context";
 import type { MailSettings } from "../settings";
+import type { Reader } from "../../../db";
 import { toMessage } from "../compose";
 import { findMail, findMailing, type MailRow } from "../queue-store";
 import type { Reply } from "../smtp/reply";
@@ -7,6 +8,8 @@ import type { MailEnvelope } from "../smtp/session";
 import { classifyReply } from "../rules";
 import { isSuppressed } from "../suppressions";
 import type { Templates } from "../templates";
+import { findMailKey } from "../tokens";
+import { envelopeSender } from "../verp";
 import type { MailResult } from "./record";
 import type { RelayPool } from "./relay-pool";
 
@@ -79,8 +82,15 @@ function messageOf(
   if (!template) throw new Error(`there is no template ${mail.template}`);
   const composed = template(mail, { ctx, settings });
   if (composed === "unwanted") return undefined;
-  const from = settings.bounceAddress ?? settings.from.address;
+  const from = envelopeFrom(ctx.db, settings, mail.id);
   return { envelope: { from, to: mail.recipient }, message: toMessage(composed) };
+}
+
+function envelopeFrom(reader: Reader, settings: MailSettings, mailId: string): string {
+  const { bounceAddress, from } = settings;
+  if (bounceAddress === null) return from.address;
+  const key = findMailKey(reader);
+  return key ? envelopeSender(key, bounceAddress, mailId) : bounceAddress;
 }
 
 function ended(kind: "expired" | "cancelled" | "unwritable"): Attempted {

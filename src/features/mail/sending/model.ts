@@ -8,7 +8,7 @@ export interface MailSender {
   /** Lets mails under way end for `drainMs`, breaks off the rest, and records results. */
   stop(drainMs: number): Promise<void>;
   stats(): SenderFigures;
-  /** Resolves when nothing is under way or unrecorded, and nothing can begin now. */
+  /** Resolves when nothing is under way or unrecorded, and no mail can begin until one falls due or the relay allows it. */
   whenIdle(): Promise<void>;
 }
 

@@ -149,7 +149,7 @@ class Sending implements MailSender {
     if (this.#underWay.size > 0) return;
     // No other result is worth waiting for.
     void this.#results.flush();
-    const isBusy = this.#cleanup.underWay > 0 || this.#turn.isScheduled;
+    const isBusy = this.#cleanup.underWay > 0 || this.#turn.isScheduled || this.#gate.isThrottled;
     if (isBusy || this.#results.unwritten > 0) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }

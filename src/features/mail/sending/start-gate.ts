@@ -11,11 +11,17 @@ export class StartGate {
   readonly #throttle: LoadThrottle;
   #perMinute = 0;
   #rate: RateState | undefined;
+  #isThrottled = false;
 
   constructor(ctx: Pick<AppContext, "clock" | "log">, throttle: LoadThrottle) {
     this.relay = new RelayState(ctx);
     this.#ctx = ctx;
     this.#throttle = throttle;
+  }
+
+  /** True if only the load of the server delays the next mail. */
+  get isThrottled(): boolean {
+    return this.#isThrottled;
   }
 
   /** Applies new settings. Failures of the old ones are forgotten. */
@@ -30,8 +36,8 @@ export class StartGate {
   /** Returns the wait in ms until one mail may start. */
   waitMs(): number {
     const waitMs = Math.max(this.relay.waitMs(), this.#rateWaitMs());
-    if (waitMs > 0) return waitMs;
-    return this.#throttle.take() ? 0 : this.#throttle.waitMs();
+    this.#isThrottled = waitMs === 0 && !this.#throttle.take();
+    return this.#isThrottled ? this.#throttle.waitMs() : waitMs;
   }
 
   /** Counts a mail that begins. */

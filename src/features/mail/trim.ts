@@ -1,0 +1,16 @@
+import type { Tx } from "../../db";
+import { deleteMailingsBefore, deleteMailsBefore, deleteReportsBefore } from "./trim-store";
+
+/** Limit of rows per transaction, which keeps it short. */
+const ROWS_PER_BATCH = 500;
+
+/** Deletes mails that have ended, mailings and reports from before `before` (unix ms). Returns true if there may be more. */
+export function trimMails(tx: Tx, before: number): boolean {
+  const some = { before, limit: ROWS_PER_BATCH };
+  const deleted = [
+    deleteMailsBefore(tx, some),
+    deleteMailingsBefore(tx, some),
+    deleteReportsBefore(tx, some),
+  ];
+  return deleted.includes(ROWS_PER_BATCH);
+}
