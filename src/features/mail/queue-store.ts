@@ -1,7 +1,7 @@
-import { and, asc, eq, gt, lte, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, lte, sql } from "drizzle-orm";
 import { insertAllInto, mutate, selectMany, selectOne } from "../../db";
-import { mailings, mails } from "../../db/tables/mail";
-import type { MailClass, MailStatus } from "../../domain/mail";
+import { mailings, mails, subscribers } from "../../db/tables/mail";
+import type { MailClass } from "../../domain/mail";
 
 export type MailRow = typeof mails.$inferSelect;
 
@@ -111,6 +111,42 @@ export const findMail = selectOne((orm, $: { id: string }) =>
   orm.select().from(mails).where(eq(mails.id, $.id)),
 );
 
+/** Finds everything that an attempt needs: the mail, with state and page of its mailing, if it belongs to one. */
+export const findForSending = selectOne((orm, $: { id: string }) =>
+  orm
+    .select({
+      ...getTableColumns(mails),
+      mailingState: mailings.state,
+      pageId: mailings.pageId,
+    })
+    .from(mails)
+    .leftJoin(mailings, eq(mailings.id, mails.mailingId))
+    .where(eq(mails.id, $.id)),
+);
+
+/** Finds the properties that decide the consequences of a result. */
+export const findMailProgress = selectOne((orm, $: { id: string }) =>
+  orm
+    .select({
+      id: mails.id,
+      class: mails.class,
+      mailingId: mails.mailingId,
+      subscriberId: mails.subscriberId,
+      recipient: mails.recipient,
+      status: mails.status,
+      tries: mails.tries,
+      reply: mails.reply,
+      expiresAt: mails.expiresAt,
+      softFailures: subscribers.softFailures,
+    })
+    .from(mails)
+    .leftJoin(subscribers, eq(subscribers.id, mails.subscriberId))
+    .where(eq(mails.id, $.id)),
+);
+
+/** A mail with the properties that decide the consequences of its result. */
+export type MailProgress = NonNullable<ReturnType<typeof findMailProgress>>;
+
 export const setMailProgress = mutate(
   (
     orm,
@@ -167,75 +203,6 @@ export const addToMailing = mutate((orm, $: MailingCounts & { id: string }) => {
     })
     .where(eq(mailings.id, $.id));
 });
-
-const ofMailing = (mailingId: unknown, limit: unknown) =>
-  sql`${mails.id} IN (SELECT id FROM mails WHERE status = 'pending' AND class = 3 AND mailing_id = ${mailingId} LIMIT ${limit})`;
-
-/** Ends at most `limit` pending mails of a mailing as cancelled. */
-export const cancelOfMailing = mutate((orm, $: { mailingId: string; now: number; limit: number }) =>
-  orm
-    .update(mails)
-    .set({ status: "cancelled", nextTryAt: null, finishedAt: $.now })
-    .where(ofMailing($.mailingId, $.limit)),
-);
-
-/** Lists the pending mails of a subscriber; of one subject unless that is null. */
-export const listPendingOfSubscriber = selectMany(
-  (orm, $: { subscriberId: string; subjectId: string | null }) =>
-    orm
-      .select({ id: mails.id, mailingId: mails.mailingId })
-      .from(mails)
-      .where(
-        and(
-          eq(mails.subscriberId, $.subscriberId),
-          sql`(${$.subjectId} IS NULL OR ${mails.subjectId} = ${$.subjectId})`,
-          isPending,
-        ),
-      )
-      .orderBy(asc(mails.id)),
-);
-
-/** Ends one pending mail. Returns 0 if it has ended already. */
-export const endMail = mutate(
-  (orm, $: { id: string; status: MailStatus; supersededBy: string | null; now: number }) =>
-    orm
-      .update(mails)
-      .set({
-        status: $.status,
-        supersededBy: $.supersededBy,
-        nextTryAt: null,
-        finishedAt: $.now,
-      })
-      .where(and(eq(mails.id, $.id), isPending)),
-);
-
-/**
- * Lists those among the `limit` longest due mails of a class that must not be sent any more.
- */
-export const listExpired = selectMany((orm, $: { class: MailClass; now: number; limit: number }) =>
-  orm
-    .select({ id: mails.id, mailingId: mails.mailingId })
-    .from(mails)
-    .where(
-      and(
-        sql`${mails.id} IN (SELECT id FROM mails WHERE status = 'pending' AND class = ${$.class}
-            AND next_try_at <= ${$.now} ORDER BY next_try_at, id LIMIT ${$.limit})`,
-        lte(mails.expiresAt, $.now),
-      ),
-    ),
-);
-
-/** Makes mails due at `now` that wait longer than any retry, which happens if the clock was set back. */
-export const capDueTimesAfter = mutate(
-  (orm, $: { class: MailClass; now: number; latest: number; limit: number }) =>
-    orm
-      .update(mails)
-      .set({ nextTryAt: $.now })
-      .where(
-        sql`${mails.id} IN (SELECT id FROM mails WHERE status = 'pending' AND class = ${$.class}
-          AND next_try_at > ${$.now} AND (tries = 0 OR next_try_at > ${$.latest}) LIMIT ${$.limit})`,
-      ),
-);
 
 /** Counts the pending mails of a class, with the id of the oldest. */
 export const countWaiting = selectOne((orm, $: { class: MailClass }) =>

@@ -2,15 +2,12 @@ import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { MailClass } from "../../domain/mail";
 import type { MailAddress } from "../../domain/mail-address";
+import { cancelOfMailing, endMail, listExpired, listPendingOfSubscriber } from "./ending-store";
 import {
   addToMailing,
-  cancelOfMailing,
   countWaiting,
-  endMail,
   findMail,
   insertMails,
-  listExpired,
-  listPendingOfSubscriber,
   type MailingCounts,
 } from "./queue-store";
 import type { FinalStatus } from "./rules";

@@ -1,6 +1,6 @@
 import { and, eq, isNotNull, sql } from "drizzle-orm";
 import { mutate, selectMany, selectOne } from "../../db";
-import { mailings, mails, subscribers, suppressions } from "../../db/tables/mail";
+import { mails, subscribers, suppressions } from "../../db/tables/mail";
 
 export type SuppressionRow = typeof suppressions.$inferSelect;
 
@@ -98,11 +98,14 @@ export const findFirstBounce = selectOne((orm, $: { subscriberId: string; since:
     ),
 );
 
-/** Finds the page of a mailing and the mark of a subscriber's address. */
-export const findAddressee = selectOne((orm, $: { subscriberId: string; mailingId: string }) =>
-  orm
-    .select({ addressHmac: subscribers.addressHmac, pageId: mailings.pageId })
-    .from(subscribers)
-    .innerJoin(mailings, eq(mailings.id, $.mailingId))
-    .where(eq(subscribers.id, $.subscriberId)),
+/** Lists the suppressions of a subscriber's address for the installation and for one page. */
+export const listSuppressionsOfSubscriber = selectMany(
+  (orm, $: { subscriberId: string; pageId: string | null }) =>
+    orm
+      .select({ reason: suppressions.reason })
+      .from(suppressions)
+      .where(
+        sql`${suppressions.addressHmac} = (SELECT address_hmac FROM subscribers WHERE id = ${$.subscriberId})
+          AND ${suppressions.pageId} IN ('', ${$.pageId})`,
+      ),
 );

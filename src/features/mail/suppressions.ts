@@ -6,10 +6,10 @@ import { isSecondBounce, isSoftBounce, isStoppedBy, type MailKind } from "./rule
 import {
   countSuppressions,
   deleteSuppression,
-  findAddressee,
   findFailuresOf,
   findFirstBounce,
   listSuppressionsOf,
+  listSuppressionsOfSubscriber,
   putSuppression,
   setFailures,
   type SuppressionRow,
@@ -84,34 +84,43 @@ export function findSuppression(
   );
 }
 
-type Addressed = Pick<MailRow, "class" | "mailingId" | "recipient" | "subscriberId">;
+type Addressed = Pick<MailRow, "recipient" | "subscriberId">;
 
 /** True if an alert or a mail of a mailing must not be sent to its recipient. Other mails are checked when queued. */
-export function isSuppressed(reader: Reader, mail: Addressed): boolean {
+export function isSuppressed(
+  reader: Reader,
+  mail: Addressed & Pick<MailRow, "class"> & { pageId: string | null },
+): boolean {
+  const { subscriberId, pageId } = mail;
   if (mail.class === 1) return false;
-  const { subscriberId, mailingId } = mail;
-  const addressee =
-    subscriberId !== null && mailingId !== null
-      ? findAddressee(reader, { subscriberId, mailingId })
-      : undefined;
-  const hmac = addressee?.addressHmac ?? hmacOf(reader, mail.recipient);
-  if (hmac === undefined) return false;
   const kind = mail.class === 3 ? "mailing" : "alert";
-  const pageId = addressee?.pageId ?? null;
-  return findSuppression(reader, { addressHmac: hmac, pageId, kind }) !== undefined;
+  const found =
+    subscriberId === null
+      ? suppressionsOf(reader, mail.recipient)
+      : listSuppressionsOfSubscriber(reader, { subscriberId, pageId });
+  return found.some(({ reason }) => isStoppedBy(reason, kind));
+}
+
+function suppressionsOf(reader: Reader, recipient: string): Pick<SuppressionRow, "reason">[] {
+  const hmac = hmacOf(reader, recipient);
+  return hmac === undefined ? [] : listSuppressionsOf(reader, { addressHmac: hmac, pageId: null });
 }
 
 const NO_FAILURES = { softFailures: 0, softSince: null };
 
-/** Resets the failures of an address after a success. */
-export function resetFailures(tx: Tx, { subscriberId, recipient }: Addressed): void {
+/** Resets the failures of an address after a success. `softFailures` are those of the subscriber, if there is one. */
+export function resetFailures(
+  tx: Tx,
+  { subscriberId, recipient, softFailures }: Addressed & { softFailures: number | null },
+): void {
   if (subscriberId === null) {
     const hmac = hmacOf(tx, recipient);
     if (hmac !== undefined) endSuppressions(tx, hmac, ["soft"]);
     return;
   }
+  if (softFailures === 0) return;
   const failures = findFailuresOf(tx, { subscriberId });
-  if (failures && failures.softFailures > 0) endSuppressions(tx, failures.addressHmac, ["soft"]);
+  if (failures) endSuppressions(tx, failures.addressHmac, ["soft"]);
 }
 
 /** Counts a final failure that is not about the address. The third one suppresses it, if a week lies between. */

@@ -2,7 +2,7 @@ import type { AppContext } from "../../../context";
 import type { MailSettings } from "../settings";
 import type { Reader } from "../../../db";
 import { toMessage } from "../compose";
-import { findMail, findMailing, type MailRow } from "../queue-store";
+import { findForSending, type MailRow } from "../queue-store";
 import type { Reply } from "../smtp/reply";
 import type { MailEnvelope } from "../smtp/session";
 import { classifyReply } from "../rules";
@@ -56,12 +56,9 @@ function writeMail(
   { templates, settings }: { templates: Templates; settings: MailSettings },
   mailId: string,
 ): Written | Attempted {
-  const mail = findMail(ctx.db, { id: mailId });
+  const mail = findForSending(ctx.db, { id: mailId });
   if (mail?.status !== "pending") return { outcome: "gone" };
-  if (mail.mailingId !== null) {
-    const state = findMailing(ctx.db, { id: mail.mailingId })?.state;
-    if (state === undefined || state === "held" || state === "stopped") return { outcome: "gone" };
-  }
+  if (mail.mailingState === "held" || mail.mailingState === "stopped") return { outcome: "gone" };
   if (mail.expiresAt <= ctx.clock.now()) return ended("expired");
   if (isSuppressed(ctx.db, mail)) return ended("cancelled");
   try {

@@ -4,7 +4,7 @@ import type { MailClass } from "../../../domain/mail";
 import { QueueChanges } from "../../outgoing";
 import { holdAllMailings } from "../hold";
 import { cancelMailsOfMailing, expireMails, hasExpired } from "../queue";
-import { capDueTimesAfter } from "../queue-store";
+import { capDueTimesAfter } from "../ending-store";
 import { LONGEST_WAIT_MS } from "../rules";
 
 /** Limit of rows per transaction, which keeps it short. */

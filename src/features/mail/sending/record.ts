@@ -2,7 +2,7 @@ import type { AppContext } from "../../../context";
 import type { Tx } from "../../../db";
 import type { MailClass, MailStatus } from "../../../domain/mail";
 import { countMail } from "../queue";
-import { findMail, type MailRow, setMailProgress } from "../queue-store";
+import { findMailProgress, type MailProgress, setMailProgress } from "../queue-store";
 import { formatReply, type Reply } from "../smtp/reply";
 import { classifyReply, retryWaitMs } from "../rules";
 import { addBounce, addFailure, resetFailures } from "../suppressions";
@@ -51,7 +51,7 @@ export function recordMail(
   { mailId, result }: EndedMail,
   steadyNow: number,
 ): RecordedMail | undefined {
-  const mail = findMail(tx, { id: mailId });
+  const mail = findMailProgress(tx, { id: mailId });
   if (!mail) return undefined;
   const { status, waitMs = 0, address } = consequenceOf(ctx, tx, mail, result);
   address?.();
@@ -74,7 +74,7 @@ export function recordMail(
   return { class: mail.class, status: after, nextTryAt };
 }
 
-function consequenceOf(ctx: Services, tx: Tx, mail: MailRow, result: MailResult): Consequence {
+function consequenceOf(ctx: Services, tx: Tx, mail: MailProgress, result: MailResult): Consequence {
   if (result.kind === "unwritable") return retried(ctx, mail);
   if (result.kind !== "reply") return { status: result.kind };
   const meaning = classifyReply(result.reply);
@@ -98,7 +98,7 @@ function consequenceOf(ctx: Services, tx: Tx, mail: MailRow, result: MailResult)
 }
 
 /** Returns the wait for the next try. Without one the mail has failed. */
-function retried({ random }: Services, mail: MailRow, fail?: () => void): Consequence {
+function retried({ random }: Services, mail: MailProgress, fail?: () => void): Consequence {
   const chance = Buffer.from(random(CHANCE_BYTES)).readUInt32BE() / 2 ** 32;
   const waitMs = retryWaitMs(mail.tries, chance);
   if (waitMs !== undefined) return { status: "pending", waitMs };

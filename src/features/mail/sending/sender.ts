@@ -157,6 +157,7 @@ class Sending implements MailSender {
   #beginAll(): void {
     const settings = this.#settings;
     if (!settings) return;
+    if (this.#queue.nextDueAt <= this.#steadyNow()) this.#queue.wakeDue();
     let waitMs = this.#queue.nextDueAt - this.#steadyNow();
     for (let begun = 0; this.#hasRoom(settings); begun++) {
       if (!this.#queue.isActive(!this.#isHeld)) break;
@@ -192,10 +193,8 @@ class Sending implements MailSender {
     this.#timer?.cancel();
     if (this.#isStopped || waitMs === Number.POSITIVE_INFINITY) return;
     // A timer of more than 24 days would fire at once.
-    this.#timer = this.#ctx.clock.after(Math.min(DAY_MS, Math.max(1, waitMs)), () => {
-      this.#queue.wakeDue();
-      this.#turn.schedule();
-    });
+    const inTimeMs = Math.min(DAY_MS, Math.max(1, waitMs));
+    this.#timer = this.#ctx.clock.after(inTimeMs, () => this.#turn.schedule());
   }
 
   #start(mail: BegunMail, settings: MailSettings): void {
