@@ -54,16 +54,16 @@ export class MailCleanup {
 
   /**
    * Makes mails due whose due time is later than any wait allows, which happens if the clock was set back.
-   * Returns true if there were any.
+   * Calls `capped` if there were any.
    */
-  async capDueTimes(now: number): Promise<boolean> {
+  async capDueTimes(now: number, capped: () => void): Promise<void> {
     const latest = now + LONGEST_WAIT_MS;
-    let capped = 0;
+    let count = 0;
     for (const one of CLASSES) {
       const limits = { class: one, now, latest, limit: ROWS_PER_BATCH };
-      capped += await this.#changes.runAll(ROWS_PER_BATCH, (tx) => capDueTimesAfter(tx, limits));
+      count += await this.#changes.runAll(ROWS_PER_BATCH, (tx) => capDueTimesAfter(tx, limits));
     }
-    return capped > 0;
+    if (count > 0) capped();
   }
 
   /** Stops all mailings, since too many of their mails failed. */

@@ -46,6 +46,8 @@ class Sending implements MailSender {
   readonly #tick: Timer;
   #settings: MailSettings | undefined;
   #isHeld = false;
+  /** True if settings or queue may have changed since they were read. */
+  #isStale = true;
   /** Wakes when a mail falls due, or when the relay, the rate or the load allows the next one. */
   #timer: Timer | undefined;
   #isStopped = false;
@@ -77,7 +79,7 @@ class Sending implements MailSender {
       void this.#cleanup.expireAll();
     });
     this.#rescan();
-    void this.#capDueTimes();
+    void this.#cleanup.capDueTimes(steadyNow(), () => this.#rescan());
   }
 
   stats(): SenderFigures {
@@ -114,17 +116,19 @@ class Sending implements MailSender {
     this.#results.stop();
   }
 
+  /** Reads settings and queue again before the next mail begins, once for many changes. */
   #rescan(): void {
-    try {
-      this.#readSettings();
-      const wasHeld = this.#isHeld;
-      this.#isHeld = findMailHold(this.#ctx.db) !== undefined;
-      if (wasHeld && !this.#isHeld) this.#results.forgetFailures();
-      this.#queue.rescan();
-    } catch (error) {
-      this.#ctx.log.error({ err: error }, "the queue of mails cannot be read");
-    }
+    this.#isStale = true;
     this.#turn.schedule();
+  }
+
+  #readAll(): void {
+    this.#readSettings();
+    const wasHeld = this.#isHeld;
+    this.#isHeld = findMailHold(this.#ctx.db) !== undefined;
+    if (wasHeld && !this.#isHeld) this.#results.forgetFailures();
+    this.#queue.rescan();
+    this.#isStale = false;
   }
 
   /** Reads the settings. New ones hold from the next connection on. */
@@ -155,6 +159,7 @@ class Sending implements MailSender {
   }
 
   #beginAll(): void {
+    if (this.#isStale) this.#readAll();
     const settings = this.#settings;
     if (!settings) return;
     if (this.#queue.nextDueAt <= this.#steadyNow()) this.#queue.wakeDue();
@@ -240,10 +245,5 @@ class Sending implements MailSender {
     const nextTryAt = await this.#results.add({ mailId: mail.id, result });
     this.#queue.release(mail, nextTryAt);
     this.#turn.schedule();
-  }
-
-  async #capDueTimes(): Promise<void> {
-    const hasCapped = await this.#cleanup.capDueTimes(this.#steadyNow());
-    if (hasCapped && !this.#isStopped) this.#rescan();
   }
 }
