@@ -86,7 +86,7 @@ describe("results of mails that cannot be recorded", () => {
     db.write = (change) => disk.promise.then(() => write(change));
     relay.acceptAll();
     await relay.until(68);
-    await settle();
+    for (let turns = 0; turns < 100; turns++) await settle();
     expect(relay.arrived).toHaveLength(68);
     db.write = write;
     disk.resolve();
