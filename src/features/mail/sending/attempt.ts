@@ -4,7 +4,7 @@ import type { Reader } from "../../../db";
 import { toMessage } from "../compose";
 import { findForSending, type MailRow } from "../queue-store";
 import type { Reply } from "../smtp/reply";
-import type { MailEnvelope } from "../smtp/session";
+import type { MailEnvelope } from "../smtp/session-options";
 import { classifyReply } from "../rules";
 import { isSuppressed } from "../suppressions";
 import type { Templates } from "../templates";
