@@ -63,6 +63,7 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   webhooks: ["pages", "outgoing"],
   mail: ["outgoing", "settings"],
   subscribers: ["pages", "components", "incidents", "mail"],
+  mailings: ["pages", "components", "incidents", "maintenance", "mail"],
 };
 
 /** Files of the dashboard that contain `catch`: one per mechanism that all areas share. */

@@ -45,6 +45,16 @@ export const TONE_COLOURS: Readonly<Record<Tone, string>> = {
   major: "#b8202b",
 };
 
+/** Colours of texts in the dark theme: at least 4.5 : 1 on #121212. */
+export const TONE_COLOURS_IN_DARK: Readonly<Record<Tone, string>> = {
+  none: "#98a69f",
+  ok: "#57cb91",
+  maint: "#86b3ff",
+  degraded: "#e3b64a",
+  partial: "#ff9f66",
+  major: "#ff8585",
+};
+
 /** Colours of shapes in the light theme: at least 3 : 1 on light and on dark tabs of browsers. */
 export const TONE_FILLS: Readonly<Record<Tone, string>> = {
   none: "#76837d",

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { TONE_COLOURS, TONE_FILLS, TONES, worstTone } from "../../src/domain/tone";
+import {
+  TONE_COLOURS,
+  TONE_COLOURS_IN_DARK,
+  TONE_FILLS,
+  TONES,
+  worstTone,
+} from "../../src/domain/tone";
 import { contrast } from "../../src/public/accent";
 import tokens from "../../src/ui/tokens.css" with { type: "text" };
 
@@ -14,6 +20,13 @@ describe("tones", () => {
       expect(TONE_FILLS[tone]).toBe(token(`${tone}-fill`));
     },
   );
+
+  test.each([...TONES])("mails have the dark colours of the style sheet for %s", (tone) => {
+    const dark = tokens.slice(tokens.indexOf("@media"));
+    const value = new RegExp(`--${tone}: (#[0-9a-f]{6});`).exec(dark)?.[1] ?? "";
+    expect(TONE_COLOURS_IN_DARK[tone]).toBe(value);
+    expect(contrast("#121212", TONE_COLOURS_IN_DARK[tone])).toBeGreaterThanOrEqual(4.5);
+  });
 
   test.each([...TONES])("the text of a badge in the colour %s is readable", (tone) => {
     expect(contrast("#ffffff", TONE_COLOURS[tone])).toBeGreaterThanOrEqual(4.5);

@@ -2,10 +2,12 @@
  * E-mail: the queue of mails, sending them through the relay, addresses that get none, the messages, and the
  * key of the installation from which links are derived. Knows neither pages nor subscribers beyond their ids.
  */
-import type { RelayFault } from "./smtp/reply";
 import type { RelayConnection, RelayOptions } from "./smtp/relay";
+import type { RelayFault } from "./smtp/reply";
 import type { TestMailResult } from "./smtp/send-test-mail";
 
+export { type ComposedMail, toMessage } from "./compose";
+export { displayPhrase, headerText } from "./header";
 export {
   findMailHold,
   holdAllMailings,
@@ -13,6 +15,19 @@ export {
   releaseAllMailings,
   suppressionsOfHold,
 } from "./hold";
+export type { Block, ComponentEntry, Inline, Letter } from "./letter/letter";
+export { createMoments, type Moments } from "./letter/moments";
+export { type RenderedLetter, renderLetter, renderPlace } from "./letter/render";
+export {
+  alreadySubscribedLetter,
+  alreadySubscribedSubject,
+  confirmationLetter,
+  confirmationSubject,
+  footerOf,
+  type SignUp,
+  TEST_SUBJECT,
+  testLetter,
+} from "./letter/sign-up";
 export {
   cancelMailsOfMailing,
   cancelMailsOfSubscriber,
@@ -23,15 +38,16 @@ export {
   wakeSender,
 } from "./queue";
 export type { MailRow } from "./queue-store";
+export { type EncodedText, encodeShared, type SharedText } from "./quoted-printable";
 export { ENDED_BY_CONFIRMING, type MailKind } from "./rules";
 export { MAIL_RESULTS, type MailSender, type SenderFigures } from "./sending/model";
 export { startSending } from "./sending/sender";
 export {
   type MailReadiness,
   mailReadiness,
+  mailSetters,
   type MailSettings,
   type MailSettingsInput,
-  mailSetters,
   type MissingForMail,
   readMailSettings,
   readStoredMailSettings,
@@ -39,26 +55,12 @@ export {
   type Sender,
   setMailSettings,
 } from "./settings";
-export type { StoredMailSettings } from "./stored-settings";
 export type { RelayConnection, RelayOptions, RelayStep } from "./smtp/relay";
 export { formatReply, RelayFault, type RelayStage, type Reply, STEP_NAMES } from "./smtp/reply";
 export type { TestMailResult } from "./smtp/send-test-mail";
 export type { MailEnvelope } from "./smtp/session-options";
-export { beginTestMail, type BegunTestMail, describeMissing } from "./test-mail";
-
-/** Connects to a relay and signs in. The SMTP client is loaded with the first call, which shortens the start. */
-export async function openRelay(options: RelayOptions): Promise<RelayConnection | RelayFault> {
-  return (await import("./smtp/relay")).openRelay(options);
-}
-
-/** Sends a test mail over a connection of its own. Never throws for a fault of the relay. */
-export async function sendTestMail(
-  ...args: Parameters<typeof import("./smtp/send-test-mail").sendTestMail>
-): Promise<TestMailResult> {
-  return (await import("./smtp/send-test-mail")).sendTestMail(...args);
-}
-
-export { type ComposedMail, toMessage } from "./compose";
+export type { StoredMailSettings } from "./stored-settings";
+export type { SuppressionRow } from "./suppression-store";
 export {
   countSuppressedAddresses,
   endSuppressions,
@@ -66,8 +68,8 @@ export {
   type NewSuppression,
   suppress,
 } from "./suppressions";
-export type { SuppressionRow } from "./suppression-store";
 export type { MailTemplate, TemplateEnvironment, Templates } from "./templates";
+export { beginTestMail, type BegunTestMail, describeMissing } from "./test-mail";
 export {
   addressHmac,
   ensureMailKey,
@@ -81,3 +83,15 @@ export {
 } from "./tokens";
 export { trimMails } from "./trim";
 export { bounceMac, envelopeSender } from "./verp";
+
+/** Connects to a relay and signs in. The SMTP client is loaded with the first call, which shortens the start. */
+export async function openRelay(options: RelayOptions): Promise<RelayConnection | RelayFault> {
+  return (await import("./smtp/relay")).openRelay(options);
+}
+
+/** Sends a test mail over a connection of its own. Never throws for a fault of the relay. */
+export async function sendTestMail(
+  ...args: Parameters<typeof import("./smtp/send-test-mail").sendTestMail>
+): Promise<TestMailResult> {
+  return (await import("./smtp/send-test-mail")).sendTestMail(...args);
+}
