@@ -73,8 +73,8 @@ CREATE TABLE mail_requests (
 CREATE INDEX mail_requests_waiting ON mail_requests (id) WHERE state = 'waiting';
 CREATE INDEX mail_requests_by_recipient ON mail_requests (throttle_key, requested_at);
 CREATE INDEX mail_requests_by_client ON mail_requests (client_key, requested_at) WHERE client_key IS NOT NULL;
-CREATE INDEX mail_requests_by_page ON mail_requests (page_id, requested_at);
-CREATE INDEX mail_requests_by_time ON mail_requests (requested_at);
+CREATE INDEX mail_requests_by_page ON mail_requests (page_id, requested_at, state);
+CREATE INDEX mail_requests_by_time ON mail_requests (requested_at, state);
 CREATE INDEX mail_requests_by_key ON mail_requests (address_key);
 
 -- An incident, a maintenance or a change of status that was mailed: what all of its mails share.

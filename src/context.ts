@@ -26,6 +26,8 @@ export interface Signals {
   deliveriesBatched: Signal<void>;
   /** Mails were queued, cancelled, held or released. */
   mailsQueued: Signal<void>;
+  /** A visitor signed up for e-mail; the request waits for a decision. */
+  signUpsRequested: Signal<void>;
   /** A monitor was created, changed, paused, resumed or deleted, or its token rotated. */
   monitorsChanged: Signal<void>;
   /** The public address, from which links are built, or the allowed networks changed. */

@@ -135,6 +135,7 @@ export function createContext(parts: {
     mailsQueued: createSignal(),
     deliveryTried: createSignal(),
     deliveriesBatched: createSignal(),
+    signUpsRequested: createSignal(),
     monitorsChanged: createSignal(),
     settingsChanged: createSignal(),
     databaseChangedElsewhere: createSignal(),

@@ -17,6 +17,8 @@ export class Problem extends Error {
   readonly unlisted: number;
   /** Headers of the response, such as `Allow` or `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Link of the page that shows it to a person, such as to the form that makes a new link. */
+  readonly next: { readonly path: string; readonly label: string } | undefined;
 
   constructor(
     code: ErrorCode,
@@ -25,6 +27,7 @@ export class Problem extends Error {
       fields?: readonly FieldError[];
       unlisted?: number;
       headers?: Record<string, string>;
+      next?: { path: string; label: string };
       cause?: unknown;
     } = {},
   ) {
@@ -34,6 +37,7 @@ export class Problem extends Error {
     this.fields = more.fields ?? [];
     this.unlisted = more.unlisted ?? 0;
     this.headers = more.headers ?? {};
+    this.next = more.next;
   }
 
   get status(): number {

@@ -3,7 +3,7 @@ import { Problem } from "../errors";
 import type { Sessions } from "../features/auth";
 import type { HeartbeatDirectory } from "../features/monitors";
 import { type Role, roleAllows } from "../domain/role";
-import { type Credentials, findHeartbeatMonitor, scopeProblem } from "./credentials";
+import { type Credentials, findHeartbeatMonitor, scopeProblem, tokenInPath } from "./credentials";
 import { noRoute } from "./gateway-answers";
 import { toProblem } from "./problems";
 import type { Access } from "./operation";
@@ -36,9 +36,11 @@ export function createAuthorisation(
   ctx: Pick<AppContext, "baseUrl" | "clock">,
   sources: () => CallerSources,
 ): Authorisation {
-  function findCaller(request: Request, route: Route, now: number): Caller | Problem {
+  function findCaller(context: GatewayContext, route: Route, now: number): Caller | Problem {
+    const { request, domain } = context;
     try {
-      switch (route.operation.access.kind) {
+      const { access } = route.operation;
+      switch (access.kind) {
         case "key": {
           const header = request.headers.get("authorization");
           const credential = sources().credentials.authenticate(header, now);
@@ -51,6 +53,10 @@ export function createAuthorisation(
         case "heartbeat": {
           const monitorId = findHeartbeatMonitor(sources().heartbeats, request, route);
           return monitorId instanceof Problem ? monitorId : { kind: "job", monitorId };
+        }
+        case "link": {
+          const bucket = access.find(tokenInPath(request), { domain, now });
+          return bucket instanceof Problem ? bucket : { kind: "link", bucket };
         }
         default:
           return ADDRESS_ONLY;
@@ -67,7 +73,7 @@ export function createAuthorisation(
       const { route } = match;
       if (!route) return noRoute(request.method, match.allowed);
       const { access } = route.operation;
-      const caller = findCaller(request, route, context.now);
+      const caller = findCaller(context, route, context.now);
       const takesForms = access.kind === "session" || access.kind === "public";
       const crossSite = takesForms ? crossSiteProblem(ctx, request) : undefined;
       if (caller instanceof Problem) return crossSite ?? caller;
@@ -75,9 +81,10 @@ export function createAuthorisation(
       return crossSite ?? permissionProblem(access, caller);
     },
 
-    confirm({ request, route }) {
+    confirm(context) {
+      const { route } = context;
       if (!route) return;
-      const caller = findCaller(request, route, ctx.clock.now());
+      const caller = findCaller(context, route, ctx.clock.now());
       const problem =
         caller instanceof Problem ? caller : permissionProblem(route.operation.access, caller);
       if (problem) throw problem;

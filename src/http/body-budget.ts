@@ -3,7 +3,7 @@ import { type ClientAddress, siteOf } from "../kernel/client-address";
 import type { Clock } from "../kernel/clock";
 import { IncomingBody, RUNTIME_BODY_MAX_BYTES, setIncomingBody } from "./body";
 import { BODY_MAX_BYTES, type DeclaredBody, isChunked } from "./declared-body";
-import { tooManyBodies } from "./gateway-answers";
+import { overloaded, tooManyBodies } from "./gateway-answers";
 import type { GatewayContext } from "./request-context";
 
 const MEBIBYTE = 1024 * 1024;
@@ -65,7 +65,8 @@ export function createBodyBudget(clock: Clock): BodyBudget {
       if (bytes === 0) return undefined;
       const isAnonymous = caller.kind === "address";
       const release = reserveRoom(context.address, bytes, isAnonymous);
-      if (!release) return tooManyBodies();
+      // A provider unsubscribes people from few addresses, and repeats a request only after a 503.
+      if (!release) return caller.kind === "link" ? overloaded() : tooManyBodies();
       context.body = new IncomingBody(clock, allowedMs(bytes, body, isAnonymous), release);
       setIncomingBody(request, context.body);
       return undefined;

@@ -106,6 +106,12 @@ function rejectedKey(code: ErrorCode, detail: string): Problem {
   return challenge(code, detail, `, error="invalid_token", error_description="${detail}"`);
 }
 
+/** Returns the token at the end of a request's path. */
+export function tokenInPath(request: Request): string {
+  const { path } = splitUrl(request.url) ?? { path: "" };
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
 const UNKNOWN_TOKEN = "The heartbeat token is unknown: no push monitor of this server has it.";
 
 /**
@@ -118,9 +124,7 @@ export function findHeartbeatMonitor(
   route: Route,
 ): string | Problem {
   if (route.path.endsWith("/:token")) {
-    const { path } = splitUrl(request.url) ?? { path: "" };
-    const token = path.slice(path.lastIndexOf("/") + 1);
-    return heartbeats.find(token) ?? new Problem("not_found", UNKNOWN_TOKEN);
+    return heartbeats.find(tokenInPath(request)) ?? new Problem("not_found", UNKNOWN_TOKEN);
   }
   const header = request.headers.get("authorization");
   const token = header === null ? undefined : readBearerToken(header);

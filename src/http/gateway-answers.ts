@@ -1,4 +1,4 @@
-import { notFound, Problem } from "../errors";
+import { notFound, Problem, unavailable } from "../errors";
 import { type Charge, POLICIES } from "../features/limits";
 import { plural } from "../kernel/text";
 import type { Match } from "./route-table";
@@ -37,6 +37,10 @@ export function tooManyBodies(): Problem {
     "The server is receiving too many request bodies. Try again in 1 second.",
     { headers: { "Retry-After": "1" } },
   );
+}
+
+export function overloaded(): Problem {
+  return unavailable("The server is receiving too many request bodies; try again.", 1);
 }
 
 /** Returns true for OPTIONS on a path that other origins may read. Elsewhere the method is not allowed. */

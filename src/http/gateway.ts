@@ -79,12 +79,12 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   };
 
   function charge(context: GatewayContext): Charge | undefined {
-    if (context.caller.kind === "key") {
-      const { key } = context.caller.credential;
-      return limiter.chargeKey(key.id, key.rateLimit);
-    }
-    if (context.caller.kind === "session") return limiter.chargeSession(context.caller.session.id);
-    if (context.caller.kind === "job") return limiter.chargeHeartbeat(context.caller.monitorId);
+    const { caller } = context;
+    const key = caller.kind === "key" ? caller.credential.key : undefined;
+    if (key) return limiter.chargeKey(key.id, key.rateLimit);
+    if (caller.kind === "session") return limiter.chargeSession(caller.session.id);
+    if (caller.kind === "job") return limiter.chargeHeartbeat(caller.monitorId);
+    if (caller.kind === "link") return limiter.chargeLink(caller.bucket);
     const kind = context.route?.operation.access.kind;
     if (kind === "file") return undefined;
     return kind === "health"
@@ -115,7 +115,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       log.error({ err: failure.cause, request: context.requestId }, "a request failed");
     }
     if (failure || !context.hasRequestHeaders) {
-      setFixedHeaders(response.headers, context.route?.operation.isCrossOrigin ?? false);
+      setFixedHeaders(response.headers, context.route?.operation);
       setRequestHeaders(response.headers, context);
     }
     const isUnfinished = failure instanceof UnfinishedBody;

@@ -1,23 +1,35 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
-import type { ErrorCode } from "../errors";
+import type { ErrorCode, Problem } from "../errors";
 import type { Scope } from "../features/keys";
+import type { DomainPage } from "../features/pages";
 import type { ClientAddress } from "../kernel/client-address";
 import type { Role } from "../domain/role";
 
 /**
  * Callers of a route, who are also charged for it: a live API key with the scopes (an empty list:
  * any live key), a signed-in user with at least the role, anyone, a job with its monitor's token
- * (the `:token` of the path, or a bearer token), or health checkers with their own bucket. A `file`
- * is content that is the same for everyone, which is charged only if there is no such file.
+ * (the `:token` of the path, or a bearer token), people with a link from a mail (the `:token` of the
+ * path; its own bucket, no check of the origin), or health checkers with their own bucket. A `file` is
+ * content that is the same for everyone, which is charged only if there is no such file.
  */
 export type Access =
   | { kind: "key"; scopes: readonly Scope[] }
   | { kind: "session"; role: Role }
   | { kind: "public" }
   | { kind: "heartbeat" }
+  | { kind: "link"; find: FindLink }
   | { kind: "health" }
   | { kind: "file" };
+
+/**
+ * Returns the name of the bucket of a right token; for any other a Problem. `domain` is the page whose custom
+ * domain the request was sent to, `now` unix ms.
+ */
+export type FindLink = (
+  token: string,
+  at: { domain: DomainPage | undefined; now: number },
+) => string | Problem;
 
 /** Requires any live API key. */
 export const ANY_KEY: Access = { kind: "key", scopes: [] };

@@ -122,7 +122,7 @@ function createVariant(
     ...(variesByEncoding ? { Vary: "Accept-Encoding" } : {}),
     ...options.headers,
   });
-  setFixedHeaders(headers, options.isCrossOrigin ?? false);
+  setFixedHeaders(headers, { isCrossOrigin: options.isCrossOrigin ?? false });
   return { body: new Blob([bytes]), etag, headers: new ReusedHeaders(headers) };
 }
 

@@ -1,4 +1,5 @@
 import type { PolicyName } from "../features/limits";
+import type { Operation } from "./operation";
 import type { RequestContext } from "./request-context";
 
 const EXPOSED =
@@ -52,10 +53,17 @@ export function setRequestHeaders(headers: Headers, requestContext: RequestConte
   new ReusedHeaders(headers).for(requestContext);
 }
 
-/** Sets the headers that are the same for all requests. */
-export function setFixedHeaders(headers: Headers, isCrossOrigin: boolean): void {
+/** Declarations of a route on which the fixed headers of its answers depend. */
+type HeaderDeclarations = Partial<Pick<Operation, "access" | "isCrossOrigin">>;
+
+/** Sets the headers that are the same for all requests to a route. The token of a link is sent to no other page. */
+export function setFixedHeaders(
+  headers: Headers,
+  { access, isCrossOrigin = false }: HeaderDeclarations = {},
+): void {
   headers.set("X-Content-Type-Options", "nosniff");
-  headers.set("Referrer-Policy", "same-origin");
+  headers.set("Referrer-Policy", access?.kind === "link" ? "no-referrer" : "same-origin");
+  if (access?.kind === "link") headers.set("X-Robots-Tag", "noindex");
   if (isCrossOrigin) {
     headers.set("Access-Control-Allow-Origin", "*");
     headers.set("Access-Control-Expose-Headers", EXPOSED);

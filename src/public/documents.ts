@@ -11,7 +11,6 @@ import { formatCursor, type Month, parseCursor } from "./month";
 import { OPEN_SHOWN, renderOpenPage } from "./open-page";
 import type { Rendering } from "./page-context";
 import { UPDATES_MAX } from "./permalink-parts";
-import { renderSubscribePage } from "./subscribe-page";
 
 /** Number of entries of one page of a month's history. */
 const ENTRIES_MAX = 100;
@@ -20,11 +19,7 @@ const ENTRIES_MAX = 100;
  * Creates the functions that render the documents below a status page. `renderingOf` returns the rendering
  * of a document that an open tab refreshes.
  */
-export function createDocuments(
-  ctx: AppContext,
-  rendering: Rendering,
-  renderingOf: (snapshot: Snapshot) => Rendering,
-) {
+export function createDocuments(ctx: AppContext, renderingOf: (snapshot: Snapshot) => Rendering) {
   /** Throws `not_found` where the page has no such incident, or only a draft of it. */
   function incidentPage(id: string, before: string | undefined, snapshot: Snapshot) {
     const { document } = snapshot;
@@ -61,17 +56,11 @@ export function createDocuments(
     return renderOpenPage(document, openIncidentCount, part, renderingOf(snapshot));
   }
 
-  /** Throws `not_found` for a private page, which has no feeds. */
-  function subscribePage({ document }: Snapshot) {
-    if (document.page.visibility !== "public") throw notFound("page");
-    return renderSubscribePage(document, rendering);
-  }
-
   /** Throws `not_found` for a private page, which no other site may show. */
   function embedPage(theme: EmbedTheme | undefined, snapshot: Snapshot) {
     if (snapshot.document.page.visibility !== "public") throw notFound("page");
     return renderEmbed(snapshot, theme, renderingOf(snapshot));
   }
 
-  return { incidentPage, maintenancePage, historyPage, openPage, subscribePage, embedPage };
+  return { incidentPage, maintenancePage, historyPage, openPage, embedPage };
 }

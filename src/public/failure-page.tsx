@@ -52,8 +52,9 @@ export function createFailurePage(): (
     return !route || (route.operation.access.kind !== "health" && !answersJson(route));
   }
 
-  function render({ code, message }: Problem, context: GatewayContext, path: string): HtmlDocument {
-    const targets = targetsOf(context, path);
+  function render(failure: Problem, context: GatewayContext, path: string): HtmlDocument {
+    const { code, message, next } = failure;
+    const targets = { ...targetsOf(context, path), next };
     const isCached = code === "rate_limited" || code === "unavailable";
     const isSubmission = !isRead(context.request);
     const { requestId } = context;
@@ -103,6 +104,8 @@ interface LinkTargets {
   isDashboard: boolean;
   /** Path of the status page to link to. */
   statusPage: string;
+  /** Link that the failure has instead. */
+  next?: Problem["next"];
 }
 
 function targetsOf({ domain }: GatewayContext, path: string): LinkTargets {
@@ -158,7 +161,14 @@ function renderFailure(props: FailureProps): HtmlDocument {
   });
 }
 
-function BackLinks({ isDashboard, statusPage }: LinkTargets) {
+function BackLinks({ isDashboard, statusPage, next }: LinkTargets) {
+  if (next) {
+    return (
+      <ButtonLink href={next.path} kind="primary">
+        {next.label}
+      </ButtonLink>
+    );
+  }
   if (!isDashboard) {
     return (
       <ButtonLink href={statusPage} kind="primary">

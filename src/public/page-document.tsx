@@ -1,51 +1,20 @@
 import type { ComponentChildren } from "preact";
-import { renderToString } from "preact-render-to-string";
 import { logoSize, type Page } from "../features/pages";
-import { sha256Base64 } from "../kernel/hash";
-import { lazy } from "../kernel/lazy";
 import {
   assetPath,
   type AssetSource,
   type HtmlDocument,
   Icon,
-  minifyCss,
-  spriteFor,
   StatusRing,
   withoutComments,
 } from "../ui";
-import base from "../ui/base.css" with { type: "text" };
-import charts from "../ui/css/charts.css" with { type: "text" };
 import days from "../ui/days.js" with { type: "text" };
 import morph from "../ui/morph.js" with { type: "text" };
-import tokens from "../ui/tokens.css" with { type: "text" };
-import { accentCss } from "./accent";
 import localTimes from "./client.js" with { type: "text" };
-import banner from "./css/banner.css" with { type: "text" };
-import components from "./css/components.css" with { type: "text" };
-import frame from "./css/page.css" with { type: "text" };
-import preferences from "./css/preferences.css" with { type: "text" };
-import sections from "./css/sections.css" with { type: "text" };
-import text from "./css/text.css" with { type: "text" };
-import updates from "./css/updates.css" with { type: "text" };
+import { renderFramed } from "./document-frame";
 import live from "./live.js" with { type: "text" };
 import type { PageContext } from "./page-context";
 import { PageMeta } from "./page-head";
-
-const PARTS = [
-  tokens,
-  base,
-  charts,
-  frame,
-  sections,
-  banner,
-  updates,
-  text,
-  components,
-  preferences,
-];
-
-/** Style sheet of all public pages, without the accent colour. Later files override earlier ones. */
-const pageCss = lazy(() => minifyCss(PARTS.join("\n")));
 
 /** Script of public pages: local times, days by arrow keys, and live refresh. Pages work without it. */
 export const PAGE_SCRIPT: AssetSource & { content: { text: string } } = {
@@ -68,6 +37,8 @@ interface PageDocumentProps {
   script?: AssetSource & { content: { text: string } };
   /** Style sheet added to that of all pages. */
   css?: string;
+  /** Direction of text; by default that of the browser. */
+  dir?: "ltr" | "rtl";
   /** Description for search engines and messengers; by default that of the page. */
   description?: string;
   children: ComponentChildren;
@@ -78,33 +49,34 @@ interface PageDocumentProps {
  * from other hosts.
  */
 export function renderPage(props: PageDocumentProps): HtmlDocument {
-  const { context, title, path, description, current, script, css = "", children } = props;
+  const { context, title, path, description, current, script, css = "", dir, children } = props;
   const { page, paths, times, version } = context;
-  const style = pageCss() + css + accentCss(page.accent);
   const isPublic = page.visibility === "public";
-  // The sprite has only the icons of this body. Cached component rows have no icons.
-  const body = renderToString(
-    <div class="column">
-      <a class="skip" href="#main">
-        Skip to content
-      </a>
-      <Header context={context} isPublic={isPublic} current={current} />
-      <main id="main">{children}</main>
-      <Footer context={context} isPublic={isPublic} />
-    </div>,
-  );
-  const html = renderToString(
-    <html lang={page.locale} {...(page.theme === "system" ? {} : { "data-theme": page.theme })}>
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <PageMeta
-          context={context}
-          title={`${title} · ${page.name}`}
-          path={path}
-          description={description}
-        />
-        <style dangerouslySetInnerHTML={{ __html: style }} />
+  return renderFramed({
+    page,
+    css,
+    dir,
+    // Cached component rows have no icons.
+    body: (
+      <div class="column">
+        <a class="skip" href="#main">
+          Skip to content
+        </a>
+        <Header context={context} isPublic={isPublic} current={current} />
+        <main id="main">{children}</main>
+        <Footer context={context} isPublic={isPublic} />
+      </div>
+    ),
+    head: (
+      <PageMeta
+        context={context}
+        title={`${title} · ${page.name}`}
+        path={path}
+        description={description}
+      />
+    ),
+    scripts: (
+      <>
         <script
           defer
           src={PAGE_SCRIPT_PATH}
@@ -113,17 +85,9 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
           data-version={version}
         />
         {script ? <script defer src={assetPath(script.name, script.content.text)} /> : null}
-      </head>
-      <body dangerouslySetInnerHTML={{ __html: body + spriteFor(body) }} />
-    </html>,
-  );
-  return { html: `<!doctype html>${html}`, policy: policyFor(style) };
-}
-
-/** Returns the policy: the inline style by its hash, scripts and images of this server. */
-function policyFor(style: string): string {
-  const hash = sha256Base64(style);
-  return `default-src 'none'; style-src 'sha256-${hash}'; script-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`;
+      </>
+    ),
+  });
 }
 
 interface FrameProps {
@@ -197,7 +161,7 @@ const LOGO_MAX = { width: 240, height: 44 };
  * Logo of a page, with the page's name as its text. Its size is declared, so that the layout does not
  * move when it loads. `path` has no host, since a page may have several.
  */
-function Logo({ page, path }: { page: Pick<Page, "name">; path: string }) {
+export function Logo({ page, path }: { page: Pick<Page, "name">; path: string }) {
   const { width, height } = logoSize(path);
   const scale = Math.min(1, LOGO_MAX.width / width, LOGO_MAX.height / height);
   const fit = (side: number) => Math.max(1, Math.round(side * scale));

@@ -60,8 +60,10 @@ export function publicRoutes(
     return { ...rendering, version: versionOf(snapshot, ctx.clock.now()) };
   }
 
-  const { incidentPage, maintenancePage, historyPage, openPage, subscribePage, embedPage } =
-    createDocuments(ctx, rendering, renderingOf);
+  const { incidentPage, maintenancePage, historyPage, openPage, embedPage } = createDocuments(
+    ctx,
+    renderingOf,
+  );
 
   /** Returns the slug of the page at `/`: the one of the custom domain, or the default page. */
   function homeSlug({ domain }: RequestContext): string | undefined {
@@ -155,12 +157,6 @@ export function publicRoutes(
         query: PermalinkQuery,
         ...operation({ ...PAGE, summary: "Show a maintenance", errors: ["not_found"] }),
       },
-    )
-    .get(
-      "/status/:slug/subscribe",
-      ({ params: { slug }, request, requestContext }) =>
-        site.answer({ slug, rest: "/subscribe", request, requestContext }, subscribePage),
-      operation({ ...PAGE, summary: "Show all ways to subscribe", errors: ["not_found"] }),
     )
     .get(
       "/status/:slug/embed",

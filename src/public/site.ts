@@ -27,6 +27,8 @@ export interface PageRequest {
   slug: string;
   /** Rest of the path after the slug, with the query. */
   rest: string;
+  /** Name of one of several contents of this path, which are cached separately. */
+  variant?: string;
   request: Request;
   requestContext: RequestContext;
 }
@@ -114,18 +116,19 @@ export function createSite(ctx: AppContext, snapshots: Snapshots, sessions: Sess
 
   return {
     answer(pageRequest, make, stepsOf) {
-      const { rest, request, requestContext } = pageRequest;
+      const { rest, variant = "", request, requestContext } = pageRequest;
+      const cacheKey = variant === "" ? rest : `${rest} ${variant}`;
       /** Answers as of `now`, in unix ms. */
       function answerAt(now: number, preparationsLeft: number): Response | Promise<Response> {
         const opened = open(pageRequest, now);
         if (opened instanceof Response) return opened;
         const { snapshot, isPublic } = opened;
-        if (stepsOf && preparationsLeft > 0 && !cache.get(snapshot)?.has(rest)) {
+        if (stepsOf && preparationsLeft > 0 && !cache.get(snapshot)?.has(cacheKey)) {
           const running = prepare(snapshot, stepsOf);
           if (running) return running.then(() => answerAt(ctx.clock.now(), preparationsLeft - 1));
         }
         return isPublic
-          ? cached(snapshot, rest, () => make(snapshot)).respond(request, requestContext)
+          ? cached(snapshot, cacheKey, () => make(snapshot)).respond(request, requestContext)
           : sendHtml(request, make(snapshot));
       }
       return answerAt(requestContext.now, PREPARATIONS_MAX);

@@ -3,9 +3,12 @@ import type { StatusDocument } from "../features/status";
 import { lazy } from "../kernel/lazy";
 import { type AssetSource, type HtmlDocument, Icon, type IconName, minifyCss } from "../ui";
 import copyScript from "./copy.js" with { type: "text" };
+import forms from "./css/forms.css" with { type: "text" };
 import style from "./css/subscribe.css" with { type: "text" };
 import { contextOf, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
+import { SubscribeForm, type SubscribeFormState } from "./subscribe-form";
+import { choosableOf, directionOf } from "./subscription-parts";
 
 /** Script that copies addresses. */
 export const COPY_SCRIPT: AssetSource & { content: { text: string } } = {
@@ -14,10 +17,16 @@ export const COPY_SCRIPT: AssetSource & { content: { text: string } } = {
   content: { text: copyScript },
 };
 
-const subscribeCss = lazy(() => minifyCss(style));
+const subscribeCss = lazy(() => minifyCss(`${forms}\n${style}`));
 
-/** Renders the page with all ways to follow a public page, each with its full address. */
-export function renderSubscribePage(document: StatusDocument, rendering?: Rendering): HtmlDocument {
+/**
+ * Renders the page with all ways to follow a public page, each with its full address. Without `form` it has no
+ * form for e-mail.
+ */
+export function renderSubscribePage(
+  document: StatusDocument,
+  { form, rendering }: { form?: SubscribeFormState | undefined; rendering?: Rendering } = {},
+): HtmlDocument {
   const context = contextOf(document, rendering);
   const { page, paths } = context;
   const at = (path: string) => page.url + path.slice(paths.home.length);
@@ -26,10 +35,11 @@ export function renderSubscribePage(document: StatusDocument, rendering?: Render
     context,
     title: "Subscribe",
     path: paths.subscribe,
-    description: `Follow incidents and maintenance of ${page.name} by feed, in Slack or in a calendar.`,
+    description: `Follow incidents and maintenance of ${page.name} ${form ? "by e-mail or feed" : "by feed"}, in Slack or in a calendar.`,
     current: "subscribe",
     script: COPY_SCRIPT,
     css: subscribeCss(),
+    dir: directionOf(page.locale),
     children: (
       <>
         <header class="title">
@@ -39,6 +49,13 @@ export function renderSubscribePage(document: StatusDocument, rendering?: Render
           </p>
         </header>
         <div class="ways">
+          {form ? (
+            <SubscribeForm
+              action={paths.subscribe}
+              choosable={choosableOf(document)}
+              state={form}
+            />
+          ) : null}
           <Way
             icon="rss"
             title="Feed reader"
@@ -84,6 +101,40 @@ export function renderSubscribePage(document: StatusDocument, rendering?: Render
         </div>
         <p class="unseen" role="status" data-copied />
       </>
+    ),
+  });
+}
+
+/** Renders the page after a sign-up, which is the same for every address. */
+export function renderSentPage(document: StatusDocument, rendering?: Rendering): HtmlDocument {
+  const context = contextOf(document, rendering);
+  return renderPage({
+    context,
+    title: "Subscribe",
+    path: `${context.paths.subscribe}/sent`,
+    current: "subscribe",
+    css: subscribeCss(),
+    dir: directionOf(context.page.locale),
+    children: (
+      <section class="card way">
+        <div class="way-head">
+          <span class="tile">
+            <Icon name="mail" />
+          </span>
+          <div>
+            <h1>Open the mail to confirm</h1>
+            <p>
+              If this address can be subscribed, a mail is on its way. Open it within 7 days. If it
+              does not arrive, look in the folder for spam.
+            </p>
+          </div>
+        </div>
+        <p>
+          <a class="button" href={context.paths.home}>
+            Back to the status page
+          </a>
+        </p>
+      </section>
     ),
   });
 }

@@ -23,6 +23,7 @@ import info from "lucide-static/icons/info.svg" with { type: "text" };
 import keyRound from "lucide-static/icons/key-round.svg" with { type: "text" };
 import layoutDashboard from "lucide-static/icons/layout-dashboard.svg" with { type: "text" };
 import lock from "lucide-static/icons/lock.svg" with { type: "text" };
+import mail from "lucide-static/icons/mail.svg" with { type: "text" };
 import megaphone from "lucide-static/icons/megaphone.svg" with { type: "text" };
 import menu from "lucide-static/icons/menu.svg" with { type: "text" };
 import pause from "lucide-static/icons/pause.svg" with { type: "text" };
@@ -68,6 +69,7 @@ const ICONS = {
   "key-round": keyRound,
   "layout-dashboard": layoutDashboard,
   lock,
+  mail,
   megaphone,
   menu,
   pause,

@@ -219,7 +219,8 @@ describe("every route", () => {
       });
       expect(headers.get("x-request-id")).toMatch(/^req_[0-9a-z]+$/);
       expect(headers.get("x-content-type-options")).toBe("nosniff");
-      expect(headers.get("referrer-policy")).toBe("same-origin");
+      const isLink = route.operation.access.kind === "link";
+      expect(headers.get("referrer-policy")).toBe(isLink ? "no-referrer" : "same-origin");
       expect(headers.get("server")).toBeNull();
       expect(headers.get("x-powered-by")).toBeNull();
     }

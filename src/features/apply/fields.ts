@@ -1,6 +1,6 @@
 import type { ComponentInput, ComponentRow, GroupInput, GroupRow } from "../components";
 import type { TemplateRecord } from "../incident-templates";
-import { type PageInput, type PageRow, toDomain } from "../pages";
+import { fullMailSettings, mailSettingsOf, type PageInput, type PageRow, toDomain } from "../pages";
 
 import type { FileTemplate } from "./model";
 
@@ -32,6 +32,7 @@ export function desiredPage(
     // In the form that is stored.
     custom_domains: (page.custom_domains ?? []).map((text) => toDomain(text) ?? text),
     default: stored.isDefault || (page.default ?? false),
+    mail: fullMailSettings(page.mail),
   };
 }
 
@@ -49,6 +50,7 @@ export function presentPageFields(row: PageRow): Required<PageInput> {
     history_days: row.historyDays,
     custom_domains: row.customDomains,
     default: row.isDefault,
+    mail: mailSettingsOf(row),
   };
 }
 

@@ -13,6 +13,7 @@ export const POLICIES = {
   public: { subject: "this address for requests without a valid API key" },
   session: { subject: "this session", perMinute: 600 },
   heartbeat: { subject: "this heartbeat token", perMinute: 60 },
+  link: { subject: "this link", perMinute: 10 },
   health: { subject: "this address for health checks", perMinute: 1_200 },
 } as const;
 
@@ -31,6 +32,8 @@ export interface Limiter {
   chargeSession(sessionId: number): Charge;
   /** Charges a valid heartbeat token, by the id of its monitor. */
   chargeHeartbeat(monitorId: string): Charge;
+  /** Charges a right link from a mail, by the name of its bucket. */
+  chargeLink(bucket: string): Charge;
   /**
    * Charges the client address, for all other requests: public routes, unknown paths, rejected
    * credentials.
@@ -76,6 +79,7 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
   const keys = callers(capacity, (keyId) => keyId);
   const sessions = callers(Math.min(capacity, SESSIONS_MAX), (sessionId) => sessionId);
   const heartbeats = callers(capacity, (monitorId) => monitorId);
+  const links = callers(capacity, (bucket) => bucket);
   const addresses = callers(capacity, addressNeighbourhood);
   // Few addresses send health checks.
   const healthChecks = callers(Math.min(capacity, HEALTH_CHECKERS_MAX), addressNeighbourhood);
@@ -88,6 +92,10 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
     chargeHeartbeat: (monitorId) => ({
       policy: "heartbeat",
       decision: heartbeats().take(monitorId, heartbeatLimit),
+    }),
+    chargeLink: (bucket) => ({
+      policy: "link",
+      decision: links().take(bucket, POLICIES.link.perMinute),
     }),
     chargeAddress: (address) => ({
       policy: "public",
@@ -103,6 +111,7 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
       public: figuresOf(addresses.peek()),
       session: figuresOf(sessions.peek()),
       heartbeat: figuresOf(heartbeats.peek()),
+      link: figuresOf(links.peek()),
       health: figuresOf(healthChecks.peek()),
     }),
   };

@@ -7,6 +7,7 @@ export {
   hostNameOf,
   logoPath,
   logoSize,
+  pageBaseUrl,
   type PageAddress,
   pageUrl,
   toDomain,
@@ -14,6 +15,7 @@ export {
 export { createDomains, type DomainPage, type Domains } from "./custom-domains";
 export { deleteLogo, LOGO_MAX_BYTES, putLogo, readLogo } from "./logo";
 export { findNamedPage, PageFilter, readPageFilter } from "./filter";
+export { fullMailSettings, MAIL_FOOTER_MAX, mailSettingsOf, takesSubscribers } from "./mail";
 export { Page, PageInput, presentPage, RefText } from "./model";
 export {
   createPage,
@@ -30,6 +32,7 @@ export {
   findPage,
   findPageByRef,
   findPageBySlug,
+  findPageOrDeleted,
   listAllPages,
   listPagesBefore,
   type PageRow,

@@ -3,6 +3,7 @@ import { DescriptionText, NameText } from "../../domain/texts";
 import { Instant, Nullable, OneOf, Text } from "../../kernel/schema";
 import { toIso } from "../../kernel/time";
 import { pageBaseUrl, pageUrl, logoPath, DOMAINS_MAX } from "./address";
+import { PageMailInput } from "./mail";
 import { SLUG_PATTERN } from "./rules";
 import type { PageRow } from "./store";
 
@@ -32,6 +33,7 @@ export const PageInput = Type.Object(
       Type.Array(Text({ minLength: 1, maxLength: 253 }), { maxItems: DOMAINS_MAX }),
     ),
     default: Type.Optional(Type.Boolean()),
+    mail: Type.Optional(PageMailInput),
   },
   { additionalProperties: false },
 );
@@ -49,6 +51,13 @@ export const Page = Type.Object(
       description: "Address of the status page.",
       examples: ["https://status.example.com/status/acme"],
     }),
+    subscribe_url: Nullable(
+      Type.String({
+        description:
+          "Address of the page that lists all ways to subscribe; null for a private page, which has none.",
+        examples: ["https://status.example.com/status/acme/subscribe"],
+      }),
+    ),
     time_zone: Type.String({
       description: "For display. Days, bars and uptime are counted in UTC.",
       examples: ["Europe/Berlin"],
@@ -85,6 +94,7 @@ export function presentPage(row: PageRow, baseUrl: string): Page {
     name: row.name,
     description: row.description,
     url: pageUrl(baseUrl, row),
+    subscribe_url: row.visibility === "public" ? `${pageUrl(baseUrl, row)}/subscribe` : null,
     time_zone: row.timeZone,
     locale: row.locale,
     visibility: row.visibility,

@@ -7,6 +7,7 @@ import { freeRef } from "../../domain/refs";
 import { toRef } from "../../kernel/text";
 import { takeDomains } from "./custom-domains";
 import { validateDomains } from "./address";
+import { fullMailSettings } from "./mail";
 import { PageInput } from "./model";
 import { isLocale, isReservedSlug, isTimeZone } from "./rules";
 import {
@@ -77,7 +78,7 @@ export function createPage(
     deletedAt: null,
     customDomains: takeDomains(ctx, tx, input.custom_domains ?? [], undefined),
     logo: null,
-    mail: {},
+    mail: fullMailSettings(input.mail),
   };
   insertPage(tx, row);
   insertPageSlug(tx, { slug: row.slug, pageId: row.id, createdAt: now });
@@ -124,6 +125,7 @@ export function updatePage(
       input.custom_domains === undefined
         ? before.customDomains
         : takeDomains(ctx, tx, input.custom_domains, id),
+    mail: fullMailSettings({ ...before.mail, ...input.mail }),
     isDefault: before.isDefault || becomesDefault,
     version: before.version + 1,
     updatedAt: now,

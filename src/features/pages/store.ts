@@ -17,6 +17,11 @@ export const findPage = selectOne((orm, $: { id: string }) =>
     .where(and(eq(pages.id, $.id), isNull(pages.deletedAt))),
 );
 
+/** Finds a page by its id, also a deleted one. */
+export const findPageOrDeleted = selectOne((orm, $: { id: string }) =>
+  orm.select().from(pages).where(eq(pages.id, $.id)),
+);
+
 /** Finds a page by its current slug or an earlier one. */
 export const findPageBySlug = selectOne((orm, $: { slug: string }) =>
   orm

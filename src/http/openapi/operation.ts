@@ -101,6 +101,7 @@ export function errorsOf(route: Route): ErrorCode[] {
     if (route.path.endsWith("/:token")) codes.push("not_found");
     else codes.push("missing_key", "invalid_key");
   }
+  if (access.kind === "link") codes.push("not_found", "unavailable");
   if (route.body) codes.push("unsupported_media_type");
   if (route.body && route.body.beginningBytes === undefined) {
     codes.push("payload_too_large", "validation_failed");

@@ -1,0 +1,114 @@
+import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+import { addressHmac, ensureMailKey } from "../mail";
+import type { PageRow } from "../pages";
+import { existingChoices, readChoosable, storeTargets } from "./choices";
+import { deadLink, type RequestLink } from "./links";
+import { endSuppressions, listSuppressions, putSuppression } from "./mail-store";
+import {
+  type RequestRow,
+  setRequestState,
+  voidOpenRequests,
+  voidRequestsOfAddress,
+} from "./request-store";
+import {
+  findLastSeq,
+  findSubscriberByAddress,
+  insertSubscriber,
+  type SubscriberRow,
+  updateSubscriberRow,
+} from "./store";
+
+type Services = Pick<AppContext, "clock" | "newId" | "random">;
+
+/** Text of the button with which a person agrees, as it is stored with the consent. */
+export function consentText(page: Pick<PageRow, "name">): string {
+  return `Confirmed by the button “Confirm subscription” to get messages about ${page.name}.`;
+}
+
+/**
+ * Subscribes the address of a sign-up with the choices of it, and makes the address's other sign-ups on the
+ * page void. A sign-up that was confirmed already changes nothing. Throws `not_found` if that subscription
+ * has ended, or if the address gets no mail.
+ */
+export function confirmSignUp(
+  ctx: Services,
+  tx: Tx,
+  { request, page }: RequestLink,
+  ip: string,
+): SubscriberRow {
+  const { pageId, addressKey } = request;
+  const current = findSubscriberByAddress(tx, { pageId, addressKey });
+  if (request.state === "confirmed") {
+    if (current?.status !== "active") throw deadLink(page);
+    return current;
+  }
+  const hmac = addressHmac(ensureMailKey(ctx, tx), addressKey);
+  const suppressions = listSuppressions(tx, { addressHmac: hmac, pageId });
+  if (suppressions.some(({ reason }) => reason === "blocked" || reason === "declined")) {
+    throw deadLink();
+  }
+  const subscriber = subscribe(ctx, tx, { request, page }, { current, hmac, ip });
+  setRequestState(tx, { id: request.id, state: "confirmed" });
+  voidOpenRequests(tx, { addressKey, pageId, except: request.id });
+  endSuppressions(tx, { addressHmac: hmac, pageId });
+  return subscriber;
+}
+
+function subscribe(
+  ctx: Services,
+  tx: Tx,
+  { request, page }: RequestLink,
+  found: { current: SubscriberRow | undefined; hmac: string; ip: string },
+): SubscriberRow {
+  const { current, hmac, ip } = found;
+  const { pageId, address, addressKey } = request;
+  const choices = existingChoices(request.choices, readChoosable(tx, pageId));
+  const now = ctx.clock.now();
+  const wasActive = current?.status === "active";
+  const row: SubscriberRow = {
+    id: current?.id ?? ctx.newId("sub"),
+    // The audience of a mailing are those confirmed before it.
+    seq: wasActive ? current.seq : (findLastSeq(tx, {})?.seq ?? 0) + 1,
+    pageId,
+    address,
+    addressKey,
+    addressHmac: hmac,
+    domain: address.slice(address.lastIndexOf("@") + 1),
+    scope: choices.scope,
+    events: choices.events,
+    status: "active",
+    tokenVersion: current?.tokenVersion ?? 1,
+    confirmedAt: wasActive ? current.confirmedAt : now,
+    unsubscribedAt: null,
+    consentSource: "form",
+    consentText: consentText(page),
+    consentIp: ip,
+    softFailures: 0,
+    softSince: null,
+    version: (current?.version ?? 0) + 1,
+    createdAt: current?.createdAt ?? now,
+    updatedAt: now,
+  };
+  if (current) updateSubscriberRow(tx, row);
+  else insertSubscriber(tx, row);
+  storeTargets(tx, row.id, choices.targets);
+  return row;
+}
+
+/** Stops all sign-up mails to the address of a sign-up, for every page, and ends its open sign-ups. */
+export function declineSignUps(
+  ctx: Pick<AppContext, "clock" | "random">,
+  tx: Tx,
+  { addressKey }: Pick<RequestRow, "addressKey">,
+): void {
+  const hmac = addressHmac(ensureMailKey(ctx, tx), addressKey);
+  const isDeclined = listSuppressions(tx, { addressHmac: hmac, pageId: "" }).some(
+    ({ reason }) => reason === "declined",
+  );
+  if (!isDeclined) {
+    const at = ctx.clock.now();
+    putSuppression(tx, { addressHmac: hmac, pageId: "", reason: "declined", at });
+  }
+  voidRequestsOfAddress(tx, { addressKey });
+}

@@ -1,0 +1,111 @@
+import type { AppContext } from "../../context";
+import type { Reader, Tx } from "../../db";
+import { type MailAddress, parseMailAddress } from "../../domain/mail-address";
+import { DAY_MS } from "../../kernel/time";
+import { addressHmac, ensureMailKey, type MailKey } from "../mail";
+import { findPage, takesSubscribers } from "../pages";
+import { listSignUpMails, listSuppressions } from "./mail-store";
+import {
+  listSentToRecipient,
+  listWaitingRequests,
+  type RequestRow,
+  setRequestState,
+} from "./request-store";
+import { decideSignUp, LONGEST_WAIT_MS, REQUEST_LIFETIME_MS, type SignUpMail } from "./rules";
+import { findSubscriberByAddress } from "./store";
+
+/** Sign-ups that one transaction decides about. */
+const REQUESTS_PER_BATCH = 50;
+/** Sign-up mails to one recipient and to one address that are read: more than the limits allow. */
+const RECENT_MAX = 10;
+const EARLIER_MAX = 200;
+
+/** A mail of a sign-up, to be queued. */
+export interface SignUpMailInput {
+  class: 1;
+  recipient: MailAddress;
+  /** The same for all sign-up mails to an address. */
+  subjectId: string;
+  template: SignUpMail;
+  /** Ids of the sign-up and its page. */
+  params: { request: string; page: string };
+  subscriberId?: string;
+  expiresAt: number;
+}
+
+export type EnqueueSignUpMails = (tx: Tx, mails: readonly SignUpMailInput[]) => void;
+
+/**
+ * Decides which mails the oldest waiting sign-ups get, and passes them to `enqueue`. Returns true if more can
+ * be waiting.
+ */
+export function decideSignUps(
+  ctx: Pick<AppContext, "clock" | "random">,
+  tx: Tx,
+  enqueue: EnqueueSignUpMails,
+): boolean {
+  const waiting = listWaitingRequests(tx, { limit: REQUESTS_PER_BATCH });
+  if (waiting.length === 0) return false;
+  const key = ensureMailKey(ctx, tx);
+  const now = ctx.clock.now();
+  for (const request of waiting) {
+    const mail = mailFor(tx, request, key, now);
+    // Stored before the next decision, which counts it.
+    setRequestState(tx, { id: request.id, state: mail ? "sent" : "unsent" });
+    if (mail) enqueue(tx, [mail]);
+  }
+  return waiting.length === REQUESTS_PER_BATCH;
+}
+
+function mailFor(
+  reader: Reader,
+  request: RequestRow,
+  key: MailKey,
+  now: number,
+): SignUpMailInput | undefined {
+  const { id, pageId, addressKey, throttleKey } = request;
+  const page = findPage(reader, { id: pageId });
+  const recipient = parseMailAddress(request.address, { allowUtf8Local: true });
+  if (!page || !takesSubscribers(page) || "error" in recipient || now >= request.expiresAt) {
+    return undefined;
+  }
+  const hmac = addressHmac(key, addressKey);
+  const subjectId = signUpSubject(hmac);
+  const subscriber = findSubscriberByAddress(reader, { pageId, addressKey });
+  const isSubscribed = subscriber?.status === "active";
+  const suppressions = listSuppressions(reader, { addressHmac: hmac, pageId });
+  const since = now - LONGEST_WAIT_MS;
+  const earlier = listSignUpMails(reader, { subjectId, since, limit: EARLIER_MAX });
+  const reminder = earlier.find(
+    (mail) => mail.template === "already_subscribed" && mail.pageId === pageId,
+  );
+  // Erasing deletes the mails, of which the last may have been sent just before.
+  const erased = suppressions.find(({ reason }) => reason === "erased");
+  const lastMailAt = Math.max(earlier[0]?.at ?? -1, erased?.at ?? -1);
+  const recipientQuery = { throttleKey, since: now - DAY_MS, limit: RECENT_MAX };
+  const template = decideSignUp(
+    {
+      isSubscribed,
+      suppressions: suppressions.map(({ reason }) => reason),
+      recent: listSentToRecipient(reader, recipientQuery),
+      lastMailAt: lastMailAt < 0 ? undefined : lastMailAt,
+      lastReminderAt: reminder?.at,
+    },
+    { pageId, now },
+  );
+  if (!template) return undefined;
+  return {
+    class: 1,
+    recipient,
+    subjectId,
+    template,
+    params: { request: id, page: pageId },
+    ...(template === "already_subscribed" && subscriber ? { subscriberId: subscriber.id } : {}),
+    expiresAt: request.requestedAt + REQUEST_LIFETIME_MS,
+  };
+}
+
+/** Returns the subject of all sign-up mails to an address, by its mark. */
+export function signUpSubject(hmac: string): string {
+  return `signup_${hmac}`;
+}

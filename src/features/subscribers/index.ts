@@ -1,0 +1,32 @@
+/**
+ * Subscribing to a page by e-mail: sign-ups and their limits, the decision which mail they get, links in mails,
+ * choices, unsubscribing and erasing. Answers reveal nothing about an address.
+ */
+export {
+  type Choosable,
+  choicesOf,
+  existingChoices,
+  parseChoices,
+  readChoosable,
+  type TypedChoices,
+} from "./choices";
+export { confirmSignUp, declineSignUps } from "./confirm";
+export { type EnqueueSignUpMails, type SignUpMailInput } from "./decide";
+export {
+  deadLink,
+  type LinkUse,
+  mailLink,
+  mailPath,
+  managePath,
+  openConfirmation,
+  openDecline,
+  openManagement,
+  openUnsubscribing,
+  type RequestLink,
+  type SubscriberLink,
+} from "./links";
+export { changeChoices, eraseSubscriber, unsubscribe } from "./manage";
+export { requestSubscription, signUpWait } from "./sign-up";
+export { startSignUps } from "./sign-up-worker";
+export { type SubscriberRow } from "./store";
+export { sweepSubscribers } from "./sweep";

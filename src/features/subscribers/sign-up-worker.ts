@@ -1,0 +1,62 @@
+import type { AppContext } from "../../context";
+import type { Timer } from "../../kernel/clock";
+import { MINUTE_MS } from "../../kernel/time";
+import { decideSignUps, type EnqueueSignUpMails } from "./decide";
+import { listWaitingRequests } from "./request-store";
+
+/** Wait after a sign-up, so that the decision does not delay its answer, and several share a transaction. */
+const WAIT_MS = 100;
+/** Wait after a failed write. */
+const RETRY_MS = 5_000;
+
+type Services = Pick<AppContext, "clock" | "db" | "log" | "random" | "signals">;
+
+/** Decides about sign-ups a moment after they arrive, and about those that an earlier process left. */
+export function startSignUps(ctx: Services, enqueue: EnqueueSignUpMails): Timer {
+  let timer: Timer | undefined;
+  let isRunning = false;
+  let isCancelled = false;
+  let isFailing = false;
+
+  function schedule(waitMs: number): void {
+    if (isCancelled || isRunning || timer) return;
+    timer = ctx.clock.after(waitMs, () => {
+      timer = undefined;
+      void run();
+    });
+  }
+
+  async function run(): Promise<void> {
+    isRunning = true;
+    let isLeft = false;
+    try {
+      while (!isCancelled && (await ctx.db.write((tx) => decideSignUps(ctx, tx, enqueue))));
+      // One may have arrived during the last transaction.
+      isLeft = !isCancelled && listWaitingRequests(ctx.db, { limit: 1 }).length > 0;
+      isFailing = false;
+    } catch (error) {
+      // Logged once per series of failures, which can last for hours.
+      if (!isFailing) ctx.log.error({ err: error }, "sign-ups wait for the database");
+      isFailing = true;
+      isLeft = true;
+    } finally {
+      isRunning = false;
+    }
+    if (isLeft) schedule(isFailing ? RETRY_MS : WAIT_MS);
+  }
+
+  const forget = ctx.signals.signUpsRequested.on(() => schedule(WAIT_MS));
+  schedule(WAIT_MS);
+  // Should a signal ever be missed, no sign-up waits longer.
+  const sweep = ctx.clock.every(MINUTE_MS, () => {
+    if (!isRunning && listWaitingRequests(ctx.db, { limit: 1 }).length > 0) schedule(0);
+  });
+  return {
+    cancel() {
+      isCancelled = true;
+      forget();
+      timer?.cancel();
+      sweep.cancel();
+    },
+  };
+}

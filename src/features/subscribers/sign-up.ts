@@ -1,0 +1,109 @@
+import type { AppContext } from "../../context";
+import type { Reader, Tx } from "../../db";
+import type { RequestedChoices } from "../../db/tables/mail";
+import type { MailAddress } from "../../domain/mail-address";
+import { Problem } from "../../errors";
+import type { ClientAddress } from "../../kernel/client-address";
+import { plural } from "../../kernel/text";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
+import {
+  findNthOfAll,
+  findNthOfPage,
+  insertRequest,
+  listStatesOfAll,
+  listStatesOfPage,
+  listTimesOfClient,
+} from "./request-store";
+import {
+  CLIENT_LIMITS,
+  clientWait,
+  HOURLY_LIMITS,
+  hourlyLimit,
+  REQUEST_LIFETIME_MS,
+  SAMPLE_SIZE,
+} from "./rules";
+
+interface SignUp {
+  pageId: string;
+  address: MailAddress;
+  choices: RequestedChoices;
+  client: ClientAddress;
+  /** True if a program filled in the field that people do not see. It gets no mail. */
+  isByProgram: boolean;
+}
+
+/**
+ * Stores a sign-up, about which `decideSignUps` decides later. The statements are the same whatever is known
+ * of the address. Throws `rate_limited`.
+ */
+export function requestSubscription(
+  ctx: Pick<AppContext, "clock" | "newId" | "signals">,
+  tx: Tx,
+  { pageId, address, choices, client, isByProgram }: SignUp,
+): void {
+  const now = ctx.clock.now();
+  const clientKey = client.network;
+  requireRoomForClient(tx, clientKey, now);
+  const waitMs = signUpWait(tx, pageId, now);
+  if (waitMs > 0) throw tooMany("Too many people are signing up.", waitMs);
+  insertRequest(tx, {
+    id: ctx.newId("mrq"),
+    pageId,
+    address: address.address,
+    addressKey: address.key,
+    throttleKey: address.throttleKey,
+    choices,
+    ip: client.ip,
+    clientKey,
+    requestedAt: now,
+    expiresAt: now + REQUEST_LIFETIME_MS,
+    state: isByProgram ? "unsent" : "waiting",
+  });
+  tx.afterCommit(() => ctx.signals.signUpsRequested.emit());
+}
+
+function requireRoomForClient(tx: Tx, clientKey: string, now: number): void {
+  const limit = Math.max(...CLIENT_LIMITS.map(({ count }) => count));
+  const rows = listTimesOfClient(tx, { clientKey, since: now - DAY_MS, limit });
+  const wait = clientWait(
+    rows.map(({ at }) => at),
+    now,
+  );
+  if (wait) throw tooMany(`The limit of ${wait.text} from this address is used up.`, wait.waitMs);
+}
+
+/**
+ * Returns the milliseconds until a page takes sign-ups again; 0 if it does now. The limits of an hour, for the
+ * page and the installation, are lower while hardly any earlier sign-up was confirmed.
+ */
+export function signUpWait(reader: Reader, pageId: string, now: number): number {
+  const since = now - HOUR_MS;
+  const sample = { until: since, limit: SAMPLE_SIZE };
+  const forPage = hourlyLimit(
+    HOURLY_LIMITS.page,
+    sampleOf(listStatesOfPage(reader, { ...sample, pageId })),
+  );
+  const forAll = hourlyLimit(HOURLY_LIMITS.installation, sampleOf(listStatesOfAll(reader, sample)));
+  const oldest = [
+    findNthOfPage(reader, { pageId, since, skipped: forPage - 1 }),
+    findNthOfAll(reader, { since, skipped: forAll - 1 }),
+  ];
+  return Math.max(0, ...oldest.map((row) => (row ? row.at + HOUR_MS - now : 0)));
+}
+
+/** Counts the confirmed sign-ups. Those that another of the same address made void count as well. */
+function sampleOf(rows: readonly { state: string }[]) {
+  const confirmed = rows.filter(({ state }) => state === "confirmed" || state === "void");
+  return { sampled: rows.length, confirmed: confirmed.length };
+}
+
+function tooMany(reason: string, waitMs: number): Problem {
+  const seconds = Math.max(1, Math.ceil(waitMs / SECOND_MS));
+  const wait =
+    waitMs < MINUTE_MS
+      ? plural(seconds, "second")
+      : plural(Math.ceil(waitMs / MINUTE_MS), "minute");
+  return new Problem("rate_limited", `${reason} Try again in ${wait}.`, {
+    headers: { "Retry-After": String(seconds) },
+  });
+}

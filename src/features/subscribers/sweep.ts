@@ -1,0 +1,32 @@
+import type { Tx } from "../../db";
+import { DAY_MS } from "../../kernel/time";
+import { deleteRequestsBefore } from "./request-store";
+import { REQUEST_LIFETIME_MS } from "./rules";
+import { deleteSubscribersOfOldPages, removeConsentAddresses, removeOldAddresses } from "./store";
+
+/** Time for which the address of an unsubscribed person, and subscribers of a deleted page, are kept. */
+const KEPT_MS = 30 * DAY_MS;
+/** Limits of one transaction. Deleting a subscriber deletes mails as well. */
+const ROWS_PER_RUN = 500;
+const SUBSCRIBERS_PER_RUN = 50;
+
+/**
+ * Deletes expired sign-ups, addresses of people who unsubscribed, subscribers of deleted pages, and client
+ * addresses of consents from before `addressesUntil`. Times are unix ms. Returns true if more may be left.
+ */
+export function sweepSubscribers(
+  tx: Tx,
+  { now, addressesUntil }: { now: number; addressesUntil: number },
+): boolean {
+  const limit = ROWS_PER_RUN;
+  const counts = [
+    deleteRequestsBefore(tx, { until: now - REQUEST_LIFETIME_MS, limit }),
+    removeOldAddresses(tx, { until: now - KEPT_MS, limit }),
+    removeConsentAddresses(tx, { until: addressesUntil, limit }),
+  ];
+  const erased = deleteSubscribersOfOldPages(tx, {
+    until: now - KEPT_MS,
+    limit: SUBSCRIBERS_PER_RUN,
+  });
+  return counts.includes(limit) || erased >= SUBSCRIBERS_PER_RUN;
+}

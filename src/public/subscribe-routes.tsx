@@ -1,0 +1,155 @@
+import { Elysia } from "elysia";
+import type { AppContext } from "../context";
+import { parseMailAddress } from "../domain/mail-address";
+import { type FieldError, notFound } from "../errors";
+import type { Sessions } from "../features/auth";
+import { findPageBySlug, type PageRow, takesSubscribers } from "../features/pages";
+import type { Snapshot, Snapshots } from "../features/status";
+import { parseChoices, readChoosable, requestSubscription } from "../features/subscribers";
+import {
+  type Form,
+  formBody,
+  operation,
+  type RequestContext,
+  type RequestContexts,
+  seeOther,
+  sendHtml,
+  toProblem,
+} from "../http";
+import { pathsOf } from "./page-paths";
+import { createSite } from "./site";
+import { EMPTY_FORM, type SubscribeFormState } from "./subscribe-form";
+import { renderSentPage, renderSubscribePage } from "./subscribe-page";
+import { errorsByInput, readTypedChoices } from "./subscription-fields";
+
+/** Facts about the relay on which the form depends. */
+export interface MailAvailability {
+  /** True if mails can be sent. Without it there is no form. */
+  isReady(): boolean;
+  /** True if the relay takes addresses with a local part outside ASCII. */
+  takesUtf8(): boolean;
+}
+
+interface Dependencies {
+  snapshots: Snapshots;
+  sessions: Sessions;
+  mail: MailAvailability;
+}
+
+const PAGE = {
+  tag: "Pages",
+  access: { kind: "public" },
+  onCustomDomain: "page",
+  errors: ["not_found"],
+} as const;
+const SHOWN = { 200: { description: "HTML." } };
+
+/** `/status/{slug}/subscribe`: all ways to subscribe to a page, and the form for e-mail. */
+export function subscribeRoutes(
+  ctx: AppContext,
+  requestContexts: RequestContexts,
+  { snapshots, sessions, mail }: Dependencies,
+) {
+  const site = createSite(ctx, snapshots, sessions);
+
+  const hasForm = (page: PageRow | undefined): page is PageRow =>
+    page !== undefined && takesSubscribers(page) && mail.isReady();
+
+  /** Renders the page with a form that was rejected. */
+  function answerRejected(
+    call: { request: Request; requestContext: RequestContext },
+    page: PageRow,
+    form: SubscribeFormState,
+    more: { status: number; headers?: Record<string, string> },
+  ): Response {
+    const snapshot = snapshots.read(page.slug, call.requestContext.now);
+    if (!snapshot) throw notFound("status page");
+    return sendHtml(call.request, renderSubscribePage(snapshot.document, { form }), more);
+  }
+
+  async function signUp(call: {
+    params: { slug: string };
+    body: Form;
+    request: Request;
+    requestContext: RequestContext;
+  }): Promise<Response> {
+    const { params, body: form, requestContext } = call;
+    const page = findPageBySlug(ctx.db, { slug: params.slug });
+    if (!hasForm(page)) throw notFound("form for e-mail");
+    const email = form.text("email");
+    const typed = readTypedChoices(form);
+    const address = parseMailAddress(email, { allowUtf8Local: mail.takesUtf8() });
+    const parsed = parseChoices(typed, readChoosable(ctx.db, page.id), { needsEvents: false });
+    const errors: FieldError[] = [
+      ...("error" in address
+        ? [{ pointer: "#/email", detail: `Your address ${address.error}.` }]
+        : []),
+      ...("errors" in parsed ? parsed.errors : []),
+    ];
+    if ("error" in address || "errors" in parsed) {
+      const state = { email, typed, errors: errorsByInput(errors) };
+      return answerRejected(call, page, state, { status: 422 });
+    }
+    const { choices } = parsed;
+    const isByProgram = form.text("website") !== "";
+    const client = requestContext.address;
+    const request = { pageId: page.id, address, choices, client, isByProgram };
+    try {
+      await ctx.db.write((tx) => requestSubscription(ctx, tx, request));
+    } catch (error) {
+      const failure = toProblem(error, "UNKNOWN");
+      if (failure.code !== "unavailable") throw error;
+      const notice = "Your subscription could not be stored. Try again in a moment.";
+      const { status, headers } = failure;
+      return answerRejected(call, page, { email, typed, errors: {}, notice }, { status, headers });
+    }
+    return seeOther(`${pathsOf(page.slug).subscribe}/sent`);
+  }
+
+  function formOf(snapshot: Snapshot): SubscribeFormState | undefined {
+    return hasForm(findPageBySlug(ctx.db, { slug: snapshot.document.page.slug }))
+      ? EMPTY_FORM
+      : undefined;
+  }
+
+  return new Elysia()
+    .use(requestContexts.plugin)
+    .get(
+      "/status/:slug/subscribe",
+      ({ params: { slug }, request, requestContext }) => {
+        // A page with a form and one without are cached separately.
+        const variant = mail.isReady() ? "with form" : "";
+        return site.answer(
+          { slug, rest: "/subscribe", variant, request, requestContext },
+          (snapshot) => {
+            requirePublic(snapshot);
+            const form = variant === "" ? undefined : formOf(snapshot);
+            return renderSubscribePage(snapshot.document, { form });
+          },
+        );
+      },
+      operation({ ...PAGE, summary: "Show all ways to subscribe", answers: SHOWN }),
+    )
+    .post("/status/:slug/subscribe", signUp, {
+      ...formBody(),
+      ...operation({
+        ...PAGE,
+        summary: "Sign up for e-mail",
+        answers: { 303: { description: "The same for every address." } },
+      }),
+    })
+    .get(
+      "/status/:slug/subscribe/sent",
+      ({ params: { slug }, request, requestContext }) =>
+        site.answer({ slug, rest: "/subscribe/sent", request, requestContext }, (snapshot) => {
+          requirePublic(snapshot);
+          return renderSentPage(snapshot.document);
+        }),
+      operation({ ...PAGE, summary: "Show the page after a sign-up", answers: SHOWN }),
+    );
+}
+
+/** Throws `not_found` for a private page, which has no feeds and takes no subscribers. */
+function requirePublic({ document }: Snapshot): void {
+  if (document.page.visibility !== "public") throw notFound("page");
+}

@@ -1,0 +1,231 @@
+import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../domain/mail";
+import type { FieldError } from "../errors";
+import type { Choosable, TypedChoices } from "../features/subscribers";
+import type { Form } from "../http";
+import { Icon } from "../ui";
+
+const EVENT_LABELS: Record<SubscriberEvent, string> = {
+  incidents: "Incidents and their updates",
+  maintenance: "Maintenance",
+  status: "Changes of a component's status without an incident",
+};
+
+/** Errors of a form by the name of the input. */
+export type InputErrors = Readonly<Record<string, string>>;
+
+/** Choices of a form that was not filled in yet. */
+export const INITIAL_CHOICES: TypedChoices = {
+  scope: "page",
+  components: [],
+  groups: [],
+  events: ["incidents", "maintenance"],
+};
+
+/** Reads the choices of a form as they were typed. A form without a scope is for the whole page. */
+export function readTypedChoices(form: Form): TypedChoices {
+  return {
+    scope: form.text("scope") || "page",
+    components: form.all("component"),
+    groups: form.all("group"),
+    events: form.all("events"),
+  };
+}
+
+/** Returns errors by the input to which their pointer leads. */
+export function errorsByInput(errors: readonly FieldError[]): InputErrors {
+  return Object.fromEntries(errors.map(({ pointer, detail }) => [pointer.slice(2), detail]));
+}
+
+/** List of a form's errors, each with a link to its input; nothing without an error. */
+export function InputErrorList({ errors }: { errors: InputErrors }) {
+  const entries = Object.entries(errors);
+  if (entries.length === 0) return null;
+  return (
+    <div class="form-errors" role="alert">
+      <Icon name="triangle-alert" />
+      <ul>
+        {entries.map(([name, detail]) => (
+          <li key={name}>
+            <a href={`#field-${name}`}>{detail}</a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+interface ChoiceFieldsProps {
+  typed: TypedChoices;
+  choosable: Choosable;
+  errors: InputErrors;
+}
+
+/** Fields for the components and the kinds of messages of a subscription. */
+export function SubscriptionFields({ typed, choosable, errors }: ChoiceFieldsProps) {
+  const hasComponents = choosable.components.length > 0;
+  return (
+    <>
+      {hasComponents ? (
+        <fieldset class="field" id="field-scope" tabIndex={-1}>
+          <legend class="label">Messages about</legend>
+          <Pick
+            type="radio"
+            name="scope"
+            value="page"
+            label="Everything on this page"
+            isChecked={typed.scope !== "selection"}
+          />
+          <Pick
+            type="radio"
+            name="scope"
+            value="selection"
+            label="Only some components"
+            isChecked={typed.scope === "selection"}
+          />
+        </fieldset>
+      ) : null}
+      {hasComponents ? (
+        <fieldset
+          class="field picks"
+          id="field-component"
+          tabIndex={-1}
+          aria-describedby={errors["component"] ? "field-component-error" : undefined}
+        >
+          <legend class="label">Components</legend>
+          <Components typed={typed} choosable={choosable} />
+          <InputError name="component" errors={errors} />
+        </fieldset>
+      ) : null}
+      <fieldset
+        class="field"
+        id="field-events"
+        tabIndex={-1}
+        aria-describedby={errors["events"] ? "field-events-error" : undefined}
+      >
+        <legend class="label">Kinds of messages</legend>
+        {SUBSCRIBER_EVENTS.map((event) => (
+          <Pick
+            key={event}
+            type="checkbox"
+            name="events"
+            value={event}
+            label={EVENT_LABELS[event]}
+            isChecked={typed.events.includes(event)}
+          />
+        ))}
+        <InputError name="events" errors={errors} />
+      </fieldset>
+    </>
+  );
+}
+
+/** Components without a group, then each group with its components. */
+function Components({ typed, choosable }: Omit<ChoiceFieldsProps, "errors">) {
+  const byGroup = Map.groupBy(choosable.components, ({ groupId }) => groupId);
+  const picksOf = (groupId: string | null) =>
+    (byGroup.get(groupId) ?? []).map(({ id, name }) => (
+      <Pick
+        key={id}
+        type="checkbox"
+        name="component"
+        value={id}
+        label={name}
+        isChecked={typed.components.includes(id)}
+      />
+    ));
+  const ungrouped = picksOf(null);
+  return (
+    <>
+      {ungrouped.length > 0 ? <div class="pick-grid">{ungrouped}</div> : null}
+      {choosable.groups.map(({ id, name }) => (
+        <div class="pick-group" key={id}>
+          <Pick
+            type="checkbox"
+            name="group"
+            value={id}
+            label={name}
+            note="All of the group, also later ones"
+            isChecked={typed.groups.includes(id)}
+          />
+          <div class="pick-grid">{picksOf(id)}</div>
+        </div>
+      ))}
+    </>
+  );
+}
+
+interface PickProps {
+  type: "checkbox" | "radio";
+  name: string;
+  value: string;
+  label: string;
+  note?: string;
+  isChecked: boolean;
+}
+
+function Pick({ type, name, value, label, note, isChecked }: PickProps) {
+  return (
+    <label class="check">
+      <input type={type} name={name} value={value} checked={isChecked} />
+      <span>
+        <bdi>{label}</bdi>
+        {note ? <span class="hint">{note}</span> : null}
+      </span>
+    </label>
+  );
+}
+
+/** Error below an input; nothing without one. */
+export function InputError({ name, errors }: { name: string; errors: InputErrors }) {
+  const detail = errors[name];
+  if (!detail) return null;
+  return (
+    <p class="field-error" id={`field-${name}-error`}>
+      <Icon name="triangle-alert" />
+      <span>{detail}</span>
+    </p>
+  );
+}
+
+/** Choices in words, as a list. */
+export function ChoicesInWords(props: {
+  choices: { scope: string; targets: readonly string[]; events: readonly SubscriberEvent[] };
+  choosable: Choosable;
+}) {
+  const { choices, choosable } = props;
+  const names = [...choosable.groups, ...choosable.components]
+    .filter(({ id }) => choices.targets.includes(id))
+    .map(({ name }) => name);
+  return (
+    <>
+      <div>
+        <dt>Messages about</dt>
+        <dd>
+          {choices.scope === "page" ? (
+            "Everything on this page"
+          ) : names.length === 0 ? (
+            "No component: those of your selection were removed"
+          ) : (
+            <ul>
+              {names.map((name) => (
+                <li key={name}>
+                  <bdi>{name}</bdi>
+                </li>
+              ))}
+            </ul>
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>Kinds of messages</dt>
+        <dd>
+          <ul>
+            {choices.events.map((event) => (
+              <li key={event}>{EVENT_LABELS[event]}</li>
+            ))}
+          </ul>
+        </dd>
+      </div>
+    </>
+  );
+}

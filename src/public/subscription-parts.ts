@@ -1,0 +1,20 @@
+import type { StatusDocument } from "../features/status";
+import type { Choosable } from "../features/subscribers";
+
+/** Returns the components and groups of a page that its visitors see and can choose. */
+export function choosableOf({ components, groups }: StatusDocument): Choosable {
+  return {
+    components: components.map(({ id, name, group_id: groupId }) => ({ id, name, groupId })),
+    groups: groups.filter(({ id }) => components.some(({ group_id: groupId }) => groupId === id)),
+  };
+}
+
+/** Returns the direction of text in a language. */
+export function directionOf(locale: string): "ltr" | "rtl" {
+  // The types omit what the runtime has: the method, or the property of older engines.
+  const language = new Intl.Locale(locale) as Intl.Locale & {
+    getTextInfo?(): { direction?: "ltr" | "rtl" };
+    textInfo?: { direction?: "ltr" | "rtl" };
+  };
+  return (language.getTextInfo?.() ?? language.textInfo)?.direction ?? "ltr";
+}

@@ -1,0 +1,169 @@
+import { asc, eq } from "drizzle-orm";
+import { insertInto, selectMany } from "../../src/db";
+import { mailRequests, mails, subscribers, suppressions } from "../../src/db/tables/mail";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import { findMailKey, type LinkPurpose, tokenOf } from "../../src/features/mail";
+import { type PageInput, updatePage } from "../../src/features/pages";
+import {
+  choicesOf,
+  type EnqueueSignUpMails,
+  mailPath,
+  startSignUps,
+  type SubscriberRow,
+} from "../../src/features/subscribers";
+import type { Timer } from "../../src/kernel/clock";
+import { type Answer, type CallOptions, createTestApp, type TestApp, type TestPage } from "./app";
+import { settle } from "./clock";
+
+/** An app with mail, one page, and the decision about sign-ups. */
+export interface SubscribingSite extends AsyncDisposable {
+  app: TestApp;
+  page: TestPage["page"];
+  /** Component ids by name: API and Web. */
+  components: TestPage["components"];
+  /** False while mail cannot be sent. */
+  mail: { isReady: boolean };
+  /** Sends the form of the page. */
+  signUp(
+    form?: Record<string, string | readonly string[]>,
+    options?: Partial<CallOptions>,
+  ): Promise<Answer>;
+  /** Lets the worker decide about the sign-ups. */
+  decide(): Promise<void>;
+  /** Signs an address up and returns the path of the link that confirms it. */
+  requested(
+    email?: string,
+    form?: Record<string, string | readonly string[]>,
+    options?: Partial<CallOptions>,
+  ): Promise<string>;
+  /** Signs an address up and confirms it. */
+  subscribed(
+    email?: string,
+    form?: Record<string, string | readonly string[]>,
+  ): Promise<SubscriberRow>;
+  /** Returns the path of a link to a sign-up or a subscriber. */
+  path(purpose: LinkPurpose, subject: { id: string; tokenVersion?: number }): string;
+  mails(): (typeof mails.$inferSelect)[];
+  requests(): (typeof mailRequests.$inferSelect)[];
+  subscribers(): SubscriberRow[];
+  suppressions(): { reason: string; pageId: string }[];
+  choices(subscriber: SubscriberRow): ReturnType<typeof choicesOf>;
+  change(input: Partial<PageInput>): Promise<void>;
+}
+
+const insertMail = insertInto(mails);
+const listMails = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(mails).orderBy(asc(mails.id)),
+);
+const listRequests = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(mailRequests).orderBy(asc(mailRequests.id)),
+);
+const listSubscribers = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(subscribers).orderBy(asc(subscribers.seq)),
+);
+const findSubscriberWith = selectMany((orm, $: { address: string }) =>
+  orm.select().from(subscribers).where(eq(subscribers.addressKey, $.address)),
+);
+const listSuppressions = selectMany((orm, _$: Record<string, never>) =>
+  orm.select({ reason: suppressions.reason, pageId: suppressions.pageId }).from(suppressions),
+);
+
+let clients = 0;
+
+export async function createSubscribingSite(
+  input: Partial<PageInput> = {},
+  options: Parameters<typeof createTestApp>[0] = {},
+): Promise<SubscribingSite> {
+  const mail = { isReady: true };
+  const app = await createTestApp({
+    env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "100000" },
+    mail: { isReady: () => mail.isReady, takesUtf8: () => false },
+    ...options,
+  });
+  const { ctx } = app;
+  const { page, components } = await app.page({ slug: "acme", name: "Acme", ...input }, [
+    "API",
+    "Web",
+  ]);
+  const worker: Timer = startSignUps(ctx, enqueueInto(app));
+
+  const path: SubscribingSite["path"] = (purpose, { id, tokenVersion: version }) => {
+    const key = findMailKey(ctx.db);
+    if (!key) throw new Error("there is no key yet");
+    const subject = purpose === "manage" && version !== undefined ? { id, version } : { id };
+    return mailPath(purpose, tokenOf(key, purpose, subject));
+  };
+
+  const site: SubscribingSite = {
+    app,
+    page,
+    components,
+    mail,
+    path,
+    signUp: (form = {}, call = {}) =>
+      app.call("/status/acme/subscribe", {
+        form: { email: "ann@example.com", ...form },
+        // A client of its own, whose limits no other sign-up has used.
+        from: `198.51.${100 + Math.floor(++clients / 250)}.${1 + (clients % 250)}`,
+        ...call,
+      }),
+    async decide() {
+      await app.clock.advance(200);
+      await settle();
+    },
+    async requested(email = "ann@example.com", form = {}, call = {}) {
+      const known = listRequests(ctx.db, {}).length;
+      const answer = await site.signUp({ email, ...form }, call);
+      if (answer.status !== 303) throw new Error(answer.text);
+      await site.decide();
+      const request = listRequests(ctx.db, {})[known];
+      if (!request) throw new Error("nothing was stored");
+      return path("confirm", request);
+    },
+    async subscribed(email = "ann@example.com", form = {}) {
+      const link = await site.requested(email, form);
+      const answer = await app.call(link, { method: "POST", form: {} });
+      if (answer.status !== 303) throw new Error(answer.text);
+      const [subscriber] = findSubscriberWith(ctx.db, { address: email.toLowerCase() });
+      if (!subscriber) throw new Error("there is no subscriber");
+      return subscriber;
+    },
+    mails: () => listMails(ctx.db, {}),
+    requests: () => listRequests(ctx.db, {}),
+    subscribers: () => listSubscribers(ctx.db, {}),
+    suppressions: () => listSuppressions(ctx.db, {}),
+    choices: (subscriber) => choicesOf(ctx.db, subscriber),
+    change: async (changes) =>
+      void (await ctx.db.write((tx) => updatePage(ctx, tx, page.id, changes, CLI_ACTOR))),
+    async [Symbol.asyncDispose]() {
+      worker.cancel();
+      await app[Symbol.asyncDispose]();
+    },
+  };
+  return site;
+}
+
+/** Returns a function that stores mails as rows, due at once. */
+function enqueueInto({ ctx }: TestApp): EnqueueSignUpMails {
+  return (tx, queued) => {
+    for (const { recipient, subscriberId = null, ...mail } of queued) {
+      const now = ctx.clock.now();
+      insertMail(tx, {
+        ...mail,
+        id: ctx.newId("eml"),
+        mailingId: null,
+        subscriberId,
+        copy: 0,
+        recipient: recipient.address,
+        domain: recipient.domain,
+        status: "pending",
+        tries: 0,
+        nextTryAt: now,
+        supersededBy: null,
+        reply: null,
+        createdAt: now,
+        finishedAt: null,
+      });
+    }
+  };
+}
