@@ -31,7 +31,7 @@ import { feedRoutes } from "./public/feed-routes";
 import { logoRoutes } from "./public/logo-routes";
 import { rootFileRoutes } from "./public/root-files";
 import { mailRoutes } from "./public/mail-routes";
-import { type MailAvailability, subscribeRoutes } from "./public/subscribe-routes";
+import { subscribeRoutes } from "./public/subscribe-routes";
 import { summaryRoutes } from "./public/summary-routes";
 import { v2Routes } from "./public/v2-routes";
 
@@ -49,7 +49,6 @@ interface Dependencies {
   snapshots: Snapshots;
   readIncidents: ReturnType<typeof createIncidentCache>;
   openApi: () => unknown;
-  mail: MailAvailability;
 }
 
 /**
@@ -84,7 +83,7 @@ export function otherRoutes(deps: Dependencies): AnyElysia {
     .use(badgeRoutes(ctx, requestContexts, snapshots))
     .use(summaryRoutes(requestContexts, snapshots))
     .use(v2Routes(ctx, requestContexts, snapshots, readIncidents))
-    .use(subscribeRoutes(ctx, requestContexts, { snapshots, sessions, mail: deps.mail }))
+    .use(subscribeRoutes(ctx, requestContexts, snapshots, sessions))
     .use(mailRoutes(ctx, requestContexts))
     .use(logoRoutes(ctx, requestContexts, snapshots, sessions));
 }

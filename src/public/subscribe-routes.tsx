@@ -3,6 +3,7 @@ import type { AppContext } from "../context";
 import { parseMailAddress } from "../domain/mail-address";
 import { type FieldError, notFound } from "../errors";
 import type { Sessions } from "../features/auth";
+import { mailReadiness } from "../features/mail";
 import { findPageBySlug, type PageRow, takesSubscribers } from "../features/pages";
 import type { Snapshot, Snapshots } from "../features/status";
 import { parseChoices, readChoosable, requestSubscription } from "../features/subscribers";
@@ -22,20 +23,6 @@ import { EMPTY_FORM, type SubscribeFormState } from "./subscribe-form";
 import { renderSentPage, renderSubscribePage } from "./subscribe-page";
 import { errorsByInput, readTypedChoices } from "./subscription-fields";
 
-/** Facts about the relay on which the form depends. */
-export interface MailAvailability {
-  /** True if mails can be sent. Without it there is no form. */
-  isReady(): boolean;
-  /** True if the relay takes addresses with a local part outside ASCII. */
-  takesUtf8(): boolean;
-}
-
-interface Dependencies {
-  snapshots: Snapshots;
-  sessions: Sessions;
-  mail: MailAvailability;
-}
-
 const PAGE = {
   tag: "Pages",
   access: { kind: "public" },
@@ -48,12 +35,14 @@ const SHOWN = { 200: { description: "HTML." } };
 export function subscribeRoutes(
   ctx: AppContext,
   requestContexts: RequestContexts,
-  { snapshots, sessions, mail }: Dependencies,
+  snapshots: Snapshots,
+  sessions: Sessions,
 ) {
   const site = createSite(ctx, snapshots, sessions);
 
+  const isMailReady = () => mailReadiness(ctx).ready;
   const hasForm = (page: PageRow | undefined): page is PageRow =>
-    page !== undefined && takesSubscribers(page) && mail.isReady();
+    page !== undefined && takesSubscribers(page) && isMailReady();
 
   /** Renders the page with a form that was rejected. */
   function answerRejected(
@@ -78,7 +67,7 @@ export function subscribeRoutes(
     if (!hasForm(page)) throw notFound("form for e-mail");
     const email = form.text("email");
     const typed = readTypedChoices(form);
-    const address = parseMailAddress(email, { allowUtf8Local: mail.takesUtf8() });
+    const address = parseMailAddress(email);
     const parsed = parseChoices(typed, readChoosable(ctx.db, page.id), { needsEvents: false });
     const errors: FieldError[] = [
       ...("error" in address
@@ -118,7 +107,7 @@ export function subscribeRoutes(
       "/status/:slug/subscribe",
       ({ params: { slug }, request, requestContext }) => {
         // A page with a form and one without are cached separately.
-        const variant = mail.isReady() ? "with form" : "";
+        const variant = isMailReady() ? "with form" : "";
         return site.answer(
           { slug, rest: "/subscribe", variant, request, requestContext },
           (snapshot) => {

@@ -353,7 +353,7 @@ describe("unsubscribing", () => {
     for (const email of ["a@example.com", "b@example.com", "c@example.com"]) {
       paths.push(site.path("unsubscribe", await site.subscribed(email)));
     }
-    site.mail.isReady = false;
+    await site.setUpMail(false);
     await site.change({ slug: "fresh" });
     expect((await send(site, paths[0] ?? "", "List-Unsubscribe=One-Click")).status).toBe(200);
     await site.change({ visibility: "private" });

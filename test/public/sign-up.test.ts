@@ -55,7 +55,7 @@ describe("the form for e-mail", () => {
   test("the form goes and comes with mail, also where the page was cached", async () => {
     await using site = await createSubscribingSite();
     for (const isReady of [true, false, true]) {
-      site.mail.isReady = isReady;
+      await site.setUpMail(isReady);
       const page = readHtml((await site.app.call(PATH)).text);
       expect(page.attributes("form", "action")).toEqual(isReady ? [PATH] : []);
     }
@@ -63,9 +63,9 @@ describe("the form for e-mail", () => {
 
   test("without mail, with subscriptions off, and on a private page there is no form, and sending one is 404", async () => {
     await using site = await createSubscribingSite();
-    site.mail.isReady = false;
+    await site.setUpMail(false);
     expectProblem(await site.signUp(), "not_found");
-    site.mail.isReady = true;
+    await site.setUpMail(true);
     await site.change({ mail: { subscriptions: false } });
     expect(readHtml((await site.app.call(PATH)).text).attributes("form", "action")).toEqual([]);
     expectProblem(await site.signUp(), "not_found");

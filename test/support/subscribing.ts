@@ -1,8 +1,15 @@
 import { asc, eq } from "drizzle-orm";
-import { insertInto, selectMany } from "../../src/db";
+import { insertInto, mutate, selectMany } from "../../src/db";
 import { mailRequests, mails, subscribers, suppressions } from "../../src/db/tables/mail";
+import { settings } from "../../src/db/tables/settings";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { findMailKey, type LinkPurpose, tokenOf } from "../../src/features/mail";
+import {
+  findMailKey,
+  type LinkPurpose,
+  setMailSettings,
+  type StoredMailSettings,
+  tokenOf,
+} from "../../src/features/mail";
 import { type PageInput, updatePage } from "../../src/features/pages";
 import {
   choicesOf,
@@ -21,8 +28,8 @@ export interface SubscribingSite extends AsyncDisposable {
   page: TestPage["page"];
   /** Component ids by name: API and Web. */
   components: TestPage["components"];
-  /** False while mail cannot be sent. */
-  mail: { isReady: boolean };
+  /** Sets mail up, as it is at the beginning, or removes it. */
+  setUpMail(isReady: boolean): Promise<void>;
   /** Sends the form of the page. */
   signUp(
     form?: Record<string, string | readonly string[]>,
@@ -51,6 +58,9 @@ export interface SubscribingSite extends AsyncDisposable {
   change(input: Partial<PageInput>): Promise<void>;
 }
 
+const deleteSetting = mutate((orm, $: { name: string }) =>
+  orm.delete(settings).where(eq(settings.name, $.name)),
+);
 const insertMail = insertInto(mails);
 const listMails = selectMany((orm, _$: Record<string, never>) =>
   orm.select().from(mails).orderBy(asc(mails.id)),
@@ -68,16 +78,29 @@ const listSuppressions = selectMany((orm, _$: Record<string, never>) =>
   orm.select({ reason: suppressions.reason, pageId: suppressions.pageId }).from(suppressions),
 );
 
+/** Relay to which no test connects. */
+const RELAY: StoredMailSettings = {
+  host: "relay.example",
+  port: null,
+  tls: "starttls",
+  ca: null,
+  user: null,
+  password: null,
+  connections: 4,
+  rate_per_minute: 600,
+  from: "status@example.com",
+  reply_to: null,
+  bounce_address: null,
+};
+
 let clients = 0;
 
 export async function createSubscribingSite(
   input: Partial<PageInput> = {},
   options: Parameters<typeof createTestApp>[0] = {},
 ): Promise<SubscribingSite> {
-  const mail = { isReady: true };
   const app = await createTestApp({
     env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "100000" },
-    mail: { isReady: () => mail.isReady, takesUtf8: () => false },
     ...options,
   });
   const { ctx } = app;
@@ -85,6 +108,12 @@ export async function createSubscribingSite(
     "API",
     "Web",
   ]);
+  const setUpMail: SubscribingSite["setUpMail"] = async (isReady) => {
+    await ctx.db.write((tx) =>
+      isReady ? setMailSettings(ctx, tx, RELAY, CLI_ACTOR) : deleteSetting(tx, { name: "mail" }),
+    );
+  };
+  await setUpMail(true);
   const worker: Timer = startSignUps(ctx, enqueueInto(app));
 
   const path: SubscribingSite["path"] = (purpose, { id, tokenVersion: version }) => {
@@ -98,7 +127,7 @@ export async function createSubscribingSite(
     app,
     page,
     components,
-    mail,
+    setUpMail,
     path,
     signUp: (form = {}, call = {}) =>
       app.call("/status/acme/subscribe", {
