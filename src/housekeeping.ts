@@ -6,6 +6,7 @@ import { sweepAnswers } from "./features/idempotency";
 import { trimKeyUse } from "./features/keys";
 import { trimMails } from "./features/mail";
 import { sweepSubmissions } from "./features/submissions";
+import { sweepSubscribers } from "./features/subscribers";
 import { trimDeliveries } from "./features/webhooks";
 import type { Timer } from "./kernel/clock";
 import { DAY_MS, HOUR_MS } from "./kernel/time";
@@ -35,6 +36,7 @@ async function sweep({ clock, config, db }: AppContext): Promise<void> {
   while (await db.write((tx) => deleteOldAudits(tx, now - config.keepAuditDays * DAY_MS)));
   const addressesUntil = now - config.keepAddressesDays * DAY_MS;
   while (await db.write((tx) => deleteAuditAddresses(tx, addressesUntil)));
+  while (await db.write((tx) => sweepSubscribers(tx, { now, addressesUntil })));
   const kept = {
     now,
     hoursDays: config.keepKeyHoursDays,

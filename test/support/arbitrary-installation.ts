@@ -50,6 +50,16 @@ const pageFields = fc.record({
     fc.constant<string[]>([]),
     fc.subarray(["Status.Example.com", "münchen.example", "up.example"]),
   ),
+  mail: fc.record(
+    {
+      subscriptions: fc.boolean(),
+      from_name: fc.constantFrom(null, "Acme Operations"),
+      reply_to: fc.constantFrom(null, "Help@EXAMPLE.com"),
+      subject: fc.constantFrom("thread" as const, "status" as const),
+      footer: fc.constantFrom(null, "Acme\nTown"),
+    },
+    { requiredKeys: [] },
+  ),
 });
 
 const groupFields = fc.record({

@@ -11,6 +11,7 @@ const TABS = {
   general: { label: "General", path: "/general" },
   look: { label: "Appearance", path: "/look" },
   address: { label: "Address", path: "/address" },
+  mail: { label: "E-mail", path: "/mail" },
   visibility: { label: "Visibility", path: "/visibility" },
   share: { label: "Share", path: "/share" },
 } as const;

@@ -19,6 +19,7 @@ import { DeletePage, ReleaseSlug } from "./confirm";
 import { DELETE_FORM, NEW_PAGE_FORM } from "./forms";
 import { pageTabPath } from "./frame";
 import { PageList } from "./list";
+import { addPageMailRoutes } from "./mail";
 import { newPageErrors } from "./page-slugs";
 import { addPageSettingRoutes } from "./setting-routes";
 
@@ -78,6 +79,7 @@ export function pageAdminRoutes(deps: AdminDependencies) {
   });
 
   addPageSettingRoutes(area, deps);
+  addPageMailRoutes(area, deps);
 
   area.confirmation("/:id/slugs/:slug/release", {
     showSummary: "Show the confirmation for releasing an earlier slug",

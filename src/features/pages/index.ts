@@ -15,7 +15,13 @@ export {
 export { createDomains, type DomainPage, type Domains } from "./custom-domains";
 export { deleteLogo, LOGO_MAX_BYTES, putLogo, readLogo } from "./logo";
 export { findNamedPage, PageFilter, readPageFilter } from "./filter";
-export { fullMailSettings, MAIL_FOOTER_MAX, mailSettingsOf, takesSubscribers } from "./mail";
+export {
+  fullMailSettings,
+  MAIL_FOOTER_MAX,
+  mailSettingsOf,
+  type PageMailInput,
+  takesSubscribers,
+} from "./mail";
 export { Page, PageInput, presentPage, RefText } from "./model";
 export {
   createPage,
@@ -23,6 +29,7 @@ export {
   getPage,
   touchPage,
   updatePage,
+  updatePageMail,
   validatePageInput,
 } from "./service";
 export { findNextDefaultPage, removePage } from "./remove";

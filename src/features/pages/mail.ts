@@ -36,10 +36,10 @@ export const PageMailInput = Type.Object(
   { additionalProperties: false },
 );
 
+export type PageMailInput = Static<typeof PageMailInput>;
+
 /** Returns settings with the defaults of those that are left out. */
-export function fullMailSettings(
-  input: Static<typeof PageMailInput> | undefined,
-): PageMailSettings {
+export function fullMailSettings(input: PageMailInput | undefined): PageMailSettings {
   const { reply_to: replyTo, ...others } = { ...DEFAULTS, ...input };
   const parsed = replyTo === null ? undefined : parseMailAddress(replyTo);
   return { ...others, reply_to: parsed && "address" in parsed ? parsed.address : replyTo };

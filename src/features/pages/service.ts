@@ -7,7 +7,7 @@ import { freeRef } from "../../domain/refs";
 import { toRef } from "../../kernel/text";
 import { takeDomains } from "./custom-domains";
 import { validateDomains } from "./address";
-import { fullMailSettings } from "./mail";
+import { fullMailSettings, PageMailInput } from "./mail";
 import { PageInput } from "./model";
 import { isLocale, isReservedSlug, isTimeZone } from "./rules";
 import {
@@ -135,6 +135,22 @@ export function updatePage(
   touchPage(ctx, tx, id);
   moveAddresses(ctx, tx);
   return getPage(tx, id);
+}
+
+/**
+ * Changes settings of a page about e-mail; those that the input leaves out stay. Throws `not_found`, or
+ * `validation_failed` with pointers to the settings.
+ */
+export function updatePageMail(
+  ctx: Services,
+  tx: Tx,
+  id: string,
+  input: PageMailInput,
+  actor: Actor,
+): PageRow {
+  const fields = schemaErrors(PageMailInput, input);
+  if (fields.length > 0) throw invalidFields(fields);
+  return updatePage(ctx, tx, id, { mail: input }, actor);
 }
 
 /** Marks the content of a page as changed, in the transaction of the change. */

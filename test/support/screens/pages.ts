@@ -28,6 +28,7 @@ export const PAGE_SCREENS: readonly Screen[] = [
     },
   },
   { name: "page-address", open: inPage("/address") },
+  { name: "page-mail", open: inPage("/mail") },
   { name: "page-share", open: inPage("/share") },
   { name: "page-visibility", open: inPage("/visibility") },
   { name: "page-delete", open: inPage("/delete") },

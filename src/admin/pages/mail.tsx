@@ -1,0 +1,126 @@
+import { roleAllows } from "../../domain/role";
+import { mailReadiness } from "../../features/mail";
+import {
+  getPage,
+  MAIL_FOOTER_MAX,
+  mailSettingsOf,
+  type PageMailInput,
+  type PageRow,
+  updatePageMail,
+} from "../../features/pages";
+import { sessionOf } from "../../http";
+import { Actions, Button, DetailCard, Form, Notice } from "../../ui";
+import type { AdminDependencies } from "../dependencies";
+import { checkboxField, choiceField } from "../forms/choice-fields";
+import { nullable } from "../forms/field";
+import { defineForm, type StateOf } from "../forms/form";
+import { FormFields } from "../forms/form-fields";
+import { textAreaField, textField } from "../forms/text-fields";
+import type { Area } from "../screens/area";
+import { PageFrame, pageTabPath, pageTabTitle } from "./frame";
+
+/** Path of the settings of the relay, for owners. */
+const RELAY_PATH = "/admin/mail";
+
+const MAIL_FORM = defineForm<PageMailInput, { page: PageRow }>()({
+  subscriptions: checkboxField({
+    label: "Visitors can subscribe by e-mail",
+    hint: "The subscribe page then has a form. If unchecked, people who subscribed still get messages.",
+  }),
+  from_name: nullable(
+    textField({
+      label: "Name of the sender",
+      maxlength: 255,
+      hint: "Optional. By default the name of the page.",
+    }),
+  ),
+  reply_to: nullable(
+    textField({
+      label: "Address for replies",
+      type: "email",
+      hint: "Optional. By default the one of the relay’s settings.",
+    }),
+  ),
+  subject: choiceField<NonNullable<PageMailInput["subject"]>>({
+    label: "Subject",
+    initial: "thread",
+    options: [
+      {
+        value: "thread",
+        label: "Name of the incident",
+        hint: "Mail programs show all messages about an incident as one conversation.",
+      },
+      {
+        value: "status",
+        label: "Status and name of the incident",
+        hint: "The list of messages shows each status, and each message stands alone.",
+      },
+    ],
+  }),
+  footer: nullable(
+    textAreaField({
+      label: "Text at the end",
+      rows: 3,
+      maxlength: MAIL_FOOTER_MAX,
+      hint: "Optional. Plain text at the end of every message, such as a postal address.",
+    }),
+  ),
+});
+
+/** Adds the screen with a page's settings about e-mail. */
+export function addPageMailRoutes(area: Area, { ctx }: AdminDependencies): void {
+  area.editForm("/:id/mail", {
+    showSummary: "Show the form for a page's e-mail",
+    summary: "Change a page's settings about e-mail",
+    role: "admin",
+    form: MAIL_FORM,
+    load(reader, { params }: { params: { id: string } }) {
+      const page = getPage(reader, params.id);
+      return { resource: mailSettingsOf(page), version: page.version, context: { page } };
+    },
+    update(tx, changes, actor, { params }) {
+      updatePageMail(ctx, tx, params.id, changes, actor);
+    },
+    show(state, { requestContext }) {
+      const { page } = state.context;
+      const { role } = sessionOf(requestContext).user;
+      return {
+        title: pageTabTitle(page, "mail"),
+        children: (
+          <PageFrame page={page} tab="mail" role={role}>
+            {mailReadiness(ctx).ready ? null : <NotReady canSetUp={roleAllows(role, "owner")} />}
+            <MailSettings page={page} state={state} />
+          </PageFrame>
+        ),
+      };
+    },
+    done: ({ params }) => ({
+      path: pageTabPath(params.id, "mail"),
+      text: "The settings about e-mail were changed.",
+    }),
+  });
+}
+
+/** Notice while no mail can be sent. */
+function NotReady({ canSetUp }: { canSetUp: boolean }) {
+  return (
+    <Notice tone="maint" title="E-mail is not set up">
+      Visitors see no form, and no messages are sent.{" "}
+      {canSetUp ? <a href={RELAY_PATH}>Set up e-mail</a> : "An owner can set it up."}
+    </Notice>
+  );
+}
+
+/** Form for the messages of a page by e-mail. */
+function MailSettings({ page, state }: { page: PageRow; state: StateOf<typeof MAIL_FORM> }) {
+  return (
+    <DetailCard title="E-mail" liveId="page-mail" isStill>
+      <Form action={pageTabPath(page.id, "mail")} hidden={state.hidden}>
+        <FormFields form={MAIL_FORM} state={state} />
+        <Actions>
+          <Button kind="primary">Save changes</Button>
+        </Actions>
+      </Form>
+    </DetailCard>
+  );
+}
