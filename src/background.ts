@@ -17,6 +17,7 @@ import {
 } from "./features/monitors";
 import { readHeadline } from "./features/status";
 import { createLoadThrottle } from "./features/outgoing";
+import { startSignUps } from "./features/subscribers";
 import { startDelivering } from "./features/webhooks";
 import { startHousekeeping } from "./housekeeping";
 import { DRAIN_MS, type Listener } from "./listening";
@@ -72,6 +73,7 @@ export function startBackground(
     startHousekeeping(ctx),
     startMaintenanceClock(ctx),
     startRollUps(ctx, monitoring),
+    startSignUps(ctx),
   ];
   return {
     monitoring,

@@ -1,5 +1,5 @@
 import { asc, eq } from "drizzle-orm";
-import { insertInto, mutate, selectMany } from "../../src/db";
+import { mutate, selectMany } from "../../src/db";
 import { mailRequests, mails, subscribers, suppressions } from "../../src/db/tables/mail";
 import { settings } from "../../src/db/tables/settings";
 import { CLI_ACTOR } from "../../src/domain/actor";
@@ -13,7 +13,6 @@ import {
 import { type PageInput, updatePage } from "../../src/features/pages";
 import {
   choicesOf,
-  type EnqueueSignUpMails,
   mailPath,
   startSignUps,
   type SubscriberRow,
@@ -61,7 +60,6 @@ export interface SubscribingSite extends AsyncDisposable {
 const deleteSetting = mutate((orm, $: { name: string }) =>
   orm.delete(settings).where(eq(settings.name, $.name)),
 );
-const insertMail = insertInto(mails);
 const listMails = selectMany((orm, _$: Record<string, never>) =>
   orm.select().from(mails).orderBy(asc(mails.id)),
 );
@@ -114,7 +112,7 @@ export async function createSubscribingSite(
     );
   };
   await setUpMail(true);
-  const worker: Timer = startSignUps(ctx, enqueueInto(app));
+  const worker: Timer = startSignUps(ctx);
 
   const path: SubscribingSite["path"] = (purpose, { id, tokenVersion: version }) => {
     const key = findMailKey(ctx.db);
@@ -170,29 +168,4 @@ export async function createSubscribingSite(
     },
   };
   return site;
-}
-
-/** Returns a function that stores mails as rows, due at once. */
-function enqueueInto({ ctx }: TestApp): EnqueueSignUpMails {
-  return (tx, queued) => {
-    for (const { recipient, subscriberId = null, ...mail } of queued) {
-      const now = ctx.clock.now();
-      insertMail(tx, {
-        ...mail,
-        id: ctx.newId("eml"),
-        mailingId: null,
-        subscriberId,
-        copy: 0,
-        recipient: recipient.address,
-        domain: recipient.domain,
-        status: "pending",
-        tries: 0,
-        nextTryAt: now,
-        supersededBy: null,
-        reply: null,
-        createdAt: now,
-        finishedAt: null,
-      });
-    }
-  };
 }

@@ -60,7 +60,7 @@ export { formatReply, RelayFault, type RelayStage, type Reply, STEP_NAMES } from
 export type { TestMailResult } from "./smtp/send-test-mail";
 export type { MailEnvelope } from "./smtp/session-options";
 export type { StoredMailSettings } from "./stored-settings";
-export type { SuppressionRow } from "./suppression-store";
+export { listSuppressionsOf, type SuppressionRow } from "./suppression-store";
 export {
   countSuppressedAddresses,
   endSuppressions,

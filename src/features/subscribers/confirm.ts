@@ -1,10 +1,16 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
-import { addressHmac, ensureMailKey } from "../mail";
+import {
+  addressHmac,
+  ENDED_BY_CONFIRMING,
+  endSuppressions,
+  ensureMailKey,
+  findSuppression,
+  suppress,
+} from "../mail";
 import type { PageRow } from "../pages";
 import { existingChoices, readChoosable, storeTargets } from "./choices";
 import { deadLink, type RequestLink } from "./links";
-import { endSuppressions, listSuppressions, putSuppression } from "./mail-store";
 import {
   type RequestRow,
   setRequestState,
@@ -44,14 +50,11 @@ export function confirmSignUp(
     return current;
   }
   const hmac = addressHmac(ensureMailKey(ctx, tx), addressKey);
-  const suppressions = listSuppressions(tx, { addressHmac: hmac, pageId });
-  if (suppressions.some(({ reason }) => reason === "blocked" || reason === "declined")) {
-    throw deadLink();
-  }
+  if (findSuppression(tx, { addressHmac: hmac, pageId, kind: "confirmation" })) throw deadLink();
   const subscriber = subscribe(ctx, tx, { request, page }, { current, hmac, ip });
   setRequestState(tx, { id: request.id, state: "confirmed" });
   voidOpenRequests(tx, { addressKey, pageId, except: request.id });
-  endSuppressions(tx, { addressHmac: hmac, pageId });
+  endSuppressions(tx, hmac, ENDED_BY_CONFIRMING, pageId);
   return subscriber;
 }
 
@@ -103,12 +106,6 @@ export function declineSignUps(
   { addressKey }: Pick<RequestRow, "addressKey">,
 ): void {
   const hmac = addressHmac(ensureMailKey(ctx, tx), addressKey);
-  const isDeclined = listSuppressions(tx, { addressHmac: hmac, pageId: "" }).some(
-    ({ reason }) => reason === "declined",
-  );
-  if (!isDeclined) {
-    const at = ctx.clock.now();
-    putSuppression(tx, { addressHmac: hmac, pageId: "", reason: "declined", at });
-  }
+  suppress(ctx, tx, { addressHmac: hmac, reason: "declined" });
   voidRequestsOfAddress(tx, { addressKey });
 }

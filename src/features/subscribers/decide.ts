@@ -1,17 +1,24 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
-import { type MailAddress, parseMailAddress } from "../../domain/mail-address";
+import { parseMailAddress } from "../../domain/mail-address";
 import { DAY_MS } from "../../kernel/time";
-import { addressHmac, ensureMailKey, type MailKey } from "../mail";
+import {
+  addressHmac,
+  enqueueMails,
+  ensureMailKey,
+  listSuppressionsOf,
+  type MailKey,
+  type NewMail,
+} from "../mail";
 import { findPage, takesSubscribers } from "../pages";
-import { listSignUpMails, listSuppressions } from "./mail-store";
+import { listSignUpMails } from "./mail-store";
 import {
   listSentToRecipient,
   listWaitingRequests,
   type RequestRow,
   setRequestState,
 } from "./request-store";
-import { decideSignUp, LONGEST_WAIT_MS, REQUEST_LIFETIME_MS, type SignUpMail } from "./rules";
+import { decideSignUp, LONGEST_WAIT_MS, REQUEST_LIFETIME_MS } from "./rules";
 import { findSubscriberByAddress } from "./store";
 
 /** Sign-ups that one transaction decides about. */
@@ -20,29 +27,12 @@ const REQUESTS_PER_BATCH = 50;
 const RECENT_MAX = 10;
 const EARLIER_MAX = 200;
 
-/** A mail of a sign-up, to be queued. */
-export interface SignUpMailInput {
-  class: 1;
-  recipient: MailAddress;
-  /** The same for all sign-up mails to an address. */
-  subjectId: string;
-  template: SignUpMail;
-  /** Ids of the sign-up and its page. */
-  params: { request: string; page: string };
-  subscriberId?: string;
-  expiresAt: number;
-}
-
-export type EnqueueSignUpMails = (tx: Tx, mails: readonly SignUpMailInput[]) => void;
-
 /**
- * Decides which mails the oldest waiting sign-ups get, and passes them to `enqueue`. Returns true if more can
- * be waiting.
+ * Decides which mails the oldest waiting sign-ups get, and queues them. Returns true if more can be waiting.
  */
 export function decideSignUps(
-  ctx: Pick<AppContext, "clock" | "random">,
+  ctx: Pick<AppContext, "clock" | "newId" | "random" | "signals">,
   tx: Tx,
-  enqueue: EnqueueSignUpMails,
 ): boolean {
   const waiting = listWaitingRequests(tx, { limit: REQUESTS_PER_BATCH });
   if (waiting.length === 0) return false;
@@ -52,7 +42,7 @@ export function decideSignUps(
     const mail = mailFor(tx, request, key, now);
     // Stored before the next decision, which counts it.
     setRequestState(tx, { id: request.id, state: mail ? "sent" : "unsent" });
-    if (mail) enqueue(tx, [mail]);
+    if (mail) enqueueMails(ctx, tx, [mail]);
   }
   return waiting.length === REQUESTS_PER_BATCH;
 }
@@ -62,7 +52,7 @@ function mailFor(
   request: RequestRow,
   key: MailKey,
   now: number,
-): SignUpMailInput | undefined {
+): NewMail | undefined {
   const { id, pageId, addressKey, throttleKey } = request;
   const page = findPage(reader, { id: pageId });
   const recipient = parseMailAddress(request.address, { allowUtf8Local: true });
@@ -73,7 +63,7 @@ function mailFor(
   const subjectId = signUpSubject(hmac);
   const subscriber = findSubscriberByAddress(reader, { pageId, addressKey });
   const isSubscribed = subscriber?.status === "active";
-  const suppressions = listSuppressions(reader, { addressHmac: hmac, pageId });
+  const suppressions = listSuppressionsOf(reader, { addressHmac: hmac, pageId });
   const since = now - LONGEST_WAIT_MS;
   const earlier = listSignUpMails(reader, { subjectId, since, limit: EARLIER_MAX });
   const reminder = earlier.find(

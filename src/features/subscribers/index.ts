@@ -11,7 +11,6 @@ export {
   type TypedChoices,
 } from "./choices";
 export { confirmSignUp, declineSignUps } from "./confirm";
-export { type EnqueueSignUpMails, type SignUpMailInput } from "./decide";
 export {
   deadLink,
   type LinkUse,

@@ -1,14 +1,10 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { RequestedChoices } from "../../db/tables/mail";
+import { cancelMailsOfSubscriber, suppress } from "../mail";
 import { storeTargets } from "./choices";
 import { signUpSubject } from "./decide";
-import {
-  cancelPendingMails,
-  deleteReportsOf,
-  deleteSignUpMails,
-  putSuppression,
-} from "./mail-store";
+import { deleteReportsOf, deleteSignUpMails } from "./mail-store";
 import { deleteRequestsOfAddress, voidConfirmedRequests } from "./request-store";
 import {
   deleteSubscriber,
@@ -36,9 +32,9 @@ export function changeChoices(
  * Ends the subscription of a subscriber's address to the page, also one that was made later, and cancels its
  * pending mails. Links for managing become invalid. Calling it again changes nothing.
  */
-export function unsubscribe({ clock }: Services, tx: Tx, subscriber: SubscriberRow): void {
+export function unsubscribe(ctx: Services, tx: Tx, subscriber: SubscriberRow): void {
   const { pageId, addressHmac } = subscriber;
-  const now = clock.now();
+  const now = ctx.clock.now();
   for (const row of listSubscribersByHmac(tx, { pageId, addressHmac })) {
     if (row.status !== "active") continue;
     updateSubscriberRow(tx, {
@@ -49,9 +45,9 @@ export function unsubscribe({ clock }: Services, tx: Tx, subscriber: SubscriberR
       version: row.version + 1,
       updatedAt: now,
     });
-    cancelPendingMails(tx, { subscriberId: row.id, now });
+    cancelMailsOfSubscriber(ctx, tx, row.id);
     if (row.addressKey !== null) voidConfirmedRequests(tx, { addressKey: row.addressKey, pageId });
-    putSuppression(tx, { addressHmac, pageId, reason: "unsubscribed", at: now });
+    suppress(ctx, tx, { addressHmac, reason: "unsubscribed", pageId });
   }
 }
 
@@ -59,7 +55,7 @@ export function unsubscribe({ clock }: Services, tx: Tx, subscriber: SubscriberR
  * Deletes everything that is stored about a subscriber of a page, but for a mark by which a restored backup
  * erases the address again.
  */
-export function eraseSubscriber({ clock }: Services, tx: Tx, subscriber: SubscriberRow): void {
+export function eraseSubscriber(ctx: Services, tx: Tx, subscriber: SubscriberRow): void {
   const { pageId, addressHmac } = subscriber;
   for (const row of listSubscribersByHmac(tx, { pageId, addressHmac })) {
     deleteReportsOf(tx, { subscriberId: row.id });
@@ -69,5 +65,5 @@ export function eraseSubscriber({ clock }: Services, tx: Tx, subscriber: Subscri
     deleteSubscriber(tx, { id: row.id });
   }
   deleteSignUpMails(tx, { subjectId: signUpSubject(addressHmac), pageId });
-  putSuppression(tx, { addressHmac, pageId: "", reason: "erased", at: clock.now() });
+  suppress(ctx, tx, { addressHmac, reason: "erased" });
 }

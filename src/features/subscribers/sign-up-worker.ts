@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Timer } from "../../kernel/clock";
 import { MINUTE_MS } from "../../kernel/time";
-import { decideSignUps, type EnqueueSignUpMails } from "./decide";
+import { decideSignUps } from "./decide";
 import { listWaitingRequests } from "./request-store";
 
 /** Wait after a sign-up, so that the decision does not delay its answer, and several share a transaction. */
@@ -9,10 +9,10 @@ const WAIT_MS = 100;
 /** Wait after a failed write. */
 const RETRY_MS = 5_000;
 
-type Services = Pick<AppContext, "clock" | "db" | "log" | "random" | "signals">;
+type Services = Pick<AppContext, "clock" | "db" | "log" | "newId" | "random" | "signals">;
 
 /** Decides about sign-ups a moment after they arrive, and about those that an earlier process left. */
-export function startSignUps(ctx: Services, enqueue: EnqueueSignUpMails): Timer {
+export function startSignUps(ctx: Services): Timer {
   let timer: Timer | undefined;
   let isRunning = false;
   let isCancelled = false;
@@ -30,7 +30,7 @@ export function startSignUps(ctx: Services, enqueue: EnqueueSignUpMails): Timer 
     isRunning = true;
     let isLeft = false;
     try {
-      while (!isCancelled && (await ctx.db.write((tx) => decideSignUps(ctx, tx, enqueue))));
+      while (!isCancelled && (await ctx.db.write((tx) => decideSignUps(ctx, tx))));
       // One may have arrived during the last transaction.
       isLeft = !isCancelled && listWaitingRequests(ctx.db, { limit: 1 }).length > 0;
       isFailing = false;
