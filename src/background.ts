@@ -17,7 +17,7 @@ import {
 } from "./features/monitors";
 import { readHeadline } from "./features/status";
 import { createLoadThrottle } from "./features/outgoing";
-import { startSignUps } from "./features/subscribers";
+import { SIGN_UP_TEMPLATES, startSignUps } from "./features/subscribers";
 import { startDelivering } from "./features/webhooks";
 import { startHousekeeping } from "./housekeeping";
 import { DRAIN_MS, type Listener } from "./listening";
@@ -40,7 +40,7 @@ interface RunningBackground extends Background {
 }
 
 /** Templates of all mails. */
-const TEMPLATES: Templates = {};
+const TEMPLATES: Templates = SIGN_UP_TEMPLATES;
 
 /** Creates monitoring that runs no checks, for processes other than servers. */
 export function createIdleBackground(ctx: AppContext): Background {

@@ -86,7 +86,7 @@ export function subscribeRoutes(
     try {
       await ctx.db.write((tx) => requestSubscription(ctx, tx, request));
     } catch (error) {
-      const failure = toProblem(error, "UNKNOWN");
+      const failure = toProblem(error);
       if (failure.code !== "unavailable") throw error;
       const notice = "Your subscription could not be stored. Try again in a moment.";
       const { status, headers } = failure;

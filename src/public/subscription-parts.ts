@@ -1,3 +1,4 @@
+import { isRtlLocale } from "../features/mail";
 import type { StatusDocument } from "../features/status";
 import type { Choosable } from "../features/subscribers";
 
@@ -11,10 +12,5 @@ export function choosableOf({ components, groups }: StatusDocument): Choosable {
 
 /** Returns the direction of text in a language. */
 export function directionOf(locale: string): "ltr" | "rtl" {
-  // The types omit what the runtime has: the method, or the property of older engines.
-  const language = new Intl.Locale(locale) as Intl.Locale & {
-    getTextInfo?(): { direction?: "ltr" | "rtl" };
-    textInfo?: { direction?: "ltr" | "rtl" };
-  };
-  return (language.getTextInfo?.() ?? language.textInfo)?.direction ?? "ltr";
+  return isRtlLocale(locale) ? "rtl" : "ltr";
 }

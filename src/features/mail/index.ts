@@ -15,7 +15,13 @@ export {
   releaseAllMailings,
   suppressionsOfHold,
 } from "./hold";
-export type { Block, ComponentEntry, Inline, Letter } from "./letter/letter";
+export {
+  type Block,
+  type ComponentEntry,
+  type Inline,
+  isRtlLocale,
+  type Letter,
+} from "./letter/letter";
 export { createMoments, type Moments } from "./letter/moments";
 export { type RenderedLetter, renderLetter, renderPlace } from "./letter/render";
 export {

@@ -28,4 +28,5 @@ export { changeChoices, eraseSubscriber, unsubscribe } from "./manage";
 export { requestSubscription, signUpWait } from "./sign-up";
 export { startSignUps } from "./sign-up-worker";
 export { type SubscriberRow } from "./store";
+export { SIGN_UP_TEMPLATES } from "./templates";
 export { sweepSubscribers } from "./sweep";

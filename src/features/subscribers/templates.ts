@@ -1,0 +1,110 @@
+import type { SubscriberEvent } from "../../domain/mail";
+import {
+  alreadySubscribedLetter,
+  alreadySubscribedSubject,
+  type ComposedMail,
+  confirmationLetter,
+  confirmationSubject,
+  findMailKey,
+  type Letter,
+  type LinkPurpose,
+  type MailRow,
+  renderLetter,
+  type SignUp,
+  type TemplateEnvironment,
+  type Templates,
+  tokenOf,
+} from "../mail";
+import { findPage, mailSettingsOf, type PageRow, pageUrl, takesSubscribers } from "../pages";
+import { existingChoices, readChoosable } from "./choices";
+import { mailLink } from "./links";
+import { findRequest, type RequestRow } from "./request-store";
+import { findSubscriber } from "./store";
+
+const EVENT_WORDS: Record<SubscriberEvent, string> = {
+  incidents: "incidents and their updates",
+  maintenance: "maintenance",
+  status: "changes of a component's status",
+};
+
+/** Sign-up that can still be confirmed, with what its mail says. */
+interface OpenSignUp {
+  request: RequestRow;
+  page: PageRow;
+  signUp: SignUp;
+  linkTo(purpose: LinkPurpose, subject: { id: string; version?: number }): string;
+}
+
+/** Mails that answer sign-ups. Their links are derived when they are written. */
+export const SIGN_UP_TEMPLATES: Templates = {
+  confirmation(mail, env) {
+    const found = findOpenSignUp(mail, env);
+    if (!found) return "unwanted";
+    const { request, page, signUp, linkTo } = found;
+    const { id } = request;
+    const links = { confirm: linkTo("confirm", { id }), decline: linkTo("decline", { id }) };
+    return write(mail, env, page, confirmationSubject(signUp), confirmationLetter(signUp, links));
+  },
+
+  already_subscribed(mail, env) {
+    const found = findOpenSignUp(mail, env);
+    const subscriber = findSubscriber(env.ctx.db, { id: mail.subscriberId ?? "" });
+    if (!found || subscriber?.status !== "active") return "unwanted";
+    const { request, page, signUp, linkTo } = found;
+    const { id, tokenVersion: version } = subscriber;
+    const links = {
+      manage: linkTo("manage", { id, version }),
+      confirm: linkTo("confirm", { id: request.id }),
+    };
+    const letter = alreadySubscribedLetter(signUp, links);
+    return write(mail, env, page, alreadySubscribedSubject(signUp), letter);
+  },
+};
+
+/** Returns the sign-up of a mail; undefined if it was confirmed, declined or has expired meanwhile. */
+function findOpenSignUp(mail: MailRow, { ctx }: TemplateEnvironment): OpenSignUp | undefined {
+  const { db, baseUrl, clock } = ctx;
+  const request = findRequest(db, { id: String(mail.params["request"]) });
+  const page = request && findPage(db, { id: request.pageId });
+  const key = findMailKey(db);
+  if (!request || !page || !key || !takesSubscribers(page)) return undefined;
+  if (request.state !== "sent" || clock.now() >= request.expiresAt) return undefined;
+  const choosable = readChoosable(db, page.id);
+  const { targets, events } = existingChoices(request.choices, choosable);
+  const names = [...choosable.groups, ...choosable.components]
+    .filter(({ id }) => targets.includes(id))
+    .map(({ name }) => name);
+  const { footer } = mailSettingsOf(page);
+  const { name, locale } = page;
+  return {
+    request,
+    page,
+    signUp: {
+      page: { name, locale, url: pageUrl(baseUrl, page), footer },
+      targets: names,
+      events: events.map((event) => EVENT_WORDS[event]),
+    },
+    linkTo: (purpose, subject) => mailLink(baseUrl, page, purpose, tokenOf(key, purpose, subject)),
+  };
+}
+
+function write(
+  { id, recipient }: MailRow,
+  { ctx, settings }: TemplateEnvironment,
+  page: PageRow,
+  subject: string,
+  letter: Letter,
+): ComposedMail {
+  const { address } = settings.from;
+  const { from_name: fromName, reply_to: replyTo } = mailSettingsOf(page);
+  return {
+    from: { name: fromName ?? page.name, address },
+    replyTo: replyTo ?? settings.replyTo,
+    to: recipient,
+    subject,
+    ...renderLetter(letter),
+    headers: {},
+    messageId: `<${id}@${address.slice(address.lastIndexOf("@") + 1)}>`,
+    date: ctx.clock.now(),
+  };
+}
