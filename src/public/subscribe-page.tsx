@@ -176,7 +176,7 @@ function Address({ label, name, text }: AddressProps) {
     <div class="address">
       <span>{label}</span>
       <div>
-        <code>
+        <code dir="ltr">
           {text.split(/(?<=\/)/).map((piece) => (
             <>
               {piece}

@@ -1,3 +1,4 @@
+import type { AppContext } from "../../src/context";
 import { asc, eq } from "drizzle-orm";
 import { mutate, selectMany } from "../../src/db";
 import { mailRequests, mails, subscribers, suppressions } from "../../src/db/tables/mail";
@@ -63,10 +64,10 @@ const deleteSetting = mutate((orm, $: { name: string }) =>
 const listMails = selectMany((orm, _$: Record<string, never>) =>
   orm.select().from(mails).orderBy(asc(mails.id)),
 );
-const listRequests = selectMany((orm, _$: Record<string, never>) =>
+export const listRequests = selectMany((orm, _$: Record<string, never>) =>
   orm.select().from(mailRequests).orderBy(asc(mailRequests.id)),
 );
-const listSubscribers = selectMany((orm, _$: Record<string, never>) =>
+export const listSubscribers = selectMany((orm, _$: Record<string, never>) =>
   orm.select().from(subscribers).orderBy(asc(subscribers.seq)),
 );
 const findSubscriberWith = selectMany((orm, $: { address: string }) =>
@@ -77,7 +78,7 @@ const listSuppressions = selectMany((orm, _$: Record<string, never>) =>
 );
 
 /** Relay to which no test connects. */
-const RELAY: StoredMailSettings = {
+export const RELAY: StoredMailSettings = {
   host: "relay.example",
   port: null,
   tls: "starttls",
@@ -90,6 +91,18 @@ const RELAY: StoredMailSettings = {
   reply_to: null,
   bounce_address: null,
 };
+
+/** Returns the path of a link to a sign-up or a subscriber. */
+export function linkPath(
+  { db }: Pick<AppContext, "db">,
+  purpose: LinkPurpose,
+  { id, tokenVersion: version }: { id: string; tokenVersion?: number },
+): string {
+  const key = findMailKey(db);
+  if (!key) throw new Error("there is no key yet");
+  const subject = purpose === "manage" && version !== undefined ? { id, version } : { id };
+  return mailPath(purpose, tokenOf(key, purpose, subject));
+}
 
 let clients = 0;
 
@@ -114,12 +127,7 @@ export async function createSubscribingSite(
   await setUpMail(true);
   const worker: Timer = startSignUps(ctx);
 
-  const path: SubscribingSite["path"] = (purpose, { id, tokenVersion: version }) => {
-    const key = findMailKey(ctx.db);
-    if (!key) throw new Error("there is no key yet");
-    const subject = purpose === "manage" && version !== undefined ? { id, version } : { id };
-    return mailPath(purpose, tokenOf(key, purpose, subject));
-  };
+  const path: SubscribingSite["path"] = (purpose, subject) => linkPath(ctx, purpose, subject);
 
   const site: SubscribingSite = {
     app,
