@@ -8,6 +8,7 @@ import {
   deliveryFamilies,
   mailFamilies,
   type MetricFamily,
+  subscriberFamilies,
 } from "./features/metrics";
 import {
   createIdleMonitoring,
@@ -68,12 +69,13 @@ export function startBackground(
   const throttle = createLoadThrottle(ctx.clock, observed);
   const deliverer = startDelivering(ctx, egress, readHeadline, throttle);
   const sender = startSending(ctx, egress, { templates: TEMPLATES, throttle });
+  const signUps = startSignUps(ctx);
   monitoring.start();
   const timers = [
     startHousekeeping(ctx),
     startMaintenanceClock(ctx),
     startRollUps(ctx, monitoring),
-    startSignUps(ctx),
+    signUps,
   ];
   return {
     monitoring,
@@ -83,6 +85,7 @@ export function startBackground(
       ...checkFamilies(() => monitoring.figures()),
       ...deliveryFamilies(ctx.db, () => deliverer.stats()),
       ...mailFamilies(ctx.db, ctx.clock, () => sender.stats()),
+      ...subscriberFamilies(ctx.db, signUps),
     ],
     async stop(answered) {
       backups.stop();

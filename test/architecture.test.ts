@@ -36,7 +36,7 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   maintenance: ["pages", "components", "timeline"],
   monitors: ["pages", "components", "incidents", "maintenance"],
   analytics: ["pages", "components", "incidents", "monitors", "keys"],
-  metrics: ["monitors", "keys", "limits", "mail", "webhooks"],
+  metrics: ["monitors", "keys", "limits", "mail", "subscribers", "webhooks"],
   status: ["pages", "components", "timeline", "incidents", "maintenance", "monitors"],
   sample: ["pages", "components"],
   "page-deletion": [

@@ -2,7 +2,12 @@ import type { RequestedChoices } from "../db/tables/mail";
 import { maskAddress } from "../domain/mail-address";
 import type { PageRow } from "../features/pages";
 import type { HistoryEntry } from "../features/status";
-import type { Choosable, SubscriberRow, TypedChoices } from "../features/subscribers";
+import {
+  type Choosable,
+  consentText,
+  type SubscriberRow,
+  type TypedChoices,
+} from "../features/subscribers";
 import { toIso } from "../kernel/time";
 import type { HtmlDocument } from "../ui";
 import { isOpen, renderMailDocument } from "./mail-document";
@@ -32,9 +37,7 @@ export function renderConfirmation(props: {
       <section class="card panel">
         <h1>{title}</h1>
         <p>
-          {isConfirmed
-            ? `This subscription to ${page.name} was confirmed.`
-            : `Messages about ${page.name} will be sent to this address. Every message has a link to unsubscribe.`}
+          {isConfirmed ? `This subscription to ${page.name} was confirmed.` : consentText(page)}
         </p>
         <dl>
           <Recipient address={address} />

@@ -18,7 +18,6 @@ import {
   startSignUps,
   type SubscriberRow,
 } from "../../src/features/subscribers";
-import type { Timer } from "../../src/kernel/clock";
 import { type Answer, type CallOptions, createTestApp, type TestApp, type TestPage } from "./app";
 import { settle } from "./clock";
 
@@ -30,6 +29,8 @@ export interface SubscribingSite extends AsyncDisposable {
   components: TestPage["components"];
   /** Sets mail up, as it is at the beginning, or removes it. */
   setUpMail(isReady: boolean): Promise<void>;
+  /** Worker that decides about the sign-ups. */
+  worker: ReturnType<typeof startSignUps>;
   /** Sends the form of the page. */
   signUp(
     form?: Record<string, string | readonly string[]>,
@@ -125,7 +126,7 @@ export async function createSubscribingSite(
     );
   };
   await setUpMail(true);
-  const worker: Timer = startSignUps(ctx);
+  const worker = startSignUps(ctx);
 
   const path: SubscribingSite["path"] = (purpose, subject) => linkPath(ctx, purpose, subject);
 
@@ -134,6 +135,7 @@ export async function createSubscribingSite(
     page,
     components,
     setUpMail,
+    worker,
     path,
     signUp: (form = {}, call = {}) =>
       app.call("/status/acme/subscribe", {

@@ -4,6 +4,7 @@
  */
 export { databaseFamilies, limiterFamilies, processFamilies } from "./server";
 export { mailFamilies } from "./mail";
+export { subscriberFamilies } from "./subscribers";
 export { createMetrics, type MetricFamily, type Metrics } from "./metrics";
 export { checkFamilies, monitorFamilies } from "./monitors";
 export { deliveryFamilies, webhookFamilies } from "./webhooks";

@@ -27,9 +27,9 @@ import {
 
 type Services = Pick<AppContext, "clock" | "newId" | "random">;
 
-/** Text of the button with which a person agrees, as it is stored with the consent. */
+/** Returns the text to which a person agrees by confirming, as it is shown and stored. */
 export function consentText(page: Pick<PageRow, "name">): string {
-  return `Confirmed by the button “Confirm subscription” to get messages about ${page.name}.`;
+  return `Messages about ${page.name} will be sent to this address. Every message has a link to unsubscribe.`;
 }
 
 /**

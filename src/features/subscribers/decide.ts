@@ -18,33 +18,37 @@ import {
   type RequestRow,
   setRequestState,
 } from "./request-store";
-import { decideSignUp, LONGEST_WAIT_MS, REQUEST_LIFETIME_MS } from "./rules";
+import { decideSignUp, LONGEST_WAIT_MS, REQUEST_LIFETIME_MS, type SignUpMail } from "./rules";
 import { findSubscriberByAddress } from "./store";
 
 /** Sign-ups that one transaction decides about. */
-const REQUESTS_PER_BATCH = 50;
+export const REQUESTS_PER_BATCH = 50;
 /** Sign-up mails to one recipient and to one address that are read: more than the limits allow. */
 const RECENT_MAX = 10;
 const EARLIER_MAX = 200;
 
+/** Results of the decision about a sign-up: the queued mail, or none. */
+export const SIGN_UP_RESULTS = ["confirmation", "already_subscribed", "none"] as const;
+export type SignUpResult = (typeof SIGN_UP_RESULTS)[number];
+
 /**
- * Decides which mails the oldest waiting sign-ups get, and queues them. Returns true if more can be waiting.
+ * Decides which mails the oldest waiting sign-ups get, and queues them. Returns the result of each.
  */
 export function decideSignUps(
   ctx: Pick<AppContext, "clock" | "newId" | "random" | "signals">,
   tx: Tx,
-): boolean {
+): SignUpResult[] {
   const waiting = listWaitingRequests(tx, { limit: REQUESTS_PER_BATCH });
-  if (waiting.length === 0) return false;
+  if (waiting.length === 0) return [];
   const key = ensureMailKey(ctx, tx);
   const now = ctx.clock.now();
-  for (const request of waiting) {
+  return waiting.map((request) => {
     const mail = mailFor(tx, request, key, now);
     // Stored before the next decision, which counts it.
     setRequestState(tx, { id: request.id, state: mail ? "sent" : "unsent" });
-    if (mail) enqueueMails(ctx, tx, [mail]);
-  }
-  return waiting.length === REQUESTS_PER_BATCH;
+    if (mail) enqueueMails(ctx, tx, [mail.queued]);
+    return mail?.result ?? "none";
+  });
 }
 
 function mailFor(
@@ -52,7 +56,7 @@ function mailFor(
   request: RequestRow,
   key: MailKey,
   now: number,
-): NewMail | undefined {
+): { result: SignUpMail; queued: NewMail } | undefined {
   const { id, pageId, addressKey, throttleKey } = request;
   const page = findPage(reader, { id: pageId });
   const recipient = parseMailAddress(request.address, { allowUtf8Local: true });
@@ -84,7 +88,7 @@ function mailFor(
     { pageId, now },
   );
   if (!template) return undefined;
-  return {
+  const queued: NewMail = {
     class: 1,
     recipient,
     subjectId,
@@ -93,6 +97,7 @@ function mailFor(
     ...(template === "already_subscribed" && subscriber ? { subscriberId: subscriber.id } : {}),
     expiresAt: request.requestedAt + REQUEST_LIFETIME_MS,
   };
+  return { result: template, queued };
 }
 
 /** Returns the subject of all sign-up mails to an address, by its mark. */

@@ -10,7 +10,8 @@ export {
   readChoosable,
   type TypedChoices,
 } from "./choices";
-export { confirmSignUp, declineSignUps } from "./confirm";
+export { confirmSignUp, consentText, declineSignUps } from "./confirm";
+export { SIGN_UP_RESULTS } from "./decide";
 export {
   deadLink,
   type LinkUse,
@@ -26,7 +27,7 @@ export {
 } from "./links";
 export { changeChoices, eraseSubscriber, unsubscribe } from "./manage";
 export { requestSubscription, signUpWait } from "./sign-up";
-export { startSignUps } from "./sign-up-worker";
-export { type SubscriberRow } from "./store";
+export { type SignUpFigures, startSignUps } from "./sign-up-worker";
+export { countSubscribers, type SubscriberRow } from "./store";
 export { SIGN_UP_TEMPLATES } from "./templates";
 export { sweepSubscribers } from "./sweep";

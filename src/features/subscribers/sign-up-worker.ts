@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Timer } from "../../kernel/clock";
 import { MINUTE_MS } from "../../kernel/time";
-import { decideSignUps } from "./decide";
+import { decideSignUps, REQUESTS_PER_BATCH, type SignUpResult } from "./decide";
 import { listWaitingRequests } from "./request-store";
 
 /** Wait after a sign-up, so that the decision does not delay its answer, and several share a transaction. */
@@ -11,12 +11,25 @@ const RETRY_MS = 5_000;
 
 type Services = Pick<AppContext, "clock" | "db" | "log" | "newId" | "random" | "signals">;
 
+/** Counters of the sign-ups since the start. */
+export interface SignUpFigures {
+  decided(result: SignUpResult): number;
+}
+
 /** Decides about sign-ups a moment after they arrive, and about those that an earlier process left. */
-export function startSignUps(ctx: Services): Timer {
+export function startSignUps(ctx: Services): Timer & SignUpFigures {
   let timer: Timer | undefined;
   let isRunning = false;
   let isCancelled = false;
   let isFailing = false;
+  const counts = new Map<SignUpResult, number>();
+
+  /** Decides about the oldest sign-ups. Resolves to true if more can be waiting. */
+  async function decideSome(): Promise<boolean> {
+    const results = await ctx.db.write((tx) => decideSignUps(ctx, tx));
+    for (const result of results) counts.set(result, (counts.get(result) ?? 0) + 1);
+    return results.length === REQUESTS_PER_BATCH;
+  }
 
   function schedule(waitMs: number): void {
     if (isCancelled || isRunning || timer) return;
@@ -30,7 +43,7 @@ export function startSignUps(ctx: Services): Timer {
     isRunning = true;
     let isLeft = false;
     try {
-      while (!isCancelled && (await ctx.db.write((tx) => decideSignUps(ctx, tx))));
+      while (!isCancelled && (await decideSome()));
       // One may have arrived during the last transaction.
       isLeft = !isCancelled && listWaitingRequests(ctx.db, { limit: 1 }).length > 0;
       isFailing = false;
@@ -52,6 +65,7 @@ export function startSignUps(ctx: Services): Timer {
     if (!isRunning && listWaitingRequests(ctx.db, { limit: 1 }).length > 0) schedule(0);
   });
   return {
+    decided: (result) => counts.get(result) ?? 0,
     cancel() {
       isCancelled = true;
       forget();

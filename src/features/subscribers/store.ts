@@ -97,3 +97,11 @@ export const deleteSubscribersOfOldPages = mutate((orm, $: { until: number; limi
         .limit($.limit)}`,
     ),
 );
+
+/** Counts the subscribers of all pages by status. */
+export const countSubscribers = selectMany((orm, _$: Record<string, never>) =>
+  orm
+    .select({ status: subscribers.status, count: sql<number>`count(*)` })
+    .from(subscribers)
+    .groupBy(subscribers.status),
+);

@@ -1,0 +1,36 @@
+import type { Reader } from "../../db";
+import { countSubscribers, SIGN_UP_RESULTS, type SignUpFigures } from "../subscribers";
+import type { MetricFamily } from "./metrics";
+
+const STATUSES = ["active", "unsubscribed"] as const;
+
+/** Metrics of subscribers, read from the database, and of sign-ups, by the results of this server's decisions. */
+export function subscriberFamilies(reader: Reader, figures: SignUpFigures): MetricFamily[] {
+  return [
+    {
+      type: "gauge",
+      name: "allclear_subscribers",
+      help: "Subscribers by e-mail, by status.",
+      labelNames: ["status"],
+      *read() {
+        const counts = new Map(
+          countSubscribers(reader, {}).map(({ status, count }) => [status, count]),
+        );
+        for (const status of STATUSES) {
+          yield { labels: { status }, value: counts.get(status) ?? 0 };
+        }
+      },
+    },
+    {
+      type: "counter",
+      name: "allclear_mail_signups_total",
+      help: "Sign-ups for e-mail, by the mail that was queued. none: no mail, because of a limit or a suppression.",
+      labelNames: ["result"],
+      *read() {
+        for (const result of SIGN_UP_RESULTS) {
+          yield { labels: { result }, value: figures.decided(result) };
+        }
+      },
+    },
+  ];
+}

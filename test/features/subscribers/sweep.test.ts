@@ -1,0 +1,86 @@
+import { describe, expect, test } from "bun:test";
+import { subscriberFamilies } from "../../../src/features/metrics";
+import { deletePage } from "../../../src/features/page-deletion";
+import { sweepSubscribers } from "../../../src/features/subscribers";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { DAY_MS } from "../../../src/kernel/time";
+import { scrape } from "../../support/scrape";
+import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
+
+async function sweep({ app: { ctx } }: SubscribingSite, addressesDays = 90): Promise<void> {
+  const now = ctx.clock.now();
+  const addressesUntil = now - addressesDays * DAY_MS;
+  while (await ctx.db.write((tx) => sweepSubscribers(tx, { now, addressesUntil })));
+}
+
+describe("data about subscribers that is deleted in time", () => {
+  test("sign-ups are deleted after 7 days, also confirmed ones", async () => {
+    await using site = await createSubscribingSite();
+    await site.subscribed();
+    await site.requested("bob@example.com");
+    await site.app.clock.advance(7 * DAY_MS - 60_000);
+    await sweep(site);
+    expect(site.requests()).toHaveLength(2);
+    await site.app.clock.advance(60_000);
+    await sweep(site);
+    expect(site.requests()).toEqual([]);
+    expect(site.subscribers()).toHaveLength(1);
+  });
+
+  test("an unsubscribed person's address is removed after 30 days, and its link still works", async () => {
+    await using site = await createSubscribingSite();
+    const path = site.path("unsubscribe", await site.subscribed());
+    const form = { "List-Unsubscribe": "One-Click" };
+    await site.app.call(path, { form });
+    await site.app.clock.advance(30 * DAY_MS - 1);
+    await sweep(site);
+    expect(site.subscribers()[0]?.address).toBe("ann@example.com");
+    await site.app.clock.advance(1);
+    await sweep(site);
+    const [subscriber] = site.subscribers();
+    expect([subscriber?.address, subscriber?.addressKey]).toEqual([null, null]);
+    expect((await site.app.call(path, { form })).status).toBe(200);
+  });
+
+  test("client addresses of consents are removed as long as they are kept, the consent stays", async () => {
+    await using site = await createSubscribingSite();
+    await site.subscribed();
+    await site.app.clock.advance(10 * DAY_MS);
+    await sweep(site, 11);
+    expect(site.subscribers()[0]?.consentIp).toBe("203.0.113.7");
+    await sweep(site, 9);
+    const [subscriber] = site.subscribers();
+    expect(subscriber?.consentIp).toBeNull();
+    expect(subscriber?.consentText).toContain("Messages about Acme");
+  });
+
+  test("subscribers of a deleted page are erased after 30 days", async () => {
+    await using site = await createSubscribingSite();
+    await site.subscribed();
+    const { ctx } = site.app;
+    await ctx.db.write((tx) => deletePage(ctx, tx, site.page.id, CLI_ACTOR));
+    await site.app.clock.advance(30 * DAY_MS - 1);
+    await sweep(site);
+    expect(site.subscribers()).toHaveLength(1);
+    await site.app.clock.advance(1);
+    await sweep(site);
+    expect(site.subscribers()).toEqual([]);
+  });
+});
+
+test("the metrics count subscribers by status and sign-ups by result", async () => {
+  await using site = await createSubscribingSite();
+  const { app } = site;
+  app.app.metrics.add(...subscriberFamilies(app.ctx.db, site.worker));
+  const subscriber = await site.subscribed();
+  await site.subscribed("bob@example.com");
+  await app.call(site.path("unsubscribe", subscriber), {
+    form: { "List-Unsubscribe": "One-Click" },
+  });
+  await site.requested("bob@example.com");
+  const values = await scrape(app, await app.keyWith("read:analytics"));
+  expect(values.value("allclear_subscribers", { status: "active" })).toBe(1);
+  expect(values.value("allclear_subscribers", { status: "unsubscribed" })).toBe(1);
+  const of = (result: string) => values.value("allclear_mail_signups_total", { result });
+  expect([of("confirmation"), of("already_subscribed"), of("none")]).toEqual([2, 0, 1]);
+});
