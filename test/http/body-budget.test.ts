@@ -25,3 +25,16 @@ test("a body without a certain length gets no room, and later bodies are counted
   }
   expect(chunked()?.code).toBe("rate_limited");
 });
+
+test("a link from a mail without room gets 503, which its sender repeats", () => {
+  const budget = createBodyBudget(createTestClock());
+  const reserve = () => {
+    const context = contextOf({ "content-length": "4096" });
+    context.caller = { kind: "link", bucket: "token" };
+    return budget.reserve(context, BODY);
+  };
+  const problems = Array.from({ length: 1_025 }, reserve);
+  expect(problems.slice(0, -1).every((problem) => problem === undefined)).toBe(true);
+  expect(problems.at(-1)?.code).toBe("unavailable");
+  expect(problems.at(-1)?.headers["Retry-After"]).toBe("1");
+});

@@ -3,6 +3,8 @@ import { insertRequest } from "../../src/features/subscribers/request-store";
 import { HOUR_MS } from "../../src/kernel/time";
 import { expectProblem } from "../support/app";
 import { readHtml, typedIn } from "../support/html";
+import { anotherProcess } from "../support/second-connection";
+import { temporaryFolder } from "../support/temporary-folder";
 import { createSubscribingSite, type SubscribingSite } from "../support/subscribing";
 
 const PATH = "/status/acme/subscribe";
@@ -146,6 +148,27 @@ describe("the form for e-mail", () => {
     });
     expectProblem(json, "unsupported_media_type");
     expect(site.requests()).toEqual([]);
+  });
+
+  test("while changes cannot be stored the form comes back with what was typed", async () => {
+    using folder = temporaryFolder();
+    const databasePath = `${folder.path}/allclear.db`;
+    await using site = await createSubscribingSite({}, { databasePath });
+    await using other = anotherProcess(site.app, databasePath);
+    other.sqlite.run("BEGIN IMMEDIATE");
+    const answering = site.signUp({ events: ["status"] });
+    await site.app.clock.advance(6_000);
+    const answer = await answering;
+    other.sqlite.run("ROLLBACK");
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get("retry-after")).toMatch(/^\d+$/);
+    expect(readHtml(answer.text).texts(".form-errors")).toEqual([
+      "Your subscription could not be stored. Try again in a moment.",
+    ]);
+    expect(typedIn(answer.text, "email")).toEqual(["ann@example.com"]);
+    expect(typedIn(answer.text, "events")).toEqual(["status"]);
+    expect(site.requests()).toEqual([]);
+    expect((await site.signUp()).status).toBe(303);
   });
 
   test("a program that fills in the hidden field gets the usual answer and no mail", async () => {

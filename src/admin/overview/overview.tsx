@@ -16,6 +16,7 @@ import type { Health } from "./health";
 import { HealthBlock } from "./health-block";
 import type { LastDay } from "./last-day";
 import { LastDayBlock } from "./last-day-block";
+import { MailNotices, type MailTroubles } from "./mail-notices";
 import { StorageNotice } from "./notices";
 import { PagesBlock } from "./pages-block";
 
@@ -24,6 +25,7 @@ export interface OverviewData {
   attention: Attention;
   health: Health;
   day: LastDay;
+  mail: MailTroubles;
   /** First steps after the set-up; undefined once they are done, and for roles below admin. */
   firstSteps: Steps | undefined;
   /** Latest changes with the paths of their objects; undefined for roles that may not see them. */
@@ -39,7 +41,7 @@ interface OverviewProps {
 
 /** `/admin`: everything that needs attention, then the health of the installation. */
 export function Overview({ data, storage, role, now }: OverviewProps) {
-  const { state, attention, health, day, firstSteps, changes } = data;
+  const { state, attention, health, day, mail, firstSteps, changes } = data;
   const { pages } = state;
   const steps = firstSteps?.isHidden === false ? firstSteps.steps : undefined;
   const again = firstSteps?.isHidden ? <ShowFirstSteps /> : null;
@@ -59,6 +61,7 @@ export function Overview({ data, storage, role, now }: OverviewProps) {
     <>
       <PageHead title="Overview" actions={<Actions role={role} hasSteps={steps !== undefined} />} />
       <StorageNotice storage={storage} />
+      <MailNotices troubles={mail} />
       {steps ? <FirstSteps steps={steps} /> : null}
       <div class={isCalm ? "now" : "beside now"} id="now" data-live="">
         {isCalm ? null : <AttentionList attention={attention} />}

@@ -15,6 +15,7 @@ import { readCurrentState } from "./current-state";
 import { HIDE_STEPS_PATH, readFirstSteps, SHOW_STEPS_PATH } from "./first-steps";
 import { createHealthReader } from "./health";
 import { readLastDay } from "./last-day";
+import { readMailTroubles } from "./mail-notices";
 import { Overview, type OverviewData } from "./overview";
 
 /** Changes that the overview shows. */
@@ -35,6 +36,7 @@ export function overviewAdminRoutes(deps: AdminDependencies) {
       health,
       firstSteps: readFirstSteps(reader, { ...state, health, role, now }),
       day: readLastDay(reader, state, now),
+      mail: readMailTroubles(ctx, state, { role, now }),
       changes: roleAllows(role, "admin") ? readChanges(reader, role) : undefined,
     };
   }

@@ -26,7 +26,7 @@ export {
   type SubscriberLink,
 } from "./links";
 export { changeChoices, eraseSubscriber, unsubscribe } from "./manage";
-export { requestSubscription, signUpWait } from "./sign-up";
+export { listCrowdedPages, requestSubscription } from "./sign-up";
 export { type SignUpFigures, startSignUps } from "./sign-up-worker";
 export { countSubscribers, type SubscriberRow } from "./store";
 export { SIGN_UP_TEMPLATES } from "./templates";

@@ -63,6 +63,17 @@ export const findNthOfAll = selectOne((orm, $: { since: number; skipped: number 
     .offset($.skipped),
 );
 
+/** Lists the pages with at least `count` sign-ups with a mail after `since`. */
+export const listBusyPages = selectMany((orm, $: { since: number; count: number }) =>
+  orm
+    .select({ pageId: mailRequests.pageId })
+    .from(mailRequests)
+    .where(and(gt(mailRequests.requestedAt, $.since), hasMail()))
+    // Not by the index of pages, all of which would be read.
+    .groupBy(sql`+${mailRequests.pageId}`)
+    .having(sql`count(*) >= ${$.count}`),
+);
+
 /** Lists the states of a page's latest sign-ups with a mail before `until`. */
 export const listStatesOfPage = selectMany(
   (orm, $: { pageId: string; until: number; limit: number }) =>

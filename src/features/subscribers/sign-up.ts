@@ -10,6 +10,7 @@ import {
   findNthOfAll,
   findNthOfPage,
   insertRequest,
+  listBusyPages,
   listStatesOfAll,
   listStatesOfPage,
   listTimesOfClient,
@@ -89,6 +90,15 @@ export function signUpWait(reader: Reader, pageId: string, now: number): number 
     findNthOfAll(reader, { since, skipped: forAll - 1 }),
   ];
   return Math.max(0, ...oldest.map((row) => (row ? row.at + HOUR_MS - now : 0)));
+}
+
+/** Returns the ids of pages that take no sign-ups now, since too many people sign up. */
+export function listCrowdedPages(reader: Reader, now: number): string[] {
+  const { reduced } = HOURLY_LIMITS.page;
+  // With fewer sign-ups, no limit of the page is used up; that of the installation counts for all.
+  return listBusyPages(reader, { since: now - HOUR_MS, count: reduced })
+    .map(({ pageId }) => pageId)
+    .filter((pageId) => signUpWait(reader, pageId, now) > 0);
 }
 
 /** Counts the confirmed sign-ups. Those that another of the same address made void count as well. */

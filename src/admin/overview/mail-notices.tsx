@@ -1,0 +1,54 @@
+import type { AppContext } from "../../context";
+import { type Role, roleAllows } from "../../domain/role";
+import { mailReadiness } from "../../features/mail";
+import { countSubscribers, listCrowdedPages } from "../../features/subscribers";
+import { plural } from "../../kernel/text";
+import { Notice } from "../../ui";
+import type { CurrentState } from "./current-state";
+
+/** Troubles of e-mail to subscribers. */
+export interface MailTroubles {
+  /** Number of subscribers who get no messages, since e-mail is not set up any more. */
+  unreached: number;
+  /** Names of pages that take no sign-ups for a while. */
+  crowded: readonly string[];
+}
+
+const NONE: MailTroubles = { unreached: 0, crowded: [] };
+
+/** Reads the troubles that roles from admin see. */
+export function readMailTroubles(
+  ctx: Pick<AppContext, "baseUrl" | "config" | "db">,
+  { pages }: Pick<CurrentState, "pages">,
+  { role, now }: { role: Role; now: number },
+): MailTroubles {
+  if (!roleAllows(role, "admin")) return NONE;
+  if (mailReadiness(ctx).ready) {
+    const crowded = new Set(listCrowdedPages(ctx.db, now));
+    const names = pages.filter(({ page }) => crowded.has(page.id)).map(({ page }) => page.name);
+    return { ...NONE, crowded: names };
+  }
+  const active = countSubscribers(ctx.db, {}).find(({ status }) => status === "active");
+  return { ...NONE, unreached: active?.count ?? 0 };
+}
+
+/** Notices about e-mail to subscribers; nothing without a trouble. */
+export function MailNotices({ troubles }: { troubles: MailTroubles }) {
+  const { unreached, crowded } = troubles;
+  return (
+    <>
+      {unreached > 0 ? (
+        <Notice tone="partial" title="E-mail is not set up">
+          {plural(unreached, "subscriber")} get no messages. What happens in this time is not sent
+          later.
+        </Notice>
+      ) : null}
+      {crowded.length > 0 ? (
+        <Notice tone="degraded" title="Too many people are signing up">
+          {crowded.join(", ")}: the limit of sign-ups an hour is used up, so visitors cannot
+          subscribe by e-mail for a while. If hardly any sign-up is confirmed, the limit is lower.
+        </Notice>
+      ) : null}
+    </>
+  );
+}
