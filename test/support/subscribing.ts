@@ -125,7 +125,8 @@ export async function createSubscribingSite(
       isReady ? setMailSettings(ctx, tx, RELAY, CLI_ACTOR) : deleteSetting(tx, { name: "mail" }),
     );
   };
-  await setUpMail(true);
+  // Variables of the relay rule its settings.
+  if (options.env?.["ALLCLEAR_SMTP_HOST"] === undefined) await setUpMail(true);
   const worker = startSignUps(ctx);
 
   const path: SubscribingSite["path"] = (purpose, subject) => linkPath(ctx, purpose, subject);
