@@ -234,6 +234,7 @@ describe("managing a subscription", () => {
     expect(again).toMatchObject({ id: before.id, seq: 3, status: "active", tokenVersion: 2 });
     expect(site.suppressions()).toEqual([]);
     expectProblem(await site.app.call(link), "not_found");
+    expectProblem(await post(site, confirmedLink), "not_found");
   });
 
   test("erasing deletes subscriber, sign-ups and mails and keeps a mark", async () => {
