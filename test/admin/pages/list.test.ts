@@ -59,6 +59,7 @@ describe("the screen of a page", () => {
       "General",
       "Appearance",
       "Address",
+      "E-mail",
       "Visibility",
       "Share",
     ]);
