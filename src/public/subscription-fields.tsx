@@ -1,6 +1,6 @@
 import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../domain/mail";
 import type { FieldError } from "../errors";
-import type { Choosable, TypedChoices } from "../features/subscribers";
+import { type Choosable, namesOfTargets, type TypedChoices } from "../features/subscribers";
 import type { Form } from "../http";
 import { Icon } from "../ui";
 
@@ -122,6 +122,7 @@ export function SubscriptionFields({ typed, choosable, errors }: ChoiceFieldsPro
 /** Components without a group, then each group with its components. */
 function Components({ typed, choosable }: Omit<ChoiceFieldsProps, "errors">) {
   const byGroup = Map.groupBy(choosable.components, ({ groupId }) => groupId);
+  const chosen = new Set([...typed.components, ...typed.groups]);
   const picksOf = (groupId: string | null) =>
     (byGroup.get(groupId) ?? []).map(({ id, name }) => (
       <Pick
@@ -130,7 +131,7 @@ function Components({ typed, choosable }: Omit<ChoiceFieldsProps, "errors">) {
         name="component"
         value={id}
         label={name}
-        isChecked={typed.components.includes(id)}
+        isChecked={chosen.has(id)}
       />
     ));
   const ungrouped = picksOf(null);
@@ -145,7 +146,7 @@ function Components({ typed, choosable }: Omit<ChoiceFieldsProps, "errors">) {
             value={id}
             label={name}
             note="All of the group, also later ones"
-            isChecked={typed.groups.includes(id)}
+            isChecked={chosen.has(id)}
           />
           <div class="pick-grid">{picksOf(id)}</div>
         </div>
@@ -193,9 +194,7 @@ export function ChoicesInWords(props: {
   choosable: Choosable;
 }) {
   const { choices, choosable } = props;
-  const names = [...choosable.groups, ...choosable.components]
-    .filter(({ id }) => choices.targets.includes(id))
-    .map(({ name }) => name);
+  const names = namesOfTargets(choices.targets, choosable);
   return (
     <>
       <div>

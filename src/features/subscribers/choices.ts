@@ -75,6 +75,15 @@ export function existingChoices(
   return { ...choices, targets: choices.targets.filter((id) => known.has(id)) };
 }
 
+/** Returns the names of chosen groups and components, in the order of the page. */
+export function namesOfTargets(
+  targets: readonly string[],
+  { components, groups }: Choosable,
+): string[] {
+  const chosen = new Set(targets);
+  return [...groups, ...components].filter(({ id }) => chosen.has(id)).map(({ name }) => name);
+}
+
 /** Returns the current choices of a subscriber. */
 export function choicesOf(
   reader: Reader,

@@ -6,6 +6,7 @@ export {
   type Choosable,
   choicesOf,
   existingChoices,
+  namesOfTargets,
   parseChoices,
   readChoosable,
   type TypedChoices,

@@ -16,7 +16,7 @@ import {
   tokenOf,
 } from "../mail";
 import { findPage, mailSettingsOf, type PageRow, pageUrl, takesSubscribers } from "../pages";
-import { existingChoices, readChoosable } from "./choices";
+import { existingChoices, namesOfTargets, readChoosable } from "./choices";
 import { mailLink } from "./links";
 import { findRequest, type RequestRow } from "./request-store";
 import { findSubscriber } from "./store";
@@ -71,9 +71,6 @@ function findOpenSignUp(mail: MailRow, { ctx }: TemplateEnvironment): OpenSignUp
   if (request.state !== "sent" || clock.now() >= request.expiresAt) return undefined;
   const choosable = readChoosable(db, page.id);
   const { targets, events } = existingChoices(request.choices, choosable);
-  const names = [...choosable.groups, ...choosable.components]
-    .filter(({ id }) => targets.includes(id))
-    .map(({ name }) => name);
   const { footer } = mailSettingsOf(page);
   const { name, locale } = page;
   return {
@@ -81,7 +78,7 @@ function findOpenSignUp(mail: MailRow, { ctx }: TemplateEnvironment): OpenSignUp
     page,
     signUp: {
       page: { name, locale, url: pageUrl(baseUrl, page), footer },
-      targets: names,
+      targets: namesOfTargets(targets, choosable),
       events: events.map((event) => EVENT_WORDS[event]),
     },
     linkTo: (purpose, subject) => mailLink(baseUrl, page, purpose, tokenOf(key, purpose, subject)),
