@@ -181,8 +181,7 @@ export function renderDecline(page: PageRow, address: string): HtmlDocument {
       <section class="card panel">
         <h1>Never send such mails to this address</h1>
         <p>
-          Nobody can then request a subscription for this address any more, on any page of this
-          server.
+          After this, no subscription can be requested for this address, on any page of this server.
         </p>
         <dl>
           <Recipient address={address} />

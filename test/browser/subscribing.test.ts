@@ -106,7 +106,7 @@ describeWithBrowser("subscribing without JavaScript", (browser) => {
 
         const find = () => listSubscribers(ctx.db, {}).find(({ address }) => address === email);
         const subscriber = find();
-        if (!subscriber) throw new Error("nobody was subscribed");
+        if (!subscriber) throw new Error("there is no subscriber");
         await page.goto(origin + linkPath(ctx, "unsubscribe", subscriber));
         await check(page, plain, `${slug}-7-unsubscribe`);
         await page.getByRole("button", { name: "Unsubscribe" }).click();

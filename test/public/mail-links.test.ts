@@ -39,7 +39,7 @@ describe("confirming a sign-up", () => {
 
     const confirmed = await post(site, link);
     const [subscriber] = site.subscribers();
-    if (!subscriber) throw new Error("nobody was subscribed");
+    if (!subscriber) throw new Error("there is no subscriber");
     expect(confirmed.status).toBe(303);
     expect(confirmed.headers.get("location")).toBe(site.path("manage", subscriber));
     expect(subscriber).toMatchObject({

@@ -194,7 +194,7 @@ describe("the form for e-mail", () => {
     expect((await site.signUp({}, { from: "2001:db8:1:2::ff" })).status).toBe(303);
   });
 
-  test("beyond 1,000 an hour on a page, or 2,000 in all, nobody can sign up", async () => {
+  test("beyond 1,000 an hour on a page, or 2,000 in all, no visitor can sign up", async () => {
     await using site = await createSubscribingSite();
     await fill(site, 1_000);
     const refused = await site.signUp({}, { headers: HTML });

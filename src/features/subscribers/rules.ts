@@ -44,8 +44,8 @@ export function hourlyLimit(
 }
 
 /**
- * Returns the milliseconds until a client can sign up again; 0 if it can now. `times` are those of its
- * latest sign-ups in unix ms, newest first.
+ * Returns the time until a client can sign up again, with the limit that is used up; undefined if it can now.
+ * `times` are those of its latest sign-ups in unix ms, newest first.
  */
 export function clientWait(
   times: readonly number[],
