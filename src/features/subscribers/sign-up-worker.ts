@@ -49,7 +49,8 @@ export function startSignUps(ctx: Services): Timer & SignUpFigures {
       isFailing = false;
     } catch (error) {
       // Logged once per series of failures, which can last for hours.
-      if (!isFailing) ctx.log.error({ err: error }, "sign-ups wait for the database");
+      if (!isFailing && !isCancelled)
+        ctx.log.error({ err: error }, "sign-ups wait for the database");
       isFailing = true;
       isLeft = true;
     } finally {
