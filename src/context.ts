@@ -28,6 +28,8 @@ export interface Signals {
   mailsQueued: Signal<void>;
   /** A visitor signed up for e-mail; the request waits for a decision. */
   signUpsRequested: Signal<void>;
+  /** A mailing was recorded or released. */
+  mailingsRecorded: Signal<void>;
   /** A monitor was created, changed, paused, resumed or deleted, or its token rotated. */
   monitorsChanged: Signal<void>;
   /** The public address, from which links are built, or the allowed networks changed. */

@@ -136,6 +136,7 @@ export function createContext(parts: {
     deliveryTried: createSignal(),
     deliveriesBatched: createSignal(),
     signUpsRequested: createSignal(),
+    mailingsRecorded: createSignal(),
     monitorsChanged: createSignal(),
     settingsChanged: createSignal(),
     databaseChangedElsewhere: createSignal(),

@@ -109,6 +109,7 @@ export const PutPostmortemBody = Type.Object(
         description: "True publishes it, false withdraws it. By default nothing changes.",
       }),
     ),
+    notify: Type.Optional(Notify),
   },
   {
     additionalProperties: false,

@@ -93,7 +93,7 @@ export function putPostmortem(
     row: { ...before, postmortemBody: input.body, postmortemPublishedAt: publishedAt },
     input: {},
     actor,
-    event: postmortemEvent(before, publishedAt, updates[0]),
+    event: postmortemEvent(before, publishedAt, updates[0], input.notify ?? true),
   });
   const summary = `Wrote the post-mortem of “${row.name}”${publishedAt === null ? "" : ", published"}`;
   audit(ctx, tx, actor, "incident.write_postmortem", id, summary);
@@ -109,8 +109,9 @@ function postmortemEvent(
   { postmortemPublishedAt: publishedBefore }: IncidentRow,
   publishedAt: number | null,
   update: UpdateRecord | undefined,
+  notify: boolean,
 ) {
   if (publishedBefore !== null) return { update, notify: false };
   if (publishedAt === null) return undefined;
-  return { type: "incident.postmortem_published" as const, update, notify: true };
+  return { type: "incident.postmortem_published" as const, update, notify };
 }

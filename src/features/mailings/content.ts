@@ -1,0 +1,117 @@
+import type { Reader } from "../../db";
+import type { Letter, Moments } from "../mail";
+import { getIncident } from "../incidents";
+import { getMaintenanceRecord } from "../maintenance";
+import { mailSettingsOf, type PageRow, pageUrl } from "../pages";
+import { readStatusChange } from "./expand";
+import {
+  incidentLetter,
+  incidentWords,
+  type LetterUpdate,
+  maintenanceLetter,
+  maintenanceWords,
+  statusLetter,
+} from "./letters";
+import { updateOf } from "./rules";
+import { findEvent, type MailingRow } from "./store";
+
+/** Letter of a mailing, with the words for its status and the present name of its subject. */
+export interface MailingContent {
+  letter: Letter;
+  status: string;
+  name: string;
+}
+
+interface Source {
+  baseUrl: string;
+  page: PageRow;
+  moments: Moments;
+}
+
+/**
+ * Returns the content of a mailing from the present texts, with those of `earlier` mailings, which were not
+ * sent. Undefined if its subject is gone.
+ */
+export function readContent(
+  reader: Reader,
+  mailing: MailingRow,
+  earlier: readonly MailingRow[],
+  source: Source,
+): MailingContent | undefined {
+  const { kind, subjectId } = mailing;
+  const page = {
+    name: source.page.name,
+    locale: source.page.locale,
+    footer: mailSettingsOf(source.page).footer,
+  };
+  const address = pageUrl(source.baseUrl, source.page);
+  if (kind === "component.status_changed") {
+    const change = readStatusChange(reader, mailing);
+    if (!change || change.status === change.before) return undefined;
+    const letter = statusLetter(page, { ...change, url: address }, source.moments);
+    return { letter, status: letter.preheader, name: change.name };
+  }
+  const own = updateIdOf(reader, mailing);
+  const earlierIds = earlier.flatMap((each) => updateIdOf(reader, each) ?? []);
+  const textsIn = (updates: readonly Update[]) => ({
+    update: updates.filter(({ id }) => id === own).map(toLetterUpdate)[0],
+    earlier: earlierIds
+      .filter((id) => id !== own)
+      .flatMap((id) => updates.filter((update) => update.id === id).map(toLetterUpdate)),
+  });
+  if (kind.startsWith("maintenance.")) {
+    const { row, components, updates } = getMaintenanceRecord(reader, subjectId);
+    const texts = textsIn(updates);
+    const isReminder = kind === "maintenance.reminder";
+    const facts = {
+      ...texts,
+      name: row.name,
+      status: isReminder ? row.status : ((texts.update?.status ?? row.status) as typeof row.status),
+      from: row.scheduledFor,
+      until: row.scheduledUntil,
+      isReminder,
+      components,
+      url: `${address}/maintenance/${row.id}`,
+    };
+    const letter = maintenanceLetter(page, facts, source.moments);
+    return { letter, status: maintenanceWords(facts), name: row.name };
+  }
+  const { row, components, updates } = getIncident(reader, subjectId, false);
+  const isPostmortem = kind === "incident.postmortem_published";
+  const texts = textsIn(updates);
+  const facts = {
+    ...texts,
+    ...(isPostmortem ? { update: undefined } : {}),
+    name: row.name,
+    status: (texts.update?.status ?? row.status) as typeof row.status,
+    impact: row.impact,
+    components,
+    postmortem:
+      isPostmortem && row.postmortemBody !== null && row.postmortemPublishedAt !== null
+        ? { body: row.postmortemBody, at: row.postmortemPublishedAt }
+        : undefined,
+    url: `${address}/incidents/${row.id}`,
+  };
+  // A post-mortem that was withdrawn is not mailed.
+  if (isPostmortem && !facts.postmortem) return undefined;
+  const letter = incidentLetter(page, facts, source.moments);
+  return { letter, status: incidentWords(facts), name: row.name };
+}
+
+interface Update {
+  id: string;
+  status: string;
+  body: string;
+  displayAt: number;
+}
+
+function toLetterUpdate({ status, body, displayAt }: Update): LetterUpdate {
+  return { status, body, at: displayAt };
+}
+
+/** Returns the update that a mailing is about. Reminders and post-mortems have no update of their own. */
+function updateIdOf(reader: Reader, { kind, eventId }: MailingRow): string | undefined {
+  if (kind === "maintenance.reminder" || kind === "incident.postmortem_published") return undefined;
+  const data = findEvent(reader, { id: eventId })?.data;
+  return data && updateOf(data)?.id;
+}

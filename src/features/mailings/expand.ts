@@ -1,0 +1,171 @@
+import type { AppContext } from "../../context";
+import type { Reader, Tx } from "../../db";
+import type { ComponentStatus } from "../../domain/component-status";
+import { findComponent } from "../components";
+import { enqueueMails, supersedeMails } from "../mail";
+import { findPage, type PageRow } from "../pages";
+import { reachOf, targetsOf } from "./reach";
+import { choiceOf, namesComponent } from "./rules";
+import {
+  findEvent,
+  findExpanding,
+  findOpenBefore,
+  findThread,
+  insertThread,
+  listCandidates,
+  listMailingsOfSubject,
+  listNamingEvents,
+  type MailingRow,
+  MERGED,
+  NOT_BEGUN,
+  setProgress,
+  setThread,
+} from "./store";
+import { subjectLineOf } from "./subject";
+
+/** Number of subscribers that one transaction reads, and of mails that it writes. */
+const CHUNK = 500;
+/** Template of all mails of mailings. */
+export const MAILING_TEMPLATE = "mailing";
+
+type Services = Pick<AppContext, "clock" | "newId" | "signals">;
+
+/**
+ * Writes the mails of up to 500 subscribers for the oldest due mailing. `domain` is that of the sender's address; undefined while mail is not ready. Returns true if there may be more.
+ */
+export function advanceMailings(ctx: Services, tx: Tx, domain: string | undefined): boolean {
+  const mailing = findExpanding(tx, { now: ctx.clock.now() });
+  if (!mailing) return false;
+  const page = findPage(tx, { id: mailing.pageId });
+  const isMailed = page && page.visibility === "public" && !page.isSample;
+  const reach = isMailed ? reachOf(tx, mailing) : undefined;
+  if (!page || !reach || domain === undefined) {
+    setProgress(tx, { ...mailing, state: "stopped" });
+    return true;
+  }
+  if (mailing.cursor !== NOT_BEGUN) return writeMails(ctx, tx, mailing, reach);
+  const begun = begin(ctx, tx, mailing, { page, reach, domain });
+  return begun ? writeMails(ctx, tx, begun, reach) : true;
+}
+
+interface Beginning {
+  page: PageRow;
+  reach: readonly string[];
+  domain: string;
+}
+
+/** Begins a mailing. Returns undefined if it is over, or if a newer one contains its text. */
+function begin(
+  { clock }: Services,
+  tx: Tx,
+  mailing: MailingRow,
+  { page, reach, domain }: Beginning,
+): MailingRow | undefined {
+  const now = clock.now();
+  const end = (cursor: number) => setProgress(tx, { ...mailing, state: "done", cursor });
+  if (now >= mailing.deadlineAt || !isStillTrue(tx, mailing)) {
+    end(NOT_BEGUN);
+    return undefined;
+  }
+  const waiting = listMailingsOfSubject(tx, mailing).filter(
+    ({ id, state, cursor }) => id !== mailing.id && state === "expanding" && cursor === NOT_BEGUN,
+  );
+  if (waiting.some(({ id, beginAt }) => id > mailing.id && beginAt <= now)) {
+    end(MERGED);
+    return undefined;
+  }
+  for (const older of waiting.filter(({ id }) => id < mailing.id)) {
+    setProgress(tx, { ...older, state: "done", cursor: MERGED });
+  }
+  const { subjectId, pageId } = mailing;
+  const thread = findThread(tx, { subjectId });
+  if (!thread) {
+    insertThread(tx, { subjectId, pageId, domain: "", subject: "", reach: [], lastBeganAt: null });
+  }
+  // Domain and subject stay those of the first mailing.
+  const isFirst = !thread || thread.lastBeganAt === null;
+  setThread(tx, {
+    subjectId,
+    domain: isFirst ? domain : thread.domain,
+    subject: isFirst ? subjectLineOf(tx, mailing, page) : thread.subject,
+    reach: JSON.stringify(reach),
+    lastBeganAt: now,
+  });
+  const begun = { ...mailing, cursor: 0 };
+  setProgress(tx, begun);
+  return begun;
+}
+
+/**
+ * Returns false for a change of a status that is not shown any more, or whose component an incident or a
+ * maintenance has named since.
+ */
+function isStillTrue(reader: Reader, { kind, eventId, subjectId, pageId }: MailingRow): boolean {
+  if (kind !== "component.status_changed") return true;
+  const change = readStatusChange(reader, { eventId, subjectId });
+  if (!change || change.status === change.before) return false;
+  const since = listNamingEvents(reader, { pageId, since: change.at });
+  return !since.some(({ data }) => namesComponent(data, subjectId));
+}
+
+/** Net change of a component's status since the event of a mailing. */
+export interface StatusChange {
+  name: string;
+  status: ComponentStatus;
+  before: ComponentStatus;
+  at: number;
+}
+
+/** Returns the net change of a status since an event; undefined if event or component are gone. */
+export function readStatusChange(
+  reader: Reader,
+  { eventId, subjectId }: Pick<MailingRow, "eventId" | "subjectId">,
+): StatusChange | undefined {
+  const event = findEvent(reader, { id: eventId });
+  const component = findComponent(reader, { id: subjectId });
+  if (!event || !component) return undefined;
+  const before = event.data["old_status"] as ComponentStatus;
+  return { name: component.name, status: component.status, before, at: event.at };
+}
+
+function writeMails(ctx: Services, tx: Tx, mailing: MailingRow, reach: readonly string[]): boolean {
+  const { id: mailingId, subjectId, kind } = mailing;
+  const candidates = listCandidates(tx, {
+    pageId: mailing.pageId,
+    after: mailing.cursor,
+    until: mailing.maxSeq,
+    choice: JSON.stringify(choiceOf(kind) ?? ""),
+    targets: JSON.stringify(targetsOf(tx, mailing, reach)),
+    limit: CHUNK,
+  });
+  const recipients = candidates.flatMap(({ id, address, domain, isIncluded }) =>
+    isIncluded === 1 && address !== null ? [{ id, recipient: { address, domain } }] : [],
+  );
+  const ids = enqueueMails(
+    ctx,
+    tx,
+    recipients.map(({ id: subscriberId, recipient }) => ({
+      class: 3,
+      recipient,
+      subjectId,
+      template: MAILING_TEMPLATE,
+      params: {},
+      subscriberId,
+      mailingId,
+      expiresAt: mailing.deadlineAt,
+    })),
+  );
+  if (findOpenBefore(tx, { subjectId, id: mailingId })) {
+    for (const [index, by] of ids.entries()) {
+      const subscriberId = recipients[index]?.id;
+      if (subscriberId !== undefined) supersedeMails(ctx, tx, { subscriberId, subjectId, by });
+    }
+  }
+  const isLast = candidates.length < CHUNK;
+  setProgress(tx, {
+    ...mailing,
+    state: isLast ? "sending" : "expanding",
+    cursor: isLast ? mailing.maxSeq : (candidates.at(-1)?.seq ?? mailing.maxSeq),
+  });
+  return true;
+}

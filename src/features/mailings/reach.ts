@@ -1,0 +1,37 @@
+import type { Reader } from "../../db";
+import { listComponentsOfPage } from "../components";
+import { findIncident, getIncidentPart } from "../incidents";
+import { findMaintenance } from "../maintenance";
+import { findThread, type MailingRow } from "./store";
+
+/**
+ * Returns the ids of all components that the subject of a mailing has ever named; undefined if the subject is
+ * not there any more.
+ */
+export function reachOf(
+  reader: Reader,
+  { kind, subjectId }: Pick<MailingRow, "kind" | "subjectId">,
+): string[] | undefined {
+  if (kind === "component.status_changed") return [subjectId];
+  const stored = findThread(reader, { subjectId })?.reach ?? [];
+  if (kind.startsWith("maintenance.")) {
+    return findMaintenance(reader, { id: subjectId }) ? stored : undefined;
+  }
+  if (findIncident(reader, { id: subjectId })?.row.draft !== false) return undefined;
+  const { record } = getIncidentPart(reader, subjectId, { before: undefined, limit: 1 });
+  return [...new Set([...stored, ...record.components.map(({ id }) => id)])];
+}
+
+/** Returns the ids by which selections include a mailing: its components, and the groups that they are in. */
+export function targetsOf(
+  reader: Reader,
+  { pageId }: Pick<MailingRow, "pageId">,
+  reach: readonly string[],
+): string[] {
+  const reached = new Set(reach);
+  const targets = new Set(reach);
+  for (const { id, groupId } of listComponentsOfPage(reader, { pageId })) {
+    if (groupId !== null && reached.has(id)) targets.add(groupId);
+  }
+  return [...targets];
+}

@@ -1,0 +1,127 @@
+import type { SubscriberEvent } from "../../domain/mail";
+import type { EventType, RecordedEvent } from "../../events";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
+
+/** Events of which visitors get mails, with the choice that includes each. */
+const CHOICES: Partial<Record<EventType, SubscriberEvent>> = {
+  "incident.created": "incidents",
+  "incident.updated": "incidents",
+  "incident.resolved": "incidents",
+  "incident.reopened": "incidents",
+  "incident.postmortem_published": "incidents",
+  "maintenance.scheduled": "maintenance",
+  "maintenance.updated": "maintenance",
+  "maintenance.started": "maintenance",
+  "maintenance.completed": "maintenance",
+  "maintenance.cancelled": "maintenance",
+  "maintenance.reminder": "maintenance",
+  "component.status_changed": "status",
+};
+
+/** Events that are mailed only because of a new update: the same event is recorded for edits. */
+const NEEDS_NEW_UPDATE: ReadonlySet<EventType> = new Set([
+  "incident.updated",
+  "incident.resolved",
+  "incident.reopened",
+  "maintenance.updated",
+]);
+
+/** Events that wait for the end of a subject's window. */
+const WAITS: ReadonlySet<string> = new Set<EventType>(["incident.updated", "maintenance.updated"]);
+const ENDS_MAINTENANCE: ReadonlySet<string> = new Set<EventType>([
+  "maintenance.completed",
+  "maintenance.cancelled",
+]);
+
+/** Time between the starts of two mailings of a subject, if the later one is an update. */
+export const WINDOW_MS = 120 * SECOND_MS;
+/** Time for which a component has to show a new status, and for which its changes are merged. */
+export const STATUS_WAIT_MS = 120 * SECOND_MS;
+export const STATUS_MERGE_MS = 15 * MINUTE_MS;
+/** Time after a plan or a start in which a reminder is left out. */
+export const REMINDER_DISTANCE_MS = 15 * MINUTE_MS;
+/** Latest begin of a mail after its event. */
+const LATEST_MS = DAY_MS;
+/** Maximum age of an update at its creation, by its `display_at`. */
+const BACKDATED_MS = HOUR_MS;
+/** Longest time between the creation of an update and its event, which are in one transaction. */
+const SAME_CHANGE_MS = 500;
+/** Mailings of a page within 24 hours that begin without an admin. */
+export const MAILINGS_PER_DAY = 50;
+
+/** Returns the choice of subscribers that includes an event; undefined for events that are never mailed. */
+export function choiceOf(type: string): SubscriberEvent | undefined {
+  return CHOICES[type as EventType];
+}
+
+interface UpdateFacts {
+  id?: string;
+  display_at: string;
+  created_at: string;
+}
+
+/** Returns the update in the data of an event. */
+export function updateOf(data: RecordedEvent["data"]): UpdateFacts | undefined {
+  const update = data["latest_update"];
+  return typeof update === "object" && update !== null ? (update as UpdateFacts) : undefined;
+}
+
+/** Page of an event. */
+interface MailedPage {
+  visibility: "public" | "private";
+  isSample: boolean;
+}
+
+/**
+ * Returns true if an event is mailed to subscribers of its page, apart from conditions on earlier mailings:
+ * those of reminders, post-mortems and statuses.
+ */
+export function isMailed(event: RecordedEvent, page: MailedPage): boolean {
+  const { type, data, at } = event;
+  if (choiceOf(type) === undefined || data["notify"] === false) return false;
+  if (page.visibility === "private" || page.isSample) return false;
+  if (type === "incident.created" && data["status"] === "resolved") return false;
+  if (type === "incident.postmortem_published" || type === "maintenance.reminder") return true;
+  const update = updateOf(data);
+  if (!update) return !NEEDS_NEW_UPDATE.has(type);
+  const createdAt = Date.parse(update.created_at);
+  if (NEEDS_NEW_UPDATE.has(type) && Math.abs(at - createdAt) > SAME_CHANGE_MS) return false;
+  return createdAt - Date.parse(update.display_at) <= BACKDATED_MS;
+}
+
+/** Returns the time (unix ms) at which a mailing begins. `lastBeganAt` is of its subject's last mailing. */
+export function beginAt(type: string, at: number, lastBeganAt: number | null): number {
+  if (type === "component.status_changed") {
+    return Math.max(at + STATUS_WAIT_MS, (lastBeganAt ?? 0) + STATUS_MERGE_MS);
+  }
+  return WAITS.has(type) ? Math.max(at, (lastBeganAt ?? 0) + WINDOW_MS) : at;
+}
+
+/** Returns the time (unix ms) from which no mail of a mailing begins any more. */
+export function deadlineAt({
+  type,
+  at,
+  data,
+}: Pick<RecordedEvent, "type" | "at" | "data">): number {
+  const latest = at + LATEST_MS;
+  const until = data["scheduled_until"];
+  if (!type.startsWith("maintenance.") || ENDS_MAINTENANCE.has(type)) return latest;
+  return typeof until === "string" ? Math.min(latest, Date.parse(until)) : latest;
+}
+
+/** True if an incident or a maintenance in an event names a component, or if its list was cut. */
+export function namesComponent(data: RecordedEvent["data"], componentId: string): boolean {
+  if (data["truncated"] === true) return true;
+  const components = data["components"];
+  return (
+    Array.isArray(components) &&
+    components.some((each: { id?: unknown }) => each.id === componentId)
+  );
+}
+
+/** Returns the ids of the components in an event's list. */
+export function componentIdsOf(data: RecordedEvent["data"]): string[] {
+  const components = data["components"];
+  if (!Array.isArray(components)) return [];
+  return components.flatMap(({ id }: { id?: unknown }) => (typeof id === "string" ? [id] : []));
+}

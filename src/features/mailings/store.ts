@@ -1,0 +1,250 @@
+import { and, asc, desc, eq, gt, lt, sql } from "drizzle-orm";
+import { insertInto, mutate, selectMany, selectOne } from "../../db";
+import { events } from "../../db/tables/events";
+import { mailings, mails, mailThreads, subscriberChoices, subscribers } from "../../db/tables/mail";
+
+export type MailingRow = typeof mailings.$inferSelect;
+export type ThreadRow = typeof mailThreads.$inferSelect;
+export type EventRow = typeof events.$inferSelect;
+
+/** `cursor` of a mailing that has not begun. */
+export const NOT_BEGUN = -1;
+/** `cursor` of a mailing that never begins: the next one of its subject contains its text. */
+export const MERGED = -2;
+
+// The same text as in the condition of the partial index, so that SQLite uses it.
+const isOpen = sql`${mailings.state} IN ('expanding', 'sending', 'held')`;
+
+export const insertMailing = insertInto(mailings);
+
+/** Sets the progress of a mailing. Its counts are changed by other statements. */
+export const setProgress = mutate(
+  (orm, $: Pick<MailingRow, "id" | "state" | "cursor" | "beginAt">) =>
+    orm
+      .update(mailings)
+      .set({ state: $.state, cursor: $.cursor, beginAt: $.beginAt })
+      .where(eq(mailings.id, $.id)),
+);
+
+export const findMailing = selectOne((orm, $: { id: string }) =>
+  orm.select().from(mailings).where(eq(mailings.id, $.id)),
+);
+
+/** Finds the greatest number of a page's active subscribers. */
+export const findLastSubscriber = selectOne((orm, $: { pageId: string }) =>
+  orm
+    .select({ seq: subscribers.seq })
+    .from(subscribers)
+    .where(and(eq(subscribers.pageId, $.pageId), sql`${subscribers.status} = 'active'`))
+    .orderBy(desc(subscribers.seq))
+    .limit(1),
+);
+
+/** Lists the mailings of a subject, oldest first. */
+export const listMailingsOfSubject = selectMany((orm, $: { subjectId: string }) =>
+  orm.select().from(mailings).where(eq(mailings.subjectId, $.subjectId)).orderBy(asc(mailings.id)),
+);
+
+/** Finds the creation time of the mailing of a page that is `offset` before the newest. */
+export const findMailingBefore = selectOne((orm, $: { pageId: string; offset: number }) =>
+  orm
+    .select({ createdAt: mailings.createdAt })
+    .from(mailings)
+    .where(eq(mailings.pageId, $.pageId))
+    .orderBy(desc(mailings.id))
+    .limit(1)
+    .offset($.offset),
+);
+
+/** Finds the oldest mailing that has mails to write at `now` (unix ms). */
+export const findExpanding = selectOne((orm, $: { now: number }) =>
+  orm
+    .select()
+    .from(mailings)
+    .where(and(isOpen, eq(mailings.state, "expanding"), sql`${mailings.beginAt} <= ${$.now}`))
+    .orderBy(asc(mailings.id))
+    .limit(1),
+);
+
+/** Finds the time (unix ms) at which the next mailing begins. */
+export const findNextBegin = selectOne((orm, _$: Record<string, never>) =>
+  orm
+    .select({ at: sql<number | null>`min(${mailings.beginAt})` })
+    .from(mailings)
+    .where(and(isOpen, eq(mailings.state, "expanding"))),
+);
+
+/** Ends mailings without mails that are left to send. */
+export const endFinishedMailings = mutate((orm, _$: Record<string, never>) =>
+  orm
+    .update(mailings)
+    .set({ state: "done" })
+    .where(
+      sql`${isOpen} AND ${mailings.state} = 'sending' AND ${mailings.written} <= ${mailings.sent}
+        + ${mailings.bounced} + ${mailings.failed} + ${mailings.superseded} + ${mailings.cancelled}
+        + ${mailings.expired}`,
+    ),
+);
+
+/** Stops the open mailings of a subject. */
+export const stopMailingsOfSubject = mutate((orm, $: { subjectId: string }) =>
+  orm
+    .update(mailings)
+    .set({ state: "stopped" })
+    .where(and(eq(mailings.subjectId, $.subjectId), isOpen)),
+);
+
+/** Finds a mailing that has mails to write or to send, and is not held. */
+export const findUnfinished = selectOne((orm, _$: Record<string, never>) =>
+  orm
+    .select({ id: mailings.id })
+    .from(mailings)
+    .where(sql`${isOpen} AND ${mailings.state} <> 'held'`)
+    .limit(1),
+);
+
+export const findThread = selectOne((orm, $: { subjectId: string }) =>
+  orm.select().from(mailThreads).where(eq(mailThreads.subjectId, $.subjectId)),
+);
+
+export const insertThread = insertInto(mailThreads);
+
+export const setThread = mutate(
+  (
+    orm,
+    $: Pick<ThreadRow, "subjectId" | "domain" | "subject" | "lastBeganAt"> & { reach: string },
+  ) =>
+    orm
+      .update(mailThreads)
+      .set({
+        domain: $.domain,
+        subject: $.subject,
+        lastBeganAt: $.lastBeganAt,
+        reach: sql`${$.reach}`,
+      })
+      .where(eq(mailThreads.subjectId, $.subjectId)),
+);
+
+/** A subscriber, with the answer to the question if a mailing includes it. */
+export interface Candidate {
+  id: string;
+  seq: number;
+  address: string | null;
+  domain: string;
+  isIncluded: number;
+}
+
+/**
+ * Lists the next active subscribers of a page by number. `targets` is a JSON list of the components and groups
+ * that a mailing reaches.
+ */
+export const listCandidates = selectMany(
+  (
+    orm,
+    $: {
+      pageId: string;
+      after: number;
+      until: number;
+      choice: string;
+      targets: string;
+      limit: number;
+    },
+  ) =>
+    orm
+      .select({
+        id: subscribers.id,
+        seq: subscribers.seq,
+        address: subscribers.address,
+        domain: subscribers.domain,
+        isIncluded: sql<number>`instr(${subscribers.events}, ${$.choice}) > 0
+          AND (${subscribers.scope} = 'page' OR EXISTS (
+            SELECT 1 FROM subscriber_choices AS choice
+            WHERE choice.subscriber_id = subscribers.id
+              AND choice.target_id IN (SELECT value FROM json_each(${$.targets}))))`,
+      })
+      .from(subscribers)
+      .where(
+        and(
+          eq(subscribers.pageId, $.pageId),
+          sql`${subscribers.status} = 'active'`,
+          gt(subscribers.seq, $.after),
+          sql`${subscribers.seq} <= ${$.until}`,
+        ),
+      )
+      .orderBy(asc(subscribers.seq))
+      .limit($.limit),
+);
+
+export const findEvent = selectOne((orm, $: { id: string }) =>
+  orm.select().from(events).where(eq(events.id, $.id)),
+);
+
+/** Lists the events of a page's incidents and maintenance since a time (unix ms). */
+export const listNamingEvents = selectMany((orm, $: { pageId: string; since: number }) =>
+  orm
+    .select()
+    .from(events)
+    .where(
+      and(
+        sql`${events.at} >= ${$.since}`,
+        eq(events.pageId, $.pageId),
+        sql`(${events.type} LIKE 'incident.%' OR ${events.type} LIKE 'maintenance.%')`,
+      ),
+    ),
+);
+
+/** Finds the oldest mailing of a subject that began. */
+export const findFirstBegun = selectOne((orm, $: { subjectId: string }) =>
+  orm
+    .select({ id: mailings.id })
+    .from(mailings)
+    .where(and(eq(mailings.subjectId, $.subjectId), sql`${mailings.cursor} >= 0`))
+    .orderBy(asc(mailings.id))
+    .limit(1),
+);
+
+/** True if a subject has an open mailing that began before another one. */
+export const findOpenBefore = selectOne((orm, $: { subjectId: string; id: string }) =>
+  orm
+    .select({ id: mailings.id })
+    .from(mailings)
+    .where(
+      and(
+        eq(mailings.subjectId, $.subjectId),
+        lt(mailings.id, $.id),
+        sql`${mailings.cursor} >= 0`,
+        sql`${mailings.state} <> 'done'`,
+      ),
+    )
+    .limit(1),
+);
+
+export const findSubscriber = selectOne((orm, $: { id: string }) =>
+  orm.select().from(subscribers).where(eq(subscribers.id, $.id)),
+);
+
+/** Finds one of the components and groups in a JSON list that a subscriber chose. */
+export const findChoice = selectOne((orm, $: { subscriberId: string; targets: string }) =>
+  orm
+    .select({ targetId: subscriberChoices.targetId })
+    .from(subscriberChoices)
+    .where(
+      sql`${subscriberChoices.subscriberId} = ${$.subscriberId}
+        AND ${subscriberChoices.targetId} IN (SELECT value FROM json_each(${$.targets}))`,
+    )
+    .limit(1),
+);
+
+/** Lists a subscriber's superseded mails about a subject. */
+export const listSuperseded = selectMany((orm, $: { subscriberId: string; subjectId: string }) =>
+  orm
+    .select({ id: mails.id, mailingId: mails.mailingId, supersededBy: mails.supersededBy })
+    .from(mails)
+    .where(
+      and(
+        eq(mails.subscriberId, $.subscriberId),
+        eq(mails.subjectId, $.subjectId),
+        eq(mails.status, "superseded"),
+      ),
+    ),
+);

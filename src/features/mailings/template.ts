@@ -1,0 +1,180 @@
+import { LRUCache } from "lru-cache";
+import type { AppContext } from "../../context";
+import type { Reader } from "../../db";
+import {
+  createMoments,
+  displayPhrase,
+  encodeShared,
+  findMailKey,
+  type Letter,
+  type MailRow,
+  type MailTemplate,
+  renderLetter,
+  renderPlace,
+  type SharedText,
+  tokenOf,
+} from "../mail";
+import { findPage, mailSettingsOf, type PageRow } from "../pages";
+import { mailLink } from "../subscribers";
+import { type MailingContent, readContent } from "./content";
+import { MANAGE_PLACE, manageBlocks } from "./letters";
+import { reachOf, targetsOf } from "./reach";
+import { choiceOf } from "./rules";
+import {
+  findChoice,
+  findFirstBegun,
+  findMailing,
+  findSubscriber,
+  findThread,
+  listMailingsOfSubject,
+  listSuperseded,
+  type MailingRow,
+  MERGED,
+} from "./store";
+import { REPLY_PREFIX, subjectLine } from "./subject";
+
+/** Number of composed mailings that are kept. Each is composed again after a change of its page. */
+const CACHE_MAX = 50;
+/** Superseded mails, each by the next, that are followed. */
+const CHAIN_MAX = 100;
+
+/** A mailing that was composed once for all recipients with the same earlier texts. */
+interface Composed {
+  content: MailingContent;
+  /** Undefined if the places are not as expected; the mail is then composed in full. */
+  parts: { text: SharedText; html: SharedText } | undefined;
+  /** JSON list of the components and groups by which selections include the mailing. */
+  targets: string;
+  isFirst: boolean;
+}
+
+/** Returns the template of mails to subscribers. Each mailing is composed once for each set of earlier texts. */
+export function createMailingTemplate(): MailTemplate {
+  const cache = new LRUCache<string, Composed>({ max: CACHE_MAX });
+
+  return (mail, { ctx, settings }) => {
+    const { db, baseUrl, clock } = ctx;
+    const mailing = findMailing(db, { id: mail.mailingId ?? "" });
+    const subscriber = findSubscriber(db, { id: mail.subscriberId ?? "" });
+    const page = mailing && findPage(db, { id: mailing.pageId });
+    const thread = mailing && findThread(db, mailing);
+    const key = findMailKey(db);
+    if (!page || !subscriber || !thread || !key || mailing.state === "stopped") return "unwanted";
+    if (page.visibility === "private" || page.isSample) return "unwanted";
+    const choice = choiceOf(mailing.kind);
+    if (subscriber.status !== "active" || !choice || !subscriber.events.includes(choice)) {
+      return "unwanted";
+    }
+    const composed = compose(ctx, mailing, page, earlierMailings(db, mail, mailing));
+    if (!composed) return "unwanted";
+    if (
+      subscriber.scope === "selection" &&
+      !findChoice(db, { subscriberId: subscriber.id, targets: composed.targets })
+    ) {
+      return "unwanted";
+    }
+    const link = (purpose: "manage" | "unsubscribe", version?: { version: number }) =>
+      mailLink(baseUrl, page, purpose, tokenOf(key, purpose, { id: subscriber.id, ...version }));
+    const { content, parts, isFirst } = composed;
+    const blocks = manageBlocks(page, link("manage", { version: subscriber.tokenVersion }));
+    const place = renderPlace(blocks, page.locale);
+    const body = parts
+      ? {
+          text: parts.text.fill({ [MANAGE_PLACE]: place.text }),
+          html: parts.html.fill({ [MANAGE_PLACE]: place.html }),
+        }
+      : renderLetter(withBlocks(content.letter, blocks));
+    const unsubscribe = link("unsubscribe");
+    const own = mailSettingsOf(page);
+    const subjectId = `<${mailing.subjectId}@${thread.domain}>`;
+    return {
+      from: { name: own.from_name ?? page.name, address: settings.from.address },
+      replyTo: own.reply_to ?? settings.replyTo,
+      to: mail.recipient,
+      subject: subjectOf(page, thread.subject, content, isFirst),
+      ...body,
+      headers: {
+        "List-Id": `${displayPhrase(page.name)} <${page.id}.${thread.domain}>`,
+        "List-Unsubscribe": `<${unsubscribe}>`,
+        ...(unsubscribe.startsWith("https:")
+          ? { "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" }
+          : {}),
+        "Feedback-ID": `${mailing.kind}:${page.id}:allclear`,
+        Precedence: "list",
+      },
+      messageId: `<${mail.id}@${thread.domain}>`,
+      references: subjectId,
+      inReplyTo: isFirst ? undefined : subjectId,
+      date: clock.now(),
+    };
+  };
+
+  function compose(
+    { db, baseUrl }: AppContext,
+    mailing: MailingRow,
+    page: PageRow,
+    earlier: readonly MailingRow[],
+  ): Composed | undefined {
+    const ids = [mailing, ...earlier].map(({ id }) => id).join(" ");
+    const cacheKey = `${ids} ${page.contentVersion} ${page.version} ${baseUrl}`;
+    const cached = cache.get(cacheKey);
+    if (cached) return cached;
+    const reach = reachOf(db, mailing);
+    if (!reach) return undefined;
+    const source = { baseUrl, page, moments: createMoments(page) };
+    const content = readContent(db, mailing, earlier, source);
+    if (!content) return undefined;
+    const { text, html } = renderLetter(content.letter);
+    const encodedText = encodeShared(text, [MANAGE_PLACE]);
+    const encodedHtml = encodeShared(html, [MANAGE_PLACE]);
+    const composed = {
+      content,
+      parts: encodedText && encodedHtml ? { text: encodedText, html: encodedHtml } : undefined,
+      targets: JSON.stringify(targetsOf(db, mailing, reach)),
+      isFirst: findFirstBegun(db, mailing)?.id === mailing.id,
+    };
+    cache.set(cacheKey, composed);
+    return composed;
+  }
+}
+
+/** Returns the mailings whose texts a mail contains besides its own, oldest first. */
+function earlierMailings(reader: Reader, mail: MailRow, own: MailingRow): MailingRow[] {
+  const all = listMailingsOfSubject(reader, own);
+  const first = all.find(({ cursor }) => cursor >= 0);
+  const superseded =
+    mail.subscriberId === null || first?.id === own.id
+      ? []
+      : listSuperseded(reader, { subscriberId: mail.subscriberId, subjectId: own.subjectId });
+  const included = new Set([own.id]);
+  let ids = [mail.id];
+  for (let step = 0; step < CHAIN_MAX && ids.length > 0; step++) {
+    const replaced = superseded.filter(({ supersededBy }) => ids.includes(supersededBy ?? ""));
+    for (const { mailingId } of replaced) if (mailingId !== null) included.add(mailingId);
+    ids = replaced.map(({ id }) => id);
+  }
+  // Mailings that never began are contained in the next one that did.
+  for (let index = all.length - 1; index > 0; index--) {
+    const previous = all[index - 1];
+    if (previous?.cursor === MERGED && included.has(all[index]?.id ?? ""))
+      included.add(previous.id);
+  }
+  return all.filter(({ id }) => id !== own.id && included.has(id));
+}
+
+function subjectOf(
+  page: PageRow,
+  shared: string,
+  { status, name }: MailingContent,
+  isFirst: boolean,
+): string {
+  if (mailSettingsOf(page).subject === "status")
+    return subjectLine(page.name, `${status}: ${name}`);
+  return isFirst ? shared : `${REPLY_PREFIX}${shared}`;
+}
+
+/** Returns a letter with blocks in the place for those of the recipient. */
+function withBlocks(letter: Letter, blocks: Letter["blocks"]): Letter {
+  const footer = letter.footer.flatMap((block) => (block.type === "place" ? blocks : [block]));
+  return { ...letter, footer };
+}

@@ -1,0 +1,94 @@
+import { setImmediate } from "node:timers/promises";
+import type { AppContext } from "../../context";
+import type { Timer } from "../../kernel/clock";
+import { SECOND_MS } from "../../kernel/time";
+import { mailReadiness } from "../mail";
+import { advanceMailings } from "./expand";
+import { endFinishedMailings, findNextBegin, findUnfinished } from "./store";
+
+/** Longest time between two looks at the database, in which mails may have been sent or mailings stopped. */
+const TICK_MS = 5 * SECOND_MS;
+
+interface RunningMailings {
+  stop(): Promise<void>;
+  /** Resolves when no mailing is due. */
+  whenIdle(): Promise<void>;
+}
+
+/**
+ * Starts writing the mails of due mailings, one transaction for up to 500 subscribers. Continues at the cursor
+ * after a restart. Failed writes are repeated.
+ */
+export function startMailings(ctx: AppContext): RunningMailings {
+  let running: Promise<void> | undefined;
+  let isWoken = false;
+  let isStopped = false;
+  let isFailing = false;
+  let timer: Timer | undefined;
+
+  async function advance(): Promise<void> {
+    if (!hasUnfinished()) return;
+    let hasMore = true;
+    while (hasMore && !isStopped) {
+      const domain = senderDomain(ctx);
+      hasMore = await ctx.db.write((tx) => advanceMailings(ctx, tx, domain));
+      await setImmediate();
+    }
+    await ctx.db.write((tx) => endFinishedMailings(tx, {}));
+  }
+
+  /** Idle servers write nothing. */
+  const hasUnfinished = () => findUnfinished(ctx.db, {}) !== undefined;
+
+  async function run(): Promise<void> {
+    while (isWoken && !isStopped) {
+      isWoken = false;
+      try {
+        await advance();
+        isFailing = false;
+      } catch (error) {
+        // Logged once per series of failures, which can last for hours.
+        if (!isFailing) ctx.log.error({ err: error }, "mailings wait for the database");
+        isFailing = true;
+      }
+    }
+    running = undefined;
+    schedule();
+  }
+
+  function wake(): void {
+    isWoken = true;
+    if (!isStopped) running ??= run();
+  }
+
+  function schedule(): void {
+    timer?.cancel();
+    if (isStopped || (!isFailing && !hasUnfinished())) return;
+    const next = findNextBegin(ctx.db, {})?.at ?? Number.POSITIVE_INFINITY;
+    const delay = isFailing ? TICK_MS : Math.min(TICK_MS, Math.max(0, next - ctx.clock.now()));
+    timer = ctx.clock.after(delay, wake);
+  }
+
+  const listeners = [
+    ctx.signals.mailingsRecorded.on(wake),
+    ctx.signals.databaseChangedElsewhere.on(wake),
+  ];
+  wake();
+  return {
+    async stop() {
+      isStopped = true;
+      for (const off of listeners) off();
+      timer?.cancel();
+      await running;
+    },
+    async whenIdle() {
+      while (running) await running;
+    },
+  };
+}
+
+/** Returns the domain of the sender's address; undefined while mail is not ready. */
+function senderDomain(ctx: AppContext): string | undefined {
+  const readiness = mailReadiness(ctx);
+  return readiness.ready ? readiness.settings.from.address.split("@").at(-1) : undefined;
+}

@@ -1,0 +1,300 @@
+import { describe, expect, test } from "bun:test";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { deleteIncident } from "../../../src/features/incidents";
+import { toMessage } from "../../../src/features/mail";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
+import { createMailingSite, type MailingSite } from "../../support/mailing-site";
+import { parseMails } from "../../support/parsed-mail";
+
+async function createSite(): Promise<MailingSite> {
+  const site = await createMailingSite();
+  await site.subscribe("anna");
+  return site;
+}
+
+/** Returns the text part of a mail that was encoded once for all recipients. */
+async function textsOf(mails: Awaited<ReturnType<MailingSite["send"]>>): Promise<string[]> {
+  const parsed = await parseMails(mails.map(toMessage));
+  return parsed.map(({ parts }) => parts[0]?.text ?? "");
+}
+
+describe("a mailing", () => {
+  test("is one row in the transaction of the change, whatever the number of subscribers", async () => {
+    await using site = await createSite();
+    await site.subscribe("bert");
+    await site.open();
+    expect(site.mailings()).toMatchObject([
+      { kind: "incident.created", state: "sending", maxSeq: 2, cursor: 2 },
+    ]);
+    expect(site.mails()).toHaveLength(2);
+  });
+
+  test("is not recorded without subscribers, and not later for what happened while mail was not ready", async () => {
+    await using site = await createMailingSite();
+    await site.open();
+    await site.subscribe("anna");
+    site.setReady(false);
+    await site.open();
+    site.setReady(true);
+    await site.advance(HOUR_MS);
+    expect(site.mailings()).toEqual([]);
+  });
+
+  test("excludes whoever confirmed after its event, and whoever left before the mail began", async () => {
+    await using site = await createSite();
+    const bert = await site.subscribe("bert");
+    const id = await site.open();
+    await site.subscribe("late");
+    await site.unsubscribe(bert);
+    expect(await site.recipients()).toEqual(["anna"]);
+    await site.advance(2 * MINUTE_MS);
+    await site.update(id);
+    expect(await site.recipients()).toEqual(["anna", "late"]);
+  });
+
+  test("writes the mails of 1,200 subscribers in three transactions, each once", async () => {
+    await using site = await createMailingSite();
+    for (let index = 0; index < 1_200; index++) await site.subscribe(`s${index}`);
+    let commits = 0;
+    const { write } = site.app.ctx.db;
+    site.app.ctx.db.write = (change) => {
+      commits += 1;
+      return write(change);
+    };
+    await site.open();
+    const mails = site.mails();
+    expect(mails).toHaveLength(1_200);
+    expect(new Set(mails.map(({ subscriberId }) => subscriberId)).size).toBe(1_200);
+    expect(site.mailings()).toMatchObject([{ state: "sending", cursor: 1_200 }]);
+    expect(commits).toBeGreaterThanOrEqual(5);
+  });
+
+  test("of an update waits until two minutes after the last one began, and takes the texts before it along", async () => {
+    await using site = await createSite();
+    const id = await site.open();
+    await site.send();
+    await site.advance(10 * SECOND_MS);
+    await site.update(id, { body: "First news." });
+    await site.advance(10 * SECOND_MS);
+    await site.update(id, { body: "Second news." });
+    await site.advance(99 * SECOND_MS);
+    expect(site.mails()).toHaveLength(1);
+    await site.advance(2 * SECOND_MS);
+    expect(site.mails()).toHaveLength(2);
+    const [text = ""] = await textsOf(await site.send());
+    expect(text.indexOf("Second news.")).toBeLessThan(text.indexOf("First news."));
+    expect(text).toContain("Earlier updates");
+    expect(text).not.toContain("We look into it.");
+  });
+
+  test("of an end begins at once, supersedes waiting mails and says what they would have said", async () => {
+    await using site = await createSite();
+    const id = await site.open();
+    await site.update(id, { body: "Waiting news.", status: "identified" });
+    await site.update(id, { body: "It works again.", status: "resolved" });
+    expect(site.mails().map(({ status }) => status)).toEqual(["superseded", "pending"]);
+    const [text = ""] = await textsOf(await site.send());
+    expect(text).toStartWith("Acme\n\nResolved · No impact\n\nErrors\n");
+    const places = ["It works again.", "Earlier updates", "We look into it.", "Waiting news."].map(
+      (each) => text.indexOf(each),
+    );
+    expect(places[0]).toBeGreaterThan(0);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+  });
+
+  test("contains an edit that was made before it is sent", async () => {
+    await using site = await createSite();
+    const id = await site.open();
+    const key = await site.app.keyWith("read:status");
+    const [update] = (await site.app.call(`/api/v1/incidents/${id}`, { key })).body.updates;
+    await site.call(`incidents/${id}/updates/${update.id}`, { body: "Mended text." }, "PATCH");
+    const [text] = await textsOf(await site.send());
+    expect(text).toContain("Mended text.");
+    expect(text).not.toContain("We look into it.");
+  });
+
+  test("of a deleted incident is stopped, and sends nothing more", async () => {
+    await using site = await createSite();
+    const id = await site.open();
+    const { ctx } = site.app;
+    await ctx.db.write((tx) => deleteIncident(ctx, tx, id, CLI_ACTOR));
+    expect(site.mailings().map(({ state }) => state)).toEqual(["stopped"]);
+    expect(await site.send()).toEqual([]);
+  });
+
+  test("beyond 50 of a page in 24 hours is held until it is released", async () => {
+    await using site = await createSite();
+    for (let index = 0; index < 51; index++) await site.open();
+    expect(
+      site
+        .mailings()
+        .map(({ state }) => state)
+        .slice(48),
+    ).toEqual(["sending", "sending", "held"]);
+    expect(site.mails()).toHaveLength(50);
+    await site.setState(site.mailings()[50]?.id ?? "", "expanding");
+    expect(site.mails()).toHaveLength(51);
+    const { clock } = site.app;
+    clock.setWallClock(clock.now() + DAY_MS);
+    await site.open();
+    expect(site.mailings().at(-1)?.state).toBe("sending");
+  });
+
+  test("is not begun 24 hours after its event, nor after the end of its maintenance", async () => {
+    await using site = await createSite();
+    await site.open();
+    await site.plan({ auto_start: false, auto_complete: false, remind_minutes_before: null });
+    const [incident, maintenance] = site.mailings();
+    const start = site.app.clock.now();
+    expect(incident?.deadlineAt).toBe(start + DAY_MS);
+    expect(maintenance?.deadlineAt).toBe(start + 3 * HOUR_MS);
+    expect(site.mails().map(({ expiresAt }) => expiresAt)).toEqual([
+      start + DAY_MS,
+      start + 3 * HOUR_MS,
+    ]);
+  });
+});
+
+describe("mails about a status", () => {
+  const status = (site: MailingSite, name: string, value: string) =>
+    site.call(`components/${site.ids[name]}`, { status: value }, "PATCH");
+
+  async function createStatusSite(): Promise<MailingSite> {
+    const site = await createMailingSite();
+    await site.subscribe("anna", { events: ["incidents", "maintenance", "status"] });
+    return site;
+  }
+
+  test("are sent two minutes after the change, with the net change", async () => {
+    await using site = await createStatusSite();
+    await status(site, "API", "degraded_performance");
+    await site.advance(60 * SECOND_MS);
+    await status(site, "API", "major_outage");
+    await site.advance(61 * SECOND_MS);
+    expect(site.mails()).toEqual([]);
+    await site.advance(60 * SECOND_MS);
+    const [text] = await textsOf(await site.send());
+    expect(text).toContain("Major outage\n\nAPI\n");
+    expect(text).toContain("Before: Operational");
+  });
+
+  test("are left out if the component shows its former status again", async () => {
+    await using site = await createStatusSite();
+    await status(site, "API", "major_outage");
+    await status(site, "API", "operational");
+    await site.advance(HOUR_MS);
+    expect(site.mails()).toEqual([]);
+  });
+
+  test("are left out if an incident named the component meanwhile", async () => {
+    await using site = await createStatusSite();
+    await status(site, "API", "major_outage");
+    await site.advance(MINUTE_MS);
+    await site.open({ components: { [site.ids["API"] ?? ""]: "major_outage" } });
+    await site.advance(HOUR_MS);
+    expect(site.mailings().map(({ kind }) => kind)).toEqual([
+      "component.status_changed",
+      "incident.created",
+    ]);
+    expect(site.mails()).toHaveLength(1);
+  });
+
+  test("are merged for 15 minutes after the last one", async () => {
+    await using site = await createStatusSite();
+    await status(site, "API", "major_outage");
+    await site.advance(2 * MINUTE_MS);
+    expect(await site.recipients()).toEqual(["anna"]);
+    await status(site, "API", "operational");
+    await site.advance(5 * MINUTE_MS);
+    await status(site, "API", "degraded_performance");
+    await site.advance(5 * MINUTE_MS);
+    expect(site.mails()).toHaveLength(1);
+    await site.advance(6 * MINUTE_MS);
+    const [text] = await textsOf(await site.send());
+    expect(text).toContain("Degraded performance\n\nAPI\n");
+    expect(text).toContain("Before: Major outage");
+  });
+});
+
+describe("the messages of an incident", () => {
+  test("form one thread with the name and the domain of the first", async () => {
+    await using site = await createSite();
+    const id = await site.open();
+    const [first] = await site.send();
+    await site.advance(3 * MINUTE_MS);
+    await site.call(`incidents/${id}`, { name: "Renamed" }, "PATCH");
+    await site.update(id, { status: "resolved" });
+    const [second] = await site.send();
+    expect([first?.subject, second?.subject]).toEqual(["[Acme] Errors", "Re: [Acme] Errors"]);
+    expect([first?.references, second?.references]).toEqual([
+      `<${id}@mail.example>`,
+      `<${id}@mail.example>`,
+    ]);
+    expect([first?.inReplyTo, second?.inReplyTo]).toEqual([undefined, `<${id}@mail.example>`]);
+    expect(first?.messageId).toMatch(/^<eml_[0-9a-z]{26}@mail\.example>$/);
+    expect(second?.messageId).not.toBe(first?.messageId);
+  });
+
+  test("have the headers of mailings, one value each, and links of their recipient", async () => {
+    await using site = await createSite();
+    await site.subscribe("bert");
+    await site.open({ components: { [site.ids["API"] ?? ""]: "major_outage" } });
+    const mails = await site.send();
+    const parsed = await parseMails(mails.map(toMessage));
+    const tokens = parsed.map(({ headers, parts, defects, from }, index) => {
+      expect(defects).toEqual([]);
+      expect(from).toEqual({ name: "Acme", address: "status@mail.example" });
+      const unsubscribe = headers["List-Unsubscribe"]?.[0] ?? "";
+      expect(unsubscribe).toMatch(
+        /^<https:\/\/status\.test\/mail\/unsubscribe\/sub_[0-9a-z]{26}\.[\w-]{43}>$/,
+      );
+      expect(headers).toMatchObject({
+        To: [mails[index]?.to],
+        "List-Id": [`Acme <${site.page.id}.mail.example>`],
+        "List-Unsubscribe-Post": ["List-Unsubscribe=One-Click"],
+        "Feedback-ID": [`incident.created:${site.page.id}:allclear`],
+        Precedence: ["list"],
+        "Auto-Submitted": ["auto-generated"],
+        "X-Auto-Response-Suppress": ["All"],
+      });
+      expect(Object.values(headers).every((values) => values.length === 1)).toBe(true);
+      const [text, html] = parts.map((part) => part.text);
+      const manage = /https:\/\/status\.test\/mail\/manage\/\S+/.exec(text ?? "")?.[0] ?? "none";
+      expect(html).toContain(`href="${manage}"`);
+      expect(text).toContain("Investigating · Critical impact");
+      expect(text).toContain("- API: Major outage");
+      return manage;
+    });
+    expect(new Set(tokens).size).toBe(2);
+  });
+
+  test("name the status in the subject if the page says so, and have its footer and sender", async () => {
+    await using site = await createSite();
+    await site.change({
+      mail: {
+        subject: "status",
+        from_name: "Acme Ops",
+        reply_to: "help@acme.example",
+        footer: "Harbour Road 1",
+      },
+    });
+    await site.open();
+    const [mail] = await site.send();
+    expect(mail).toMatchObject({
+      subject: "[Acme] Investigating: Errors",
+      from: { name: "Acme Ops", address: "status@mail.example" },
+      replyTo: "help@acme.example",
+    });
+    expect((await textsOf(mail ? [mail] : []))[0]).toEndWith("Harbour Road 1\n");
+  });
+
+  test("of a maintenance have its time in the subject", async () => {
+    await using site = await createSite();
+    await site.change({ time_zone: "Europe/Berlin" });
+    await site.plan();
+    const [mail] = await site.send();
+    expect(mail?.subject).toBe("[Acme] Maintenance 10 Mar 2026, 15:00 CET: Database upgrade");
+    const [text] = await textsOf(mail ? [mail] : []);
+    expect(text).toContain("10 Mar 2026, 15:00–16:00 CET (UTC+1)");
+  });
+});
