@@ -1,8 +1,9 @@
 import type { AppContext } from "./context";
 import { createEgress, type Egress } from "./egress";
 import { type Backups, createBackups } from "./features/backups";
+import { createMailingTemplate, MAILING_TEMPLATE, startMailings } from "./features/mailings";
 import { startMaintenanceClock } from "./features/maintenance";
-import { startSending, type Templates } from "./features/mail";
+import { startSending } from "./features/mail";
 import {
   checkFamilies,
   deliveryFamilies,
@@ -40,9 +41,6 @@ interface RunningBackground extends Background {
   stop(answered: Promise<void>): Promise<void>;
 }
 
-/** Templates of all mails. */
-const TEMPLATES: Templates = SIGN_UP_TEMPLATES;
-
 /** Creates monitoring that runs no checks, for processes other than servers. */
 export function createIdleBackground(ctx: AppContext): Background {
   const egress = createEgress(ctx);
@@ -68,8 +66,10 @@ export function startBackground(
   // Shared, so that both together leave the processor to requests.
   const throttle = createLoadThrottle(ctx.clock, observed);
   const deliverer = startDelivering(ctx, egress, readHeadline, throttle);
-  const sender = startSending(ctx, egress, { templates: TEMPLATES, throttle });
+  const templates = { ...SIGN_UP_TEMPLATES, [MAILING_TEMPLATE]: createMailingTemplate() };
+  const sender = startSending(ctx, egress, { templates, throttle });
   const signUps = startSignUps(ctx);
+  const mailings = startMailings(ctx);
   monitoring.start();
   const timers = [
     startHousekeeping(ctx),
@@ -90,7 +90,12 @@ export function startBackground(
     async stop(answered) {
       backups.stop();
       for (const timer of timers) timer.cancel();
-      await Promise.all([answered, deliverer.stop(DRAIN_MS), sender.stop(DRAIN_MS)]);
+      await Promise.all([
+        answered,
+        deliverer.stop(DRAIN_MS),
+        sender.stop(DRAIN_MS),
+        mailings.stop(),
+      ]);
       await monitoring.stop();
     },
   };

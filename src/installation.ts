@@ -18,9 +18,11 @@ import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "./db/open";
 import { removeUnfinishedRestore } from "./db/restore";
 import { schemaVersion } from "./db/schema-history";
 import { createOutbox } from "./events";
+import type * as RecordModule from "./features/mailings/record";
 import { enqueueDeliveries } from "./features/webhooks";
 import { type Clock, systemClock } from "./kernel/clock";
 import { createIdFactory } from "./domain/ids";
+import { lazy } from "./kernel/lazy";
 import { createLog, type Log } from "./kernel/log";
 import { deduplicateLog } from "./kernel/log-dedup";
 import { createSignal } from "./kernel/signal";
@@ -148,5 +150,12 @@ export function createContext(parts: {
   const allowedNetworks = config.outboundAllow ?? [];
   const startedAt = clock.now();
   const settings = { config, baseUrl, allowedNetworks, startedAt };
-  return { ...settings, db, clock, random, newId, log, outbox, signals };
+  const ctx: AppContext = { ...settings, db, clock, random, newId, log, outbox, signals };
+  // Loaded with the first event, which shortens the start.
+  const mailings = lazy(() => {
+    const { recordMailings } = require("./features/mailings/record") as typeof RecordModule;
+    return recordMailings(ctx);
+  });
+  outbox.subscribe((tx, groups) => mailings()(tx, groups));
+  return ctx;
 }

@@ -9,7 +9,7 @@ import {
   ensureMailKey,
   readMailSettings,
 } from "../../src/features/mail";
-import { createMailingTemplate, recordMailings, startMailings } from "../../src/features/mailings";
+import { createMailingTemplate, startMailings } from "../../src/features/mailings";
 import { startMaintenanceClock } from "../../src/features/maintenance";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { type PageInput, type PageRow, updatePage } from "../../src/features/pages";
@@ -52,8 +52,6 @@ export interface MailingSite extends AsyncDisposable {
   ids: Record<string, string>;
   /** Id of the group. */
   group: string;
-  /** Turns mail on or off. */
-  setReady(isReady: boolean): void;
   /** Adds a subscriber with the address `name@example.net`, and returns its id. */
   subscribe(name: string, input?: SubscriberInput): Promise<string>;
   unsubscribe(id: string): Promise<void>;
@@ -81,12 +79,10 @@ export interface MailingSite extends AsyncDisposable {
 
 const RELAY = { ALLCLEAR_SMTP_HOST: "relay.example", ALLCLEAR_MAIL_FROM: "status@mail.example" };
 
-export async function createMailingSite(pageInput: Partial<PageInput> = {}): Promise<MailingSite> {
-  const app = await createTestApp({ env: RELAY });
+export async function createMailingSite(env: Record<string, string> = {}): Promise<MailingSite> {
+  const app = await createTestApp({ env: { ...RELAY, ...env } });
   const { ctx } = app;
-  let isReady = true;
-  ctx.outbox.subscribe(recordMailings(ctx, () => isReady));
-  const { page, components: ids } = await app.page({ slug: "acme", ...pageInput }, ["API", "Web"]);
+  const { page, components: ids } = await app.page({ slug: "acme" }, ["API", "Web"]);
   const search = await ctx.db.write((tx) =>
     createComponent(
       ctx,
@@ -122,7 +118,6 @@ export async function createMailingSite(pageInput: Partial<PageInput> = {}): Pro
     page,
     ids,
     group,
-    setReady: (value) => void (isReady = value),
     async subscribe(name, { targets, events, status = "active", pageId = page.id } = {}) {
       const id = ctx.newId("sub");
       const now = ctx.clock.now();

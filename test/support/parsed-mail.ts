@@ -39,7 +39,7 @@ print(json.dumps([read(base64.b64decode(raw)) for raw in json.load(sys.stdin)]))
 
 /** Reads messages with Python's `email`, which shares no code with the server. */
 export async function parseMails(messages: readonly Uint8Array[]): Promise<ParsedMail[]> {
-  const python = Bun.spawn(["python3", "-I", "-c", PROGRAM], {
+  const python = Bun.spawn(["python3", "-I", "-S", "-c", PROGRAM], {
     stdin: Buffer.from(
       JSON.stringify(messages.map((message) => Buffer.from(message).toString("base64"))),
     ),

@@ -3,6 +3,5 @@
  * writes one mailing in its transaction; a worker then writes the mails in steps.
  */
 export { MAILING_TEMPLATE } from "./expand";
-export { recordMailings } from "./record";
 export { createMailingTemplate } from "./template";
 export { startMailings } from "./worker";

@@ -1,8 +1,8 @@
 import type { AppContext } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Tx } from "../../db";
 import type { EventGroup, EventSubscriber, RecordedEvent } from "../../events";
 import { DAY_MS } from "../../kernel/time";
-import { wakeSender } from "../mail";
+import { mailReadiness } from "../mail";
 import { getMaintenanceRecord } from "../maintenance";
 import { findPage } from "../pages";
 import {
@@ -38,8 +38,7 @@ const SUBJECTS = /^(?:incident|maintenance|component)\./;
  * happens while mail is not ready is not mailed later.
  */
 export function recordMailings(
-  ctx: Services,
-  isReady: (reader: Reader) => boolean,
+  ctx: Services & Pick<AppContext, "baseUrl" | "config" | "db">,
 ): EventSubscriber {
   return (tx, groups) => {
     const relevant = groups.flatMap((group) =>
@@ -47,13 +46,14 @@ export function recordMailings(
     );
     if (relevant.length === 0) return;
     const audiences = new Map<string, number | undefined>();
-    const isMailReady = isReady(tx);
+    let isMailReady: boolean | undefined;
     for (const { event, group } of relevant) {
       const { pageId } = event;
       if (pageId === null) continue;
       if (!audiences.has(pageId)) audiences.set(pageId, findLastSubscriber(tx, { pageId })?.seq);
       const maxSeq = audiences.get(pageId);
       if (maxSeq === undefined) continue;
+      isMailReady ??= mailReadiness(ctx).ready;
       recordMailing(ctx, tx, { ...event, pageId }, { group, maxSeq, isReady: isMailReady });
     }
   };
@@ -75,7 +75,8 @@ function recordMailing(
   const { type, subjectId, pageId, at } = event;
   if (type === "incident.deleted") {
     // The sender cancels the mails of stopped mailings.
-    if (stopMailingsOfSubject(tx, { subjectId }) > 0) wakeSender(ctx, tx);
+    const stopped = stopMailingsOfSubject(tx, { subjectId });
+    if (stopped > 0) tx.afterCommit(() => ctx.signals.mailsQueued.emit());
     return;
   }
   const page = findPage(tx, { id: pageId });
