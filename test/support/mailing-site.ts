@@ -1,5 +1,6 @@
 import { asc, eq } from "drizzle-orm";
-import { insertInto, mutate, selectMany } from "../../src/db";
+import type { AppContext } from "../../src/context";
+import { insertInto, mutate, selectMany, type Tx } from "../../src/db";
 import { mailings, mails, subscriberChoices, subscribers } from "../../src/db/tables/mail";
 import type { SubscriberEvent } from "../../src/domain/mail";
 import { createComponent } from "../../src/features/components";
@@ -68,6 +69,11 @@ export interface MailingSite extends AsyncDisposable {
   mails(): MailRow[];
   mailings(): (typeof mailings.$inferSelect)[];
   setState(id: string, state: "held" | "expanding" | "stopped"): Promise<void>;
+  /** Changes something in one transaction, and lets the worker finish. */
+  control(change: (ctx: AppContext, tx: Tx) => void): Promise<void>;
+  /** Stops the worker, and starts another one, as a restart does. */
+  stopWorker(): Promise<void>;
+  startWorker(): Promise<void>;
   /**
    * Sends all waiting mails as the sender would, and returns those that were not unwanted, with the names of
    * their recipients, in the order of writing.
@@ -103,7 +109,7 @@ export async function createMailingSite(env: Record<string, string> = {}): Promi
   const read = async (path: string) => (await app.call(path, { key })).body;
   const group: string = (await read(`/api/v1/components/${ids["API"]}`)).group_id;
   const mailKey = await ctx.db.write((tx) => ensureMailKey(ctx, tx));
-  const worker = startMailings(ctx);
+  let worker = startMailings(ctx);
   const clock = startMaintenanceClock(ctx);
   const template = createMailingTemplate();
   let seq = 0;
@@ -123,10 +129,11 @@ export async function createMailingSite(env: Record<string, string> = {}): Promi
       const now = ctx.clock.now();
       const address = `${name}@example.net`;
       seq += 1;
+      const own = seq;
       await ctx.db.write((tx) => {
         insertSubscriber(tx, {
           id,
-          seq,
+          seq: own,
           pageId,
           address,
           addressKey: address,
@@ -190,6 +197,15 @@ export async function createMailingSite(env: Record<string, string> = {}): Promi
     async setState(id, state) {
       await ctx.db.write((tx) => setState(tx, { id, state }));
       ctx.signals.mailingsRecorded.emit();
+      await finish();
+    },
+    async control(change) {
+      await ctx.db.write((tx) => change(ctx, tx));
+      await finish();
+    },
+    stopWorker: () => worker.stop(),
+    async startWorker() {
+      worker = startMailings(ctx);
       await finish();
     },
     async send() {

@@ -12,7 +12,6 @@ import {
   findOpenBefore,
   findThread,
   insertThread,
-  listCandidates,
   listMailingsOfSubject,
   listNamingEvents,
   type MailingRow,
@@ -21,6 +20,7 @@ import {
   setProgress,
   setThread,
 } from "./store";
+import { listCandidates } from "./subscriber-store";
 import { subjectLineOf } from "./subject";
 
 /** Number of subscribers that one transaction reads, and of mails that it writes. */

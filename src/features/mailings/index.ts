@@ -2,6 +2,7 @@
  * Mailings: events of which the subscribers of a page get mails, who gets each, and their content. A change
  * writes one mailing in its transaction; a worker then writes the mails in steps.
  */
+export { countAudience, releaseMailing, stopMailing } from "./control";
 export { MAILING_TEMPLATE } from "./expand";
 export { createMailingTemplate } from "./template";
 export { startMailings } from "./worker";

@@ -16,7 +16,6 @@ import {
   STATUS_WAIT_MS,
 } from "./rules";
 import {
-  findLastSubscriber,
   findMailingBefore,
   findThread,
   insertMailing,
@@ -28,6 +27,7 @@ import {
   setThread,
   stopMailingsOfSubject,
 } from "./store";
+import { findLastSubscriber } from "./subscriber-store";
 
 type Services = Pick<AppContext, "newId" | "signals">;
 

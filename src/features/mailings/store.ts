@@ -1,7 +1,7 @@
-import { and, asc, desc, eq, gt, lt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, lt, sql } from "drizzle-orm";
 import { insertInto, mutate, selectMany, selectOne } from "../../db";
 import { events } from "../../db/tables/events";
-import { mailings, mails, mailThreads, subscriberChoices, subscribers } from "../../db/tables/mail";
+import { mailings, mailThreads } from "../../db/tables/mail";
 
 export type MailingRow = typeof mailings.$inferSelect;
 export type ThreadRow = typeof mailThreads.$inferSelect;
@@ -28,16 +28,6 @@ export const setProgress = mutate(
 
 export const findMailing = selectOne((orm, $: { id: string }) =>
   orm.select().from(mailings).where(eq(mailings.id, $.id)),
-);
-
-/** Finds the greatest number of a page's active subscribers. */
-export const findLastSubscriber = selectOne((orm, $: { pageId: string }) =>
-  orm
-    .select({ seq: subscribers.seq })
-    .from(subscribers)
-    .where(and(eq(subscribers.pageId, $.pageId), sql`${subscribers.status} = 'active'`))
-    .orderBy(desc(subscribers.seq))
-    .limit(1),
 );
 
 /** Lists the mailings of a subject, oldest first. */
@@ -125,56 +115,6 @@ export const setThread = mutate(
       .where(eq(mailThreads.subjectId, $.subjectId)),
 );
 
-/** A subscriber, with the answer to the question if a mailing includes it. */
-export interface Candidate {
-  id: string;
-  seq: number;
-  address: string | null;
-  domain: string;
-  isIncluded: number;
-}
-
-/**
- * Lists the next active subscribers of a page by number. `targets` is a JSON list of the components and groups
- * that a mailing reaches.
- */
-export const listCandidates = selectMany(
-  (
-    orm,
-    $: {
-      pageId: string;
-      after: number;
-      until: number;
-      choice: string;
-      targets: string;
-      limit: number;
-    },
-  ) =>
-    orm
-      .select({
-        id: subscribers.id,
-        seq: subscribers.seq,
-        address: subscribers.address,
-        domain: subscribers.domain,
-        isIncluded: sql<number>`instr(${subscribers.events}, ${$.choice}) > 0
-          AND (${subscribers.scope} = 'page' OR EXISTS (
-            SELECT 1 FROM subscriber_choices AS choice
-            WHERE choice.subscriber_id = subscribers.id
-              AND choice.target_id IN (SELECT value FROM json_each(${$.targets}))))`,
-      })
-      .from(subscribers)
-      .where(
-        and(
-          eq(subscribers.pageId, $.pageId),
-          sql`${subscribers.status} = 'active'`,
-          gt(subscribers.seq, $.after),
-          sql`${subscribers.seq} <= ${$.until}`,
-        ),
-      )
-      .orderBy(asc(subscribers.seq))
-      .limit($.limit),
-);
-
 export const findEvent = selectOne((orm, $: { id: string }) =>
   orm.select().from(events).where(eq(events.id, $.id)),
 );
@@ -217,34 +157,4 @@ export const findOpenBefore = selectOne((orm, $: { subjectId: string; id: string
       ),
     )
     .limit(1),
-);
-
-export const findSubscriber = selectOne((orm, $: { id: string }) =>
-  orm.select().from(subscribers).where(eq(subscribers.id, $.id)),
-);
-
-/** Finds one of the components and groups in a JSON list that a subscriber chose. */
-export const findChoice = selectOne((orm, $: { subscriberId: string; targets: string }) =>
-  orm
-    .select({ targetId: subscriberChoices.targetId })
-    .from(subscriberChoices)
-    .where(
-      sql`${subscriberChoices.subscriberId} = ${$.subscriberId}
-        AND ${subscriberChoices.targetId} IN (SELECT value FROM json_each(${$.targets}))`,
-    )
-    .limit(1),
-);
-
-/** Lists a subscriber's superseded mails about a subject. */
-export const listSuperseded = selectMany((orm, $: { subscriberId: string; subjectId: string }) =>
-  orm
-    .select({ id: mails.id, mailingId: mails.mailingId, supersededBy: mails.supersededBy })
-    .from(mails)
-    .where(
-      and(
-        eq(mails.subscriberId, $.subscriberId),
-        eq(mails.subjectId, $.subjectId),
-        eq(mails.status, "superseded"),
-      ),
-    ),
 );

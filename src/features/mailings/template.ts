@@ -10,6 +10,7 @@ import {
   type MailRow,
   type MailTemplate,
   renderLetter,
+  type RenderedLetter,
   renderPlace,
   type SharedText,
   tokenOf,
@@ -21,16 +22,14 @@ import { MANAGE_PLACE, manageBlocks } from "./letters";
 import { reachOf, targetsOf } from "./reach";
 import { choiceOf } from "./rules";
 import {
-  findChoice,
   findFirstBegun,
   findMailing,
-  findSubscriber,
   findThread,
   listMailingsOfSubject,
-  listSuperseded,
   type MailingRow,
   MERGED,
 } from "./store";
+import { findChoice, findSubscriber, listSuperseded } from "./subscriber-store";
 import { REPLY_PREFIX, subjectLine } from "./subject";
 
 /** Number of composed mailings that are kept. Each is composed again after a change of its page. */
@@ -46,7 +45,12 @@ interface Composed {
   /** JSON list of the components and groups by which selections include the mailing. */
   targets: string;
   isFirst: boolean;
+  /** Lines for the place of the recipient, with `MANAGE_URL` for the link. */
+  place: RenderedLetter;
 }
+
+/** Stands for the link of a recipient. Links contain no character that HTML escapes. */
+const MANAGE_URL = "https://manage.invalid/";
 
 /** Returns the template of mails to subscribers. Each mailing is composed once for each set of earlier texts. */
 export function createMailingTemplate(): MailTemplate {
@@ -75,15 +79,14 @@ export function createMailingTemplate(): MailTemplate {
     }
     const link = (purpose: "manage" | "unsubscribe", version?: { version: number }) =>
       mailLink(baseUrl, page, purpose, tokenOf(key, purpose, { id: subscriber.id, ...version }));
-    const { content, parts, isFirst } = composed;
-    const blocks = manageBlocks(page, link("manage", { version: subscriber.tokenVersion }));
-    const place = renderPlace(blocks, page.locale);
+    const { content, parts, isFirst, place } = composed;
+    const manage = link("manage", { version: subscriber.tokenVersion });
     const body = parts
       ? {
-          text: parts.text.fill({ [MANAGE_PLACE]: place.text }),
-          html: parts.html.fill({ [MANAGE_PLACE]: place.html }),
+          text: parts.text.fill({ [MANAGE_PLACE]: place.text.replace(MANAGE_URL, manage) }),
+          html: parts.html.fill({ [MANAGE_PLACE]: place.html.replace(MANAGE_URL, manage) }),
         }
-      : renderLetter(withBlocks(content.letter, blocks));
+      : renderLetter(withBlocks(content.letter, manageBlocks(page, manage)));
     const unsubscribe = link("unsubscribe");
     const own = mailSettingsOf(page);
     const subjectId = `<${mailing.subjectId}@${thread.domain}>`;
@@ -132,6 +135,7 @@ export function createMailingTemplate(): MailTemplate {
       parts: encodedText && encodedHtml ? { text: encodedText, html: encodedHtml } : undefined,
       targets: JSON.stringify(targetsOf(db, mailing, reach)),
       isFirst: findFirstBegun(db, mailing)?.id === mailing.id,
+      place: renderPlace(manageBlocks(page, MANAGE_URL), page.locale),
     };
     cache.set(cacheKey, composed);
     return composed;

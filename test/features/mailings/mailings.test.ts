@@ -3,6 +3,8 @@ import { CLI_ACTOR } from "../../../src/domain/actor";
 import { listenUrl } from "../../../src/config";
 import { deleteIncident } from "../../../src/features/incidents";
 import { toMessage } from "../../../src/features/mail";
+import { countAudience, releaseMailing, stopMailing } from "../../../src/features/mailings";
+import { advanceMailings } from "../../../src/features/mailings/expand";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";
 import { parseMails } from "../../support/parsed-mail";
@@ -140,12 +142,66 @@ describe("a mailing", () => {
         .slice(48),
     ).toEqual(["sending", "sending", "held"]);
     expect(site.mails()).toHaveLength(50);
-    await site.setState(site.mailings()[50]?.id ?? "", "expanding");
+    const held = site.mailings()[50]?.id ?? "";
+    await site.control((ctx, tx) => releaseMailing(ctx, tx, held, CLI_ACTOR));
     expect(site.mails()).toHaveLength(51);
     const { clock } = site.app;
     clock.setWallClock(clock.now() + DAY_MS);
     await site.open();
     expect(site.mailings().at(-1)?.state).toBe("sending");
+  });
+
+  test("that is stopped sends nothing more, and neither stops nor goes on again", async () => {
+    await using site = await createSite();
+    await site.open();
+    const id = site.mailings()[0]?.id ?? "";
+    await site.control((ctx, tx) => stopMailing(ctx, tx, id, CLI_ACTOR));
+    expect(await site.send()).toEqual([]);
+    for (const act of [stopMailing, releaseMailing]) {
+      const refused = site.control((ctx, tx) => act(ctx, tx, id, CLI_ACTOR));
+      await expect(refused).rejects.toMatchObject({ code: "conflict" });
+      const unknown = site.control((ctx, tx) => act(ctx, tx, "mlg_x", CLI_ACTOR));
+      await expect(unknown).rejects.toMatchObject({ code: "not_found" });
+    }
+    expect(site.app.audit().map(({ action }) => action)).toContain("mailing.stop");
+  });
+
+  test("that is held is not released after a newer one about the same incident", async () => {
+    await using site = await createSite();
+    const id = await site.open();
+    const [first] = site.mailings();
+    await site.setState(first?.id ?? "", "held");
+    await site.update(id, { status: "resolved" });
+    const released = site.control((ctx, tx) => releaseMailing(ctx, tx, first?.id ?? "", CLI_ACTOR));
+    await expect(released).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  test("reaches as many subscribers as the form says", async () => {
+    await using site = await createSite();
+    await site.subscribe("api", { targets: [site.ids["API"] ?? ""] });
+    await site.subscribe("core", { targets: [site.group], events: ["maintenance"] });
+    await site.subscribe("gone", { status: "unsubscribed" });
+    const count = (componentIds: string[]) =>
+      countAudience(site.app.ctx.db, { pageId: site.page.id, choice: "incidents", componentIds });
+    expect(count([])).toEqual({ reached: 1, total: 3 });
+    expect(count([site.ids["API"] ?? ""])).toEqual({ reached: 2, total: 3 });
+    await site.open({ components: { [site.ids["API"] ?? ""]: "major_outage" } });
+    expect(await site.recipients()).toEqual(["anna", "api"]);
+  });
+
+  test("goes on at its cursor after a restart, and writes no mail twice", async () => {
+    await using site = await createMailingSite();
+    for (let index = 0; index < 700; index++) await site.subscribe(`s${index}`);
+    const { ctx } = site.app;
+    await site.stopWorker();
+    await site.open();
+    await ctx.db.write((tx) => advanceMailings(ctx, tx, "mail.example"));
+    expect(site.mails()).toHaveLength(500);
+    expect(site.mailings()).toMatchObject([{ state: "expanding", cursor: 500 }]);
+    await site.startWorker();
+    const recipients = site.mails().map(({ subscriberId }) => subscriberId);
+    expect(new Set(recipients).size).toBe(700);
+    expect(recipients).toHaveLength(700);
   });
 
   test("is not begun 24 hours after its event, nor after the end of its maintenance", async () => {

@@ -1,0 +1,112 @@
+import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
+import { selectMany, selectOne } from "../../db";
+import { mails, subscriberChoices, subscribers } from "../../db/tables/mail";
+
+/** Finds the greatest number of a page's active subscribers. */
+export const findLastSubscriber = selectOne((orm, $: { pageId: string }) =>
+  orm
+    .select({ seq: subscribers.seq })
+    .from(subscribers)
+    .where(and(eq(subscribers.pageId, $.pageId), sql`${subscribers.status} = 'active'`))
+    .orderBy(desc(subscribers.seq))
+    .limit(1),
+);
+
+/** A subscriber, with the answer to the question if a mailing includes it. */
+export interface Candidate {
+  id: string;
+  seq: number;
+  address: string | null;
+  domain: string;
+  isIncluded: number;
+}
+
+/**
+ * Condition: a subscriber chose a kind of event, and the whole page or one of the targets. The column is named
+ * with its table, since `json_each` has an `id` too.
+ */
+const isIncluded = ($: { choice: string; targets: string }) =>
+  sql<number>`instr(${subscribers.events}, ${$.choice}) > 0
+    AND (${subscribers.scope} = 'page' OR EXISTS (
+      SELECT 1 FROM subscriber_choices AS choice
+      WHERE choice.subscriber_id = subscribers.id
+        AND choice.target_id IN (SELECT value FROM json_each(${$.targets}))))`;
+
+/** Counts the active subscribers of a page, and those whom a mailing reaches. */
+export const countSubscribers = selectOne(
+  (orm, $: { pageId: string; choice: string; targets: string }) =>
+    orm
+      .select({
+        total: sql<number>`count(*)`,
+        reached: sql<number>`coalesce(sum(${isIncluded($)}), 0)`,
+      })
+      .from(subscribers)
+      .where(and(eq(subscribers.pageId, $.pageId), sql`${subscribers.status} = 'active'`)),
+);
+
+/**
+ * Lists the next active subscribers of a page by number. `targets` is a JSON list of the components and groups
+ * that a mailing reaches.
+ */
+export const listCandidates = selectMany(
+  (
+    orm,
+    $: {
+      pageId: string;
+      after: number;
+      until: number;
+      choice: string;
+      targets: string;
+      limit: number;
+    },
+  ) =>
+    orm
+      .select({
+        id: subscribers.id,
+        seq: subscribers.seq,
+        address: subscribers.address,
+        domain: subscribers.domain,
+        isIncluded: isIncluded($),
+      })
+      .from(subscribers)
+      .where(
+        and(
+          eq(subscribers.pageId, $.pageId),
+          sql`${subscribers.status} = 'active'`,
+          gt(subscribers.seq, $.after),
+          sql`${subscribers.seq} <= ${$.until}`,
+        ),
+      )
+      .orderBy(asc(subscribers.seq))
+      .limit($.limit),
+);
+
+export const findSubscriber = selectOne((orm, $: { id: string }) =>
+  orm.select().from(subscribers).where(eq(subscribers.id, $.id)),
+);
+
+/** Finds one of the components and groups in a JSON list that a subscriber chose. */
+export const findChoice = selectOne((orm, $: { subscriberId: string; targets: string }) =>
+  orm
+    .select({ targetId: subscriberChoices.targetId })
+    .from(subscriberChoices)
+    .where(
+      sql`${subscriberChoices.subscriberId} = ${$.subscriberId}
+        AND ${subscriberChoices.targetId} IN (SELECT value FROM json_each(${$.targets}))`,
+    )
+    .limit(1),
+);
+
+/** Lists a subscriber's superseded mails about a subject. */
+export const listSuperseded = selectMany((orm, $: { subscriberId: string; subjectId: string }) =>
+  orm
+    .select({ id: mails.id, mailingId: mails.mailingId, supersededBy: mails.supersededBy })
+    .from(mails)
+    .where(
+      and(
+        eq(mails.subscriberId, $.subscriberId),
+        eq(mails.subjectId, $.subjectId),
+        eq(mails.status, "superseded"),
+      ),
+    ),
+);
