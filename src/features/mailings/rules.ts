@@ -44,8 +44,8 @@ export const REMINDER_DISTANCE_MS = 15 * MINUTE_MS;
 const LATEST_MS = DAY_MS;
 /** Maximum age of an update at its creation, by its `display_at`. */
 const BACKDATED_MS = HOUR_MS;
-/** Longest time between the creation of an update and its event, which are in one transaction. */
-const SAME_CHANGE_MS = 500;
+/** Longest time between the parts of one transaction, such as an update and its event. */
+export const SAME_CHANGE_MS = 500;
 /** Mailings of a page within 24 hours that begin without an admin. */
 export const MAILINGS_PER_DAY = 50;
 

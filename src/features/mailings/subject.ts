@@ -1,6 +1,7 @@
 import type { Reader } from "../../db";
 import { findComponent } from "../components";
 import { findIncident } from "../incidents";
+import { codePointLength } from "../../kernel/text";
 import { createMoments, headerText } from "../mail";
 import { findMaintenance } from "../maintenance";
 import type { PageRow } from "../pages";
@@ -8,6 +9,8 @@ import type { MailingRow } from "./store";
 
 /** Maximum length of a subject with "Re: ", in code points. */
 const SUBJECT_MAX = 150;
+/** Maximum length of a page's name in a subject that is too long. */
+const PAGE_NAME_MAX = 50;
 export const REPLY_PREFIX = "Re: ";
 
 /** Returns the subject line that all mails about an object share, from its present name. */
@@ -27,13 +30,21 @@ export function subjectLineOf(
   return subjectLine(page.name, name ?? "");
 }
 
-/** Returns "[page] text" without control characters, in at most 146 code points. */
+/**
+ * Returns "[page] text" without control characters, in at most 146 code points. If both do not fit, the page
+ * has at most 50 of them.
+ */
 export function subjectLine(pageName: string, text: string): string {
-  const line = headerText(`[${pageName}] ${text}`);
-  const points = Array.from(line);
   const max = SUBJECT_MAX - REPLY_PREFIX.length;
+  const line = headerText(`[${pageName}] ${text}`);
+  if (codePointLength(line) <= max) return line;
+  return cut(headerText(`[${cut(pageName, PAGE_NAME_MAX)}] ${text}`), max);
+}
+
+function cut(text: string, max: number): string {
+  const points = Array.from(text);
   return points.length <= max
-    ? line
+    ? text
     : `${points
         .slice(0, max - 1)
         .join("")
