@@ -85,7 +85,9 @@ export interface MailingSite extends AsyncDisposable {
 
 const RELAY = { ALLCLEAR_SMTP_HOST: "relay.example", ALLCLEAR_MAIL_FROM: "status@mail.example" };
 
-export async function createMailingSite(env: Record<string, string> = {}): Promise<MailingSite> {
+export async function createMailingSite(
+  env: Record<string, string | undefined> = {},
+): Promise<MailingSite> {
   const app = await createTestApp({ env: { ...RELAY, ...env } });
   const { ctx } = app;
   const { page, components: ids } = await app.page({ slug: "acme" }, ["API", "Web"]);

@@ -80,6 +80,7 @@ export function isMailed(event: RecordedEvent, page: MailedPage): boolean {
   const { type, data, at } = event;
   if (choiceOf(type) === undefined || data["notify"] === false) return false;
   if (page.visibility === "private" || page.isSample) return false;
+  if (data["source"] === "import") return false;
   if (type === "incident.created" && data["status"] === "resolved") return false;
   if (type === "incident.postmortem_published" || type === "maintenance.reminder") return true;
   const update = updateOf(data);

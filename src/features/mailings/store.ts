@@ -70,9 +70,8 @@ export const endFinishedMailings = mutate((orm, _$: Record<string, never>) =>
     .update(mailings)
     .set({ state: "done" })
     .where(
-      sql`${isOpen} AND ${mailings.state} = 'sending' AND ${mailings.written} <= ${mailings.sent}
-        + ${mailings.bounced} + ${mailings.failed} + ${mailings.superseded} + ${mailings.cancelled}
-        + ${mailings.expired}`,
+      sql`${isOpen} AND ${mailings.state} = 'sending' AND NOT EXISTS (SELECT 1 FROM mails
+        WHERE class = 3 AND mailing_id = mailings.id AND status = 'pending')`,
     ),
 );
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { listenUrl } from "../../../src/config";
 import { deleteIncident } from "../../../src/features/incidents";
-import { toMessage } from "../../../src/features/mail";
+import { setMailSettings, toMessage } from "../../../src/features/mail";
 import { countAudience, releaseMailing, stopMailing } from "../../../src/features/mailings";
 import { advanceMailings } from "../../../src/features/mailings/expand";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
@@ -14,6 +14,19 @@ async function createSite(): Promise<MailingSite> {
   await site.subscribe("anna");
   return site;
 }
+
+const DASHBOARD_RELAY = {
+  host: "relay.example",
+  port: null,
+  tls: "none" as const,
+  ca: null,
+  user: null,
+  password: null,
+  connections: 4,
+  rate_per_minute: 600,
+  reply_to: null,
+  bounce_address: null,
+};
 
 /** Returns the text parts of mails. */
 function textsOf(mails: Awaited<ReturnType<MailingSite["send"]>>): string[] {
@@ -48,6 +61,26 @@ describe("a mailing", () => {
     ctx.baseUrl = baseUrl;
     await site.advance(HOUR_MS);
     expect(site.mailings()).toEqual([]);
+  });
+
+  test("is recorded with the relay of the dashboard as well", async () => {
+    const none = { ALLCLEAR_SMTP_HOST: undefined, ALLCLEAR_MAIL_FROM: undefined };
+    await using site = await createMailingSite(none);
+    await site.subscribe("anna");
+    await site.open();
+    expect(site.mailings()).toEqual([]);
+    await site.control((ctx, tx) =>
+      setMailSettings(
+        ctx,
+        tx,
+        { ...DASHBOARD_RELAY, from: "Northwind <status@mail.example>" },
+        CLI_ACTOR,
+      ),
+    );
+    await site.open();
+    expect(await site.recipients()).toEqual(["anna"]);
+    await site.advance(6 * SECOND_MS);
+    expect(site.mailings().map(({ state }) => state)).toEqual(["done"]);
   });
 
   test("excludes whoever confirmed after its event, and whoever left before the mail began", async () => {

@@ -1,0 +1,72 @@
+import { describe, expect, test } from "bun:test";
+import type { EventType, RecordedEvent } from "../../../src/events";
+import { EVENTS } from "../../../src/events";
+import { beginAt, choiceOf, deadlineAt, isMailed } from "../../../src/features/mailings/rules";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../src/kernel/time";
+
+const NOW = Date.UTC(2026, 2, 10, 12);
+const PAGE = { visibility: "public" as const, isSample: false };
+
+function eventWith(type: EventType, data: Record<string, unknown> = {}): RecordedEvent {
+  const update = { id: "upd_1", display_at: toIso(NOW), created_at: toIso(NOW) };
+  return {
+    id: "evt_1",
+    type,
+    pageId: "page_1",
+    subjectId: "inc_1",
+    at: NOW,
+    data: { status: "investigating", notify: true, latest_update: update, ...data },
+  };
+}
+
+describe("an event", () => {
+  test.each(Object.keys(EVENTS) as EventType[])("%s is mailed if a choice includes it", (type) => {
+    const isChosen = !/^monitor\.|^webhook\.|^incident\.deleted$/.test(type);
+    expect(choiceOf(type) !== undefined).toBe(isChosen);
+    expect(isMailed(eventWith(type), PAGE)).toBe(isChosen);
+    expect(isMailed(eventWith(type, { notify: false }), PAGE)).toBe(false);
+    expect(isMailed(eventWith(type), { ...PAGE, visibility: "private" })).toBe(false);
+    expect(isMailed(eventWith(type), { ...PAGE, isSample: true })).toBe(false);
+    expect(isMailed(eventWith(type, { source: "import" }), PAGE)).toBe(false);
+  });
+
+  test.each([
+    ["an hour", HOUR_MS, true],
+    ["a millisecond more than an hour", HOUR_MS + 1, false],
+  ])("with an update dated back by %s is mailed: %#", (_, age, expected) => {
+    const update = { display_at: toIso(NOW - age), created_at: toIso(NOW) };
+    expect(isMailed(eventWith("incident.updated", { latest_update: update }), PAGE)).toBe(expected);
+  });
+
+  test.each(["incident.updated", "incident.reopened", "maintenance.updated"] as const)(
+    "%s of an edit, whose newest update is older, is not mailed",
+    (type) => {
+      const at = toIso(NOW - MINUTE_MS);
+      const update = { display_at: at, created_at: at };
+      expect(isMailed(eventWith(type, { latest_update: update }), PAGE)).toBe(false);
+      expect(isMailed(eventWith(type, { latest_update: null }), PAGE)).toBe(false);
+    },
+  );
+});
+
+describe("a mailing", () => {
+  test("begins at once, or for updates two minutes after the last one", () => {
+    const last = NOW - 30 * SECOND_MS;
+    expect(beginAt("incident.resolved", NOW, last)).toBe(NOW);
+    expect(beginAt("incident.updated", NOW, last)).toBe(NOW + 90 * SECOND_MS);
+    expect(beginAt("incident.updated", NOW, null)).toBe(NOW);
+    expect(beginAt("maintenance.updated", NOW, NOW - HOUR_MS)).toBe(NOW);
+    expect(beginAt("component.status_changed", NOW, null)).toBe(NOW + 120 * SECOND_MS);
+    expect(beginAt("component.status_changed", NOW, last)).toBe(last + 15 * MINUTE_MS);
+  });
+
+  test("has to begin within 24 hours, and before its maintenance ends unless it says so", () => {
+    const until = { scheduled_until: toIso(NOW + HOUR_MS) };
+    expect(deadlineAt(eventWith("incident.created"))).toBe(NOW + DAY_MS);
+    expect(deadlineAt(eventWith("maintenance.started", until))).toBe(NOW + HOUR_MS);
+    expect(deadlineAt(eventWith("maintenance.completed", until))).toBe(NOW + DAY_MS);
+    expect(deadlineAt(eventWith("maintenance.cancelled", until))).toBe(NOW + DAY_MS);
+    const later = { scheduled_until: toIso(NOW + 3 * DAY_MS) };
+    expect(deadlineAt(eventWith("maintenance.scheduled", later))).toBe(NOW + DAY_MS);
+  });
+});
