@@ -27,10 +27,12 @@ const HIDDEN =
 export function renderHtml(letter: Letter, layout: Layout): string {
   const { locale, sender, preheader, tone, blocks, footer } = letter;
   const render = (block: Block) => renderBlock(block, layout);
+  // Written twice, since webmail shows the body's content without `html` and `body`.
+  const language = `lang="${escape(locale)}" dir="${layout.isRtl ? "rtl" : "ltr"}"`;
   // Lines align to the side of the page's language, in which not all texts are written.
   const side = layout.isRtl ? "right" : "left";
   return `<!doctype html>
-<html lang="${escape(locale)}" dir="${layout.isRtl ? "rtl" : "ltr"}">
+<html ${language}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -41,6 +43,7 @@ export function renderHtml(letter: Letter, layout: Layout): string {
 </head>
 <body${styled("ground", BODY_STYLE)}>
 <div style="${HIDDEN}">${escape(preheader)}</div>
+<div role="main" ${language}>
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"><tr><td align="center"${styled("ground")}>
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:600px"><tr><td align="${side}"${styled("ground", `${COLUMN_STYLE};text-align:${side}`)}>
 <p dir="auto"${styled("ink", "margin:0 0 12px;font-weight:600")}><bdi>${escape(sender)}</bdi></p>
@@ -51,6 +54,7 @@ ${blocks.map(render).join("\n")}
 ${footer.map(render).join("\n")}
 </td></tr></table>
 </td></tr></table>
+</div>
 </body>
 </html>
 `;

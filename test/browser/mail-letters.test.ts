@@ -1,0 +1,95 @@
+import { expect, test } from "bun:test";
+import {
+  confirmationLetter,
+  createMoments,
+  renderLetter,
+  renderPlace,
+} from "../../src/features/mail";
+import { incidentLetter, MANAGE_PLACE, manageBlocks } from "../../src/features/mailings/letters";
+import { AXE_ROUTE, runAxe } from "../support/axe";
+import { describeWithBrowser } from "../support/browser";
+
+const AT = Date.UTC(2026, 10, 22, 14, 32);
+const LONG = "Unbreakable".repeat(30);
+const BODY = `# Heading\n\nA **text** with [a link](https://example.com/x) and ${LONG}.\n\n- one\n- two\n\n> Quote\n\n\`code\`\n\n\`\`\`\n${LONG}\n\`\`\`\n\n---`;
+
+/** Returns the HTML of a mail about an incident, as a recipient gets it. */
+function incidentHtml(locale: string, name: string): string {
+  const page = { name: "Northwind", locale, footer: "Harbour Road 1\nBristol" };
+  const facts = {
+    name,
+    status: "identified" as const,
+    impact: "major" as const,
+    postmortem: undefined,
+    update: { status: "identified", body: BODY, at: AT },
+    earlier: [{ status: "investigating", body: "We look into it.", at: AT }],
+    url: "https://status.example.com/status/northwind/incidents/inc_1",
+    components: [
+      { name: "API", status: "partial_outage" as const },
+      { name: LONG, status: "degraded_performance" as const },
+      { name: "Search", status: "under_maintenance" as const },
+    ],
+  };
+  const moments = createMoments({ locale, timeZone: "Europe/Berlin" });
+  const { html } = renderLetter(incidentLetter(page, facts, moments));
+  const place = renderPlace(manageBlocks(page, "https://status.example.com/mail/manage/x"), locale);
+  return html.replace(`\u0001${MANAGE_PLACE}\u0001`, place.html);
+}
+
+const SIGN_UP = renderLetter(
+  confirmationLetter(
+    {
+      page: { name: "Northwind", locale: "en", url: "https://status.example.com", footer: null },
+      targets: ["API", LONG],
+      events: ["incidents"],
+    },
+    { confirm: `https://status.example.com/${LONG}`, decline: "https://status.example.com/d" },
+  ),
+).html;
+
+const LETTERS: Record<string, string> = {
+  incident: incidentHtml("en", `Payments fail ${LONG}`),
+  arabic: incidentHtml("ar", "بطء في الدفع"),
+  confirmation: SIGN_UP,
+};
+
+describeWithBrowser("the HTML part of mails", (browser) => {
+  test.each(Object.keys(LETTERS))(
+    "%s has no axe violations, fits phones and loads nothing, in both themes",
+    async (name) => {
+      const requests: string[] = [];
+      using server = Bun.serve({
+        hostname: "127.0.0.1",
+        port: 0,
+        routes: AXE_ROUTE,
+        fetch(request) {
+          requests.push(new URL(request.url).pathname);
+          const headers = { "Content-Type": "text/html;charset=utf-8" };
+          return new Response(LETTERS[name], { headers });
+        },
+      });
+      for (const colorScheme of ["light", "dark"] as const) {
+        const context = await browser().newContext({
+          colorScheme,
+          viewport: { width: 320, height: 700 },
+        });
+        try {
+          const page = await context.newPage();
+          page.on("request", (request) => requests.push(request.url()));
+          await page.goto(`${server.url}letter`);
+          const width = await page.evaluate(() => document.documentElement.scrollWidth);
+          expect(width).toBeLessThanOrEqual(320);
+          const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+          expect(ground).toBe(colorScheme === "dark" ? "rgb(18, 18, 18)" : "rgb(255, 255, 255)");
+          expect(await runAxe(page)).toEqual([]);
+        } finally {
+          await context.close();
+        }
+      }
+      const foreign = requests.filter(
+        (url) => !/(?:\/letter|\/axe\.min\.js|\/favicon\.ico)$/.test(url),
+      );
+      expect(foreign).toEqual([]);
+    },
+  );
+});
