@@ -1,12 +1,13 @@
 import { LRUCache } from "lru-cache";
 import type { AppContext } from "../../context";
-import type { Reader } from "../../db";
+import { countChanges, type Db, type Reader } from "../../db";
 import {
   createMoments,
   displayPhrase,
   encodeShared,
   findMailKey,
   type Letter,
+  type MailKey,
   type MailRow,
   type MailTemplate,
   renderLetter,
@@ -28,6 +29,7 @@ import {
   listMailingsOfSubject,
   type MailingRow,
   MERGED,
+  type ThreadRow,
 } from "./store";
 import { findChoice, findSubscriber, listSuperseded } from "./subscriber-store";
 import { REPLY_PREFIX, subjectLine } from "./subject";
@@ -55,21 +57,19 @@ const MANAGE_URL = "https://manage.invalid/";
 /** Returns the template of mails to subscribers. Each mailing is composed once for each set of earlier texts. */
 export function createMailingTemplate(): MailTemplate {
   const cache = new LRUCache<string, Composed>({ max: CACHE_MAX });
+  const readFacts = createFactsReader();
 
   return (mail, { ctx, settings }) => {
     const { db, baseUrl, clock } = ctx;
-    const mailing = findMailing(db, { id: mail.mailingId ?? "" });
     const subscriber = findSubscriber(db, { id: mail.subscriberId ?? "" });
-    const page = mailing && findPage(db, { id: mailing.pageId });
-    const thread = mailing && findThread(db, mailing);
-    const key = findMailKey(db);
-    if (!page || !subscriber || !thread || !key || mailing.state === "stopped") return "unwanted";
-    if (page.visibility === "private" || page.isSample) return "unwanted";
+    const facts = readFacts(db, mail.mailingId ?? "");
+    if (!facts || !subscriber) return "unwanted";
+    const { mailing, page, thread, key } = facts;
     const choice = choiceOf(mailing.kind);
     if (subscriber.status !== "active" || !choice || !subscriber.events.includes(choice)) {
       return "unwanted";
     }
-    const composed = compose(ctx, mailing, page, earlierMailings(db, mail, mailing));
+    const composed = compose(ctx, mailing, page, earlierMailings(db, mail, facts));
     if (!composed) return "unwanted";
     if (
       subscriber.scope === "selection" &&
@@ -142,9 +142,45 @@ export function createMailingTemplate(): MailTemplate {
   }
 }
 
+/** Facts of a mailing that is sent. */
+interface MailingFacts {
+  mailing: MailingRow;
+  page: PageRow;
+  thread: ThreadRow;
+  key: MailKey;
+  /** All mailings of its subject, oldest first. */
+  all: readonly MailingRow[];
+}
+
+/**
+ * Returns the function that reads the facts of a mailing; undefined if it is not sent any more. They are kept
+ * until anything is written, since the mails of a mailing are composed one after the other.
+ */
+function createFactsReader(): (db: Db, mailingId: string) => MailingFacts | undefined {
+  let kept: { version: string; facts: MailingFacts | undefined } | undefined;
+
+  return (db, mailingId) => {
+    const version = `${mailingId} ${db.foreignVersion()} ${countChanges(db, {})?.count}`;
+    if (kept?.version !== version) kept = { version, facts: readFacts(db, mailingId) };
+    return kept.facts;
+  };
+
+  function readFacts(reader: Reader, id: string): MailingFacts | undefined {
+    const mailing = findMailing(reader, { id });
+    if (!mailing || mailing.state === "stopped") return undefined;
+    const page = findPage(reader, { id: mailing.pageId });
+    const thread = findThread(reader, mailing);
+    const key = findMailKey(reader);
+    if (!page || page.visibility === "private" || page.isSample || !thread || !key) {
+      return undefined;
+    }
+    return { mailing, page, thread, key, all: listMailingsOfSubject(reader, mailing) };
+  }
+}
+
 /** Returns the mailings whose texts a mail contains besides its own, oldest first. */
-function earlierMailings(reader: Reader, mail: MailRow, own: MailingRow): MailingRow[] {
-  const all = listMailingsOfSubject(reader, own);
+function earlierMailings(reader: Reader, mail: MailRow, facts: MailingFacts): MailingRow[] {
+  const { mailing: own, all } = facts;
   const first = all.find(({ cursor }) => cursor >= 0);
   const superseded =
     mail.subscriberId === null || first?.id === own.id
