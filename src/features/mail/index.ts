@@ -66,7 +66,7 @@ export { formatReply, RelayFault, type RelayStage, type Reply, STEP_NAMES } from
 export type { TestMailResult } from "./smtp/send-test-mail";
 export type { MailEnvelope } from "./smtp/session-options";
 export type { StoredMailSettings } from "./stored-settings";
-export { listSuppressionsOf, type SuppressionRow } from "./suppression-store";
+export { listSuppressionsOf, removeNotesOfMails, type SuppressionRow } from "./suppression-store";
 export {
   countSuppressedAddresses,
   endSuppressions,

@@ -47,6 +47,14 @@ export const listSuppressionsOf = selectMany(
       ),
 );
 
+/** Removes the words of the relay or of a report from the suppressions of an address: the address is often in them. */
+export const removeNotesOfMails = mutate((orm, $: { addressHmac: string }) =>
+  orm
+    .update(suppressions)
+    .set({ note: null })
+    .where(and(eq(suppressions.addressHmac, $.addressHmac), isNotNull(suppressions.mailId))),
+);
+
 /** Lists suppressions that mails caused since `since` (unix ms), newest first. */
 export const listSuppressionsByMails = selectMany((orm, $: { since: number; limit: number }) =>
   orm

@@ -18,6 +18,7 @@ import {
   voidRequestsOfAddress,
 } from "./request-store";
 import {
+  findLastAudience,
   findLastSeq,
   findSubscriberByAddress,
   insertSubscriber,
@@ -72,7 +73,7 @@ function subscribe(
   const row: SubscriberRow = {
     id: current?.id ?? ctx.newId("sub"),
     // The audience of a mailing are those confirmed before it.
-    seq: wasActive ? current.seq : (findLastSeq(tx, {})?.seq ?? 0) + 1,
+    seq: wasActive ? current.seq : nextSeq(tx),
     pageId,
     address,
     addressKey,
@@ -97,6 +98,11 @@ function subscribe(
   else insertSubscriber(tx, row);
   storeTargets(tx, row.id, choices.targets);
   return row;
+}
+
+/** Returns a number that no subscriber and no audience has had. The last subscriber may have been erased. */
+function nextSeq(tx: Tx): number {
+  return Math.max(findLastSeq(tx, {})?.seq ?? 0, findLastAudience(tx, {})?.seq ?? 0) + 1;
 }
 
 /** Stops all sign-up mails to the address of a sign-up, for every page, and ends its open sign-ups. */

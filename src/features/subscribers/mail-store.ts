@@ -36,6 +36,22 @@ export const deleteSignUpMails = mutate((orm, $: { subjectId: string; pageId: st
     ),
 );
 
+/** Deletes the reports about sign-up mails of a page to an address. */
+export const deleteReportsOfSignUps = mutate((orm, $: { subjectId: string; pageId: string }) =>
+  orm.delete(mailReports).where(
+    sql`${mailReports.mailId} IN ${orm
+      .select({ id: mails.id })
+      .from(mails)
+      .where(
+        and(
+          eq(mails.subjectId, $.subjectId),
+          isNull(mails.mailingId),
+          sql`json_extract(${mails.params}, '$.page') = ${$.pageId}`,
+        ),
+      )}`,
+  ),
+);
+
 /** Deletes the reports about mails to a subscriber. */
 export const deleteReportsOf = mutate((orm, $: { subscriberId: string }) =>
   orm

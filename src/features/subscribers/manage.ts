@@ -1,10 +1,10 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { RequestedChoices } from "../../db/tables/mail";
-import { cancelMailsOfSubscriber, suppress } from "../mail";
+import { cancelMailsOfSubscriber, removeNotesOfMails, suppress } from "../mail";
 import { storeTargets } from "./choices";
 import { signUpSubject } from "./decide";
-import { deleteReportsOf, deleteSignUpMails } from "./mail-store";
+import { deleteReportsOf, deleteReportsOfSignUps, deleteSignUpMails } from "./mail-store";
 import { deleteRequestsOfAddress, voidConfirmedRequests } from "./request-store";
 import {
   deleteSubscriber,
@@ -59,11 +59,16 @@ export function eraseSubscriber(ctx: Services, tx: Tx, subscriber: SubscriberRow
   const { pageId, addressHmac } = subscriber;
   for (const row of listSubscribersByHmac(tx, { pageId, addressHmac })) {
     deleteReportsOf(tx, { subscriberId: row.id });
+    // Their mailings count them, and are not done before all of their mails are over.
+    cancelMailsOfSubscriber(ctx, tx, row.id);
     if (row.addressKey !== null) {
       deleteRequestsOfAddress(tx, { addressKey: row.addressKey, pageId });
     }
     deleteSubscriber(tx, { id: row.id });
   }
-  deleteSignUpMails(tx, { subjectId: signUpSubject(addressHmac), pageId });
+  const subjectId = signUpSubject(addressHmac);
+  deleteReportsOfSignUps(tx, { subjectId, pageId });
+  deleteSignUpMails(tx, { subjectId, pageId });
+  removeNotesOfMails(tx, { addressHmac });
   suppress(ctx, tx, { addressHmac, reason: "erased" });
 }

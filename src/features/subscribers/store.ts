@@ -1,6 +1,6 @@
 import { and, asc, eq, isNotNull, lte, sql } from "drizzle-orm";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
-import { subscriberChoices, subscribers } from "../../db/tables/mail";
+import { mailings, subscriberChoices, subscribers } from "../../db/tables/mail";
 import { pages } from "../../db/tables/pages";
 
 export type SubscriberRow = typeof subscribers.$inferSelect;
@@ -30,7 +30,12 @@ export const listSubscribersByHmac = selectMany((orm, $: { pageId: string; addre
 );
 
 export const findLastSeq = selectOne((orm, _$: Record<string, never>) =>
-  orm.select({ seq: sql<number>`max(${subscribers.seq})` }).from(subscribers),
+  orm.select({ seq: sql<number | null>`max(${subscribers.seq})` }).from(subscribers),
+);
+
+/** Finds the greatest number of a subscriber in the audience of any mailing. */
+export const findLastAudience = selectOne((orm, _$: Record<string, never>) =>
+  orm.select({ seq: sql<number | null>`max(${mailings.maxSeq})` }).from(mailings),
 );
 
 export const listChoices = selectMany((orm, $: { subscriberId: string }) =>

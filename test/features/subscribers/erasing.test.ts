@@ -1,0 +1,111 @@
+import { expect, test } from "bun:test";
+import { insertInto, selectMany } from "../../../src/db";
+import { mailings, mailReports, suppressions } from "../../../src/db/tables/mail";
+import { parseMailAddress } from "../../../src/domain/mail-address";
+import { enqueueMails, suppress } from "../../../src/features/mail";
+import type { SubscriberRow } from "../../../src/features/subscribers";
+import { DAY_MS } from "../../../src/kernel/time";
+import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
+
+const insertMailing = insertInto(mailings);
+const insertReport = insertInto(mailReports);
+const listMailings = selectMany((orm, _$: Record<string, never>) => orm.select().from(mailings));
+const listReports = selectMany((orm, _$: Record<string, never>) => orm.select().from(mailReports));
+const listSuppressions = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(suppressions),
+);
+
+/** Stores a mailing to the subscribers of a page so far. */
+async function addMailing({ app, page }: SubscribingSite, maxSeq: number): Promise<string> {
+  const now = app.clock.now();
+  const id = app.ctx.newId("mlg");
+  const counts = { written: 0, sent: 0, bounced: 0, failed: 0, superseded: 0, cancelled: 0 };
+  await app.ctx.db.write((tx) =>
+    insertMailing(tx, {
+      id,
+      eventId: "evt_1",
+      pageId: page.id,
+      subjectId: "inc_1",
+      kind: "incident.created",
+      state: "sending",
+      cursor: maxSeq,
+      maxSeq,
+      beginAt: now,
+      deadlineAt: now + DAY_MS,
+      ...counts,
+      expired: 0,
+      createdAt: now,
+    }),
+  );
+  return id;
+}
+
+async function erase(site: SubscribingSite, subscriber: SubscriberRow): Promise<void> {
+  const form = { action: "erase" };
+  const answer = await site.app.call(site.path("manage", subscriber), { method: "POST", form });
+  expect(answer.status).toBe(200);
+}
+
+test("a mailing is done although a recipient of it is erased before its mail was sent", async () => {
+  await using site = await createSubscribingSite();
+  const subscriber = await site.subscribed();
+  const mailingId = await addMailing(site, subscriber.seq);
+  const recipient = parseMailAddress("ann@example.com");
+  if ("error" in recipient) throw new Error(recipient.error);
+  const { ctx, clock } = site.app;
+  await ctx.db.write((tx) =>
+    enqueueMails(ctx, tx, [
+      {
+        class: 3,
+        recipient,
+        subjectId: "inc_1",
+        template: "incident",
+        params: {},
+        subscriberId: subscriber.id,
+        mailingId,
+        expiresAt: clock.now() + DAY_MS,
+      },
+    ]),
+  );
+  await erase(site, subscriber);
+  expect(listMailings(ctx.db, {})).toMatchObject([{ state: "done", written: 1, cancelled: 1 }]);
+});
+
+test("erasing deletes what the relay and reports said about the address, and keeps the suppression", async () => {
+  await using site = await createSubscribingSite();
+  const subscriber = await site.subscribed();
+  const [mail] = site.mails();
+  const mailId = mail?.id ?? "";
+  const { ctx, clock } = site.app;
+  const note = "550 5.1.1 <ann@example.com>: no such user";
+  await ctx.db.write((tx) => {
+    suppress(ctx, tx, {
+      addressHmac: subscriber.addressHmac,
+      reason: "bounced",
+      mailId,
+      note,
+    });
+    const excerpt = "To: ann@example.com";
+    insertReport(tx, {
+      id: ctx.newId("rpt"),
+      at: clock.now(),
+      mailId,
+      kind: "hard",
+      status: null,
+      excerpt,
+    });
+  });
+  await erase(site, subscriber);
+  const kept = listSuppressions(ctx.db, {});
+  expect(kept.map(({ reason }) => reason)).toEqual(["bounced", "erased"]);
+  expect(JSON.stringify([kept, listReports(ctx.db, {})])).not.toContain("ann@");
+});
+
+test("who confirms after an erasure is not among the recipients of an earlier mailing", async () => {
+  await using site = await createSubscribingSite();
+  const subscriber = await site.subscribed();
+  await addMailing(site, subscriber.seq);
+  await erase(site, subscriber);
+  const later = await site.subscribed("bob@example.com");
+  expect(later.seq).toBeGreaterThan(subscriber.seq);
+});
