@@ -38,6 +38,8 @@ CREATE TABLE subscribers (
 CREATE UNIQUE INDEX subscribers_by_seq ON subscribers (seq);
 CREATE UNIQUE INDEX subscribers_by_address ON subscribers (page_id, address_key);
 CREATE INDEX subscribers_active ON subscribers (page_id, seq) WHERE status = 'active';
+CREATE INDEX subscribers_unsubscribed ON subscribers (unsubscribed_at) WHERE unsubscribed_at IS NOT NULL AND address_key IS NOT NULL;
+CREATE INDEX subscribers_with_client ON subscribers (confirmed_at) WHERE consent_ip IS NOT NULL;
 CREATE INDEX subscribers_by_key ON subscribers (address_key);
 CREATE INDEX subscribers_by_hmac ON subscribers (address_hmac);
 
@@ -73,8 +75,10 @@ CREATE TABLE mail_requests (
 CREATE INDEX mail_requests_waiting ON mail_requests (id) WHERE state = 'waiting';
 CREATE INDEX mail_requests_by_recipient ON mail_requests (throttle_key, requested_at);
 CREATE INDEX mail_requests_by_client ON mail_requests (client_key, requested_at) WHERE client_key IS NOT NULL;
-CREATE INDEX mail_requests_by_page ON mail_requests (page_id, requested_at, state);
-CREATE INDEX mail_requests_by_time ON mail_requests (requested_at, state);
+-- Limits count sign-ups with a mail. Programs can make any number of others.
+CREATE INDEX mail_requests_of_page ON mail_requests (page_id, requested_at, state) WHERE state <> 'unsent';
+CREATE INDEX mail_requests_of_all ON mail_requests (requested_at, state) WHERE state <> 'unsent';
+CREATE INDEX mail_requests_by_time ON mail_requests (requested_at);
 CREATE INDEX mail_requests_by_key ON mail_requests (address_key);
 
 -- An incident, a maintenance or a change of status that was mailed: what all of its mails share.

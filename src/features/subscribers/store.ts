@@ -1,5 +1,5 @@
 import { and, asc, eq, isNotNull, lte, sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
+import { insertInto, mutate, type Reader, selectMany, selectOne, updateById } from "../../db";
 import { mailings, subscriberChoices, subscribers } from "../../db/tables/mail";
 import { pages } from "../../db/tables/pages";
 
@@ -91,22 +91,34 @@ export const removeConsentAddresses = mutate((orm, $: { until: number; limit: nu
 
 /** Deletes up to `limit` subscribers of pages that were deleted before `until`. */
 export const deleteSubscribersOfOldPages = mutate((orm, $: { until: number; limit: number }) =>
+  orm.delete(subscribers).where(
+    sql`${subscribers.id} IN ${orm
+      .select({ id: subscribers.id })
+      .from(subscribers)
+      .where(
+        sql`${subscribers.pageId} IN ${orm
+          .select({ id: pages.id })
+          .from(pages)
+          .where(lte(pages.deletedAt, $.until))}`,
+      )
+      .limit($.limit)}`,
+  ),
+);
+
+const countActive = selectOne((orm, _$: Record<string, never>) =>
+  // The same text as in the condition of the partial index, so that SQLite uses it.
   orm
-    .delete(subscribers)
-    .where(
-      sql`${subscribers.id} IN ${orm
-        .select({ id: subscribers.id })
-        .from(subscribers)
-        .innerJoin(pages, eq(pages.id, subscribers.pageId))
-        .where(lte(pages.deletedAt, $.until))
-        .limit($.limit)}`,
-    ),
+    .select({ count: sql<number>`count(*)` })
+    .from(subscribers)
+    .where(sql`${subscribers.status} = 'active'`),
+);
+
+const countAll = selectOne((orm, _$: Record<string, never>) =>
+  orm.select({ count: sql<number>`count(*)` }).from(subscribers),
 );
 
 /** Counts the subscribers of all pages by status. */
-export const countSubscribers = selectMany((orm, _$: Record<string, never>) =>
-  orm
-    .select({ status: subscribers.status, count: sql<number>`count(*)` })
-    .from(subscribers)
-    .groupBy(subscribers.status),
-);
+export function countSubscribers(reader: Reader): Record<SubscriberRow["status"], number> {
+  const active = countActive(reader, {})?.count ?? 0;
+  return { active, unsubscribed: (countAll(reader, {})?.count ?? 0) - active };
+}

@@ -48,12 +48,50 @@ test("statements about sign-ups and subscribers use indexes and do not sort", as
   }
 });
 
+test("limits skip the sign-ups without a mail, of which there can be any number", async () => {
+  using store = openMonitorStore();
+  const pageId = "page_1";
+  const statements = await store.ctx.db.write((tx) =>
+    statementsOf(tx, (tx) => {
+      requests.findNthOfPage(tx, { pageId, since: 0, skipped: 9 });
+      requests.listStatesOfPage(tx, { pageId, until: 9, limit: 1 });
+      requests.findNthOfAll(tx, { since: 0, skipped: 9 });
+      requests.listStatesOfAll(tx, { until: 9, limit: 1 });
+    }),
+  );
+  const indexes = statements.map((sql) => /INDEX (\w+)/.exec(planOf(store, sql)[0] ?? "")?.[1]);
+  expect(indexes).toEqual([
+    "mail_requests_of_page",
+    "mail_requests_of_page",
+    "mail_requests_of_all",
+    "mail_requests_of_all",
+  ]);
+});
+
+test("counting subscribers and removing old data read no rows but those concerned", async () => {
+  using store = openMonitorStore();
+  const statements = await store.ctx.db.write((tx) =>
+    statementsOf(tx, (tx) => {
+      subscribers.countSubscribers(tx);
+      subscribers.removeOldAddresses(tx, { until: 0, limit: 1 });
+      subscribers.removeConsentAddresses(tx, { until: 0, limit: 1 });
+      subscribers.deleteSubscribersOfOldPages(tx, { until: 0, limit: 1 });
+    }),
+  );
+  expect(statements).toHaveLength(5);
+  for (const sql of statements) {
+    const steps = planOf(store, sql);
+    const read = steps.filter((step) => /^SCAN subscribers(?! USING COVERING)|B-TREE/.test(step));
+    expect(read, sql).toEqual([]);
+  }
+});
+
 test("busy pages are found among the sign-ups of the time that is asked for", async () => {
   using store = openMonitorStore();
   const [sql = ""] = await store.ctx.db.write((tx) =>
     statementsOf(tx, (tx) => void requests.listBusyPages(tx, { since: 0, count: 1 })),
   );
   expect(planOf(store, sql)[0]).toStartWith(
-    "SEARCH mail_requests USING INDEX mail_requests_by_time",
+    "SEARCH mail_requests USING INDEX mail_requests_of_all",
   );
 });
