@@ -65,7 +65,7 @@ export function mailRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   const now = () => ctx.clock.now();
   const useOf = ({ requestContext: { domain } }: Call): LinkUse => ({ domain, now: now() });
 
-  /** Declares a route whose token `open` finds. All links of one subject share a bucket. */
+  /** Declares a route whose token `open` finds. Each token has a bucket of its own. */
   function link(
     summary: string,
     open: (reader: typeof db, token: string, use: LinkUse) => unknown,

@@ -22,7 +22,7 @@ import { decideSignUp, LONGEST_WAIT_MS, REQUEST_LIFETIME_MS, type SignUpMail } f
 import { findSubscriberByAddress } from "./store";
 
 /** Sign-ups that one transaction decides about. */
-export const REQUESTS_PER_BATCH = 50;
+const REQUESTS_PER_BATCH = 50;
 /** Sign-up mails to one recipient and to one address that are read: more than the limits allow. */
 const RECENT_MAX = 10;
 const EARLIER_MAX = 200;

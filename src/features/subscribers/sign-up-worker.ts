@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Timer } from "../../kernel/clock";
 import { MINUTE_MS } from "../../kernel/time";
-import { decideSignUps, REQUESTS_PER_BATCH, type SignUpResult } from "./decide";
+import { decideSignUps, type SignUpResult } from "./decide";
 import { listWaitingRequests } from "./request-store";
 
 /** Wait after a sign-up, so that the decision does not delay its answer, and several share a transaction. */
@@ -24,11 +24,10 @@ export function startSignUps(ctx: Services): Timer & SignUpFigures {
   let isFailing = false;
   const counts = new Map<SignUpResult, number>();
 
-  /** Decides about the oldest sign-ups. Resolves to true if more can be waiting. */
-  async function decideSome(): Promise<boolean> {
+  /** Decides about the oldest sign-ups. */
+  async function decideSome(): Promise<void> {
     const results = await ctx.db.write((tx) => decideSignUps(ctx, tx));
     for (const result of results) counts.set(result, (counts.get(result) ?? 0) + 1);
-    return results.length === REQUESTS_PER_BATCH;
   }
 
   function schedule(waitMs: number): void {
@@ -41,30 +40,27 @@ export function startSignUps(ctx: Services): Timer & SignUpFigures {
 
   async function run(): Promise<void> {
     isRunning = true;
-    let isLeft = false;
     try {
-      while (!isCancelled && (await decideSome()));
-      // One may have arrived during the last transaction.
-      isLeft = !isCancelled && listWaitingRequests(ctx.db, { limit: 1 }).length > 0;
+      // Read again each time, since one may have arrived during the last transaction.
+      while (!isCancelled && listWaitingRequests(ctx.db, { limit: 1 }).length > 0) {
+        await decideSome();
+      }
       isFailing = false;
     } catch (error) {
       // Logged once per series of failures, which can last for hours.
       if (!isFailing && !isCancelled)
         ctx.log.error({ err: error }, "sign-ups wait for the database");
       isFailing = true;
-      isLeft = true;
     } finally {
       isRunning = false;
     }
-    if (isLeft) schedule(isFailing ? RETRY_MS : WAIT_MS);
+    if (isFailing) schedule(RETRY_MS);
   }
 
   const forget = ctx.signals.signUpsRequested.on(() => schedule(WAIT_MS));
   schedule(WAIT_MS);
   // Should a signal ever be missed, no sign-up waits longer.
-  const sweep = ctx.clock.every(MINUTE_MS, () => {
-    if (!isRunning && listWaitingRequests(ctx.db, { limit: 1 }).length > 0) schedule(0);
-  });
+  const sweep = ctx.clock.every(MINUTE_MS, () => schedule(0));
   return {
     decided: (result) => counts.get(result) ?? 0,
     cancel() {
