@@ -70,7 +70,7 @@ function findOpenSignUp(mail: MailRow, { ctx }: TemplateEnvironment): OpenSignUp
   if (!request || !page || !key || !takesSubscribers(page)) return undefined;
   if (request.state !== "sent" || clock.now() >= request.expiresAt) return undefined;
   const choosable = readChoosable(db, page.id);
-  const { targets, events } = existingChoices(request.choices, choosable);
+  const { scope, targets, events } = existingChoices(request.choices, choosable);
   const { footer } = mailSettingsOf(page);
   const { name, locale } = page;
   return {
@@ -78,7 +78,7 @@ function findOpenSignUp(mail: MailRow, { ctx }: TemplateEnvironment): OpenSignUp
     page,
     signUp: {
       page: { name, locale, url: pageUrl(baseUrl, page), footer },
-      targets: namesOfTargets(targets, choosable),
+      targets: scope === "page" ? null : namesOfTargets(targets, choosable),
       events: events.map((event) => EVENT_WORDS[event]),
     },
     linkTo: (purpose, subject) => mailLink(baseUrl, page, purpose, tokenOf(key, purpose, subject)),

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { deleteComponent } from "../../../src/features/components";
 import { type ComposedMail, readMailSettings, toMessage } from "../../../src/features/mail";
 import { SIGN_UP_TEMPLATES } from "../../../src/features/subscribers";
 import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
@@ -58,6 +60,17 @@ describe("the mails of sign-ups", () => {
       expect(part).toContain("1 Road");
     }
     expect((await post(site, confirm)).status).toBe(303);
+  });
+
+  test("a selection whose components were all removed is not called the whole page", async () => {
+    await using site = await createSubscribingSite();
+    const api = site.components["API"] ?? "";
+    await site.requested("ann@example.com", { scope: "selection", component: [api] });
+    const { ctx } = site.app;
+    await ctx.db.write((tx) => deleteComponent(ctx, tx, api, CLI_ACTOR));
+    expect(composed(site).text).toContain("About: no component");
+    await site.requested("bob@example.com");
+    expect(composed(site).text).toContain("About: everything on the page");
   });
 
   test("links use the domain of a public page", async () => {

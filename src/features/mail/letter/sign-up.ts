@@ -3,8 +3,8 @@ import type { Block, Inline, Letter } from "./letter";
 /** Page of a sign-up, with what was chosen in words such as "Checkout API" or "Incidents". */
 export interface SignUp {
   page: { name: string; locale: string; url: string; footer: string | null };
-  /** Names of the chosen components and groups; empty for the whole page. */
-  targets: readonly string[];
+  /** Names of the chosen components and groups, empty if they were removed; null for the whole page. */
+  targets: readonly string[] | null;
   /** Chosen kinds of events, as words. */
   events: readonly string[];
 }
@@ -123,19 +123,20 @@ export function footerOf(footer: string | null): Block[] {
 }
 
 function choiceBlocks({ targets, events }: SignUp): Block[] {
-  const names: Inline[] = targets
-    .slice(0, TARGETS_MAX)
-    .flatMap((name, index) => [...(index > 0 ? [", "] : []), { name }]);
+  return [
+    { type: "paragraph", text: ["About: ", ...targetNames(targets)] },
+    { type: "paragraph", text: [`Events: ${events.join(", ")}`] },
+  ];
+}
+
+function targetNames(targets: SignUp["targets"]): Inline[] {
+  if (targets === null) return ["everything on the page"];
+  if (targets.length === 0) return ["no component, since those of the selection were removed"];
   const left = targets.length - TARGETS_MAX;
   return [
-    {
-      type: "paragraph",
-      text: [
-        "About: ",
-        ...(targets.length === 0 ? ["everything on the page"] : names),
-        left > 0 ? ` and ${left} more` : "",
-      ],
-    },
-    { type: "paragraph", text: [`Events: ${events.join(", ")}`] },
+    ...targets
+      .slice(0, TARGETS_MAX)
+      .flatMap((name, index) => [...(index > 0 ? [", "] : []), { name }]),
+    ...(left > 0 ? [` and ${left} more`] : []),
   ];
 }
