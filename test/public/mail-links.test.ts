@@ -114,10 +114,13 @@ describe("confirming a sign-up", () => {
     const before = await site.subscribed();
     await site.subscribed("bob@example.com");
     await site.app.clock.advance(DAY_MS);
+    await site.change({ name: "Renamed" });
     await post(site, await site.requested("ann@example.com", { events: ["status"] }));
     const [after] = site.subscribers();
-    expect(after).toMatchObject({ id: before.id, seq: 1, events: ["status"] });
-    expect(after?.confirmedAt).toBe(before.confirmedAt);
+    const { id, confirmedAt, consentText } = before;
+    expect(consentText).toContain("Acme");
+    // The consent is recorded as it was given, with its time and its words.
+    expect(after).toMatchObject({ id, seq: 1, events: ["status"], confirmedAt, consentText });
   });
 
   test("components that were deleted meanwhile are left out", async () => {

@@ -83,11 +83,9 @@ function subscribe(
     events: choices.events,
     status: "active",
     tokenVersion: current?.tokenVersion ?? 1,
-    confirmedAt: wasActive ? current.confirmedAt : now,
     unsubscribedAt: null,
-    consentSource: "form",
-    consentText: consentText(page),
-    consentIp: ip,
+    // New choices are no new consent: its time, words and client stay those of one moment.
+    ...(wasActive ? consentOf(current) : newConsent(page, ip, now)),
     softFailures: 0,
     softSince: null,
     version: (current?.version ?? 0) + 1,
@@ -98,6 +96,21 @@ function subscribe(
   else insertSubscriber(tx, row);
   storeTargets(tx, row.id, choices.targets);
   return row;
+}
+
+type Consent = Pick<SubscriberRow, "confirmedAt" | "consentSource" | "consentText" | "consentIp">;
+
+function consentOf({ confirmedAt, consentSource, consentText, consentIp }: Consent): Consent {
+  return { confirmedAt, consentSource, consentText, consentIp };
+}
+
+function newConsent(page: PageRow, ip: string, now: number): Consent {
+  return {
+    confirmedAt: now,
+    consentSource: "form",
+    consentText: consentText(page),
+    consentIp: ip,
+  };
 }
 
 /** Returns a number that no subscriber and no audience has had. The last subscriber may have been erased. */
