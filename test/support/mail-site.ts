@@ -12,6 +12,7 @@ import {
   startSending,
   type Templates,
 } from "../../src/features/mail";
+import type { LoadThrottle } from "../../src/features/outgoing";
 import { DAY_MS } from "../../src/kernel/time";
 import { createTestApp, type TestApp } from "./app";
 import { createTestClock } from "./clock";
@@ -92,11 +93,14 @@ export const TEST_TEMPLATES: Templates = {
   },
 };
 
+// Tests need no throttle.
+const NO_THROTTLE: LoadThrottle = { take: () => true, waitMs: () => 0 };
+
 /** Creates a site whose relay listens on `port` of loopback. `env` holds further settings. */
 export async function createMailSite(
   { port }: { port: number },
   env: Record<string, string> = {},
-  options: { databasePath?: string } = {},
+  { throttle = NO_THROTTLE, ...options }: { databasePath?: string; throttle?: LoadThrottle } = {},
 ): Promise<MailSite> {
   const clock = createTestClock();
   const settings = {
@@ -114,8 +118,6 @@ export async function createMailSite(
     { "relay.test": [["127.0.0.1"]] },
     { clock, env: settings },
   );
-  // Tests need no throttle.
-  const throttle = { take: () => true, waitMs: () => 0 };
   const start = () => startSending(ctx, egress, { templates: TEST_TEMPLATES, throttle });
   let sender = start();
   let seq = findLastSeq(ctx.db, {})?.seq ?? 0;

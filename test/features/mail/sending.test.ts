@@ -202,6 +202,24 @@ describe("the order of mails", () => {
     expect(relay.most).toBe(4);
   });
 
+  test("while mailings use all of their connections, the queue is not searched again and again", async () => {
+    await using relay = await startHeldRelay();
+    let searches = 0;
+    const throttle = { take: () => ++searches > 0, waitMs: () => 0 };
+    const env = { ALLCLEAR_SMTP_CONNECTIONS: "4" };
+    await using site = await createMailSite(relay, env, { throttle });
+    await site.mailing(Array.from({ length: 100 }, (_, index) => `user@d${index}.test`));
+    await relay.until(3);
+    await settle();
+    const before = searches;
+    await settle();
+    await settle();
+    expect(searches - before).toBe(0);
+    relay.acceptAll();
+    await site.idle();
+    expect(countsOf(site)).toEqual({ sent: 100 });
+  });
+
   test("with one connection, an account mail waits for one mail of a mailing at most", async () => {
     await using relay = await startHeldRelay();
     await using site = await createMailSite(relay, { ALLCLEAR_SMTP_CONNECTIONS: "1" });

@@ -78,13 +78,17 @@ export class MailQueue implements ClaimedMails {
   }
 
   /** True if a mail may be ready to start. */
-  isActive(hasMailings: boolean): boolean {
-    return this.#lanes(hasMailings).some((lane) => lane.isActive);
+  isActive(capacity: Capacity): boolean {
+    return this.#inOrder(capacity)
+      .flat()
+      .some((lane) => lane.isActive);
   }
 
   /** True if a search that found nothing can go on in the next turn of the event loop. */
-  canReadOn(hasMailings: boolean): boolean {
-    return this.#lanes(hasMailings).some((lane) => lane.canReadOn);
+  canReadOn(capacity: Capacity): boolean {
+    return this.#inOrder(capacity)
+      .flat()
+      .some((lane) => lane.canReadOn);
   }
 
   /** Time of the next mail that is not due yet (steady ms); infinity without one. */
@@ -106,7 +110,7 @@ export class MailQueue implements ClaimedMails {
     this.#mailings = mailings;
     const now = this.#steadyNow();
     for (const one of CLASSES) this.#seenUntil.set(one, now);
-    for (const lane of this.#lanes(true)) lane.wake();
+    for (const lane of [...this.#single, ...mailings.values()]) lane.wake();
     this.#findNextDue(now);
   }
 
@@ -125,11 +129,9 @@ export class MailQueue implements ClaimedMails {
   }
 
   /** Takes the next mail that can start. The caller ends and releases it. */
-  take({ connections, hasMailings, isLimited }: Capacity): BegunMail | undefined {
-    const hasRoom = hasMailings && this.#mailingsUnderWay < mailingConnections(connections);
-    const [accounts, team] = this.#single;
-    const inOrder = [[accounts], [team], hasRoom ? [...this.#mailings.values()] : []];
-    for (const lanes of inOrder) {
+  take(capacity: Capacity): BegunMail | undefined {
+    const { connections, isLimited } = capacity;
+    for (const lanes of this.#inOrder(capacity)) {
       // One domain gets more than its share only if no other one can use the connection.
       for (const share of [domainShare(connections), connections]) {
         for (const lane of lanes) {
@@ -186,8 +188,11 @@ export class MailQueue implements ClaimedMails {
     return this.#underWayByDomain.get(domain) ?? 0;
   }
 
-  #lanes(hasMailings: boolean): MailLane[] {
-    return [...this.#single, ...(hasMailings ? this.#mailings.values() : [])];
+  /** Returns the lanes from which mails may start, by class. */
+  #inOrder({ connections, hasMailings }: Capacity): MailLane[][] {
+    const [accounts, team] = this.#single;
+    const hasRoom = hasMailings && this.#mailingsUnderWay < mailingConnections(connections);
+    return [[accounts], [team], hasRoom ? [...this.#mailings.values()] : []];
   }
 
   #laneOf(mailClass: MailClass, mailingId: string | null): MailLane | undefined {

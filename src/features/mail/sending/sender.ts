@@ -10,7 +10,7 @@ import { type Attempted, attemptMail } from "./attempt";
 import { MailCleanup } from "./cleanup";
 import { DomainLimits } from "./domain-limits";
 import type { MailSender, SenderDependencies, SenderFigures } from "./model";
-import { type BegunMail, MailQueue } from "./mail-queue";
+import { type BegunMail, type Capacity, MailQueue } from "./mail-queue";
 import type { MailResult } from "./record";
 import { RelayPool } from "./relay-pool";
 import { MailResults } from "./results";
@@ -164,21 +164,22 @@ class Sending implements MailSender {
     if (!settings) return;
     if (this.#queue.nextDueAt <= this.#steadyNow()) this.#queue.wakeDue();
     let waitMs = this.#queue.nextDueAt - this.#steadyNow();
+    const capacity: Capacity = {
+      connections: settings.connections,
+      hasMailings: !this.#isHeld,
+      isLimited: (domain) => this.#limits.isLimited(domain, this.#ctx.clock.monotonic()),
+    };
     for (let begun = 0; this.#hasRoom(settings); begun++) {
-      if (!this.#queue.isActive(!this.#isHeld)) break;
+      if (!this.#queue.isActive(capacity)) break;
       if (begun === BEGUN_PER_TURN) return this.#turn.schedule();
       const blockedMs = this.#gate.waitMs();
       if (blockedMs > 0) {
         waitMs = Math.min(waitMs, blockedMs);
         break;
       }
-      const mail = this.#queue.take({
-        connections: settings.connections,
-        hasMailings: !this.#isHeld,
-        isLimited: (domain) => this.#limits.isLimited(domain, this.#ctx.clock.monotonic()),
-      });
+      const mail = this.#queue.take(capacity);
       if (!mail) {
-        if (this.#queue.canReadOn(!this.#isHeld)) this.#turn.schedule();
+        if (this.#queue.canReadOn(capacity)) this.#turn.schedule();
         break;
       }
       this.#gate.begin();
