@@ -20,8 +20,13 @@ const SPREAD = 0.2;
 /** Longest wait before a retry. */
 export const LONGEST_WAIT_MS = 8 * HOUR_MS * (1 + SPREAD);
 
-/** Waits while the relay is unavailable: double up to the longest. */
-export const RELAY_WAIT_MS = { first: 5 * SECOND_MS, longest: 5 * MINUTE_MS };
+const FIRST_RELAY_WAIT_MS = 5 * SECOND_MS;
+const LONGEST_RELAY_WAIT_MS = 5 * MINUTE_MS;
+
+/** Returns the wait while the relay is unavailable, or breaks off at a mail: doubles up to the longest. */
+export function relayWaitMs(failuresBefore: number): number {
+  return Math.min(FIRST_RELAY_WAIT_MS * 2 ** failuresBefore, LONGEST_RELAY_WAIT_MS);
+}
 
 const NOT_AVAILABLE = 421;
 /** Enhanced codes by which a recipient does not exist. */

@@ -274,6 +274,26 @@ describe("an unavailable relay", () => {
     ]);
   });
 
+  test("an account mail at which the relay always breaks off does not keep team mails and mailings waiting", async () => {
+    await using relay = await startMailboxes({ [ADA]: "421 4.7.0 Try again later" });
+    await using site = await createMailSite(relay, { ALLCLEAR_SMTP_CONNECTIONS: "4" });
+    await site.queue({ to: ADA });
+    await site.pass(MINUTE_MS, SECOND_MS);
+    await site.queue({ to: "bob@example.org", class: 2 });
+    await site.mailing(Array.from({ length: 20 }, (_, index) => `user${index}@example.net`));
+    await site.pass(2 * MINUTE_MS, SECOND_MS);
+    const { [ADA]: broken, ...others } = site.statuses();
+    expect(broken).toBe("pending");
+    expect(new Set(Object.values(others))).toEqual(new Set(["sent"]));
+    // It is tried again in turn, also while the relay takes other mails.
+    const tries = () => relay.commands.filter((line) => line.includes(ADA)).length;
+    const before = tries();
+    relay.answers[ADA] = "250 2.1.5 Ok";
+    await site.pass(5 * MINUTE_MS, SECOND_MS);
+    expect(tries()).toBe(before + 1);
+    expect(site.statuses()[ADA]).toBe("sent");
+  });
+
   test("a mail at which the relay breaks off does not keep others waiting", async () => {
     await using relay = await startMailboxes({ [ADA]: null });
     await using site = await createMailSite(relay);

@@ -9,12 +9,11 @@ import {
 } from "../queue-store";
 import { domainShare, mailingConnections } from "../rules";
 import { type ClaimedMails, MailLane } from "./mail-lane";
+import { SetBacks } from "./set-backs";
 
 const CLASSES: readonly MailClass[] = [1, 2, 3];
 /** Maximum number of newly due mails that are read one by one. With more, all domains are read again. */
 const NEWLY_DUE_MAX = 256;
-/** Maximum number of remembered mails whose tries were broken off. */
-const SET_BACK_MAX = 1_000;
 
 /** A mail that begins. */
 export interface BegunMail extends DueMail {
@@ -26,6 +25,8 @@ export interface Capacity {
   connections: number;
   /** False while all mailings are held. */
   hasMailings: boolean;
+  /** True if one mail finds out if the relay is available again. */
+  isProbe: boolean;
   isLimited(domain: string): boolean;
 }
 
@@ -40,7 +41,7 @@ export class MailQueue implements ClaimedMails {
   readonly #single: readonly [MailLane, MailLane];
   #mailings = new Map<string, MailLane>();
   readonly #claimed = new Set<string>();
-  readonly #setBack = new Set<string>();
+  readonly #setBacks = new SetBacks();
   /** Recipients with subjects of claimed mails. */
   readonly #busy = new Set<string>();
   readonly #underWayByDomain = new Map<string, number>();
@@ -74,7 +75,7 @@ export class MailQueue implements ClaimedMails {
   }
 
   isSetBack(id: string): boolean {
-    return this.#setBack.has(id);
+    return this.#setBacks.has(id);
   }
 
   /** True if a mail may be ready to start. */
@@ -130,14 +131,23 @@ export class MailQueue implements ClaimedMails {
 
   /** Takes the next mail that can start. The caller ends and releases it. */
   take(capacity: Capacity): BegunMail | undefined {
+    // The relay may be unavailable only because of the mails at which it broke off.
+    const other = capacity.isProbe && this.#takeIf(capacity, (due) => !this.isSetBack(due.id));
+    return other || this.#takeIf(capacity, () => true);
+  }
+
+  #takeIf(capacity: Capacity, isWanted: (mail: DueMail) => boolean): BegunMail | undefined {
     const { connections, isLimited } = capacity;
+    const now = this.#steadyNow();
     for (const lanes of this.#inOrder(capacity)) {
       // One domain gets more than its share only if no other one can use the connection.
       for (const share of [domainShare(connections), connections]) {
         for (const lane of lanes) {
           const mail = lane.take(
             (due) =>
+              isWanted(due) &&
               !this.#busy.has(subjectOf(due)) &&
+              !this.#setBacks.isWaiting(due.id, now) &&
               this.#underWayTo(due.domain) < (isLimited(due.domain) ? 1 : share),
           );
           if (mail) return this.#begin({ ...mail, lane });
@@ -159,15 +169,23 @@ export class MailQueue implements ClaimedMails {
   /** Releases an ended mail whose result is recorded. `nextTryAt` is the time of its next try (steady ms). */
   release(mail: BegunMail, nextTryAt: number | null = null): void {
     this.#unclaim(mail);
-    this.#setBack.delete(mail.id);
+    this.#setBacks.delete(mail.id);
     if (nextTryAt !== null) this.#nextDueAt = Math.min(this.#nextDueAt, nextTryAt);
   }
 
-  /** Lets an ended mail without a result start again; after others if it `wasBrokenOff`. */
+  /** Lets an ended mail without a result start again; after a wait if it `wasBrokenOff`. */
   putBack(mail: BegunMail, wasBrokenOff = false): void {
     this.#unclaim(mail);
-    if (wasBrokenOff && this.#setBack.size < SET_BACK_MAX) this.#setBack.add(mail.id);
+    if (wasBrokenOff) {
+      const until = this.#setBacks.add(mail.id, this.#steadyNow());
+      this.#nextDueAt = Math.min(this.#nextDueAt, until);
+    }
     this.#laneOf(mail.lane.key.class, mail.lane.key.mailingId)?.wakeDomain(mail.domain);
+  }
+
+  /** Forgets which tries were broken off, such as after a change of the relay. */
+  forgetBreakOffs(): void {
+    this.#setBacks.clear();
   }
 
   #begin(mail: BegunMail): BegunMail {
@@ -207,6 +225,7 @@ export class MailQueue implements ClaimedMails {
 
   #findNextDue(now: number): void {
     const times = CLASSES.map((one) => findNextDue(this.#db, { class: one, now })?.at);
+    times.push(this.#setBacks.nextAfter(now));
     this.#nextDueAt = Math.min(...times.map((at) => at ?? Number.POSITIVE_INFINITY));
   }
 }

@@ -1,6 +1,6 @@
 import type { AppContext } from "../../../context";
 import type { Reply } from "../smtp/reply";
-import { RELAY_WAIT_MS } from "../rules";
+import { relayWaitMs } from "../rules";
 
 /** Availability of the relay, for people. */
 export interface RelayFigures {
@@ -57,7 +57,7 @@ export class RelayState {
       this.#failures = { since, count, failedAt: now, retryAt, reply };
       return;
     }
-    const waitMs = Math.min(RELAY_WAIT_MS.first * 2 ** count, RELAY_WAIT_MS.longest);
+    const waitMs = relayWaitMs(count);
     this.#failures = { since, count: count + 1, failedAt: now, retryAt: now + waitMs, reply };
   }
 

@@ -66,8 +66,7 @@ class Sending implements MailSender {
       this.#isHeld = true;
       void this.#cleanup.hold(since);
     });
-    const { signal } = this.#aborter;
-    this.#pool = new RelayPool(ctx, egress, signal, () => this.#settings);
+    this.#pool = new RelayPool(ctx, egress, this.#aborter.signal, () => this.#settings);
     this.#unsubscribe = [
       signals.mailsQueued.on(() => this.#rescan()),
       signals.settingsChanged.on(() => this.#rescan()),
@@ -138,6 +137,7 @@ class Sending implements MailSender {
     if (Bun.deepEquals(settings, this.#settings)) return;
     this.#settings = settings;
     this.#gate.apply(settings);
+    this.#queue.forgetBreakOffs();
     this.#pool.retire();
   }
 
@@ -167,6 +167,7 @@ class Sending implements MailSender {
     const capacity: Capacity = {
       connections: settings.connections,
       hasMailings: !this.#isHeld,
+      isProbe: !this.#gate.relay.isAvailable,
       isLimited: (domain) => this.#limits.isLimited(domain, this.#ctx.clock.monotonic()),
     };
     for (let begun = 0; this.#hasRoom(settings); begun++) {
@@ -243,8 +244,7 @@ class Sending implements MailSender {
   }
 
   async #record(mail: BegunMail, result: MailResult): Promise<void> {
-    const nextTryAt = await this.#results.add({ mailId: mail.id, result });
-    this.#queue.release(mail, nextTryAt);
+    this.#queue.release(mail, await this.#results.add({ mailId: mail.id, result }));
     this.#turn.schedule();
   }
 }
