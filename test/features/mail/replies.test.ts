@@ -129,6 +129,14 @@ describe("a mail to an address that does not exist", () => {
     expect(site.suppressions()).toEqual([]);
   });
 
+  test("the note of a suppression, which outlives the address, does not contain it", async () => {
+    await using relay = await startMailboxes({ [ADA]: `550 5.1.1 <${ADA}>: no such user` });
+    await using site = await createMailSite(relay);
+    await mailTo(site, ADA);
+    expect(site.suppressions()).toMatchObject([{ note: "550 5.1.1 <…>: no such user" }]);
+    expect(site.mails()).toMatchObject([{ reply: `550 5.1.1 <${ADA}>: no such user` }]);
+  });
+
   test("an account mail that bounced suppresses the address, and further account mails are sent", async () => {
     await using relay = await startMailboxes({ [ADA]: "550 5.1.1 No such user" });
     await using site = await createMailSite(relay);

@@ -3,7 +3,7 @@ import type { Tx } from "../../../db";
 import type { MailClass, MailStatus } from "../../../domain/mail";
 import { countMail } from "../queue";
 import { findMailProgress, type MailProgress, setMailProgress } from "../queue-store";
-import { formatReply, type Reply } from "../smtp/reply";
+import { formatReply, type Reply, withoutAddresses } from "../smtp/reply";
 import { classifyReply, retryWaitMs } from "../rules";
 import { addBounce, addFailure, resetFailures } from "../suppressions";
 
@@ -78,7 +78,8 @@ function consequenceOf(ctx: Services, tx: Tx, mail: MailProgress, result: MailRe
   if (result.kind === "unwritable") return retried(ctx, mail);
   if (result.kind !== "reply") return { status: result.kind };
   const meaning = classifyReply(result.reply);
-  const cause = { mailId: mail.id, note: formatReply(result.reply) };
+  // Suppressions outlive the address: erasing a subscriber does not delete them.
+  const cause = { mailId: mail.id, note: withoutAddresses(formatReply(result.reply)) };
   const fail = () => addFailure(ctx, tx, mail, cause);
   switch (meaning.result) {
     case "sent":

@@ -1,5 +1,5 @@
 import type { AppContext } from "../../../context";
-import type { Reply } from "../smtp/reply";
+import { type Reply, withoutAddresses } from "../smtp/reply";
 import { relayWaitMs } from "../rules";
 
 /** Availability of the relay, for people. */
@@ -72,9 +72,4 @@ export class RelayState {
   reset(): void {
     this.#failures = undefined;
   }
-}
-
-/** Removes addresses, which the log must not contain. */
-function withoutAddresses(text: string): string {
-  return text.replaceAll(/[^\s<>]+@[^\s<>]+/g, "…");
 }

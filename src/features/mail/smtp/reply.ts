@@ -93,6 +93,11 @@ export function redactCredentials(credentials: {
   return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);
 }
 
+/** Removes addresses from a relay's words for places that must not contain any, such as the log. */
+export function withoutAddresses(text: string): string {
+  return text.replaceAll(/[^\s<>]+@[^\s<>]+/g, "…");
+}
+
 /** Makes text of a relay safe to show and to store on one line. */
 function clean(text: string): string {
   return text
