@@ -512,6 +512,26 @@ describe("the clock of the machine", () => {
   });
 });
 
+test("a queue that cannot be read for some time does not end the process", async () => {
+  await using relay = await startMailboxes();
+  await using site = await createMailSite(relay);
+  const { ctx, clock, logged } = site.app;
+  const { statements } = ctx.db;
+  let isReadable = false;
+  Object.defineProperty(ctx.db, "statements", {
+    get() {
+      if (!isReadable) throw new Error("disk I/O error");
+      return statements;
+    },
+  });
+  await clock.advance(2 * MINUTE_MS);
+  expect(logged.some(({ msg }) => msg === "the queue of mails cannot be read")).toBe(true);
+  isReadable = true;
+  await site.queue({ to: "ada@example.com" });
+  await site.pass(MINUTE_MS);
+  expect(countsOf(site)).toEqual({ sent: 1 });
+});
+
 test("waking a sender without mails does nothing", async () => {
   await using relay = await startMailboxes();
   await using site = await createMailSite(relay);

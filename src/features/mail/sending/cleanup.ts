@@ -46,9 +46,20 @@ export class MailCleanup {
   /** Ends mails whose time is over, also while nothing can be sent. */
   async expireAll(): Promise<void> {
     for (const one of CLASSES) {
-      if (!hasExpired(this.#ctx.db, one, this.#ctx.clock.now(), ROWS_PER_BATCH)) continue;
+      if (!this.#hasExpired(one)) continue;
       const expireSome = (tx: Tx) => expireMails(this.#ctx, tx, one, ROWS_PER_BATCH);
       await this.#changes.runAll(ROWS_PER_BATCH, expireSome);
+    }
+  }
+
+  #hasExpired(one: MailClass): boolean {
+    const { clock, db, log } = this.#ctx;
+    try {
+      return hasExpired(db, one, clock.now(), ROWS_PER_BATCH);
+    } catch (error) {
+      // Without a caller that waits, it would end the process.
+      log.error({ err: error }, "the queue of mails cannot be read");
+      return false;
     }
   }
 
