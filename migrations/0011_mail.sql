@@ -93,6 +93,9 @@ CREATE TABLE mail_threads (
   last_began_at INTEGER
 ) STRICT;
 
+-- Deleting a page deletes its threads.
+CREATE INDEX mail_threads_by_page ON mail_threads (page_id);
+
 -- One event to the subscribers of one page.
 CREATE TABLE mailings (
   id TEXT PRIMARY KEY,
