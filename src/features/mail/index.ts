@@ -31,8 +31,6 @@ export {
   confirmationSubject,
   footerOf,
   type SignUp,
-  TEST_SUBJECT,
-  testLetter,
 } from "./letter/sign-up";
 export {
   cancelMailsOfMailing,

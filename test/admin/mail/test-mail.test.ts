@@ -87,6 +87,13 @@ describe("a test mail", () => {
     expect(mail?.text).toMatch(/^Auto-Submitted: auto-generated\r$/m);
     expect(mail?.text).toMatch(/^Message-ID: <eml_[0-9a-z]{26}@example\.com>\r$/m);
     expect(mail?.text).toContain("https://status.test");
+    expect(mail?.text).toMatch(/^Subject: A test mail from Allclear\r$/m);
+    // Text and HTML, like every mail.
+    expect(mail?.text.match(/^Content-Type: .*$/gm)).toEqual([
+      expect.stringMatching(/^Content-Type: multipart\/alternative;/),
+      "Content-Type: text/plain; charset=utf-8",
+      "Content-Type: text/html; charset=utf-8",
+    ]);
     const { action, summary } = app.audit().at(-1) ?? {};
     expect([action, summary]).toEqual(["mail.test", "Sent a test mail to o…@example.com"]);
   });

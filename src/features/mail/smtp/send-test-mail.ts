@@ -1,7 +1,9 @@
-import MailComposer from "nodemailer/lib/mail-composer";
 import type { AppContext } from "../../../context";
 import type { Egress } from "../../../egress";
 import { MINUTE_MS } from "../../../kernel/time";
+import { toMessage } from "../compose";
+import { renderLetter } from "../letter/render";
+import { TEST_SUBJECT, testLetter } from "../letter/sign-up";
 import type { BegunTestMail } from "../test-mail";
 import { helloName, openRelay, type RelayStep } from "./relay";
 import { formatReply, RelayFault } from "./reply";
@@ -36,7 +38,7 @@ export async function sendTestMail(
     });
     if (relay instanceof RelayFault) return { isAccepted: false, steps };
     const from = settings.bounceAddress ?? settings.from.address;
-    const message = await composeTestMail(ctx, begun);
+    const message = writeTestMail(ctx, begun);
     const reply = await relay.send({ envelope: { from, to: to.address }, message });
     relay.close();
     const isAccepted = reply.stage === "message" && reply.code !== null && reply.code < 300;
@@ -53,33 +55,19 @@ export async function sendTestMail(
   }
 }
 
-async function composeTestMail(
+function writeTestMail(
   { baseUrl, clock, newId }: Pick<AppContext, "baseUrl" | "clock" | "newId">,
-  { settings, to }: BegunTestMail,
-): Promise<Uint8Array> {
-  const { from, replyTo } = settings;
+  { settings: { from, replyTo }, to: { address: to } }: BegunTestMail,
+): Uint8Array {
   const domain = from.address.slice(from.address.lastIndexOf("@") + 1);
-  const composer = new MailComposer({
-    from: { name: from.name ?? "", address: from.address },
-    to: to.address,
-    ...(replyTo !== null && { replyTo }),
-    subject: "Test mail from Allclear",
-    text: [
-      "This is a test mail from Allclear at",
-      baseUrl,
-      "",
-      "Mail can be sent through the relay",
-      settings.host,
-      "",
-    ].join("\n"),
-    date: new Date(clock.now()),
+  return toMessage({
+    from,
+    replyTo,
+    to,
+    subject: TEST_SUBJECT,
+    ...renderLetter(testLetter(baseUrl)),
+    headers: {},
     messageId: `<${newId("eml")}@${domain}>`,
-    headers: {
-      "Auto-Submitted": "auto-generated",
-      "X-Auto-Response-Suppress": "All",
-    },
-    disableFileAccess: true,
-    disableUrlAccess: true,
+    date: clock.now(),
   });
-  return composer.compile().build();
 }
