@@ -15,6 +15,8 @@ import {
 import { updateOf } from "./rules";
 import { findEvent, type MailingRow } from "./store";
 
+const POSTMORTEM = "incident.postmortem_published";
+
 /** Letter of a mailing, with the words for its status and the present name of its subject. */
 export interface MailingContent {
   letter: Letter;
@@ -52,12 +54,13 @@ export function readContent(
     return { letter, status: letter.preheader, name: change.name };
   }
   const own = updateIdOf(reader, mailing);
-  const earlierIds = earlier.flatMap((each) => updateIdOf(reader, each) ?? []);
-  const textsIn = (updates: readonly Update[]) => ({
+  const textsIn = (updates: readonly Update[], postmortem?: LetterUpdate) => ({
     update: updates.filter(({ id }) => id === own).map(toLetterUpdate)[0],
-    earlier: earlierIds
-      .filter((id) => id !== own)
-      .flatMap((id) => updates.filter((update) => update.id === id).map(toLetterUpdate)),
+    earlier: earlier.flatMap((each) => {
+      if (each.kind === POSTMORTEM) return postmortem ?? [];
+      const earlierId = updateIdOf(reader, each);
+      return updates.filter(({ id }) => id === earlierId && id !== own).map(toLetterUpdate);
+    }),
   });
   if (kind.startsWith("maintenance.")) {
     const { row, components, updates } = getMaintenanceRecord(reader, subjectId);
@@ -77,8 +80,10 @@ export function readContent(
     return { letter, status: maintenanceWords(facts), name: row.name };
   }
   const { row, components, updates } = getIncident(reader, subjectId, false);
-  const isPostmortem = kind === "incident.postmortem_published";
-  const texts = textsIn(updates);
+  const isPostmortem = kind === POSTMORTEM;
+  const { postmortemBody: body, postmortemPublishedAt: at } = row;
+  const postmortem = body !== null && at !== null ? { body, at } : undefined;
+  const texts = textsIn(updates, postmortem && { ...postmortem, status: "post-mortem" });
   const facts = {
     ...texts,
     ...(isPostmortem ? { update: undefined } : {}),
@@ -86,10 +91,7 @@ export function readContent(
     status: (texts.update?.status ?? row.status) as typeof row.status,
     impact: row.impact,
     components,
-    postmortem:
-      isPostmortem && row.postmortemBody !== null && row.postmortemPublishedAt !== null
-        ? { body: row.postmortemBody, at: row.postmortemPublishedAt }
-        : undefined,
+    postmortem: isPostmortem ? postmortem : undefined,
     url: `${address}/incidents/${row.id}`,
   };
   // A post-mortem that was withdrawn is not mailed.
@@ -111,7 +113,7 @@ function toLetterUpdate({ status, body, displayAt }: Update): LetterUpdate {
 
 /** Returns the update that a mailing is about. Reminders and post-mortems have no update of their own. */
 function updateIdOf(reader: Reader, { kind, eventId }: MailingRow): string | undefined {
-  if (kind === "maintenance.reminder" || kind === "incident.postmortem_published") return undefined;
+  if (kind === "maintenance.reminder" || kind === POSTMORTEM) return undefined;
   const data = findEvent(reader, { id: eventId })?.data;
   return data && updateOf(data)?.id;
 }

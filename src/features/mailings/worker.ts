@@ -41,19 +41,23 @@ export function startMailings(ctx: AppContext): RunningMailings {
   const hasUnfinished = () => findUnfinished(ctx.db, {}) !== undefined;
 
   async function run(): Promise<void> {
+    let delayMs: number | undefined;
     while (isWoken && !isStopped) {
       isWoken = false;
       try {
         await advance();
+        delayMs = untilNextLook();
         isFailing = false;
       } catch (error) {
         // Logged once per series of failures, which can last for hours.
         if (!isFailing) ctx.log.error({ err: error }, "mailings wait for the database");
         isFailing = true;
+        delayMs = TICK_MS;
       }
     }
     running = undefined;
-    schedule();
+    timer?.cancel();
+    if (!isStopped && delayMs !== undefined) timer = ctx.clock.after(delayMs, wake);
   }
 
   function wake(): void {
@@ -61,12 +65,11 @@ export function startMailings(ctx: AppContext): RunningMailings {
     if (!isStopped) running ??= run();
   }
 
-  function schedule(): void {
-    timer?.cancel();
-    if (isStopped || (!isFailing && !hasUnfinished())) return;
+  /** Returns the time until the next look at the database in ms; undefined if nothing waits. */
+  function untilNextLook(): number | undefined {
+    if (!hasUnfinished()) return undefined;
     const next = findNextBegin(ctx.db, {})?.at ?? Number.POSITIVE_INFINITY;
-    const delay = isFailing ? TICK_MS : Math.min(TICK_MS, Math.max(0, next - ctx.clock.now()));
-    timer = ctx.clock.after(delay, wake);
+    return Math.min(TICK_MS, Math.max(0, next - ctx.clock.now()));
   }
 
   const listeners = [

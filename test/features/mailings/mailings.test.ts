@@ -3,7 +3,12 @@ import { CLI_ACTOR } from "../../../src/domain/actor";
 import { listenUrl } from "../../../src/config";
 import { deleteIncident } from "../../../src/features/incidents";
 import { setMailSettings, toMessage } from "../../../src/features/mail";
-import { countAudience, releaseMailing, stopMailing } from "../../../src/features/mailings";
+import {
+  countAudience,
+  releaseMailing,
+  startMailings,
+  stopMailing,
+} from "../../../src/features/mailings";
 import { advanceMailings } from "../../../src/features/mailings/expand";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";
@@ -145,6 +150,27 @@ describe("a mailing", () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b));
   });
 
+  test.each([true, false])(
+    "that supersedes a post-mortem contains it unless it was withdrawn: %p",
+    async (isPublished) => {
+      await using site = await createSite();
+      const id = await site.open();
+      await site.send();
+      const put = (publish: boolean) =>
+        site.call(`incidents/${id}/postmortem`, { body: "A disk was full.", publish }, "PUT");
+      await put(true);
+      await site.advance(3 * MINUTE_MS);
+      await site.update(id, { body: "It is back." });
+      expect(site.mails().map(({ status }) => status)).toEqual(["sent", "superseded", "pending"]);
+      await put(isPublished);
+      const [text = ""] = textsOf(await site.send());
+      expect(text).toContain("It is back.");
+      const earlier = /Earlier updates\n\nPost-mortem · [^\n]*\n\nA disk was full\./;
+      if (isPublished) expect(text).toMatch(earlier);
+      else expect(text).not.toContain("A disk was full.");
+    },
+  );
+
   test("contains an edit that was made before it is sent", async () => {
     await using site = await createSite();
     const id = await site.open();
@@ -220,6 +246,32 @@ describe("a mailing", () => {
     expect(count([site.ids["API"] ?? ""])).toEqual({ reached: 2, total: 3 });
     await site.open({ components: { [site.ids["API"] ?? ""]: "major_outage" } });
     expect(await site.recipients()).toEqual(["anna", "api"]);
+  });
+
+  test("waits while the database cannot be read, and goes on afterwards", async () => {
+    await using site = await createSite();
+    await site.stopWorker();
+    await site.open();
+    const { ctx, clock, logged } = site.app;
+    let isBroken = true;
+    const db = new Proxy(ctx.db, {
+      get(target, name) {
+        if (isBroken) throw new Error("disk I/O error");
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    const worker = startMailings({ ...ctx, db });
+    try {
+      await worker.whenIdle();
+      expect(logged.map(({ msg }) => msg)).toContain("mailings wait for the database");
+      isBroken = false;
+      await clock.advance(5 * SECOND_MS);
+      await worker.whenIdle();
+      expect(site.mails()).toHaveLength(1);
+    } finally {
+      await worker.stop();
+    }
   });
 
   test("goes on at its cursor after a restart, and writes no mail twice", async () => {
