@@ -83,7 +83,8 @@ export function listedComponents(
 /** Returns the beginning of a text, ended at a line or a word if there is one close to the limit. */
 export function cutText(source: string, max: number): { text: string; isCut: boolean } {
   if (source.length <= max) return { text: source, isCut: false };
-  const points = Array.from(source);
+  // Enough UTF-16 units to see if there is one code point too many.
+  const points = Array.from(source.slice(0, 2 * max + 2));
   if (points.length <= max) return { text: source, isCut: false };
   const beginning = points.slice(0, max).join("");
   const end = Math.max(beginning.lastIndexOf("\n"), beginning.lastIndexOf(" "));

@@ -5,6 +5,8 @@ import { renderText, renderTextPlace } from "./text";
 
 /** Maximum size of both parts, in bytes as sent: 80 KB less headers and what differs by recipient. */
 const PARTS_MAX_BYTES = 76_000;
+/** Maximum length of the text part. The HTML part, which says the same, is at least as long. */
+const TEXT_MAX = PARTS_MAX_BYTES / 2;
 const LIMITS = { text: 10_000, components: 20 };
 
 /** Content of a mail, twice. */
@@ -20,7 +22,10 @@ export interface RenderedLetter {
 export function renderLetter(letter: Letter): RenderedLetter {
   const isRtl = isRtlLocale(letter.locale);
   for (let layout: Layout = { ...LIMITS, isRtl }; ; layout = halved(layout)) {
-    const rendered = { text: renderText(letter, layout), html: renderHtml(letter, layout) };
+    const text = renderText(letter, layout);
+    // Markdown is not rendered for a letter that is too long anyway.
+    if (layout.text > 0 && text.length > TEXT_MAX) continue;
+    const rendered = { text, html: renderHtml(letter, layout) };
     if (layout.text === 0 || sizeOf(rendered) <= PARTS_MAX_BYTES) return rendered;
   }
 }
