@@ -18,7 +18,7 @@ import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "./db/open";
 import { removeUnfinishedRestore } from "./db/restore";
 import { schemaVersion } from "./db/schema-history";
 import { createOutbox } from "./events";
-import type * as RecordModule from "./features/mailings/record";
+import type * as MailingsModule from "./features/mailings";
 import { enqueueDeliveries } from "./features/webhooks";
 import { type Clock, systemClock } from "./kernel/clock";
 import { createIdFactory } from "./domain/ids";
@@ -153,7 +153,7 @@ export function createContext(parts: {
   const ctx: AppContext = { ...settings, db, clock, random, newId, log, outbox, signals };
   // Loaded with the first event, which shortens the start.
   const mailings = lazy(() => {
-    const { recordMailings } = require("./features/mailings/record") as typeof RecordModule;
+    const { recordMailings } = require("./features/mailings") as typeof MailingsModule;
     return recordMailings(ctx);
   });
   outbox.subscribe((tx, groups) => mailings()(tx, groups));

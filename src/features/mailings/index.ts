@@ -4,5 +4,6 @@
  */
 export { countAudience, releaseMailing, stopMailing } from "./control";
 export { MAILING_TEMPLATE } from "./expand";
+export { recordMailings } from "./record";
 export { createMailingTemplate } from "./template";
 export { startMailings } from "./worker";
