@@ -64,14 +64,15 @@ export const findNextBegin = selectOne((orm, _$: Record<string, never>) =>
     .where(and(isOpen, eq(mailings.state, "expanding"))),
 );
 
-/** Ends mailings without mails that are left to send. */
-export const endFinishedMailings = mutate((orm, _$: Record<string, never>) =>
+/** Ends mailings without mails that are left to send, and held ones whose time is over. */
+export const endFinishedMailings = mutate((orm, $: { now: number }) =>
   orm
     .update(mailings)
     .set({ state: "done" })
     .where(
-      sql`${isOpen} AND ${mailings.state} = 'sending' AND NOT EXISTS (SELECT 1 FROM mails
-        WHERE class = 3 AND mailing_id = mailings.id AND status = 'pending')`,
+      sql`${isOpen} AND (${mailings.state} = 'sending' OR ${mailings.state} = 'held' AND ${mailings.deadlineAt} <= ${$.now})
+        AND NOT EXISTS (SELECT 1 FROM mails
+          WHERE class = 3 AND mailing_id = mailings.id AND status = 'pending')`,
     ),
 );
 

@@ -34,7 +34,7 @@ export function startMailings(ctx: AppContext): RunningMailings {
       hasMore = await ctx.db.write((tx) => advanceMailings(ctx, tx, domain));
       await setImmediate();
     }
-    await ctx.db.write((tx) => endFinishedMailings(tx, {}));
+    await ctx.db.write((tx) => endFinishedMailings(tx, { now: ctx.clock.now() }));
   }
 
   /** Idle servers write nothing. */

@@ -210,6 +210,18 @@ describe("a mailing", () => {
     expect(site.mailings().at(-1)?.state).toBe("sending");
   });
 
+  test("that is held ends when its time is over, with the next mailing", async () => {
+    await using site = await createSite();
+    for (let index = 0; index < 51; index++) await site.open();
+    const { clock } = site.app;
+    clock.setWallClock(clock.now() + DAY_MS - 1);
+    await site.open();
+    expect(site.mailings()[50]?.state).toBe("held");
+    clock.setWallClock(clock.now() + 1);
+    await site.open();
+    expect(site.mailings()[50]).toMatchObject({ state: "done", written: 0 });
+  });
+
   test("that is stopped sends nothing more, and neither stops nor goes on again", async () => {
     await using site = await createSite();
     await site.open();
