@@ -193,11 +193,11 @@ function earlierMailings(reader: Reader, mail: MailRow, facts: MailingFacts): Ma
     for (const { mailingId } of replaced) if (mailingId !== null) included.add(mailingId);
     ids = replaced.map(({ id }) => id);
   }
-  // Mailings that never began are contained in the next one that did.
-  for (let index = all.length - 1; index > 0; index--) {
-    const previous = all[index - 1];
-    if (previous?.cursor === MERGED && included.has(all[index]?.id ?? ""))
-      included.add(previous.id);
+  // Mailings that were merged are contained in the next one that began.
+  let isContained = false;
+  for (const { id, cursor } of all.toReversed()) {
+    if (cursor >= 0) isContained = included.has(id);
+    else if (cursor === MERGED && isContained) included.add(id);
   }
   return all.filter(({ id }) => id !== own.id && included.has(id));
 }

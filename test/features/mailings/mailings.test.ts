@@ -171,6 +171,20 @@ describe("a mailing", () => {
     },
   );
 
+  test("says what a merged one would have said, also if one in between was stopped", async () => {
+    await using site = await createSite();
+    const id = await site.open();
+    await site.send();
+    await site.update(id, { body: "First news." });
+    await site.update(id, { body: "Wrong news." });
+    await site.setState(site.mailings()[2]?.id ?? "", "stopped");
+    await site.update(id, { body: "It works again.", status: "resolved" });
+    const [text = ""] = textsOf(await site.send());
+    expect(text).toContain("It works again.");
+    expect(text).toContain("First news.");
+    expect(text).not.toContain("Wrong news.");
+  });
+
   test("contains an edit that was made before it is sent", async () => {
     await using site = await createSite();
     const id = await site.open();
