@@ -13,9 +13,12 @@ import {
   MAILINGS_PER_DAY,
   namesComponent,
   REMINDER_DISTANCE_MS,
+  SAME_CHANGE_MS,
   STATUS_WAIT_MS,
+  updateOf,
 } from "./rules";
 import {
+  findEvent,
   findMailingBefore,
   findThread,
   insertMailing,
@@ -86,7 +89,7 @@ function recordMailing(
   if (type.startsWith("maintenance.")) growReach(tx, event);
   if (!mailed) return;
   const earlier = listMailingsOfSubject(tx, { subjectId });
-  if (isLeftOut(event, earlier)) return;
+  if (isLeftOut(event, earlier) || isMailedUpdate(tx, event, earlier)) return;
   if (type === "component.status_changed" && mergeStatus(tx, event, earlier)) return;
   const deadline = deadlineAt(event);
   if (deadline <= at) return;
@@ -137,6 +140,24 @@ function isLeftOut({ type, at }: RecordedEvent, earlier: readonly MailingRow[]):
       (kind === "maintenance.scheduled" || kind === "maintenance.started") &&
       at - createdAt < REMINDER_DISTANCE_MS,
   );
+}
+
+/**
+ * True for a change of a plan right after its newest update was mailed. By its time alone, the update would
+ * count as the reason of the change.
+ */
+function isMailedUpdate(
+  tx: Tx,
+  { type, at, data }: RecordedEvent,
+  earlier: readonly MailingRow[],
+): boolean {
+  if (type !== "maintenance.updated") return false;
+  const id = updateOf(data)?.id;
+  return earlier.some(({ eventId, createdAt }) => {
+    if (at - createdAt > SAME_CHANGE_MS) return false;
+    const before = findEvent(tx, { id: eventId })?.data;
+    return before !== undefined && updateOf(before)?.id === id;
+  });
 }
 
 /** Adds a change of a status to a mailing of the component that has not begun. Returns true if there is one. */

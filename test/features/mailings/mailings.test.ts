@@ -185,6 +185,16 @@ describe("a mailing", () => {
     expect(text).not.toContain("Wrong news.");
   });
 
+  test("of a plan is not repeated if the plan is changed at once", async () => {
+    await using site = await createSite();
+    const id = await site.plan();
+    await site.call(`maintenance/${id}`, { name: "Upgrade" }, "PATCH");
+    expect(site.mailings().map(({ kind }) => kind)).toEqual(["maintenance.scheduled"]);
+    await site.call(`maintenance/${id}/updates`, { body: "It takes longer." });
+    const kinds = ["maintenance.scheduled", "maintenance.updated"];
+    expect(site.mailings().map(({ kind }) => kind)).toEqual(kinds);
+  });
+
   test("contains an edit that was made before it is sent", async () => {
     await using site = await createSite();
     const id = await site.open();
