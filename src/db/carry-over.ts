@@ -1,10 +1,13 @@
 /*
  * Credentials across a restore. Changes after the backup stay in force: revocations, ended key values,
- * disabled users, lowered roles, changed passwords, rotated secrets and former destinations of webhooks are
- * read from the replaced database. Either database may have an older schema, and the replaced one may be
- * damaged: a table is carried over only if both databases have it and it is undamaged.
+ * disabled users, lowered roles, changed passwords, rotated secrets, former destinations of webhooks, ended
+ * subscriptions and suppressions are read from the replaced database. Either database may have an older
+ * schema, and the replaced one may be damaged: a table is carried over only if both databases have it and it is
+ * undamaged.
  */
 import { Database } from "bun:sqlite";
+import { MAIL_RULES } from "./carry-over-mail";
+import { CREDENTIAL_TABLES, type CredentialTable, type Rule } from "./credential-tables";
 import { APPLICATION_ID, closeSqlite, pragma } from "./open";
 
 /** Number of rows that one rule changed, with their noun. */
@@ -24,50 +27,6 @@ export function describeCarried(carried: readonly CarriedOver[]): string {
 function pluralOfFirstNoun(what: string): string {
   const [noun = "", ...rest] = what.split(" of ");
   return [`${noun}s`, ...rest].join(" of ");
-}
-
-/** Credential tables, and the columns that this module and `live-credentials.ts` read. */
-export const CREDENTIAL_TABLES = {
-  api_keys: ["id", "name", "expires_at", "revoked_at", "version"],
-  api_key_values: ["hash", "key_id", "start", "created_at", "ends_at"],
-  users: [
-    "id",
-    "email",
-    "role",
-    "password_hash",
-    "password_changed_at",
-    "disabled_at",
-    "deleted_at",
-    "version",
-    "updated_at",
-  ],
-  webhooks: [
-    "id",
-    "ref",
-    "url",
-    "format",
-    "settings",
-    "enabled",
-    "disabled_reason",
-    "disabled_at",
-    "secret",
-    "previous_secret",
-    "previous_secret_ends_at",
-    "version",
-    "updated_at",
-    "deleted_at",
-  ],
-  monitors: ["id", "ref", "token_hash", "version", "updated_at", "deleted_at"],
-} as const;
-
-export type CredentialTable = keyof typeof CREDENTIAL_TABLES;
-
-interface Rule {
-  /** Noun in the singular; undefined for a change that is not reported. */
-  what?: string;
-  table: CredentialTable;
-  /** One statement. Rows of `main`, the restored database, are `r`; those of `replaced` are `o`. */
-  sql: string;
 }
 
 /** SQL condition: the replaced database has a newer state of the row than the backup. */
@@ -180,6 +139,7 @@ const RULES: readonly Rule[] = [
       WHERE o.id = r.id AND o.token_hash IS NOT NULL AND r.token_hash IS NOT NULL
         AND o.token_hash <> r.token_hash AND ${IS_LATER}`,
   },
+  ...MAIL_RULES,
 ];
 
 /**
@@ -220,9 +180,11 @@ function copyTable(from: Database, to: Database, table: CredentialTable): void {
 /** Applies every rule whose table could be read, in the transaction of the caller. */
 export function carryOver(sqlite: Database): CarriedOver[] {
   const carried: CarriedOver[] = [];
-  for (const { what, table, sql } of RULES) {
-    if (!hasCredentials(sqlite, "main", table) || !hasCredentials(sqlite, "replaced", table))
-      continue;
+  for (const { what, table, alsoReads = table, sql } of RULES) {
+    const isReadable = [table, alsoReads].every(
+      (name) => hasCredentials(sqlite, "main", name) && hasCredentials(sqlite, "replaced", name),
+    );
+    if (!isReadable) continue;
     const { changes: count } = sqlite.prepare(sql).run();
     if (count > 0 && what !== undefined) carried.push({ what, count });
   }

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
-import { type CredentialTable, hasCredentials } from "./carry-over";
+import { hasCredentials } from "./carry-over";
+import type { CredentialTable } from "./credential-tables";
 
 export type CredentialKind = "key" | "user" | "webhook" | "monitor";
 

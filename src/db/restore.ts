@@ -129,6 +129,7 @@ function reconcileCredentials(
   attachReplaced(sqlite, replaced);
   sqlite.run("BEGIN");
   endShortLivedCredentials(sqlite);
+  cancelMails(sqlite, now);
   const carried = carryOver(sqlite);
   recordRestore(sqlite, carried, now);
   sqlite.run("COMMIT");
@@ -140,6 +141,20 @@ function endShortLivedCredentials(sqlite: Database): void {
   for (const table of ["sessions", "one_time_links"]) {
     if (columnsOf(sqlite, "main", table).size > 0) sqlite.run(`DELETE FROM main.${table}`);
   }
+}
+
+/** Ends mails and sign-ups that waited when the backup was made: what they say is old. `now` is in unix ms. */
+function cancelMails(sqlite: Database, now: number): void {
+  if (columnsOf(sqlite, "main", "mails").size === 0) return;
+  sqlite.run(`UPDATE main.mailings SET state = 'stopped', cancelled = cancelled + (
+      SELECT count(*) FROM main.mails AS m WHERE m.mailing_id = mailings.id AND m.status = 'pending')
+    WHERE state IN ('expanding', 'sending', 'held')`);
+  sqlite.run(
+    `UPDATE main.mails SET status = 'cancelled', next_try_at = NULL, finished_at = ?
+     WHERE status = 'pending'`,
+    [now],
+  );
+  sqlite.run("UPDATE main.mail_requests SET state = 'unsent' WHERE state = 'waiting'");
 }
 
 /** Writes one row to the audit log of the restored database. */

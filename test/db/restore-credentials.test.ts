@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { CREDENTIAL_TABLES, type CredentialTable } from "../../src/db/carry-over";
+import { CREDENTIAL_TABLES, type CredentialTable } from "../../src/db/credential-tables";
 import { copyDatabase } from "../../src/db/backup";
 import { openDataDirectory } from "../../src/db/data-directory";
 import { migrate } from "../../src/db/migrate";

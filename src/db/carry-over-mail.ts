@@ -1,0 +1,35 @@
+import type { Rule } from "./credential-tables";
+
+/** Rules by which nobody who left gets mail from a restored database. */
+export const MAIL_RULES: readonly Rule[] = [
+  {
+    what: "erased subscriber",
+    table: "subscribers",
+    alsoReads: "suppressions",
+    // A subscriber of another page can have the same address.
+    sql: `DELETE FROM main.subscribers AS r
+      WHERE NOT EXISTS (SELECT 1 FROM replaced.subscribers AS o WHERE o.id = r.id)
+        AND EXISTS (SELECT 1 FROM replaced.suppressions AS o
+          WHERE o.address_hmac = r.address_hmac AND o.reason = 'erased' AND o.at >= r.updated_at)`,
+  },
+  {
+    // Links to manage a subscription that were made invalid stay so.
+    table: "subscribers",
+    sql: `UPDATE main.subscribers AS r SET token_version = o.token_version
+      FROM replaced.subscribers AS o WHERE o.id = r.id AND o.token_version > r.token_version`,
+  },
+  {
+    what: "ended subscription",
+    table: "subscribers",
+    sql: `UPDATE main.subscribers AS r
+      SET status = 'unsubscribed', unsubscribed_at = o.unsubscribed_at, version = max(r.version, o.version) + 1
+      FROM replaced.subscribers AS o
+      WHERE o.id = r.id AND o.status = 'unsubscribed' AND r.status = 'active' AND (o.version > r.version OR o.updated_at > r.updated_at)`,
+  },
+  {
+    what: "suppression",
+    table: "suppressions",
+    sql: `INSERT OR IGNORE INTO main.suppressions (address_hmac, page_id, reason, mail_id, note, at)
+      SELECT address_hmac, page_id, reason, mail_id, note, at FROM replaced.suppressions`,
+  },
+];

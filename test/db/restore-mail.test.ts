@@ -1,0 +1,130 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { eq, sql } from "drizzle-orm";
+import { mutate } from "../../src/db";
+import { subscribers } from "../../src/db/tables/mail";
+import { insertMails } from "../../src/features/mail/queue-store";
+import { suppress } from "../../src/features/mail";
+import { insertSubscriber } from "../../src/features/subscribers/store";
+import type { TestApp } from "../support/app";
+import { TEST_START } from "../support/clock";
+import { backedUpSite } from "../support/restored-app";
+
+const NAMES = ["stays", "leaves", "erases", "blocked"] as const;
+
+/** Adds a page with four subscribers and one waiting mail to each. */
+async function withSubscribers(app: TestApp): Promise<void> {
+  const { page } = await app.page({ slug: "acme", name: "Acme" });
+  await app.ctx.db.write((tx) => {
+    for (const [index, name] of NAMES.entries()) {
+      insertSubscriber(tx, {
+        id: `sub_${name}`,
+        seq: index + 1,
+        pageId: page.id,
+        address: `${name}@example.com`,
+        addressKey: `${name}@example.com`,
+        addressHmac: `hmac of ${name}`,
+        domain: "example.com",
+        scope: "page",
+        events: ["incidents"],
+        status: "active",
+        tokenVersion: 1,
+        confirmedAt: TEST_START,
+        unsubscribedAt: null,
+        consentSource: "form",
+        consentText: null,
+        consentIp: null,
+        softFailures: 0,
+        softSince: null,
+        version: 1,
+        createdAt: TEST_START,
+        updatedAt: TEST_START,
+      });
+    }
+    insertMails(
+      tx,
+      NAMES.map((name) => ({
+        id: `eml_${name}`,
+        class: 1 as const,
+        mailingId: null,
+        subscriberId: `sub_${name}`,
+        copy: 0,
+        recipient: `${name}@example.com`,
+        domain: "example.com",
+        subjectId: "mrq_1",
+        template: "confirmation",
+        params: {},
+        status: "pending" as const,
+        tries: 0,
+        nextTryAt: TEST_START,
+        supersededBy: null,
+        reply: null,
+        createdAt: TEST_START,
+        expiresAt: TEST_START + 1_000_000,
+        finishedAt: null,
+      })),
+    );
+  });
+}
+
+const eraseSubscriberRow = mutate((orm, $: { id: string }) =>
+  orm.delete(subscribers).where(eq(subscribers.id, $.id)),
+);
+
+const endSubscription = mutate((orm, $: { id: string; now: number }) =>
+  orm
+    .update(subscribers)
+    .set({
+      status: "unsubscribed",
+      unsubscribedAt: sql`${$.now}`,
+      tokenVersion: sql`token_version + 1`,
+      version: sql`version + 1`,
+    })
+    .where(eq(subscribers.id, $.id)),
+);
+
+const rowsOf = (file: string, sql: string): unknown[][] => {
+  using sqlite = new Database(file, { readonly: true });
+  return sqlite.prepare(sql).values();
+};
+
+test("nobody who unsubscribed, was erased or was suppressed since the backup is back after a restore", async () => {
+  using site = await backedUpSite(withSubscribers, async ({ ctx, clock }) => {
+    await ctx.db.write((tx) => {
+      suppress(ctx, tx, { addressHmac: "hmac of blocked", reason: "blocked" });
+      suppress(ctx, tx, { addressHmac: "hmac of erases", reason: "erased" });
+    });
+    await ctx.db.write((tx) => {
+      eraseSubscriberRow(tx, { id: "sub_erases" });
+      endSubscription(tx, { id: "sub_leaves", now: clock.now() });
+    });
+  });
+  const report = site.restore();
+  expect(report.carried).toEqual([
+    { what: "erased subscriber", count: 1 },
+    { what: "ended subscription", count: 1 },
+    { what: "suppression", count: 2 },
+  ]);
+  const { database } = site.directory;
+  const statuses = "SELECT id, status, token_version FROM subscribers ORDER BY seq";
+  expect(rowsOf(database, statuses)).toEqual([
+    ["sub_stays", "active", 1],
+    ["sub_leaves", "unsubscribed", 2],
+    ["sub_blocked", "active", 1],
+  ]);
+  expect(rowsOf(database, "SELECT address_hmac, reason FROM suppressions ORDER BY reason")).toEqual(
+    [
+      ["hmac of blocked", "blocked"],
+      ["hmac of erases", "erased"],
+    ],
+  );
+  expect(rowsOf(site.backup, "SELECT count(*) FROM subscribers")).toEqual([[4]]);
+});
+
+test("a restore sends no mail that waited when the backup was made", async () => {
+  using site = await backedUpSite(withSubscribers);
+  expect(rowsOf(site.backup, "SELECT DISTINCT status FROM mails")).toEqual([["pending"]]);
+  site.restore();
+  const mails = "SELECT DISTINCT status, next_try_at FROM mails";
+  expect(rowsOf(site.directory.database, mails)).toEqual([["cancelled", null]]);
+});
