@@ -164,21 +164,6 @@ describe("a letter", () => {
     },
   );
 
-  test("with a hundred long texts is not rendered in vain before their limit fits", () => {
-    const long = "We **look** into [it](https://a.example/b). ".repeat(400);
-    const block = { type: "markdown" as const, source: long, url: URL };
-    const letterOf = (count: number) => letterWith({ blocks: Array(count).fill(block) });
-    const timeOf = (count: number) => {
-      const start = performance.now();
-      renderLetter(letterOf(count));
-      return performance.now() - start;
-    };
-    timeOf(1);
-    // Each full rendering of a hundred texts takes about a hundred times as long as that of one.
-    const one = Math.min(timeOf(1), timeOf(1), timeOf(1));
-    expect(Math.min(timeOf(100), timeOf(100), timeOf(100))).toBeLessThan(20 * one);
-  });
-
   test("fills in the lines of a recipient in both parts", () => {
     const { text, html } = renderLetter(letterWith());
     const place = renderPlace([{ type: "link", label: "Manage", url: URL }], "en");
