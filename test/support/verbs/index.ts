@@ -3,6 +3,7 @@ import { API_VERBS } from "./api";
 import { PAGE_VERBS } from "./pages-and-components";
 import { TEMPLATE_VERBS } from "./incident-templates";
 import { INCIDENT_VERBS } from "./incidents-and-maintenance";
+import { VISITOR_VERBS } from "./visitors";
 import type { Verbs } from "./verb";
 import { MONITOR_VERBS } from "./monitors";
 
@@ -14,4 +15,5 @@ export const VERBS: Verbs = {
   ...PAGE_VERBS,
   ...MONITOR_VERBS,
   ...SETTINGS_VERBS,
+  ...VISITOR_VERBS,
 };

@@ -219,10 +219,7 @@ export const SETTINGS_VERBS: Verbs = {
   "POST /admin/mail/test": {
     leaves: ["mail.test"],
     async prepare(installation) {
-      await saveRelay(installation);
-      const { app, session } = installation;
-      const form = { public_address: "http://status.example.com" };
-      await app.call("/admin/settings/general", { session, form });
+      await makeMailReady(installation);
       return byForm(installation, "/mail/test");
     },
   },
@@ -262,3 +259,11 @@ export const SETTINGS_VERBS: Verbs = {
     },
   },
 };
+
+/** Sets a relay and a public address, without which nothing is mailed. */
+export async function makeMailReady(installation: ActionInstallation): Promise<void> {
+  await saveRelay(installation);
+  const { app, session } = installation;
+  const form = { public_address: "http://status.example.com" };
+  await app.call("/admin/settings/general", { session, form });
+}
