@@ -1,4 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { searchAudit } from "../../src/events";
+import { openForCommand } from "../../src/installation";
+import { testConfig } from "../support/app";
 import { installedCommandLine } from "../support/command-line";
 import { politeRelay, startScriptedRelay } from "../support/relay";
 import { temporaryFolder } from "../support/temporary-folder";
@@ -48,6 +51,16 @@ describe("allclear mail test", () => {
     expect(out.at(-1)).toEndWith("250 2.0.0 Ok");
     expect(lines).toContain("EHLO status.example.com");
     expect(lines).toContain("RCPT TO:<anna@example.com>");
+    const data = openForCommand(testConfig({ ALLCLEAR_DATA_DIR: folder.path }), "test", {
+      canCreate: false,
+    });
+    const [entry] = searchAudit(data.ctx.db, { limit: 10 });
+    data.close();
+    expect(entry).toMatchObject({
+      actorKind: "cli",
+      action: "mail.test",
+      summary: "Sent a test mail to a…@example.com",
+    });
   });
 
   test("fails with the relay's words if the mail is refused", async () => {
