@@ -73,7 +73,8 @@ CREATE TABLE mail_requests (
 ) STRICT;
 
 CREATE INDEX mail_requests_waiting ON mail_requests (id) WHERE state = 'waiting';
-CREATE INDEX mail_requests_by_recipient ON mail_requests (throttle_key, requested_at);
+-- Only those with a mail: programs can make any number of others for one recipient.
+CREATE INDEX mail_requests_by_recipient ON mail_requests (throttle_key, requested_at) WHERE state IN ('sent', 'confirmed', 'void');
 CREATE INDEX mail_requests_by_client ON mail_requests (client_key, requested_at) WHERE client_key IS NOT NULL;
 -- Limits count sign-ups with a mail. Programs can make any number of others.
 CREATE INDEX mail_requests_of_page ON mail_requests (page_id, requested_at, state) WHERE state <> 'unsent';

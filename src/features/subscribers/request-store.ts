@@ -107,7 +107,8 @@ export const listSentToRecipient = selectMany(
         and(
           eq(mailRequests.throttleKey, $.throttleKey),
           gt(mailRequests.requestedAt, $.since),
-          inArray(mailRequests.state, ["sent", "confirmed", "void"]),
+          // The same text as in the condition of the partial index, so that SQLite uses it.
+          sql`${mailRequests.state} IN ('sent', 'confirmed', 'void')`,
         ),
       )
       .orderBy(desc(mailRequests.requestedAt))
