@@ -26,6 +26,8 @@ export function certificateOf(socket: TLSSocket, host: string): Certificate | un
   const expiresAt = Date.parse(shown?.valid_to ?? "");
   if (!shown || Number.isNaN(expiresAt)) return undefined;
   return {
+    host,
+    fingerprint: (shown.fingerprint256 ?? "").replaceAll(":", "").toLowerCase(),
     expiresAt,
     subject: nameIn(shown.subject),
     issuer: nameIn(shown.issuer),

@@ -8,6 +8,7 @@ export { createEgress, type Egress } from "./egress";
 export { Fault } from "./fault";
 export { hostError, parseHost, parseResolver } from "./host";
 export {
+  type Certificate,
   DNS_RECORD_TYPES,
   type DnsQuery,
   type DnsRecordType,

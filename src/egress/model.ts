@@ -20,6 +20,10 @@ export interface ConnectTarget extends ResolveTarget {
 
 /** Certificate of a server. */
 export interface Certificate {
+  /** Name or address by which the server was reached. */
+  host: string;
+  /** SHA-256 of the certificate, in hex. */
+  fingerprint: string;
   /** In unix ms. */
   expiresAt: number;
   /** Name of the owner. */

@@ -96,6 +96,8 @@ describe("the certificate of a TLS connection", () => {
       const connection = successOf(await connectTo(server, { host }));
       connection.close();
       expect(connection.certificate).toEqual({
+        host,
+        fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
         expiresAt: Date.UTC(2099, 0),
         subject: "localhost",
         issuer: "Allclear test root",

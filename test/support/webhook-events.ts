@@ -139,6 +139,12 @@ const MADE = {
   "monitor.down": monitorEvent("down", "answered 503, expected 2xx"),
   "monitor.up": monitorEvent("up", null),
   "monitor.degraded": monitorEvent("degraded", "took 912 ms"),
+  "monitor.certificate_expiring": made("monitor.certificate_expiring", MONITOR.id, {
+    monitor: { ...MONITOR, state: "up", state_since: "2026-03-01T08:00:00.000Z", last_check: null },
+    host: "shop.example.com",
+    not_after: "2026-03-17T11:00:00.000Z",
+    days_left: 7,
+  }),
   "webhook.test": made("webhook.test", "whk_01kkbtek00e0rs6x0h3ye00902", {
     id: "whk_01kkbtek00e0rs6x0h3ye00902",
     format: "standard",

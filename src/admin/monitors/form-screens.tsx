@@ -22,7 +22,7 @@ interface TrialResult {
   outcome: CheckOutcome;
   latencyMs: number | null;
   message: string | null;
-  certificateExpiresAt?: number;
+  certificate?: { expiresAt: number };
 }
 
 /** Screen data of the forms for monitors. */
@@ -121,14 +121,14 @@ const OUTCOMES = {
 } as const satisfies Record<CheckOutcome, object>;
 
 function TrialNotice({ trial }: { trial: TrialResult }) {
-  const { outcome, latencyMs, message, certificateExpiresAt } = trial;
+  const { outcome, latencyMs, message, certificate } = trial;
   return (
     <div role="status">
       <Notice {...OUTCOMES[outcome]}>
         {message === null ? null : <p>{message}</p>}
         {latencyMs === null ? null : <p>The response took {latencyInWords(latencyMs)}.</p>}
-        {certificateExpiresAt === undefined ? null : (
-          <p>The certificate expires on {longDay(toIso(certificateExpiresAt))}.</p>
+        {certificate === undefined ? null : (
+          <p>The certificate expires on {longDay(toIso(certificate.expiresAt))}.</p>
         )}
         <p>Nothing was saved yet.</p>
       </Notice>

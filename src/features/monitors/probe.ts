@@ -1,5 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
-import type { Egress } from "../../egress";
+import type { Certificate, Egress } from "../../egress";
 import type { FieldError } from "../../errors";
 import type { Clock } from "../../kernel/clock";
 import type { CheckOutcome, MonitorType } from "../../domain/monitor-state";
@@ -18,9 +18,12 @@ export interface ProbeResult {
    * to `message`.
    */
   publicMessage?: string | undefined;
-  /** Expiry of the presented certificate, in unix ms. */
-  certificateExpiresAt?: number;
+  /** Certificate that was shown; of several, the one that expires first. */
+  certificate?: SeenCertificate;
 }
+
+/** Certificate of a checked server. */
+export type SeenCertificate = Pick<Certificate, "expiresAt" | "fingerprint" | "host">;
 
 /** Dependencies of a probe. */
 export interface ProbeContext {

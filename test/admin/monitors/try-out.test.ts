@@ -46,7 +46,11 @@ describe("“Check now” before a monitor is saved", () => {
       outcome: "failed",
       latencyMs: null,
       message: "The status is 503; <b>it</b> should be 200.",
-      certificateExpiresAt: Date.parse("2026-05-01T00:00:00Z"),
+      certificate: {
+        host: "shop.example.com",
+        fingerprint: "5e".repeat(32),
+        expiresAt: Date.parse("2026-05-01T00:00:00Z"),
+      },
     };
     const { text } = await dashboard.create({ intent: "check" });
     expect(resultOn(text)).toEqual([

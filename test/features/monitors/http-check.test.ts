@@ -101,8 +101,12 @@ describe("certificates in HTTP checks", () => {
     await using server = await startTlsServer("good", answering(httpAnswer(200)));
     const url = `https://shop.test:${server.port}/`;
     const daysBefore = (days: number) => ({ clock: createTestClock(AT_THE_END - days * DAY_MS) });
-    const certificateExpiresAt = AT_THE_END;
-    const well = { outcome: "ok" as const, latencyMs: 0, message: null, certificateExpiresAt };
+    const certificate = {
+      host: "shop.test",
+      fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+      expiresAt: AT_THE_END,
+    };
+    const well = { outcome: "ok" as const, latencyMs: 0, message: null, certificate };
     expect(await checkHttp({ url }, daysBefore(14))).toEqual(well);
     expect(await checkHttp({ url }, daysBefore(13))).toEqual({
       ...well,
@@ -138,7 +142,7 @@ describe("certificates in HTTP checks", () => {
       expect(await checkHttp({ url })).toMatchObject({
         outcome: "failed",
         latencyMs: null,
-        certificateExpiresAt: expiresAt,
+        certificate: { expiresAt },
         message,
       });
       expect((await checkHttp({ url, verify_tls: false })).outcome).toBe("ok");

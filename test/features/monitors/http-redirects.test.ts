@@ -106,7 +106,7 @@ describe("redirects in HTTP checks", () => {
     );
     const headers = { Authorization: "s3cret" };
     const result = await checkHttp({ url: `https://shop.test:${site.port}/`, headers });
-    expect(result).toMatchObject({ outcome: "ok", certificateExpiresAt: Date.UTC(2099, 0) });
+    expect(result).toMatchObject({ outcome: "ok", certificate: { expiresAt: Date.UTC(2099, 0) } });
     expect(there.requests[0]).not.toContain("s3cret");
   });
 

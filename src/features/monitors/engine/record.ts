@@ -3,7 +3,9 @@ import type { CheckOutcome } from "../../../domain/monitor-state";
 import { type CheckRow, insertCheck } from "../checks-store";
 import { evaluateCheck, type Evaluation } from "../rules";
 import { type EvaluationInput, listEvaluationInputs } from "../evaluation-store";
+import type { SeenCertificate } from "../probe";
 import { findMonitor, saveCertificate, saveHeartbeat, saveEvaluation } from "../store";
+import { warnOfExpiry } from "./certificate-warnings";
 import { applyTransition, type Services, writeState } from "./transitions";
 import { evaluationOf, type ScheduledMonitor } from "./scheduled-monitor";
 
@@ -29,7 +31,7 @@ export interface Entry {
   /** The text that may be published; absent if it is the same as `message`. */
   publicMessage?: string | undefined;
   /** Absent without a certificate. */
-  certificateExpiresAt?: number | undefined;
+  certificate?: SeenCertificate | undefined;
   /** Callers that wait until it is stored. */
   waiters?: PromiseWithResolvers<CheckRow | undefined>[] | undefined;
 }
@@ -111,6 +113,9 @@ function recordOne(
   } else if (evaluation !== before) {
     saveEvaluation(tx, { ...evaluation, monitorNum: monitor.num });
   }
+  if (check && entry.certificate && !isPlain) {
+    warnOfExpiry(ctx, tx, monitor.id, entry.certificate, check.at);
+  }
   return { entry, evaluation, check };
 }
 
@@ -129,7 +134,7 @@ function keepResult(tx: Tx, entry: Entry, monitor: Evaluated): CheckRow {
   const check = { monitorNum, at, outcome: entry.outcome, latencyMs, message: entry.message };
   insertCheck(tx, check);
   if (entry.kind === "heartbeat") saveHeartbeat(tx, { monitorNum, at });
-  const expiresAt = entry.certificateExpiresAt;
+  const expiresAt = entry.certificate?.expiresAt;
   if (expiresAt !== undefined && expiresAt !== monitor.certificateExpiresAt) {
     monitor.certificateExpiresAt = expiresAt;
     saveCertificate(tx, { monitorNum, expiresAt });

@@ -88,9 +88,9 @@ export class ResultProcessor {
     probed: ProbeResult,
     waiters: Waiter[] | undefined,
   ): boolean {
-    const { outcome, latencyMs, message, publicMessage, certificateExpiresAt } = probed;
+    const { outcome, latencyMs, message, publicMessage, certificate } = probed;
     this.figures.ended(scheduled.type, outcome);
-    const result = { outcome, latencyMs, message, publicMessage, certificateExpiresAt };
+    const result = { outcome, latencyMs, message, publicMessage, certificate };
     const elapsedMs = startedAt - (scheduled.lastStartedAt ?? startedAt);
     scheduled.lastStartedAt = startedAt;
     const entry: Entry = {

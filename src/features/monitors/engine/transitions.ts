@@ -148,16 +148,19 @@ function recordEvent(
   { last, state, at }: { last: LastKnown; state: "up" | "degraded" | "down"; at: number },
 ): void {
   const record = getMonitorRecord(tx, monitor.id);
-  const pageIds = new Set(record.components.map(({ pageId }) => pageId));
-  const [pageId] = pageIds;
   const type: EventType = `monitor.${state}`;
   ctx.outbox.record(tx, {
     type,
-    // A monitor of several pages belongs to none of them.
-    pageId: pageIds.size === 1 && pageId !== undefined ? pageId : null,
+    pageId: pageIdOf(record),
     subjectId: monitor.id,
     data: { ...dataOf(record), outage: outageOf(last, state, at) },
   });
+}
+
+/** Returns the page of a monitor's events. A monitor of several pages belongs to none of them. */
+export function pageIdOf({ components }: MonitorRecord): string | null {
+  const [pageId, ...others] = new Set(components.map((component) => component.pageId));
+  return pageId !== undefined && others.length === 0 ? pageId : null;
 }
 
 function outageOf({ downSince }: LastKnown, state: MonitorState, at: number) {
@@ -175,7 +178,7 @@ function outageOf({ downSince }: LastKnown, state: MonitorState, at: number) {
  * Returns a monitor as the API shows it, with the statuses of its components. To fit into an event,
  * the configuration is left out first, then components, with `truncated: true`.
  */
-function dataOf(record: MonitorRecord): object {
+export function dataOf(record: MonitorRecord): object {
   const components = record.components.map(({ id, name, status }) => ({ id, name, status }));
   const monitor = presentMonitor(record);
   const whole = { ...monitor, components };

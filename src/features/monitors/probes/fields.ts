@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { type Fault, hostError, monitorPolicy } from "../../../egress";
+import { type Certificate, type Fault, hostError, monitorPolicy } from "../../../egress";
 import { type FieldError, pointer } from "../../../errors";
 import { LineText } from "../../../domain/texts";
-import type { ProbeContext, ProbeResult } from "../probe";
+import type { ProbeContext, ProbeResult, SeenCertificate } from "../probe";
 
 /* Shared parts of several types' configs. */
 
@@ -48,6 +48,11 @@ export function failed(fault: Fault): ProbeResult {
     outcome: kind === "local" ? "unknown" : "failed",
     latencyMs: null,
     message,
-    ...(certificate ? { certificateExpiresAt: certificate.expiresAt } : {}),
+    ...(certificate ? { certificate: seen(certificate) } : {}),
   };
+}
+
+/** Returns the facts of a certificate that a result keeps. */
+export function seen({ host, expiresAt, fingerprint }: Certificate): SeenCertificate {
+  return { host, expiresAt, fingerprint };
 }

@@ -1,4 +1,11 @@
-import { Fault, readBody, type Egress, type HttpAnswer, type IpFamily } from "../../../egress";
+import {
+  type Certificate,
+  type Egress,
+  Fault,
+  type HttpAnswer,
+  type IpFamily,
+  readBody,
+} from "../../../egress";
 import { DAY_MS } from "../../../kernel/time";
 import { certificateSentence, checkAssertions } from "../assertions";
 import type { Probe, ProbeContext, ProbeResult } from "../probe";
@@ -12,7 +19,7 @@ import {
   validateHttpChange,
   mergeHttp,
 } from "./http-config";
-import { elapsedMs, failed } from "./fields";
+import { elapsedMs, failed, seen } from "./fields";
 
 const LONGEST_TARGET = 200;
 
@@ -47,12 +54,10 @@ async function run(input: HttpConfig, context: ProbeContext): Promise<ProbeResul
   const startedAt = clock.monotonic();
   const followed = await follow(config, egress, signal);
   if (followed instanceof Fault) return failed(followed);
-  const { answer, certificateExpiresAt } = followed;
+  const { answer, certificate } = followed;
   const latencyMs = elapsedMs(context, startedAt);
   const certificateDays =
-    certificateExpiresAt === null
-      ? null
-      : Math.floor((certificateExpiresAt - clock.now()) / DAY_MS);
+    certificate === undefined ? null : Math.floor((certificate.expiresAt - clock.now()) / DAY_MS);
   const observed = {
     status: answer.status,
     headers: answer.headers,
@@ -66,7 +71,7 @@ async function run(input: HttpConfig, context: ProbeContext): Promise<ProbeResul
       ? { outcome: "ok", message: warning(certificateDays, config.certificate_warning_days) }
       : checked),
     latencyMs,
-    ...(certificateExpiresAt !== null && { certificateExpiresAt }),
+    ...(certificate && { certificate: seen(certificate) }),
   };
 }
 
@@ -87,8 +92,8 @@ const FAMILIES: Readonly<Record<"any" | "ipv4" | "ipv6", IpFamily | undefined>> 
 /** Final response after redirects. */
 interface Followed {
   answer: HttpAnswer;
-  /** Earliest expiry of the certificates of all responses, in unix ms; null without any. */
-  certificateExpiresAt: number | null;
+  /** Of the certificates of all responses, the one that expires first. */
+  certificate: Certificate | undefined;
 }
 
 /**
@@ -107,7 +112,7 @@ async function follow(
     headers,
     body,
   }: { method: string; headers: Record<string, string>; body: string | null } = config;
-  let certificateExpiresAt: number | null = null;
+  let certificate: Certificate | undefined;
   for (let redirects = 0; ; redirects += 1) {
     const answer = await egress.request({
       url,
@@ -120,9 +125,9 @@ async function follow(
       signal,
     });
     if (answer instanceof Fault) return redirects === 0 ? answer : ofRedirect(answer);
-    certificateExpiresAt = earlier(certificateExpiresAt, answer.certificate?.expiresAt);
+    certificate = earlier(certificate, answer.certificate);
     const location = config.follow_redirects ? redirectOf(answer) : undefined;
-    if (location === undefined) return { answer, certificateExpiresAt };
+    if (location === undefined) return { answer, certificate };
     if (redirects === REDIRECTS_MAX) {
       return new Fault("protocol", `There are more than ${REDIRECTS_MAX} redirects.`);
     }
@@ -153,9 +158,12 @@ function becomesGet(status: number, method: string): boolean {
   return status === 303 || ((status === 301 || status === 302) && method === "POST");
 }
 
-function earlier(expiry: number | null, next: number | undefined): number | null {
-  if (next === undefined) return expiry;
-  return expiry === null ? next : Math.min(expiry, next);
+function earlier(
+  first: Certificate | undefined,
+  next: Certificate | null,
+): Certificate | undefined {
+  if (!next) return first;
+  return first && first.expiresAt <= next.expiresAt ? first : next;
 }
 
 function ofRedirect({ kind, message, certificate }: Fault): Fault {

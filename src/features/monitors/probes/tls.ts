@@ -4,7 +4,15 @@ import { Fault } from "../../../egress";
 import { plural } from "../../../kernel/text";
 import { DAY_MS } from "../../../kernel/time";
 import type { Probe } from "../probe";
-import { elapsedMs, failed, HostText, validateHostField, mergeFields, PortNumber } from "./fields";
+import {
+  elapsedMs,
+  failed,
+  HostText,
+  mergeFields,
+  PortNumber,
+  seen,
+  validateHostField,
+} from "./fields";
 
 const DEFAULT_PORT = 443;
 const DEFAULT_DAYS = 14;
@@ -54,7 +62,7 @@ export const tlsProbe = {
       outcome: isEnough ? "ok" : "failed",
       latencyMs,
       message: isEnough ? null : `The certificate expires in ${plural(wholeDays(leftMs), "day")}.`,
-      certificateExpiresAt: expiresAt,
+      certificate: seen(certificate),
     };
   },
 } satisfies Probe<"tls", TlsConfig>;

@@ -1,5 +1,6 @@
 import type { EventType, RecordedEvent } from "../../../events";
 import { COMPONENT_STATUSES } from "../../../domain/component-status";
+import { plural } from "../../../kernel/text";
 import { toIso } from "../../../kernel/time";
 import type { FormatContext } from "./format";
 import { webAddress, cleanLine } from "./clean";
@@ -19,7 +20,10 @@ import { MONITOR_TONES, STATUS_TONES, type Tone } from "../../../domain/tone";
 
 /** Message for people about an event, without a service's markup. */
 interface EventNotification {
-  /** Line that says what happened, with the name of the object. */
+  /** Event in words, and the name of the object if it has one. */
+  what: string;
+  name: string;
+  /** Line with both. */
   title: string;
   tone: Tone;
   /** Line with status, impact and times. */
@@ -34,7 +38,11 @@ interface EventNotification {
   source: string;
 }
 
-type NotificationText = Omit<EventNotification, "url" | "source"> & {
+type NotificationText = Omit<EventNotification, "name" | "title" | "url" | "source"> & {
+  /** Name of the object; that of the event's data if omitted. */
+  name?: string;
+  /** Line that differs from "what: name". */
+  title?: string;
   /** Address of the subject, if it has one; else the page is linked. */
   url?: string | undefined;
 };
@@ -59,6 +67,7 @@ const NOTIFICATION_BUILDERS: Readonly<Record<EventType, NotificationBuilder>> = 
   "monitor.up": (data) => monitorNotification("Monitor up", MONITOR_TONES.up, data),
   "monitor.degraded": (data) =>
     monitorNotification("Monitor degraded", MONITOR_TONES.degraded, data),
+  "monitor.certificate_expiring": certificateNotification,
   "webhook.test": testNotification,
 };
 
@@ -69,9 +78,11 @@ export function buildNotification(
 ): EventNotification | undefined {
   if (data["notify"] === false) return undefined;
   const text = NOTIFICATION_BUILDERS[type](data);
+  const { what, name = nameOf(data) } = text;
   return {
     ...text,
-    title: cleanLine(text.title),
+    name: cleanLine(name),
+    title: cleanLine(text.title ?? `${what}: ${name}`),
     url: webAddress(text.url ?? "") ?? webAddress(pageUrl) ?? "",
     source: `${cleanLine(pageName)} · ${moment(toIso(at))}`,
   };
@@ -82,6 +93,7 @@ function componentNotification(data: Data): NotificationText {
   const known = oneOf(COMPONENT_STATUSES, status);
   const before = textOf(data, "old_status");
   return {
+    what: words(status),
     title: `${nameOf(data)}: ${words(status)}`,
     tone: known ? STATUS_TONES[known] : "none",
     facts: factsOf({ Status: words(status), Before: before && words(before) }),
@@ -94,7 +106,7 @@ function incidentNotification(what: string, data: Data): NotificationText {
   const isOver = isResolved(data);
   const impact = textOf(data, "impact") ?? "";
   return {
-    title: `${what}: ${nameOf(data)}`,
+    what,
     tone: isOver ? "ok" : toneOfImpact(impact),
     facts: factsOf({ Status: words(textOf(data, "status") ?? ""), Impact: words(impact) }),
     body: bodyOf(recordOf(data, "latest_update")),
@@ -106,7 +118,7 @@ function incidentNotification(what: string, data: Data): NotificationText {
 
 function postmortemNotification(data: Data): NotificationText {
   return {
-    title: `Post-mortem published: ${nameOf(data)}`,
+    what: "Post-mortem published",
     tone: isResolved(data) ? "ok" : toneOfImpact(textOf(data, "impact") ?? ""),
     facts: [],
     body: bodyOf(recordOf(data, "postmortem")),
@@ -117,7 +129,7 @@ function postmortemNotification(data: Data): NotificationText {
 
 function deletionNotification(data: Data): NotificationText {
   return {
-    title: `Incident deleted: ${nameOf(data)}`,
+    what: "Incident deleted",
     tone: "none",
     facts: [],
     body: [],
@@ -129,7 +141,7 @@ function maintenanceNotification(what: string, data: Data): NotificationText {
   const status = textOf(data, "status") ?? "";
   const tones: Readonly<Record<string, Tone>> = { completed: "ok", cancelled: "none" };
   return {
-    title: `${what}: ${nameOf(data)}`,
+    what,
     tone: tones[status] ?? "maint",
     facts: factsOf({
       Status: words(status),
@@ -146,7 +158,7 @@ function monitorNotification(what: string, tone: Tone, data: Data): Notification
   // A check's message is plain text, which may quote the monitored server.
   const message = textOf(recordOf(data, "last_check") ?? {}, "message");
   return {
-    title: `${what}: ${nameOf(data)}`,
+    what,
     tone,
     facts: factsOf({ Since: moment(textOf(data, "state_since")) }),
     body: message ? [paragraph(message)] : [],
@@ -154,8 +166,26 @@ function monitorNotification(what: string, tone: Tone, data: Data): Notification
   };
 }
 
+function certificateNotification(data: Data): NotificationText {
+  const daysLeft = data["days_left"];
+  return {
+    what: "Certificate expires soon",
+    name: nameOf(recordOf(data, "monitor") ?? {}),
+    tone: "degraded",
+    facts: factsOf({
+      Host: textOf(data, "host"),
+      Expires: moment(textOf(data, "not_after")),
+      "Time left": typeof daysLeft === "number" ? plural(daysLeft, "day") : undefined,
+    }),
+    body: [],
+    components: [],
+  };
+}
+
 function testNotification(): NotificationText {
   return {
+    what: "Test",
+    name: "",
     title: "A test from Allclear",
     tone: "ok",
     facts: [],

@@ -5,9 +5,11 @@ import { createTestClock, TEST_START } from "../../../support/clock";
 import { probe } from "../../../support/probe";
 import { startTlsServer } from "../../../support/raw-server";
 
+const SEEN = { host: "shop.test", fingerprint: "5e".repeat(32) };
+
 /** A way out to a server whose certificate ends then. */
 function shows(expiresAt: number): Egress {
-  const certificate = { expiresAt, subject: "shop.test", issuer: "Test", problem: null };
+  const certificate = { ...SEEN, expiresAt, subject: "shop.test", issuer: "Test", problem: null };
   const unexpected = () => Promise.reject(new Error("unexpected query"));
   return {
     connect: async () => ({ address: "127.0.0.1", certificate, close() {} }),
@@ -32,12 +34,12 @@ describe("TLS checks", () => {
       outcome: "ok",
       latencyMs: 0,
       message: null,
-      certificateExpiresAt: expiresAt,
+      certificate: { ...SEEN, expiresAt },
     });
     const late = await check(expiresAt - 1, { days: 30 });
     expect(late.outcome).toBe("failed");
     expect(late.message).toBe("The certificate expires in 29 days.");
-    expect(late.certificateExpiresAt).toBe(expiresAt - 1);
+    expect(late.certificate?.expiresAt).toBe(expiresAt - 1);
   });
 
   test("a TLS check requires 14 days by default and none with days: 0", async () => {
@@ -53,7 +55,7 @@ describe("TLS checks", () => {
       const result = await probe("tls", { host: "localhost", port: server.port });
       expect(result.outcome).toBe("failed");
       expect(result.message).toBeString();
-      expect(result.certificateExpiresAt).toBeNumber();
+      expect(result.certificate?.expiresAt).toBeNumber();
     });
   }
 
