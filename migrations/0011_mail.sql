@@ -30,6 +30,8 @@ CREATE TABLE subscribers (
   -- Mails that failed finally since the last success, and the time of the first.
   soft_failures INTEGER NOT NULL,
   soft_since INTEGER,
+  -- When an admin last ended a suppression after bounces.
+  reactivated_at INTEGER,
   version INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
@@ -42,6 +44,49 @@ CREATE INDEX subscribers_unsubscribed ON subscribers (unsubscribed_at) WHERE uns
 CREATE INDEX subscribers_with_client ON subscribers (confirmed_at) WHERE consent_ip IS NOT NULL;
 CREATE INDEX subscribers_by_key ON subscribers (address_key);
 CREATE INDEX subscribers_by_hmac ON subscribers (address_hmac);
+CREATE INDEX subscribers_over ON subscribers (page_id, id) WHERE status = 'unsubscribed';
+
+-- Parts of three characters of the addresses, by which they are searched. A rowid is the number of a subscriber.
+CREATE VIRTUAL TABLE subscriber_search USING fts5 (address, tokenize = 'trigram', content = '', detail = none, columnsize = 0);
+-- Removes what is deleted at once, not with a later merge.
+INSERT INTO subscriber_search (subscriber_search, rank) VALUES ('secure-delete', 1);
+
+-- Number of subscribers of each page by status, since counting 100,000 rows takes too long for a screen.
+CREATE TABLE subscriber_counts (
+  page_id TEXT PRIMARY KEY REFERENCES pages (id) ON DELETE CASCADE,
+  active INTEGER NOT NULL,
+  unsubscribed INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER subscribers_inserted AFTER INSERT ON subscribers BEGIN
+  INSERT INTO subscriber_search (rowid, address) SELECT NEW.seq, NEW.address_key WHERE NEW.address_key IS NOT NULL;
+  INSERT INTO subscriber_counts (page_id, active, unsubscribed)
+    VALUES (NEW.page_id, NEW.status = 'active', NEW.status <> 'active')
+    ON CONFLICT (page_id) DO UPDATE SET
+      active = active + excluded.active, unsubscribed = unsubscribed + excluded.unsubscribed;
+END;
+
+CREATE TRIGGER subscribers_deleted AFTER DELETE ON subscribers BEGIN
+  INSERT INTO subscriber_search (subscriber_search, rowid, address)
+    SELECT 'delete', OLD.seq, OLD.address_key WHERE OLD.address_key IS NOT NULL;
+  UPDATE subscriber_counts SET
+    active = active - (OLD.status = 'active'), unsubscribed = unsubscribed - (OLD.status <> 'active')
+    WHERE page_id = OLD.page_id;
+END;
+
+CREATE TRIGGER subscribers_numbered AFTER UPDATE OF seq, address_key ON subscribers
+WHEN NEW.seq <> OLD.seq OR NEW.address_key IS NOT OLD.address_key BEGIN
+  INSERT INTO subscriber_search (subscriber_search, rowid, address)
+    SELECT 'delete', OLD.seq, OLD.address_key WHERE OLD.address_key IS NOT NULL;
+  INSERT INTO subscriber_search (rowid, address) SELECT NEW.seq, NEW.address_key WHERE NEW.address_key IS NOT NULL;
+END;
+
+CREATE TRIGGER subscribers_ended AFTER UPDATE OF status ON subscribers WHEN NEW.status <> OLD.status BEGIN
+  UPDATE subscriber_counts SET
+    active = active + (NEW.status = 'active') - (OLD.status = 'active'),
+    unsubscribed = unsubscribed + (NEW.status <> 'active') - (OLD.status <> 'active')
+    WHERE page_id = NEW.page_id;
+END;
 
 -- Components and groups that a subscriber with a selection chose.
 CREATE TABLE subscriber_choices (
@@ -62,23 +107,26 @@ CREATE TABLE mail_requests (
   throttle_key TEXT NOT NULL,
   -- JSON: scope, targets, events.
   choices TEXT NOT NULL,
+  -- The form of the page, or somebody of the team for the person. Limits of pages count the form alone.
+  source TEXT NOT NULL CHECK (source IN ('form', 'dashboard', 'command', 'import')),
   -- Client address, and the address or network by which clients are limited.
   ip TEXT,
   client_key TEXT,
   requested_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
   -- waiting: not looked at; sent: a mail was queued; unsent: none will be; confirmed; void: another
-  -- request of the address was confirmed.
-  state TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'unsent', 'confirmed', 'void'))
+  -- request of the address was confirmed, or the subscription has ended; declined by the person.
+  state TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'unsent', 'confirmed', 'void', 'declined'))
 ) STRICT;
 
 CREATE INDEX mail_requests_waiting ON mail_requests (id) WHERE state = 'waiting';
 -- Only those with a mail: programs can make any number of others for one recipient.
-CREATE INDEX mail_requests_by_recipient ON mail_requests (throttle_key, requested_at) WHERE state IN ('sent', 'confirmed', 'void');
+CREATE INDEX mail_requests_by_recipient ON mail_requests (throttle_key, requested_at) WHERE state IN ('sent', 'confirmed', 'void', 'declined');
 CREATE INDEX mail_requests_by_client ON mail_requests (client_key, requested_at) WHERE client_key IS NOT NULL;
 -- Limits count sign-ups with a mail. Programs can make any number of others.
-CREATE INDEX mail_requests_of_page ON mail_requests (page_id, requested_at, state) WHERE state <> 'unsent';
-CREATE INDEX mail_requests_of_all ON mail_requests (requested_at, state) WHERE state <> 'unsent';
+CREATE INDEX mail_requests_of_page ON mail_requests (page_id, requested_at, state) WHERE state <> 'unsent' AND source = 'form';
+CREATE INDEX mail_requests_of_all ON mail_requests (requested_at, state) WHERE state <> 'unsent' AND source = 'form';
+CREATE INDEX mail_requests_open ON mail_requests (page_id, id) WHERE state IN ('waiting', 'sent');
 CREATE INDEX mail_requests_by_time ON mail_requests (requested_at);
 CREATE INDEX mail_requests_by_key ON mail_requests (address_key);
 
@@ -180,6 +228,7 @@ CREATE TABLE suppressions (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX suppressions_by_time ON suppressions (at);
+CREATE INDEX suppressions_by_reason ON suppressions (reason, at, address_hmac);
 
 -- Reports about mails that came back later. Without a mail if none was recognised.
 CREATE TABLE mail_reports (

@@ -70,6 +70,7 @@ export async function queueMails(dataDir: string, count: number): Promise<void> 
           consentIp: null,
           softFailures: 0,
           softSince: null,
+          reactivatedAt: null,
           version: 1,
           createdAt: now,
           updatedAt: now,

@@ -10,9 +10,9 @@ export type ConsentSource = "form" | "dashboard" | "command" | "import";
 
 /**
  * State of a sign-up: not looked at; a mail was queued; none will be; confirmed; void because another request
- * of the address was confirmed.
+ * of the address was confirmed, or the subscription has ended; declined by the person.
  */
-export type MailRequestState = "waiting" | "sent" | "unsent" | "confirmed" | "void";
+export type MailRequestState = "waiting" | "sent" | "unsent" | "confirmed" | "void" | "declined";
 
 /** `1`: mail of an account or a sign-up; `2`: to the team; `3`: of a mailing. Sent in this order. */
 export type MailClass = 1 | 2 | 3;

@@ -3,7 +3,7 @@ import type { AppContext } from "../context";
 import { parseMailAddress } from "../domain/mail-address";
 import { type FieldError, notFound } from "../errors";
 import type { Sessions } from "../features/auth";
-import { mailReadiness } from "../features/mail";
+import { mailReadiness, relayTakesUtf8 } from "../features/mail";
 import { findPageBySlug, type PageRow, takesSubscribers } from "../features/pages";
 import type { Snapshot, Snapshots } from "../features/status";
 import { parseChoices, readChoosable, requestSubscription } from "../features/subscribers";
@@ -67,7 +67,7 @@ export function subscribeRoutes(
     if (!hasForm(page)) throw notFound("form for e-mail");
     const email = form.text("email");
     const typed = readTypedChoices(form);
-    const address = parseMailAddress(email);
+    const address = parseMailAddress(email, { allowUtf8Local: relayTakesUtf8(ctx) });
     const parsed = parseChoices(typed, readChoosable(ctx.db, page.id), { needsEvents: false });
     const errors: FieldError[] = [
       ...("error" in address
@@ -88,6 +88,9 @@ export function subscribeRoutes(
     } catch (error) {
       const failure = toProblem(error);
       if (failure.code !== "unavailable") throw error;
+      // The answer is a page with the form, so the gateway sees no failure.
+      const about = { err: failure.cause, request: requestContext.requestId };
+      ctx.log.error(about, "a sign-up could not be stored");
       const notice = "Your subscription could not be stored. Try again in a moment.";
       const { status, headers } = failure;
       return answerRejected(call, page, { email, typed, errors: {}, notice }, { status, headers });

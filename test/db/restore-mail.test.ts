@@ -36,6 +36,7 @@ async function withSubscribers(app: TestApp): Promise<void> {
         consentIp: null,
         softFailures: 0,
         softSince: null,
+        reactivatedAt: null,
         version: 1,
         createdAt: TEST_START,
         updatedAt: TEST_START,

@@ -35,7 +35,8 @@ function migrated(): Database {
 function tableNames(sqlite: Database): string[] {
   const rows = sqlite
     .query<{ name: string }, []>(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+      // Without virtual tables, and those in which they store their content.
+      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
     )
     .all();
   return rows.map((row) => row.name);

@@ -1,22 +1,28 @@
 import { describe, expect, test } from "bun:test";
+import { noteRelayOffers } from "../../src/features/mail/relay-offers";
 import { insertRequest } from "../../src/features/subscribers/request-store";
 import { HOUR_MS } from "../../src/kernel/time";
 import { expectProblem } from "../support/app";
 import { readHtml, typedIn } from "../support/html";
 import { anotherProcess } from "../support/second-connection";
 import { temporaryFolder } from "../support/temporary-folder";
-import { createSubscribingSite, type SubscribingSite } from "../support/subscribing";
+import { createSubscribingSite, RELAY, type SubscribingSite } from "../support/subscribing";
 
 const PATH = "/status/acme/subscribe";
 const HTML = { Accept: "text/html" };
 
-/** Stores sign-ups of other people, one a second, the last one `endedMs` ago. */
+/** Stores sign-ups of other people, by default one a second, the last one `endedMs` ago. */
 async function fill(
   { app, page }: SubscribingSite,
   count: number,
-  more: { pageId?: string; state?: "sent" | "confirmed" | "unsent"; endedMs?: number } = {},
+  more: {
+    pageId?: string;
+    state?: "sent" | "confirmed" | "unsent" | "declined";
+    endedMs?: number;
+    everyMs?: number;
+  } = {},
 ): Promise<void> {
-  const { pageId = page.id, state = "sent", endedMs = 0 } = more;
+  const { pageId = page.id, state = "sent", endedMs = 0, everyMs = 1_000 } = more;
   const { ctx } = app;
   await ctx.db.write((tx) => {
     for (let index = 0; index < count; index++) {
@@ -29,8 +35,9 @@ async function fill(
         throttleKey: address,
         choices: { scope: "page", targets: [], events: ["incidents"] },
         ip: null,
+        source: "form",
         clientKey: null,
-        requestedAt: ctx.clock.now() - endedMs - index * 1_000,
+        requestedAt: ctx.clock.now() - endedMs - index * everyMs,
         expiresAt: ctx.clock.now() + HOUR_MS,
         state,
       });
@@ -125,6 +132,22 @@ describe("the form for e-mail", () => {
     expect(site.requests()).toEqual([]);
   });
 
+  test("a local part outside ASCII is taken while the relay offers SMTPUTF8", async () => {
+    await using site = await createSubscribingSite();
+    const { ctx } = site.app;
+    const settings = { host: RELAY.host, port: 587 };
+    const email = "zoë@example.com";
+    expect((await site.signUp({ email })).status).toBe(422);
+    await noteRelayOffers(ctx, settings, new Set(["SMTPUTF8"]));
+    expect((await site.signUp({ email })).status).toBe(303);
+    await site.decide();
+    expect(site.mails().map(({ recipient }) => recipient)).toEqual([email]);
+    await noteRelayOffers(ctx, { ...settings, host: "other.example" }, new Set(["SMTPUTF8"]));
+    expect((await site.signUp({ email })).status).toBe(422);
+    await noteRelayOffers(ctx, settings, new Set());
+    expect((await site.signUp({ email })).status).toBe(422);
+  });
+
   test("a form without scope and events is for the page, incidents and maintenance", async () => {
     await using site = await createSubscribingSite();
     await site.signUp({ email: " Ann@EXAMPLE.com " });
@@ -168,6 +191,9 @@ describe("the form for e-mail", () => {
     expect(typedIn(answer.text, "email")).toEqual(["ann@example.com"]);
     expect(typedIn(answer.text, "events")).toEqual(["status"]);
     expect(site.requests()).toEqual([]);
+    const logged = site.app.logged.find(({ msg }) => msg === "a sign-up could not be stored");
+    expect(logged?.["request"]).toBe(answer.headers.get("x-request-id"));
+    expect(JSON.stringify(site.app.logged)).not.toContain("ann@");
     expect((await site.signUp()).status).toBe(303);
   });
 
@@ -214,9 +240,21 @@ describe("the form for e-mail", () => {
     expect((await site.signUp()).status).toBe(303);
   });
 
+  test("beyond 20,000 an hour no sign-up is stored, also of those that get no mail", async () => {
+    await using site = await createSubscribingSite();
+    await fill(site, 19_999, { state: "unsent", everyMs: 100 });
+    expect((await site.signUp()).status).toBe(303);
+    const refused = await site.signUp({ email: "bob@example.com" });
+    expect(refused.status).toBe(429);
+    expect(refused.text).toContain("Too many people are signing up");
+    expect(Number(refused.headers.get("retry-after"))).toBe(3_600 - 1_999);
+    expect(site.requests()).toHaveLength(20_000);
+  });
+
   test("the limit of a page falls to 100 while hardly any earlier sign-up was confirmed", async () => {
     await using site = await createSubscribingSite();
-    await fill(site, 191, { endedMs: HOUR_MS + 1 });
+    await fill(site, 100, { endedMs: HOUR_MS + 1 });
+    await fill(site, 91, { endedMs: HOUR_MS + 1, state: "declined" });
     await fill(site, 9, { endedMs: HOUR_MS + 1, state: "confirmed" });
     await fill(site, 99);
     expect((await site.signUp({ email: "a@example.com" })).status).toBe(303);

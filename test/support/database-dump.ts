@@ -6,7 +6,8 @@ type Row = Record<string, unknown>;
 export function readAllTables(sqlite: Database): Record<string, Row[]> {
   const tables = sqlite
     .query<{ name: string }, []>(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'schema_migrations' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+      // Without virtual tables, which are made from the others, and those in which they store their content.
+      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name <> 'schema_migrations' AND name NOT LIKE 'sqlite_%' ORDER BY name",
     )
     .all();
   return Object.fromEntries(

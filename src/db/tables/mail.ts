@@ -29,9 +29,16 @@ export const subscribers = sqliteTable("subscribers", {
   consentIp: text("consent_ip"),
   softFailures: integer("soft_failures").notNull(),
   softSince: integer("soft_since"),
+  reactivatedAt: integer("reactivated_at"),
   version: integer().notNull(),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
+});
+
+export const subscriberCounts = sqliteTable("subscriber_counts", {
+  pageId: text("page_id").primaryKey(),
+  active: integer().notNull(),
+  unsubscribed: integer().notNull(),
 });
 
 export const subscriberChoices = sqliteTable(
@@ -54,6 +61,7 @@ export const mailRequests = sqliteTable("mail_requests", {
   addressKey: text("address_key").notNull(),
   throttleKey: text("throttle_key").notNull(),
   choices: text({ mode: "json" }).$type<RequestedChoices>().notNull(),
+  source: text().$type<ConsentSource>().notNull(),
   ip: text(),
   clientKey: text("client_key"),
   requestedAt: integer("requested_at").notNull(),

@@ -46,6 +46,7 @@ export { type EncodedText, encodeShared, type SharedText } from "./quoted-printa
 export { ENDED_BY_CONFIRMING, type MailKind } from "./rules";
 export { MAIL_RESULTS, type MailSender, type SenderFigures } from "./sending/model";
 export { startSending } from "./sending/sender";
+export { relayTakesUtf8 } from "./relay-offers";
 export {
   type MailReadiness,
   mailReadiness,

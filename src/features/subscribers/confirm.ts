@@ -12,10 +12,10 @@ import type { PageRow } from "../pages";
 import { existingChoices, readChoosable, storeTargets } from "./choices";
 import { deadLink, type RequestLink } from "./links";
 import {
+  declineRequestsOfAddress,
   type RequestRow,
   setRequestState,
   voidOpenRequests,
-  voidRequestsOfAddress,
 } from "./request-store";
 import {
   findLastAudience,
@@ -85,9 +85,10 @@ function subscribe(
     tokenVersion: current?.tokenVersion ?? 1,
     unsubscribedAt: null,
     // New choices are no new consent: its time, words and client stay those of one moment.
-    ...(wasActive ? consentOf(current) : newConsent(page, ip, now)),
+    ...(wasActive ? consentOf(current) : newConsent(page, request.source, ip, now)),
     softFailures: 0,
     softSince: null,
+    reactivatedAt: current?.reactivatedAt ?? null,
     version: (current?.version ?? 0) + 1,
     createdAt: current?.createdAt ?? now,
     updatedAt: now,
@@ -104,10 +105,10 @@ function consentOf({ confirmedAt, consentSource, consentText, consentIp }: Conse
   return { confirmedAt, consentSource, consentText, consentIp };
 }
 
-function newConsent(page: PageRow, ip: string, now: number): Consent {
+function newConsent(page: PageRow, source: RequestRow["source"], ip: string, now: number): Consent {
   return {
     confirmedAt: now,
-    consentSource: "form",
+    consentSource: source,
     consentText: consentText(page),
     consentIp: ip,
   };
@@ -126,5 +127,5 @@ export function declineSignUps(
 ): void {
   const hmac = addressHmac(ensureMailKey(ctx, tx), addressKey);
   suppress(ctx, tx, { addressHmac: hmac, reason: "declined" });
-  voidRequestsOfAddress(tx, { addressKey });
+  declineRequestsOfAddress(tx, { addressKey });
 }

@@ -1,6 +1,6 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
-import { parseMailAddress } from "../../domain/mail-address";
+import { type MailAddress, parseMailAddress } from "../../domain/mail-address";
 import { DAY_MS } from "../../kernel/time";
 import {
   addressHmac,
@@ -18,8 +18,14 @@ import {
   type RequestRow,
   setRequestState,
 } from "./request-store";
-import { decideSignUp, LONGEST_WAIT_MS, REQUEST_LIFETIME_MS, type SignUpMail } from "./rules";
-import { findSubscriberByAddress } from "./store";
+import {
+  decideSignUp,
+  LONGEST_WAIT_MS,
+  REQUEST_LIFETIME_MS,
+  type SignUpFacts,
+  type SignUpMail,
+} from "./rules";
+import { findSubscriberByAddress, type SubscriberRow } from "./store";
 
 /** Sign-ups that one transaction decides about. */
 const REQUESTS_PER_BATCH = 50;
@@ -57,18 +63,32 @@ function mailFor(
   key: MailKey,
   now: number,
 ): { result: SignUpMail; queued: NewMail } | undefined {
-  const { id, pageId, addressKey, throttleKey } = request;
-  const page = findPage(reader, { id: pageId });
+  const page = findPage(reader, { id: request.pageId });
   const recipient = parseMailAddress(request.address, { allowUtf8Local: true });
   if (!page || !takesSubscribers(page) || "error" in recipient || now >= request.expiresAt) {
     return undefined;
   }
-  const hmac = addressHmac(key, addressKey);
-  const subjectId = signUpSubject(hmac);
+  const hmac = addressHmac(key, request.addressKey);
+  const { subscriber, facts } = readSignUpFacts(reader, request, hmac, now);
+  const template = decideSignUp(facts, { pageId: page.id, now });
+  if (!template) return undefined;
+  return {
+    result: template,
+    queued: signUpMail(request, recipient, template, { hmac, subscriber }),
+  };
+}
+
+/** Reads what decides about the mail that a sign-up of an address gets, with the subscriber on the page. */
+export function readSignUpFacts(
+  reader: Reader,
+  { pageId, addressKey, throttleKey }: Pick<RequestRow, "pageId" | "addressKey" | "throttleKey">,
+  hmac: string,
+  now: number,
+): { subscriber: SubscriberRow | undefined; facts: SignUpFacts } {
   const subscriber = findSubscriberByAddress(reader, { pageId, addressKey });
-  const isSubscribed = subscriber?.status === "active";
   const suppressions = listSuppressionsOf(reader, { addressHmac: hmac, pageId });
   const since = now - LONGEST_WAIT_MS;
+  const subjectId = signUpSubject(hmac);
   const earlier = listSignUpMails(reader, { subjectId, since, limit: EARLIER_MAX });
   const reminder = earlier.find(
     (mail) => mail.template === "already_subscribed" && mail.pageId === pageId,
@@ -77,27 +97,32 @@ function mailFor(
   const erased = suppressions.find(({ reason }) => reason === "erased");
   const lastMailAt = Math.max(earlier[0]?.at ?? -1, erased?.at ?? -1);
   const recipientQuery = { throttleKey, since: now - DAY_MS, limit: RECENT_MAX };
-  const template = decideSignUp(
-    {
-      isSubscribed,
-      suppressions: suppressions.map(({ reason }) => reason),
-      recent: listSentToRecipient(reader, recipientQuery),
-      lastMailAt: lastMailAt < 0 ? undefined : lastMailAt,
-      lastReminderAt: reminder?.at,
-    },
-    { pageId, now },
-  );
-  if (!template) return undefined;
-  const queued: NewMail = {
+  const facts = {
+    isSubscribed: subscriber?.status === "active",
+    suppressions: suppressions.map(({ reason }) => reason),
+    recent: listSentToRecipient(reader, recipientQuery),
+    lastMailAt: lastMailAt < 0 ? undefined : lastMailAt,
+    lastReminderAt: reminder?.at,
+  };
+  return { subscriber, facts };
+}
+
+/** Returns the mail that answers a sign-up. */
+export function signUpMail(
+  { id, pageId, requestedAt }: Pick<RequestRow, "id" | "pageId" | "requestedAt">,
+  recipient: Pick<MailAddress, "address" | "domain">,
+  template: SignUpMail,
+  { hmac, subscriber }: { hmac: string; subscriber: SubscriberRow | undefined },
+): NewMail {
+  return {
     class: 1,
     recipient,
-    subjectId,
+    subjectId: signUpSubject(hmac),
     template,
     params: { request: id, page: pageId },
     ...(template === "already_subscribed" && subscriber ? { subscriberId: subscriber.id } : {}),
-    expiresAt: request.requestedAt + REQUEST_LIFETIME_MS,
+    expiresAt: requestedAt + REQUEST_LIFETIME_MS,
   };
-  return { result: template, queued };
 }
 
 /** Returns the subject of all sign-up mails to an address, by its mark. */

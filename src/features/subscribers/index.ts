@@ -30,5 +30,14 @@ export { changeChoices, eraseSubscriber, unsubscribe } from "./manage";
 export { listCrowdedPages, requestSubscription } from "./sign-up";
 export { type SignUpFigures, startSignUps } from "./sign-up-worker";
 export { countSubscribers, type SubscriberRow } from "./store";
+export {
+  getSubscriber,
+  invalidateLinks,
+  type Invitation,
+  type InvitationResult,
+  inviteSubscriber,
+  removeSubscriber,
+  updateSubscriber,
+} from "./team";
 export { SIGN_UP_TEMPLATES } from "./templates";
 export { sweepSubscribers } from "./sweep";

@@ -35,8 +35,8 @@ export const listTimesOfClient = selectMany(
       .limit($.limit),
 );
 
-/** Sign-ups with a mail: those sent, and those that are still to be decided. */
-const hasMail = () => sql`${mailRequests.state} <> 'unsent'`;
+/** Sign-ups by the form with a mail: those sent, and those that are still to be decided. */
+const hasMail = () => sql`${mailRequests.state} <> 'unsent' AND ${mailRequests.source} = 'form'`;
 
 /** Finds the sign-up of a page after `since` that has `skipped` newer ones. */
 export const findNthOfPage = selectOne(
@@ -50,6 +50,17 @@ export const findNthOfPage = selectOne(
       .orderBy(desc(mailRequests.requestedAt))
       .limit(1)
       .offset($.skipped),
+);
+
+/** Finds the stored sign-up after `since` that has `skipped` newer ones, with a mail or without. */
+export const findNthStored = selectOne((orm, $: { since: number; skipped: number }) =>
+  orm
+    .select({ at: mailRequests.requestedAt })
+    .from(mailRequests)
+    .where(gt(mailRequests.requestedAt, $.since))
+    .orderBy(desc(mailRequests.requestedAt))
+    .limit(1)
+    .offset($.skipped),
 );
 
 /** Finds the sign-up of any page after `since` that has `skipped` newer ones. */
@@ -108,7 +119,7 @@ export const listSentToRecipient = selectMany(
           eq(mailRequests.throttleKey, $.throttleKey),
           gt(mailRequests.requestedAt, $.since),
           // The same text as in the condition of the partial index, so that SQLite uses it.
-          sql`${mailRequests.state} IN ('sent', 'confirmed', 'void')`,
+          sql`${mailRequests.state} IN ('sent', 'confirmed', 'void', 'declined')`,
         ),
       )
       .orderBy(desc(mailRequests.requestedAt))
@@ -131,11 +142,11 @@ export const voidOpenRequests = mutate(
       ),
 );
 
-/** Ends all sign-ups of an address that are not confirmed, on every page. */
-export const voidRequestsOfAddress = mutate((orm, $: { addressKey: string }) =>
+/** Ends all sign-ups of an address that are not confirmed, on every page, as declined. */
+export const declineRequestsOfAddress = mutate((orm, $: { addressKey: string }) =>
   orm
     .update(mailRequests)
-    .set({ state: "void" })
+    .set({ state: "declined" })
     .where(
       and(
         eq(mailRequests.addressKey, $.addressKey),

@@ -16,6 +16,9 @@ export const HOURLY_LIMITS = {
   installation: { usual: 2_000, reduced: 200 },
 } as const;
 
+/** Number of sign-ups an hour that the installation stores, with a mail or without. */
+export const STORED_HOURLY = 20_000;
+
 /** Number of earlier sign-ups by which it is decided if many are made up. */
 export const SAMPLE_SIZE = 200;
 const CONFIRMED_SHARE_MIN = 0.05;

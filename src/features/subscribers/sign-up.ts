@@ -9,6 +9,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
 import {
   findNthOfAll,
   findNthOfPage,
+  findNthStored,
   insertRequest,
   listBusyPages,
   listStatesOfAll,
@@ -22,6 +23,7 @@ import {
   hourlyLimit,
   REQUEST_LIFETIME_MS,
   SAMPLE_SIZE,
+  STORED_HOURLY,
 } from "./rules";
 
 interface SignUp {
@@ -45,7 +47,7 @@ export function requestSubscription(
   const now = ctx.clock.now();
   const clientKey = client.network;
   requireRoomForClient(tx, clientKey, now);
-  const waitMs = signUpWait(tx, pageId, now);
+  const waitMs = Math.max(signUpWait(tx, pageId, now), storageWait(tx, now));
   if (waitMs > 0) throw tooMany("Too many people are signing up.", waitMs);
   insertRequest(tx, {
     id: ctx.newId("mrq"),
@@ -54,6 +56,7 @@ export function requestSubscription(
     addressKey: address.key,
     throttleKey: address.throttleKey,
     choices,
+    source: "form",
     ip: client.ip,
     clientKey,
     requestedAt: now,
@@ -92,6 +95,15 @@ export function signUpWait(reader: Reader, pageId: string, now: number): number 
   return Math.max(0, ...oldest.map((row) => (row ? row.at + HOUR_MS - now : 0)));
 }
 
+/**
+ * Returns the milliseconds until another sign-up can be stored; 0 if it can now. Sign-ups that get no mail
+ * count as well: there could be any number of them from many clients.
+ */
+function storageWait(reader: Reader, now: number): number {
+  const oldest = findNthStored(reader, { since: now - HOUR_MS, skipped: STORED_HOURLY - 1 });
+  return oldest ? oldest.at + HOUR_MS - now : 0;
+}
+
 /** Returns the ids of pages that take no sign-ups now, since too many people sign up. */
 export function listCrowdedPages(reader: Reader, now: number): string[] {
   const { reduced } = HOURLY_LIMITS.page;
@@ -101,7 +113,7 @@ export function listCrowdedPages(reader: Reader, now: number): string[] {
     .filter((pageId) => signUpWait(reader, pageId, now) > 0);
 }
 
-/** Counts the confirmed sign-ups. Those that another of the same address made void count as well. */
+/** Counts the confirmed sign-ups. Those that another of the same address made void count, declined ones do not. */
 function sampleOf(rows: readonly { state: string }[]) {
   const confirmed = rows.filter(({ state }) => state === "confirmed" || state === "void");
   return { sampled: rows.length, confirmed: confirmed.length };

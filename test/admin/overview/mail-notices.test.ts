@@ -41,6 +41,7 @@ describe("notices about e-mail on the overview", () => {
           throttleKey: `p${index}@example.org`,
           choices: { scope: "page", targets: [], events: ["incidents"] },
           ip: null,
+          source: "form",
           clientKey: null,
           requestedAt: now,
           expiresAt: now + DAY_MS,

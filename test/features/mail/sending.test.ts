@@ -6,6 +6,7 @@ import {
   bounceMac,
   findMailHold,
   findMailKey,
+  relayTakesUtf8,
   releaseAllMailings,
   supersedeMails,
   suppress,
@@ -53,6 +54,18 @@ describe("sending mails", () => {
       `MAIL FROM:<status@example.com> RET=HDRS ENVID=${id}`,
       expect.stringMatching(/^RCPT TO:<ada@example\.com> NOTIFY=FAILURE/),
     ]);
+  });
+
+  test("the last connection shows if the relay takes addresses outside ASCII", async () => {
+    for (const extensions of [[], ["SMTPUTF8"]]) {
+      await using relay = await startMailboxes({}, extensions);
+      await using site = await createMailSite(relay);
+      expect(relayTakesUtf8(site.app.ctx)).toBe(false);
+      await site.queue({ to: "ada@example.com" });
+      await site.idle();
+      await settle();
+      expect(relayTakesUtf8(site.app.ctx)).toBe(extensions.length > 0);
+    }
   });
 
   test("with a bounce address, the envelope sender names the mail", async () => {

@@ -19,11 +19,12 @@ test("statements about sign-ups and subscribers use indexes and do not sort", as
       requests.listTimesOfClient(tx, { clientKey: "c", since: 0, limit: 1 });
       requests.findNthOfPage(tx, { pageId, since: 0, skipped: 9 });
       requests.findNthOfAll(tx, { since: 0, skipped: 9 });
+      requests.findNthStored(tx, { since: 0, skipped: 9 });
       requests.listStatesOfPage(tx, { pageId, until: 9, limit: 1 });
       requests.listStatesOfAll(tx, { until: 9, limit: 1 });
       requests.listSentToRecipient(tx, { throttleKey: "t", since: 0, limit: 1 });
       requests.voidOpenRequests(tx, { addressKey, pageId, except: "mrq_1" });
-      requests.voidRequestsOfAddress(tx, { addressKey });
+      requests.declineRequestsOfAddress(tx, { addressKey });
       requests.voidConfirmedRequests(tx, { addressKey, pageId });
       requests.deleteRequestsOfAddress(tx, { addressKey, pageId });
       requests.deleteRequestsBefore(tx, { until: 0, limit: 1 });
@@ -41,7 +42,7 @@ test("statements about sign-ups and subscribers use indexes and do not sort", as
       mails.deleteReportsOfSignUps(tx, { subjectId: "signup_mark", pageId });
     }),
   );
-  expect(statements).toHaveLength(26);
+  expect(statements).toHaveLength(27);
   for (const sql of statements) {
     const large = planOf(store, sql).filter((step) => LARGE.test(step));
     expect(large, sql).toEqual([]);

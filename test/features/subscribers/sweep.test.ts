@@ -32,6 +32,7 @@ describe("data about subscribers that is deleted in time", () => {
     const path = site.path("unsubscribe", await site.subscribed());
     const form = { "List-Unsubscribe": "One-Click" };
     await site.app.call(path, { form });
+    site.worker.cancel();
     await site.app.clock.advance(30 * DAY_MS - 1);
     await sweep(site);
     expect(site.subscribers()[0]?.address).toBe("ann@example.com");

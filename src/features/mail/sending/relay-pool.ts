@@ -1,6 +1,7 @@
 import type { AppContext } from "../../../context";
 import type { Timer } from "../../../kernel/clock";
 import { SECOND_MS } from "../../../kernel/time";
+import { noteRelayOffers } from "../relay-offers";
 import type { MailSettings } from "../settings";
 import type { RelayConnection, RelayOptions } from "../smtp/relay";
 import { noReply, type Reply } from "../smtp/reply";
@@ -15,7 +16,7 @@ interface Idle {
 
 /** Open connections to the relay. Their number is limited by the caller. */
 export class RelayPool {
-  readonly #ctx: Pick<AppContext, "baseUrl" | "clock">;
+  readonly #ctx: Pick<AppContext, "baseUrl" | "clock" | "db" | "log">;
   readonly #egress: RelayOptions["egress"];
   readonly #signal: AbortSignal;
   readonly #settings: () => MailSettings | undefined;
@@ -26,7 +27,7 @@ export class RelayPool {
 
   /** `signal` closes all connections, whatever they do. */
   constructor(
-    ctx: Pick<AppContext, "baseUrl" | "clock">,
+    ctx: Pick<AppContext, "baseUrl" | "clock" | "db" | "log">,
     egress: RelayOptions["egress"],
     signal: AbortSignal,
     settings: () => MailSettings | undefined,
@@ -89,7 +90,9 @@ export class RelayPool {
     const { helloName, openRelay } = await import("../smtp/relay");
     const { baseUrl, clock } = this.#ctx;
     const deps = { egress: this.#egress, clock, signal: this.#signal };
-    return openRelay({ settings, name: helloName(baseUrl), ...deps });
+    const opened = await openRelay({ settings, name: helloName(baseUrl), ...deps });
+    if (!("reply" in opened)) void noteRelayOffers(this.#ctx, settings, opened.extensions);
+    return opened;
   }
 
   #closeIdle(): void {
