@@ -1,6 +1,6 @@
 import { and, asc, eq, isNotNull, lte, sql } from "drizzle-orm";
 import { insertInto, mutate, type Reader, selectMany, selectOne, updateById } from "../../db";
-import { mailings, subscriberChoices, subscribers } from "../../db/tables/mail";
+import { mailings, subscriberChoices, subscriberCounts, subscribers } from "../../db/tables/mail";
 import { pages } from "../../db/tables/pages";
 
 export type SubscriberRow = typeof subscribers.$inferSelect;
@@ -89,36 +89,69 @@ export const removeConsentAddresses = mutate((orm, $: { until: number; limit: nu
     ),
 );
 
-/** Deletes up to `limit` subscribers of pages that were deleted before `until`. */
-export const deleteSubscribersOfOldPages = mutate((orm, $: { until: number; limit: number }) =>
-  orm.delete(subscribers).where(
-    sql`${subscribers.id} IN ${orm
-      .select({ id: subscribers.id })
-      .from(subscribers)
-      .where(
-        sql`${subscribers.pageId} IN ${orm
-          .select({ id: pages.id })
-          .from(pages)
-          .where(lte(pages.deletedAt, $.until))}`,
-      )
-      .limit($.limit)}`,
+/** Lists up to `limit` subscribers of pages that were deleted before `until`. */
+export const listSubscribersOfOldPages = selectMany((orm, $: { until: number; limit: number }) =>
+  orm
+    .select({
+      id: subscribers.id,
+      pageId: subscribers.pageId,
+      addressHmac: subscribers.addressHmac,
+    })
+    .from(subscribers)
+    .where(
+      sql`${subscribers.pageId} IN ${orm
+        .select({ id: pages.id })
+        .from(pages)
+        .where(lte(pages.deletedAt, $.until))}`,
+    )
+    .limit($.limit),
+);
+
+/** Finds the first chosen component or group that was deleted. Reads one row for each that was chosen. */
+export const findDeletedTarget = selectOne((orm, _$: Record<string, never>) =>
+  orm
+    .select({ targetId: sql<string>`chosen.id` })
+    .from(
+      sql`(WITH RECURSIVE targets (id) AS (
+        SELECT min(target_id) FROM subscriber_choices
+        UNION ALL
+        SELECT (SELECT min(target_id) FROM subscriber_choices WHERE target_id > targets.id)
+        FROM targets WHERE targets.id IS NOT NULL
+      ) SELECT id FROM targets WHERE id IS NOT NULL) AS chosen`,
+    )
+    .where(
+      sql`NOT EXISTS (SELECT 1 FROM components WHERE id = chosen.id AND deleted_at IS NULL)
+        AND NOT EXISTS (SELECT 1 FROM component_groups WHERE id = chosen.id AND deleted_at IS NULL)`,
+    )
+    .limit(1),
+);
+
+/** Removes a component or group from up to `limit` selections. */
+export const deleteChoicesOfTarget = mutate((orm, $: { targetId: string; limit: number }) =>
+  orm.delete(subscriberChoices).where(
+    sql`(target_id, subscriber_id) IN (SELECT target_id, subscriber_id FROM subscriber_choices
+        WHERE target_id = ${$.targetId} LIMIT ${$.limit})`,
   ),
 );
 
-const countActive = selectOne((orm, _$: Record<string, never>) =>
-  // The same text as in the condition of the partial index, so that SQLite uses it.
+/** Counts the subscribers of a page by status, also those who get no mail because of a suppression. */
+export const findCountsOfPage = selectOne((orm, $: { pageId: string }) =>
   orm
-    .select({ count: sql<number>`count(*)` })
-    .from(subscribers)
-    .where(sql`${subscribers.status} = 'active'`),
+    .select({ active: subscriberCounts.active, unsubscribed: subscriberCounts.unsubscribed })
+    .from(subscriberCounts)
+    .where(eq(subscriberCounts.pageId, $.pageId)),
 );
 
-const countAll = selectOne((orm, _$: Record<string, never>) =>
-  orm.select({ count: sql<number>`count(*)` }).from(subscribers),
+const sumCounts = selectOne((orm, _$: Record<string, never>) =>
+  orm
+    .select({
+      active: sql<number>`coalesce(sum(${subscriberCounts.active}), 0)`,
+      unsubscribed: sql<number>`coalesce(sum(${subscriberCounts.unsubscribed}), 0)`,
+    })
+    .from(subscriberCounts),
 );
 
 /** Counts the subscribers of all pages by status. */
 export function countSubscribers(reader: Reader): Record<SubscriberRow["status"], number> {
-  const active = countActive(reader, {})?.count ?? 0;
-  return { active, unsubscribed: (countAll(reader, {})?.count ?? 0) - active };
+  return sumCounts(reader, {}) ?? { active: 0, unsubscribed: 0 };
 }

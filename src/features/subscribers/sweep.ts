@@ -1,8 +1,17 @@
 import type { Tx } from "../../db";
 import { DAY_MS } from "../../kernel/time";
+import { signUpSubject } from "./decide";
+import { deleteReportsOf, deleteReportsOfSignUps, deleteSignUpMails } from "./mail-store";
 import { deleteRequestsBefore } from "./request-store";
 import { REQUEST_LIFETIME_MS } from "./rules";
-import { deleteSubscribersOfOldPages, removeConsentAddresses, removeOldAddresses } from "./store";
+import {
+  deleteChoicesOfTarget,
+  deleteSubscriber,
+  findDeletedTarget,
+  listSubscribersOfOldPages,
+  removeConsentAddresses,
+  removeOldAddresses,
+} from "./store";
 
 /** Time for which the address of an unsubscribed person, and subscribers of a deleted page, are kept. */
 const KEPT_MS = 30 * DAY_MS;
@@ -11,8 +20,8 @@ const ROWS_PER_RUN = 500;
 const SUBSCRIBERS_PER_RUN = 50;
 
 /**
- * Deletes expired sign-ups, addresses of people who unsubscribed, subscribers of deleted pages, and client
- * addresses of consents from before `addressesUntil`. Times are unix ms. Returns true if more may be left.
+ * Deletes expired sign-ups, addresses of people who unsubscribed, subscribers of deleted pages, deleted
+ * components in selections, and client addresses of consents from before `addressesUntil`. Times are unix ms. Returns true if more may be left.
  */
 export function sweepSubscribers(
   tx: Tx,
@@ -24,9 +33,16 @@ export function sweepSubscribers(
     removeOldAddresses(tx, { until: now - KEPT_MS, limit }),
     removeConsentAddresses(tx, { until: addressesUntil, limit }),
   ];
-  const erased = deleteSubscribersOfOldPages(tx, {
-    until: now - KEPT_MS,
-    limit: SUBSCRIBERS_PER_RUN,
-  });
-  return counts.includes(limit) || erased >= SUBSCRIBERS_PER_RUN;
+  const deleted = findDeletedTarget(tx, {});
+  if (deleted) counts.push(deleteChoicesOfTarget(tx, { ...deleted, limit }));
+  const until = now - KEPT_MS;
+  const ofOldPages = listSubscribersOfOldPages(tx, { until, limit: SUBSCRIBERS_PER_RUN });
+  for (const { id, pageId, addressHmac } of ofOldPages) {
+    const subjectId = signUpSubject(addressHmac);
+    deleteReportsOf(tx, { subscriberId: id });
+    deleteReportsOfSignUps(tx, { subjectId, pageId });
+    deleteSignUpMails(tx, { subjectId, pageId });
+    deleteSubscriber(tx, { id });
+  }
+  return counts.includes(limit) || ofOldPages.length === SUBSCRIBERS_PER_RUN || !!deleted;
 }

@@ -1,11 +1,17 @@
 import { describe, expect, test } from "bun:test";
+import { insertInto, selectMany } from "../../../src/db";
+import { mailReports } from "../../../src/db/tables/mail";
+import { deleteComponent } from "../../../src/features/components";
 import { subscriberFamilies } from "../../../src/features/metrics";
 import { deletePage } from "../../../src/features/page-deletion";
-import { sweepSubscribers } from "../../../src/features/subscribers";
+import { countSubscribers, sweepSubscribers } from "../../../src/features/subscribers";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { DAY_MS } from "../../../src/kernel/time";
 import { scrape } from "../../support/scrape";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
+
+const insertReport = insertInto(mailReports);
+const listReports = selectMany((orm, _$: Record<string, never>) => orm.select().from(mailReports));
 
 async function sweep({ app: { ctx } }: SubscribingSite, addressesDays = 90): Promise<void> {
   const now = ctx.clock.now();
@@ -59,6 +65,11 @@ describe("data about subscribers that is deleted in time", () => {
     await using site = await createSubscribingSite();
     await site.subscribed();
     const { ctx } = site.app;
+    const [mail] = site.mails();
+    const report = { at: ctx.clock.now(), kind: "hard" as const, status: null, excerpt: "To: ann" };
+    const reported = { ...report, id: ctx.newId("rpt"), mailId: mail?.id ?? null };
+    await ctx.db.write((tx) => insertReport(tx, reported));
+    site.worker.cancel();
     await ctx.db.write((tx) => deletePage(ctx, tx, site.page.id, CLI_ACTOR));
     await site.app.clock.advance(30 * DAY_MS - 1);
     await sweep(site);
@@ -66,6 +77,24 @@ describe("data about subscribers that is deleted in time", () => {
     await site.app.clock.advance(1);
     await sweep(site);
     expect(site.subscribers()).toEqual([]);
+    expect(site.mails()).toEqual([]);
+    expect(listReports(ctx.db, {})).toEqual([]);
+    expect(countSubscribers(ctx.db)).toEqual({ active: 0, unsubscribed: 0 });
+  });
+
+  test("a deleted component is taken from selections", async () => {
+    await using site = await createSubscribingSite();
+    const { API = "", Web = "" } = site.components;
+    const ann = await site.subscribed("ann@example.com", {
+      scope: "selection",
+      component: [API, Web],
+    });
+    const bob = await site.subscribed("bob@example.com", { scope: "selection", component: API });
+    const { ctx } = site.app;
+    await ctx.db.write((tx) => deleteComponent(ctx, tx, API, CLI_ACTOR));
+    await sweep(site);
+    expect(site.choices(ann).targets).toEqual([Web]);
+    expect(site.choices(bob)).toMatchObject({ scope: "selection", targets: [] });
   });
 });
 
