@@ -110,3 +110,14 @@ export const listSuperseded = selectMany((orm, $: { subscriberId: string; subjec
       ),
     ),
 );
+
+/** Lists the mails of a mailing to a subscriber: the first, and those that were sent again. */
+export const listCopies = selectMany(
+  (orm, $: { mailingId: string | null; subscriberId: string | null }) =>
+    orm
+      .select({ id: mails.id })
+      .from(mails)
+      .where(
+        sql`${mails.mailingId} = ${$.mailingId} AND ${mails.subscriberId} = ${$.subscriberId}`,
+      ),
+);

@@ -31,7 +31,7 @@ import {
   MERGED,
   type ThreadRow,
 } from "./store";
-import { findChoice, findSubscriber, listSuperseded } from "./subscriber-store";
+import { findChoice, findSubscriber, listCopies, listSuperseded } from "./subscriber-store";
 import { REPLY_PREFIX, subjectLine } from "./subject";
 
 /** Number of composed mailings that are kept. Each is composed again after a change of its page. */
@@ -187,7 +187,8 @@ function earlierMailings(reader: Reader, mail: MailRow, facts: MailingFacts): Ma
       ? []
       : listSuperseded(reader, { subscriberId: mail.subscriberId, subjectId: own.subjectId });
   const included = new Set([own.id]);
-  let ids = [mail.id];
+  // A mail that is sent again says what the first one said.
+  let ids = mail.copy > 0 ? listCopies(reader, mail).map(({ id }) => id) : [mail.id];
   for (let step = 0; step < CHAIN_MAX && ids.length > 0; step++) {
     const replaced = superseded.filter(({ supersededBy }) => ids.includes(supersededBy ?? ""));
     for (const { mailingId } of replaced) if (mailingId !== null) included.add(mailingId);

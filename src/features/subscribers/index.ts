@@ -26,10 +26,30 @@ export {
   type RequestLink,
   type SubscriberLink,
 } from "./links";
+export {
+  type BoundedCount,
+  countSubscribersOfPage,
+  type ListedSignUp,
+  type ListedSubscriber,
+  listSignUps,
+  listSubscribers,
+  STOPPING_REASONS,
+  type StoppingReason,
+  type SubscriberCounts,
+} from "./list";
 export { changeChoices, eraseSubscriber, unsubscribe } from "./manage";
+export {
+  blockSubscriber,
+  NOTE_MAX,
+  reactivateSubscriber,
+  type ShownSuppression,
+  suppressionsOfSubscriber,
+} from "./reactivate";
+export { resendMail } from "./resend";
 export { listCrowdedPages, requestSubscription } from "./sign-up";
 export { type SignUpFigures, startSignUps } from "./sign-up-worker";
 export { countSubscribers, type SubscriberRow } from "./store";
+export { listSubscriberMails, type SubscriberMail } from "./subscriber-mails";
 export {
   getSubscriber,
   invalidateLinks,

@@ -1,6 +1,6 @@
-import { and, desc, eq, gt, isNull, sql } from "drizzle-orm";
-import { mutate, selectMany } from "../../db";
-import { mailReports, mails } from "../../db/tables/mail";
+import { and, desc, eq, gt, isNull, lt, sql } from "drizzle-orm";
+import { mutate, selectMany, selectOne } from "../../db";
+import { mailings, mailReports, mails, mailThreads } from "../../db/tables/mail";
 
 /** Lists sign-up mails to an address after `since`, newest first. `subjectId` is that of the address. */
 export const listSignUpMails = selectMany(
@@ -17,6 +17,77 @@ export const listSignUpMails = selectMany(
           eq(mails.subjectId, $.subjectId),
           isNull(mails.mailingId),
           gt(mails.createdAt, $.since),
+        ),
+      )
+      .orderBy(desc(mails.id))
+      .limit($.limit),
+);
+
+/** Finds a mail to a subscriber, with the state of its mailing. */
+export const findMailToResend = selectOne((orm, $: { id: string; subscriberId: string }) =>
+  orm
+    .select({
+      mailingId: mails.mailingId,
+      subjectId: mails.subjectId,
+      template: mails.template,
+      params: mails.params,
+      status: mails.status,
+      mailingState: mailings.state,
+    })
+    .from(mails)
+    .leftJoin(mailings, eq(mailings.id, mails.mailingId))
+    .where(and(eq(mails.id, $.id), eq(mails.subscriberId, $.subscriberId))),
+);
+
+/** Finds the last copy of a mailing's mail to a subscriber. */
+export const findLastCopy = selectOne((orm, $: { mailingId: string; subscriberId: string }) =>
+  orm
+    .select({ copy: mails.copy, status: mails.status })
+    .from(mails)
+    .where(and(eq(mails.mailingId, $.mailingId), eq(mails.subscriberId, $.subscriberId)))
+    .orderBy(desc(mails.copy))
+    .limit(1),
+);
+
+const listed = {
+  id: mails.id,
+  template: mails.template,
+  mailingId: mails.mailingId,
+  subjectId: mails.subjectId,
+  copy: mails.copy,
+  status: mails.status,
+  tries: mails.tries,
+  nextTryAt: mails.nextTryAt,
+  reply: mails.reply,
+  createdAt: mails.createdAt,
+  finishedAt: mails.finishedAt,
+};
+
+/** Lists the mails to a subscriber below an id, newest first, with event and subject line of their mailings. */
+export const listMailsOfSubscriber = selectMany(
+  (orm, $: { subscriberId: string; before: string; limit: number }) =>
+    orm
+      .select({ ...listed, kind: mailings.kind, subject: mailThreads.subject })
+      .from(mails)
+      .leftJoin(mailings, eq(mailings.id, mails.mailingId))
+      .leftJoin(mailThreads, eq(mailThreads.subjectId, mails.subjectId))
+      .where(and(eq(mails.subscriberId, $.subscriberId), lt(mails.id, $.before)))
+      .orderBy(desc(mails.id))
+      .limit($.limit),
+);
+
+/** Lists the sign-up mails of a page to an address below an id, newest first. */
+export const listSignUpMailsOfPage = selectMany(
+  (orm, $: { subjectId: string; pageId: string; before: string; limit: number }) =>
+    orm
+      .select({ ...listed, kind: sql<string | null>`NULL`, subject: sql<string | null>`NULL` })
+      .from(mails)
+      .where(
+        and(
+          eq(mails.subjectId, $.subjectId),
+          isNull(mails.mailingId),
+          lt(mails.id, $.before),
+          sql`json_extract(${mails.params}, '$.page') = ${$.pageId}`,
         ),
       )
       .orderBy(desc(mails.id))

@@ -1,0 +1,68 @@
+import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+import type { Actor } from "../../domain/actor";
+import { maskAddress } from "../../domain/mail-address";
+import { notFound, Problem } from "../../errors";
+import { audit } from "../../events";
+import { DAY_MS } from "../../kernel/time";
+import { enqueueMails, findSuppression } from "../mail";
+import { findPage } from "../pages";
+import { findLastCopy, findMailToResend } from "./mail-store";
+import type { SubscriberRow } from "./store";
+
+/** Time within which a mail that is sent again must begin. */
+const RESENT_WITHIN_MS = DAY_MS;
+
+/**
+ * Queues a new mail of the mailing to which a subscriber's mail belongs, and returns its id. Receivers drop
+ * repeated ones, so it has a `Message-ID` of its own. Throws `conflict` if it would not be sent.
+ */
+export function resendMail(
+  ctx: Pick<AppContext, "clock" | "newId" | "signals">,
+  tx: Tx,
+  subscriber: SubscriberRow,
+  mailId: string,
+  actor: Actor,
+): string {
+  const { id: subscriberId, pageId, address, domain, addressHmac } = subscriber;
+  const mail = findMailToResend(tx, { id: mailId, subscriberId });
+  if (!mail) throw notFound("mail");
+  const { mailingId, subjectId, template, params } = mail;
+  if (mailingId === null) {
+    throw new Problem("conflict", "Only messages about events can be sent again.");
+  }
+  if (subscriber.status !== "active" || address === null) {
+    throw new Problem("conflict", "The subscription has ended, so nothing is sent.");
+  }
+  const stop = findSuppression(tx, { addressHmac, pageId, kind: "mailing" });
+  if (stop) throw new Problem("conflict", `The address gets no mail (${stop.reason}).`);
+  if (findPage(tx, { id: pageId })?.visibility !== "public") {
+    throw new Problem("conflict", "The page is not public, so nothing is sent.");
+  }
+  if (mail.mailingState === "held" || mail.mailingState === "stopped") {
+    throw new Problem("conflict", `The mailing is ${mail.mailingState}, so nothing of it is sent.`);
+  }
+  if (mail.status === "superseded") {
+    throw new Problem("conflict", "A newer message contains what this one said.");
+  }
+  const last = findLastCopy(tx, { mailingId, subscriberId });
+  if (mail.status === "pending" || last?.status === "pending") {
+    throw new Problem("conflict", "The message is already waiting to be sent.");
+  }
+  const [id = ""] = enqueueMails(ctx, tx, [
+    {
+      class: 3,
+      recipient: { address, domain },
+      subjectId,
+      template,
+      params,
+      subscriberId,
+      mailingId,
+      copy: (last?.copy ?? 0) + 1,
+      expiresAt: ctx.clock.now() + RESENT_WITHIN_MS,
+    },
+  ]);
+  const summary = `Sent a message to ${maskAddress(address)} again`;
+  audit(ctx, tx, actor, "mailing.resend", mailingId, summary);
+  return id;
+}
