@@ -61,7 +61,7 @@ export const restoreCommand: Command = {
 
 /** Prints which credentials stay revoked, and which of them work again. */
 function describeCredentials(output: Output, report: RestoreReport, dataDir: string): void {
-  const { kept, carried, couldReadReplaced, revived, lacksOwner } = report;
+  const { kept, carried, couldReadReplaced, revived, lacksOwner, holdsMailings } = report;
   const dataDirFlag = `--data-dir ${shellWord(dataDir)}`;
   if (kept === undefined) {
     output.err(
@@ -74,6 +74,11 @@ function describeCredentials(output: Output, report: RestoreReport, dataDir: str
   if (kept !== undefined && !couldReadReplaced) {
     output.err(
       "Some credentials in the replaced database cannot be read, so credentials revoked since the backup may be missing above.",
+    );
+  }
+  if (holdsMailings) {
+    output.err(
+      "It is not known who unsubscribed since the backup, so mailings are held. Go on in the dashboard, under Mailings.",
     );
   }
   if (revived.length > 0) {

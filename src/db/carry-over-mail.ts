@@ -1,3 +1,5 @@
+import type { Database } from "bun:sqlite";
+import { MAIL_HOLDS_SETTING, type MailHold } from "../domain/mail";
 import type { Rule } from "./credential-tables";
 
 /** Rules by which nobody who left gets mail from a restored database. */
@@ -33,3 +35,16 @@ export const MAIL_RULES: readonly Rule[] = [
       SELECT address_hmac, page_id, reason, mail_id, note, at FROM replaced.suppressions`,
   },
 ];
+
+/** Holds all mailings of the restored database from `now` (unix ms) until an admin goes on. */
+export function holdMailings(sqlite: Database, now: number): void {
+  const stored = sqlite
+    .prepare<{ value: string }, [string]>("SELECT value FROM main.settings WHERE name = ?")
+    .get(MAIL_HOLDS_SETTING);
+  const holds = stored ? (JSON.parse(stored.value) as MailHold[]) : [];
+  if (holds.some(({ endedAt }) => endedAt === null)) return;
+  const hold: MailHold = { reason: "restore", at: now, since: now, endedAt: null };
+  sqlite
+    .prepare("INSERT OR REPLACE INTO main.settings (name, value, updated_at) VALUES (?, ?, ?)")
+    .run(MAIL_HOLDS_SETTING, JSON.stringify([...holds, hold]), now);
+}

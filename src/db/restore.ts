@@ -8,7 +8,9 @@ import {
   carryOver,
   columnsOf,
   describeCarried,
+  hasCredentials,
 } from "./carry-over";
+import { holdMailings } from "./carry-over-mail";
 import type { DataDirectory } from "./data-directory";
 import { OperatorError, isBusy } from "./errors";
 import {
@@ -33,6 +35,8 @@ export interface RestoreReport extends RevivedCredentials {
   carried: CarriedOver[];
   /** True if users exist, but no owner can sign in. */
   lacksOwner: boolean;
+  /** True if mailings are held, since it is not known who unsubscribed after the backup. */
+  holdsMailings: boolean;
 }
 
 /** Suffix of the unfinished copy; the time of the restore follows. */
@@ -131,9 +135,11 @@ function reconcileCredentials(
   endShortLivedCredentials(sqlite);
   cancelMails(sqlite, now);
   const carried = carryOver(sqlite);
+  const holdsMailings = hasSubscribers(sqlite) && !canReadWhoLeft(sqlite);
+  if (holdsMailings) holdMailings(sqlite, now);
   recordRestore(sqlite, carried, now);
   sqlite.run("COMMIT");
-  return { carried, ...listRevived(sqlite, now), lacksOwner: lacksOwner(sqlite) };
+  return { carried, ...listRevived(sqlite, now), lacksOwner: lacksOwner(sqlite), holdsMailings };
 }
 
 /** Deletes sessions and one-time links, which may have been ended or used after the backup. */
@@ -155,6 +161,20 @@ function cancelMails(sqlite: Database, now: number): void {
     [now],
   );
   sqlite.run("UPDATE main.mail_requests SET state = 'unsent' WHERE state = 'waiting'");
+}
+
+function hasSubscribers(sqlite: Database): boolean {
+  if (!hasCredentials(sqlite, "main", "subscribers")) return false;
+  return (
+    sqlite.prepare("SELECT 1 FROM main.subscribers WHERE status = 'active' LIMIT 1").get() !== null
+  );
+}
+
+/** True if the replaced database says who unsubscribed, was erased or was suppressed after the backup. */
+function canReadWhoLeft(sqlite: Database): boolean {
+  return (["subscribers", "suppressions"] as const).every((table) =>
+    hasCredentials(sqlite, "replaced", table),
+  );
 }
 
 /** Writes one row to the audit log of the restored database. */

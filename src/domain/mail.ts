@@ -34,6 +34,25 @@ export const SUPPRESSION_REASONS = [
 ] as const;
 export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number];
 
+/** Name of the setting with the last holds of all mailings. */
+export const MAIL_HOLDS_SETTING = "mail_holds";
+
+/**
+ * Reason for which all mailings are held: too many of their mails failed, or a restore could not read who left
+ * since the backup.
+ */
+export type HoldReason = "failures" | "restore";
+
+/** Hold of all mailings. Other mails are sent. Times are in unix ms. */
+export interface MailHold {
+  reason: HoldReason;
+  at: number;
+  /** Time of the oldest result that led to it. */
+  since: number;
+  /** Null until an admin goes on. */
+  endedAt: number | null;
+}
+
 /** Settings of a page about e-mail. Names as in the API. */
 export interface PageMailSettings {
   /** False if visitors cannot subscribe. */

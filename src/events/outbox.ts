@@ -11,6 +11,8 @@ export interface OutboxEvent {
   /** Id of the changed resource. */
   subjectId: string;
   data: Record<string, unknown>;
+  /** True for a new update, or the first publication of a post-mortem: not for edits. Not stored. */
+  isNews?: boolean;
 }
 
 export interface RecordedEvent extends OutboxEvent {

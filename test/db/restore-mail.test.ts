@@ -1,12 +1,16 @@
 import { Database } from "bun:sqlite";
+import { rmSync } from "node:fs";
 import { expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { mutate } from "../../src/db";
 import { subscribers } from "../../src/db/tables/mail";
 import { insertMails } from "../../src/features/mail/queue-store";
-import { suppress } from "../../src/features/mail";
+import { findMailHold, releaseAllMailings, suppress } from "../../src/features/mail";
 import { insertSubscriber } from "../../src/features/subscribers/store";
 import type { TestApp } from "../support/app";
+import { commandLine } from "../support/command-line";
+import { damageTable } from "../support/damage-table";
 import { TEST_START } from "../support/clock";
 import { backedUpSite } from "../support/restored-app";
 
@@ -128,4 +132,34 @@ test("a restore sends no mail that waited when the backup was made", async () =>
   site.restore();
   const mails = "SELECT DISTINCT status, next_try_at FROM mails";
   expect(rowsOf(site.directory.database, mails)).toEqual([["cancelled", null]]);
+});
+
+test("after a restore that cannot read who left since the backup, mailings are held, and the output says so", async () => {
+  using site = await backedUpSite(withSubscribers);
+  const { database } = site.directory;
+  expect(site.restore().holdsMailings).toBe(false);
+  await site.withApp(async ({ ctx }) => {
+    expect(findMailHold(ctx.db)).toBeUndefined();
+  });
+
+  damageTable(database, "subscribers");
+  expect(site.restore().holdsMailings).toBe(true);
+  await site.withApp(async ({ ctx }) => {
+    expect(findMailHold(ctx.db)).toMatchObject({ reason: "restore", endedAt: null });
+    await ctx.db.write((tx) => releaseAllMailings(ctx, tx, CLI_ACTOR));
+    expect(findMailHold(ctx.db)).toBeUndefined();
+  });
+
+  rmSync(database);
+  const { err } = await commandLine(site.directory.path)(["restore", site.backup]);
+  expect(err).toContain(
+    "It is not known who unsubscribed since the backup, so mailings are held. Go on in the dashboard, under Mailings.",
+  );
+  await site.withApp(async ({ ctx }) => expect(findMailHold(ctx.db)).toBeDefined());
+});
+
+test("a restore without subscribers holds nothing", async () => {
+  using site = await backedUpSite(async (app) => void (await app.page()));
+  rmSync(site.directory.database);
+  expect(site.restore().holdsMailings).toBe(false);
 });

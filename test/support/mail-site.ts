@@ -166,7 +166,7 @@ export async function createMailSite(
           cursor: 0,
           maxSeq: seq + addresses.length,
           beginAt: now,
-          deadlineAt: now + DAY_MS,
+          deadlineAt: expiresAt ?? now + DAY_MS,
           written: 0,
           sent: 0,
           bounced: 0,

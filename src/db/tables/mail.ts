@@ -47,6 +47,18 @@ export const subscriberChoices = sqliteTable(
   (table) => [primaryKey({ columns: [table.targetId, table.subscriberId] })],
 );
 
+/** Active subscribers of each page by their choices. Triggers keep it. */
+export const subscriberCounts = sqliteTable(
+  "subscriber_counts",
+  {
+    pageId: text("page_id").notNull(),
+    scope: text().$type<SubscriberScope>().notNull(),
+    events: text({ mode: "json" }).$type<SubscriberEvent[]>().notNull(),
+    subscribers: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.pageId, table.scope, table.events] })],
+);
+
 /** Choices of a sign-up form. `targets` are ids of components and groups. */
 export interface RequestedChoices {
   scope: SubscriberScope;

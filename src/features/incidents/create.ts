@@ -60,6 +60,7 @@ export function createIncident(
     resolvedAt: status === "resolved" ? resolvedAt : null,
     postmortemBody: null,
     postmortemPublishedAt: null,
+    postmortemFirstPublishedAt: null,
     version: 1,
     createdAt: now,
     updatedAt: now,

@@ -90,7 +90,14 @@ export function putPostmortem(
   }
   const row = saveIncident(ctx, tx, {
     before: record,
-    row: { ...before, postmortemBody: input.body, postmortemPublishedAt: publishedAt },
+    row: {
+      ...before,
+      postmortemBody: input.body,
+      postmortemPublishedAt: publishedAt,
+      // No one sees the post-mortem of a draft.
+      postmortemFirstPublishedAt:
+        before.postmortemFirstPublishedAt ?? (before.draft ? null : publishedAt),
+    },
     input: {},
     actor,
     event: postmortemEvent(before, publishedAt, updates[0], input.notify ?? true),
@@ -106,12 +113,13 @@ function publishedAtOf(before: IncidentRow, publish: boolean | undefined, now: n
 }
 
 function postmortemEvent(
-  { postmortemPublishedAt: publishedBefore }: IncidentRow,
+  { postmortemPublishedAt: publishedBefore, postmortemFirstPublishedAt: first }: IncidentRow,
   publishedAt: number | null,
   update: UpdateRecord | undefined,
   notify: boolean,
 ) {
   if (publishedBefore !== null) return { update, notify: false };
   if (publishedAt === null) return undefined;
-  return { type: "incident.postmortem_published" as const, update, notify };
+  const isNews = first === null;
+  return { type: "incident.postmortem_published" as const, update, notify, isNews };
 }

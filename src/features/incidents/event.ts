@@ -10,17 +10,24 @@ const COMPONENTS_MAX = 100;
 /** An incident without updates, for its event. */
 type EventRecord = Omit<IncidentRecord, "updates">;
 
-/** Records an event of an incident with one of its updates. `notify` is false for a silent change. */
+/**
+ * Records an event of an incident with one of its updates. `notify` is false for a silent change, `isNews` true if
+ * the update is new.
+ */
 export function recordIncidentEvent(
   ctx: Pick<AppContext, "outbox" | "baseUrl">,
   tx: Tx,
   type: EventType,
   record: EventRecord,
-  { update, notify }: { update: UpdateRecord | undefined; notify: boolean },
+  {
+    update,
+    notify,
+    isNews,
+  }: { update: UpdateRecord | undefined; notify: boolean; isNews?: boolean },
 ): void {
   const { id: subjectId, pageId } = record.row;
   const data = eventData(record, update, notify, ctx.baseUrl);
-  ctx.outbox.record(tx, { type, pageId, subjectId, data });
+  ctx.outbox.record(tx, { type, pageId, subjectId, data, isNews: isNews === true });
 }
 
 /**

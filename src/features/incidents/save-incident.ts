@@ -37,7 +37,9 @@ interface Change {
   input: object;
   actor: Actor;
   /** Event to record, if any. Its type follows from the statuses before and after unless it is given. */
-  event: { type?: EventType; update: UpdateRecord | undefined; notify: boolean } | undefined;
+  event:
+    | { type?: EventType; update: UpdateRecord | undefined; notify: boolean; isNews?: boolean }
+    | undefined;
 }
 
 /**

@@ -64,7 +64,7 @@ export function addUpdate(
     updates: [...updates, update],
     input,
     actor,
-    event: { update, notify: update.notify },
+    event: { update, notify: update.notify, isNews: true },
   });
   const summary = `Updated the incident “${row.name}”: ${update.status}`;
   audit(ctx, tx, actor, "incident.add_update", incidentId, summary);

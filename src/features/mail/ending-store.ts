@@ -47,20 +47,38 @@ export const endMail = mutate(
       .where(and(eq(mails.id, $.id), isPending)),
 );
 
-/**
- * Lists those among the `limit` longest due mails of a class that must not be sent any more.
- */
+/** Lists mails of classes 1 and 2 that must not be sent any more. */
 export const listExpired = selectMany((orm, $: { class: MailClass; now: number; limit: number }) =>
   orm
     .select({ id: mails.id, mailingId: mails.mailingId })
     .from(mails)
     .where(
       and(
-        sql`${mails.id} IN (SELECT id FROM mails WHERE status = 'pending' AND class = ${$.class}
-            AND next_try_at <= ${$.now} ORDER BY next_try_at, id LIMIT ${$.limit})`,
+        // The partial index has these conditions.
+        sql`${mails.class} < 3`,
+        isPending,
+        eq(mails.class, $.class),
         lte(mails.expiresAt, $.now),
       ),
-    ),
+    )
+    .limit($.limit),
+);
+
+/** Lists mails of a mailing that must not be sent any more. */
+export const listExpiredOfMailing = selectMany(
+  (orm, $: { mailingId: string; now: number; limit: number }) =>
+    orm
+      .select({ id: mails.id, mailingId: mails.mailingId })
+      .from(mails)
+      .where(
+        and(
+          eq(mails.class, 3),
+          eq(mails.mailingId, $.mailingId),
+          lte(mails.expiresAt, $.now),
+          isPending,
+        ),
+      )
+      .limit($.limit),
 );
 
 /** Makes mails due at `now` that wait longer than any retry, which happens if the clock was set back. */

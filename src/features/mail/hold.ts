@@ -1,58 +1,90 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
-import { audit } from "../../events";
+import { MAIL_HOLDS_SETTING, type MailHold } from "../../domain/mail";
+import { maskAddress } from "../../domain/mail-address";
+import { audit, recordAudits } from "../../events";
 import { findSetting, putSetting } from "../settings";
 import { wakeSender } from "./queue";
-import { listSuppressionsByMails, type SuppressionRow } from "./suppression-store";
+import { type CausedSuppression, listSuppressionsByMails } from "./suppression-store";
+import { endSuppressions } from "./suppressions";
 
-const MAIL_HOLD = "mail_hold";
+/** Number of holds that are kept. */
+const HOLDS_MAX = 10;
+/** Limit of suppressions of one hold. It begins after a hundred results. */
+const SUPPRESSIONS_MAX = 500;
 
-/** Stop of all mailings, since too many of their mails failed. Other mails are sent. */
-export interface MailHold {
-  /** Start in unix ms. */
-  at: number;
-  /** Time of the oldest result that led to it (unix ms). */
-  since: number;
+/** Lists the last holds of all mailings, oldest first. */
+export function listMailHolds(reader: Reader): MailHold[] {
+  return (findSetting(reader, { name: MAIL_HOLDS_SETTING })?.value as MailHold[] | undefined) ?? [];
 }
 
-/** Returns the stop of all mailings; undefined if they are sent. */
+/** Returns the hold of all mailings; undefined if they are sent. */
 export function findMailHold(reader: Reader): MailHold | undefined {
-  const value = findSetting(reader, { name: MAIL_HOLD })?.value as MailHold | false | undefined;
-  return value === false ? undefined : value;
+  return listMailHolds(reader).findLast(({ endedAt }) => endedAt === null);
 }
 
-/** Stops all mailings until an admin goes on. Returns false if they are stopped already. */
+/** Holds all mailings until an admin goes on. Returns false if they are held already. */
 export function holdAllMailings(
   ctx: Pick<AppContext, "clock" | "signals">,
   tx: Tx,
-  since: number,
+  { reason, since }: Pick<MailHold, "reason" | "since">,
 ): boolean {
   if (findMailHold(tx)) return false;
-  const now = ctx.clock.now();
-  putSetting(tx, { name: MAIL_HOLD, value: { at: now, since } satisfies MailHold, now });
+  const at = ctx.clock.now();
+  const holds = [...listMailHolds(tx), { reason, at, since, endedAt: null }];
+  putSetting(tx, { name: MAIL_HOLDS_SETTING, value: holds.slice(-HOLDS_MAX), now: at });
   wakeSender(ctx, tx);
   return true;
 }
 
-/** Goes on with all mailings. Returns false if they were not stopped. */
+/** Goes on with all mailings. Returns false if they were not held. */
 export function releaseAllMailings(
   ctx: Pick<AppContext, "clock" | "signals">,
   tx: Tx,
   actor: Actor,
 ): boolean {
   if (!findMailHold(tx)) return false;
-  putSetting(tx, { name: MAIL_HOLD, value: false, now: ctx.clock.now() });
-  audit(ctx, tx, actor, "mailing.release", MAIL_HOLD, "Released all mailings");
+  const now = ctx.clock.now();
+  const value = listMailHolds(tx).map((hold) => ({ ...hold, endedAt: hold.endedAt ?? now }));
+  putSetting(tx, { name: MAIL_HOLDS_SETTING, value, now });
+  audit(ctx, tx, actor, "mailing.release", MAIL_HOLDS_SETTING, "Went on with all mailings");
   wakeSender(ctx, tx);
   return true;
 }
 
-/** Lists suppressions that the mails of a stop caused, newest first, for undoing. */
+/** Lists suppressions that mails caused before and during a hold, newest first, for undoing. */
 export function suppressionsOfHold(
   reader: Reader,
+  { since, endedAt }: MailHold,
+): CausedSuppression[] {
+  const until = endedAt ?? Number.MAX_SAFE_INTEGER;
+  return listSuppressionsByMails(reader, { since, until, limit: SUPPRESSIONS_MAX });
+}
+
+/**
+ * Ends those suppressions of a hold that the mails with these ids caused, also after the hold. Returns their
+ * number.
+ */
+export function undoSuppressions(
+  ctx: Pick<AppContext, "clock">,
+  tx: Tx,
   hold: MailHold,
-  limit: number,
-): SuppressionRow[] {
-  return listSuppressionsByMails(reader, { since: hold.since, limit });
+  mailIds: ReadonlySet<string>,
+  actor: Actor,
+): number {
+  const chosen = suppressionsOfHold(tx, hold).filter(({ mailId }) => mailIds.has(mailId ?? ""));
+  for (const { addressHmac, reason } of chosen) endSuppressions(tx, addressHmac, [reason]);
+  const at = ctx.clock.now();
+  recordAudits(
+    tx,
+    chosen.map(({ mailId, subscriberId, recipient, reason }) => ({
+      actor,
+      action: "subscriber.reactivate",
+      targetId: subscriberId ?? mailId ?? "",
+      summary: `Ended the suppression (${reason}) of ${recipient === null ? "an erased address" : maskAddress(recipient)}`,
+      at,
+    })),
+  );
+  return chosen.length;
 }

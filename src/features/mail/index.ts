@@ -11,9 +11,10 @@ export { displayPhrase, headerText } from "./header";
 export {
   findMailHold,
   holdAllMailings,
-  type MailHold,
+  listMailHolds,
   releaseAllMailings,
   suppressionsOfHold,
+  undoSuppressions,
 } from "./hold";
 export {
   type Block,
@@ -65,7 +66,12 @@ export { formatReply, RelayFault, type RelayStage, type Reply, STEP_NAMES } from
 export type { TestMailResult } from "./smtp/send-test-mail";
 export type { MailEnvelope } from "./smtp/session-options";
 export type { StoredMailSettings } from "./stored-settings";
-export { listSuppressionsOf, removeNotesOfMails, type SuppressionRow } from "./suppression-store";
+export {
+  type CausedSuppression,
+  listSuppressionsOf,
+  removeNotesOfMails,
+  type SuppressionRow,
+} from "./suppression-store";
 export {
   countSuppressedAddresses,
   endSuppressions,

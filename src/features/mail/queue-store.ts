@@ -178,7 +178,7 @@ export interface MailingCounts {
 }
 
 /**
- * Changes the counts of a mailing. Once all of its mails are written and over, the mailing is done.
+ * Changes the counts of a mailing. Once all of its mails are written and over, the mailing is done, held or not.
  */
 export const addToMailing = mutate((orm, $: MailingCounts & { id: string }) => {
   const sent = sql`${mailings.sent} + ${$.sent}`;
@@ -199,7 +199,7 @@ export const addToMailing = mutate((orm, $: MailingCounts & { id: string }) => {
       superseded,
       cancelled,
       expired,
-      state: sql`CASE WHEN ${mailings.state} = 'sending' AND ${over} >= ${written} THEN 'done' ELSE ${mailings.state} END`,
+      state: sql`CASE WHEN (${mailings.state} = 'sending' OR ${mailings.state} = 'held' AND ${mailings.cursor} >= ${mailings.maxSeq}) AND ${over} >= ${written} THEN 'done' ELSE ${mailings.state} END`,
     })
     .where(eq(mailings.id, $.id));
 });

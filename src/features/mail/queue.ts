@@ -2,13 +2,22 @@ import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { MailClass } from "../../domain/mail";
 import type { MailAddress } from "../../domain/mail-address";
-import { cancelOfMailing, endMail, listExpired, listPendingOfSubscriber } from "./ending-store";
+import {
+  cancelOfMailing,
+  endMail,
+  listExpired,
+  listExpiredOfMailing,
+  listPendingOfSubscriber,
+} from "./ending-store";
 import {
   addToMailing,
   countWaiting,
   findMail,
+  findMailing,
+  findNextMailing,
   insertMails,
   type MailingCounts,
+  type MailRow,
 } from "./queue-store";
 import type { FinalStatus } from "./rules";
 
@@ -122,19 +131,32 @@ export function supersedeMails(
 }
 
 /** True if `expireMails` would end mails. */
-export function hasExpired(reader: Reader, one: MailClass, now: number, limit: number): boolean {
-  return listExpired(reader, { class: one, now, limit }).length > 0;
+export function hasExpired(reader: Reader, now: number): boolean {
+  return listExpiredMails(reader, now, 1).length > 0;
 }
 
-/** Ends those among the `limit` longest due mails of a class whose time is over. Returns their number. */
-export function expireMails(
-  ctx: Pick<AppContext, "clock">,
-  tx: Tx,
-  mailClass: MailClass,
-  limit: number,
-): number {
-  const now = ctx.clock.now();
-  return endMails(ctx, tx, listExpired(tx, { class: mailClass, now, limit }), "expired");
+/** Ends up to `limit` mails whose time is over, due or not. Returns their number. */
+export function expireMails(ctx: Pick<AppContext, "clock">, tx: Tx, limit: number): number {
+  return endMails(ctx, tx, listExpiredMails(tx, ctx.clock.now(), limit), "expired");
+}
+
+type PendingMail = Pick<MailRow, "id" | "mailingId">;
+
+/** Lists up to `limit` mails whose time is over. Those of a mailing end with it. */
+function listExpiredMails(reader: Reader, now: number, limit: number): PendingMail[] {
+  const expired: PendingMail[] = [];
+  for (const one of [1, 2] as const) {
+    expired.push(...listExpired(reader, { class: one, now, limit: limit - expired.length }));
+  }
+  for (let mailingId = ""; expired.length < limit;) {
+    const next = findNextMailing(reader, { after: mailingId })?.id;
+    if (next === undefined || next === null) break;
+    mailingId = next;
+    if ((findMailing(reader, { id: next })?.deadlineAt ?? 0) > now) continue;
+    const left = limit - expired.length;
+    expired.push(...listExpiredOfMailing(reader, { mailingId, now, limit: left }));
+  }
+  return expired;
 }
 
 /** Returns the number of pending mails of a class, and the time at which the oldest was queued (unix ms). */
@@ -155,7 +177,7 @@ export function countMail(tx: Tx, mailingId: string, status: FinalStatus, by: 1 
 function endMails(
   { clock }: Pick<AppContext, "clock">,
   tx: Tx,
-  rows: readonly { id: string; mailingId: string | null }[],
+  rows: readonly PendingMail[],
   status: FinalStatus,
   supersededBy: string | null = null,
 ): number {

@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, isNotNull, sql } from "drizzle-orm";
 import { mutate, selectMany, selectOne } from "../../db";
 import { mails, subscribers, suppressions } from "../../db/tables/mail";
 
@@ -55,14 +55,28 @@ export const removeNotesOfMails = mutate((orm, $: { addressHmac: string }) =>
     .where(and(eq(suppressions.addressHmac, $.addressHmac), isNotNull(suppressions.mailId))),
 );
 
-/** Lists suppressions that mails caused since `since` (unix ms), newest first. */
-export const listSuppressionsByMails = selectMany((orm, $: { since: number; limit: number }) =>
-  orm
-    .select()
-    .from(suppressions)
-    .where(and(sql`${suppressions.at} >= ${$.since}`, isNotNull(suppressions.mailId)))
-    .orderBy(sql`${suppressions.at} DESC`)
-    .limit($.limit),
+/** Suppression that a mail caused, with its recipient; null once the mail is deleted. */
+export type CausedSuppression = ReturnType<typeof listSuppressionsByMails>[number];
+
+/** Lists suppressions that mails caused from `since` until `until` (unix ms), newest first. */
+export const listSuppressionsByMails = selectMany(
+  (orm, $: { since: number; until: number; limit: number }) =>
+    orm
+      .select({
+        ...getTableColumns(suppressions),
+        recipient: mails.recipient,
+        subscriberId: mails.subscriberId,
+      })
+      .from(suppressions)
+      .leftJoin(mails, eq(mails.id, suppressions.mailId))
+      .where(
+        and(
+          sql`${suppressions.at} BETWEEN ${$.since} AND ${$.until}`,
+          isNotNull(suppressions.mailId),
+        ),
+      )
+      .orderBy(desc(suppressions.at))
+      .limit($.limit),
 );
 
 export const countSuppressions = selectMany((orm, _$: Record<string, never>) =>

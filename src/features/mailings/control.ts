@@ -1,13 +1,12 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
-import type { SubscriberEvent } from "../../domain/mail";
 import { conflict, notFound } from "../../errors";
 import { audit } from "../../events";
+import { plural } from "../../kernel/text";
 import { wakeSender } from "../mail";
-import { targetsOf } from "./reach";
+import { listHeld } from "./list-store";
 import { findMailing, listMailingsOfSubject, type MailingRow, setProgress } from "./store";
-import { countSubscribers } from "./subscriber-store";
 
 type Services = Pick<AppContext, "clock" | "signals">;
 
@@ -33,27 +32,38 @@ export function releaseMailing(ctx: Services, tx: Tx, id: string, actor: Actor):
   if (mailing.state !== "held") throw conflict("The mailing is not held.");
   const now = ctx.clock.now();
   if (now >= mailing.deadlineAt) throw conflict("The time of the mailing is over.");
-  const isOutdated = listMailingsOfSubject(tx, mailing).some(
-    (other) => other.id > id && other.cursor >= 0,
-  );
-  if (isOutdated) throw conflict("A newer mailing about it was sent already.");
+  if (isOutdated(tx, mailing)) throw conflict("A newer mailing about it was sent already.");
   setProgress(tx, { ...mailing, state: "expanding", beginAt: now });
   audit(ctx, tx, actor, "mailing.release", id, `Released the mailing about ${mailing.kind}`);
   tx.afterCommit(() => ctx.signals.mailingsRecorded.emit());
 }
 
-/** Returns the number of a page's active subscribers, and of those that a mailing about components reaches. */
-export function countAudience(
-  reader: Reader,
-  audience: { pageId: string; choice: SubscriberEvent; componentIds: readonly string[] },
-): { reached: number; total: number } {
-  const { pageId, choice, componentIds } = audience;
-  const counts = countSubscribers(reader, {
-    pageId,
-    choice: JSON.stringify(choice),
-    targets: JSON.stringify(targetsOf(reader, { pageId }, componentIds)),
-  });
-  return { reached: counts?.reached ?? 0, total: counts?.total ?? 0 };
+/**
+ * Releases the held mailings of a page that are neither late nor outdated, oldest first. Returns their number.
+ */
+export function releaseHeldMailings(
+  ctx: Services,
+  tx: Tx,
+  page: { id: string; name: string },
+  actor: Actor,
+): number {
+  const now = ctx.clock.now();
+  const released = listHeld(tx, { pageId: page.id }).filter(
+    (mailing) => now < mailing.deadlineAt && !isOutdated(tx, mailing),
+  );
+  for (const mailing of released) setProgress(tx, { ...mailing, state: "expanding", beginAt: now });
+  if (released.length === 0) return 0;
+  const count = plural(released.length, "held mailing");
+  audit(ctx, tx, actor, "mailing.release", page.id, `Released ${count} of the page “${page.name}”`);
+  tx.afterCommit(() => ctx.signals.mailingsRecorded.emit());
+  return released.length;
+}
+
+/** True if a newer mailing about the same object has begun. */
+function isOutdated(reader: Reader, mailing: MailingRow): boolean {
+  return listMailingsOfSubject(reader, mailing).some(
+    ({ id, cursor }) => id > mailing.id && cursor >= 0,
+  );
 }
 
 function getMailing(reader: Reader, id: string): MailingRow {

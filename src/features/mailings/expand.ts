@@ -5,7 +5,7 @@ import { findComponent } from "../components";
 import { enqueueMails, supersedeMails } from "../mail";
 import { findPage, type PageRow } from "../pages";
 import { reachOf, targetsOf } from "./reach";
-import { choiceOf, namesComponent, SAME_CHANGE_MS } from "./rules";
+import { choiceOf, namesComponent } from "./rules";
 import {
   findEvent,
   findExpanding,
@@ -104,7 +104,7 @@ function isStillTrue(reader: Reader, { kind, eventId, subjectId, pageId }: Maili
   if (kind !== "component.status_changed") return true;
   const change = readStatusChange(reader, { eventId, subjectId });
   if (!change || change.status === change.before) return false;
-  const since = listNamingEvents(reader, { pageId, since: change.at - SAME_CHANGE_MS });
+  const since = listNamingEvents(reader, { pageId, since: change.at });
   return !since.some(({ data }) => namesComponent(data, subjectId));
 }
 

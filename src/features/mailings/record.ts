@@ -1,6 +1,6 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
-import type { EventGroup, EventSubscriber, RecordedEvent } from "../../events";
+import type { EventSubscriber, RecordedEvent } from "../../events";
 import { DAY_MS } from "../../kernel/time";
 import { mailReadiness } from "../mail";
 import { getMaintenanceRecord } from "../maintenance";
@@ -13,12 +13,9 @@ import {
   MAILINGS_PER_DAY,
   namesComponent,
   REMINDER_DISTANCE_MS,
-  SAME_CHANGE_MS,
   STATUS_WAIT_MS,
-  updateOf,
 } from "./rules";
 import {
-  findEvent,
   findMailingBefore,
   findThread,
   insertMailing,
@@ -44,26 +41,25 @@ export function recordMailings(
   ctx: Services & Pick<AppContext, "baseUrl" | "config" | "db">,
 ): EventSubscriber {
   return (tx, groups) => {
-    const relevant = groups.flatMap((group) =>
-      group.filter(({ type }) => SUBJECTS.test(type)).map((event) => ({ event, group })),
-    );
+    const relevant = groups.flat().filter(({ type }) => SUBJECTS.test(type));
     if (relevant.length === 0) return;
     const audiences = new Map<string, number | undefined>();
     let isMailReady: boolean | undefined;
-    for (const { event, group } of relevant) {
+    for (const event of relevant) {
       const { pageId } = event;
       if (pageId === null) continue;
       if (!audiences.has(pageId)) audiences.set(pageId, findLastSubscriber(tx, { pageId })?.seq);
       const maxSeq = audiences.get(pageId);
       if (maxSeq === undefined) continue;
       isMailReady ??= mailReadiness(ctx).ready;
-      recordMailing(ctx, tx, { ...event, pageId }, { group, maxSeq, isReady: isMailReady });
+      recordMailing(ctx, tx, { ...event, pageId }, { relevant, maxSeq, isReady: isMailReady });
     }
   };
 }
 
 interface Circumstances {
-  group: EventGroup;
+  /** Events of the same change. */
+  relevant: readonly RecordedEvent[];
   /** Greatest number of the page's subscribers. */
   maxSeq: number;
   isReady: boolean;
@@ -73,7 +69,7 @@ function recordMailing(
   ctx: Services,
   tx: Tx,
   event: RecordedEvent & { pageId: string },
-  { group, maxSeq, isReady }: Circumstances,
+  { relevant, maxSeq, isReady }: Circumstances,
 ): void {
   const { type, subjectId, pageId, at } = event;
   if (type === "incident.deleted") {
@@ -84,12 +80,12 @@ function recordMailing(
   }
   const page = findPage(tx, { id: pageId });
   if (!page) return;
-  const mailed = isReady && isMailed(event, page) && !isNamedInGroup(event, group);
+  const mailed = isReady && isMailed(event, page) && !isNamedMeanwhile(event, relevant);
   // Components that a maintenance named once stay in its reach, also by changes that are not mailed.
   if (type.startsWith("maintenance.")) growReach(tx, event);
   if (!mailed) return;
   const earlier = listMailingsOfSubject(tx, { subjectId });
-  if (isLeftOut(event, earlier) || isMailedUpdate(tx, event, earlier)) return;
+  if (isLeftOut(event, earlier)) return;
   if (type === "component.status_changed" && mergeStatus(tx, event, earlier)) return;
   const deadline = deadlineAt(event);
   if (deadline <= at) return;
@@ -123,41 +119,25 @@ function wake({ signals }: Services, tx: Tx): void {
 }
 
 /** True if an incident or a maintenance of the same change names the component whose status changed. */
-function isNamedInGroup({ type, subjectId }: RecordedEvent, group: EventGroup): boolean {
+function isNamedMeanwhile(
+  { type, subjectId }: RecordedEvent,
+  relevant: readonly RecordedEvent[],
+): boolean {
   if (type !== "component.status_changed") return false;
-  return group.some(
+  return relevant.some(
     (other) =>
       /^(?:incident|maintenance)\./.test(other.type) && namesComponent(other.data, subjectId),
   );
 }
 
-/** True for a reminder soon after the plan or the start, and for a second publication of a post-mortem. */
+/** True for a reminder soon after the plan or the start. */
 function isLeftOut({ type, at }: RecordedEvent, earlier: readonly MailingRow[]): boolean {
-  if (type === "incident.postmortem_published") return earlier.some(({ kind }) => kind === type);
   if (type !== "maintenance.reminder") return false;
   return earlier.some(
     ({ kind, createdAt }) =>
       (kind === "maintenance.scheduled" || kind === "maintenance.started") &&
       at - createdAt < REMINDER_DISTANCE_MS,
   );
-}
-
-/**
- * True for a change of a plan right after its newest update was mailed. By its time alone, the update would
- * count as the reason of the change.
- */
-function isMailedUpdate(
-  tx: Tx,
-  { type, at, data }: RecordedEvent,
-  earlier: readonly MailingRow[],
-): boolean {
-  if (type !== "maintenance.updated") return false;
-  const id = updateOf(data)?.id;
-  return earlier.some(({ eventId, createdAt }) => {
-    if (at - createdAt > SAME_CHANGE_MS) return false;
-    const before = findEvent(tx, { id: eventId })?.data;
-    return before !== undefined && updateOf(before)?.id === id;
-  });
 }
 
 /** Adds a change of a status to a mailing of the component that has not begun. Returns true if there is one. */

@@ -18,11 +18,12 @@ const CHOICES: Partial<Record<EventType, SubscriberEvent>> = {
   "component.status_changed": "status",
 };
 
-/** Events that are mailed only because of a new update: the same event is recorded for edits. */
-const NEEDS_NEW_UPDATE: ReadonlySet<EventType> = new Set([
+/** Events that are mailed only if they are news: the same event is recorded for edits. */
+const NEEDS_NEWS: ReadonlySet<EventType> = new Set([
   "incident.updated",
   "incident.resolved",
   "incident.reopened",
+  "incident.postmortem_published",
   "maintenance.updated",
 ]);
 
@@ -44,8 +45,6 @@ export const REMINDER_DISTANCE_MS = 15 * MINUTE_MS;
 const LATEST_MS = DAY_MS;
 /** Maximum age of an update at its creation, by its `display_at`. */
 const BACKDATED_MS = HOUR_MS;
-/** Longest time between the parts of one transaction, such as an update and its event. */
-export const SAME_CHANGE_MS = 500;
 /** Mailings of a page within 24 hours that begin without an admin. */
 export const MAILINGS_PER_DAY = 50;
 
@@ -74,19 +73,19 @@ interface MailedPage {
 
 /**
  * Returns true if an event is mailed to subscribers of its page, apart from conditions on earlier mailings:
- * those of reminders, post-mortems and statuses.
+ * those of reminders and statuses.
  */
 export function isMailed(event: RecordedEvent, page: MailedPage): boolean {
-  const { type, data, at } = event;
+  const { type, data } = event;
   if (choiceOf(type) === undefined || data["notify"] === false) return false;
   if (page.visibility === "private" || page.isSample) return false;
   if (data["source"] === "import") return false;
   if (type === "incident.created" && data["status"] === "resolved") return false;
+  if (NEEDS_NEWS.has(type) && event.isNews !== true) return false;
   if (type === "incident.postmortem_published" || type === "maintenance.reminder") return true;
   const update = updateOf(data);
-  if (!update) return !NEEDS_NEW_UPDATE.has(type);
+  if (!update) return true;
   const createdAt = Date.parse(update.created_at);
-  if (NEEDS_NEW_UPDATE.has(type) && Math.abs(at - createdAt) > SAME_CHANGE_MS) return false;
   return createdAt - Date.parse(update.display_at) <= BACKDATED_MS;
 }
 

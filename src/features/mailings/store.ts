@@ -64,14 +64,18 @@ export const findNextBegin = selectOne((orm, _$: Record<string, never>) =>
     .where(and(isOpen, eq(mailings.state, "expanding"))),
 );
 
+// Also the held ones whose mails are all written, or whose time is over.
+const canEnd = (now: unknown) =>
+  sql`(${mailings.state} = 'sending' OR ${mailings.state} = 'held'
+    AND (${mailings.deadlineAt} <= ${now} OR ${mailings.cursor} >= ${mailings.maxSeq}))`;
+
 /** Ends mailings without mails that are left to send, and held ones whose time is over. */
 export const endFinishedMailings = mutate((orm, $: { now: number }) =>
   orm
     .update(mailings)
     .set({ state: "done" })
     .where(
-      sql`${isOpen} AND (${mailings.state} = 'sending' OR ${mailings.state} = 'held' AND ${mailings.deadlineAt} <= ${$.now})
-        AND NOT EXISTS (SELECT 1 FROM mails
+      sql`${isOpen} AND ${canEnd($.now)} AND NOT EXISTS (SELECT 1 FROM mails
           WHERE class = 3 AND mailing_id = mailings.id AND status = 'pending')`,
     ),
 );
@@ -84,13 +88,21 @@ export const stopMailingsOfSubject = mutate((orm, $: { subjectId: string }) =>
     .where(and(eq(mailings.subjectId, $.subjectId), isOpen)),
 );
 
-/** Finds a mailing that has mails to write or to send, and is not held. */
-export const findUnfinished = selectOne((orm, _$: Record<string, never>) =>
+/** Finds a mailing that has mails to write or to send, or that can end. Others that are held wait for an admin. */
+export const findUnfinished = selectOne((orm, $: { now: number }) =>
   orm
     .select({ id: mailings.id })
     .from(mailings)
-    .where(sql`${isOpen} AND ${mailings.state} <> 'held'`)
+    .where(sql`${isOpen} AND (${mailings.state} = 'expanding' OR ${canEnd($.now)})`)
     .limit(1),
+);
+
+/** Finds the time (unix ms) at which the next held mailing ends. */
+export const findNextHeldEnd = selectOne((orm, _$: Record<string, never>) =>
+  orm
+    .select({ at: sql<number | null>`min(${mailings.deadlineAt})` })
+    .from(mailings)
+    .where(and(isOpen, eq(mailings.state, "held"))),
 );
 
 export const findThread = selectOne((orm, $: { subjectId: string }) =>

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
 import { selectMany, selectOne } from "../../db";
-import { mails, subscriberChoices, subscribers } from "../../db/tables/mail";
+import { mails, subscriberChoices, subscriberCounts, subscribers } from "../../db/tables/mail";
 
 /** Finds the greatest number of a page's active subscribers. */
 export const findLastSubscriber = selectOne((orm, $: { pageId: string }) =>
@@ -32,16 +32,39 @@ const isIncluded = ($: { choice: string; targets: string }) =>
       WHERE choice.subscriber_id = subscribers.id
         AND choice.target_id IN (SELECT value FROM json_each(${$.targets}))))`;
 
-/** Counts the active subscribers of a page, and those whom a mailing reaches. */
-export const countSubscribers = selectOne(
-  (orm, $: { pageId: string; choice: string; targets: string }) =>
-    orm
-      .select({
-        total: sql<number>`count(*)`,
-        reached: sql<number>`coalesce(sum(${isIncluded($)}), 0)`,
-      })
-      .from(subscribers)
-      .where(and(eq(subscribers.pageId, $.pageId), sql`${subscribers.status} = 'active'`)),
+/** Lists the numbers of a page's active subscribers by their choices. */
+export const listSubscriberCounts = selectMany((orm, $: { pageId: string }) =>
+  orm.select().from(subscriberCounts).where(eq(subscriberCounts.pageId, $.pageId)),
+);
+
+const isTarget = ($: { targets: string }) =>
+  sql`${subscriberChoices.targetId} IN (SELECT value FROM json_each(${$.targets}))`;
+
+/** Counts the choices of components and groups in a JSON list, up to `limit`. */
+export const countChoices = selectOne((orm, $: { targets: string; limit: number }) => {
+  const chosen = orm
+    .select({ targetId: subscriberChoices.targetId })
+    .from(subscriberChoices)
+    .where(isTarget($))
+    .limit($.limit)
+    .as("chosen");
+  return orm.select({ count: sql<number>`count(*)` }).from(chosen);
+});
+
+/** Counts the active subscribers who chose a kind of event, and one of the components and groups. */
+export const countChosen = selectOne((orm, $: { targets: string; choice: string }) =>
+  orm
+    .select({ count: sql<number>`count(DISTINCT ${subscribers.id})` })
+    .from(subscriberChoices)
+    .innerJoin(subscribers, eq(subscribers.id, subscriberChoices.subscriberId))
+    .where(
+      and(
+        isTarget($),
+        eq(subscribers.status, "active"),
+        eq(subscribers.scope, "selection"),
+        sql`instr(${subscribers.events}, ${$.choice}) > 0`,
+      ),
+    ),
 );
 
 /**

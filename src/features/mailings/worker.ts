@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import type { AppContext } from "../../context";
 import type { Timer } from "../../kernel/clock";
-import { SECOND_MS } from "../../kernel/time";
+import { DAY_MS, SECOND_MS } from "../../kernel/time";
 import { mailReadiness } from "../mail";
 import { advanceMailings } from "./expand";
-import { endFinishedMailings, findNextBegin, findUnfinished } from "./store";
+import { endFinishedMailings, findNextBegin, findNextHeldEnd, findUnfinished } from "./store";
 
 /** Longest time between two looks at the database, in which mails may have been sent or mailings stopped. */
 const TICK_MS = 5 * SECOND_MS;
@@ -38,7 +38,7 @@ export function startMailings(ctx: AppContext): RunningMailings {
   }
 
   /** Idle servers write nothing. */
-  const hasUnfinished = () => findUnfinished(ctx.db, {}) !== undefined;
+  const hasUnfinished = () => findUnfinished(ctx.db, { now: ctx.clock.now() }) !== undefined;
 
   async function run(): Promise<void> {
     let delayMs: number | undefined;
@@ -67,9 +67,13 @@ export function startMailings(ctx: AppContext): RunningMailings {
 
   /** Returns the time until the next look at the database in ms; undefined if nothing waits. */
   function untilNextLook(): number | undefined {
-    if (!hasUnfinished()) return undefined;
+    const now = ctx.clock.now();
+    if (!hasUnfinished()) {
+      const end = findNextHeldEnd(ctx.db, {})?.at ?? undefined;
+      return end === undefined ? undefined : Math.min(DAY_MS, Math.max(0, end - now));
+    }
     const next = findNextBegin(ctx.db, {})?.at ?? Number.POSITIVE_INFINITY;
-    return Math.min(TICK_MS, Math.max(0, next - ctx.clock.now()));
+    return Math.min(TICK_MS, Math.max(0, next - now));
   }
 
   const listeners = [

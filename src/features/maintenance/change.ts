@@ -110,6 +110,8 @@ export function requireNotEnded({ status }: MaintenanceRow): void {
 interface ChangeRecord {
   event: EventType;
   notify: boolean;
+  /** True if the newest update is new. */
+  isNews?: boolean;
   actor: Actor;
   action: string;
   summary: string;
@@ -118,7 +120,7 @@ interface ChangeRecord {
 /** Records the event and audit row of a change that is written, and returns the maintenance. */
 export function recordChange(ctx: Services, tx: Tx, id: string, change: ChangeRecord): Maintenance {
   const maintenance = getMaintenance(ctx, tx, id);
-  recordMaintenanceEvent(ctx, tx, change.event, maintenance, change.notify);
+  recordMaintenanceEvent(ctx, tx, change.event, maintenance, change);
   audit(ctx, tx, change.actor, change.action, id, change.summary);
   return maintenance;
 }
@@ -129,11 +131,11 @@ export function applyUpdate(
   tx: Tx,
   after: MaintenanceRow,
   update: NewUpdate,
-  change: Omit<ChangeRecord, "notify">,
+  change: Omit<ChangeRecord, "notify" | "isNews">,
 ): Maintenance {
   saveChange(ctx, tx, after);
   addUpdateRow(ctx, tx, after.id, update);
-  return recordChange(ctx, tx, after.id, { ...change, notify: update.notify });
+  return recordChange(ctx, tx, after.id, { ...change, notify: update.notify, isNews: true });
 }
 
 /** Returns the `notify` of automatic changes: the `notify` of the plan. */

@@ -115,7 +115,9 @@ function takeStep(ctx: Services, tx: Tx, step: Step, now: number): number {
   if (kind === "reminder") {
     // The version stays, since nothing that is shown changes.
     updateMaintenanceRow(tx, { ...row, remindedAt: now });
-    recordMaintenanceEvent(ctx, tx, "maintenance.reminder", getMaintenance(ctx, tx, id), notify);
+    recordMaintenanceEvent(ctx, tx, "maintenance.reminder", getMaintenance(ctx, tx, id), {
+      notify,
+    });
     return 0;
   }
   const isStarting = isStart(step);

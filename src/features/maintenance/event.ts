@@ -4,16 +4,20 @@ import type { EventType } from "../../events";
 import { EVENT_DATA_MAX_BYTES, EVENT_TEXT_MAX, jsonBytes, truncateText } from "../timeline";
 import type { Maintenance } from "./model";
 
-/** Records an event of a maintenance. `notify` is false for a silent change. */
+/**
+ * Records an event of a maintenance. `notify` is false for a silent change, `isNews` true if its newest update is
+ * new.
+ */
 export function recordMaintenanceEvent(
   ctx: Pick<AppContext, "outbox">,
   tx: Tx,
   type: EventType,
   maintenance: Maintenance,
-  notify: boolean,
+  { notify, isNews = false }: { notify: boolean; isNews?: boolean },
 ): void {
   const { id: subjectId, page_id: pageId } = maintenance;
-  ctx.outbox.record(tx, { type, pageId, subjectId, data: eventData(maintenance, notify) });
+  const data = eventData(maintenance, notify);
+  ctx.outbox.record(tx, { type, pageId, subjectId, data, isNews });
 }
 
 /**

@@ -177,7 +177,10 @@ export function cancelMaintenanceOfPage(ctx: Services, tx: Tx, pageId: string, a
   );
   for (const { update, record } of cancelled) {
     const maintenance = presentMaintenance(record, ctx.baseUrl);
-    recordMaintenanceEvent(ctx, tx, "maintenance.cancelled", maintenance, update.notify);
+    recordMaintenanceEvent(ctx, tx, "maintenance.cancelled", maintenance, {
+      notify: update.notify,
+      isNews: true,
+    });
   }
   recordAudits(
     tx,

@@ -1,11 +1,14 @@
+import type { Reader } from "../../db";
 import type { SubscriberEvent } from "../../domain/mail";
 import {
+  addressHmac,
   alreadySubscribedLetter,
   alreadySubscribedSubject,
   type ComposedMail,
   confirmationLetter,
   confirmationSubject,
   findMailKey,
+  findSuppression,
   type Letter,
   type LinkPurpose,
   type MailRow,
@@ -61,12 +64,15 @@ export const SIGN_UP_TEMPLATES: Templates = {
   },
 };
 
-/** Returns the sign-up of a mail; undefined if it was confirmed, declined or has expired meanwhile. */
+/** Returns the sign-up of a mail; undefined if it was confirmed, refused or has expired meanwhile. */
 function findOpenSignUp(mail: MailRow, { ctx }: TemplateEnvironment): OpenSignUp | undefined {
   const { db, baseUrl, clock } = ctx;
   const request = findRequest(db, { id: String(mail.params["request"]) });
   const page = request && findPage(db, { id: request.pageId });
   const key = findMailKey(db);
+  if (key && request && isRefused(db, addressHmac(key, request.addressKey), request.pageId)) {
+    return undefined;
+  }
   if (!request || !page || !key || !takesSubscribers(page)) return undefined;
   if (request.state !== "sent" || clock.now() >= request.expiresAt) return undefined;
   const choosable = readChoosable(db, page.id);
@@ -83,6 +89,11 @@ function findOpenSignUp(mail: MailRow, { ctx }: TemplateEnvironment): OpenSignUp
     },
     linkTo: (purpose, subject) => mailLink(baseUrl, page, purpose, tokenOf(key, purpose, subject)),
   };
+}
+
+/** True if the address was blocked or declined mails since the mail was queued. */
+function isRefused(reader: Reader, hmac: string, pageId: string): boolean {
+  return findSuppression(reader, { addressHmac: hmac, pageId, kind: "confirmation" }) !== undefined;
 }
 
 function write(

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
+import { mutate } from "../../../src/db";
+import { mailings } from "../../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { listenUrl } from "../../../src/config";
 import { deleteIncident } from "../../../src/features/incidents";
 import { setMailSettings, toMessage } from "../../../src/features/mail";
 import {
   countAudience,
+  releaseHeldMailings,
   releaseMailing,
   startMailings,
   stopMailing,
@@ -13,6 +16,8 @@ import { advanceMailings } from "../../../src/features/mailings/expand";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";
 import { parseMails } from "../../support/parsed-mail";
+
+const deleteMailings = mutate((orm, _$: Record<string, never>) => orm.delete(mailings));
 
 async function createSite(): Promise<MailingSite> {
   const site = await createMailingSite();
@@ -234,16 +239,84 @@ describe("a mailing", () => {
     expect(site.mailings().at(-1)?.state).toBe("sending");
   });
 
-  test("that is held ends when its time is over, with the next mailing", async () => {
+  test("that is held ends when its time is over", async () => {
     await using site = await createSite();
     for (let index = 0; index < 51; index++) await site.open();
-    const { clock } = site.app;
-    clock.setWallClock(clock.now() + DAY_MS - 1);
-    await site.open();
+    await site.send();
+    await site.advance(DAY_MS - 1);
     expect(site.mailings()[50]?.state).toBe("held");
-    clock.setWallClock(clock.now() + 1);
-    await site.open();
+    await site.advance(1);
     expect(site.mailings()[50]).toMatchObject({ state: "done", written: 0 });
+  });
+
+  test("that is held ends when all of its mails are over", async () => {
+    await using site = await createSite();
+    await site.open();
+    const [mailing] = site.mailings();
+    await site.setState(mailing?.id ?? "", "held");
+    await site.advance(MINUTE_MS);
+    expect(site.mailings()[0]?.state).toBe("held");
+    await site.send();
+    await site.advance(MINUTE_MS);
+    expect(site.mailings()[0]?.state).toBe("done");
+  });
+
+  test("that is held is released with the others of its page, of which the newest contains all texts", async () => {
+    await using site = await createSite();
+    for (let index = 0; index < 50; index++) await site.open();
+    await site.send();
+    const id = await site.open({ body: "First text." });
+    await site.update(id, { body: "Second text." });
+    const other = await site.open();
+    expect(
+      site
+        .mailings()
+        .slice(50)
+        .map(({ state }) => state),
+    ).toEqual(["held", "held", "held"]);
+    const { page } = site;
+    let released = 0;
+    await site.control((ctx, tx) => {
+      released = releaseHeldMailings(ctx, tx, page, CLI_ACTOR);
+    });
+    expect(released).toBe(3);
+    const sent = await site.send();
+    expect(sent).toHaveLength(2);
+    expect(textsOf(sent)[0]).toContain("First text.");
+    expect(textsOf(sent)[0]).toContain("Second text.");
+    expect(sent[1]?.references).toContain(other);
+    await site.control((ctx, tx) => {
+      released = releaseHeldMailings(ctx, tx, page, CLI_ACTOR);
+    });
+    expect(released).toBe(0);
+    const releases = site.app.audit().filter(({ action }) => action === "mailing.release");
+    expect(releases.map(({ summary }) => summary)).toEqual([
+      `Released 3 held mailings of the page “${page.name}”`,
+    ]);
+  });
+
+  test("of a post-mortem is made when that is first published, also if no mailing of then is left", async () => {
+    await using site = await createSite();
+    const write = (id: string, json: Record<string, unknown>) =>
+      site.call(`incidents/${id}/postmortem`, { body: "What happened.", ...json }, "PUT");
+    const kinds = () => site.mailings().map(({ kind }) => kind.replace("incident.", ""));
+    const loud = await site.open({ status: "resolved", notify: false });
+    await write(loud, { publish: true });
+    await write(loud, { publish: false });
+    await site.control((_, tx) => void deleteMailings(tx, {}));
+    await write(loud, { publish: true });
+    expect(kinds()).toEqual([]);
+    const quiet = await site.open({ status: "resolved", notify: false });
+    await write(quiet, { publish: true, notify: false });
+    await write(quiet, { publish: false });
+    await write(quiet, { publish: true });
+    expect(kinds()).toEqual([]);
+    const draft = await site.open({ draft: true });
+    await write(draft, { publish: true });
+    await site.call(`incidents/${draft}`, { draft: false }, "PATCH");
+    await write(draft, { publish: false });
+    await write(draft, { publish: true });
+    expect(kinds()).toEqual(["created", "postmortem_published"]);
   });
 
   test("that is stopped sends nothing more, and neither stops nor goes on again", async () => {
@@ -278,8 +351,10 @@ describe("a mailing", () => {
     await site.subscribe("gone", { status: "unsubscribed" });
     const count = (componentIds: string[]) =>
       countAudience(site.app.ctx.db, { pageId: site.page.id, choice: "incidents", componentIds });
-    expect(count([])).toEqual({ reached: 1, total: 3 });
-    expect(count([site.ids["API"] ?? ""])).toEqual({ reached: 2, total: 3 });
+    const page = { total: 3, selections: 1, isExact: true };
+    expect(count([])).toEqual({ ...page, reached: 1 });
+    expect(count([site.ids["API"] ?? ""])).toEqual({ ...page, reached: 2 });
+    expect(count([site.ids["API"] ?? "", site.ids["Web"] ?? ""])).toEqual({ ...page, reached: 2 });
     await site.open({ components: { [site.ids["API"] ?? ""]: "major_outage" } });
     expect(await site.recipients()).toEqual(["anna", "api"]);
   });

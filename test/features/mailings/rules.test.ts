@@ -15,6 +15,7 @@ function eventWith(type: EventType, data: Record<string, unknown> = {}): Recorde
     pageId: "page_1",
     subjectId: "inc_1",
     at: NOW,
+    isNews: true,
     data: { status: "investigating", notify: true, latest_update: update, ...data },
   };
 }
@@ -38,15 +39,18 @@ describe("an event", () => {
     expect(isMailed(eventWith("incident.updated", { latest_update: update }), PAGE)).toBe(expected);
   });
 
-  test.each(["incident.updated", "incident.reopened", "maintenance.updated"] as const)(
-    "%s of an edit, whose newest update is older, is not mailed",
-    (type) => {
-      const at = toIso(NOW - MINUTE_MS);
-      const update = { display_at: at, created_at: at };
-      expect(isMailed(eventWith(type, { latest_update: update }), PAGE)).toBe(false);
-      expect(isMailed(eventWith(type, { latest_update: null }), PAGE)).toBe(false);
-    },
-  );
+  test.each([
+    "incident.updated",
+    "incident.resolved",
+    "incident.reopened",
+    "incident.postmortem_published",
+    "maintenance.updated",
+  ] as const)("%s that is not news, such as of an edit, is not mailed", (type) => {
+    const event = eventWith(type);
+    expect(isMailed({ ...event, isNews: false }, PAGE)).toBe(false);
+    delete event.isNews;
+    expect(isMailed(event, PAGE)).toBe(false);
+  });
 });
 
 describe("a mailing", () => {

@@ -1,7 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { deleteComponent } from "../../../src/features/components";
-import { type ComposedMail, readMailSettings, toMessage } from "../../../src/features/mail";
+import {
+  addressHmac,
+  type ComposedMail,
+  ensureMailKey,
+  readMailSettings,
+  suppress,
+  toMessage,
+} from "../../../src/features/mail";
 import { SIGN_UP_TEMPLATES } from "../../../src/features/subscribers";
 import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
 import { parseMails } from "../../support/parsed-mail";
@@ -27,6 +34,14 @@ const linksIn = ({ text }: ComposedMail) =>
 
 const post = ({ app }: SubscribingSite, path: string) =>
   app.call(path, { method: "POST", form: {} });
+
+/** Blocks an address as an admin does. */
+function block({ app: { ctx } }: SubscribingSite, address: string): Promise<void> {
+  return ctx.db.write((tx) => {
+    const hmac = addressHmac(ensureMailKey(ctx, tx), address);
+    suppress(ctx, tx, { addressHmac: hmac, reason: "blocked" });
+  });
+}
 
 describe("the mails of sign-ups", () => {
   test("a confirmation has two parts, working links and no header of a list", async () => {
@@ -102,6 +117,7 @@ describe("the mails of sign-ups", () => {
       ["expired", (site) => site.app.clock.advance(7 * DAY_MS)],
       ["private", (site) => site.change({ visibility: "private" })],
       ["without subscriptions", (site) => site.change({ mail: { subscriptions: false } })],
+      ["blocked", (site) => block(site, "ann@example.com")],
       ["declined", (site) => post(site, site.path("decline", site.requests()[0] ?? { id: "" }))],
     ];
     for (const [name, end] of ends) {

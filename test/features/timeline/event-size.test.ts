@@ -80,6 +80,7 @@ function incident({ components, name, text, postmortem }: Size) {
       resolvedAt: null,
       postmortemBody: postmortem ?? null,
       postmortemPublishedAt: postmortem === undefined ? null : AT,
+      postmortemFirstPublishedAt: null,
       version: 2,
       createdAt: AT,
       updatedAt: AT,

@@ -9,6 +9,8 @@ import { LONGEST_WAIT_MS } from "../rules";
 
 /** Limit of rows per transaction, which keeps it short. */
 const ROWS_PER_BATCH = 500;
+/** Time after which a stop of all mailings is written again. */
+const HOLD_AGAIN_MS = 1_000;
 const CLASSES: readonly MailClass[] = [1, 2, 3];
 
 /** Cleans up the queue of mails. Failed writes are logged and found again by the next scan. */
@@ -16,6 +18,7 @@ export class MailCleanup {
   readonly #ctx: AppContext;
   readonly #changes: QueueChanges;
   readonly #beingCancelled = new Set<string>();
+  #unwrittenHold: { since: number } | undefined;
 
   constructor(
     ctx: AppContext,
@@ -24,6 +27,11 @@ export class MailCleanup {
   ) {
     this.#ctx = ctx;
     this.#changes = new QueueChanges(ctx, "the queue of mails could not be cleaned up", ended);
+  }
+
+  /** True if all mailings are to be stopped, but the database does not say so yet. */
+  get hasUnwrittenHold(): boolean {
+    return this.#unwrittenHold !== undefined;
   }
 
   get underWay(): number {
@@ -45,17 +53,15 @@ export class MailCleanup {
 
   /** Ends mails whose time is over, also while nothing can be sent. */
   async expireAll(): Promise<void> {
-    for (const one of CLASSES) {
-      if (!this.#hasExpired(one)) continue;
-      const expireSome = (tx: Tx) => expireMails(this.#ctx, tx, one, ROWS_PER_BATCH);
-      await this.#changes.runAll(ROWS_PER_BATCH, expireSome);
-    }
+    if (!this.#hasExpired()) return;
+    const expireSome = (tx: Tx) => expireMails(this.#ctx, tx, ROWS_PER_BATCH);
+    await this.#changes.runAll(ROWS_PER_BATCH, expireSome);
   }
 
-  #hasExpired(one: MailClass): boolean {
+  #hasExpired(): boolean {
     const { clock, db, log } = this.#ctx;
     try {
-      return hasExpired(db, one, clock.now(), ROWS_PER_BATCH);
+      return hasExpired(db, clock.now());
     } catch (error) {
       // Without a caller that waits, it would end the process.
       log.error({ err: error }, "the queue of mails cannot be read");
@@ -77,13 +83,25 @@ export class MailCleanup {
     if (count > 0) capped();
   }
 
-  /** Stops all mailings, since too many of their mails failed. */
+  /** Stops all mailings, since too many of their mails failed. A failed write is repeated. */
   async hold(since: number): Promise<void> {
-    const hasHeld = await this.#changes.run((tx) => holdAllMailings(this.#ctx, tx, since));
-    if (!hasHeld) return;
+    if (this.#unwrittenHold !== undefined) return;
+    this.#unwrittenHold = { since };
     this.#ctx.log.error(
       {},
       "mailings are held, since more than a fifth of their last mails failed",
     );
+    await this.#writeHold();
+  }
+
+  async #writeHold(): Promise<void> {
+    const hold = this.#unwrittenHold;
+    if (!hold || this.#changes.isStopped) return;
+    const written = await this.#changes.run((tx) => {
+      holdAllMailings(this.#ctx, tx, { reason: "failures", since: hold.since });
+      return true;
+    });
+    if (written) this.#unwrittenHold = undefined;
+    else this.#ctx.clock.after(HOLD_AGAIN_MS, () => void this.#writeHold());
   }
 }

@@ -124,7 +124,7 @@ class Sending implements MailSender {
   #readAll(): void {
     this.#readSettings();
     const wasHeld = this.#isHeld;
-    this.#isHeld = findMailHold(this.#ctx.db) !== undefined;
+    this.#isHeld = this.#cleanup.hasUnwrittenHold || findMailHold(this.#ctx.db) !== undefined;
     if (wasHeld && !this.#isHeld) this.#results.forgetFailures();
     this.#queue.rescan();
     this.#isStale = false;
