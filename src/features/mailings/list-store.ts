@@ -28,13 +28,13 @@ export const listNewestOfPage = selectMany(
       .limit($.limit),
 );
 
-/** Lists the held mailings of a page, oldest first. */
+/** Lists the held mailings of a page, the first to begin first. */
 export const listHeld = selectMany((orm, $: { pageId: string }) =>
   orm
     .select()
     .from(mailings)
     .where(and(isOpen, eq(mailings.state, "held"), sql`+${mailings.pageId} = ${$.pageId}`))
-    .orderBy(asc(mailings.id)),
+    .orderBy(asc(mailings.beginAt), asc(mailings.id)),
 );
 
 /** Counts the held mailings of each page. */
