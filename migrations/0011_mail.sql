@@ -279,6 +279,7 @@ CREATE TABLE mail_reports (
 
 CREATE INDEX mail_reports_by_time ON mail_reports (at);
 CREATE INDEX mail_reports_by_mail ON mail_reports (mail_id) WHERE mail_id IS NOT NULL;
+CREATE INDEX mail_reports_unmatched ON mail_reports (id) WHERE mail_id IS NULL;
 
 -- Warnings that were mailed once: about a key or a certificate, at a step, to a recipient.
 CREATE TABLE mail_warnings (

@@ -32,7 +32,7 @@ async function sweep({ clock, config, db }: AppContext): Promise<void> {
   while (await db.write((tx) => sweepAnswers(tx, now)));
   const eventsUntil = now - config.keepEventsDays * DAY_MS;
   while (await db.write((tx) => trimDeliveries(tx, eventsUntil)));
-  while (await db.write((tx) => trimMails(tx, eventsUntil)));
+  while (await db.write((tx) => trimMails(tx, { before: eventsUntil, now })));
   while (await db.write((tx) => deleteOldAudits(tx, now - config.keepAuditDays * DAY_MS)));
   const addressesUntil = now - config.keepAddressesDays * DAY_MS;
   while (await db.write((tx) => deleteAuditAddresses(tx, addressesUntil)));

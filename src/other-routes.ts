@@ -9,6 +9,7 @@ import { incidentRoutes } from "./features/incidents/routes";
 import type { KeyUsage } from "./features/keys";
 import { keyRoutes } from "./features/keys/routes";
 import type { Limiter } from "./features/limits";
+import { mailReportRoutes } from "./features/mail/routes";
 import { maintenanceRoutes } from "./features/maintenance/routes";
 import {
   databaseFamilies,
@@ -85,5 +86,6 @@ export function otherRoutes(deps: Dependencies): AnyElysia {
     .use(v2Routes(ctx, requestContexts, snapshots, readIncidents))
     .use(subscribeRoutes(ctx, requestContexts, snapshots, sessions))
     .use(mailRoutes(ctx, requestContexts))
+    .use(mailReportRoutes(ctx, requestContexts))
     .use(logoRoutes(ctx, requestContexts, snapshots, sessions));
 }

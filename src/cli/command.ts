@@ -23,6 +23,8 @@ export interface Output {
 export interface Input {
   /** Returns the first line, without its end; empty without input. */
   line(): Promise<string>;
+  /** Reads everything, and returns at most the first `max` bytes. */
+  bytes(max: number): Promise<Uint8Array>;
 }
 
 /** A valid call of a command. */
@@ -40,8 +42,8 @@ export interface Invocation {
   output: Output;
 }
 
-/** 0: success. 1: failure. 2: wrong usage. */
-export type ExitCode = 0 | 1 | 2;
+/** 0: success. 1: failure. 2: wrong usage. 75: a failure after which a mail server tries again (`EX_TEMPFAIL`). */
+export type ExitCode = 0 | 1 | 2 | 75;
 
 export interface Command {
   /** As typed, such as `key create`. */
@@ -52,6 +54,8 @@ export interface Command {
   /** Names of its positional arguments, all of them required. */
   positionals?: readonly string[];
   flags?: readonly Flag[];
+  /** Exit code of every failure, also of wrong usage, for a command that other programs run. */
+  failureCode?: ExitCode;
   /** Shared options of the command. */
   options: readonly OptionName[];
   run(invocation: Invocation): Promise<ExitCode>;

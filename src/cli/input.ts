@@ -5,7 +5,25 @@ const LONGEST_LINE_BYTES = 64 * 1024;
 
 /** Returns standard input of the process. */
 export function processInput(): Input {
-  return { line: () => firstLine(Bun.stdin.stream()) };
+  return {
+    line: () => firstLine(Bun.stdin.stream()),
+    bytes: (max) => firstBytes(Bun.stdin.stream(), max),
+  };
+}
+
+/** Reads a stream to its end, since its sender may fail otherwise. Returns at most the first `max` bytes. */
+export async function firstBytes(
+  stream: AsyncIterable<Uint8Array>,
+  max: number,
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    if (length >= max) continue;
+    pieces.push(chunk);
+    length += chunk.byteLength;
+  }
+  return Buffer.concat(pieces).subarray(0, max);
 }
 
 /**

@@ -12,6 +12,14 @@ export const mailCommands: readonly Command[] = [
     run: async (invocation) => (await import("./mail-run")).runMailTest(invocation),
   },
   {
+    name: "mail bounce",
+    summary:
+      "Record a bounce or a complaint: a message on standard input. Exit code 75: try again.",
+    options: optionNames("mail"),
+    failureCode: 75,
+    run: async (invocation) => (await import("./mail-bounce-run")).runMailBounce(invocation),
+  },
+  {
     name: "mail status",
     summary: "Print if mail can be sent, and through which relay.",
     options: optionNames("mail"),

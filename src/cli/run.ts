@@ -6,7 +6,7 @@ import type { Command, ExitCode, Input, Output } from "./command";
 import { UsageError } from "./command";
 import { commandHelp, groupHelp, programHelp } from "./help";
 
-const NO_INPUT: Input = { line: async () => "" };
+const NO_INPUT: Input = { line: async () => "", bytes: async () => new Uint8Array() };
 
 /** Runs one command line and returns its exit code. Prints errors instead of throwing them. */
 export async function runCommandLine(
@@ -47,7 +47,8 @@ export async function runCommandLine(
   try {
     return await command.run(readInvocation(command, rest, env, output, input));
   } catch (error) {
-    return explain(error, command, output);
+    const code = explain(error, command, output);
+    return command.failureCode ?? code;
   }
 }
 

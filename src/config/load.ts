@@ -66,7 +66,8 @@ function readVariable(
     return { name: fileEnv, value: readFileSync(path, "utf8").replace(/\r?\n$/, "") };
   } catch (error) {
     const { code = "no reason given" } = error as NodeJS.ErrnoException;
-    problems.push(`${fileEnv} must name a file that can be read (${code}); it is "${path}".`);
+    // Its value is not repeated: it may be the secret itself, put into the wrong variable.
+    problems.push(`${fileEnv} must name a file that can be read (${code}).`);
     return { name: fileEnv, value: undefined };
   }
 }

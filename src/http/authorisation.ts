@@ -3,7 +3,13 @@ import { Problem } from "../errors";
 import type { Sessions } from "../features/auth";
 import type { HeartbeatDirectory } from "../features/monitors";
 import { type Role, roleAllows } from "../domain/role";
-import { type Credentials, findHeartbeatMonitor, scopeProblem, tokenInPath } from "./credentials";
+import {
+  type Credentials,
+  findHeartbeatMonitor,
+  reporterProblem,
+  scopeProblem,
+  tokenInPath,
+} from "./credentials";
 import { noRoute } from "./gateway-answers";
 import { toProblem } from "./problems";
 import type { Access } from "./operation";
@@ -58,6 +64,8 @@ export function createAuthorisation(
           const bucket = access.find(tokenInPath(request), { domain, now });
           return bucket instanceof Problem ? bucket : { kind: "link", bucket };
         }
+        case "reporter":
+          return reporterProblem(access.isToken, request, route) ?? { kind: "reporter" };
         default:
           return ADDRESS_ONLY;
       }

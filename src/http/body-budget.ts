@@ -119,6 +119,6 @@ function countedBytes(headers: Headers, { beginningBytes }: DeclaredBody): numbe
 /** Returns the milliseconds that a body with `bytes` of reserved room may take. */
 function allowedMs(bytes: number, body: DeclaredBody, isAnonymous: boolean): number {
   if (body.beginningBytes !== undefined) return BEGINNING_MS;
-  const maxBytes = Math.min(bytes, BODY_MAX_BYTES);
+  const maxBytes = Math.min(bytes, body.maxBytes ?? BODY_MAX_BYTES);
   return (isAnonymous ? BASE_MS.anonymous : BASE_MS.identified) + Math.ceil(maxBytes * MS_PER_BYTE);
 }

@@ -70,20 +70,20 @@ export function decodeText(bytes: Uint8Array): string {
 }
 
 /**
- * Reads a body of at most 256 KiB, with or without a declared length. Throws `payload_too_large` for a
+ * Reads a body of at most `maxBytes`, with or without a declared length. Throws `payload_too_large` for a
  * larger one and `UnfinishedBody` if the rest does not come in time.
  *
  * The runtime gathers the body, at most `RUNTIME_BODY_MAX_BYTES` of it. Reading `request.body` chunk by
  * chunk would make an object of every chunk, which a sender may make as small as a byte; only the small
  * limit of `readBeginning` bounds the number of chunks.
  */
-export async function readBytes(request: Request): Promise<Uint8Array> {
-  const bytes = new Uint8Array(await gather(request));
-  if (bytes.byteLength > BODY_MAX_BYTES) throw bodyTooLarge();
+export async function readBytes(request: Request, maxBytes = BODY_MAX_BYTES): Promise<Uint8Array> {
+  const bytes = new Uint8Array(await gather(request, maxBytes));
+  if (bytes.byteLength > maxBytes) throw bodyTooLarge(maxBytes);
   return bytes;
 }
 
-async function gather(request: Request): Promise<ArrayBuffer> {
+async function gather(request: Request, maxBytes: number): Promise<ArrayBuffer> {
   const { promise: expiry, reject } = Promise.withResolvers<never>();
   const deadline = incomingBodyOf(request)?.startDeadline(() => reject(new UnfinishedBody()));
   try {
@@ -92,7 +92,7 @@ async function gather(request: Request): Promise<ArrayBuffer> {
     if (error instanceof UnfinishedBody) throw error;
     if (request.signal.aborted) throw new UnfinishedBody();
     // The runtime has already answered 413 and closed the connection.
-    if ((error as Error).message.includes("maxRequestBodySize")) throw bodyTooLarge();
+    if ((error as Error).message.includes("maxRequestBodySize")) throw bodyTooLarge(maxBytes);
     throw error;
   } finally {
     deadline?.cancel();

@@ -123,18 +123,37 @@ export function findHeartbeatMonitor(
   request: Request,
   route: Route,
 ): string | Problem {
-  if (route.path.endsWith("/:token")) {
-    return heartbeats.find(tokenInPath(request)) ?? new Problem("not_found", UNKNOWN_TOKEN);
-  }
+  const token = tokenOfRoute(request, route, "the monitor's token");
+  if (token instanceof Problem) return token;
+  return heartbeats.find(token) ?? unknownToken(route, UNKNOWN_TOKEN);
+}
+
+const UNKNOWN_REPORT_TOKEN = "The token for reports about mails is unknown, or was replaced.";
+
+/** Returns the problem of a request without the token for reports about mails, like that of a heartbeat. */
+export function reporterProblem(
+  isToken: (token: string) => boolean,
+  request: Request,
+  route: Route,
+): Problem | undefined {
+  const token = tokenOfRoute(request, route, "the token for reports");
+  if (token instanceof Problem) return token;
+  return isToken(token) ? undefined : unknownToken(route, UNKNOWN_REPORT_TOKEN);
+}
+
+const isByPath = ({ path }: Route) => path.endsWith("/:token");
+
+/** Returns the token in the path of a route, or else the bearer token; a Problem without one. */
+function tokenOfRoute(request: Request, route: Route, what: string): string | Problem {
+  if (isByPath(route)) return tokenInPath(request);
   const header = request.headers.get("authorization");
   const token = header === null ? undefined : readBearerToken(header);
-  if (token === undefined) {
-    return challenge(
-      "missing_key",
-      "Send the monitor's token in the header Authorization: Bearer <TOKEN>.",
-    );
-  }
   return (
-    heartbeats.find(token) ?? challenge("invalid_key", UNKNOWN_TOKEN, `, error="invalid_token"`)
+    token ?? challenge("missing_key", `Send ${what} in the header Authorization: Bearer <TOKEN>.`)
   );
+}
+
+function unknownToken(route: Route, detail: string): Problem {
+  if (isByPath(route)) return new Problem("not_found", detail);
+  return challenge("invalid_key", detail, `, error="invalid_token"`);
 }

@@ -24,6 +24,10 @@ export interface DeclaredBody<Schema extends TSchema = TSchema> {
   isOptional: boolean;
   /** Number of bytes that are read of it, where the rest is ignored; such a body may be of any media type. */
   beginningBytes?: number;
+  /** Limit in bytes; `BODY_MAX_BYTES` if omitted. */
+  maxBytes?: number;
+  /** Media type that is read as bytes, besides JSON. */
+  rawMediaType?: string;
 }
 
 /** Kind of the schema that Elysia gets in place of the declared one. */
@@ -63,13 +67,19 @@ export function bodyHeadersProblem(headers: Headers, body: DeclaredBody): Proble
   const length = headers.get("content-length");
   if (length !== null && !WHOLE_NUMBER.test(length)) return unreadableLength();
   const isWhole = body.beginningBytes === undefined;
-  if (isWhole && length !== null && Number(length) > BODY_MAX_BYTES) return bodyTooLarge();
+  const { maxBytes = BODY_MAX_BYTES } = body;
+  if (isWhole && length !== null && Number(length) > maxBytes) return bodyTooLarge(maxBytes);
   const isEmpty = !isChunked(headers) && (length === null || length === "0");
   if (isEmpty) return undefined;
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (encoding !== "" && encoding !== "identity") return unsupportedEncoding(encoding);
   if (!isWhole) return undefined;
-  const { schema } = body;
+  const { schema, rawMediaType } = body;
+  if (rawMediaType !== undefined) {
+    return isOfType(headers, rawMediaType) || mediaTypeProblem(headers) === undefined
+      ? undefined
+      : unsupportedMediaType(`${rawMediaType} or application/json`);
+  }
   if (schema[Kind] === FORM_KIND) {
     const accepted = schema["takesFiles"] ? [PLAIN_FORM, FORM_WITH_FILES] : [PLAIN_FORM];
     return accepted.includes(mediaTypeOf(headers))
@@ -95,6 +105,11 @@ export function canSendFiles(headers: Headers): boolean {
   return mediaTypeOf(headers) === FORM_WITH_FILES;
 }
 
+/** Returns true if a body is declared to be of a media type. */
+export function isOfType(headers: Headers, mediaType: string): boolean {
+  return mediaTypeOf(headers) === mediaType;
+}
+
 function mediaTypeOf(headers: Headers): string {
   return (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
@@ -109,8 +124,8 @@ function unreadableLength(): Problem {
 }
 
 /** Returns 413 for a body over the limit. */
-export function bodyTooLarge(): Problem {
-  return new Problem("payload_too_large", `The body is larger than ${BODY_MAX_BYTES} bytes.`);
+export function bodyTooLarge(maxBytes: number = BODY_MAX_BYTES): Problem {
+  return new Problem("payload_too_large", `The body is larger than ${maxBytes} bytes.`);
 }
 
 /** Returns 415 for a compressed body. The header names the accepted encoding (RFC 7694). */

@@ -85,6 +85,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     if (caller.kind === "session") return limiter.chargeSession(caller.session.id);
     if (caller.kind === "job") return limiter.chargeHeartbeat(caller.monitorId);
     if (caller.kind === "link") return limiter.chargeLink(caller.bucket);
+    if (caller.kind === "reporter") return limiter.chargeReporter();
     const kind = context.route?.operation.access.kind;
     if (kind === "file") return undefined;
     return kind === "health"

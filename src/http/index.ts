@@ -31,6 +31,7 @@ export { createOnce } from "./create-once";
 export { createGateway, type Gateway, type GatewayDependencies } from "./gateway";
 export { type Form, formBody, sentFormOf } from "./form-body";
 export { jsonBody, noBody, optionalJsonBody } from "./json-body";
+export { jsonOrRawBody } from "./raw-body";
 export { acceptsHtml, KEPT_FORM_MAX_BYTES } from "./refused-form";
 export { isLiveRefresh, sendLive } from "./live-refresh";
 export { ANY_KEY, type Operation, operation, scope, session } from "./operation";

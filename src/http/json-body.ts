@@ -105,6 +105,11 @@ async function readJsonBody(request: HashedRequest, isOptional: boolean): Promis
     const problem = mediaTypeProblem(request.headers);
     if (problem) throw problem;
   }
+  return parseJson(text);
+}
+
+/** Parses JSON. Throws a Problem for other text, and for more than can be parsed in a few milliseconds. */
+export function parseJson(text: string): unknown {
   requireReadable(text);
   try {
     return JSON.parse(text);

@@ -10,7 +10,8 @@ import type { Role } from "../domain/role";
  * Callers of a route, who are also charged for it: a live API key with the scopes (an empty list:
  * any live key), a signed-in user with at least the role, anyone, a job with its monitor's token
  * (the `:token` of the path, or a bearer token), people with a link from a mail (the `:token` of the
- * path; its own bucket, no check of the origin), or health checkers with their own bucket. A `file` is
+ * path; its own bucket, no check of the origin), a program with the installation's token for reports about
+ * mails (in the path or as bearer), or health checkers with their own bucket. A `file` is
  * content that is the same for everyone, which is charged only if there is no such file.
  */
 export type Access =
@@ -19,6 +20,7 @@ export type Access =
   | { kind: "public" }
   | { kind: "heartbeat" }
   | { kind: "link"; find: FindLink }
+  | { kind: "reporter"; isToken(token: string): boolean }
   | { kind: "health" }
   | { kind: "file" };
 

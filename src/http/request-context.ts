@@ -11,13 +11,15 @@ import type { Route } from "./route-table";
 
 /**
  * Caller of a request: the bearer of a live key, a signed-in user, a job with a heartbeat token, a
- * person with a link from a mail, or a client known by its address only.
+ * person with a link from a mail, a program with the token for reports about mails, or a client known by its
+ * address only.
  */
 export type Caller =
   | { kind: "key"; credential: Credential }
   | { kind: "session"; session: LiveSession }
   | { kind: "job"; monitorId: string }
   | { kind: "link"; bucket: string }
+  | { kind: "reporter" }
   | { kind: "address" };
 
 /** Facts about one request that the gateway found before its handler runs. */

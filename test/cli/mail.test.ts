@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { searchAudit } from "../../src/events";
 import { openForCommand } from "../../src/installation";
 import { testConfig } from "../support/app";
-import { installedCommandLine } from "../support/command-line";
+import { commandLine, installedCommandLine } from "../support/command-line";
+import { bounceMessage } from "../support/mail-reports";
 import { politeRelay, startScriptedRelay } from "../support/relay";
 import { temporaryFolder } from "../support/temporary-folder";
 
@@ -138,5 +139,33 @@ describe("allclear mail status", () => {
       out: ["Mail cannot be sent: it needs an SMTP relay and a sender."],
       err: [],
     });
+  });
+});
+
+describe("allclear mail bounce", () => {
+  test("records a report from standard input", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    const bounce = (message: string) => run(["mail", "bounce"], {}, message.split("\n"));
+    expect(await bounce(bounceMessage({}))).toEqual({
+      exitCode: 0,
+      out: [],
+      err: ["The report belongs to no mail. It is listed in Settings → Mail for 30 days."],
+    });
+    expect(await bounce(bounceMessage({ action: "delayed" }))).toMatchObject({
+      exitCode: 0,
+      err: ["Nothing to record: the message does not say that a mail failed."],
+    });
+    expect((await bounce("")).exitCode).toBe(0);
+  });
+
+  test("makes the mail server try again if anything fails", async () => {
+    using folder = temporaryFolder();
+    const run = commandLine(`${folder.path}/missing`);
+    const message = bounceMessage({}).split("\n");
+    expect((await run(["mail", "bounce"], {}, message)).exitCode).toBe(75);
+    const wrong = { ALLCLEAR_SMTP_PORT: "x" };
+    expect((await run(["mail", "bounce"], wrong, message)).exitCode).toBe(75);
+    expect((await run(["mail", "bounce", "--typo"], {}, message)).exitCode).toBe(75);
   });
 });

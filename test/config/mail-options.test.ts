@@ -120,7 +120,7 @@ describe("the options of the relay", () => {
       "ALLCLEAR_SMTP_PASSWORD and ALLCLEAR_SMTP_PASSWORD_FILE must not both be set.",
     ]);
     expect(problemsOf({ ...env, ALLCLEAR_SMTP_PASSWORD_FILE: `${file}.missing` })).toEqual([
-      `ALLCLEAR_SMTP_PASSWORD_FILE must name a file that can be read (ENOENT); it is "${file}.missing".`,
+      `ALLCLEAR_SMTP_PASSWORD_FILE must name a file that can be read (ENOENT).`,
     ]);
   });
 
@@ -133,6 +133,7 @@ describe("the options of the relay", () => {
       ["ALLCLEAR_SMTP_PASSWORD", `${SECRET}\u0000`],
       ["ALLCLEAR_SMTP_PASSWORD", SECRET.repeat(100)],
       ["ALLCLEAR_SMTP_PASSWORD_FILE", file],
+      ["ALLCLEAR_SMTP_PASSWORD_FILE", SECRET],
     ] as const) {
       const problems = problemsOf({ ...user, [name]: value });
       expect(problems).toHaveLength(1);

@@ -37,10 +37,11 @@ function request({ method, body }: Route): CallOptions {
 }
 
 describe("every protected route", () => {
-  test("protected routes are /metrics and all of /api/v1 except heartbeats", async () => {
+  test("protected routes are /metrics and all of /api/v1 except heartbeats and reports about mails", async () => {
     await using site = await createSite();
     const inApi = site.app.app.routes.routes.filter(
-      ({ path }) => path.startsWith("/api/v1/") && !/^\/api\/v1\/heartbeats(\/|$)/.test(path),
+      ({ path }) =>
+        path.startsWith("/api/v1/") && !/^\/api\/v1\/(heartbeats|mail\/bounces)(\/|$)/.test(path),
     );
     const elsewhere = site.protectedRoutes.filter(({ route }) => !inApi.includes(route));
     expect(elsewhere.map(({ route }) => route.path)).toEqual(["/metrics"]);
@@ -200,7 +201,8 @@ describe("every route", () => {
   test("every unprotected route answers without a key", async () => {
     await using site = await createSite();
     const open = site.app.app.routes.routes.filter(
-      ({ operation }) => !["key", "session", "heartbeat"].includes(operation.access.kind),
+      ({ operation }) =>
+        !["key", "session", "heartbeat", "reporter"].includes(operation.access.kind),
     );
     expect(open.length).toBeGreaterThan(0);
     for (const route of open) {

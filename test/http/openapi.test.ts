@@ -18,8 +18,12 @@ describe("GET /openapi.json", () => {
       expect(described.operationId).toBe(operation.id);
       expect(described.requestBody !== undefined).toBe(declared !== undefined);
       const scopes = operation.access.kind === "key" ? operation.access.scopes : undefined;
-      const byToken = operation.access.kind === "heartbeat" && !path.endsWith("/:token");
-      const bearer = scopes ? [{ apiKey: scopes }] : byToken ? [{ heartbeatToken: [] }] : [];
+      const tokens: Record<string, string> = {
+        heartbeat: "heartbeatToken",
+        reporter: "reportToken",
+      };
+      const token = path.endsWith("/:token") ? undefined : tokens[operation.access.kind];
+      const bearer = scopes ? [{ apiKey: scopes }] : token ? [{ [token]: [] }] : [];
       expect(described.security).toEqual(bearer);
       expect(Object.keys(described.responses)).toContain("429");
       if (scopes) expect(Object.keys(described.responses)).toContain("401");
@@ -31,6 +35,7 @@ describe("GET /openapi.json", () => {
       expect("422" in described.responses).toBe(isWhole);
       expect(Object.keys(described.requestBody.content)).toEqual([
         isWhole ? "application/json" : "*/*",
+        ...(declared.rawMediaType === undefined ? [] : [declared.rawMediaType]),
       ]);
     }
   });

@@ -29,7 +29,8 @@ export function commandLine(dataDir: string): CommandLine {
       err: (line: string) => void err.push(line),
     };
     const line = async () => input[0] ?? "";
-    const exitCode = await runCommandLine(COMMANDS, args, given, output, { line });
+    const bytes = async (max: number) => Buffer.from(input.join("\n")).subarray(0, max);
+    const exitCode = await runCommandLine(COMMANDS, args, given, output, { line, bytes });
     return { exitCode, out, err };
   };
 }

@@ -14,6 +14,7 @@ export const POLICIES = {
   session: { subject: "this session", perMinute: 600 },
   heartbeat: { subject: "this heartbeat token", perMinute: 60 },
   link: { subject: "this link", perMinute: 10 },
+  reporter: { subject: "the token for reports about mails", perMinute: 600 },
   health: { subject: "this address for health checks", perMinute: 1_200 },
 } as const;
 
@@ -34,6 +35,8 @@ export interface Limiter {
   chargeHeartbeat(monitorId: string): Charge;
   /** Charges a right link from a mail, by the name of its bucket. */
   chargeLink(bucket: string): Charge;
+  /** Charges the token for reports about mails. There is one. */
+  chargeReporter(): Charge;
   /**
    * Charges the client address, for all other requests: public routes, unknown paths, rejected
    * credentials.
@@ -80,6 +83,7 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
   const sessions = callers(Math.min(capacity, SESSIONS_MAX), (sessionId) => sessionId);
   const heartbeats = callers(capacity, (monitorId) => monitorId);
   const links = callers(capacity, (bucket) => bucket);
+  const reporter = callers(1, (name) => name);
   const addresses = callers(capacity, addressNeighbourhood);
   // Few addresses send health checks.
   const healthChecks = callers(Math.min(capacity, HEALTH_CHECKERS_MAX), addressNeighbourhood);
@@ -97,6 +101,10 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
       policy: "link",
       decision: links().take(bucket, POLICIES.link.perMinute),
     }),
+    chargeReporter: () => ({
+      policy: "reporter",
+      decision: reporter().take("reporter", POLICIES.reporter.perMinute),
+    }),
     chargeAddress: (address) => ({
       policy: "public",
       decision: addresses().take(address.network, publicRateLimit),
@@ -112,6 +120,7 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
       session: figuresOf(sessions.peek()),
       heartbeat: figuresOf(heartbeats.peek()),
       link: figuresOf(links.peek()),
+      reporter: figuresOf(reporter.peek()),
       health: figuresOf(healthChecks.peek()),
     }),
   };

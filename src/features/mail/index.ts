@@ -2,6 +2,7 @@
  * E-mail: the queue of mails, sending them through the relay, addresses that get none, the messages, and the
  * key of the installation from which links are derived. Knows neither pages nor subscribers beyond their ids.
  */
+import type { Finding } from "./reports/finding";
 import type { RelayConnection, RelayOptions } from "./smtp/relay";
 import type { RelayFault } from "./smtp/reply";
 import type { TestMailResult } from "./smtp/send-test-mail";
@@ -44,6 +45,23 @@ export {
 } from "./queue";
 export type { MailRow } from "./queue-store";
 export { type EncodedText, encodeShared, type SharedText } from "./quoted-printable";
+export { findRelayRecord, type RelayRecord } from "./relay-record";
+export type { Finding } from "./reports/finding";
+export {
+  countUnmatched,
+  findReport,
+  listReportsOfMail,
+  listUnmatched,
+  type ReportRow,
+} from "./reports/store";
+export { eraseReportsAbout, takeReport, type TakenReport } from "./reports/take-reports";
+export {
+  findReportToken,
+  isReportToken,
+  makeReportToken,
+  type ReportToken,
+  revokeReportToken,
+} from "./reports/token";
 export { ENDED_BY_CONFIRMING, type MailKind } from "./rules";
 export { MAIL_RESULTS, type MailSender, type SenderFigures } from "./sending/model";
 export { startSending } from "./sending/sender";
@@ -94,6 +112,11 @@ export {
 } from "./tokens";
 export { trimMails } from "./trim";
 export { bounceMac, envelopeSender } from "./verp";
+
+/** Reads the report in a message that came back. The parser is loaded with the first message. */
+export async function readReport(message: Uint8Array): Promise<Finding | "ignored"> {
+  return (await import("./reports/read-message")).readMessage(message);
+}
 
 /** Connects to a relay and signs in. The SMTP client is loaded with the first call, which shortens the start. */
 export async function openRelay(options: RelayOptions): Promise<RelayConnection | RelayFault> {

@@ -41,6 +41,16 @@ const NO_SUCH_ADDRESS: ReadonlySet<string | null> = new Set([
 /** Codes by which a recipient may not exist, without an enhanced code. */
 const MAYBE_NO_SUCH_ADDRESS: ReadonlySet<number> = new Set([550, 551, 553]);
 
+/** True for an enhanced code by which a recipient does not exist. */
+export function isUnknownAddress(enhanced: string): boolean {
+  return NO_SUCH_ADDRESS.has(enhanced);
+}
+
+/** True for a reply code by which a recipient may not exist, without an enhanced code. */
+export function maybeUnknownAddress(code: number): boolean {
+  return MAYBE_NO_SUCH_ADDRESS.has(code);
+}
+
 /** Meaning of a reply. */
 export type ReplyMeaning =
   /** The relay has the mail. */

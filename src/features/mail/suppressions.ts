@@ -1,5 +1,6 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
+import { parseMailAddress } from "../../domain/mail-address";
 import { SUPPRESSION_REASONS, type SuppressionReason } from "../../domain/mail";
 import type { MailRow } from "./queue-store";
 import { isSecondBounce, isSoftBounce, isStoppedBy, type MailKind } from "./rules";
@@ -158,8 +159,25 @@ export function addBounce(
     const first = findFirstBounce(tx, { subscriberId, since })?.at ?? null;
     if (!isSecondBounce(first, ctx.clock.now())) return;
   }
-  const hmac = subscriber?.addressHmac ?? addressHmac(ensureMailKey(ctx, tx), keyOf(recipient));
+  const hmac = subscriber?.addressHmac ?? markOfAddress(ctx, tx, recipient);
   suppress(ctx, tx, { addressHmac: hmac, reason: "bounced", ...cause });
+}
+
+/** Returns the mark of a mail's recipient. */
+export function markOfRecipient(
+  ctx: Services,
+  tx: Tx,
+  { subscriberId, recipient }: Addressed,
+): string {
+  const subscriber = subscriberId === null ? undefined : findFailuresOf(tx, { subscriberId });
+  return subscriber?.addressHmac ?? markOfAddress(ctx, tx, recipient);
+}
+
+/** Returns the mark of an address in any spelling. */
+export function markOfAddress(ctx: Services, tx: Tx, address: string): string {
+  const parsed = parseMailAddress(address, { allowUtf8Local: true });
+  const key = "error" in parsed ? keyOf(address) : parsed.key;
+  return addressHmac(ensureMailKey(ctx, tx), key);
 }
 
 /** Returns the mark of an address; undefined if no address was ever marked. */

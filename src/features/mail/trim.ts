@@ -1,11 +1,16 @@
 import type { Tx } from "../../db";
+import { trimUnmatchedReports } from "./reports/take-reports";
 import { deleteMailingsBefore, deleteMailsBefore, deleteReportsBefore } from "./trim-store";
 
 /** Limit of rows per transaction, which keeps it short. */
 const ROWS_PER_BATCH = 500;
 
-/** Deletes mails that have ended, mailings and reports from before `before` (unix ms). Returns true if there may be more. */
-export function trimMails(tx: Tx, before: number): boolean {
+/**
+ * Deletes mails that have ended, mailings and reports from before `before` (unix ms), and unmatched reports of
+ * more than 30 days ago. Returns true if there may be more.
+ */
+export function trimMails(tx: Tx, { before, now }: { before: number; now: number }): boolean {
+  trimUnmatchedReports(tx, now);
   const some = { before, limit: ROWS_PER_BATCH };
   const deleted = [
     deleteMailsBefore(tx, some),

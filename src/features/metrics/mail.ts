@@ -13,6 +13,9 @@ export function mailFamilies(
   clock: Pick<Clock, "now">,
   figures: () => SenderFigures,
 ): MetricFamily[] {
+  const readWaiting = () => CLASSES.map((one) => ({ one, ...waitingMails(reader, one) }));
+  /** Counts of one scrape, which the family after the first one uses too. */
+  let counted: ReturnType<typeof readWaiting> | undefined;
   return [
     {
       type: "gauge",
@@ -20,8 +23,9 @@ export function mailFamilies(
       help: "Pending mails, by class: 1 of accounts and sign-ups, 2 to the team, 3 of mailings.",
       labelNames: ["class"],
       *read() {
-        for (const one of CLASSES) {
-          yield { labels: { class: String(one) }, value: waitingMails(reader, one).count };
+        counted = readWaiting();
+        for (const { one, count } of counted) {
+          yield { labels: { class: String(one) }, value: count };
         }
       },
     },
@@ -31,8 +35,9 @@ export function mailFamilies(
       help: "Age of the oldest pending mail, by class; 0 without one.",
       labelNames: ["class"],
       *read() {
-        for (const one of CLASSES) {
-          const { oldestAt } = waitingMails(reader, one);
+        const waiting = counted ?? readWaiting();
+        counted = undefined;
+        for (const { one, oldestAt } of waiting) {
           const ageMs = oldestAt === undefined ? 0 : Math.max(0, clock.now() - oldestAt);
           yield { labels: { class: String(one) }, value: ageMs / SECOND_MS };
         }

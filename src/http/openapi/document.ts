@@ -13,6 +13,7 @@ const TAGS: Record<string, string> = {
   Monitors: "Repeated checks and their results. The configuration can contain secrets.",
   Heartbeats:
     "Calls from jobs to push monitors, with the token of the monitor instead of an API key.",
+  "E-mail": "Reports about mails that came back, with the token for reports instead of an API key.",
   Analytics: "Figures, each with its method.",
   Metrics: "Metrics in the format of Prometheus.",
   Keys: "API keys. They are created in the dashboard or on the command line, never here.",
@@ -72,6 +73,12 @@ export function buildOpenApi(
           type: "http",
           scheme: "bearer",
           description: "The token of a push monitor, shown when it is created or rotated.",
+        },
+        reportToken: {
+          type: "http",
+          scheme: "bearer",
+          description:
+            "The token for reports about mails, made in Settings → Mail and shown once. It grants nothing else.",
         },
       },
       headers: HEADERS,

@@ -34,14 +34,18 @@ export function describeOperation(route: Route, schemas: NamedSchemas): Json {
 function bodyOf({ body }: Route, schemas: NamedSchemas): Json {
   if (!body) return {};
   const mediaType = body.beginningBytes === undefined ? "application/json" : "*/*";
-  const content = { [mediaType]: { schema: schemas.refer(body.schema) } };
+  const content = {
+    [mediaType]: { schema: schemas.refer(body.schema) },
+    ...(body.rawMediaType === undefined ? {} : { [body.rawMediaType]: { schema: TEXT } }),
+  };
   return { requestBody: { required: !body.isOptional, content } };
 }
 
 function securityOf({ operation, path }: Route, scopes: readonly string[]): Json[] {
   if (operation.access.kind === "key") return [{ apiKey: [...scopes] }];
-  const isByBearer = operation.access.kind === "heartbeat" && !path.endsWith("/:token");
-  return isByBearer ? [{ heartbeatToken: [] }] : [];
+  if (path.endsWith("/:token")) return [];
+  if (operation.access.kind === "reporter") return [{ reportToken: [] }];
+  return operation.access.kind === "heartbeat" ? [{ heartbeatToken: [] }] : [];
 }
 
 /** Returns the successful answers of a route by status. */
@@ -96,7 +100,7 @@ export function errorsOf(route: Route): ErrorCode[] {
     if (access.scopes.length > 0) codes.push("insufficient_scope");
   }
   if (access.kind === "session") codes.push("sign_in_required", "insufficient_role", "unavailable");
-  if (access.kind === "heartbeat") {
+  if (access.kind === "heartbeat" || access.kind === "reporter") {
     codes.push("unavailable");
     if (route.path.endsWith("/:token")) codes.push("not_found");
     else codes.push("missing_key", "invalid_key");

@@ -17,7 +17,7 @@ test("old mails that have ended are deleted with their mailings, pending ones ar
   const recent = await site.mailing(["ada@example.com"]);
   await site.idle();
 
-  expect(await ctx.db.write((tx) => trimMails(tx, until))).toBe(false);
+  expect(await ctx.db.write((tx) => trimMails(tx, { before: until, now: until }))).toBe(false);
   expect(site.mails().map(({ mailingId }) => mailingId)).toEqual([open, recent]);
   expect(site.mailings().map(({ id }) => id)).toEqual([open, recent]);
   expect(site.mailings().map(({ id }) => id)).not.toContain(old);

@@ -5,6 +5,7 @@ import { QueueChanges } from "../../outgoing";
 import { holdAllMailings } from "../hold";
 import { cancelMailsOfMailing, expireMails, hasExpired } from "../queue";
 import { capDueTimesAfter } from "../ending-store";
+import { type RelayRecord, storeRelayRecord } from "../relay-record";
 import { LONGEST_WAIT_MS } from "../rules";
 
 /** Limit of rows per transaction, which keeps it short. */
@@ -81,6 +82,12 @@ export class MailCleanup {
       count += await this.#changes.runAll(ROWS_PER_BATCH, (tx) => capDueTimesAfter(tx, limits));
     }
     if (count > 0) capped();
+  }
+
+  /** Stores the state of the relay for people; undefined if it is not known any more. */
+  async record(relay: RelayRecord | undefined): Promise<void> {
+    const { clock } = this.#ctx;
+    await this.#changes.run((tx) => storeRelayRecord(tx, relay, clock.now()));
   }
 
   /** Stops all mailings, since too many of their mails failed. A failed write is repeated. */

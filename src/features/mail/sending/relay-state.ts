@@ -1,5 +1,6 @@
 import type { AppContext } from "../../../context";
-import { type Reply, withoutAddresses } from "../smtp/reply";
+import type { RelayRecord } from "../relay-record";
+import { formatReply, type Reply, withoutAddresses } from "../smtp/reply";
 import { relayWaitMs } from "../rules";
 
 /** Availability of the relay, for people. */
@@ -24,10 +25,18 @@ interface Failures {
 /** Availability of the relay, and the wait until one mail tries it again. */
 export class RelayState {
   readonly #ctx: Pick<AppContext, "clock" | "log">;
+  readonly #changed: (record: RelayRecord | undefined) => void;
   #failures: Failures | undefined;
+  /** False until the relay answered a mail. */
+  #isKnown = false;
 
-  constructor(ctx: Pick<AppContext, "clock" | "log">) {
+  /** `changed` is called with the new state for people; undefined if it is not known any more. */
+  constructor(
+    ctx: Pick<AppContext, "clock" | "log">,
+    changed: (record: RelayRecord | undefined) => void,
+  ) {
     this.#ctx = ctx;
+    this.#changed = changed;
   }
 
   get figures(): RelayFigures {
@@ -59,17 +68,27 @@ export class RelayState {
     }
     const waitMs = relayWaitMs(count);
     this.#failures = { since, count: count + 1, failedAt: now, retryAt: now + waitMs, reply };
+    const words = withoutAddresses(formatReply(reply));
+    this.#isKnown = true;
+    this.#changed({ isAvailable: false, since, reply: words, nextTryAt: clock.now() + waitMs });
   }
 
   /** Records an answer to a mail that began at `begunAt` (monotonic ms): after a failure, or it proves nothing. */
   succeed(begunAt: number): void {
-    if (!this.#failures || begunAt <= this.#failures.failedAt) return;
+    if (!this.#failures && this.#isKnown) return;
+    if (this.#failures && begunAt <= this.#failures.failedAt) return;
+    if (this.#failures) this.#ctx.log.info({}, "the mail relay is available again");
     this.#failures = undefined;
-    this.#ctx.log.info({}, "the mail relay is available again");
+    this.#isKnown = true;
+    const since = this.#ctx.clock.now();
+    this.#changed({ isAvailable: true, since, reply: null, nextTryAt: null });
   }
 
   /** Forgets failures, such as after a change of the settings. */
   reset(): void {
     this.#failures = undefined;
+    this.#isKnown = false;
+    // Another process or an earlier start may have stored one.
+    this.#changed(undefined);
   }
 }

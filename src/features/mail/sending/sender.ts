@@ -61,7 +61,7 @@ class Sending implements MailSender {
     this.#steadyNow = steadyNow;
     this.#cleanup = new MailCleanup(ctx, () => this.#turn.schedule());
     this.#queue = new MailQueue(db, steadyNow, (id) => void this.#cleanup.cancelAll(id));
-    this.#gate = new StartGate(ctx, deps.throttle);
+    this.#gate = new StartGate(ctx, deps.throttle, (relay) => void this.#cleanup.record(relay));
     this.#results = new MailResults(ctx, steadyNow, (since) => {
       this.#isHeld = true;
       void this.#cleanup.hold(since);

@@ -13,8 +13,12 @@ export class StartGate {
   #rate: RateState | undefined;
   #isThrottled = false;
 
-  constructor(ctx: Pick<AppContext, "clock" | "log">, throttle: LoadThrottle) {
-    this.relay = new RelayState(ctx);
+  constructor(
+    ctx: Pick<AppContext, "clock" | "log">,
+    throttle: LoadThrottle,
+    relayChanged: ConstructorParameters<typeof RelayState>[1],
+  ) {
+    this.relay = new RelayState(ctx, relayChanged);
     this.#ctx = ctx;
     this.#throttle = throttle;
   }

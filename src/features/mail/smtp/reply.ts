@@ -68,7 +68,7 @@ export function parseReply(stage: RelayStage, raw: string, redact: Redact): Repl
     enhanced ??= status ?? null;
     texts.push(text);
   }
-  return { stage, code, enhanced, text: clean(redact(texts.join(" "))) };
+  return { stage, code, enhanced, text: cleanReply(redact(texts.join(" "))) };
 }
 
 /** Returns the result of a step without a reply. */
@@ -99,7 +99,7 @@ export function withoutAddresses(text: string): string {
 }
 
 /** Makes text of a relay safe to show and to store on one line. */
-function clean(text: string): string {
+export function cleanReply(text: string): string {
   return text
     .normalize("NFC")
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " ")

@@ -1,0 +1,167 @@
+import type { AppContext } from "../../../context";
+import type { Tx } from "../../../db";
+import { parseMailAddress } from "../../../domain/mail-address";
+import { DAY_MS } from "../../../kernel/time";
+import { countMail } from "../queue";
+import { findMail, type MailRow, setMailProgress } from "../queue-store";
+import { isSoftBounce } from "../rules";
+import { withoutAddresses } from "../smtp/reply";
+import { addBounce, markOfAddress, markOfRecipient, suppress } from "../suppressions";
+import { setFailures } from "../suppression-store";
+import { ensureMailKey, findMailKey } from "../tokens";
+import { bounceMac } from "../verp";
+import type { Finding, ReportKind } from "./finding";
+import {
+  deleteUnmatchedAbout,
+  deleteUnmatchedBefore,
+  deleteUnmatchedBeyond,
+  findLastSentTo,
+  findReported,
+  insertReport,
+  listOutcomes,
+  listReportsOfMail,
+} from "./store";
+
+type Services = Pick<AppContext, "clock" | "newId" | "random">;
+
+/** End of a report: its mail or address was found, it came before, or it is listed for people. */
+export type TakenReport = "matched" | "repeated" | "unmatched";
+
+/** Number of unmatched reports that are kept, and for how long. Anyone can send one to the address. */
+const UNMATCHED_MAX = 500;
+const UNMATCHED_KEPT_MS = 30 * DAY_MS;
+
+/** Number of mails to a subscriber that are compared: more than three in a row make no difference. */
+const OUTCOMES_MAX = 20;
+
+/** Applies a report about a mail: its result, and the consequences for the address. */
+export function takeReport(ctx: Services, tx: Tx, finding: Finding): TakenReport {
+  const { kind } = finding;
+  if (kind === "other") return keepUnmatched(ctx, tx, finding);
+  const mail = findMailOf(ctx, tx, finding);
+  if (mail) return takeAbout(ctx, tx, mail, { ...finding, kind });
+  // A raw message never has an address: anyone can write one.
+  if (finding.address === undefined || kind === "soft") return keepUnmatched(ctx, tx, finding);
+  const hmac = markOfAddress(ctx, tx, finding.address);
+  const reason = kind === "hard" ? "bounced" : "complained";
+  suppress(ctx, tx, { addressHmac: hmac, reason, note: noteOf(finding) });
+  return "matched";
+}
+
+/** Deletes unmatched reports whose time is over. */
+export function trimUnmatchedReports(tx: Tx, now: number): void {
+  deleteUnmatchedBefore(tx, { before: now - UNMATCHED_KEPT_MS });
+}
+
+/** Deletes unmatched reports that contain an address, for erasing a person. */
+export function eraseReportsAbout(tx: Tx, address: string): void {
+  deleteUnmatchedAbout(tx, { text: address });
+}
+
+/** Returns the first mail that a report names and proves, or else the last one to its address. */
+function findMailOf(ctx: Services, tx: Tx, { mails, address, kind }: Finding): MailRow | undefined {
+  const key = mails.some(({ mac }) => mac !== undefined) ? findMailKey(tx) : undefined;
+  for (const { id, mac } of mails) {
+    if (mac !== undefined && (!key || bounceMac(key, id) !== mac)) continue;
+    const mail = findMail(tx, { id });
+    if (mail) return mail;
+  }
+  if (address === undefined || kind !== "soft") return undefined;
+  const last = findLastSentTo(tx, { addressHmac: markOfAddress(ctx, tx, address) });
+  return last && findMail(tx, { id: last.id });
+}
+
+function takeAbout(
+  ctx: Services,
+  tx: Tx,
+  mail: MailRow,
+  finding: Finding & { kind: ReportKind },
+): TakenReport {
+  const { kind, isCertain, status } = finding;
+  if (listReportsOfMail(tx, { mailId: mail.id }).some((row) => row.kind === kind)) {
+    return "repeated";
+  }
+  const at = ctx.clock.now();
+  const excerpt = replyOf(finding);
+  insertReport(tx, { id: ctx.newId("rpt"), at, mailId: mail.id, kind, status, excerpt });
+  const { subscriberId } = mail;
+  const subscriber = subscriberId === null ? undefined : findReported(tx, { subscriberId });
+  // The person subscribed again since.
+  const isOld = subscriber !== undefined && mail.createdAt < subscriber.confirmedAt;
+  const cause = { mailId: mail.id, note: noteOf(finding) };
+  if (kind === "complaint") {
+    const hmac = markOfRecipient(ctx, tx, mail);
+    if (!isOld) suppress(ctx, tx, { addressHmac: hmac, reason: "complained", ...cause });
+    return "matched";
+  }
+  // What the relay refused has had its consequences.
+  const isNews = mail.status === "sent" || mail.status === "pending";
+  if (isNews) endAs(tx, mail, kind === "hard" ? "bounced" : "failed", excerpt, at);
+  if (kind === "hard" && !isOld && mail.status !== "bounced") {
+    addBounce(ctx, tx, mail, isCertain, cause);
+  }
+  if (kind === "soft" && isNews && !isOld && subscriber) {
+    countFailures(ctx, tx, mail.id, { subscriberId: subscriberId ?? "", ...subscriber }, cause);
+  }
+  return "matched";
+}
+
+/** Corrects the result of a mail that the relay had accepted. */
+function endAs(
+  tx: Tx,
+  mail: MailRow,
+  status: "bounced" | "failed",
+  reply: string,
+  now: number,
+): void {
+  const { id, tries, mailingId } = mail;
+  setMailProgress(tx, { id, status, tries, nextTryAt: null, reply, finishedAt: now });
+  if (mailingId === null) return;
+  if (mail.status === "sent") countMail(tx, mailingId, "sent", -1);
+  countMail(tx, mailingId, status, 1);
+}
+
+/**
+ * Counts the failures in a row around a mail, and suppresses the address as a relay's refusals would. Each of them
+ * looked like a success at first, since the relay accepted it, so they are counted from the mails.
+ */
+function countFailures(
+  ctx: Services,
+  tx: Tx,
+  mailId: string,
+  of: { subscriberId: string; addressHmac: string; updatedAt: number },
+  cause: { mailId: string; note: string },
+): void {
+  const { subscriberId, addressHmac, updatedAt: since } = of;
+  const outcomes = listOutcomes(tx, { subscriberId, since, limit: OUTCOMES_MAX });
+  const at = outcomes.findIndex(({ id }) => id === mailId);
+  if (at === -1) return;
+  let [newest, oldest] = [at, at];
+  while (newest > 0 && outcomes[newest - 1]?.status !== "sent") newest -= 1;
+  while (oldest + 1 < outcomes.length && outcomes[oldest + 1]?.status !== "sent") oldest += 1;
+  const softFailures = oldest - newest + 1;
+  const softSince = outcomes[oldest]?.createdAt ?? ctx.clock.now();
+  // Counts go on from here if the relay refuses the next mail.
+  if (newest === 0) setFailures(tx, { addressHmac, softFailures, softSince });
+  if (!isSoftBounce(softFailures, softSince, ctx.clock.now())) return;
+  suppress(ctx, tx, { addressHmac, reason: "soft", ...cause });
+}
+
+function keepUnmatched(ctx: Services, tx: Tx, { kind, status, excerpt }: Finding): TakenReport {
+  const at = ctx.clock.now();
+  insertReport(tx, { id: ctx.newId("rpt"), at, mailId: null, kind, status, excerpt });
+  deleteUnmatchedBeyond(tx, { kept: UNMATCHED_MAX });
+  return "unmatched";
+}
+
+/** Returns the report in one line, as the reply of a relay is shown. */
+function replyOf({ status, diagnostic, kind }: Finding): string {
+  if (kind === "complaint") return "The recipient reported this mail as spam.";
+  if (diagnostic === "") return status ?? "The mail was not delivered.";
+  return status === null || diagnostic.includes(status) ? diagnostic : `${status} ${diagnostic}`;
+}
+
+/** Returns the words that a suppression keeps. It outlives the address. */
+function noteOf(finding: Finding): string {
+  return withoutAddresses(replyOf(finding));
+}
