@@ -384,3 +384,26 @@ describe("the route of reports", () => {
     expect(findReport(ctx.db, { id: first!.id })).toBeUndefined();
   });
 });
+
+describe("a hostile message", () => {
+  const status =
+    "\r\nContent-Type: message/delivery-status\r\n\r\nAction: failed\r\nStatus: 5.1.1\r\n";
+  const multipart = "Content-Type: multipart/mixed; boundary=b\r\n\r\n";
+  for (const [what, message] of Object.entries({
+    "very many parts": `${multipart}${"--b\r\n\r\n".repeat(1_000)}--b${status}`,
+    "very many lines": `${multipart}${"\r\n".repeat(10_000)}--b${status}`,
+    "a report after 128 KiB": `${multipart}${"x".repeat(130 * 1024)}\r\n--b${status}`,
+    "very deep nesting": Array.from(
+      { length: 100 },
+      (_, depth) => `Content-Type: multipart/mixed; boundary=b${depth}\r\n\r\n--b${depth}\r\n`,
+    ).join(""),
+    "a header without an end": "a: b\r\n".repeat(20_000),
+    zeros: "\0".repeat(900 * 1024),
+  })) {
+    test(`a message with ${what} is read in part and listed`, async () => {
+      await using reports = await createReportSite();
+      expect(await reports.report(message)).toBe(204);
+      expect(reports.unmatched()).toMatchObject([{ kind: "other" }]);
+    });
+  }
+});

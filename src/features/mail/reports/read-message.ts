@@ -3,10 +3,15 @@ import { readDeliveryStatus, readFeedback } from "./delivery-status";
 import { allOf, type Fields, parseFieldGroups } from "./fields";
 import type { Finding, MailHint } from "./finding";
 
-/** Number of bytes that are read: the parts that matter come before the returned message. */
+/**
+ * Limits of what is read: bytes, lines, and lines that may begin a part. The parts that matter come before the
+ * returned message. Together they bound the time that a hostile message takes to some milliseconds.
+ */
 const READ_MAX = 128 * 1024;
+const LINES_MAX = 8_000;
+const PARTS_MAX = 400;
 const NESTING_MAX = 8;
-const HEADERS_MAX = 48 * 1024;
+const HEADERS_MAX = 32 * 1024;
 /** Number of bytes of a report that are kept. */
 const EXCERPT_MAX = 20 * 1024;
 
@@ -18,6 +23,9 @@ const ENVELOPE_SENDER = /\+(eml_[0-9a-z]{26})-([0-9a-f]{8})@/gi;
 const MAIL_ID = /\beml_[0-9a-z]{26}\b/i;
 const MESSAGE_ID = /<(eml_[0-9a-z]{26})@/i;
 
+const LF = 0x0a;
+const DASH = 0x2d;
+
 interface Part {
   mimeType: string;
   text: string;
@@ -28,9 +36,8 @@ interface Part {
  * about a mail that failed: delays, receipts, automatic replies.
  */
 export async function readMessage(raw: Uint8Array): Promise<Finding | "ignored"> {
-  // Decoded byte by byte, so that a character that is cut stays readable to the parser.
-  const beginning = raw.slice(0, READ_MAX);
-  const excerpt = excerptOf(beginning);
+  const beginning = raw.subarray(0, endOfReading(raw));
+  const excerpt = excerptOf(raw);
   const unknown: Finding = {
     kind: "other",
     isCertain: false,
@@ -53,21 +60,42 @@ export async function readMessage(raw: Uint8Array): Promise<Finding | "ignored">
   return { ...unknown, ...meaning, mails: hintsOf(headers, report[0], returnedHeaders(parts)) };
 }
 
+/** Returns the position up to which a message is read. */
+function endOfReading(raw: Uint8Array): number {
+  const end = Math.min(raw.byteLength, READ_MAX);
+  let lines = 0;
+  let parts = 0;
+  for (let at = raw.indexOf(LF); at !== -1 && at < end; at = raw.indexOf(LF, at + 1)) {
+    if (raw[at + 1] === DASH && raw[at + 2] === DASH) parts += 1;
+    if (++lines === LINES_MAX || parts === PARTS_MAX) return at + 1;
+  }
+  return end;
+}
+
 async function parse(raw: Uint8Array): Promise<{ headers: Fields; parts: Part[] } | undefined> {
+  const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
+  const [header = ""] = text.toString("latin1", 0, HEADERS_MAX).split(/\r?\n\r?\n/, 1);
+  const headers: Fields = parseFieldGroups(header)[0] ?? new Map();
+  // The parser would also read the addresses, which takes long if there are many.
+  const needed = ["content-type", "content-transfer-encoding"].flatMap((name) =>
+    allOf(headers, name).map((value) => `${name}: ${value}\r\n`),
+  );
+  const message = Buffer.concat([
+    Buffer.from(needed.join(""), "latin1"),
+    text.subarray(header.length),
+  ]);
   try {
-    const { headers, attachments } = await PostalMime.parse(raw, {
+    const { attachments } = await PostalMime.parse(message, {
       forceRfc822Attachments: true,
       attachmentEncoding: "utf8",
       maxNestingDepth: NESTING_MAX,
       maxHeadersSize: HEADERS_MAX,
     });
-    const fields = new Map<string, string[]>();
-    for (const { key, value } of headers) fields.set(key, [...(fields.get(key) ?? []), value]);
     const parts = attachments.map(({ mimeType, content }) => ({
       mimeType,
       text: typeof content === "string" ? content : "",
     }));
-    return { headers: fields, parts };
+    return { headers, parts };
   } catch {
     // Nested too deep, or with too large headers.
     return undefined;

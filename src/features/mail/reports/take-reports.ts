@@ -1,6 +1,5 @@
 import type { AppContext } from "../../../context";
 import type { Tx } from "../../../db";
-import { parseMailAddress } from "../../../domain/mail-address";
 import { DAY_MS } from "../../../kernel/time";
 import { countMail } from "../queue";
 import { findMail, type MailRow, setMailProgress } from "../queue-store";
@@ -8,7 +7,7 @@ import { isSoftBounce } from "../rules";
 import { withoutAddresses } from "../smtp/reply";
 import { addBounce, markOfAddress, markOfRecipient, suppress } from "../suppressions";
 import { setFailures } from "../suppression-store";
-import { ensureMailKey, findMailKey } from "../tokens";
+import { findMailKey } from "../tokens";
 import { bounceMac } from "../verp";
 import type { Finding, ReportKind } from "./finding";
 import {
