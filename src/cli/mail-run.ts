@@ -1,19 +1,24 @@
 import { formatHost } from "../config";
 import { CLI_ACTOR } from "../domain/actor";
+import type { MailClass } from "../domain/mail";
 import { formatMailbox } from "../domain/mail-address";
 import { createEgress } from "../egress";
 import { Problem } from "../errors";
 import {
   beginTestMail,
+  type Delivery,
   describeMissing,
   mailReadiness,
   mailSetters,
+  readDelivery,
   readMailSettings,
   sendTestMail,
   STEP_NAMES,
 } from "../features/mail";
 import { followSettings } from "../features/settings";
 import { type Installation, openForCommand } from "../installation";
+import { plural } from "../kernel/text";
+import { toIso } from "../kernel/time";
 import { type ExitCode, type Invocation, UsageError } from "./command";
 
 /** Sends a test mail and prints each step. The exit code is 1 if the relay did not accept it. */
@@ -61,10 +66,37 @@ export async function runMailStatus(invocation: Invocation): Promise<ExitCode> {
       output.out(`Bounces   ${bounceAddress ?? from.address}`);
       output.out(`Links     ${ctx.baseUrl}`);
       output.out(`Set by    ${setters.length > 0 ? setters.join(", ") : "the dashboard"}`);
+      for (const line of deliveryLines(readDelivery(ctx.db))) output.out(line);
     }
     return readiness.ready ? 0 : 1;
   });
 }
+
+/** Returns the state of the relay and the queue as the server last saw them, and what came back. */
+function deliveryLines({ relay, waiting, unmatched, tokenAt }: Delivery): string[] {
+  const state = !relay
+    ? "unknown: nothing was sent yet"
+    : relay.isAvailable
+      ? `available since ${toIso(relay.since)}`
+      : `unavailable since ${toIso(relay.since)}: ${relay.reply ?? "no reply"}`;
+  const nextTryAt = relay?.nextTryAt ?? null;
+  return [
+    `State     ${state}`,
+    ...(nextTryAt === null ? [] : [`Next try  ${toIso(nextTryAt)}`]),
+    ...waiting.map(({ class: one, count, oldestAt }) => {
+      const oldest = oldestAt === undefined ? "" : `, oldest of ${toIso(oldestAt)}`;
+      return `Waiting   ${CLASS_NAMES[one]}: ${count.toLocaleString("en")}${oldest}`;
+    }),
+    `Reports   ${plural(unmatched, "unmatched report")} in the last 30 days`,
+    `Token     ${tokenAt === undefined ? "none" : `made ${toIso(tokenAt)}`}`,
+  ];
+}
+
+const CLASS_NAMES: Readonly<Record<MailClass, string>> = {
+  1: "accounts and sign-ups",
+  2: "alerts",
+  3: "mailings",
+};
 
 async function withSettings(
   { config }: Invocation,

@@ -126,6 +126,12 @@ describe("allclear mail status", () => {
       "Bounces   status@example.com",
       "Links     https://status.example.com",
       expect.stringMatching(/^Set by {4}ALLCLEAR_SMTP_HOST, ALLCLEAR_SMTP_PORT/),
+      "State     unknown: nothing was sent yet",
+      "Waiting   accounts and sign-ups: 0",
+      "Waiting   alerts: 0",
+      "Waiting   mailings: 0",
+      "Reports   0 unmatched reports in the last 30 days",
+      "Token     none",
     ]);
   });
 

@@ -1,4 +1,5 @@
-import { formatMailbox } from "../../domain/mail-address";
+import type { ComponentChildren } from "preact";
+import { formatMailbox, parseMailAddress } from "../../domain/mail-address";
 import {
   describeMissing,
   type MailReadiness,
@@ -12,11 +13,18 @@ import { TLS_LABELS } from "./forms";
 import { MAIL_TEST_PATH } from "./mail-paths";
 
 /** State of mail: ready, or what is missing. */
-export function ReadinessCard({ readiness }: { readiness: MailReadiness }) {
+export function ReadinessCard({
+  readiness,
+  children,
+}: {
+  readiness: MailReadiness;
+  children?: ComponentChildren;
+}) {
   const isWithoutAddress = !readiness.ready && readiness.missing.includes("public_address");
   return (
     <DetailCard title="State" liveId="mail-state">
       <ReadinessState readiness={readiness} />
+      {children}
       {isWithoutAddress ? (
         <p class="detail-note">
           The public address, to which links in mails lead, is set in{" "}
@@ -97,6 +105,17 @@ export interface TestOutcome {
 
 /** Button that sends a test mail, and the steps of the last one. */
 export function TestCard({ address, test }: { address: string; test: TestOutcome | undefined }) {
+  const parsed = parseMailAddress(address, { allowUtf8Local: true });
+  if ("error" in parsed) {
+    return (
+      <DetailCard title="Test mail" liveId="mail-test" isStill>
+        <p>
+          No test mail can be sent to your address {address}: it {parsed.error}. Use{" "}
+          <code>allclear mail test</code> with another one.
+        </p>
+      </DetailCard>
+    );
+  }
   return (
     <DetailCard title="Test mail" liveId="mail-test" isStill isFlush>
       {test ? <Outcome test={test} /> : null}

@@ -1,4 +1,4 @@
-import type { MailReadiness, MailSettings } from "../../features/mail";
+import type { Delivery, MailReadiness, MailSettings } from "../../features/mail";
 import {
   Actions,
   Button,
@@ -13,11 +13,14 @@ import type { StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { GENERAL_PATH, MAIL_PATH } from "../paths";
 import { FixedSettings, ReadinessCard, TestCard, type TestOutcome } from "./cards";
+import { QueueCard, RelayFacts, ReturnsCard } from "./delivery-cards";
 import { MAIL_FORM } from "./forms";
 import { MAIL_REMOVE_PATH } from "./mail-paths";
 
 interface MailProps {
   readiness: MailReadiness;
+  delivery: Delivery;
+  now: number;
   settings: MailSettings | undefined;
   /** Flags and variables that rule the settings. */
   setters: readonly string[];
@@ -28,7 +31,8 @@ interface MailProps {
 }
 
 /** Settings → Mail: the relay, its state, and test mails. */
-export function Mail({ readiness, settings, setters, form, address, test }: MailProps) {
+export function Mail(props: MailProps) {
+  const { readiness, delivery, settings, setters, form, address, test, now } = props;
   return (
     <>
       <PageHead title="Mail" crumbs={[{ href: GENERAL_PATH, label: "General" }]}>
@@ -39,8 +43,12 @@ export function Mail({ readiness, settings, setters, form, address, test }: Mail
         isTall
         aside={
           <>
-            <ReadinessCard readiness={readiness} />
+            <ReadinessCard readiness={readiness}>
+              {readiness.ready ? <RelayFacts relay={delivery.relay} now={now} /> : null}
+            </ReadinessCard>
             {readiness.ready ? <TestCard address={address} test={test} /> : null}
+            <QueueCard waiting={delivery.waiting} now={now} />
+            <ReturnsCard unmatched={delivery.unmatched} tokenAt={delivery.tokenAt} now={now} />
           </>
         }
       >

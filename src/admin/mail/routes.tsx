@@ -2,6 +2,7 @@ import {
   beginTestMail,
   mailReadiness,
   mailSetters,
+  readDelivery,
   readMailSettings,
   readStoredMailSettings,
   removeMailSettings,
@@ -19,6 +20,7 @@ import { newFormToken } from "../write-as";
 import type { TestOutcome } from "./cards";
 import { MAIL_FORM, shownSettings } from "./forms";
 import { Mail, RemoveRelay } from "./mail";
+import { addReturnRoutes, foundAddress } from "./return-routes";
 
 /** Settings → Mail: for owners. */
 export function mailAdminRoutes(deps: AdminDependencies) {
@@ -32,7 +34,12 @@ export function mailAdminRoutes(deps: AdminDependencies) {
     test?: TestOutcome,
   ): Screen {
     const { email } = sessionOf(requestContext).user;
-    const shown = { readiness: mailReadiness(ctx), settings: readMailSettings(ctx) };
+    const shown = {
+      readiness: mailReadiness(ctx),
+      settings: readMailSettings(ctx),
+      delivery: readDelivery(ctx.db),
+      now: ctx.clock.now(),
+    };
     const setters = mailSetters(ctx.config);
     const props = { ...shown, setters, form, address: email, test };
     return { title: "Mail", children: <Mail {...props} /> };
@@ -76,7 +83,18 @@ export function mailAdminRoutes(deps: AdminDependencies) {
     }),
   });
 
+  addReturnRoutes(area, deps);
+
   return area.routes
+    .post(
+      "/suppressions",
+      async ({ request, requestContext, body }) =>
+        render.screen({ request, requestContext }, foundAddress(ctx, body)),
+      {
+        ...formBody(),
+        ...screenOperation("Find an address among the suppressed ones", access),
+      },
+    )
     .get(
       "/test",
       () => seeOther(MAIL_PATH),

@@ -8,6 +8,7 @@ import type { RelayFault } from "./smtp/reply";
 import type { TestMailResult } from "./smtp/send-test-mail";
 
 export { type ComposedMail, toMessage } from "./compose";
+export { type Delivery, readDelivery, type WaitingMails } from "./delivery";
 export { displayPhrase, headerText } from "./header";
 export {
   findMailHold,
@@ -97,6 +98,14 @@ export {
   type NewSuppression,
   suppress,
 } from "./suppressions";
+export {
+  getSuppressed,
+  type ListedSuppression,
+  listSuppressed,
+  suppressionsOfAddress,
+  undoneAt,
+  undoSuppression,
+} from "./undo";
 export type { MailTemplate, TemplateEnvironment, Templates } from "./templates";
 export { beginTestMail, type BegunTestMail, describeMissing } from "./test-mail";
 export {

@@ -175,9 +175,18 @@ export function markOfRecipient(
 
 /** Returns the mark of an address in any spelling. */
 export function markOfAddress(ctx: Services, tx: Tx, address: string): string {
+  return addressHmac(ensureMailKey(ctx, tx), parsedKeyOf(address));
+}
+
+/** Returns the mark of an address in any spelling; undefined if no address was ever marked. */
+export function findMark(reader: Reader, address: string): string | undefined {
+  const key = findMailKey(reader);
+  return key && addressHmac(key, parsedKeyOf(address));
+}
+
+function parsedKeyOf(address: string): string {
   const parsed = parseMailAddress(address, { allowUtf8Local: true });
-  const key = "error" in parsed ? keyOf(address) : parsed.key;
-  return addressHmac(ensureMailKey(ctx, tx), key);
+  return "error" in parsed ? keyOf(address) : parsed.key;
 }
 
 /** Returns the mark of an address; undefined if no address was ever marked. */

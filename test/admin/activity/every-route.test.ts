@@ -80,10 +80,9 @@ describe("the audit log of routes", () => {
     expect(await entriesAfter(installation, name)).toEqual([]);
   });
 
-  test("sixteen routes write no audit entry, each with a reason", () => {
+  test("every route without an audit entry has a reason", () => {
     const silent = Object.values(VERBS).filter(({ leaves }) => leaves.length === 0);
     expect(silent.filter(({ because }) => because === undefined)).toEqual([]);
-    expect(silent).toHaveLength(16);
   });
 });
 

@@ -1,8 +1,16 @@
 import { parseNetworks } from "../../../src/config/parse";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { parseSender } from "../../../src/config";
-import { setMailSettings } from "../../../src/features/mail";
+import {
+  addressHmac,
+  ensureMailKey,
+  makeReportToken,
+  setMailSettings,
+  suppress,
+  takeReport,
+} from "../../../src/features/mail";
 import type { DemoSites } from "../demo-sites";
+import { bounceMessage } from "../mail-reports";
 import { politeRelay, startScriptedRelay } from "../relay";
 import { inDemoData, inEmpty, send, type Screen } from "./screen";
 
@@ -67,6 +75,43 @@ const withOptions = ({ failing }: DemoSites) => {
   return { site: failing, path: MAIL, session: failing.session };
 };
 
+/** Opens a screen of an installation with suppressed addresses and an unmatched report. */
+function withReturns(path: string): Screen["open"] {
+  return ({ empty }) => {
+    const { ctx } = empty.app;
+    void ctx.db.write((tx) => {
+      const key = ensureMailKey(ctx, tx);
+      for (const [address, reason, note] of RETURNED) {
+        suppress(ctx, tx, { addressHmac: addressHmac(key, address), reason, note });
+      }
+      makeReportToken(ctx, tx, CLI_ACTOR);
+      takeReport(ctx, tx, {
+        kind: "hard",
+        isCertain: true,
+        status: "5.1.1",
+        diagnostic: "550 5.1.1 User unknown",
+        mails: [],
+        excerpt: bounceMessage({}),
+      });
+      takeReport(ctx, tx, {
+        kind: "other",
+        isCertain: false,
+        status: null,
+        diagnostic: "",
+        mails: [],
+        excerpt: "From: grace@example.org\r\nSubject: Who are you?\r\n\r\nHello",
+      });
+    });
+    return inEmpty(empty, path);
+  };
+}
+
+const RETURNED = [
+  ["ada@example.com", "bounced", "550 5.1.1 Recipient address rejected: User unknown"],
+  ["grace@example.org", "bounced", "550 5.1.10 RESOLVER.ADR.RecipientNotFound"],
+  ["joan@example.net", "declined", undefined],
+] as const;
+
 /** The relay and test mails. */
 export const MAIL_SCREENS: readonly Screen[] = [
   { name: "mail", open: inDemoData(() => MAIL) },
@@ -94,4 +139,23 @@ export const MAIL_SCREENS: readonly Screen[] = [
     reach: (page) => page.getByRole("link", { name: "Remove relay" }).click(),
   },
   { name: "mail-fixed", open: withOptions },
+  { name: "mail-returns", open: withReturns(MAIL) },
+  { name: "mail-reports", open: withReturns(`${MAIL}/reports`) },
+  {
+    name: "mail-report",
+    open: withReturns(`${MAIL}/reports`),
+    reach: (page) => page.getByRole("link", { name: "Undelivered Mail" }).click(),
+  },
+  { name: "mail-suppressions", open: withReturns(`${MAIL}/suppressions`) },
+  {
+    name: "mail-suppression-undo",
+    isOverlay: true,
+    open: withReturns(`${MAIL}/suppressions?reason=declined`),
+    reach: (page) => page.getByRole("link", { name: "Undo" }).click(),
+  },
+  {
+    name: "mail-token",
+    open: withReturns(`${MAIL}/token`),
+    reach: (page) => send(page, "Replace token"),
+  },
 ];

@@ -5,6 +5,7 @@ import { TEMPLATE_VERBS } from "./incident-templates";
 import { INCIDENT_VERBS } from "./incidents-and-maintenance";
 import { VISITOR_VERBS } from "./visitors";
 import type { Verbs } from "./verb";
+import { MAIL_VERBS } from "./mail";
 import { MONITOR_VERBS } from "./monitors";
 
 /** Every route that may change something, except the set-up. */
@@ -16,4 +17,5 @@ export const VERBS: Verbs = {
   ...MONITOR_VERBS,
   ...SETTINGS_VERBS,
   ...VISITOR_VERBS,
+  ...MAIL_VERBS,
 };

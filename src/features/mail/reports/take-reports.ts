@@ -5,6 +5,7 @@ import { countMail } from "../queue";
 import { findMail, type MailRow, setMailProgress } from "../queue-store";
 import { isSoftBounce } from "../rules";
 import { withoutAddresses } from "../smtp/reply";
+import { undoneAt } from "../undo";
 import { addBounce, markOfAddress, markOfRecipient, suppress } from "../suppressions";
 import { setFailures } from "../suppression-store";
 import { findMailKey } from "../tokens";
@@ -131,7 +132,8 @@ function countFailures(
   of: { subscriberId: string; addressHmac: string; updatedAt: number },
   cause: { mailId: string; note: string },
 ): void {
-  const { subscriberId, addressHmac, updatedAt: since } = of;
+  const { subscriberId, addressHmac, updatedAt } = of;
+  const since = Math.max(updatedAt, undoneAt(tx, addressHmac) ?? 0);
   const outcomes = listOutcomes(tx, { subscriberId, since, limit: OUTCOMES_MAX });
   const at = outcomes.findIndex(({ id }) => id === mailId);
   if (at === -1) return;

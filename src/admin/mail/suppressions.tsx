@@ -1,0 +1,194 @@
+import type { SuppressionReason } from "../../domain/mail";
+import type { ListedSuppression } from "../../features/mail";
+import { toIso } from "../../kernel/time";
+import {
+  Actions,
+  Button,
+  ButtonLink,
+  Card,
+  Cell,
+  CellNote,
+  EmptyState,
+  Form,
+  PageHead,
+  Pagination,
+  RelativeTime,
+  Row,
+  Table,
+  Tabs,
+  TextField,
+} from "../../ui";
+import { GENERAL_PATH, MAIL_PATH } from "../paths";
+import { listPath, NoOlder } from "../timeline/list-frame";
+import { SUPPRESSIONS_PATH, undoPath } from "./mail-paths";
+
+/** Reasons by which the list is filtered. Those of one page are shown with its subscribers. */
+export const LISTED_REASONS = ["bounced", "soft", "complained", "declined", "blocked"] as const;
+export type ListedReason = (typeof LISTED_REASONS)[number];
+
+export const REASON_LABELS: Readonly<Record<SuppressionReason, string>> = {
+  bounced: "Bounced",
+  soft: "Failing",
+  complained: "Complained",
+  unsubscribed: "Unsubscribed",
+  declined: "Declined",
+  blocked: "Blocked",
+  erased: "Erased",
+};
+
+const MEANINGS: Readonly<Record<SuppressionReason, string>> = {
+  bounced: "The address does not exist. It gets no mailings and no alerts.",
+  soft: "Three mails failed over at least a week. The address gets no mailings and no alerts.",
+  complained: "The person reported a mail as spam. The address gets no mailings and no alerts.",
+  unsubscribed: "The person left a page.",
+  declined: "The person wants no sign-up mails. The address gets no mailings.",
+  blocked: "An admin blocked the address. It gets account mail alone.",
+  erased: "The data of the person was deleted.",
+};
+
+const COLUMNS = [
+  { label: "Address" },
+  { label: "Reason" },
+  { label: "Since" },
+  { label: "Undo", isHidden: true },
+];
+
+interface SuppressionListProps {
+  suppressed: readonly ListedSuppression[];
+  now: number;
+  /** Reason of the list; undefined for the result of a search. */
+  reason: ListedReason | undefined;
+  /** Address that was searched for; its error if it is none. */
+  search?: { address: string; error?: string | undefined };
+  hasMore: boolean;
+  isContinued: boolean;
+}
+
+/** Addresses that get no mail of a kind: by reason, or those of one address. */
+export function SuppressionList(props: SuppressionListProps) {
+  const { suppressed, reason, search, hasMore, isContinued, now } = props;
+  const last = suppressed.at(-1);
+  const home = listPath(SUPPRESSIONS_PATH, { reason });
+  return (
+    <>
+      <PageHead
+        title="Suppressed addresses"
+        crumbs={[
+          { href: GENERAL_PATH, label: "General" },
+          { href: MAIL_PATH, label: "Mail" },
+        ]}
+      >
+        Addresses that get no mail of a kind. Only marks of them are kept, so an address is shown
+        only where a subscriber or a mail still has it.
+      </PageHead>
+      <Tabs
+        label="Suppressions by reason"
+        items={LISTED_REASONS.map((one) => ({
+          href: listPath(SUPPRESSIONS_PATH, { reason: one }),
+          label: REASON_LABELS[one],
+          isCurrent: one === reason,
+        }))}
+      />
+      <AddressSearch search={search} />
+      {suppressed.length > 0 ? (
+        <Table columns={COLUMNS} caption="Suppressed addresses">
+          {suppressed.map((one) => (
+            <SuppressionLine
+              key={`${one.addressHmac} ${one.pageId} ${one.reason}`}
+              suppression={one}
+              now={now}
+            />
+          ))}
+        </Table>
+      ) : (
+        <Nothing {...props} />
+      )}
+      <Pagination
+        newestHref={isContinued ? home : undefined}
+        olderHref={
+          hasMore && last
+            ? listPath(SUPPRESSIONS_PATH, { reason, before: `${last.at}.${last.addressHmac}` })
+            : undefined
+        }
+      />
+    </>
+  );
+}
+
+/** Search by a whole address. It is posted, so that no address gets into a log. */
+function AddressSearch({ search }: Pick<SuppressionListProps, "search">) {
+  return (
+    <Card title="Find an address">
+      <Form action={SUPPRESSIONS_PATH}>
+        <TextField
+          label="Whole address"
+          name="address"
+          type="email"
+          value={search?.address ?? ""}
+          autocomplete="off"
+          error={search?.error}
+        />
+        <Actions>
+          <Button>Find address</Button>
+        </Actions>
+      </Form>
+    </Card>
+  );
+}
+
+function Nothing({ reason, search, isContinued }: SuppressionListProps) {
+  if (search?.error !== undefined) return null;
+  if (search) {
+    return <EmptyState title="Not suppressed">This address gets all mail.</EmptyState>;
+  }
+  if (isContinued) return <NoOlder what="suppressions" newest={SUPPRESSIONS_PATH} />;
+  return (
+    <EmptyState title="No addresses">{reason === undefined ? "" : MEANINGS[reason]}</EmptyState>
+  );
+}
+
+function SuppressionLine({ suppression, now }: { suppression: ListedSuppression; now: number }) {
+  const { address, reason, note, at, undo } = suppression;
+  return (
+    <Row>
+      <Cell>
+        <span class="strong">{address ?? <span class="quiet-text">Not stored any more</span>}</span>
+        {note === null ? null : <CellNote>{note}</CellNote>}
+      </Cell>
+      <Cell label="Reason">{REASON_LABELS[reason]}</Cell>
+      <Cell label="Since">
+        <RelativeTime at={toIso(at)} now={now} />
+      </Cell>
+      <Cell>
+        {undo === "person" ? (
+          <span class="quiet-text">Only the person</span>
+        ) : undo === "waiting" ? (
+          <span class="quiet-text">Ended this week</span>
+        ) : (
+          <ButtonLink href={undoPath(suppression)} dialog>
+            Undo
+          </ButtonLink>
+        )}
+      </Cell>
+    </Row>
+  );
+}
+
+/** Consequences of ending a suppression. */
+export function UndoText({ suppression }: { suppression: ListedSuppression }) {
+  const { address, reason, undo } = suppression;
+  return (
+    <>
+      <p>
+        {address ?? "The address"} · {REASON_LABELS[reason]}. {MEANINGS[reason]}
+      </p>
+      <p>
+        {undo === "request"
+          ? "End this only if the person asked for it. The words are kept in the activity."
+          : reason === "blocked"
+            ? "Mail is sent to the address again."
+            : "Mail is sent to the address again. If it fails again, this can be repeated after 7 days."}
+      </p>
+    </>
+  );
+}
