@@ -289,3 +289,19 @@ CREATE TABLE mail_warnings (
   at INTEGER NOT NULL,
   PRIMARY KEY (subject, step, recipient)
 ) STRICT, WITHOUT ROWID;
+
+-- People who forgot their password. The typed address is removed once its user was looked up.
+CREATE TABLE password_requests (
+  id INTEGER PRIMARY KEY,
+  address TEXT,
+  -- Address or network by which clients are limited.
+  client_key TEXT NOT NULL,
+  requested_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX password_requests_waiting ON password_requests (id) WHERE address IS NOT NULL;
+CREATE INDEX password_requests_by_client ON password_requests (client_key, requested_at);
+CREATE INDEX password_requests_by_time ON password_requests (requested_at);
+
+-- 1 for users who get a mail before their API keys expire.
+ALTER TABLE users ADD COLUMN warns_of_keys INTEGER NOT NULL DEFAULT 1 CHECK (warns_of_keys IN (0, 1));

@@ -20,6 +20,7 @@ import {
 import { readHeadline } from "./features/status";
 import { createLoadThrottle } from "./features/outgoing";
 import { SIGN_UP_TEMPLATES, startSignUps } from "./features/subscribers";
+import { startUserMails, USER_TEMPLATES } from "./features/users";
 import { startDelivering } from "./features/webhooks";
 import { startHousekeeping } from "./housekeeping";
 import { DRAIN_MS, type Listener } from "./listening";
@@ -66,7 +67,11 @@ export function startBackground(
   // Shared, so that both together leave the processor to requests.
   const throttle = createLoadThrottle(ctx.clock, observed);
   const deliverer = startDelivering(ctx, egress, readHeadline, throttle);
-  const templates = { ...SIGN_UP_TEMPLATES, [MAILING_TEMPLATE]: createMailingTemplate() };
+  const templates = {
+    ...SIGN_UP_TEMPLATES,
+    ...USER_TEMPLATES,
+    [MAILING_TEMPLATE]: createMailingTemplate(),
+  };
   const sender = startSending(ctx, egress, { templates, throttle });
   const signUps = startSignUps(ctx);
   const mailings = startMailings(ctx);
@@ -76,6 +81,7 @@ export function startBackground(
     startMaintenanceClock(ctx),
     startRollUps(ctx, monitoring),
     signUps,
+    startUserMails(ctx),
   ];
   return {
     monitoring,

@@ -28,6 +28,8 @@ export interface Signals {
   mailsQueued: Signal<void>;
   /** A visitor signed up for e-mail; the request waits for a decision. */
   signUpsRequested: Signal<void>;
+  /** Someone forgot a password; the request waits for a decision. */
+  passwordsForgotten: Signal<void>;
   /** A mailing was recorded or released. */
   mailingsRecorded: Signal<void>;
   /** A monitor was created, changed, paused, resumed or deleted, or its token rotated. */

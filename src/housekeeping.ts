@@ -7,6 +7,7 @@ import { trimKeyUse } from "./features/keys";
 import { trimMails } from "./features/mail";
 import { sweepSubmissions } from "./features/submissions";
 import { sweepSubscribers } from "./features/subscribers";
+import { sweepUserMails } from "./features/users";
 import { trimDeliveries } from "./features/webhooks";
 import type { Timer } from "./kernel/clock";
 import { DAY_MS, HOUR_MS } from "./kernel/time";
@@ -37,6 +38,7 @@ async function sweep({ clock, config, db }: AppContext): Promise<void> {
   const addressesUntil = now - config.keepAddressesDays * DAY_MS;
   while (await db.write((tx) => deleteAuditAddresses(tx, addressesUntil)));
   while (await db.write((tx) => sweepSubscribers(tx, { now, addressesUntil })));
+  while (await db.write((tx) => sweepUserMails(tx, now)));
   const kept = {
     now,
     hoursDays: config.keepKeyHoursDays,

@@ -138,6 +138,7 @@ export function createContext(parts: {
     deliveryTried: createSignal(),
     deliveriesBatched: createSignal(),
     signUpsRequested: createSignal(),
+    passwordsForgotten: createSignal(),
     mailingsRecorded: createSignal(),
     monitorsChanged: createSignal(),
     settingsChanged: createSignal(),

@@ -56,13 +56,13 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   idempotency: [],
   submissions: [],
   auth: ["limits"],
-  users: ["auth"],
+  users: ["auth", "mail", "outgoing", "settings"],
   settings: [],
   backups: ["settings"],
   outgoing: [],
   webhooks: ["pages", "outgoing"],
   mail: ["outgoing", "settings"],
-  subscribers: ["pages", "components", "incidents", "mail"],
+  subscribers: ["pages", "components", "incidents", "mail", "outgoing"],
   mailings: ["pages", "components", "incidents", "maintenance", "mail", "subscribers"],
 };
 
@@ -198,7 +198,7 @@ describe("the architecture", () => {
     }
     // http/create-once and http/change run the handlers of routes that create or change one object.
     const allowed =
-      /^cli\/|routes\.tsx?$|^first-run\.ts$|^housekeeping\.ts$|^admin\/write-as\.ts$|^http\/(change|create-once)\.ts$|^features\/(keys\/usage|mail\/relay-offers|auth\/last-seen|maintenance\/clock|mailings\/worker|subscribers\/sign-up-worker|monitors\/(engine\/recorder|rollup-clock)|outgoing\/(queue-changes|result-recorder))\.ts$/;
+      /^cli\/|routes\.tsx?$|^first-run\.ts$|^housekeeping\.ts$|^admin\/write-as\.ts$|^http\/(change|create-once)\.ts$|^features\/(keys\/usage|mail\/relay-offers|auth\/last-seen|maintenance\/clock|mailings\/worker|monitors\/(engine\/recorder|rollup-clock)|outgoing\/(queue-changes|result-recorder|waiting-rows)|users\/(mail-worker|templates))\.ts$/;
     expect(openers.filter((file) => !allowed.test(file))).toEqual([]);
   });
 

@@ -5,6 +5,7 @@ import { activityAdminRoutes } from "./activity/routes";
 import { analyticsAdminRoutes } from "./analytics/routes";
 import { componentAdminRoutes } from "./components/routes";
 import { signInAdminRoutes } from "./entry/sign-in-routes";
+import { forgotAdminRoutes } from "./entry/forgot-routes";
 import { oneTimeLinkAdminRoutes } from "./entry/one-time-link-routes";
 import { generalAdminRoutes } from "./general/routes";
 import { incidentAdminRoutes } from "./incidents/routes";
@@ -30,6 +31,7 @@ export function addAdminRoutes(elysia: AnyElysia, deps: AdminDependencies): void
   elysia
     .use(signInAdminRoutes(deps))
     .use(oneTimeLinkAdminRoutes(deps))
+    .use(forgotAdminRoutes(deps))
     .use(overviewAdminRoutes(deps))
     .use(searchAdminRoutes(deps))
     .use(incidentAdminRoutes(deps))

@@ -54,7 +54,8 @@ const createCommand: Command = {
     PASSWORD_FLAG,
     { ...JSON_FLAG, help: "Print the user as JSON, with the link in `link`." },
   ],
-  options: optionNames("user"),
+  // The settings of the relay, since users get mails about it.
+  options: optionNames("mail"),
   async run(invocation) {
     const { input, problems } = readNewUser(invocation);
     const password = await readPassword(invocation);
@@ -64,6 +65,7 @@ const createCommand: Command = {
     const canCreate = input.role === undefined || input.role === "owner";
     const access = { canCreate, fields: FIELDS };
     return withInstallation(createCommand, invocation, access, async ({ ctx }) => {
+      followSettings(ctx);
       if (password === undefined) {
         const link = await ctx.db.write((tx) => inviteUser(ctx, tx, input, CLI_ACTOR));
         printInvited(ctx, invocation, link);
@@ -120,11 +122,13 @@ const resetCommand: Command = {
   summary: "End the sessions of a user and print a one-time link for choosing a password.",
   positionals: ["ID_OR_EMAIL"],
   flags: [PASSWORD_FLAG],
-  options: optionNames("user"),
+  // The settings of the relay, since users get mails about it.
+  options: optionNames("mail"),
   async run(invocation) {
     const password = await readPassword(invocation);
     return withExisting(resetCommand, invocation, async (ctx) => {
       const { output } = invocation;
+      followSettings(ctx);
       const { id, email } = getNamedUser(ctx.db, invocation);
       if (password === undefined) {
         const link = await ctx.db.write((tx) => {
@@ -195,7 +199,6 @@ function getNamedUser(reader: Reader, invocation: Invocation): UserResource {
 }
 
 function urlOf(ctx: AppContext, { purpose, token }: PasswordLink): string {
-  followSettings(ctx);
   return ctx.baseUrl + linkPath(purpose, token);
 }
 
@@ -211,6 +214,7 @@ function printInvited(ctx: AppContext, invocation: Invocation, link: PasswordLin
 
 function printLink(ctx: AppContext, { output }: Invocation, link: PasswordLink): void {
   const lasts = describeDuration(link.expiresAt - ctx.clock.now());
+  if (link.isMailed) output.err(`A mail with a link of its own goes to ${link.user.email}.`);
   output.err(`Send this link to the user to choose a password. It works once, for ${lasts}:`);
   output.out(urlOf(ctx, link));
 }

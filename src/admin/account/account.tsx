@@ -21,6 +21,7 @@ import {
 import { describeDevice } from "../browser";
 import { defineForm, type StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
+import { checkboxField } from "../forms/choice-fields";
 import { passwordField, textField } from "../forms/text-fields";
 import { ACCOUNT_PATH } from "../paths";
 import { ThemeForm } from "./theme";
@@ -53,17 +54,25 @@ export const PASSWORD_FORM = defineForm<{ current_password: string; new_password
   }),
 });
 
+export const MAIL_FORM = defineForm<{ key_warnings: boolean }>()({
+  key_warnings: checkboxField({
+    label: "Warn me before API keys expire",
+    hint: "14 and 3 days ahead, about keys that you created, or as an owner about those whose creator cannot sign in. At most one e-mail a day.",
+  }),
+});
+
 /** Settings → Account: the user's own name, password and sessions. */
 export function Account(props: {
   user: UserResource;
   name: StateOf<typeof NAME_FORM>;
   password: StateOf<typeof PASSWORD_FORM>;
+  mail: StateOf<typeof MAIL_FORM>;
   theme: Theme;
   sessions: readonly LiveSession[];
   currentSessionId: number;
   now: number;
 }) {
-  const { user, name, password, theme, sessions, currentSessionId, now } = props;
+  const { user, name, password, mail, theme, sessions, currentSessionId, now } = props;
   return (
     <>
       <PageHead title="Account">
@@ -72,9 +81,19 @@ export function Account(props: {
       <Columns
         isTall
         aside={
-          <DetailCard title="Theme" liveId="account-theme" isStill>
-            <ThemeForm theme={theme} back="account" />
-          </DetailCard>
+          <>
+            <DetailCard title="E-mail" liveId="account-mail" isStill>
+              <Form action={`${ACCOUNT_PATH}/mail`}>
+                <FormFields form={MAIL_FORM} state={mail} />
+                <Actions>
+                  <Button>Save</Button>
+                </Actions>
+              </Form>
+            </DetailCard>
+            <DetailCard title="Theme" liveId="account-theme" isStill>
+              <ThemeForm theme={theme} back="account" />
+            </DetailCard>
+          </>
         }
       >
         <DetailCard title="Profile" liveId="account-name" isStill>

@@ -6,7 +6,9 @@ import {
   endOneSession,
   endSessions,
   getUser,
+  readPreferences,
   renameUser,
+  setKeyWarnings,
 } from "../../features/users";
 import {
   actorOf,
@@ -26,12 +28,13 @@ import { ACCOUNT_PATH, GENERAL_PATH } from "../paths";
 import type { Screen, ScreenRequest } from "../render";
 import { screenOperation } from "../screen-operation";
 import { createArea } from "../screens/area";
-import { Account, NAME_FORM, PASSWORD_FORM } from "./account";
+import { Account, MAIL_FORM, NAME_FORM, PASSWORD_FORM } from "./account";
 
 /** States of the forms. A form without a state shows the stored values. */
 interface States {
   name?: StateOf<typeof NAME_FORM>;
   password?: StateOf<typeof PASSWORD_FORM>;
+  mail?: StateOf<typeof MAIL_FORM>;
 }
 
 /** Settings → Account. */
@@ -46,10 +49,12 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     const {
       name = NAME_FORM.state(NAME_FORM.stored(stored), {}),
       password = PASSWORD_FORM.state(PASSWORD_FORM.initial(), {}),
+      mail = MAIL_FORM.state(MAIL_FORM.stored(readPreferences(ctx.db, user.id)), {}),
     } = states;
     const sessions = listSessionsOf(ctx.db, user.id, now);
     const theme = readTheme(request);
-    const page = { user: stored, name, password, theme, sessions, currentSessionId: id, now };
+    const forms = { name, password, mail };
+    const page = { user: stored, ...forms, theme, sessions, currentSessionId: id, now };
     return { title: "Account", children: <Account {...page} /> };
   }
 
@@ -125,6 +130,23 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     },
     { ...formBody(), ...screenOperation("Change the password of the user", session("viewer")) },
   );
+
+  area.editForm("/mail", {
+    showSummary: "Redirect to the account",
+    summary: "Change which e-mails the user gets",
+    form: MAIL_FORM,
+    back: () => ACCOUNT_PATH,
+    load: (reader, { requestContext }) => ({
+      resource: readPreferences(reader, sessionOf(requestContext).user.id),
+      version: null,
+      context: {},
+    }),
+    show: (mail, at) => account(at, { mail }),
+    update(tx, { key_warnings = true }, actor, { requestContext }) {
+      setKeyWarnings(ctx, tx, sessionOf(requestContext).user.id, key_warnings, actor);
+    },
+    done: () => ({ path: ACCOUNT_PATH, text: "Your e-mail settings were saved." }),
+  });
 
   area.screen("/theme", "Redirect to the account", () => ({ path: ACCOUNT_PATH }));
 

@@ -5,6 +5,7 @@ import { findLink, type OneTimeLink, passwordError } from "../../features/auth";
 import { setPublicAddress, validatePublicAddress } from "../../features/settings";
 import {
   acceptLink,
+  canResetByMail,
   getUser,
   linkPath,
   setUpOwner,
@@ -39,7 +40,7 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
   }
 
   function showDeadLink(request: Request, kind: LinkKind) {
-    const children = <DeadLink kind={kind} />;
+    const children = <DeadLink kind={kind} canReset={canResetByMail(ctx)} />;
     return render.plain(request, { title: "This link no longer works", status: 404, children });
   }
 

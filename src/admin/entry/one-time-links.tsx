@@ -1,4 +1,5 @@
 import { NAME_MAX } from "../../domain/texts";
+import { FORGOT_PATH } from "../../features/users";
 import { SIGN_IN_PATH } from "../../http";
 import { Actions, Button, ButtonLink, Form } from "../../ui";
 import type { Field } from "../forms/field";
@@ -111,7 +112,7 @@ export function Join(props: {
 }
 
 /** Page of a one-time link that was used, has expired, or was replaced. */
-export function DeadLink({ kind }: { kind: LinkKind }) {
+export function DeadLink({ kind, canReset }: { kind: LinkKind; canReset: boolean }) {
   return (
     <>
       <p>
@@ -120,6 +121,12 @@ export function DeadLink({ kind }: { kind: LinkKind }) {
           ? "If Allclear is not set up yet, restart the server, which prints a new link."
           : "Ask an owner for a new one."}
       </p>
+      {kind === "join" && canReset ? (
+        <p>
+          If you have a password already, you can{" "}
+          <a href={FORGOT_PATH}>get a link for a new one by e-mail</a>.
+        </p>
+      ) : null}
       <Actions>
         <ButtonLink href={SIGN_IN_PATH}>Sign in</ButtonLink>
       </Actions>

@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Problem } from "../../errors";
 import { isHttps, type Sessions } from "../../features/auth";
-import { hasUsers } from "../../features/users";
+import { canResetByMail, hasUsers } from "../../features/users";
 import {
   acceptsHtml,
   findSessionOwner,
@@ -30,7 +30,7 @@ export type SignInPages = ReturnType<typeof createSignInPages>;
 
 /** Creates the pages with the sign-in form. */
 export function createSignInPages(
-  ctx: Pick<AppContext, "baseUrl" | "db">,
+  ctx: Pick<AppContext, "baseUrl" | "config" | "db">,
   sessions: Sessions,
   routes: RouteTable,
 ) {
@@ -44,7 +44,8 @@ export function createSignInPages(
 
   function propsFor(request: Request, shown: ShownValues): PageProps {
     const instead = keepsCookies(ctx.baseUrl, request) ? {} : { publicAddress: ctx.baseUrl };
-    return { ...shown, ...instead, hasUsers: hasBeenSetUp(), theme: readTheme(request) };
+    const facts = { hasUsers: hasBeenSetUp(), canReset: canResetByMail(ctx) };
+    return { ...shown, ...instead, ...facts, theme: readTheme(request) };
   }
 
   /** Returns the form of a refused request without secrets; undefined if it cannot be kept. */

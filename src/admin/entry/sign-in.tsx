@@ -1,3 +1,4 @@
+import { FORGOT_PATH } from "../../features/users";
 import { SIGN_IN_PATH } from "../../http";
 import { plural } from "../../kernel/text";
 import { Actions, Button, Form, Notice, TextField } from "../../ui";
@@ -16,6 +17,8 @@ export interface SignInProps {
   /** Public address, if the browser would not store the session cookie at the current address. */
   publicAddress?: string;
   hasUsers: boolean;
+  /** True if users can ask for a link for a new password by mail. */
+  canReset: boolean;
 }
 
 /** Path to which a sign-in page with a kept form is posted, so that a throttled attempt keeps it too. */
@@ -23,7 +26,7 @@ export const KEPT_SIGN_IN_PATH = `${SIGN_IN_PATH}?form=kept`;
 
 /** Sign-in form. */
 export function SignIn(props: SignInProps) {
-  const { email, next, error, kept, refused, publicAddress, hasUsers } = props;
+  const { email, next, error, kept, refused, publicAddress, hasUsers, canReset } = props;
   return (
     <>
       {hasUsers ? null : (
@@ -77,10 +80,16 @@ export function SignIn(props: SignInProps) {
           <Button kind="primary">Sign in</Button>
         </Actions>
       </Form>
-      <p class="muted">
-        Forgot your password? Ask an owner for a reset link (Settings → Users), or run{" "}
-        <code>allclear user reset-password</code> on the server.
-      </p>
+      {canReset ? (
+        <p class="muted">
+          <a href={FORGOT_PATH}>Forgot your password?</a>
+        </p>
+      ) : (
+        <p class="muted">
+          Forgot your password? Ask an owner for a reset link (Settings → Users), or run{" "}
+          <code>allclear user reset-password</code> on the server.
+        </p>
+      )}
     </>
   );
 }

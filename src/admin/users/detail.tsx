@@ -1,4 +1,4 @@
-import type { UserResource } from "../../features/users";
+import type { MailTrouble, UserResource } from "../../features/users";
 import {
   Actions,
   Button,
@@ -16,6 +16,7 @@ import type { StateOf } from "../forms/form";
 import { FormInputs } from "../forms/form-fields";
 import { userPath, USERS_PATH } from "../paths";
 import { ROLE_FORM } from "./forms";
+import { MailTroubleNotice } from "./mail";
 import { UserState } from "./state";
 
 /** One user, with forms that change the role, create a one-time link and disable the user. */
@@ -24,9 +25,13 @@ export function UserDetail(props: {
   isSelf: boolean;
   role: StateOf<typeof ROLE_FORM>;
   formToken: string;
+  /** True if an invitation is mailed. */
+  isMailReady: boolean;
+  /** Trouble with the last account mail. */
+  trouble: MailTrouble | undefined;
   now: number;
 }) {
-  const { user, isSelf, role, formToken, now } = props;
+  const { user, isSelf, role, formToken, isMailReady, trouble, now } = props;
   return (
     <>
       <PageHead
@@ -55,6 +60,7 @@ export function UserDetail(props: {
           {isSelf ? <span>This is you</span> : null}
         </HeadFacts>
       </PageHead>
+      {trouble ? <MailTroubleNotice trouble={trouble} now={now} /> : null}
       <DetailCard title="Role" liveId="user-role" isStill>
         <Form action={`${userPath(user.id)}/role`} hidden={role.hidden}>
           <FormInputs form={ROLE_FORM} state={role} />
@@ -63,12 +69,16 @@ export function UserDetail(props: {
           </Actions>
         </Form>
       </DetailCard>
-      {user.disabled_at ? null : <LinkForm user={user} formToken={formToken} />}
+      {user.disabled_at ? null : (
+        <LinkForm user={user} formToken={formToken} isMailReady={isMailReady} />
+      )}
     </>
   );
 }
 
-function LinkForm({ user, formToken }: { user: UserResource; formToken: string }) {
+function LinkForm(props: { user: UserResource; formToken: string; isMailReady: boolean }) {
+  const { user, formToken, isMailReady } = props;
+  const isMailed = isMailReady && !user.has_password;
   return (
     <DetailCard
       title={user.has_password ? "Forgotten password" : "Invitation"}
@@ -79,10 +89,16 @@ function LinkForm({ user, formToken }: { user: UserResource; formToken: string }
         <p class="muted">
           {user.has_password
             ? "A reset link lets the user choose a new password. The current password works until then."
-            : "A new invitation link replaces the earlier one."}
+            : `A new invitation link replaces the earlier ones.${isMailed ? ` It is shown, and another is sent to ${user.email}.` : ""}`}
         </p>
         <Actions>
-          <Button>{user.has_password ? "Create reset link" : "Create invitation link"}</Button>
+          <Button>
+            {user.has_password
+              ? "Create reset link"
+              : isMailed
+                ? "Send invitation again"
+                : "Create invitation link"}
+          </Button>
         </Actions>
       </Form>
     </DetailCard>

@@ -14,13 +14,30 @@ const ROLE_OPTIONS = ROLES.map((role) => ({
 
 const roleField = choiceField<Role>({ label: "Role", initial: "editor", options: ROLE_OPTIONS });
 
-export const INVITE_FORM = defineForm<NewUser>()({
-  email: textField({
-    label: "E-mail",
-    type: "email",
-    hint: "Used for signing in. Allclear sends no e-mail, so send the invitation link yourself.",
-    isRequired: true,
-  }),
+/** Screen data of the form for a new user. */
+interface InviteContext {
+  /** True if the invitation is mailed. */
+  isMailed: boolean;
+}
+
+const emailField = (hint: string) =>
+  textField({ label: "E-mail", type: "email", hint, isRequired: true });
+
+const MAILED = emailField("Used for signing in. The invitation is sent to this address.");
+const NOT_MAILED = emailField(
+  "Used for signing in. Mail is not set up, so send the invitation link yourself.",
+);
+
+export const INVITE_FORM = defineForm<NewUser, InviteContext>()({
+  email: {
+    ...MAILED,
+    Input: ({ context, ...props }) =>
+      context.isMailed ? (
+        <MAILED.Input {...props} context={context} />
+      ) : (
+        <NOT_MAILED.Input {...props} context={context} />
+      ),
+  },
   name: nameField({ hint: "The user can change it when joining." }),
   role: roleField,
 });

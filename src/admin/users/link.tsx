@@ -9,8 +9,10 @@ export function RevealedLink(props: {
   url: string;
   /** Lifetime of the link, such as "7 days". */
   lasts: string;
+  /** True if a mail with a link of its own goes to the user. */
+  isMailed: boolean;
 }) {
-  const { title, user, url, lasts } = props;
+  const { title, user, url, lasts, isMailed } = props;
   return (
     <>
       <PageHead
@@ -21,8 +23,10 @@ export function RevealedLink(props: {
         ]}
       />
       <Notice tone="degraded" title="This link is shown only once">
-        Send it to {user.email} over a private channel. It works once and expires after {lasts}. A
-        new link replaces this one.
+        {isMailed
+          ? `A mail to ${user.email} has a link of its own. You can also send this one over a private channel; using one ends the other.`
+          : `Send it to ${user.email} over a private channel.`}{" "}
+        It works once and expires after {lasts}. A new link replaces this one.
       </Notice>
       <Card title={user.name}>
         <CodeBlock text={url} copyLabel="Copy link" isSecret />

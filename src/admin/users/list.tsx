@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { UserResource } from "../../features/users";
 import { capitalised } from "../../kernel/text";
 import {
@@ -23,7 +24,14 @@ const COLUMNS = [
 ];
 
 /** Settings → Users. */
-export function UserList({ users, now }: { users: readonly UserResource[]; now: number }) {
+export function UserList(props: {
+  users: readonly UserResource[];
+  /** Returns true if the last account mail to a user did not go out. */
+  hasTrouble: (id: string) => boolean;
+  resetMails: ComponentChildren;
+  now: number;
+}) {
+  const { users, hasTrouble, resetMails, now } = props;
   return (
     <>
       <PageHead
@@ -54,10 +62,12 @@ export function UserList({ users, now }: { users: readonly UserResource[]; now: 
               <OneLine>
                 <UserState user={user} />
               </OneLine>
+              {hasTrouble(user.id) ? <CellNote>Mail not sent</CellNote> : null}
             </Cell>
           </Row>
         ))}
       </Table>
+      {resetMails}
     </>
   );
 }

@@ -1,6 +1,9 @@
+import { mailReadiness } from "../../features/mail";
 import {
+  areResetMailsOn,
   disableUser,
   enableUser,
+  findMailTrouble,
   getUser,
   inviteUser,
   isLastOwner,
@@ -9,6 +12,7 @@ import {
   listLiveKeysOf,
   listUsers,
   type PasswordLink,
+  setResetMails,
   setRole,
 } from "../../features/users";
 import type { Reader } from "../../db";
@@ -29,6 +33,7 @@ import { DisableUser } from "./disable";
 import { INVITE_FORM, ROLE_FORM } from "./forms";
 import { RevealedLink } from "./link";
 import { UserList } from "./list";
+import { ResetMailsCard } from "./mail";
 
 interface AtUser extends ScreenRequest {
   params: { id: string };
@@ -42,6 +47,8 @@ export function userAdminRoutes(deps: AdminDependencies) {
   const isSelf = ({ requestContext, params }: AtUser) =>
     sessionOf(requestContext).user.id === params.id;
 
+  const isMailReady = () => mailReadiness(ctx).ready;
+
   function loadRole(reader: Reader, { params }: AtUser) {
     const context = { isLastOwner: isLastOwner(reader, params.id) };
     const resource = getUser(reader, params.id);
@@ -53,7 +60,8 @@ export function userAdminRoutes(deps: AdminDependencies) {
     const stored = ROLE_FORM.state(ROLE_FORM.stored(user), context, versionInput(version));
     const role = { ...stored, ...changed };
     const formToken = newFormToken(ctx);
-    const page = { user, role, isSelf: isSelf(at), formToken, now: ctx.clock.now() };
+    const mail = { isMailReady: isMailReady(), trouble: findMailTrouble(ctx.db, user.id) };
+    const page = { user, role, isSelf: isSelf(at), formToken, ...mail, now: ctx.clock.now() };
     return { title: user.name, children: <UserDetail {...page} /> };
   }
 
@@ -66,23 +74,50 @@ export function userAdminRoutes(deps: AdminDependencies) {
         list: { href: USERS_PATH, label: "Users" },
       });
     }
-    const { user, purpose, token, expiresAt } = reveal.revealed;
+    const { user, purpose, token, expiresAt, isMailed } = reveal.revealed;
     const title = purpose === "reset" ? "Password reset link" : "Invitation link";
     const url = ctx.baseUrl + linkPath(purpose, token);
     const lasts = describeDuration(expiresAt - ctx.clock.now());
-    return { title, isSecret: true, children: <RevealedLink {...{ title, user, url, lasts }} /> };
+    return {
+      title,
+      isSecret: true,
+      children: <RevealedLink {...{ title, user, url, lasts, isMailed }} />,
+    };
   }
 
   area.screen("", "List users", () => ({
     title: "Users",
-    children: <UserList users={listUsers(ctx.db)} now={ctx.clock.now()} />,
+    children: (
+      <UserList
+        users={listUsers(ctx.db)}
+        hasTrouble={(id) => findMailTrouble(ctx.db, id) !== undefined}
+        resetMails={
+          <ResetMailsCard isOn={areResetMailsOn(ctx.db)} readiness={mailReadiness(ctx)} />
+        }
+        now={ctx.clock.now()}
+      />
+    ),
   }));
+
+  area.screen("/reset-mails", "Redirect to the users", () => ({ path: USERS_PATH }));
+
+  area.action("/reset-mails", {
+    summary: "Turn password resets by mail on or off",
+    run(tx, { sent }, actor) {
+      const isOn = sent.text("turn") === "on";
+      return { isOn, isChanged: setResetMails(ctx, tx, isOn, actor) };
+    },
+    done: ({ isOn, isChanged }) => ({
+      path: USERS_PATH,
+      text: isChanged ? `Password resets by e-mail were turned ${isOn ? "on" : "off"}.` : undefined,
+    }),
+  });
 
   area.secretForm("/new", {
     showSummary: "Show the form for a new user",
     summary: "Invite a user",
     form: INVITE_FORM,
-    load: () => undefined,
+    load: () => ({ isMailed: isMailReady() }),
     show: (state) => ({
       title: "Invite user",
       children: (
@@ -93,7 +128,9 @@ export function userAdminRoutes(deps: AdminDependencies) {
           state={state}
           action={`${USERS_PATH}/new`}
         >
-          <Button kind="primary">Create invitation link</Button>
+          <Button kind="primary">
+            {state.context.isMailed ? "Send invitation" : "Create invitation link"}
+          </Button>
         </FormScreen>
       ),
     }),

@@ -14,6 +14,7 @@ export const users = sqliteTable("users", {
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
   deletedAt: integer("deleted_at"),
+  warnsOfKeys: integer("warns_of_keys", { mode: "boolean" }).notNull(),
 });
 
 export const sessions = sqliteTable("sessions", {
@@ -33,4 +34,11 @@ export const oneTimeLinks = sqliteTable("one_time_links", {
   userId: text("user_id"),
   createdAt: integer("created_at").notNull(),
   expiresAt: integer("expires_at").notNull(),
+});
+
+export const passwordRequests = sqliteTable("password_requests", {
+  id: integer().primaryKey(),
+  address: text(),
+  clientKey: text("client_key").notNull(),
+  requestedAt: integer("requested_at").notNull(),
 });

@@ -3,6 +3,7 @@
  * roles and sign-in itself are in `users/`, which imports this module.
  */
 export {
+  addLink,
   findLink,
   type IssuedLink,
   issueLink,

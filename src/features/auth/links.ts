@@ -38,11 +38,21 @@ export function issueLink(
   tx: Tx,
   link: { purpose: LinkPurpose; userId?: string; lastsMs: number },
 ): IssuedLink {
+  const { purpose, userId = null } = link;
+  deleteLinksFor(tx, { purpose, userId });
+  return addLink(ctx, tx, link);
+}
+
+/** Issues a link as `issueLink` does, but keeps the earlier ones. */
+export function addLink(
+  ctx: Pick<AppContext, "clock" | "random">,
+  tx: Tx,
+  link: { purpose: LinkPurpose; userId?: string; lastsMs: number },
+): IssuedLink {
   const now = ctx.clock.now();
   const token = generateToken(ctx.random);
   const { purpose, userId = null } = link;
   const expiresAt = now + link.lastsMs;
-  deleteLinksFor(tx, { purpose, userId });
   insertLink(tx, {
     hash: hashToken(token) as Buffer,
     purpose,

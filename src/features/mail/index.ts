@@ -44,7 +44,7 @@ export {
   waitingMails,
   wakeSender,
 } from "./queue";
-export type { MailRow } from "./queue-store";
+export { listMailsAbout, type MailRow } from "./queue-store";
 export { type EncodedText, encodeShared, type SharedText } from "./quoted-printable";
 export { findRelayRecord, type RelayRecord } from "./relay-record";
 export type { Finding } from "./reports/finding";

@@ -10,11 +10,19 @@ export interface TemplateEnvironment {
   settings: MailSettings;
 }
 
+/** A mail that was written; `unwanted` if it should not be sent any more. */
+type Written = ComposedMail | "unwanted";
+
 /**
- * Writes a mail at the moment of its sending, with current data. Returns `unwanted` if it should not be sent
- * any more.
+ * Writes a mail at the moment of its sending, with current data. The result is a promise if something has to be
+ * stored first, such as the hash of a link's token.
  */
-export type MailTemplate = (mail: MailRow, env: TemplateEnvironment) => ComposedMail | "unwanted";
+export type MailTemplate<Result = Written | Promise<Written>> = (
+  mail: MailRow,
+  env: TemplateEnvironment,
+) => Result;
 
 /** Templates by the names in `mails.template`. */
-export type Templates = Readonly<Record<string, MailTemplate>>;
+export type Templates<Result = Written | Promise<Written>> = Readonly<
+  Record<string, MailTemplate<Result>>
+>;

@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { AppContext } from "../../context";
 import { countChanges, type Db, type Reader } from "../../db";
 import {
+  type ComposedMail,
   createMoments,
   displayPhrase,
   encodeShared,
@@ -55,7 +56,7 @@ interface Composed {
 const MANAGE_URL = "https://manage.invalid/";
 
 /** Returns the template of mails to subscribers. Each mailing is composed once for each set of earlier texts. */
-export function createMailingTemplate(): MailTemplate {
+export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted"> {
   const cache = new LRUCache<string, Composed>({ max: CACHE_MAX });
   const readFacts = createFactsReader();
 

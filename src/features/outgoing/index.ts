@@ -7,3 +7,4 @@ export { OncePerTurn } from "./once-per-turn";
 export { QueueChanges } from "./queue-changes";
 export { RESULTS_PER_COMMIT, ResultRecorder } from "./result-recorder";
 export { Backoff, monotonicWallClock } from "./timing";
+export { startWaitingRows, type WaitingRows } from "./waiting-rows";

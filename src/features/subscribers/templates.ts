@@ -39,7 +39,7 @@ interface OpenSignUp {
 }
 
 /** Mails that answer sign-ups. Their links are derived when they are written. */
-export const SIGN_UP_TEMPLATES: Templates = {
+export const SIGN_UP_TEMPLATES: Templates<ComposedMail | "unwanted"> = {
   confirmation(mail, env) {
     const found = findOpenSignUp(mail, env);
     if (!found) return "unwanted";

@@ -3,6 +3,14 @@
  * installation with users always has an owner.
  */
 export {
+  areResetMailsOn,
+  canResetByMail,
+  FORGOT_PATH,
+  forgottenEmail,
+  requestPassword,
+  setResetMails,
+} from "./forgot";
+export {
   acceptLink,
   inviteUser,
   issuePasswordLink,
@@ -12,6 +20,9 @@ export {
   SET_UP_LINK_MS,
   setUpOwner,
 } from "./invitations";
+export { startUserMails } from "./mail-worker";
+export { findMailTrouble, type MailTrouble } from "./mails";
+export { readPreferences, setKeyWarnings } from "./preferences";
 export type { NewUser, UserResource } from "./model";
 export { authenticate, changePassword, endOneSession, endSessions, signIn } from "./sign-in";
 export { stateOfUser } from "./rules";
@@ -30,3 +41,5 @@ export {
   validateNewUser,
 } from "./service";
 export { findUser } from "./store";
+export { sweepUserMails } from "./sweep";
+export { USER_TEMPLATES } from "./templates";

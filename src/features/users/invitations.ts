@@ -16,22 +16,26 @@ import {
   endLinks,
 } from "../auth";
 import { type NewUser, presentUser, UserChange, type UserResource } from "./model";
+import { mailChangedPassword, mailUser, type MailServices } from "./mails";
 import { isLive } from "./rules";
 import { addUser, changeUser, describeUser, getLiveUserRow, hasUsers } from "./service";
 import { openSession } from "./sign-in";
 import { findUser, type UserRow } from "./store";
 
-type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "random">;
+type Services = MailServices & Pick<AppContext, "random">;
 
 /** Lifetime of the link that creates the first user. */
 export const SET_UP_LINK_MS = HOUR_MS;
-const INVITE_MS = 7 * DAY_MS;
+/** Lifetime of an invitation. */
+export const INVITE_MS = 7 * DAY_MS;
 const RESET_MS = DAY_MS;
 
 /** A link with which a user chooses a password. */
 export interface PasswordLink extends IssuedLink {
   user: UserResource;
   purpose: "invite" | "reset";
+  /** True if a mail with a link of its own goes to the user. */
+  isMailed: boolean;
 }
 
 /** Returns the path of a link on the public address. */
@@ -80,20 +84,23 @@ export function setUpOwner(
 }
 
 /**
- * Creates a user who chooses a password with a link that is valid for seven days. Throws as
- * `createUser` does.
+ * Creates a user who chooses a password with a link that is valid for seven days. If mail is ready, one with a
+ * link of its own is queued. Throws as `createUser` does.
  */
 export function inviteUser(ctx: Services, tx: Tx, input: NewUser, actor: Actor): PasswordLink {
   const row = addUser(ctx, tx, input, null);
   const purpose = "invite";
   const link = issueLink(ctx, tx, { purpose, userId: row.id, lastsMs: INVITE_MS });
   audit(ctx, tx, actor, "user.invite", row.id, `Invited ${describeUser(row)}`);
-  return { user: presentUser(row), purpose, ...link };
+  const isMailed = mailInvitation(ctx, tx, row, actor);
+  return { user: presentUser(row), purpose, isMailed, ...link };
 }
 
 /**
  * Issues a link with which a user chooses a password: valid for a day if they have one, else for
- * seven. It replaces their earlier link. Throws `not_found`, or `conflict` for a disabled user.
+ * seven. It replaces their earlier links of this kind. An invitation is mailed as well, if mail is ready; a link
+ * for a user with a password is not, since their mailbox may be the reason for it. Throws `not_found`, or
+ * `conflict` for a disabled user.
  */
 export function issuePasswordLink(
   ctx: Services,
@@ -107,7 +114,13 @@ export function issuePasswordLink(
   const link = issueLink(ctx, tx, { purpose, userId, lastsMs });
   const summary = `Created a password link for “${row.name}”`;
   audit(ctx, tx, actor, "user.password_link", userId, summary);
-  return { user: presentUser(row), purpose, ...link };
+  const isMailed = purpose === "invite" && mailInvitation(ctx, tx, row, actor);
+  return { user: presentUser(row), purpose, isMailed, ...link };
+}
+
+function mailInvitation(ctx: Services, tx: Tx, user: UserRow, actor: Actor): boolean {
+  const by = actor.kind === "user" ? actor.label : "";
+  return mailUser(ctx, tx, user, { template: "invitation", params: { by } });
 }
 
 /**
@@ -138,6 +151,8 @@ export function acceptLink(
   const did = purpose === "invite" ? "accepted the invitation" : "chose a new password by a link";
   const summary = `“${row.name}” ${did}, and signed in`;
   audit(ctx, tx, userActor(row, origin.ip), "user.accept", row.id, summary);
+  // The first password of an invited user changes none.
+  if (before.passwordHash !== null) mailChangedPassword(ctx, tx, row, "link");
   return admit(ctx, tx, row, origin, replaced);
 }
 

@@ -6,7 +6,7 @@ import { toIso, toIsoOrNull } from "../../kernel/time";
 import type { UserRow } from "./store";
 
 /** The longest address that mail can be sent to (RFC 5321, erratum 1690), in characters. */
-const EMAIL_MAX_LENGTH = 254;
+export const EMAIL_MAX_LENGTH = 254;
 
 /**
  * Fields of a new user. The first user becomes the owner with or without a role; later ones need a

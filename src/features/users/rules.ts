@@ -1,6 +1,7 @@
 import type { Role } from "../../domain/role";
 import { containsKeyShape } from "../../domain/key-shape";
 import { hasUnsafeCharacters } from "../../kernel/text";
+import { DAY_MS } from "../../kernel/time";
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/u;
 /**
@@ -64,4 +65,19 @@ export function stateOfUser(user: {
 /** Returns true if a user is not disabled. */
 export function isLive(user: { disabledAt: number | null }): boolean {
   return user.disabledAt === null;
+}
+
+/** Days before the expiry of an API key at which a mail warns of it. */
+export const WARNING_DAYS = [3, 14] as const;
+
+/**
+ * Returns the step of the warning about a key that is due at `at` (unix ms); undefined if none is. A key that was
+ * created later than a step does not have it.
+ */
+export function warningStep(
+  { createdAt, expiresAt }: { createdAt: number; expiresAt: number },
+  at: number,
+): number | undefined {
+  const steps = WARNING_DAYS.filter((days) => expiresAt - createdAt >= days * DAY_MS);
+  return steps.find((days) => expiresAt - at <= days * DAY_MS);
 }

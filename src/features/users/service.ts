@@ -114,6 +114,7 @@ export function addUser(
     passwordChangedAt: passwordHash === null ? null : now,
     lastLoginAt: null,
     disabledAt: null,
+    warnsOfKeys: true,
     version: 1,
     createdAt: now,
     updatedAt: now,

@@ -16,6 +16,7 @@ import {
   listSessionsOf,
   endLinks,
 } from "../auth";
+import { mailChangedPassword, type MailServices } from "./mails";
 import { canonicalEmail, isLive } from "./rules";
 import { findUser, findUserRowByEmail, setLastLogin, type UserRow } from "./store";
 import { getUserRow, changeUser, getLiveUserRow } from "./service";
@@ -130,11 +131,11 @@ export function endOneSession(
 }
 
 /**
- * Sets a user's password, ends their sessions except the one to keep, and voids their links. Throws
- * `not_found`, or `conflict` if the user is disabled or the session to keep has ended.
+ * Sets a user's password, ends their sessions except the one to keep, and voids their links. The user gets a mail
+ * about it. Throws `not_found`, or `conflict` if the user is disabled or the session to keep has ended.
  */
 export function changePassword(
-  ctx: Pick<AppContext, "clock" | "newId">,
+  ctx: MailServices,
   tx: Tx,
   change: { userId: string; passwordHash: string; keepSessionId?: number },
   actor: Actor,
@@ -150,4 +151,6 @@ export function changePassword(
   endSessionsOf(tx, userId, keepSessionId);
   endLinks(tx, { userId });
   audit(ctx, tx, actor, "user.password", userId, `Changed the password of “${user.name}”`);
+  if (user.passwordHash === null) return;
+  mailChangedPassword(ctx, tx, user, actor.kind === "user" ? "account" : "command");
 }

@@ -147,6 +147,21 @@ export const SETTINGS_VERBS: Verbs = {
       });
     },
   },
+  "POST /admin/forgot": {
+    leaves: [],
+    because: "Anyone can send it, about addresses of any kind. The changed password has an entry.",
+    async prepare(installation) {
+      await saveRelay(installation);
+      const { app, session } = installation;
+      const form = { public_address: "http://status.example.com" };
+      await app.call("/admin/settings/general", { session, form });
+      return { path: "/admin/forgot", options: { form: { email: OWNER_EMAIL } } };
+    },
+  },
+  "POST /admin/settings/users/reset-mails": {
+    leaves: ["settings.reset_mails"],
+    prepare: (installation) => byForm(installation, "/settings/users/reset-mails", { turn: "off" }),
+  },
   "POST /admin/settings/users/new": {
     leaves: ["user.invite"],
     prepare: (installation) =>
@@ -232,6 +247,10 @@ export const SETTINGS_VERBS: Verbs = {
   "POST /admin/settings/account/name": {
     leaves: ["user.rename"],
     prepare: (installation) => byForm(installation, "/settings/account/name", { name: "Ada King" }),
+  },
+  "POST /admin/settings/account/mail": {
+    leaves: ["user.key_warnings"],
+    prepare: (installation) => byForm(installation, "/settings/account/mail"),
   },
   "POST /admin/settings/account/password": {
     leaves: ["user.password"],

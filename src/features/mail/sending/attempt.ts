@@ -37,7 +37,7 @@ export async function attemptMail(
   deps: { templates: Templates; pool: RelayPool; settings: MailSettings },
   mailId: string,
 ): Promise<Attempted> {
-  const written = writeMail(ctx, deps, mailId);
+  const written = await writeMail(ctx, deps, mailId);
   if ("outcome" in written) return written;
   const reply = await sendOver(deps.pool, written, mailId);
   const { result } = classifyReply(reply);
@@ -51,33 +51,33 @@ export async function attemptMail(
   };
 }
 
-function writeMail(
+async function writeMail(
   ctx: AppContext,
   { templates, settings }: { templates: Templates; settings: MailSettings },
   mailId: string,
-): Written | Attempted {
+): Promise<Written | Attempted> {
   const mail = findForSending(ctx.db, { id: mailId });
   if (mail?.status !== "pending") return { outcome: "gone" };
   if (mail.mailingState === "held" || mail.mailingState === "stopped") return { outcome: "gone" };
   if (mail.expiresAt <= ctx.clock.now()) return ended("expired");
   if (isSuppressed(ctx.db, mail)) return ended("cancelled");
   try {
-    return messageOf(ctx, templates, settings, mail) ?? ended("cancelled");
+    return (await messageOf(ctx, templates, settings, mail)) ?? ended("cancelled");
   } catch (error) {
     ctx.log.error({ err: error, mail: mailId }, "a mail could not be written");
     return ended("unwritable");
   }
 }
 
-function messageOf(
+async function messageOf(
   ctx: AppContext,
   templates: Templates,
   settings: MailSettings,
   mail: MailRow,
-): Written | undefined {
+): Promise<Written | undefined> {
   const template = templates[mail.template];
   if (!template) throw new Error(`there is no template ${mail.template}`);
-  const composed = template(mail, { ctx, settings });
+  const composed = await template(mail, { ctx, settings });
   if (composed === "unwanted") return undefined;
   const from = envelopeFrom(ctx.db, settings, mail.id);
   return { envelope: { from, to: mail.recipient }, message: toMessage(composed) };

@@ -1,0 +1,69 @@
+import { Elysia } from "elysia";
+import { canResetByMail, FORGOT_PATH, forgottenEmail, requestPassword } from "../../features/users";
+import { formBody, seeOther } from "../../http";
+import type { AdminDependencies } from "../dependencies";
+import type { StateOf } from "../forms/form";
+import { screenOperation } from "../screen-operation";
+import { Forgot, FORGOT_FORM, ForgotSent, NoForgot } from "./forgot";
+import { waitText } from "./sign-in";
+
+const PUBLIC = { kind: "public" } as const;
+const SENT_PATH = `${FORGOT_PATH}/sent`;
+const TITLE = "Forgotten password";
+
+/** Routes `/admin/forgot`: a mail with a link for choosing a new password. */
+export function forgotAdminRoutes({ ctx, requestContexts, render }: AdminDependencies) {
+  function show(
+    request: Request,
+    state: StateOf<typeof FORGOT_FORM>,
+    response: { status?: number; headers?: Record<string, string> } = {},
+  ) {
+    return render.plain(request, {
+      title: TITLE,
+      ...response,
+      children: <Forgot state={state} />,
+    });
+  }
+
+  function showNone(request: Request) {
+    return render.plain(request, { title: TITLE, status: 404, children: <NoForgot /> });
+  }
+
+  return new Elysia()
+    .use(requestContexts.plugin)
+    .get(
+      FORGOT_PATH,
+      async ({ request }) =>
+        canResetByMail(ctx)
+          ? show(request, FORGOT_FORM.state(FORGOT_FORM.initial(), {}))
+          : showNone(request),
+      screenOperation("Show the form for a forgotten password", PUBLIC),
+    )
+    .post(
+      FORGOT_PATH,
+      async ({ request, requestContext, body: sent }) => {
+        if (!canResetByMail(ctx)) return showNone(request);
+        const values = FORGOT_FORM.read(sent);
+        const email = forgottenEmail(FORGOT_FORM.parse(values, {}).body.email);
+        if ("error" in email) {
+          const errors = [{ pointer: "#/email", detail: email.error }];
+          return show(request, FORGOT_FORM.rejected(values, errors, {}), { status: 422 });
+        }
+        const forgotten = { ...email, client: requestContext.address };
+        const seconds = await ctx.db.write((tx) => requestPassword(ctx, tx, forgotten));
+        if (seconds === 0) return seeOther(SENT_PATH);
+        const state = { ...FORGOT_FORM.state(values, {}), notice: waitText(seconds) };
+        return show(request, state, {
+          status: 429,
+          headers: { "Retry-After": String(seconds) },
+        });
+      },
+      { ...formBody(), ...screenOperation("Ask for a link for a new password", PUBLIC) },
+    )
+    .get(
+      SENT_PATH,
+      async ({ request }) =>
+        render.plain(request, { title: "Look into your mail", children: <ForgotSent /> }),
+      screenOperation("Show the page after asking for a link", PUBLIC),
+    );
+}

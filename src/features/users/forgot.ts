@@ -1,0 +1,123 @@
+import type { AppContext } from "../../context";
+import type { Reader, Tx } from "../../db";
+import type { Actor } from "../../domain/actor";
+import { audit } from "../../events";
+import type { ClientAddress } from "../../kernel/client-address";
+import { HOUR_MS, SECOND_MS } from "../../kernel/time";
+import { mailReadiness } from "../mail";
+import { findSetting, putSetting } from "../settings";
+import {
+  deletePasswordRequestsBefore,
+  findNthRequest,
+  findNthRequestOf,
+  forgetRequestAddress,
+  insertPasswordRequest,
+  listWaitingPasswordRequests,
+} from "./forgot-store";
+import { listMailsTo, mailUser, type MailServices } from "./mails";
+import { EMAIL_MAX_LENGTH } from "./model";
+import { canonicalEmail, emailError, isLive } from "./rules";
+import { findUserRowByEmail } from "./store";
+
+/** Path of the form for a forgotten password. */
+export const FORGOT_PATH = "/admin/forgot";
+
+const RESET_MAILS = "reset_mails";
+/** Limits of an hour: mails to a user, requests of a client, and requests in all. */
+const MAILS_AN_HOUR = 3;
+const REQUESTS_OF_CLIENT = 10;
+const REQUESTS_IN_ALL = 20_000;
+/** Requests that one transaction decides about. */
+const REQUESTS_PER_BATCH = 50;
+/** Limit of rows that one transaction deletes. */
+const ROWS_PER_BATCH = 500;
+
+/** Returns true unless an owner turned off that users get a link for a new password by mail. */
+export function areResetMailsOn(reader: Reader): boolean {
+  return findSetting(reader, { name: RESET_MAILS })?.value !== false;
+}
+
+/** Lets users get a link for a new password by mail, or not. Returns false if it was so before. */
+export function setResetMails(
+  ctx: Pick<AppContext, "clock">,
+  tx: Tx,
+  isOn: boolean,
+  actor: Actor,
+): boolean {
+  if (areResetMailsOn(tx) === isOn) return false;
+  putSetting(tx, { name: RESET_MAILS, value: isOn, now: ctx.clock.now() });
+  const summary = `Turned password resets by mail ${isOn ? "on" : "off"}`;
+  audit(ctx, tx, actor, "settings.reset_mails", RESET_MAILS, summary);
+  return true;
+}
+
+/** Returns true if users who forgot their password can get a link by mail. */
+export function canResetByMail(ctx: Pick<AppContext, "baseUrl" | "config" | "db">): boolean {
+  return areResetMailsOn(ctx.db) && mailReadiness(ctx).ready;
+}
+
+/** Returns the email that someone typed as it is looked up, or its error. */
+export function forgottenEmail(typed: string): { email: string } | { error: string } {
+  const email = canonicalEmail(typed);
+  if (email.length > EMAIL_MAX_LENGTH) return { error: "is too long" };
+  const error = emailError(email);
+  return error === undefined ? { email } : { error };
+}
+
+/**
+ * Stores that someone forgot the password of an email, about which `decidePasswordRequests` decides later. The
+ * statements are the same whether a user has it or not. Returns 0, or the seconds to wait if a limit is used up
+ * and nothing was stored.
+ */
+export function requestPassword(
+  ctx: Pick<AppContext, "clock" | "signals">,
+  tx: Tx,
+  { email, client }: { email: string; client: ClientAddress },
+): number {
+  const now = ctx.clock.now();
+  const since = now - HOUR_MS;
+  const clientKey = client.network;
+  const oldest = [
+    findNthRequestOf(tx, { clientKey, since, skipped: REQUESTS_OF_CLIENT - 1 }),
+    findNthRequest(tx, { since, skipped: REQUESTS_IN_ALL - 1 }),
+  ];
+  const waitMs = Math.max(0, ...oldest.map((row) => (row ? row.at + HOUR_MS - now : 0)));
+  if (waitMs > 0) return Math.ceil(waitMs / SECOND_MS);
+  insertPasswordRequest(tx, { address: email, clientKey, requestedAt: now });
+  tx.afterCommit(() => ctx.signals.passwordsForgotten.emit());
+  return 0;
+}
+
+/** Returns true if requests wait for a decision. */
+export function hasPasswordRequests(reader: Reader): boolean {
+  return listWaitingPasswordRequests(reader, { limit: 1 }).length > 0;
+}
+
+/**
+ * Queues the mails for the oldest waiting requests, and removes their addresses. Users without a password get
+ * none: their invitation lets them choose one.
+ */
+export function decidePasswordRequests(ctx: MailServices, tx: Tx): void {
+  const now = ctx.clock.now();
+  for (const { id, address, requestedAt } of listWaitingPasswordRequests(tx, {
+    limit: REQUESTS_PER_BATCH,
+  })) {
+    forgetRequestAddress(tx, { id });
+    const user = findUserRowByEmail(tx, { email: address ?? "" });
+    if (!user || !isLive(user) || user.passwordHash === null) continue;
+    // A restored backup may hold a request of long ago.
+    if (requestedAt <= now - HOUR_MS || !areResetMailsOn(tx)) continue;
+    const sent = listMailsTo(tx, user.id, "password_reset", {
+      since: now - HOUR_MS,
+      limit: MAILS_AN_HOUR,
+    });
+    if (sent.length < MAILS_AN_HOUR)
+      mailUser(ctx, tx, user, { template: "password_reset", params: {} });
+  }
+}
+
+/** Deletes requests that no limit counts any more at `now` (unix ms). Returns true if more may be left. */
+export function sweepPasswordRequests(tx: Tx, now: number): boolean {
+  const some = { until: now - HOUR_MS, limit: ROWS_PER_BATCH };
+  return deletePasswordRequestsBefore(tx, some) === ROWS_PER_BATCH;
+}

@@ -1,0 +1,193 @@
+import { type Role, ROLE_SENTENCES } from "../../domain/role";
+import { plural } from "../../kernel/text";
+import { DAY_MS } from "../../kernel/time";
+import { createMoments, type Letter } from "../mail";
+import type { PasswordChange } from "./mails";
+
+/** Name of the product, which sends the mails to users. */
+const SENDER = "Allclear";
+
+const { moment } = createMoments({ locale: "en", timeZone: "UTC" });
+
+/** A letter with its subject. */
+export interface UserLetter {
+  subject: string;
+  letter: Letter;
+}
+
+type Content = Pick<Letter, "preheader" | "blocks"> & Partial<Pick<Letter, "tone" | "footer">>;
+
+function letterOf(subject: string, content: Content): UserLetter {
+  const { tone = "none", footer = [], ...rest } = content;
+  return { subject, letter: { locale: "en", sender: SENDER, tone, footer, ...rest } };
+}
+
+/** Returns the invitation to the dashboard. `by` is the name of the inviting user; empty for the command line. */
+export function invitationLetter(facts: {
+  by: string;
+  email: string;
+  role: Role;
+  publicAddress: string;
+  url: string;
+}): UserLetter {
+  const { by, email, role, publicAddress, url } = facts;
+  return letterOf("Your invitation to Allclear", {
+    preheader: "Open the link within 7 days to choose a password.",
+    blocks: [
+      { type: "title", text: ["You are invited to Allclear"] },
+      {
+        type: "paragraph",
+        text: [
+          ...(by === "" ? ["You were invited"] : [{ name: by }, " invites you"]),
+          ` to the dashboard at ${publicAddress}. You sign in as `,
+          { name: email },
+          " with a password that you choose.",
+        ],
+      },
+      { type: "paragraph", text: [`Role: ${role}. ${ROLE_SENTENCES[role]}`] },
+      { type: "button", label: "Accept the invitation", url },
+      {
+        type: "paragraph",
+        isMuted: true,
+        text: [
+          "The link works once, for 7 days. If you do not know who invites you, do nothing: without a password nobody can sign in as you.",
+        ],
+      },
+    ],
+  });
+}
+
+/** Returns the mail with the link by which a user chooses a new password. */
+export function resetLetter(facts: {
+  email: string;
+  publicAddress: string;
+  url: string;
+}): UserLetter {
+  const { email, publicAddress, url } = facts;
+  return letterOf("Choose a new password for Allclear", {
+    preheader: "Open the link within an hour.",
+    blocks: [
+      { type: "title", text: ["Choose a new password"] },
+      {
+        type: "paragraph",
+        text: [
+          "Someone, probably you, asked for a new password for ",
+          { name: email },
+          ` at ${publicAddress}. Open the link within an hour and choose one. All of your sessions end then.`,
+        ],
+      },
+      { type: "button", label: "Choose a new password", url },
+      {
+        type: "paragraph",
+        isMuted: true,
+        text: ["If you did not ask for this, do nothing. Your password stays as it is."],
+      },
+    ],
+  });
+}
+
+const PLACES: Record<PasswordChange, string> = {
+  account: "in the settings of the account. All other sessions have ended",
+  link: "by a link for choosing a password. All earlier sessions have ended",
+  command: "on the server’s command line. All sessions have ended",
+};
+
+/** Returns the mail about a changed password. `resetUrl` is null if users cannot ask for a new one by mail. */
+export function passwordChangedLetter(facts: {
+  email: string;
+  publicAddress: string;
+  by: PasswordChange;
+  at: number;
+  resetUrl: string | null;
+}): UserLetter {
+  const { email, publicAddress, by, at, resetUrl } = facts;
+  return letterOf("Your Allclear password was changed", {
+    preheader: "If it was not you, act now.",
+    tone: "degraded",
+    blocks: [
+      { type: "title", text: ["Your password was changed"] },
+      {
+        type: "paragraph",
+        text: [
+          "The password for ",
+          { name: email },
+          ` at ${publicAddress} was changed on ${moment(at)}, ${PLACES[by]}.`,
+        ],
+      },
+      { type: "paragraph", text: ["If it was you, there is nothing to do."] },
+      {
+        type: "paragraph",
+        text: [
+          resetUrl === null
+            ? "If it was not you, tell an owner of Allclear at once."
+            : "If it was not you, choose a new password at once, and tell an owner of Allclear.",
+        ],
+      },
+      ...(resetUrl === null
+        ? []
+        : [{ type: "link" as const, label: "Choose a new password", url: resetUrl }]),
+    ],
+  });
+}
+
+/** API key as a mail names it. */
+export interface ExpiringKey {
+  name: string;
+  expiresAt: number;
+}
+
+/** Returns the mail about keys that expire soon. `isCreator` is false for an owner who did not create them. */
+export function expiringKeysLetter(facts: {
+  keys: readonly ExpiringKey[];
+  now: number;
+  isCreator: boolean;
+  /** Null for a user who may not open the list of keys. */
+  keysUrl: string | null;
+  accountUrl: string;
+}): UserLetter {
+  const { keys, now, isCreator, keysUrl, accountUrl } = facts;
+  const isOne = keys.length === 1;
+  const days = (key: ExpiringKey) =>
+    plural(Math.max(1, Math.ceil((key.expiresAt - now) / DAY_MS)), "day");
+  const [first] = keys;
+  const subject =
+    isOne && first
+      ? `An API key expires in ${days(first)}: ${first.name}`
+      : `${keys.length} API keys expire soon`;
+  return letterOf(subject, {
+    preheader: isOne ? "Replace it before it stops working." : "Replace them before they stop.",
+    tone: "degraded",
+    blocks: [
+      { type: "title", text: [isOne ? "An API key expires soon" : "API keys expire soon"] },
+      {
+        type: "paragraph",
+        text: [
+          `Programs that use ${isOne ? "this key" : "these keys"} are refused from then on. Create ${isOne ? "a new key" : "new keys"} in time.`,
+        ],
+      },
+      {
+        type: "components",
+        entries: keys.map((key) => ({
+          name: key.name,
+          status: `expires in ${days(key)}, on ${moment(key.expiresAt)}`,
+          tone: "degraded",
+        })),
+      },
+      ...(keysUrl === null
+        ? []
+        : [{ type: "button" as const, label: "Open the API keys", url: keysUrl }]),
+    ],
+    footer: [
+      {
+        type: "paragraph",
+        isMuted: true,
+        text: [
+          isCreator
+            ? `You get this mail because you created ${isOne ? "the key" : "the keys"}.`
+            : "You get this mail because you are an owner, and the creator of a key is no user who can sign in.",
+        ],
+      },
+      { type: "link", label: "Turn these mails off in your account", url: accountUrl },
+    ],
+  });
+}

@@ -1,0 +1,38 @@
+import type { AppContext } from "../../context";
+import type { Timer } from "../../kernel/clock";
+import { MINUTE_MS } from "../../kernel/time";
+import { startWaitingRows } from "../outgoing";
+import { decidePasswordRequests, hasPasswordRequests } from "./forgot";
+import { dueKeyWarnings, warnOfKeys } from "./key-warnings";
+
+/** Time between two looks for keys that expire soon. */
+const LOOK_MS = 10 * MINUTE_MS;
+
+/** Queues the mails for forgotten passwords and expiring keys. */
+export function startUserMails(ctx: AppContext): Timer {
+  const requests = startWaitingRows(ctx, {
+    signal: ctx.signals.passwordsForgotten,
+    hasWaiting: () => hasPasswordRequests(ctx.db),
+    work: (tx) => decidePasswordRequests(ctx, tx),
+    failed: "requests for new passwords wait for the database",
+  });
+
+  async function look(): Promise<void> {
+    try {
+      if (dueKeyWarnings(ctx, ctx.db).length > 0) await ctx.db.write((tx) => warnOfKeys(ctx, tx));
+    } catch (error) {
+      ctx.log.warn({ err: error }, "mails about expiring keys could not be queued; trying later");
+    }
+  }
+
+  const timers = [
+    requests,
+    ctx.clock.after(MINUTE_MS, () => void look()),
+    ctx.clock.every(LOOK_MS, () => void look()),
+  ];
+  return {
+    cancel() {
+      for (const timer of timers) timer.cancel();
+    },
+  };
+}
