@@ -6,6 +6,13 @@ import {
   renderPlace,
 } from "../../src/features/mail";
 import { incidentLetter, MANAGE_PLACE, manageBlocks } from "../../src/features/mailings/letters";
+import {
+  expiringKeysLetter,
+  invitationLetter,
+  passwordChangedLetter,
+  resetLetter,
+  type UserLetter,
+} from "../../src/features/users/letters";
 import { AXE_ROUTE, runAxe } from "../support/axe";
 import { describeWithBrowser } from "../support/browser";
 
@@ -47,7 +54,32 @@ const SIGN_UP = renderLetter(
   ),
 ).html;
 
+const ACCOUNT_FACTS = {
+  email: `${LONG}@example.com`,
+  publicAddress: "https://status.example.com",
+  url: `https://status.example.com/admin/join/${LONG}`,
+};
+
+const accountHtml = ({ letter }: UserLetter) => renderLetter(letter).html;
+
 const LETTERS: Record<string, string> = {
+  invitation: accountHtml(invitationLetter({ ...ACCOUNT_FACTS, by: LONG, role: "editor" })),
+  reset: accountHtml(resetLetter(ACCOUNT_FACTS)),
+  "changed password": accountHtml(
+    passwordChangedLetter({ ...ACCOUNT_FACTS, by: "link", at: AT, resetUrl: ACCOUNT_FACTS.url }),
+  ),
+  "expiring keys": accountHtml(
+    expiringKeysLetter({
+      keys: [
+        { name: "Deploy bot", expiresAt: AT },
+        { name: LONG, expiresAt: AT },
+      ],
+      now: AT - 60_000,
+      isCreator: false,
+      keysUrl: ACCOUNT_FACTS.url,
+      accountUrl: ACCOUNT_FACTS.url,
+    }),
+  ),
   incident: incidentHtml("en", `Payments fail ${LONG}`),
   arabic: incidentHtml("ar", "بطء في الدفع"),
   confirmation: SIGN_UP,

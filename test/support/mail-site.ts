@@ -100,7 +100,11 @@ const NO_THROTTLE: LoadThrottle = { take: () => true, waitMs: () => 0 };
 export async function createMailSite(
   { port }: { port: number },
   env: Record<string, string> = {},
-  { throttle = NO_THROTTLE, ...options }: { databasePath?: string; throttle?: LoadThrottle } = {},
+  {
+    throttle = NO_THROTTLE,
+    templates = TEST_TEMPLATES,
+    ...options
+  }: { databasePath?: string; throttle?: LoadThrottle; templates?: Templates } = {},
 ): Promise<MailSite> {
   const clock = createTestClock();
   const settings = {
@@ -118,7 +122,7 @@ export async function createMailSite(
     { "relay.test": [["127.0.0.1"]] },
     { clock, env: settings },
   );
-  const start = () => startSending(ctx, egress, { templates: TEST_TEMPLATES, throttle });
+  const start = () => startSending(ctx, egress, { templates, throttle });
   let sender = start();
   let seq = findLastSeq(ctx.db, {})?.seq ?? 0;
   let pageId: string | undefined;

@@ -1,7 +1,7 @@
 import { type Role, ROLE_SENTENCES } from "../../domain/role";
 import { plural } from "../../kernel/text";
 import { DAY_MS } from "../../kernel/time";
-import { createMoments, type Letter } from "../mail";
+import { type Block, createMoments, type Letter } from "../mail";
 import type { PasswordChange } from "./mails";
 
 /** Name of the product, which sends the mails to users. */
@@ -130,6 +130,9 @@ export function passwordChangedLetter(facts: {
   });
 }
 
+/** Maximum number of keys that a mail names. */
+const KEYS_LISTED = 20;
+
 /** API key as a mail names it. */
 export interface ExpiringKey {
   name: string;
@@ -165,14 +168,13 @@ export function expiringKeysLetter(facts: {
           `Programs that use ${isOne ? "this key" : "these keys"} are refused from then on. Create ${isOne ? "a new key" : "new keys"} in time.`,
         ],
       },
-      {
-        type: "components",
-        entries: keys.map((key) => ({
-          name: key.name,
-          status: `expires in ${days(key)}, on ${moment(key.expiresAt)}`,
-          tone: "degraded",
-        })),
-      },
+      ...keys.slice(0, KEYS_LISTED).map((key): Block => ({
+        type: "paragraph",
+        text: [{ name: key.name }, ` expires in ${days(key)}, on ${moment(key.expiresAt)}.`],
+      })),
+      ...(keys.length > KEYS_LISTED
+        ? [{ type: "paragraph" as const, text: [`And ${keys.length - KEYS_LISTED} more.`] }]
+        : []),
       ...(keysUrl === null
         ? []
         : [{ type: "button" as const, label: "Open the API keys", url: keysUrl }]),

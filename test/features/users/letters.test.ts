@@ -1,0 +1,123 @@
+import { describe, expect, test } from "bun:test";
+import type { MailRow } from "../../../src/features/mail";
+import { toMessage } from "../../../src/features/mail";
+import { createKey } from "../../../src/features/keys";
+import { inviteUser, USER_TEMPLATES } from "../../../src/features/users";
+import { userActor } from "../../../src/domain/actor";
+import { DAY_MS, MINUTE_MS, toIso } from "../../../src/kernel/time";
+import {
+  type AccountMailSite,
+  createAccountMailSite,
+  GRACE,
+  OWNER,
+  written,
+} from "../../support/account-mail";
+import { ACCOUNT, makeLink, PASSWORD } from "../../support/dashboard";
+import { type ParsedMail, parseMails } from "../../support/parsed-mail";
+
+const NAMES = ["Ada Lovelace", "Аделина", "آدا لوفليس", "🔥 Ada", "=?UTF-8?Q?x?= <b>&Ada", "."];
+
+/** Words of a text in lower case. */
+function wordsOf(text: string): string[] {
+  return text.replaceAll(/[\u2066-\u2069\u202e]/g, "").match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/** Queues a mail of each kind, in which a person or a key has this name. */
+async function queueAll(site: AccountMailSite, name: string): Promise<void> {
+  const { app, grace, session } = site;
+  const { ctx } = app;
+  const actor = userActor({ ...site.owner, name });
+  await ctx.db.write((tx) => {
+    inviteUser(ctx, tx, { email: "new@example.com", name: "New", role: "viewer" }, actor);
+    const expires = toIso(ctx.clock.now() + 10 * DAY_MS);
+    const clock = { ...ctx.clock, now: () => ctx.clock.now() - 60 * DAY_MS };
+    const input = { name, scopes: ["read:status" as const], expires };
+    createKey({ ...ctx, clock }, tx, input, userActor(grace));
+  });
+  await site.forgot(OWNER);
+  await app.call(await makeLink(app, session, grace.id), {
+    form: { name: "", password: `${PASSWORD} 2` },
+  });
+  await app.clock.advance(2 * MINUTE_MS);
+}
+
+async function parsedMails(site: AccountMailSite): Promise<(ParsedMail & { mail: MailRow })[]> {
+  const mails = site.mails();
+  const composed: Uint8Array[] = [];
+  for (const mail of mails) composed.push(toMessage(await written(site.compose(mail))));
+  const parsed = await parseMails(composed);
+  return parsed.flatMap((one, index) => {
+    const mail = mails[index];
+    return mail ? [{ ...one, mail }] : [];
+  });
+}
+
+describe("the mails to users", () => {
+  test.each(NAMES)(
+    "with the name %s are read by another parser as they were written",
+    async (name) => {
+      await using site = await createAccountMailSite();
+      await queueAll(site, name);
+      const parsed = await parsedMails(site);
+      expect(parsed.map(({ mail }) => mail.template).toSorted()).toEqual(
+        Object.keys(USER_TEMPLATES).toSorted(),
+      );
+      for (const { mail, defects, headers, from, parts, longestLine } of parsed) {
+        expect(defects).toEqual([]);
+        expect(longestLine).toBeLessThanOrEqual(78);
+        expect(from).toEqual({ name: "Allclear", address: "status@example.com" });
+        expect(Object.keys(headers).toSorted()).toEqual([
+          "Auto-Submitted",
+          "Content-Type",
+          "Date",
+          "From",
+          "MIME-Version",
+          "Message-ID",
+          "Subject",
+          "To",
+          "X-Auto-Response-Suppress",
+        ]);
+        for (const values of Object.values(headers)) expect(values).toHaveLength(1);
+        expect(headers).toMatchObject({
+          To: [mail.recipient],
+          "Message-ID": [`<${mail.id}@example.com>`],
+          "Auto-Submitted": ["auto-generated"],
+        });
+        const [text, html] = parts.map((part) => part.text);
+        const visible = String(html)
+          .slice(String(html).indexOf("<body"))
+          .replaceAll(/<[^>]*>|&(?:nbsp|zwnj);/g, " ")
+          .replaceAll("&amp;", "&")
+          .replaceAll("&lt;", "<")
+          .replaceAll("&gt;", ">");
+        const words = new Set(wordsOf(String(text)));
+        // The preheader is for lists of mails alone.
+        const preheader = new Set(
+          wordsOf(String(/<div style="display:none[^>]*>([^<]*)</.exec(String(html))?.[1])),
+        );
+        const missing = wordsOf(visible).filter((word) => !words.has(word) && !preheader.has(word));
+        expect(missing).toEqual([]);
+        expect(html).not.toMatch(/<img|<script|<form|url\(|<link/);
+      }
+      const subjects = parsed.map(({ mail, headers }) => [mail.recipient, headers["Subject"]?.[0]]);
+      expect(subjects).toContainEqual(["new@example.com", "Your invitation to Allclear"]);
+      expect(subjects).toContainEqual([OWNER, "Choose a new password for Allclear"]);
+      expect(subjects).toContainEqual([GRACE, "Your Allclear password was changed"]);
+    },
+  );
+
+  test("use the sender's name and the address for replies of the settings", async () => {
+    await using site = await createAccountMailSite({
+      env: {
+        ALLCLEAR_SMTP_HOST: "relay.example",
+        ALLCLEAR_MAIL_FROM: "Northwind <status@example.com>",
+        ALLCLEAR_MAIL_REPLY_TO: "help@example.com",
+      },
+    });
+    await site.forgot(OWNER);
+    await site.decide();
+    const mail = await written(site.compose());
+    expect(mail.from).toEqual({ name: "Northwind", address: "status@example.com" });
+    expect(mail.replyTo).toBe("help@example.com");
+  });
+});
