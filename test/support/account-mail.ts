@@ -19,7 +19,7 @@ import { RELAY } from "./subscribing";
 export const OWNER = "ada@example.com";
 export const GRACE = "grace@example.com";
 
-const listMails = selectMany((orm, _$: Record<string, never>) =>
+export const listMails = selectMany((orm, _$: Record<string, never>) =>
   orm.select().from(mails).orderBy(asc(mails.id)),
 );
 

@@ -1,4 +1,34 @@
-import { inDemoData, send, type Screen } from "./screen";
+import { mutate } from "../../../src/db";
+import { mails } from "../../../src/db/tables/mail";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { setMailSettings } from "../../../src/features/mail";
+import { findUserByEmail } from "../../../src/features/users";
+import { RELAY } from "../subscribing";
+import { inDemoData, inEmpty, send, type Screen } from "./screen";
+
+const failMails = mutate((orm, $: { reply: string; at: number }) =>
+  orm
+    .update(mails)
+    .set({ status: "bounced", tries: 1, reply: $.reply, nextTryAt: null, finishedAt: $.at }),
+);
+
+/** Opens a path of an installation that can send mail; without a session if `isPublic`. */
+function withMail(path: string, isPublic = false): Screen["open"] {
+  return ({ empty }) => {
+    const { ctx } = empty.app;
+    void ctx.db.write((tx) => setMailSettings(ctx, tx, RELAY, CLI_ACTOR));
+    return isPublic ? { site: empty, path } : inEmpty(empty, path);
+  };
+}
+
+/** Invites a person by the form. */
+function sendInvitation(email: string): NonNullable<Screen["reach"]> {
+  return async (page) => {
+    await page.getByLabel("E-mail").fill(email);
+    await page.getByLabel("Name").fill("Ines Duarte");
+    await send(page, "Send invitation");
+  };
+}
 
 /** Users, and everything else in the settings. */
 export const USER_SCREENS: readonly Screen[] = [
@@ -12,6 +42,50 @@ export const USER_SCREENS: readonly Screen[] = [
       await page.getByLabel("E-mail").fill("jonas@northwind.example");
       await page.getByLabel("Name").fill("Jonas");
       await send(page, "Create invitation link");
+    },
+  },
+  { name: "forgot", open: withMail("/admin/forgot", true) },
+  {
+    name: "forgot-errors",
+    status: 422,
+    open: withMail("/admin/forgot", true),
+    async reach(page) {
+      await page.getByLabel("E-mail").evaluate((input) => input.setAttribute("type", "text"));
+      await page.getByLabel("E-mail").fill("maya");
+      await send(page, "Send link");
+    },
+  },
+  {
+    name: "forgot-sent",
+    open: withMail("/admin/forgot", true),
+    async reach(page) {
+      await page.getByLabel("E-mail").fill("maya@northwind.example");
+      await send(page, "Send link");
+    },
+  },
+  {
+    name: "forgot-none",
+    status: 404,
+    open: ({ demoData }) => ({ site: demoData, path: "/admin/forgot" }),
+  },
+  { name: "sign-in-with-mail", open: withMail("/admin/sign-in", true) },
+  { name: "users-with-mail", open: withMail("/admin/settings/users") },
+  {
+    name: "invite-mailed",
+    open: withMail("/admin/settings/users/new"),
+    reach: sendInvitation("ines@northwind.example"),
+  },
+  {
+    name: "user-mail-failed",
+    open: withMail("/admin/settings/users/new"),
+    async reach(page, demoSites) {
+      const email = "ines.duarte@northwind.example";
+      await sendInvitation(email)(page, demoSites);
+      const { ctx } = demoSites.empty.app;
+      const reply = `550 5.1.1 <${email}>: Recipient address rejected: User unknown`;
+      await ctx.db.write((tx) => failMails(tx, { reply, at: ctx.clock.now() }));
+      const user = findUserByEmail(ctx.db, email);
+      await page.goto(new URL(`/admin/settings/users/${user?.id}`, page.url()).href);
     },
   },
   { name: "user", open: inDemoData(({ users }) => `/admin/settings/users/${users.jonas}`) },

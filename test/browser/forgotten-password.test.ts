@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import { readMailSettings, setMailSettings } from "../../src/features/mail";
+import { startUserMails, USER_TEMPLATES } from "../../src/features/users";
+import type { Timer } from "../../src/kernel/clock";
+import { joinPath, listMails, written } from "../support/account-mail";
+import { describeWithBrowser } from "../support/browser";
+import { type BrowserSite, HOME_HOST, openSite } from "../support/browser-site";
+import { PASSWORD, userWithPassword } from "../support/dashboard";
+import { isWiderThanWindow } from "../support/public-documents";
+import { RELAY } from "../support/subscribing";
+
+const NEW_PASSWORD = "another horse battery";
+const JOURNEY_MS = 120_000;
+
+const LOOKS: readonly [string, BrowserContextOptions][] = [
+  ["wide and light", { viewport: { width: 1280, height: 900 }, colorScheme: "light" }],
+  ["on a dark phone", { viewport: { width: 390, height: 844 }, colorScheme: "dark" }],
+];
+
+describeWithBrowser("a forgotten password without JavaScript", (browser) => {
+  let site: BrowserSite;
+  let worker: Timer;
+  beforeAll(async () => {
+    site = await openSite(browser(), { host: HOME_HOST });
+    const { ctx } = site.app;
+    ctx.baseUrl = site.origin;
+    await ctx.db.write((tx) => setMailSettings(ctx, tx, RELAY, CLI_ACTOR));
+    await userWithPassword(site.app, "owner@example.com");
+    worker = startUserMails(ctx);
+  }, 60_000);
+  afterAll(async () => {
+    worker?.cancel();
+    await site?.[Symbol.asyncDispose]();
+  });
+
+  /** Waits for the mail with a reset link, and returns the path of its link. */
+  async function mailedPath(email: string): Promise<string> {
+    const { ctx } = site.app;
+    for (;;) {
+      const mail = listMails(ctx.db, {}).find(({ recipient }) => recipient === email);
+      const settings = readMailSettings(ctx);
+      if (mail && settings) {
+        const template = USER_TEMPLATES[mail.template];
+        if (!template) throw new Error("there is no template");
+        return joinPath(await written(Promise.resolve(template(mail, { ctx, settings }))));
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  /** Checks an open page: accessible, and within the window. */
+  async function check(page: Page, plain: Page): Promise<void> {
+    expect(await isWiderThanWindow(page)).toBe(false);
+    // axe cannot run without JavaScript, so it checks a copy of the HTML without its scripts.
+    await plain.setContent((await page.content()).replace(/<script[^>]*><\/script>/g, ""));
+    expect(await site.axe(plain)).toEqual([]);
+  }
+
+  test.each(LOOKS)(
+    "%s: the link on the sign-in screen leads by mail to a new password",
+    async (name, look) => {
+      const email = `${name.replaceAll(" ", "-")}@example.com`;
+      await userWithPassword(site.app, email, "editor");
+      const { page } = await site.visit("/admin/sign-in", { ...look, javaScriptEnabled: false });
+      const { page: plain } = await site.visit("/admin/sign-in", look);
+      await check(page, plain);
+      await page.getByRole("link", { name: "Forgot your password?" }).click();
+      await check(page, plain);
+      await page.getByLabel("E-mail").fill(email);
+      await page.getByRole("button", { name: "Send link" }).click();
+      expect(new URL(page.url()).pathname).toBe("/admin/forgot/sent");
+      await check(page, plain);
+      const path = await mailedPath(email);
+      await page.goto(site.origin + path);
+      await check(page, plain);
+      await page.getByLabel("Password").fill(NEW_PASSWORD);
+      await page.getByRole("button", { name: "Set password" }).click();
+      expect(new URL(page.url()).pathname).toBe("/admin");
+      await page.goto(site.origin + path);
+      expect(await page.locator("h1").innerText()).toBe("This link no longer works");
+      await check(page, plain);
+      await page.context().clearCookies();
+      await page.goto(`${site.origin}/admin/sign-in`);
+      for (const [password, end] of [
+        [PASSWORD, "/admin/sign-in"],
+        [NEW_PASSWORD, "/admin"],
+      ] as const) {
+        await page.getByLabel("E-mail").fill(email);
+        await page.getByLabel("Password").fill(password);
+        await page.getByRole("button", { name: "Sign in" }).click();
+        expect(new URL(page.url()).pathname).toBe(end);
+      }
+    },
+    JOURNEY_MS,
+  );
+});
