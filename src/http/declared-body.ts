@@ -49,7 +49,13 @@ export function hideSchema<Schema extends TSchema>(declared: DeclaredBody<Schema
 export function declaredBodyOf({ body }: { body?: TSchema }): DeclaredBody | undefined {
   if (!body) return undefined;
   const declared = (body as { [Declared]?: DeclaredBody })[Declared];
-  return declared ?? { schema: body, isOptional: false };
+  if (declared) return declared;
+  const maxBytes: unknown = body["maxBytes"];
+  return {
+    schema: body,
+    isOptional: false,
+    ...(typeof maxBytes === "number" ? { maxBytes } : {}),
+  };
 }
 
 /** Returns true if a body comes without a declared length. */

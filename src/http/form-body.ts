@@ -36,12 +36,17 @@ const FormWithFiles = Type.Unsafe<Form>({ [Kind]: FORM_KIND, takesFiles: true })
 
 /**
  * Declares that a route reads a form (`application/x-www-form-urlencoded`, and `multipart/form-data`
- * where it takes files): spread into its options. Files count towards the limit of a body.
+ * where it takes files): spread into its options. Files count towards the limit of a body, which `maxBytes`
+ * raises for a form with files.
  */
-export function formBody({ files = false }: { files?: boolean } = {}) {
+export function formBody({ files = false, maxBytes }: { files?: boolean; maxBytes?: number } = {}) {
+  const withFiles =
+    maxBytes === undefined
+      ? FormWithFiles
+      : Type.Unsafe<Form>({ [Kind]: FORM_KIND, takesFiles: true, maxBytes });
   return {
-    body: files ? FormWithFiles : PlainForm,
-    parse: ({ request }: { request: Request }) => readForm(request, files),
+    body: files ? withFiles : PlainForm,
+    parse: ({ request }: { request: Request }) => readForm(request, files, maxBytes),
   };
 }
 
@@ -55,13 +60,17 @@ export function sentFormOf(request: WithForm): Form | undefined {
 }
 
 /** Reads the form that a route declares. */
-export function readSentForm(request: Request, { schema }: DeclaredBody): Promise<Form> {
-  return readForm(request, schema["takesFiles"] === true);
+export function readSentForm(request: Request, { schema, maxBytes }: DeclaredBody): Promise<Form> {
+  return readForm(request, schema["takesFiles"] === true, maxBytes);
 }
 
-async function readForm(request: WithForm, takesFiles: boolean): Promise<Form> {
+async function readForm(
+  request: WithForm,
+  takesFiles: boolean,
+  maxBytes: number | undefined,
+): Promise<Form> {
   const hasFiles = takesFiles && canSendFiles(request.headers);
-  const form = await (hasFiles ? readFormWithFiles(request) : readPlainForm(request));
+  const form = await (hasFiles ? readFormWithFiles(request, maxBytes) : readPlainForm(request));
   request[SENT_FORM] = form;
   return form;
 }
@@ -71,9 +80,9 @@ async function readPlainForm(request: Request): Promise<Form> {
   return toForm(request, new URLSearchParams(text), new Map(), text);
 }
 
-async function readFormWithFiles(request: Request): Promise<Form> {
+async function readFormWithFiles(request: Request, maxBytes: number | undefined): Promise<Form> {
   const mediaType = request.headers.get("content-type") ?? "";
-  const entries = await parseMultipart(await readBytes(request), mediaType);
+  const entries = await parseMultipart(await readBytes(request, maxBytes), mediaType);
   const fields = new URLSearchParams();
   const files = new Map<string, SentFile>();
   const content: unknown[] = [];

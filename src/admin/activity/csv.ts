@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
 import { type AuditCursor, type AuditQuery, type AuditRow, searchAudit } from "../../events";
-import { toCsv, toCsvLine } from "../../features/analytics";
+import { toCsv, toCsvLine } from "../../kernel/csv";
 import { toIso } from "../../kernel/time";
 
 /** Number of entries read at a time, which limits memory. */

@@ -1,4 +1,5 @@
 import type { TObject } from "@sinclair/typebox";
+import { type Cell, toCsv } from "../../kernel/csv";
 import { toIso } from "../../kernel/time";
 import type { Span } from "../components";
 import type { IntervalName, Period } from "./period";
@@ -34,38 +35,6 @@ export function answerToCsv<Row extends object>(line: TObject, answer: Answer<Ro
     return [...columns.map((column) => cells[column] ?? null), answer.method];
   });
   return toCsv([...columns, "method"], rows);
-}
-
-/* Tables as text/csv (RFC 4180). Cells that a program could take for formulas are escaped. */
-
-/** Content of a cell; null is empty. */
-type Cell = string | number | boolean | null;
-
-/**
- * Matches the first characters of a formula (OWASP's list) in every spelling that spreadsheets
- * accept, also after white space.
- */
-const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@＝＋－＠])/u;
-
-/** Returns a header line and the rows, each ended by CRLF, in UTF-8 without a byte order mark. */
-export function toCsv(columns: readonly string[], rows: Iterable<readonly Cell[]>): string {
-  let text = `${columns.join(",")}\r\n`;
-  for (const row of rows) text += toCsvLine(row);
-  return text;
-}
-
-/** Returns one row, ended by CRLF. */
-export function toCsvLine(row: readonly Cell[]): string {
-  return `${row.map(toCell).join(",")}\r\n`;
-}
-
-function toCell(value: Cell): string {
-  if (value === null) return "";
-  // Numbers are generated here; a minus sign makes no formula.
-  if (typeof value !== "string") return String(value);
-  // In spreadsheets a leading apostrophe marks text.
-  const text = FORMULA.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** Returns true if an Accept header (RFC 9110) prefers text/csv to JSON. JSON wins a tie. */

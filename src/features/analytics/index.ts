@@ -2,7 +2,7 @@
  * Analytics: uptime, latency, incidents and requests of a period by interval, each with its method.
  * Reads data of other modules and writes nothing.
  */
-export { answerToCsv, toCsv, toCsvLine } from "./answer";
+export { answerToCsv } from "./answer";
 export { foldInTurns } from "./fold";
 export { incidentsAnswer } from "./incidents";
 export { METHODS, type UptimeFigures, UptimeLine } from "./model";

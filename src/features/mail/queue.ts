@@ -35,6 +35,8 @@ export interface NewMail {
   mailingId?: string;
   /** Greater than 0 if the mail of a mailing is sent again by hand. */
   copy?: number;
+  /** Time (unix ms) before which it is not sent; now if omitted. */
+  dueAt?: number;
   /** Time (unix ms) from which it is not sent any more. */
   expiresAt: number;
 }
@@ -52,13 +54,13 @@ const NO_COUNTS: MailingCounts = {
 };
 
 /**
- * Queues mails, due at once, and wakes the sender after the commit. Mails of a mailing are added to its number
+ * Queues mails and wakes the sender after the commit. Mails of a mailing are added to its number
  * of written mails. Returns the ids.
  */
 export function enqueueMails(ctx: Services, tx: Tx, mails: readonly NewMail[]): string[] {
   const now = ctx.clock.now();
   const rows = mails.map((mail) => {
-    const { recipient, subscriberId, mailingId, ...rest } = mail;
+    const { recipient, subscriberId, mailingId, dueAt, ...rest } = mail;
     if ((mail.class === 3) !== (mailingId !== undefined)) {
       throw new Error("mails of class 3, and no others, belong to a mailing");
     }
@@ -72,7 +74,7 @@ export function enqueueMails(ctx: Services, tx: Tx, mails: readonly NewMail[]): 
       copy: mail.copy ?? 0,
       status: "pending" as const,
       tries: 0,
-      nextTryAt: now,
+      nextTryAt: dueAt ?? now,
       supersededBy: null,
       reply: null,
       createdAt: now,

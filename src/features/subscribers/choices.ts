@@ -6,7 +6,7 @@ import { type ComponentRow, type GroupRow, listComponentsOfPage, listGroups } fr
 import { deleteChoices, insertChoice, listChoices, type SubscriberRow } from "./store";
 
 /** Events of a subscription for which none are named. */
-const DEFAULT_EVENTS: readonly SubscriberEvent[] = ["incidents", "maintenance"];
+export const DEFAULT_EVENTS: readonly SubscriberEvent[] = ["incidents", "maintenance"];
 
 /** Choices as a form sends them. */
 export interface TypedChoices {

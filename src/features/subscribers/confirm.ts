@@ -9,7 +9,8 @@ import {
   suppress,
 } from "../mail";
 import type { PageRow } from "../pages";
-import { existingChoices, readChoosable, storeTargets } from "./choices";
+import { existingChoices, readChoosable } from "./choices";
+import { enrol } from "./enrol";
 import { deadLink, type RequestLink } from "./links";
 import {
   declineRequestsOfAddress,
@@ -17,14 +18,7 @@ import {
   setRequestState,
   voidOpenRequests,
 } from "./request-store";
-import {
-  findLastAudience,
-  findLastSeq,
-  findSubscriberByAddress,
-  insertSubscriber,
-  type SubscriberRow,
-  updateSubscriberRow,
-} from "./store";
+import { findSubscriberByAddress, type SubscriberRow } from "./store";
 
 type Services = Pick<AppContext, "clock" | "newId" | "random">;
 
@@ -52,71 +46,25 @@ export function confirmSignUp(
   }
   const hmac = addressHmac(ensureMailKey(ctx, tx), addressKey);
   if (findSuppression(tx, { addressHmac: hmac, pageId, kind: "confirmation" })) throw deadLink();
-  const subscriber = subscribe(ctx, tx, { request, page }, { current, hmac, ip });
+  const choices = existingChoices(request.choices, readChoosable(tx, pageId));
+  const { address, source } = request;
+  const enrolment = { pageId, address, addressKey, choices };
+  const subscriber = enrol(
+    ctx,
+    tx,
+    enrolment,
+    { current, hmac },
+    {
+      confirmedAt: ctx.clock.now(),
+      consentSource: source,
+      consentText: consentText(page),
+      consentIp: ip,
+    },
+  );
   setRequestState(tx, { id: request.id, state: "confirmed" });
   voidOpenRequests(tx, { addressKey, pageId, except: request.id });
   endSuppressions(tx, hmac, ENDED_BY_CONFIRMING, pageId);
   return subscriber;
-}
-
-function subscribe(
-  ctx: Services,
-  tx: Tx,
-  { request, page }: RequestLink,
-  found: { current: SubscriberRow | undefined; hmac: string; ip: string },
-): SubscriberRow {
-  const { current, hmac, ip } = found;
-  const { pageId, address, addressKey } = request;
-  const choices = existingChoices(request.choices, readChoosable(tx, pageId));
-  const now = ctx.clock.now();
-  const wasActive = current?.status === "active";
-  const row: SubscriberRow = {
-    id: current?.id ?? ctx.newId("sub"),
-    // The audience of a mailing are those confirmed before it.
-    seq: wasActive ? current.seq : nextSeq(tx),
-    pageId,
-    address,
-    addressKey,
-    addressHmac: hmac,
-    domain: address.slice(address.lastIndexOf("@") + 1),
-    scope: choices.scope,
-    events: choices.events,
-    status: "active",
-    tokenVersion: current?.tokenVersion ?? 1,
-    unsubscribedAt: null,
-    // New choices are no new consent: its time, words and client stay those of one moment.
-    ...(wasActive ? consentOf(current) : newConsent(page, request.source, ip, now)),
-    softFailures: 0,
-    softSince: null,
-    reactivatedAt: current?.reactivatedAt ?? null,
-    version: (current?.version ?? 0) + 1,
-    createdAt: current?.createdAt ?? now,
-    updatedAt: now,
-  };
-  if (current) updateSubscriberRow(tx, row);
-  else insertSubscriber(tx, row);
-  storeTargets(tx, row.id, choices.targets);
-  return row;
-}
-
-type Consent = Pick<SubscriberRow, "confirmedAt" | "consentSource" | "consentText" | "consentIp">;
-
-function consentOf({ confirmedAt, consentSource, consentText, consentIp }: Consent): Consent {
-  return { confirmedAt, consentSource, consentText, consentIp };
-}
-
-function newConsent(page: PageRow, source: RequestRow["source"], ip: string, now: number): Consent {
-  return {
-    confirmedAt: now,
-    consentSource: source,
-    consentText: consentText(page),
-    consentIp: ip,
-  };
-}
-
-/** Returns a number that no subscriber and no audience has had. The last subscriber may have been erased. */
-function nextSeq(tx: Tx): number {
-  return Math.max(findLastSeq(tx, {})?.seq ?? 0, findLastAudience(tx, {})?.seq ?? 0) + 1;
 }
 
 /** Stops all sign-up mails to the address of a sign-up, for every page, and ends its open sign-ups. */

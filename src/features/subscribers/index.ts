@@ -11,8 +11,30 @@ export {
   readChoosable,
   type TypedChoices,
 } from "./choices";
+export {
+  addConsentedSubscriber,
+  CONSENT_MAX,
+  type ConsentedAddress,
+  type ConsentResult,
+  readConsent,
+} from "./consent";
 export { confirmSignUp, consentText, declineSignUps } from "./confirm";
 export { SIGN_UP_RESULTS } from "./decide";
+export { eraseAddress, type Erasure } from "./erase";
+export {
+  exportSubscribers,
+  type ExportSelection,
+  listSubscribedPages,
+  recordExport,
+} from "./export";
+export {
+  IMPORT_RESULTS,
+  type ImportCounts,
+  importSubscribers,
+  requireImportable,
+  RESULT_WORDS,
+} from "./import";
+export { type BadLine, IMPORT_COLUMNS, type ImportFile, readImportFile } from "./import-file";
 export {
   deadLink,
   type LinkUse,

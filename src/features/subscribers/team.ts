@@ -21,6 +21,8 @@ export interface Invitation {
   address: MailAddress;
   choices: RequestedChoices;
   source: Exclude<ConsentSource, "form">;
+  /** Time (unix ms) before which the mail is not sent; now if omitted. */
+  dueAt?: number;
 }
 
 export type InvitationResult =
@@ -39,7 +41,7 @@ export type InvitationResult =
 export function inviteSubscriber(
   ctx: Pick<AppContext, "clock" | "newId" | "random" | "signals">,
   tx: Tx,
-  { pageId, address, choices, source }: Invitation,
+  { pageId, address, choices, source, dueAt }: Invitation,
   actor: Actor | null,
 ): InvitationResult {
   const now = ctx.clock.now();
@@ -67,7 +69,8 @@ export function inviteSubscriber(
     expiresAt: now + REQUEST_LIFETIME_MS,
     state: "sent",
   });
-  enqueueMails(ctx, tx, [signUpMail(request, address, template, { hmac, subscriber })]);
+  const mail = signUpMail(request, address, template, { hmac, subscriber });
+  enqueueMails(ctx, tx, [dueAt === undefined ? mail : { ...mail, dueAt }]);
   if (actor) {
     const { name } = getPage(tx, pageId);
     const who = maskAddress(address.address);

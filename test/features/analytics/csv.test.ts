@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { METHODS } from "../../../src/features/analytics";
-import { toCsv } from "../../../src/features/analytics/answer";
+import { toCsv } from "../../../src/kernel/csv";
 import { createComponent } from "../../../src/features/components";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { HOUR_MS } from "../../../src/kernel/time";

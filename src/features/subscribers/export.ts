@@ -1,0 +1,143 @@
+import type { AppContext } from "../../context";
+import type { Reader, Tx } from "../../db";
+import type { Actor } from "../../domain/actor";
+import type { SuppressionReason } from "../../domain/mail";
+import { audit } from "../../events";
+import { guarded, toCsvLine } from "../../kernel/csv";
+import { toIso } from "../../kernel/time";
+import { listComponentsOfPage, listGroups } from "../components";
+import { listSuppressionsOf } from "../mail";
+import { listAllPages, type PageRow } from "../pages";
+import { choicesOf } from "./choices";
+import { EXPORT_COLUMNS } from "./import-file";
+import type { SubscriberRow } from "./store";
+import {
+  listActiveAfter,
+  listSubscribersOfAddress,
+  listSuppressionsAfter,
+  type SuppressionCursor,
+} from "./transfer-store";
+
+/** Rows that are read at a time, which takes a few milliseconds. */
+const ROWS_PER_BATCH = 200;
+
+/** Columns of an export of suppressed addresses. It cannot be imported. */
+const SUPPRESSED_COLUMNS = ["email", "page", "reason", "since"] as const;
+
+export interface ExportSelection {
+  /** Undefined for all pages. */
+  page: PageRow | undefined;
+  /** True for the suppressed addresses instead of the subscribers. */
+  isSuppressed: boolean;
+}
+
+/** Returns the pages that can have subscribers. */
+export function listSubscribedPages(reader: Reader): PageRow[] {
+  return listAllPages(reader, {}).filter(({ isSample }) => !isSample);
+}
+
+/** Records an export. Called before its first line is sent. */
+export function recordExport(
+  ctx: Pick<AppContext, "clock">,
+  tx: Tx,
+  { page, isSuppressed }: ExportSelection,
+  actor: Actor,
+): void {
+  const what = isSuppressed ? "suppressed addresses" : "subscribers";
+  const where = page ? `of ${page.name}` : "of all pages";
+  audit(
+    ctx,
+    tx,
+    actor,
+    "subscriber.export",
+    page?.id ?? "subscribers",
+    `Exported ${what} ${where}`,
+  );
+}
+
+/** Returns an export as CSV (RFC 4180), in pieces of a few hundred lines. */
+export function* exportSubscribers(
+  reader: Reader,
+  { page, isSuppressed }: ExportSelection,
+): Generator<string> {
+  const pages = page ? [page] : listSubscribedPages(reader);
+  yield line(isSuppressed ? SUPPRESSED_COLUMNS : EXPORT_COLUMNS);
+  if (isSuppressed) yield* suppressedLines(reader, pages);
+  else for (const one of pages) yield* subscriberLines(reader, one);
+}
+
+function* subscriberLines(reader: Reader, page: PageRow): Generator<string> {
+  const { id: pageId } = page;
+  const components = new Map(
+    listComponentsOfPage(reader, { pageId }).map(({ id, ref }) => [id, ref]),
+  );
+  const groups = new Map(listGroups(reader, { pageId }).map(({ id, ref }) => [id, ref]));
+  let after = -1;
+  for (;;) {
+    const rows = listActiveAfter(reader, { pageId, after, limit: ROWS_PER_BATCH });
+    if (rows.length > 0) {
+      yield rows.map((row) => subscriberLine(reader, row, page, { components, groups })).join("");
+    }
+    if (rows.length < ROWS_PER_BATCH) return;
+    after = rows.at(-1)?.seq ?? after;
+  }
+}
+
+/** Refs by id. */
+type Refs = Record<"components" | "groups", ReadonlyMap<string, string>>;
+
+function subscriberLine(
+  reader: Reader,
+  subscriber: SubscriberRow,
+  page: PageRow,
+  refs: Refs,
+): string {
+  const { scope, targets, events } = choicesOf(reader, subscriber);
+  const refsIn = (kind: keyof Refs) => targets.flatMap((id) => refs[kind].get(id) ?? []).join(";");
+  const { address, addressHmac, confirmedAt, consentSource, consentText } = subscriber;
+  return line([
+    address ?? "",
+    refsIn("components"),
+    refsIn("groups"),
+    events.join(";"),
+    page.slug,
+    scope,
+    toIso(confirmedAt),
+    consentSource,
+    consentText ?? "",
+    reasonsOf(reader, addressHmac, page.id).join(";"),
+  ]);
+}
+
+function reasonsOf(reader: Reader, addressHmac: string, pageId: string): SuppressionReason[] {
+  return listSuppressionsOf(reader, { addressHmac, pageId })
+    .map(({ reason }) => reason)
+    .filter((reason) => reason !== "erased");
+}
+
+/** Returns lines for the suppressions of pages whose addresses are still known. */
+function* suppressedLines(reader: Reader, pages: readonly PageRow[]): Generator<string> {
+  const slugs = new Map(pages.map(({ id, slug }) => [id, slug]));
+  let after: SuppressionCursor = { addressHmac: "", pageId: "", reason: "blocked" };
+  for (;;) {
+    const rows = listSuppressionsAfter(reader, { ...after, limit: ROWS_PER_BATCH });
+    const lines = rows.flatMap(({ addressHmac, pageId, reason, at }) => {
+      if (reason === "erased") return [];
+      const known = listSubscribersOfAddress(reader, { addressHmac }).filter(
+        (row) => row.address !== null && slugs.has(row.pageId) && ["", row.pageId].includes(pageId),
+      );
+      // One line for each page, since a suppression counts for all of them.
+      return known.map((row) =>
+        line([row.address ?? "", slugs.get(row.pageId) ?? "", reason, toIso(at)]),
+      );
+    });
+    if (lines.length > 0) yield lines.join("");
+    const last = rows.at(-1);
+    if (!last || rows.length < ROWS_PER_BATCH) return;
+    after = last;
+  }
+}
+
+function line(cells: readonly string[]): string {
+  return toCsvLine(cells.map(guarded));
+}

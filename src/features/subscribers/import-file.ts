@@ -1,0 +1,191 @@
+import type { Reader } from "../../db";
+import type { RequestedChoices } from "../../db/tables/mail";
+import { SUBSCRIBER_EVENTS } from "../../domain/mail";
+import { type MailAddress, parseMailAddress } from "../../domain/mail-address";
+import { unguarded } from "../../kernel/csv";
+import { listComponentsOfPage, listGroups } from "../components";
+import { findPageBySlug, type PageRow } from "../pages";
+import { DEFAULT_EVENTS } from "./choices";
+import { type CsvRecord, invalidFile, readCsv } from "./csv-records";
+
+/** Columns of a file with subscribers, of which only the first is required. */
+export const IMPORT_COLUMNS = ["email", "components", "groups", "events"] as const;
+type ImportColumn = (typeof IMPORT_COLUMNS)[number];
+
+/** Columns that an export adds. An import reads `page` and `scope`, and ignores the others. */
+export const EXPORT_COLUMNS = [
+  ...IMPORT_COLUMNS,
+  "page",
+  "scope",
+  "confirmed_at",
+  "consent_source",
+  "consent_text",
+  "suppressed",
+] as const;
+
+/** Maximum length of a ref that an error repeats. */
+const SHOWN_MAX = 63;
+
+/** Line that can be imported. */
+export interface ImportRow {
+  line: number;
+  address: MailAddress;
+  choices: RequestedChoices;
+}
+
+/** Line that cannot be imported, with the reason. Details repeat no address. */
+export interface BadLine {
+  line: number;
+  detail: string;
+}
+
+export interface ImportFile {
+  rows: ImportRow[];
+  /** The first bad lines, at most as many as the caller wants. */
+  badLines: BadLine[];
+  /** Number of all bad lines. */
+  badCount: number;
+}
+
+/**
+ * Reads a file with subscribers of a page. The first line names the columns. Throws `validation_failed` for
+ * `file` if the file as a whole cannot be read. `badLinesMax` limits the list of bad lines.
+ */
+export async function readImportFile(
+  reader: Reader,
+  page: PageRow,
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  { badLinesMax, allowUtf8Local }: { badLinesMax: number; allowUtf8Local: boolean },
+): Promise<ImportFile> {
+  const file: ImportFile = { rows: [], badLines: [], badCount: 0 };
+  const toRow = createRowReader(reader, page, allowUtf8Local);
+  const linesByKey = new Map<string, number>();
+  let columns: Map<string, number> | undefined;
+
+  function add(record: CsvRecord): void {
+    if (!columns) {
+      columns = readHeader(record);
+      return;
+    }
+    const row = toRow(record, columns);
+    const before = typeof row === "string" ? undefined : linesByKey.get(row.address.key);
+    const detail =
+      typeof row === "string" ? row : before && `has the same address as line ${before}`;
+    if (detail === undefined && typeof row !== "string") {
+      linesByKey.set(row.address.key, row.line);
+      file.rows.push(row);
+      return;
+    }
+    file.badCount += 1;
+    if (file.badLines.length < badLinesMax) {
+      file.badLines.push({ line: record.line, detail: String(detail) });
+    }
+  }
+
+  // An error in the callback of a stream would end the process.
+  let headerError: unknown;
+  await readCsv(chunks, (record) => {
+    if (headerError !== undefined) return;
+    try {
+      add(record);
+    } catch (error) {
+      headerError = error;
+    }
+  });
+  if (headerError !== undefined) throw headerError;
+  if (!columns) throw invalidFile("is empty");
+  return file;
+}
+
+/** Returns the place of each column by its name. Throws `validation_failed`. */
+function readHeader({ cells }: CsvRecord): Map<string, number> {
+  const names = cells.map((cell) => unguarded(cell).trim().toLowerCase());
+  const known: readonly string[] = EXPORT_COLUMNS;
+  const expected = `the first line must name the columns: ${IMPORT_COLUMNS.join(",")}`;
+  if (names.length === 1 && names[0]?.startsWith("email;")) {
+    throw invalidFile("columns must be separated by commas");
+  }
+  if (!names.includes("email")) throw invalidFile(expected);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw invalidFile(`${expected}; “${shown(unknown)}” is none of them`);
+  }
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated !== undefined) throw invalidFile(`the column ${repeated} appears twice`);
+  return new Map(names.map((name, index) => [name, index]));
+}
+
+/** Returns a function that reads a line. It returns the reason why a line cannot be imported. */
+function createRowReader(reader: Reader, page: PageRow, allowUtf8Local: boolean) {
+  const { id: pageId } = page;
+  const idsOf = {
+    components: new Map(listComponentsOfPage(reader, { pageId }).map(({ ref, id }) => [ref, id])),
+    groups: new Map(listGroups(reader, { pageId }).map(({ ref, id }) => [ref, id])),
+  };
+  const slugs = new Map<string, boolean>();
+
+  /** Returns true for the page's slug, and for an earlier one. */
+  function isPage(slug: string): boolean {
+    const isKnown =
+      slug === page.slug || (slugs.get(slug) ?? findPageBySlug(reader, { slug })?.id === page.id);
+    // Refs of a file are those of few pages.
+    if (slugs.size < 1_000) slugs.set(slug, isKnown);
+    return isKnown;
+  }
+
+  /** Returns the ids of refs, or the first ref that is unknown. */
+  function resolve(
+    refs: readonly string[],
+    ids: ReadonlyMap<string, string>,
+  ): { ids: string[] } | { unknown: string } {
+    const found: string[] = [];
+    for (const name of refs) {
+      const [, slug, ref = ""] = /^(?:([^/:]*)[/:])?(.*)$/s.exec(name) ?? [];
+      const id = slug === undefined || isPage(slug) ? ids.get(ref) : undefined;
+      if (id === undefined) return { unknown: name };
+      found.push(id);
+    }
+    return { ids: found };
+  }
+
+  return ({ line, cells }: CsvRecord, columns: Map<string, number>): ImportRow | string => {
+    if (cells.length > columns.size) return "has more cells than the first line";
+    const cell = (name: ImportColumn | "page" | "scope") =>
+      unguarded(cells[columns.get(name) ?? -1] ?? "").trim();
+    const address = parseMailAddress(cell("email"), { allowUtf8Local });
+    if ("error" in address) return `email ${address.error}`;
+    const slug = cell("page");
+    if (slug !== "" && !isPage(slug)) return `belongs to the page ${shown(slug)}`;
+    const components = resolve(listIn(cell("components")), idsOf.components);
+    if ("unknown" in components) return `components: there is no ${shown(components.unknown)}`;
+    const groups = resolve(listIn(cell("groups")), idsOf.groups);
+    if ("unknown" in groups) return `groups: there is no ${shown(groups.unknown)}`;
+    const targets = [...groups.ids, ...components.ids];
+    // Such a selection gets no mail, and not all of them.
+    const isSelection = cell("components") + cell("groups") !== "" || cell("scope") === "selection";
+    if (isSelection && targets.length === 0) return "components and groups name nothing";
+    const events = listIn(cell("events"));
+    const unknown = events.find(
+      (event) => !(SUBSCRIBER_EVENTS as readonly string[]).includes(event),
+    );
+    if (unknown !== undefined) {
+      return `events: ${shown(unknown)} is none of ${SUBSCRIBER_EVENTS.join(", ")}`;
+    }
+    const chosen = SUBSCRIBER_EVENTS.filter((event) => events.includes(event));
+    const choices: RequestedChoices = {
+      scope: targets.length > 0 ? "selection" : "page",
+      targets: [...new Set(targets)],
+      events: chosen.length > 0 ? chosen : [...DEFAULT_EVENTS],
+    };
+    return { line, address, choices };
+  };
+}
+
+/** Returns the parts of a cell that are separated by semicolons. */
+function listIn(cell: string): string[] {
+  return cell.split(";").flatMap((part) => part.trim() || []);
+}
+
+function shown(text: string): string {
+  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
+}

@@ -1,0 +1,99 @@
+import { and, asc, eq, gt, isNull, sql } from "drizzle-orm";
+import { mutate, selectMany } from "../../db";
+import { mailReports, mailRequests, mails, subscribers, suppressions } from "../../db/tables/mail";
+
+/** Lists the subscribers with the mark of an address, on all pages. */
+export const listSubscribersOfAddress = selectMany((orm, $: { addressHmac: string }) =>
+  orm.select().from(subscribers).where(eq(subscribers.addressHmac, $.addressHmac)),
+);
+
+/** Lists active subscribers of a page after a number. */
+export const listActiveAfter = selectMany(
+  (orm, $: { pageId: string; after: number; limit: number }) =>
+    orm
+      .select()
+      .from(subscribers)
+      .where(
+        // The same text as in the condition of the partial index, so that SQLite uses it.
+        and(
+          eq(subscribers.pageId, $.pageId),
+          gt(subscribers.seq, $.after),
+          sql`${subscribers.status} = 'active'`,
+        ),
+      )
+      .orderBy(asc(subscribers.seq))
+      .limit($.limit),
+);
+
+/** Lists those of a page who unsubscribed, after an id. */
+export const listUnsubscribedAfter = selectMany(
+  (orm, $: { pageId: string; after: string; limit: number }) =>
+    orm
+      .select()
+      .from(subscribers)
+      .where(
+        and(
+          eq(subscribers.pageId, $.pageId),
+          gt(subscribers.id, $.after),
+          sql`${subscribers.status} = 'unsubscribed'`,
+        ),
+      )
+      .orderBy(asc(subscribers.id))
+      .limit($.limit),
+);
+
+/** Lists sign-ups of a page that are not confirmed and have not expired, after an id. */
+export const listOpenRequestsAfter = selectMany(
+  (orm, $: { pageId: string; after: string; now: number; limit: number }) =>
+    orm
+      .select()
+      .from(mailRequests)
+      .where(
+        and(
+          eq(mailRequests.pageId, $.pageId),
+          gt(mailRequests.id, $.after),
+          sql`${mailRequests.state} IN ('waiting', 'sent')`,
+          gt(mailRequests.expiresAt, $.now),
+        ),
+      )
+      .orderBy(asc(mailRequests.id))
+      .limit($.limit),
+);
+
+/** Position in the list of suppressions. */
+export type SuppressionCursor = Pick<
+  typeof suppressions.$inferSelect,
+  "addressHmac" | "pageId" | "reason"
+>;
+
+/** Lists suppressions after a position, in the order of their key. */
+export const listSuppressionsAfter = selectMany((orm, $: SuppressionCursor & { limit: number }) =>
+  orm
+    .select()
+    .from(suppressions)
+    .where(
+      sql`(${suppressions.addressHmac}, ${suppressions.pageId}, ${suppressions.reason})
+        > (${$.addressHmac}, ${$.pageId}, ${$.reason})`,
+    )
+    .orderBy(asc(suppressions.addressHmac), asc(suppressions.pageId), asc(suppressions.reason))
+    .limit($.limit),
+);
+
+export const deleteAllRequestsOfAddress = mutate((orm, $: { addressKey: string }) =>
+  orm.delete(mailRequests).where(eq(mailRequests.addressKey, $.addressKey)),
+);
+
+/** Deletes the sign-up mails of all pages to an address. */
+export const deleteAllSignUpMails = mutate((orm, $: { subjectId: string }) =>
+  orm.delete(mails).where(and(eq(mails.subjectId, $.subjectId), isNull(mails.mailingId))),
+);
+
+/** Deletes the reports about sign-up mails of all pages to an address. */
+export const deleteAllReportsOfSignUps = mutate((orm, $: { subjectId: string }) =>
+  orm.delete(mailReports).where(
+    sql`${mailReports.mailId} IN ${orm
+      .select({ id: mails.id })
+      .from(mails)
+      .where(and(eq(mails.subjectId, $.subjectId), isNull(mails.mailingId)))}`,
+  ),
+);

@@ -1,0 +1,138 @@
+import { describe, expect, test } from "bun:test";
+import { Problem } from "../../../src/errors";
+import { getPage } from "../../../src/features/pages";
+import { readImportFile } from "../../../src/features/subscribers";
+import { createTestApp, type TestApp } from "../../support/app";
+
+const COLUMNS = "email,components,groups,events";
+
+/** Returns a function that reads a text as the file of a page with the components API and Web, in Core. */
+async function createReader(app: TestApp) {
+  const { page, components } = await app.page({ slug: "acme", name: "Acme" }, ["API", "Web"]);
+  const read = (text: string | Uint8Array, { badLinesMax = 100, pieces = 7 } = {}) => {
+    const bytes = typeof text === "string" ? Buffer.from(text) : text;
+    const chunks: Uint8Array[] = [];
+    for (let at = 0; at < bytes.byteLength; at += pieces)
+      chunks.push(bytes.subarray(at, at + pieces));
+    const options = { badLinesMax, allowUtf8Local: false };
+    return readImportFile(app.ctx.db, getPage(app.ctx.db, page.id), chunks, options);
+  };
+  return { components, read };
+}
+
+async function failureOf(reading: Promise<unknown>): Promise<unknown> {
+  const error = await reading.catch((thrown: unknown) => thrown);
+  if (!(error instanceof Problem)) throw new Error(`no problem: ${String(error)}`);
+  expect(error.code).toBe("validation_failed");
+  return error.fields.map(({ pointer, detail }) => `${pointer} ${detail}`);
+}
+
+describe("a file with subscribers", () => {
+  test("has columns in any order, any line ends, quoted and guarded cells, and a byte order mark", async () => {
+    await using app = await createTestApp();
+    const { components, read } = await createReader(app);
+    const { rows, badLines } = await read(
+      '\ufeff"Events",email,components\r\n,Ann@Example.COM,\nstatus; incidents,"\'+bob@example.com",api;acme/web\r\r"main\ntenance",x@example.com,\nmaintenance,"cy@exämple.com",acme:api',
+    );
+    expect(badLines).toEqual([
+      { line: 6, detail: "events: main\ntenance is none of incidents, maintenance, status" },
+    ]);
+    expect(
+      rows.map(({ line, address, choices }) => ({ line, to: address.address, ...choices })),
+    ).toEqual([
+      {
+        line: 2,
+        to: "Ann@example.com",
+        scope: "page",
+        targets: [],
+        events: ["incidents", "maintenance"],
+      },
+      {
+        line: 3,
+        to: "+bob@example.com",
+        scope: "selection",
+        targets: [components["API"] ?? "", components["Web"] ?? ""],
+        events: ["incidents", "status"],
+      },
+      {
+        line: 7,
+        to: "cy@xn--exmple-cua.com",
+        scope: "selection",
+        targets: [components["API"] ?? ""],
+        events: ["maintenance"],
+      },
+    ]);
+  });
+
+  test("lists every bad line with its reason, without the address", async () => {
+    await using app = await createTestApp();
+    await app.page({ slug: "other" }, ["API"]);
+    const { read } = await createReader(app);
+    const text = [
+      "email,components,groups,events,page,scope",
+      "ann@example.com",
+      "not an address",
+      "ANN@example.com",
+      "bob@example.com,none",
+      "bob@example.com,other/api",
+      "bob@example.com,,none",
+      "bob@example.com,,,all",
+      "bob@example.com,,,,other",
+      "bob@example.com,;",
+      "bob@example.com,,,,acme,selection",
+      "bob@example.com,,,,acme,page,more",
+      "müller@example.com",
+      "bob@example.com,,,,acme,page",
+    ].join("\n");
+    const { rows, badLines, badCount } = await read(text);
+    expect(rows.map(({ line }) => line)).toEqual([2, 14]);
+    expect(badCount).toBe(11);
+    expect(badLines.map(({ line, detail }) => `${line}: ${detail}`)).toEqual([
+      "3: email must be an e-mail address, such as name@example.com",
+      "4: has the same address as line 2",
+      "5: components: there is no none",
+      "6: components: there is no other/api",
+      "7: groups: there is no none",
+      "8: events: all is none of incidents, maintenance, status",
+      "9: belongs to the page other",
+      "10: components and groups name nothing",
+      "11: components and groups name nothing",
+      "12: has more cells than the first line",
+      "13: email must have only ASCII characters before the @",
+    ]);
+    expect((await read(text, { badLinesMax: 2 })).badLines).toHaveLength(2);
+  });
+
+  test.each([
+    ["without a line", "", "is empty"],
+    ["without names of columns", "ann@example.com\n", `must name the columns: ${COLUMNS}`],
+    ["with semicolons", "email;components\n", "columns must be separated by commas"],
+    ["of suppressed addresses", "email,page,reason,since\n", "“reason” is none of them"],
+    ["with a column twice", "email,email\n", "the column email appears twice"],
+    ["with an open quote", 'email\n"bob@example.com\n', "the last quote is not closed"],
+    [
+      "with a misplaced quote",
+      'email\nann"x"@example.com\n',
+      "line 2: a quote is at a wrong place",
+    ],
+    ["with a very long line", `email\n"${"a".repeat(70_000)}`, "line 2: the line is too long"],
+    ["in Latin-1", Buffer.from("email\nf\xfcr@example.com", "latin1"), "is not UTF-8"],
+    ["in UTF-16", Buffer.from("\ufeffemail\nann@example.com", "utf16le"), "is not UTF-8"],
+  ] as const)("%s is rejected as a whole", async (_, text, reason) => {
+    await using app = await createTestApp();
+    const { read } = await createReader(app);
+    const [failure] = (await failureOf(read(text, { pieces: 5_000 }))) as string[];
+    expect(failure).toStartWith("#/file ");
+    expect(failure).toContain(reason);
+  });
+
+  test("lets other work run while it is read", async () => {
+    await using app = await createTestApp();
+    const { read } = await createReader(app);
+    let turns = 0;
+    const count = setInterval(() => (turns += 1), 1);
+    await read("email\n" + "a\n".repeat(50_000), { pieces: 100_000 });
+    clearInterval(count);
+    expect(turns).toBeGreaterThan(5);
+  });
+});
