@@ -9,6 +9,7 @@ import { mailCommands } from "./mail";
 import { openapiCommand } from "./openapi";
 import { restoreCommand } from "./restore";
 import { serveCommand } from "./serve";
+import { subscriberCommands } from "./subscriber";
 import { userCommands } from "./user";
 
 /** All commands, in the order of the help. */
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   applyCommand,
   exportCommand,
   ...mailCommands,
+  ...subscriberCommands,
   backupCommand,
   restoreCommand,
   healthcheckCommand,

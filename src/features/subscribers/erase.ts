@@ -5,8 +5,11 @@ import { type MailAddress, maskAddress } from "../../domain/mail-address";
 import { audit } from "../../events";
 import { plural } from "../../kernel/text";
 import { addressHmac, ensureMailKey, removeNotesOfMails, suppress } from "../mail";
+import type { PageRow } from "../pages";
 import { signUpSubject } from "./decide";
+import { deleteReportsOfSignUps, deleteSignUpMails } from "./mail-store";
 import { eraseSubscriber } from "./manage";
+import { deleteRequestsOfAddress } from "./request-store";
 import {
   deleteAllReportsOfSignUps,
   deleteAllRequestsOfAddress,
@@ -22,27 +25,37 @@ export interface Erasure {
 }
 
 /**
- * Deletes everything about an address of every page: subscriptions, sign-ups, mails and the relay's replies.
- * A mark is left, by which a restored backup erases the address again. Suppressions stay: they are kept
- * without the address.
+ * Deletes everything about an address: subscriptions, sign-ups, mails and the relay's replies, of one page or
+ * of all. A mark is left, by which a restored backup erases the address again. Suppressions stay: they are
+ * kept without the address.
  */
 export function eraseAddress(
   ctx: Pick<AppContext, "clock" | "random">,
   tx: Tx,
   { address, key }: Pick<MailAddress, "address" | "key">,
+  page: PageRow | undefined,
   actor: Actor,
 ): Erasure {
   const hmac = addressHmac(ensureMailKey(ctx, tx), key);
-  const requests = deleteAllRequestsOfAddress(tx, { addressKey: key });
-  const rows = listSubscribersOfAddress(tx, { addressHmac: hmac });
-  for (const row of rows) eraseSubscriber(ctx, tx, row);
   const subjectId = signUpSubject(hmac);
-  deleteAllReportsOfSignUps(tx, { subjectId });
-  deleteAllSignUpMails(tx, { subjectId });
+  const rows = listSubscribersOfAddress(tx, { addressHmac: hmac }).filter(
+    ({ pageId }) => page === undefined || pageId === page.id,
+  );
+  const requests = page
+    ? deleteRequestsOfAddress(tx, { addressKey: key, pageId: page.id })
+    : deleteAllRequestsOfAddress(tx, { addressKey: key });
+  for (const row of rows) eraseSubscriber(ctx, tx, row);
+  if (page) {
+    deleteReportsOfSignUps(tx, { subjectId, pageId: page.id });
+    deleteSignUpMails(tx, { subjectId, pageId: page.id });
+  } else {
+    deleteAllReportsOfSignUps(tx, { subjectId });
+    deleteAllSignUpMails(tx, { subjectId });
+  }
   removeNotesOfMails(tx, { addressHmac: hmac });
   suppress(ctx, tx, { addressHmac: hmac, reason: "erased" });
   const counts = `${plural(rows.length, "subscription")}, ${plural(requests, "sign-up")}`;
-  const who = maskAddress(address);
-  audit(ctx, tx, actor, "subscriber.erase", "subscribers", `Erased ${who}: ${counts}`);
+  const who = `${maskAddress(address)} from ${page?.name ?? "all pages"}`;
+  audit(ctx, tx, actor, "subscriber.erase", page?.id ?? "subscribers", `Erased ${who}: ${counts}`);
   return { subscriptions: rows.length, requests };
 }

@@ -1,15 +1,14 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
-import type { SuppressionReason } from "../../domain/mail";
 import { audit } from "../../events";
 import { guarded, toCsvLine } from "../../kernel/csv";
 import { toIso } from "../../kernel/time";
-import { listComponentsOfPage, listGroups } from "../components";
-import { listSuppressionsOf } from "../mail";
 import { listAllPages, type PageRow } from "../pages";
 import { choicesOf } from "./choices";
 import { EXPORT_COLUMNS } from "./import-file";
+import { reasonsOf } from "./listing";
+import { readRefs, refsOf, type RefsOfPage } from "./refs";
 import type { SubscriberRow } from "./store";
 import {
   listActiveAfter,
@@ -68,37 +67,31 @@ export function* exportSubscribers(
 
 function* subscriberLines(reader: Reader, page: PageRow): Generator<string> {
   const { id: pageId } = page;
-  const components = new Map(
-    listComponentsOfPage(reader, { pageId }).map(({ id, ref }) => [id, ref]),
-  );
-  const groups = new Map(listGroups(reader, { pageId }).map(({ id, ref }) => [id, ref]));
+  const refs = readRefs(reader, pageId);
   let after = -1;
   for (;;) {
     const rows = listActiveAfter(reader, { pageId, after, limit: ROWS_PER_BATCH });
     if (rows.length > 0) {
-      yield rows.map((row) => subscriberLine(reader, row, page, { components, groups })).join("");
+      yield rows.map((row) => subscriberLine(reader, row, page, refs)).join("");
     }
     if (rows.length < ROWS_PER_BATCH) return;
     after = rows.at(-1)?.seq ?? after;
   }
 }
 
-/** Refs by id. */
-type Refs = Record<"components" | "groups", ReadonlyMap<string, string>>;
-
 function subscriberLine(
   reader: Reader,
   subscriber: SubscriberRow,
   page: PageRow,
-  refs: Refs,
+  refs: RefsOfPage,
 ): string {
   const { scope, targets, events } = choicesOf(reader, subscriber);
-  const refsIn = (kind: keyof Refs) => targets.flatMap((id) => refs[kind].get(id) ?? []).join(";");
+  const { components, groups } = refsOf(targets, refs);
   const { address, addressHmac, confirmedAt, consentSource, consentText } = subscriber;
   return line([
     address ?? "",
-    refsIn("components"),
-    refsIn("groups"),
+    components.join(";"),
+    groups.join(";"),
     events.join(";"),
     page.slug,
     scope,
@@ -107,12 +100,6 @@ function subscriberLine(
     consentText ?? "",
     reasonsOf(reader, addressHmac, page.id).join(";"),
   ]);
-}
-
-function reasonsOf(reader: Reader, addressHmac: string, pageId: string): SuppressionReason[] {
-  return listSuppressionsOf(reader, { addressHmac, pageId })
-    .map(({ reason }) => reason)
-    .filter((reason) => reason !== "erased");
 }
 
 /** Returns lines for the suppressions of pages whose addresses are still known. */

@@ -1,12 +1,10 @@
 import type { Reader } from "../../db";
 import type { RequestedChoices } from "../../db/tables/mail";
-import { SUBSCRIBER_EVENTS } from "../../domain/mail";
 import { type MailAddress, parseMailAddress } from "../../domain/mail-address";
 import { unguarded } from "../../kernel/csv";
-import { listComponentsOfPage, listGroups } from "../components";
-import { findPageBySlug, type PageRow } from "../pages";
-import { DEFAULT_EVENTS } from "./choices";
+import type { PageRow } from "../pages";
 import { type CsvRecord, invalidFile, readCsv } from "./csv-records";
+import { createChoicesReader, shown } from "./refs";
 
 /** Columns of a file with subscribers, of which only the first is required. */
 export const IMPORT_COLUMNS = ["email", "components", "groups", "events"] as const;
@@ -22,9 +20,6 @@ export const EXPORT_COLUMNS = [
   "consent_text",
   "suppressed",
 ] as const;
-
-/** Maximum length of a ref that an error repeats. */
-const SHOWN_MAX = 63;
 
 /** Line that can be imported. */
 export interface ImportRow {
@@ -117,37 +112,7 @@ function readHeader({ cells }: CsvRecord): Map<string, number> {
 
 /** Returns a function that reads a line. It returns the reason why a line cannot be imported. */
 function createRowReader(reader: Reader, page: PageRow, allowUtf8Local: boolean) {
-  const { id: pageId } = page;
-  const idsOf = {
-    components: new Map(listComponentsOfPage(reader, { pageId }).map(({ ref, id }) => [ref, id])),
-    groups: new Map(listGroups(reader, { pageId }).map(({ ref, id }) => [ref, id])),
-  };
-  const slugs = new Map<string, boolean>();
-
-  /** Returns true for the page's slug, and for an earlier one. */
-  function isPage(slug: string): boolean {
-    const isKnown =
-      slug === page.slug || (slugs.get(slug) ?? findPageBySlug(reader, { slug })?.id === page.id);
-    // Refs of a file are those of few pages.
-    if (slugs.size < 1_000) slugs.set(slug, isKnown);
-    return isKnown;
-  }
-
-  /** Returns the ids of refs, or the first ref that is unknown. */
-  function resolve(
-    refs: readonly string[],
-    ids: ReadonlyMap<string, string>,
-  ): { ids: string[] } | { unknown: string } {
-    const found: string[] = [];
-    for (const name of refs) {
-      const [, slug, ref = ""] = /^(?:([^/:]*)[/:])?(.*)$/s.exec(name) ?? [];
-      const id = slug === undefined || isPage(slug) ? ids.get(ref) : undefined;
-      if (id === undefined) return { unknown: name };
-      found.push(id);
-    }
-    return { ids: found };
-  }
-
+  const choicesOfPage = createChoicesReader(reader, page);
   return ({ line, cells }: CsvRecord, columns: Map<string, number>): ImportRow | string => {
     if (cells.length > columns.size) return "has more cells than the first line";
     const cell = (name: ImportColumn | "page" | "scope") =>
@@ -155,28 +120,16 @@ function createRowReader(reader: Reader, page: PageRow, allowUtf8Local: boolean)
     const address = parseMailAddress(cell("email"), { allowUtf8Local });
     if ("error" in address) return `email ${address.error}`;
     const slug = cell("page");
-    if (slug !== "" && !isPage(slug)) return `belongs to the page ${shown(slug)}`;
-    const components = resolve(listIn(cell("components")), idsOf.components);
-    if ("unknown" in components) return `components: there is no ${shown(components.unknown)}`;
-    const groups = resolve(listIn(cell("groups")), idsOf.groups);
-    if ("unknown" in groups) return `groups: there is no ${shown(groups.unknown)}`;
-    const targets = [...groups.ids, ...components.ids];
+    if (slug !== "" && !choicesOfPage.isPage(slug)) return `belongs to the page ${shown(slug)}`;
+    const choices = choicesOfPage.read({
+      components: listIn(cell("components")),
+      groups: listIn(cell("groups")),
+      events: listIn(cell("events")),
+    });
+    if (typeof choices === "string") return choices;
     // Such a selection gets no mail, and not all of them.
     const isSelection = cell("components") + cell("groups") !== "" || cell("scope") === "selection";
-    if (isSelection && targets.length === 0) return "components and groups name nothing";
-    const events = listIn(cell("events"));
-    const unknown = events.find(
-      (event) => !(SUBSCRIBER_EVENTS as readonly string[]).includes(event),
-    );
-    if (unknown !== undefined) {
-      return `events: ${shown(unknown)} is none of ${SUBSCRIBER_EVENTS.join(", ")}`;
-    }
-    const chosen = SUBSCRIBER_EVENTS.filter((event) => events.includes(event));
-    const choices: RequestedChoices = {
-      scope: targets.length > 0 ? "selection" : "page",
-      targets: [...new Set(targets)],
-      events: chosen.length > 0 ? chosen : [...DEFAULT_EVENTS],
-    };
+    if (isSelection && choices.scope === "page") return "components and groups name nothing";
     return { line, address, choices };
   };
 }
@@ -184,8 +137,4 @@ function createRowReader(reader: Reader, page: PageRow, allowUtf8Local: boolean)
 /** Returns the parts of a cell that are separated by semicolons. */
 function listIn(cell: string): string[] {
   return cell.split(";").flatMap((part) => part.trim() || []);
-}
-
-function shown(text: string): string {
-  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
 }

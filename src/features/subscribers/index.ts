@@ -36,6 +36,13 @@ export {
 } from "./import";
 export { type BadLine, IMPORT_COLUMNS, type ImportFile, readImportFile } from "./import-file";
 export {
+  LISTED_STATUSES,
+  type ListedStatus,
+  type ListedSubscriber,
+  listSubscribersOfPage,
+} from "./listing";
+export { createChoicesReader } from "./refs";
+export {
   deadLink,
   type LinkUse,
   mailLink,
@@ -72,6 +79,7 @@ export { listCrowdedPages, requestSubscription } from "./sign-up";
 export { type SignUpFigures, startSignUps } from "./sign-up-worker";
 export { countSubscribers, type SubscriberRow } from "./store";
 export { listSubscriberMails, type SubscriberMail } from "./subscriber-mails";
+export { listSubscribersOfAddress } from "./transfer-store";
 export {
   getSubscriber,
   invalidateLinks,

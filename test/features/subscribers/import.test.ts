@@ -248,7 +248,7 @@ test("erasing an address leaves only a mark, on all pages, also of sign-ups alon
   const kept = site.subscribers().filter(({ address }) => address === "bob@example.com");
   for (const email of ["Ann@example.com", "ann+2@example.com", "never@example.com"]) {
     await ctx.db.write((tx) =>
-      eraseAddress(ctx, tx, { address: email, key: email.toLowerCase() }, CLI_ACTOR),
+      eraseAddress(ctx, tx, { address: email, key: email.toLowerCase() }, undefined, CLI_ACTOR),
     );
   }
   expect(site.subscribers()).toEqual(kept);
@@ -259,9 +259,9 @@ test("erasing an address leaves only a mark, on all pages, also of sign-ups alon
   );
   const summaries = site.app.audit().map(({ action, summary }) => `${action}: ${summary}`);
   expect(summaries.slice(-3)).toEqual([
-    "subscriber.erase: Erased A…@example.com: 1 subscription, 1 sign-up",
-    "subscriber.erase: Erased a…@example.com: 0 subscriptions, 1 sign-up",
-    "subscriber.erase: Erased n…@example.com: 0 subscriptions, 0 sign-ups",
+    "subscriber.erase: Erased A…@example.com from all pages: 1 subscription, 1 sign-up",
+    "subscriber.erase: Erased a…@example.com from all pages: 0 subscriptions, 1 sign-up",
+    "subscriber.erase: Erased n…@example.com from all pages: 0 subscriptions, 0 sign-ups",
   ]);
   expect(summaries.join()).not.toContain("nn@");
 });

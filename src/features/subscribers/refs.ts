@@ -1,0 +1,113 @@
+import type { Reader } from "../../db";
+import type { RequestedChoices } from "../../db/tables/mail";
+import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../../domain/mail";
+import { listComponentsOfPage, listGroups } from "../components";
+import { findPageBySlug, type PageRow } from "../pages";
+import { DEFAULT_EVENTS } from "./choices";
+
+/** Maximum length of a text that an error repeats. */
+const SHOWN_MAX = 63;
+/** Slugs of a file that are remembered. They are those of few pages. */
+const SLUGS_MAX = 1_000;
+
+/** Choices as people write them: refs, with or without the page's slug, and kinds of events. */
+export interface WrittenChoices {
+  components: readonly string[];
+  groups: readonly string[];
+  events: readonly string[];
+}
+
+/** Reads choices of one page. */
+export interface ChoicesReader {
+  /** Returns true for the page's slug, and for an earlier one. */
+  isPage(slug: string): boolean;
+  /** Returns the choices, or the reason why they are none. Without components and groups they are for the page. */
+  read(written: WrittenChoices): RequestedChoices | string;
+}
+
+/** Returns a reader of choices, with the page's components and groups as they are now. */
+export function createChoicesReader(reader: Reader, page: PageRow): ChoicesReader {
+  const { id: pageId } = page;
+  const components = new Map(
+    listComponentsOfPage(reader, { pageId }).map((row) => [row.ref, row.id]),
+  );
+  const groups = new Map(listGroups(reader, { pageId }).map((row) => [row.ref, row.id]));
+  const slugs = new Map<string, boolean>();
+
+  function isPage(slug: string): boolean {
+    if (slug === page.slug) return true;
+    const isKnown = slugs.get(slug) ?? findPageBySlug(reader, { slug })?.id === pageId;
+    if (slugs.size < SLUGS_MAX) slugs.set(slug, isKnown);
+    return isKnown;
+  }
+
+  /** Returns the ids of refs, or the first ref that is unknown. */
+  function resolve(
+    refs: readonly string[],
+    ids: ReadonlyMap<string, string>,
+  ): { ids: string[] } | { unknown: string } {
+    const found: string[] = [];
+    for (const name of refs) {
+      const [, slug, ref = ""] = /^(?:([^/:]*)[/:])?(.*)$/s.exec(name) ?? [];
+      const id = slug === undefined || isPage(slug) ? ids.get(ref) : undefined;
+      if (id === undefined) return { unknown: name };
+      found.push(id);
+    }
+    return { ids: found };
+  }
+
+  return {
+    isPage,
+    read(written) {
+      const ofComponents = resolve(written.components, components);
+      if ("unknown" in ofComponents)
+        return `components: there is no ${shown(ofComponents.unknown)}`;
+      const ofGroups = resolve(written.groups, groups);
+      if ("unknown" in ofGroups) return `groups: there is no ${shown(ofGroups.unknown)}`;
+      const unknown = written.events.find((event) => !isEvent(event));
+      if (unknown !== undefined) {
+        return `events: ${shown(unknown)} is none of ${SUBSCRIBER_EVENTS.join(", ")}`;
+      }
+      const targets = [...new Set([...ofGroups.ids, ...ofComponents.ids])];
+      const events = SUBSCRIBER_EVENTS.filter((event) => written.events.includes(event));
+      return {
+        scope: targets.length > 0 ? "selection" : "page",
+        targets,
+        events: events.length > 0 ? events : [...DEFAULT_EVENTS],
+      };
+    },
+  };
+}
+
+function isEvent(text: string): text is SubscriberEvent {
+  return (SUBSCRIBER_EVENTS as readonly string[]).includes(text);
+}
+
+/** Returns the beginning of a text, for an error. */
+export function shown(text: string): string {
+  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
+}
+
+/** Refs of a page's components and groups by their ids. */
+export interface RefsOfPage {
+  components: ReadonlyMap<string, string>;
+  groups: ReadonlyMap<string, string>;
+}
+
+export function readRefs(reader: Reader, pageId: string): RefsOfPage {
+  return {
+    components: new Map(listComponentsOfPage(reader, { pageId }).map(({ id, ref }) => [id, ref])),
+    groups: new Map(listGroups(reader, { pageId }).map(({ id, ref }) => [id, ref])),
+  };
+}
+
+/** Returns the refs of chosen components and groups. */
+export function refsOf(
+  targets: readonly string[],
+  { components, groups }: RefsOfPage,
+): { components: string[]; groups: string[] } {
+  return {
+    components: targets.flatMap((id) => components.get(id) ?? []),
+    groups: targets.flatMap((id) => groups.get(id) ?? []),
+  };
+}
