@@ -56,27 +56,29 @@ CREATE VIRTUAL TABLE subscriber_search USING fts5 (address, tokenize = 'trigram'
 -- Removes what is deleted at once, not with a later merge.
 INSERT INTO subscriber_search (subscriber_search, rank) VALUES ('secure-delete', 1);
 
--- Number of subscribers of each page by status, since counting 100,000 rows takes too long for a screen.
+-- Number of subscribers of each page by status and choices, since counting 100,000 rows takes too long for a
+-- screen.
 CREATE TABLE subscriber_counts (
-  page_id TEXT PRIMARY KEY REFERENCES pages (id) ON DELETE CASCADE,
-  active INTEGER NOT NULL,
-  unsubscribed INTEGER NOT NULL
+  page_id TEXT NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
+  status TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  events TEXT NOT NULL,
+  subscribers INTEGER NOT NULL,
+  PRIMARY KEY (page_id, status, scope, events)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER subscribers_inserted AFTER INSERT ON subscribers BEGIN
   INSERT INTO subscriber_search (rowid, address) SELECT NEW.seq, NEW.address_key WHERE NEW.address_key IS NOT NULL;
-  INSERT INTO subscriber_counts (page_id, active, unsubscribed)
-    VALUES (NEW.page_id, NEW.status = 'active', NEW.status <> 'active')
-    ON CONFLICT (page_id) DO UPDATE SET
-      active = active + excluded.active, unsubscribed = unsubscribed + excluded.unsubscribed;
+  INSERT INTO subscriber_counts (page_id, status, scope, events, subscribers)
+    VALUES (NEW.page_id, NEW.status, NEW.scope, NEW.events, 1)
+    ON CONFLICT (page_id, status, scope, events) DO UPDATE SET subscribers = subscribers + 1;
 END;
 
 CREATE TRIGGER subscribers_deleted AFTER DELETE ON subscribers BEGIN
   INSERT INTO subscriber_search (subscriber_search, rowid, address)
     SELECT 'delete', OLD.seq, OLD.address_key WHERE OLD.address_key IS NOT NULL;
-  UPDATE subscriber_counts SET
-    active = active - (OLD.status = 'active'), unsubscribed = unsubscribed - (OLD.status <> 'active')
-    WHERE page_id = OLD.page_id;
+  UPDATE subscriber_counts SET subscribers = subscribers - 1
+    WHERE page_id = OLD.page_id AND status = OLD.status AND scope = OLD.scope AND events = OLD.events;
 END;
 
 CREATE TRIGGER subscribers_numbered AFTER UPDATE OF seq, address_key ON subscribers
@@ -86,40 +88,13 @@ WHEN NEW.seq <> OLD.seq OR NEW.address_key IS NOT OLD.address_key BEGIN
   INSERT INTO subscriber_search (rowid, address) SELECT NEW.seq, NEW.address_key WHERE NEW.address_key IS NOT NULL;
 END;
 
-CREATE TRIGGER subscribers_ended AFTER UPDATE OF status ON subscribers WHEN NEW.status <> OLD.status BEGIN
-  UPDATE subscriber_counts SET
-    active = active + (NEW.status = 'active') - (OLD.status = 'active'),
-    unsubscribed = unsubscribed + (NEW.status <> 'active') - (OLD.status <> 'active')
-    WHERE page_id = NEW.page_id;
-END;
-
--- Active subscribers of each page by their choices, since counting 100,000 rows takes too long for a form.
-CREATE TABLE subscriber_counts (
-  page_id TEXT NOT NULL,
-  scope TEXT NOT NULL,
-  events TEXT NOT NULL,
-  subscribers INTEGER NOT NULL,
-  PRIMARY KEY (page_id, scope, events)
-) STRICT, WITHOUT ROWID;
-
-CREATE TRIGGER subscribers_inserted AFTER INSERT ON subscribers WHEN NEW.status = 'active' BEGIN
-  INSERT INTO subscriber_counts (page_id, scope, events, subscribers)
-  VALUES (NEW.page_id, NEW.scope, NEW.events, 1)
-  ON CONFLICT (page_id, scope, events) DO UPDATE SET subscribers = subscribers + 1;
-END;
-
-CREATE TRIGGER subscribers_deleted AFTER DELETE ON subscribers WHEN OLD.status = 'active' BEGIN
-  UPDATE subscriber_counts SET subscribers = subscribers - 1
-  WHERE page_id = OLD.page_id AND scope = OLD.scope AND events = OLD.events;
-END;
-
 CREATE TRIGGER subscribers_updated AFTER UPDATE OF status, scope, events ON subscribers
 WHEN NEW.status <> OLD.status OR NEW.scope <> OLD.scope OR NEW.events <> OLD.events BEGIN
   UPDATE subscriber_counts SET subscribers = subscribers - 1
-  WHERE OLD.status = 'active' AND page_id = OLD.page_id AND scope = OLD.scope AND events = OLD.events;
-  INSERT INTO subscriber_counts (page_id, scope, events, subscribers)
-  SELECT NEW.page_id, NEW.scope, NEW.events, 1 WHERE NEW.status = 'active'
-  ON CONFLICT (page_id, scope, events) DO UPDATE SET subscribers = subscribers + 1;
+    WHERE page_id = OLD.page_id AND status = OLD.status AND scope = OLD.scope AND events = OLD.events;
+  INSERT INTO subscriber_counts (page_id, status, scope, events, subscribers)
+    VALUES (NEW.page_id, NEW.status, NEW.scope, NEW.events, 1)
+    ON CONFLICT (page_id, status, scope, events) DO UPDATE SET subscribers = subscribers + 1;
 END;
 
 -- Components and groups that a subscriber with a selection chose.

@@ -26,7 +26,6 @@ const RETIRED_NAMES: readonly [RegExp, string][] = [
     /^([Tt]old|[Tt]ell|[Hh]eard|[Aa]new|[Bb]eside|[Jj]udged)$|[a-z]Told$/,
     "the term of its subject",
   ],
-  [/^[Cc]omplaints?$|^complaints[A-Z]/, "error"],
   [/^may[A-Z]/, "can…"],
 ];
 

@@ -11,7 +11,7 @@ import {
   eraseAddress,
   inviteSubscriber,
   LISTED_STATUSES,
-  type ListedSubscriber,
+  type SubscriberEntry,
   listSubscribersOfAddress,
   listSubscribersOfPage,
   readConsent,
@@ -40,7 +40,7 @@ export async function runList(invocation: Invocation): Promise<ExitCode> {
   });
 }
 
-function toRow(subscriber: ListedSubscriber): string[] {
+function toRow(subscriber: SubscriberEntry): string[] {
   const { email, status, reasons, scope, components, groups, events, since } = subscriber;
   const targets = [...groups.map((ref) => `group ${ref}`), ...components];
   return [

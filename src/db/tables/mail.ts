@@ -35,28 +35,23 @@ export const subscribers = sqliteTable("subscribers", {
   updatedAt: integer("updated_at").notNull(),
 });
 
-export const subscriberCounts = sqliteTable("subscriber_counts", {
-  pageId: text("page_id").primaryKey(),
-  active: integer().notNull(),
-  unsubscribed: integer().notNull(),
-});
-
 export const subscriberChoices = sqliteTable(
   "subscriber_choices",
   { targetId: text("target_id").notNull(), subscriberId: text("subscriber_id").notNull() },
   (table) => [primaryKey({ columns: [table.targetId, table.subscriberId] })],
 );
 
-/** Active subscribers of each page by their choices. Triggers keep it. */
+/** Number of subscribers of each page by status and choices. Triggers keep it. */
 export const subscriberCounts = sqliteTable(
   "subscriber_counts",
   {
     pageId: text("page_id").notNull(),
+    status: text().$type<"active" | "unsubscribed">().notNull(),
     scope: text().$type<SubscriberScope>().notNull(),
     events: text({ mode: "json" }).$type<SubscriberEvent[]>().notNull(),
     subscribers: integer().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.pageId, table.scope, table.events] })],
+  (table) => [primaryKey({ columns: [table.pageId, table.status, table.scope, table.events] })],
 );
 
 /** Choices of a sign-up form. `targets` are ids of components and groups. */

@@ -34,7 +34,10 @@ const isIncluded = ($: { choice: string; targets: string }) =>
 
 /** Lists the numbers of a page's active subscribers by their choices. */
 export const listSubscriberCounts = selectMany((orm, $: { pageId: string }) =>
-  orm.select().from(subscriberCounts).where(eq(subscriberCounts.pageId, $.pageId)),
+  orm
+    .select()
+    .from(subscriberCounts)
+    .where(and(eq(subscriberCounts.pageId, $.pageId), eq(subscriberCounts.status, "active"))),
 );
 
 const isTarget = ($: { targets: string }) =>

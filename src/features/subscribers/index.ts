@@ -38,8 +38,8 @@ export { type BadLine, IMPORT_COLUMNS, type ImportFile, readImportFile } from ".
 export {
   LISTED_STATUSES,
   type ListedStatus,
-  type ListedSubscriber,
   listSubscribersOfPage,
+  type SubscriberEntry,
 } from "./listing";
 export { createChoicesReader } from "./refs";
 export {

@@ -19,7 +19,7 @@ import {
   type PartQuery,
 } from "./list-store";
 import { BY_ID, BY_NUMBER, BY_SUPPRESSION, type ListPart, merged } from "./list-parts";
-import { findCountsOfPage, findSubscriber } from "./store";
+import { countStatusesOfPage, findSubscriber } from "./store";
 
 /** Entries that one part of a list looks at: some milliseconds of work. */
 const EXAMINED = 2_000;
@@ -108,7 +108,7 @@ export interface SubscriberCounts {
 
 /** Counts the subscribers of a page, in bounded time. */
 export function countSubscribersOfPage(reader: Reader, pageId: string): SubscriberCounts {
-  const counts = findCountsOfPage(reader, { pageId }) ?? { active: 0, unsubscribed: 0 };
+  const counts = countStatusesOfPage(reader, pageId);
   const open = countUnconfirmed(reader, { pageId, limit: COUNTED + 1 })?.count ?? 0;
   const suppressedFor = (reason: StoppingReason): BoundedCount => {
     const found = countSuppressedOfPage(reader, { pageId, reason, examined: COUNTED });

@@ -142,24 +142,36 @@ export const deleteChoicesOfTarget = mutate((orm, $: { targetId: string; limit: 
   ),
 );
 
-/** Counts the subscribers of a page by status, also those who get no mail because of a suppression. */
-export const findCountsOfPage = selectOne((orm, $: { pageId: string }) =>
+const COUNT_OF_STATUS = {
+  status: subscriberCounts.status,
+  count: sql<number>`sum(${subscriberCounts.subscribers})`,
+};
+
+type Counts = Record<SubscriberRow["status"], number>;
+
+const sumCountsOfPage = selectMany((orm, $: { pageId: string }) =>
   orm
-    .select({ active: subscriberCounts.active, unsubscribed: subscriberCounts.unsubscribed })
+    .select(COUNT_OF_STATUS)
     .from(subscriberCounts)
-    .where(eq(subscriberCounts.pageId, $.pageId)),
+    .where(eq(subscriberCounts.pageId, $.pageId))
+    .groupBy(subscriberCounts.status),
 );
 
-const sumCounts = selectOne((orm, _$: Record<string, never>) =>
-  orm
-    .select({
-      active: sql<number>`coalesce(sum(${subscriberCounts.active}), 0)`,
-      unsubscribed: sql<number>`coalesce(sum(${subscriberCounts.unsubscribed}), 0)`,
-    })
-    .from(subscriberCounts),
+const sumCounts = selectMany((orm, _$: Record<string, never>) =>
+  orm.select(COUNT_OF_STATUS).from(subscriberCounts).groupBy(subscriberCounts.status),
 );
+
+/** Counts the subscribers of a page by status, also those who get no mail because of a suppression. */
+export function countStatusesOfPage(reader: Reader, pageId: string): Counts {
+  return toCounts(sumCountsOfPage(reader, { pageId }));
+}
 
 /** Counts the subscribers of all pages by status. */
-export function countSubscribers(reader: Reader): Record<SubscriberRow["status"], number> {
-  return sumCounts(reader, {}) ?? { active: 0, unsubscribed: 0 };
+export function countSubscribers(reader: Reader): Counts {
+  return toCounts(sumCounts(reader, {}));
+}
+
+function toCounts(rows: readonly { status: keyof Counts; count: number }[]): Counts {
+  const countOf = (status: keyof Counts) => rows.find((row) => row.status === status)?.count ?? 0;
+  return { active: countOf("active"), unsubscribed: countOf("unsubscribed") };
 }
