@@ -142,36 +142,27 @@ export const deleteChoicesOfTarget = mutate((orm, $: { targetId: string; limit: 
   ),
 );
 
-const COUNT_OF_STATUS = {
-  status: subscriberCounts.status,
-  count: sql<number>`sum(${subscriberCounts.subscribers})`,
-};
-
 type Counts = Record<SubscriberRow["status"], number>;
 
-const sumCountsOfPage = selectMany((orm, $: { pageId: string }) =>
-  orm
-    .select(COUNT_OF_STATUS)
-    .from(subscriberCounts)
-    .where(eq(subscriberCounts.pageId, $.pageId))
-    .groupBy(subscriberCounts.status),
+const sumOf = (status: SubscriberRow["status"]) =>
+  sql<number>`coalesce(sum(iif(${subscriberCounts.status} = ${sql.raw(`'${status}'`)}, ${subscriberCounts.subscribers}, 0)), 0)`;
+
+const SUMS = { active: sumOf("active"), unsubscribed: sumOf("unsubscribed") };
+
+const sumCountsOfPage = selectOne((orm, $: { pageId: string }) =>
+  orm.select(SUMS).from(subscriberCounts).where(eq(subscriberCounts.pageId, $.pageId)),
 );
 
-const sumCounts = selectMany((orm, _$: Record<string, never>) =>
-  orm.select(COUNT_OF_STATUS).from(subscriberCounts).groupBy(subscriberCounts.status),
+const sumCounts = selectOne((orm, _$: Record<string, never>) =>
+  orm.select(SUMS).from(subscriberCounts),
 );
 
 /** Counts the subscribers of a page by status, also those who get no mail because of a suppression. */
 export function countStatusesOfPage(reader: Reader, pageId: string): Counts {
-  return toCounts(sumCountsOfPage(reader, { pageId }));
+  return sumCountsOfPage(reader, { pageId }) ?? { active: 0, unsubscribed: 0 };
 }
 
 /** Counts the subscribers of all pages by status. */
 export function countSubscribers(reader: Reader): Counts {
-  return toCounts(sumCounts(reader, {}));
-}
-
-function toCounts(rows: readonly { status: keyof Counts; count: number }[]): Counts {
-  const countOf = (status: keyof Counts) => rows.find((row) => row.status === status)?.count ?? 0;
-  return { active: countOf("active"), unsubscribed: countOf("unsubscribed") };
+  return sumCounts(reader, {}) ?? { active: 0, unsubscribed: 0 };
 }

@@ -44,13 +44,22 @@ async function keyId(run: CommandLine): Promise<string> {
   return jsonOf<{ id: string }>(await run(made)).id;
 }
 
+/** Makes the page of the file. */
+async function page(run: CommandLine, folder: string): Promise<void> {
+  const file = join(folder, "page.yaml");
+  await Bun.write(file, FILE);
+  await run(["apply", file]);
+}
+
+const ANN = ["ann@example.com", "--page", "acme"];
+const CONSENT = ["--consent", "Asked for it by telephone"];
 const ADA = ["--email", "ada@example.com"];
 
 /** Preparation and arguments of each command, and the audit actions that it records. */
 const CHANGES: Record<
   string,
   {
-    before?(run: CommandLine): Promise<unknown>;
+    before?(run: CommandLine, folder: string): Promise<unknown>;
     /** `folder` is for files of the test. */
     args(id: string, folder: string): string[];
     leaves: string[];
@@ -67,6 +76,32 @@ const CHANGES: Record<
     leaves: ["database.backup"],
   },
   "key revoke": { before: keyId, args: (id) => [id], leaves: ["key.revoke"] },
+  "subscriber add": {
+    before: page,
+    args: () => [...ANN, ...CONSENT],
+    leaves: ["subscriber.add"],
+  },
+  "subscriber remove": {
+    async before(run, folder) {
+      await page(run, folder);
+      await run(["subscriber", "add", ...ANN, ...CONSENT]);
+    },
+    args: () => ANN,
+    leaves: ["subscriber.remove"],
+  },
+  "subscriber import": {
+    async before(run, folder) {
+      await page(run, folder);
+      await Bun.write(join(folder, "people.csv"), "email\nann@example.com\n");
+    },
+    args: (_, folder) => [join(folder, "people.csv"), "--page", "acme", ...CONSENT],
+    leaves: ["subscriber.import"],
+  },
+  "subscriber export": {
+    before: page,
+    args: () => ["--page", "acme"],
+    leaves: ["subscriber.export"],
+  },
   "user create": { args: () => ADA, leaves: ["user.invite"] },
   "user disable": {
     async before(run) {
@@ -88,7 +123,9 @@ const SILENT: Record<string, string> = {
   serve: "requests make its changes",
   "key list": "it reads",
   "user list": "it reads",
+  "subscriber list": "it reads",
   "mail status": "it reads",
+  "mail bounce": "it records what mail servers report",
   export: "it reads",
   restore: "it puts another database in the place, the log of changes with it",
   healthcheck: "it asks a server that runs",
@@ -105,7 +142,7 @@ describe("the audit log of commands", () => {
   for (const [name, { before, args, leaves }] of Object.entries(CHANGES)) {
     test(`the command line is the audited actor of ${name}`, async () => {
       using data = installation();
-      const id = String((await before?.(data.run)) ?? "");
+      const id = String((await before?.(data.run, data.path)) ?? "");
       const known = data.entries().length;
       const outcome = await data.run([...name.split(" "), ...args(id, data.path)]);
       expect([outcome.exitCode, outcome.err.filter((line) => line.startsWith("error"))]).toEqual([

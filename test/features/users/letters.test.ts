@@ -12,7 +12,7 @@ import {
   OWNER,
   written,
 } from "../../support/account-mail";
-import { ACCOUNT, makeLink, PASSWORD } from "../../support/dashboard";
+import { makeLink, PASSWORD } from "../../support/dashboard";
 import { type ParsedMail, parseMails } from "../../support/parsed-mail";
 
 const NAMES = ["Ada Lovelace", "Аделина", "آدا لوفليس", "🔥 Ada", "=?UTF-8?Q?x?= <b>&Ada", "."];
