@@ -26,6 +26,8 @@ const RETIRED_NAMES: readonly [RegExp, string][] = [
     /^([Tt]old|[Tt]ell|[Hh]eard|[Aa]new|[Bb]eside|[Jj]udged)$|[a-z]Told$/,
     "the term of its subject",
   ],
+  // A complaint is what a recipient of a mail reports.
+  [/^complaints[A-Z]/, "error"],
   [/^may[A-Z]/, "can…"],
 ];
 

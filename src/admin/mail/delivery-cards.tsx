@@ -81,7 +81,7 @@ interface ReturnsProps {
   now: number;
 }
 
-/** Cards about mail that came back: suppressed addresses, unmatched reports, and the token by which reports come. */
+/** Links about what came back: suppressed addresses, unmatched reports, and the token by which reports come. */
 export function ReturnsCard({ unmatched, tokenAt, now }: ReturnsProps) {
   return (
     <DetailCard title="Bounces and complaints" liveId="mail-returns" isStill isFlush>

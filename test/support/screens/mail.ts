@@ -1,9 +1,13 @@
+import type { Page } from "playwright-core";
+import type { AppContext } from "../../../src/context";
+import type { Tx } from "../../../src/db";
 import { parseNetworks } from "../../../src/config/parse";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { parseSender } from "../../../src/config";
 import {
   addressHmac,
   ensureMailKey,
+  findReportToken,
   makeReportToken,
   setMailSettings,
   suppress,
@@ -75,35 +79,34 @@ const withOptions = ({ failing }: DemoSites) => {
   return { site: failing, path: MAIL, session: failing.session };
 };
 
-/** Opens a screen of an installation with suppressed addresses and an unmatched report. */
-function withReturns(path: string): Screen["open"] {
-  return ({ empty }) => {
+const inEmptyAt =
+  (path: string): Screen["open"] =>
+  ({ empty }) =>
+    inEmpty(empty, path);
+
+/** Suppresses addresses and adds unmatched reports, shows the screen again, and does something on it. */
+function withReturns(then: (page: Page) => Promise<void> = async () => {}): Screen["reach"] {
+  return async (page, { empty }) => {
     const { ctx } = empty.app;
-    void ctx.db.write((tx) => {
-      const key = ensureMailKey(ctx, tx);
-      for (const [address, reason, note] of RETURNED) {
-        suppress(ctx, tx, { addressHmac: addressHmac(key, address), reason, note });
-      }
-      makeReportToken(ctx, tx, CLI_ACTOR);
-      takeReport(ctx, tx, {
-        kind: "hard",
-        isCertain: true,
-        status: "5.1.1",
-        diagnostic: "550 5.1.1 User unknown",
-        mails: [],
-        excerpt: bounceMessage({}),
-      });
-      takeReport(ctx, tx, {
-        kind: "other",
-        isCertain: false,
-        status: null,
-        diagnostic: "",
-        mails: [],
-        excerpt: "From: grace@example.org\r\nSubject: Who are you?\r\n\r\nHello",
-      });
-    });
-    return inEmpty(empty, path);
+    await ctx.db.write((tx) => addReturns(ctx, tx));
+    await page.reload();
+    await then(page);
   };
+}
+
+function addReturns(ctx: AppContext, tx: Tx): void {
+  // They are the same for all screens.
+  if (findReportToken(tx)) return;
+  makeReportToken(ctx, tx, CLI_ACTOR);
+  const key = ensureMailKey(ctx, tx);
+  for (const [address, reason, note] of RETURNED) {
+    const hmac = addressHmac(key, address);
+    suppress(ctx, tx, { addressHmac: hmac, reason, ...(note && { note }) });
+  }
+  const unknown = { isCertain: false, status: null, diagnostic: "", mails: [] };
+  const excerpt = "From: grace@example.org\r\nSubject: Who are you?\r\n\r\nHello";
+  takeReport(ctx, tx, { ...unknown, kind: "other", excerpt });
+  takeReport(ctx, tx, { ...unknown, kind: "hard", status: "5.1.1", excerpt: bounceMessage({}) });
 }
 
 const RETURNED = [
@@ -139,23 +142,23 @@ export const MAIL_SCREENS: readonly Screen[] = [
     reach: (page) => page.getByRole("link", { name: "Remove relay" }).click(),
   },
   { name: "mail-fixed", open: withOptions },
-  { name: "mail-returns", open: withReturns(MAIL) },
-  { name: "mail-reports", open: withReturns(`${MAIL}/reports`) },
+  { name: "mail-returns", open: inEmptyAt(MAIL), reach: withReturns() },
+  { name: "mail-reports", open: inEmptyAt(`${MAIL}/reports`), reach: withReturns() },
   {
     name: "mail-report",
-    open: withReturns(`${MAIL}/reports`),
-    reach: (page) => page.getByRole("link", { name: "Undelivered Mail" }).click(),
+    open: inEmptyAt(`${MAIL}/reports`),
+    reach: withReturns((page) => page.getByRole("link", { name: "Undelivered Mail" }).click()),
   },
-  { name: "mail-suppressions", open: withReturns(`${MAIL}/suppressions`) },
+  { name: "mail-suppressions", open: inEmptyAt(`${MAIL}/suppressions`), reach: withReturns() },
   {
     name: "mail-suppression-undo",
     isOverlay: true,
-    open: withReturns(`${MAIL}/suppressions?reason=declined`),
-    reach: (page) => page.getByRole("link", { name: "Undo" }).click(),
+    open: inEmptyAt(`${MAIL}/suppressions?reason=declined`),
+    reach: withReturns((page) => page.getByRole("link", { name: "Undo" }).click()),
   },
   {
     name: "mail-token",
-    open: withReturns(`${MAIL}/token`),
-    reach: (page) => send(page, "Replace token"),
+    open: inEmptyAt(`${MAIL}/token`),
+    reach: withReturns((page) => send(page, "Replace token")),
   },
 ];
