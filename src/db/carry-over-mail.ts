@@ -34,6 +34,17 @@ export const MAIL_RULES: readonly Rule[] = [
     sql: `INSERT OR IGNORE INTO main.suppressions (address_hmac, page_id, reason, mail_id, note, at)
       SELECT address_hmac, page_id, reason, mail_id, note, at FROM replaced.suppressions`,
   },
+  {
+    what: "revoked report token",
+    table: "settings",
+    sql: `DELETE FROM main.settings AS r WHERE r.name = 'mail_report_token'
+      AND NOT EXISTS (SELECT 1 FROM replaced.settings AS o WHERE o.name = r.name AND o.value = r.value)`,
+  },
+  {
+    table: "settings",
+    sql: `INSERT OR IGNORE INTO main.settings (name, value, updated_at)
+      SELECT name, value, updated_at FROM replaced.settings WHERE name = 'mail_report_token'`,
+  },
 ];
 
 /** Holds all mailings of the restored database from `now` (unix ms) until an admin goes on. */

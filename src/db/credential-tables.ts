@@ -39,6 +39,7 @@ export const CREDENTIAL_TABLES = {
     "version",
     "updated_at",
   ],
+  settings: ["name", "value", "updated_at"],
   suppressions: ["address_hmac", "page_id", "reason", "mail_id", "note", "at"],
 } as const;
 

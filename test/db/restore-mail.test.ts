@@ -6,7 +6,14 @@ import { CLI_ACTOR } from "../../src/domain/actor";
 import { mutate } from "../../src/db";
 import { subscribers } from "../../src/db/tables/mail";
 import { insertMails } from "../../src/features/mail/queue-store";
-import { findMailHold, releaseAllMailings, suppress } from "../../src/features/mail";
+import {
+  findMailHold,
+  isReportToken,
+  makeReportToken,
+  releaseAllMailings,
+  revokeReportToken,
+  suppress,
+} from "../../src/features/mail";
 import { insertSubscriber } from "../../src/features/subscribers/store";
 import type { TestApp } from "../support/app";
 import { commandLine } from "../support/command-line";
@@ -162,4 +169,29 @@ test("a restore without subscribers holds nothing", async () => {
   using site = await backedUpSite(async (app) => void (await app.page()));
   rmSync(site.directory.database);
   expect(site.restore().holdsMailings).toBe(false);
+});
+
+test("a token for reports that was replaced or revoked since the backup does not work again", async () => {
+  let after = "";
+  const make = ({ ctx }: TestApp) => ctx.db.write((tx) => makeReportToken(ctx, tx, CLI_ACTOR));
+  using replaced = await backedUpSite(make, async (app) => {
+    after = await make(app);
+  });
+  expect(replaced.restore().carried).toEqual([{ what: "revoked report token", count: 1 }]);
+  await replaced.withApp(async ({ ctx: { db } }) => {
+    expect(isReportToken(db, replaced.made)).toBe(false);
+    expect(isReportToken(db, after)).toBe(true);
+  });
+  using revoked = await backedUpSite(make, ({ ctx }) =>
+    ctx.db.write((tx) => revokeReportToken(ctx, tx, CLI_ACTOR)),
+  );
+  revoked.restore();
+  await revoked.withApp(async ({ ctx: { db } }) => {
+    expect(isReportToken(db, revoked.made)).toBe(false);
+  });
+  using kept = await backedUpSite(make);
+  expect(kept.restore().carried).toEqual([]);
+  await kept.withApp(async ({ ctx: { db } }) => {
+    expect(isReportToken(db, kept.made)).toBe(true);
+  });
 });
