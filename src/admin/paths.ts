@@ -17,6 +17,7 @@ export const WEBHOOKS_PATH = "/admin/settings/webhooks";
 export const USERS_PATH = "/admin/settings/users";
 export const ACTIVITY_PATH = "/admin/settings/activity";
 export const GENERAL_PATH = "/admin/settings/general";
+export const MAILINGS_PATH = "/admin/mailings";
 export const MAIL_PATH = "/admin/mail";
 export const ACCOUNT_PATH = "/admin/settings/account";
 
@@ -38,6 +39,10 @@ export function componentPath(id: string): string {
 
 export function groupPath(id: string): string {
   return `${COMPONENTS_PATH}/groups/${encodeURIComponent(id)}`;
+}
+
+export function mailingPath(id: string): string {
+  return `${MAILINGS_PATH}/${encodeURIComponent(id)}`;
 }
 
 /** Returns the path of a page's component list. */

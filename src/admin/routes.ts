@@ -12,6 +12,7 @@ import { incidentAdminRoutes } from "./incidents/routes";
 import { incidentTemplateAdminRoutes } from "./incident-templates/routes";
 import { keyAdminRoutes } from "./keys/routes";
 import { mailAdminRoutes } from "./mail/routes";
+import { mailingAdminRoutes } from "./mailings/routes";
 import { maintenanceAdminRoutes } from "./maintenance/routes";
 import { monitorAdminRoutes } from "./monitors/routes";
 import { overviewAdminRoutes } from "./overview/routes";
@@ -47,6 +48,7 @@ export function addAdminRoutes(elysia: AnyElysia, deps: AdminDependencies): void
     .use(activityAdminRoutes(deps))
     .use(generalAdminRoutes(deps))
     .use(mailAdminRoutes(deps))
+    .use(mailingAdminRoutes(deps))
     .use(accountAdminRoutes(deps))
     .get(
       "/admin/",

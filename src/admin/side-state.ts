@@ -1,8 +1,10 @@
 import type { Reader } from "../db";
 import { TONES, type Tone } from "../domain/tone";
+import { findMailHold } from "../features/mail";
+import { countHeldByPage } from "../features/mailings";
 import { countMonitorsByState } from "../features/monitors";
 import { EMPTY_HEADLINE, headlineText, readHeadlines, toneOf } from "../features/status";
-import { INCIDENTS_PATH, MONITORS_PATH, WEBHOOKS_PATH } from "./paths";
+import { INCIDENTS_PATH, MAILINGS_PATH, MONITORS_PATH, WEBHOOKS_PATH } from "./paths";
 import { readPages } from "./page-choice";
 import { readDeliveryTroubles } from "./webhooks/read";
 
@@ -44,6 +46,7 @@ export function readSideState(reader: Reader, now: number): SideState {
   const down =
     countMonitorsByState(reader, {}).find(({ state }) => state === "down")?.monitors ?? 0;
   const webhooks = countWebhooks(reader, now);
+  const mailings = countHeldMailings(reader);
   return {
     worst,
     otherPages: Math.max(0, pages.length - 1),
@@ -51,8 +54,16 @@ export function readSideState(reader: Reader, now: number): SideState {
       ...(incidents > 0 ? { [INCIDENTS_PATH]: { count: incidents, what: "open" } } : {}),
       ...(down > 0 ? { [MONITORS_PATH]: { count: down, what: "down", tone: "major" } } : {}),
       ...(webhooks ? { [WEBHOOKS_PATH]: webhooks } : {}),
+      ...(mailings ? { [MAILINGS_PATH]: mailings } : {}),
     },
   };
+}
+
+/** Counts the mailings that wait for an admin. Undefined without any. */
+function countHeldMailings(reader: Reader): ProblemCount | undefined {
+  const held = countHeldByPage(reader, {}).reduce((sum, { count }) => sum + count, 0);
+  if (findMailHold(reader)) return { count: Math.max(1, held), what: "held", tone: "major" };
+  return held === 0 ? undefined : { count: held, what: "held", tone: "degraded" };
 }
 
 /** Counts the webhooks that receive no events, in the tone of the worst. Undefined without any. */

@@ -7,6 +7,7 @@ import { createTestClock, type TestClock } from "./clock";
 import { live } from "./demo-data-entry";
 import { incidentEntries } from "./demo-data-incidents";
 import { type DemoKey, makeKeys, useKeys } from "./demo-data-keys";
+import { addMailings, type DemoMailings } from "./demo-data-mailings";
 import { maintenanceDiary } from "./demo-data-maintenance";
 import { addMonitors } from "./demo-data-monitors";
 import { addPages } from "./demo-data-pages";
@@ -34,6 +35,8 @@ export interface DemoData {
   users: Record<"maya" | "jonas" | "elif" | "priya", string>;
   /** Ids by purpose, and that of a delivery with two attempts. */
   webhooks: DemoWebhooks;
+  /** Ids by purpose. */
+  mailings: DemoMailings;
   /** Tokens of a pending invitation and of a password link. */
   links: { invitation: string; newPassword: string };
 }
@@ -71,6 +74,7 @@ export async function fillDemoData(installation: TestApp): Promise<DemoData> {
   await addMonitors(installation, NOW, [pages.shop, pages.inside], jonas);
   await addTemplates(installation, jonas);
   const webhooks = await deliverAll(installation, NOW, pages);
+  const mailings = await addMailings(installation, NOW, pages);
   const sessions = await signEverybodyIn(installation, NOW);
   clock.setWallClock(NOW - 7 * MINUTE_MS);
   const links = await ctx.db.write((tx) => ({
@@ -82,6 +86,7 @@ export async function fillDemoData(installation: TestApp): Promise<DemoData> {
   return {
     sessions,
     webhooks,
+    mailings,
     links,
     keys: Object.fromEntries([...keys].map(([name, { id }]) => [name, id])),
     users: {

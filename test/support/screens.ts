@@ -7,6 +7,7 @@ import { GENERAL_SCREENS } from "./screens/general";
 import { INCIDENT_SCREENS } from "./screens/incidents";
 import { KEY_SCREENS } from "./screens/keys";
 import { MAIL_SCREENS } from "./screens/mail";
+import { MAILING_SCREENS } from "./screens/mailings";
 import { MAINTENANCE_SCREENS } from "./screens/maintenance";
 import { MONITOR_SCREENS } from "./screens/monitors";
 import { PAGE_SCREENS } from "./screens/pages";
@@ -34,6 +35,7 @@ export const SCREEN_PARTS = {
     ...USER_SCREENS,
     ...GENERAL_SCREENS,
     ...MAIL_SCREENS,
+    ...MAILING_SCREENS,
     ...SEARCH_SCREENS,
   ],
 } as const satisfies Record<string, readonly Screen[]>;

@@ -3,11 +3,13 @@ import { findComponent, findGroup } from "../../features/components";
 import { findTemplate } from "../../features/incident-templates";
 import { findIncident } from "../../features/incidents";
 import { findKey } from "../../features/keys";
+import { findMailing } from "../../features/mailings";
 import { findMaintenance } from "../../features/maintenance";
 import { findMonitor } from "../../features/monitors";
 import { findPage } from "../../features/pages";
 import { findUser } from "../../features/users";
 import { findWebhook } from "../../features/webhooks";
+import { MAIL_HOLDS_SETTING } from "../../domain/mail";
 import { type Role, roleAllows } from "../../domain/role";
 import {
   componentPath,
@@ -18,6 +20,8 @@ import {
   incidentTemplatePath,
   keyPath,
   MAIL_PATH,
+  MAILINGS_PATH,
+  mailingPath,
   maintenancePath,
   monitorPath,
   pagePath,
@@ -53,6 +57,8 @@ const KINDS: readonly Kind[] = [
     path: () => GENERAL_PATH,
     find: () => true,
   })),
+  { prefix: "mlg_", role: "admin", path: mailingPath, find: findMailing },
+  { prefix: MAIL_HOLDS_SETTING, role: "admin", path: () => MAILINGS_PATH, find: () => true },
   { prefix: "mail", role: "owner", path: () => MAIL_PATH, find: () => true },
   {
     prefix: "built_in_templates_hidden",

@@ -4,6 +4,12 @@ import { mailReadiness } from "../../features/mail";
 import { countSubscribers, listCrowdedPages } from "../../features/subscribers";
 import { plural } from "../../kernel/text";
 import { Notice } from "../../ui";
+import {
+  HeldNotices,
+  NOTHING_HELD,
+  readHeldMailings,
+  type HeldMailings,
+} from "../mailings/notices";
 import type { CurrentState } from "./current-state";
 
 /** Troubles of e-mail to subscribers. */
@@ -12,9 +18,11 @@ export interface MailTroubles {
   unreached: number;
   /** Names of pages that take no sign-ups for a while. */
   crowded: readonly string[];
+  /** Mailings that wait for an admin. */
+  held: HeldMailings;
 }
 
-const NONE: MailTroubles = { unreached: 0, crowded: [] };
+const NONE: MailTroubles = { unreached: 0, crowded: [], held: NOTHING_HELD };
 
 /** Reads the troubles that roles from admin see. */
 export function readMailTroubles(
@@ -23,19 +31,22 @@ export function readMailTroubles(
   { role, now }: { role: Role; now: number },
 ): MailTroubles {
   if (!roleAllows(role, "admin")) return NONE;
+  // Suppressions are undone on the screen of mailings.
+  const held = { ...readHeldMailings(ctx.db, now), undoable: [] };
   if (mailReadiness(ctx).ready) {
     const crowded = new Set(listCrowdedPages(ctx.db, now));
     const names = pages.filter(({ page }) => crowded.has(page.id)).map(({ page }) => page.name);
-    return { ...NONE, crowded: names };
+    return { ...NONE, crowded: names, held };
   }
-  return { ...NONE, unreached: countSubscribers(ctx.db).active };
+  return { ...NONE, unreached: countSubscribers(ctx.db).active, held };
 }
 
 /** Notices about e-mail to subscribers; nothing without a trouble. */
-export function MailNotices({ troubles }: { troubles: MailTroubles }) {
-  const { unreached, crowded } = troubles;
+export function MailNotices({ troubles, now }: { troubles: MailTroubles; now: number }) {
+  const { unreached, crowded, held } = troubles;
   return (
     <>
+      <HeldNotices held={held} now={now} />
       {unreached > 0 ? (
         <Notice tone="partial" title="E-mail is not set up">
           {plural(unreached, "subscriber")} get no messages. What happens in this time is not sent

@@ -61,7 +61,7 @@ export function Overview({ data, storage, role, now }: OverviewProps) {
     <>
       <PageHead title="Overview" actions={<Actions role={role} hasSteps={steps !== undefined} />} />
       <StorageNotice storage={storage} />
-      <MailNotices troubles={mail} />
+      <MailNotices troubles={mail} now={now} />
       {steps ? <FirstSteps steps={steps} /> : null}
       <div class={isCalm ? "now" : "beside now"} id="now" data-live="">
         {isCalm ? null : <AttentionList attention={attention} />}

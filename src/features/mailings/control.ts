@@ -1,12 +1,13 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
-import { conflict, notFound } from "../../errors";
+import { conflict } from "../../errors";
 import { audit } from "../../events";
 import { plural } from "../../kernel/text";
 import { wakeSender } from "../mail";
 import { listHeld } from "./list-store";
-import { findMailing, listMailingsOfSubject, type MailingRow, setProgress } from "./store";
+import { getMailing } from "./lists";
+import { listMailingsOfSubject, type MailingRow, setProgress } from "./store";
 
 type Services = Pick<AppContext, "clock" | "signals">;
 
@@ -64,12 +65,6 @@ function isOutdated(reader: Reader, mailing: MailingRow): boolean {
   return listMailingsOfSubject(reader, mailing).some(
     ({ id, cursor }) => id > mailing.id && cursor >= 0,
   );
-}
-
-function getMailing(reader: Reader, id: string): MailingRow {
-  const mailing = findMailing(reader, { id });
-  if (!mailing) throw notFound("mailing");
-  return mailing;
 }
 
 function requireOpen({ state }: MailingRow): void {

@@ -5,6 +5,16 @@
 export { type Audience, countAudience } from "./audience";
 export { releaseHeldMailings, releaseMailing, stopMailing } from "./control";
 export { MAILING_TEMPLATE } from "./expand";
+export { countHeldByPage, findNewestAbout, listFailedMails } from "./list-store";
+export {
+  getMailing,
+  listMailings,
+  type MailingProgress,
+  nameOfSubject,
+  progressOf,
+  waitingOf,
+} from "./lists";
 export { recordMailings } from "./record";
+export { findMailing, type MailingRow } from "./store";
 export { createMailingTemplate } from "./template";
 export { startMailings } from "./worker";

@@ -4,6 +4,7 @@ import { PAGE_VERBS } from "./pages-and-components";
 import { TEMPLATE_VERBS } from "./incident-templates";
 import { INCIDENT_VERBS } from "./incidents-and-maintenance";
 import { VISITOR_VERBS } from "./visitors";
+import { MAILING_VERBS } from "./mailings";
 import type { Verbs } from "./verb";
 import { MAIL_VERBS } from "./mail";
 import { MONITOR_VERBS } from "./monitors";
@@ -15,6 +16,7 @@ export const VERBS: Verbs = {
   ...TEMPLATE_VERBS,
   ...PAGE_VERBS,
   ...MONITOR_VERBS,
+  ...MAILING_VERBS,
   ...SETTINGS_VERBS,
   ...VISITOR_VERBS,
   ...MAIL_VERBS,

@@ -1,0 +1,190 @@
+import type { MailHold } from "../../domain/mail";
+import { listFailedMails, waitingOf } from "../../features/mailings";
+import { toIso } from "../../kernel/time";
+import {
+  ButtonLink,
+  Cell,
+  CellNote,
+  Columns,
+  DetailCard,
+  DialogForm,
+  Facts,
+  Notice,
+  Numbers,
+  PageHead,
+  Pagination,
+  PostButton,
+  RelativeTime,
+  Row,
+  Table,
+} from "../../ui";
+import { MAILINGS_PATH, mailingPath, pagePath } from "../paths";
+import type { ListedMailing } from "./listing";
+import { releasePath, stopPath } from "./mailing-paths";
+import { eventWords, figure, MailingReason, MailingState, subjectPath } from "./words";
+
+/** Mailing with everything that its screen shows. */
+export interface MailingView extends ListedMailing {
+  page: { id: string; name: string } | undefined;
+  hold: MailHold | undefined;
+  /** Mails that failed or bounced, in the order of writing. */
+  failed: ReturnType<typeof listFailedMails>;
+  isContinued: boolean;
+  /** Id of the last failed mail if more follow. */
+  nextAfter: string | undefined;
+}
+
+interface DetailProps {
+  view: MailingView;
+  now: number;
+  /** Reason for which the last action was not possible. */
+  rejection?: string | undefined;
+}
+
+/** One mailing: figures, state, and the mails that failed. */
+export function MailingDetail({ view, now, rejection }: DetailProps) {
+  const { row, failed } = view;
+  const title = eventWords(row);
+  return (
+    <>
+      <PageHead
+        title={title}
+        crumbs={[{ href: MAILINGS_PATH, label: "Mailings" }, { label: title }]}
+        actions={<DetailActions view={view} />}
+      />
+      {rejection === undefined ? null : (
+        <div role="alert">
+          <Notice tone="major">{rejection}</Notice>
+        </div>
+      )}
+      <Numbers
+        label="Mails"
+        liveId="mailing-numbers"
+        items={[
+          { label: "Audience", value: figure(row.written) },
+          { label: "Sent", value: figure(row.sent), note: "accepted by the relay" },
+          { label: "Waiting", value: figure(waitingOf(row)) },
+          { label: "Superseded", value: figure(row.superseded) },
+          { label: "Failed", value: figure(row.failed + row.bounced) },
+        ]}
+      />
+      <Columns aside={<MailingFacts view={view} now={now} />}>
+        <DetailCard
+          title="Failed mails"
+          liveId="mailing-failed"
+          isTable={failed.length > 0}
+          count={failed.length > 0 ? figure(row.failed + row.bounced) : undefined}
+        >
+          {failed.length === 0 ? (
+            <p class="muted">No mail of this mailing has failed.</p>
+          ) : (
+            <FailedMails view={view} now={now} />
+          )}
+        </DetailCard>
+      </Columns>
+    </>
+  );
+}
+
+function DetailActions({ view: { row } }: { view: MailingView }) {
+  if (row.state === "done" || row.state === "stopped") return null;
+  return (
+    <>
+      {row.state === "held" ? (
+        <PostButton action={releasePath(row.id)}>Release mailing</PostButton>
+      ) : null}
+      <ButtonLink href={stopPath(row.id)} kind="danger" dialog>
+        Stop this mailing
+      </ButtonLink>
+    </>
+  );
+}
+
+function MailingFacts({ view, now }: { view: MailingView; now: number }) {
+  const { row, subjectName, page, hold } = view;
+  const state = { mailing: row, hold, now };
+  return (
+    <DetailCard title="Details" liveId="mailing-facts" isFlush>
+      <Facts
+        items={[
+          {
+            label: "State",
+            value: (
+              <>
+                <MailingState {...state} />
+                <CellNote>
+                  <MailingReason {...state} />
+                </CellNote>
+              </>
+            ),
+          },
+          {
+            label: "About",
+            value:
+              subjectName === undefined ? "Deleted" : <a href={subjectPath(row)}>{subjectName}</a>,
+          },
+          ...(page ? [{ label: "Page", value: <a href={pagePath(page.id)}>{page.name}</a> }] : []),
+          { label: "Event", value: <RelativeTime at={toIso(row.createdAt)} now={now} /> },
+          {
+            label: "Sent no later than",
+            value: <RelativeTime at={toIso(row.deadlineAt)} now={now} />,
+          },
+          { label: "Cancelled", value: figure(row.cancelled) },
+          { label: "Too late", value: figure(row.expired) },
+          { label: "Mailing id", value: <code>{row.id}</code>, isWide: true },
+        ]}
+      />
+    </DetailCard>
+  );
+}
+
+const COLUMNS = [{ label: "Recipient" }, { label: "Reply of the relay" }, { label: "When" }];
+
+function FailedMails({ view, now }: { view: MailingView; now: number }) {
+  const { row, failed, isContinued, nextAfter } = view;
+  const home = mailingPath(row.id);
+  return (
+    <>
+      <Table columns={COLUMNS} caption="Failed mails" isInCard>
+        {failed.map(({ id, recipient, reply, tries, finishedAt }) => (
+          <Row key={id}>
+            <Cell>{recipient}</Cell>
+            <Cell label="Reply of the relay">
+              {reply ?? "None"}
+              {tries > 1 ? <CellNote>{tries} tries</CellNote> : null}
+            </Cell>
+            <Cell label="When">
+              {finishedAt === null ? null : <RelativeTime at={toIso(finishedAt)} now={now} />}
+            </Cell>
+          </Row>
+        ))}
+      </Table>
+      <Pagination
+        newestHref={isContinued ? home : undefined}
+        olderHref={
+          nextAfter === undefined ? undefined : `${home}?after=${encodeURIComponent(nextAfter)}`
+        }
+      />
+    </>
+  );
+}
+
+/** Asks before a mailing is stopped. */
+export function StopMailing({ row, subjectName }: ListedMailing) {
+  return (
+    <DialogForm
+      title="Stop this mailing"
+      action={stopPath(row.id)}
+      button="Stop this mailing"
+      isDanger
+      cancelHref={mailingPath(row.id)}
+    >
+      <p>
+        {eventWords(row)}
+        {subjectName === undefined ? "" : `: ${subjectName}`}. Mails that have not been sent are
+        cancelled within a second. {figure(row.sent)} have been sent and cannot be recalled. Later
+        mailings are not affected.
+      </p>
+    </DialogForm>
+  );
+}

@@ -1,0 +1,169 @@
+import type { Reader } from "../../db";
+import { conflict, notFound } from "../../errors";
+import {
+  findMailHold,
+  listMailHolds,
+  releaseAllMailings,
+  suppressionsOfHold,
+  undoSuppressions,
+} from "../../features/mail";
+import {
+  getMailing,
+  listFailedMails,
+  nameOfSubject,
+  releaseHeldMailings,
+  releaseMailing,
+  stopMailing,
+} from "../../features/mailings";
+import { findPage } from "../../features/pages";
+import { plural } from "../../kernel/text";
+import type { AdminDependencies } from "../dependencies";
+import { MAILINGS_PATH, mailingPath } from "../paths";
+import type { Screen } from "../render";
+import { createArea } from "../screens/area";
+import { MailingDetail, type MailingView, StopMailing } from "./detail";
+import { MailingList } from "./list";
+import { readMailingList } from "./listing";
+import { suppressionsPath } from "./mailing-paths";
+import { countAddresses } from "./notices";
+import { ALL_FIELD, HoldSuppressions, MAIL_FIELD } from "./suppressions";
+import { eventWords } from "./words";
+
+const FAILED_PER_SCREEN = 50;
+
+/** `/admin/mailings`: for admins. */
+export function mailingAdminRoutes(deps: AdminDependencies) {
+  const { ctx } = deps;
+  const area = createArea(deps, MAILINGS_PATH, "admin");
+
+  area.screen("", "List mailings", ({ query, requestContext: { now } }) => ({
+    title: "Mailings",
+    children: <MailingList list={readMailingList(ctx.db, query, now)} now={now} />,
+  }));
+
+  area.action("/go-on", {
+    summary: "Go on with all mailings",
+    run: (tx, _, actor) => releaseAllMailings(ctx, tx, actor),
+    done: (isChanged) => ({
+      path: MAILINGS_PATH,
+      text: isChanged ? "Mailings are sent again." : undefined,
+    }),
+  });
+
+  area.action("/pages/:id/release", {
+    summary: "Release the held mailings of a page",
+    run(tx, { params }, actor) {
+      const page = findPage(tx, { id: params.id });
+      if (!page) throw notFound("page");
+      return releaseHeldMailings(ctx, tx, page, actor);
+    },
+    done: (count) => ({
+      path: MAILINGS_PATH,
+      text:
+        count === 0
+          ? "No mailing can be released: newer ones were sent, or their time is over."
+          : `${plural(count, "mailing")} ${count === 1 ? "was" : "were"} released.`,
+    }),
+  });
+
+  area.screen("/holds/:at", "List the suppressions of a hold", ({ params, requestContext }) =>
+    showSuppressions(ctx.db, params.at, { now: requestContext.now }),
+  );
+
+  area.action("/holds/:at", {
+    summary: "Undo suppressions of a hold",
+    run(tx, { params, sent }, actor) {
+      const hold = holdOf(tx, params.at);
+      const isAll = sent.text(ALL_FIELD) === "yes";
+      const mailIds = isAll
+        ? suppressionsOfHold(tx, hold).map(({ mailId }) => mailId ?? "")
+        : sent.all(MAIL_FIELD);
+      if (mailIds.length === 0) {
+        throw conflict("Select at least one address.");
+      }
+      return undoSuppressions(ctx, tx, hold, new Set(mailIds), actor);
+    },
+    done: (count, { params }) => ({
+      path: suppressionsPath(Number(params.at)),
+      text: count === 0 ? undefined : `${countAddresses(count)} can get mail again.`,
+    }),
+    showConflict: (error, { params, requestContext: { now } }) =>
+      showSuppressions(ctx.db, params.at, { now, error }),
+  });
+
+  area.screen("/:id", "Show a mailing", ({ params, query, requestContext: { now } }) =>
+    showMailing(ctx.db, params.id, { after: query["after"], now }),
+  );
+
+  area.confirmation("/:id/stop", {
+    showSummary: "Show the confirmation for stopping a mailing",
+    summary: "Stop a mailing",
+    show({ params: { id } }) {
+      const row = getMailing(ctx.db, id);
+      if (row.state === "done" || row.state === "stopped") return { path: mailingPath(id) };
+      const subjectName = nameOfSubject(ctx.db, row);
+      return { title: "Stop this mailing", children: <StopMailing {...{ row, subjectName }} /> };
+    },
+    run: (tx, { params }, actor) => stopMailing(ctx, tx, params.id, actor),
+    done: (_, { params }) => ({ path: mailingPath(params.id), text: "The mailing was stopped." }),
+    showConflict: (rejection, { params, requestContext: { now } }) =>
+      showMailing(ctx.db, params.id, { now, rejection }),
+  });
+
+  area.action("/:id/release", {
+    summary: "Release a mailing",
+    run: (tx, { params }, actor) => releaseMailing(ctx, tx, params.id, actor),
+    done: (_, { params }) => ({ path: mailingPath(params.id), text: "The mailing was released." }),
+    showConflict: (rejection, { params, requestContext: { now } }) =>
+      showMailing(ctx.db, params.id, { now, rejection }),
+  });
+
+  return area.routes;
+}
+
+/** Returns the hold that began at a time in a path (unix ms). Throws `not_found`. */
+function holdOf(reader: Reader, at: string) {
+  const hold = listMailHolds(reader).find((one) => String(one.at) === at);
+  if (!hold) throw notFound("hold of mailings");
+  return hold;
+}
+
+function showSuppressions(
+  reader: Reader,
+  at: string,
+  { now, error }: { now: number; error?: string },
+): Screen {
+  const hold = holdOf(reader, at);
+  const suppressions = suppressionsOfHold(reader, hold);
+  return {
+    title: "Suppressed addresses",
+    children: <HoldSuppressions {...{ hold, suppressions, error, now }} />,
+  };
+}
+
+function showMailing(
+  reader: Reader,
+  id: string,
+  { after, now, rejection }: { after?: string | undefined; now: number; rejection?: string },
+): Screen {
+  const row = getMailing(reader, id);
+  const failed = listFailedMails(reader, {
+    mailingId: id,
+    after: after ?? "",
+    limit: FAILED_PER_SCREEN + 1,
+  });
+  const shown = failed.slice(0, FAILED_PER_SCREEN);
+  const view: MailingView = {
+    row,
+    subjectName: nameOfSubject(reader, row),
+    page: findPage(reader, { id: row.pageId }),
+    hold: findMailHold(reader),
+    failed: shown,
+    isContinued: after !== undefined,
+    nextAfter: failed.length > FAILED_PER_SCREEN ? shown.at(-1)?.id : undefined,
+  };
+  return {
+    title: eventWords(row),
+    children: <MailingDetail view={view} now={now} rejection={rejection} />,
+  };
+}

@@ -1,0 +1,85 @@
+import type { MailHold } from "../../domain/mail";
+import type { Tone } from "../../domain/tone";
+import { type MailingProgress, type MailingRow, progressOf } from "../../features/mailings";
+import { toIso } from "../../kernel/time";
+import { RelativeTime, State } from "../../ui";
+import { componentPath, incidentPath, maintenancePath } from "../paths";
+
+/** Words for the events of mailings. */
+const EVENT_WORDS: Readonly<Record<string, string>> = {
+  "incident.created": "Incident published",
+  "incident.updated": "Incident updated",
+  "incident.resolved": "Incident resolved",
+  "incident.reopened": "Incident reopened",
+  "incident.postmortem_published": "Post-mortem published",
+  "maintenance.scheduled": "Maintenance planned",
+  "maintenance.updated": "Maintenance updated",
+  "maintenance.started": "Maintenance started",
+  "maintenance.completed": "Maintenance completed",
+  "maintenance.cancelled": "Maintenance cancelled",
+  "maintenance.reminder": "Reminder of maintenance",
+  "component.status_changed": "Component status changed",
+};
+
+/** Returns the event of a mailing in words. */
+export function eventWords({ kind }: Pick<MailingRow, "kind">): string {
+  return EVENT_WORDS[kind] ?? kind;
+}
+
+/** Returns the path of the object that a mailing is about. */
+export function subjectPath({ kind, subjectId }: Pick<MailingRow, "kind" | "subjectId">): string {
+  if (kind.startsWith("incident.")) return incidentPath(subjectId);
+  return kind.startsWith("maintenance.") ? maintenancePath(subjectId) : componentPath(subjectId);
+}
+
+const LOOKS: Readonly<Record<MailingProgress, { label: string; tone: Tone }>> = {
+  waiting: { label: "Waiting", tone: "none" },
+  sending: { label: "Sending", tone: "maint" },
+  held: { label: "Held", tone: "degraded" },
+  all_held: { label: "Held", tone: "degraded" },
+  done: { label: "Done", tone: "ok" },
+  merged: { label: "Merged", tone: "none" },
+  not_begun: { label: "Not sent", tone: "none" },
+  stopped: { label: "Stopped", tone: "none" },
+};
+
+interface StateProps {
+  mailing: MailingRow;
+  hold: MailHold | undefined;
+  now: number;
+}
+
+/** State of a mailing in words. */
+export function MailingState({ mailing, hold, now }: StateProps) {
+  const { label, tone } = LOOKS[progressOf(mailing, hold, now)];
+  return <State tone={tone}>{label}</State>;
+}
+
+/** Reason for the state of a mailing; nothing if it needs none. */
+export function MailingReason({ mailing, hold, now }: StateProps) {
+  switch (progressOf(mailing, hold, now)) {
+    case "waiting":
+      return (
+        <>
+          Begins <RelativeTime at={toIso(mailing.beginAt)} now={now} />
+        </>
+      );
+    case "held":
+      return <>More than 50 mailings of the page in 24 hours</>;
+    case "all_held":
+      return hold?.reason === "restore" ? <>A backup was restored</> : <>Too many mails failed</>;
+    case "merged":
+      return <>The next mailing contains its text</>;
+    case "not_begun":
+      return <>Its time was over, or it was no longer true</>;
+    case "sending":
+    case "done":
+    case "stopped":
+      return null;
+  }
+}
+
+/** Returns a number with separators, such as "3,100". */
+export function figure(count: number): string {
+  return count.toLocaleString("en");
+}

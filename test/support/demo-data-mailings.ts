@@ -1,0 +1,106 @@
+import { insertAllInto, insertInto } from "../../src/db";
+import { mailings, mails, suppressions } from "../../src/db/tables/mail";
+import { MAIL_HOLDS_SETTING, type MailHold } from "../../src/domain/mail";
+import { listIncidents } from "../../src/features/incidents";
+import { putSetting } from "../../src/features/settings";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
+import type { TestApp } from "./app";
+import type { DemoPage } from "./demo-data-pages";
+
+export interface DemoMailings {
+  /** Mailing with failed mails, and one that waits for its window. */
+  failed: string;
+  waiting: string;
+  /** Start of a hold that has ended, with suppressions that can be undone (unix ms). */
+  hold: number;
+}
+
+const insertMailing = insertInto(mailings);
+const insertMails = insertAllInto(mails);
+const insertSuppressions = insertAllInto(suppressions);
+
+const RECIPIENTS = ["anna@northwind.example", "support@contoso.example", "ops@fabrikam.example"];
+const REPLY = "550 5.1.1 The email account that you tried to reach does not exist";
+
+/** Adds mailings about the newest incidents, without subscribers, so that nothing is sent. */
+export async function addMailings(
+  { ctx }: TestApp,
+  now: number,
+  { shop }: { shop: DemoPage },
+): Promise<DemoMailings> {
+  const subjects = listIncidents(ctx.db, { pageId: shop.row.id, limit: 3 }).map(
+    ({ row }) => row.id,
+  );
+  const holdAt = now - 2 * DAY_MS;
+  const plans = [
+    { kind: "incident.created", ago: 2 * DAY_MS, sent: 3_061, bounced: 36, failed: 3 },
+    { kind: "incident.resolved", ago: 47 * HOUR_MS, sent: 2_890, superseded: 210 },
+    { kind: "incident.created", ago: 3 * HOUR_MS, sent: 3_100 },
+    { kind: "incident.updated", ago: MINUTE_MS, state: "expanding", cursor: -1 },
+  ] as const;
+  return ctx.db.write((tx) => {
+    const ids = plans.map(({ kind, ago, ...rest }, index) => {
+      const id = ctx.newId("mlg");
+      const row = { sent: 0, bounced: 0, failed: 0, superseded: 0, ...rest };
+      insertMailing(tx, {
+        id,
+        eventId: ctx.newId("evt"),
+        pageId: shop.row.id,
+        subjectId: subjects[index > 1 ? 0 : 1] ?? "",
+        kind,
+        state: "done",
+        cursor: 9,
+        maxSeq: 9,
+        beginAt: Math.max(now + MINUTE_MS, now - ago),
+        deadlineAt: now - ago + DAY_MS,
+        written: row.sent + row.bounced + row.failed + row.superseded,
+        cancelled: 0,
+        expired: 0,
+        createdAt: now - ago,
+        ...row,
+      });
+      return id;
+    });
+    const [failed = "", , , waiting = ""] = ids;
+    const rows = RECIPIENTS.map((recipient, index) => ({
+      id: ctx.newId("eml"),
+      class: 3 as const,
+      mailingId: failed,
+      subscriberId: null,
+      copy: index,
+      recipient,
+      domain: recipient.split("@")[1] ?? "",
+      subjectId: subjects[1] ?? "",
+      template: "mailing",
+      params: {},
+      status: "bounced" as const,
+      tries: 1,
+      nextTryAt: null,
+      supersededBy: null,
+      reply: REPLY,
+      createdAt: holdAt,
+      expiresAt: holdAt + DAY_MS,
+      finishedAt: holdAt,
+    }));
+    insertMails(tx, rows);
+    insertSuppressions(
+      tx,
+      rows.map(({ id }) => ({
+        addressHmac: id,
+        pageId: "",
+        reason: "bounced" as const,
+        mailId: id,
+        note: REPLY,
+        at: holdAt,
+      })),
+    );
+    const hold: MailHold = {
+      reason: "failures",
+      at: holdAt,
+      since: holdAt - MINUTE_MS,
+      endedAt: holdAt + HOUR_MS,
+    };
+    putSetting(tx, { name: MAIL_HOLDS_SETTING, value: [hold], now });
+    return { failed, waiting, hold: holdAt };
+  });
+}
