@@ -12,6 +12,7 @@ import {
   MAINTENANCE_PATH,
   MONITORS_PATH,
   PAGES_PATH,
+  SUBSCRIBERS_PATH,
   USERS_PATH,
   WEBHOOKS_PATH,
 } from "./paths";
@@ -44,6 +45,13 @@ const DESTINATIONS: readonly { label?: string; items: readonly Destination[] }[]
       },
       { href: MAILINGS_PATH, label: "Mailings", icon: "mail", role: "admin", letter: "e" },
       { href: PAGES_PATH, label: "Pages", icon: "globe", role: "viewer", letter: "p" },
+      {
+        href: SUBSCRIBERS_PATH,
+        label: "Subscribers",
+        icon: "mail",
+        role: "editor",
+        letter: "b",
+      },
     ],
   },
   {

@@ -10,6 +10,7 @@ export const INCIDENT_TEMPLATES_PATH = "/admin/incidents/templates";
 export const MAINTENANCE_PATH = "/admin/maintenance";
 export const COMPONENTS_PATH = "/admin/components";
 export const MONITORS_PATH = "/admin/monitors";
+export const SUBSCRIBERS_PATH = "/admin/subscribers";
 export const PAGES_PATH = "/admin/pages";
 export const ANALYTICS_PATH = "/admin/analytics";
 export const KEYS_PATH = "/admin/settings/keys";
@@ -52,6 +53,10 @@ export function componentsOfPagePath(slug: string): string {
 
 export function monitorPath(id: string): string {
   return `${MONITORS_PATH}/${encodeURIComponent(id)}`;
+}
+
+export function subscriberPath(id: string): string {
+  return `${SUBSCRIBERS_PATH}/${encodeURIComponent(id)}`;
 }
 
 export function pagePath(id: string): string {

@@ -21,6 +21,7 @@ import type { AdminDependencies } from "./dependencies";
 import { ACCOUNT_PATH, HOME_PATH } from "./paths";
 import { screenOperation } from "./screen-operation";
 import { searchAdminRoutes } from "./search/routes";
+import { subscriberAdminRoutes } from "./subscribers/routes";
 import { userAdminRoutes } from "./users/routes";
 import { webhookAdminRoutes } from "./webhooks/routes";
 
@@ -42,6 +43,7 @@ export function addAdminRoutes(elysia: AnyElysia, deps: AdminDependencies): void
     .use(monitorAdminRoutes(deps))
     .use(analyticsAdminRoutes(deps))
     .use(pageAdminRoutes(deps))
+    .use(subscriberAdminRoutes(deps))
     .use(keyAdminRoutes(deps))
     .use(webhookAdminRoutes(deps))
     .use(userAdminRoutes(deps))

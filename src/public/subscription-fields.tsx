@@ -4,7 +4,8 @@ import { type Choosable, namesOfTargets, type TypedChoices } from "../features/s
 import type { Form } from "../http";
 import { Icon } from "../ui";
 
-const EVENT_LABELS: Record<SubscriberEvent, string> = {
+/** Labels of the kinds of messages. */
+export const EVENT_LABELS: Record<SubscriberEvent, string> = {
   incidents: "Incidents and their updates",
   maintenance: "Maintenance",
   status: "Changes of a component's status without an incident",

@@ -14,6 +14,7 @@ import { PAGE_SCREENS } from "./screens/pages";
 import type { Screen } from "./screens/screen";
 import { SEARCH_SCREENS } from "./screens/search";
 import { STORAGE_SCREENS } from "./screens/storage";
+import { SUBSCRIBER_SCREENS } from "./screens/subscribers";
 import { USER_SCREENS } from "./screens/users";
 import { FIRST_WEBHOOK_SCREENS, WEBHOOK_SCREENS } from "./screens/webhooks";
 
@@ -29,6 +30,7 @@ export const SCREEN_PARTS = {
   monitors: [...MONITOR_SCREENS, ...ANALYTICS_SCREENS],
   settings: [
     ...PAGE_SCREENS,
+    ...SUBSCRIBER_SCREENS,
     ...KEY_SCREENS,
     ...WEBHOOK_SCREENS,
     ...ACTIVITY_SCREENS,

@@ -7,6 +7,7 @@ import { findMailing } from "../../features/mailings";
 import { findMaintenance } from "../../features/maintenance";
 import { findMonitor } from "../../features/monitors";
 import { findPage } from "../../features/pages";
+import { findSubscriber } from "../../features/subscribers";
 import { findUser } from "../../features/users";
 import { findWebhook } from "../../features/webhooks";
 import { MAIL_HOLDS_SETTING } from "../../domain/mail";
@@ -25,6 +26,7 @@ import {
   maintenancePath,
   monitorPath,
   pagePath,
+  subscriberPath,
   userPath,
   webhookPath,
 } from "../paths";
@@ -48,6 +50,7 @@ const KINDS: readonly Kind[] = [
   { prefix: "grp_", role: "admin", path: groupPath, find: findGroup },
   { prefix: "mon_", role: "viewer", path: monitorPath, find: findMonitor },
   { prefix: "page_", role: "viewer", path: pagePath, find: findPage },
+  { prefix: "sub_", role: "admin", path: subscriberPath, find: findSubscriber },
   { prefix: "key_", role: "admin", path: keyPath, find: findKey },
   { prefix: "whk_", role: "admin", path: webhookPath, find: findWebhook },
   { prefix: "usr_", role: "owner", path: userPath, find: findUser },

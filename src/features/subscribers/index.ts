@@ -66,6 +66,7 @@ export {
   type StoppingReason,
   type SubscriberCounts,
 } from "./list";
+export type { ListPart } from "./list-parts";
 export { changeChoices, eraseSubscriber, unsubscribe } from "./manage";
 export {
   blockSubscriber,
@@ -77,7 +78,7 @@ export {
 export { resendMail } from "./resend";
 export { listCrowdedPages, requestSubscription } from "./sign-up";
 export { type SignUpFigures, startSignUps } from "./sign-up-worker";
-export { countSubscribers, type SubscriberRow } from "./store";
+export { countSubscribers, findSubscriber, type SubscriberRow } from "./store";
 export { listSubscriberMails, type SubscriberMail } from "./subscriber-mails";
 export { listSubscribersOfAddress } from "./transfer-store";
 export {

@@ -77,7 +77,7 @@ export function reactivateSubscriber(
   }
   const words = request.trim();
   if (found.end === "words" && (words === "" || words.length > NOTE_MAX)) {
-    const detail = `must have the person's request in at most ${NOTE_MAX} characters`;
+    const detail = `must have 1 to ${NOTE_MAX} characters`;
     throw invalidFields([{ pointer: "#/request", detail }]);
   }
   const { addressHmac } = subscriber;

@@ -1,13 +1,13 @@
-import { SETTINGS_VERBS } from "./settings";
 import { API_VERBS } from "./api";
-import { PAGE_VERBS } from "./pages-and-components";
-import { TEMPLATE_VERBS } from "./incident-templates";
 import { INCIDENT_VERBS } from "./incidents-and-maintenance";
-import { VISITOR_VERBS } from "./visitors";
-import { MAILING_VERBS } from "./mailings";
-import type { Verbs } from "./verb";
 import { MAIL_VERBS } from "./mail";
+import { MAILING_VERBS } from "./mailings";
 import { MONITOR_VERBS } from "./monitors";
+import { PAGE_VERBS } from "./pages-and-components";
+import { SETTINGS_VERBS } from "./settings";
+import { SUBSCRIBER_VERBS } from "./subscribers";
+import { TEMPLATE_VERBS } from "./incident-templates";
+import type { Verbs } from "./verb";
 
 /** Every route that may change something, except the set-up. */
 export const VERBS: Verbs = {
@@ -16,8 +16,8 @@ export const VERBS: Verbs = {
   ...TEMPLATE_VERBS,
   ...PAGE_VERBS,
   ...MONITOR_VERBS,
+  ...SUBSCRIBER_VERBS,
   ...MAILING_VERBS,
-  ...SETTINGS_VERBS,
-  ...VISITOR_VERBS,
   ...MAIL_VERBS,
+  ...SETTINGS_VERBS,
 };

@@ -130,10 +130,6 @@ export const PAGE_VERBS: Verbs = {
     leaves: ["page.update"],
     prepare: (installation) => pageForm(installation, "look", LOOK),
   },
-  "POST /admin/pages/:id/mail": {
-    leaves: ["page.update"],
-    prepare: (installation) => pageForm(installation, "mail", { form: "1", subject: "status" }),
-  },
   "POST /admin/pages/:id/visibility": {
     leaves: ["page.update"],
     prepare: (installation) => pageForm(installation, "visibility", { visibility: "private" }),

@@ -1,0 +1,210 @@
+import type { PageRow } from "../../features/pages";
+import {
+  type Choosable,
+  type ListPart,
+  namesOfTargets,
+  type ShownSuppression,
+  type SubscriberMail,
+  type SubscriberRow,
+} from "../../features/subscribers";
+import { EVENT_LABELS } from "../../public/subscription-fields";
+import { toIso } from "../../kernel/time";
+import {
+  ButtonLink,
+  DetailCard,
+  Facts,
+  FormNotice,
+  HeadFact,
+  HeadFacts,
+  Icon,
+  MoreMenu,
+  Notice,
+  PageHead,
+  RelativeTime,
+} from "../../ui";
+import { subscribersOfPagePath, pathsOfSubscriber } from "./subscriber-paths";
+import { MailList } from "./mails";
+import { REASON_WORDS, SOURCE_WORDS, SubscriberState } from "./words";
+
+/** A subscriber with everything that its screen shows. */
+export interface SubscriberView {
+  row: SubscriberRow;
+  /** Page of the subscription; undefined if it was deleted. */
+  page: PageRow | undefined;
+  targets: readonly string[];
+  choosable: Choosable;
+  suppressions: readonly ShownSuppression[];
+  mails: ListPart<SubscriberMail>;
+  isContinued: boolean;
+}
+
+interface DetailProps {
+  view: SubscriberView;
+  formToken: string;
+  /** Reason for which an action was rejected. */
+  notice?: string | undefined;
+  now: number;
+}
+
+/** Returns the address of a subscriber as a title. */
+export function titleOf({ address }: Pick<SubscriberRow, "address">): string {
+  return address ?? "Former subscriber";
+}
+
+/** One subscriber: state, choices, consent and mails. */
+export function SubscriberDetail({ view, formToken, notice, now }: DetailProps) {
+  const { row, page, suppressions, mails, isContinued } = view;
+  const isActive = row.status === "active";
+  const stops = suppressions.filter(({ reason }) => reason !== "unsubscribed");
+  return (
+    <>
+      <PageHead
+        title={titleOf(row)}
+        crumbs={[
+          {
+            ...(page ? { href: subscribersOfPagePath(page.slug) } : {}),
+            label: "Subscribers",
+          },
+        ]}
+        actions={<HeadActions view={view} />}
+      >
+        <HeadFacts>
+          <SubscriberState
+            status={row.status}
+            reasons={suppressions.map(({ reason }) => reason).join(",")}
+          />
+          <HeadFact icon="globe">
+            {page ? <a href={`/status/${page.slug}`}>{page.name}</a> : "Deleted page"}
+          </HeadFact>
+        </HeadFacts>
+      </PageHead>
+      {notice === undefined ? null : <FormNotice>{notice}</FormNotice>}
+      {stops.map((one) => (
+        <SuppressionNotice key={one.reason} row={row} suppression={one} now={now} />
+      ))}
+      <DetailCard title="Subscription" liveId="subscription">
+        <SubscriptionFacts view={view} now={now} />
+      </DetailCard>
+      <DetailCard title="Messages" liveId="messages" isStill isTable>
+        <MailList
+          subscriberId={row.id}
+          mails={mails}
+          isContinued={isContinued}
+          canSendAgain={isActive && stops.length === 0}
+          formToken={formToken}
+          now={now}
+        />
+      </DetailCard>
+    </>
+  );
+}
+
+function HeadActions({ view: { row, page, suppressions } }: { view: SubscriberView }) {
+  const paths = pathsOfSubscriber(row.id);
+  const isActive = row.status === "active" && page !== undefined;
+  const isBlocked = suppressions.some(({ reason }) => reason === "blocked");
+  return (
+    <>
+      {isActive ? (
+        <ButtonLink href={paths.edit}>
+          <Icon name="pencil" />
+          Edit
+        </ButtonLink>
+      ) : null}
+      {isActive || !isBlocked ? (
+        <MoreMenu label="More actions">
+          {isActive ? (
+            <ButtonLink href={paths.links} dialog>
+              Make old links invalid
+            </ButtonLink>
+          ) : null}
+          {isBlocked ? null : (
+            <ButtonLink href={paths.block} dialog>
+              Block address
+            </ButtonLink>
+          )}
+          {isActive ? (
+            <ButtonLink href={paths.remove} kind="danger" dialog>
+              Remove
+            </ButtonLink>
+          ) : null}
+        </MoreMenu>
+      ) : null}
+    </>
+  );
+}
+
+/** Sentences that explain why an address gets no mail. */
+const STOP_TEXTS: Readonly<Record<keyof typeof REASON_WORDS, string>> = {
+  bounced: "A mail server reported that the address does not exist.",
+  soft: "Three messages in a row could not be delivered.",
+  complained: "The person marked a message as unwanted.",
+  declined: "The person asked never to get such mail.",
+  blocked: "An admin blocked the address.",
+  unsubscribed: "The subscription has ended.",
+};
+
+function SuppressionNotice(props: {
+  row: SubscriberRow;
+  suppression: ShownSuppression;
+  now: number;
+}) {
+  const { row, suppression, now } = props;
+  const { reason, note, at, end } = suppression;
+  if (reason === "erased") return null;
+  return (
+    <Notice tone="partial" title={`Gets no mail: ${REASON_WORDS[reason].toLowerCase()}`}>
+      {STOP_TEXTS[reason]} Since <RelativeTime at={toIso(at)} now={now} />.
+      {note === null || note === "" ? null : <> “{note}”</>}{" "}
+      {end === "person" ? (
+        "It ends when the person confirms a subscription again."
+      ) : end === "waiting" ? (
+        "An admin ended this less than 7 days ago, and mail failed again. It can be ended again later, or by the person."
+      ) : (
+        <a href={pathsOfSubscriber(row.id).reactivate(reason)} data-dialog="">
+          {reason === "blocked" ? "Unblock" : "Reactivate"}
+        </a>
+      )}
+    </Notice>
+  );
+}
+
+function SubscriptionFacts({ view, now }: { view: SubscriberView; now: number }) {
+  const { row, targets, choosable } = view;
+  const names = namesOfTargets(targets, choosable);
+  const { confirmedAt, unsubscribedAt, consentSource, consentText, consentIp } = row;
+  return (
+    <Facts
+      items={[
+        {
+          label: "Messages about",
+          isWide: true,
+          value:
+            row.scope === "page"
+              ? "Everything on the page"
+              : names.length === 0
+                ? "Nothing: the chosen components were deleted"
+                : names.join(", "),
+        },
+        {
+          label: "Kinds of messages",
+          isWide: true,
+          value: row.events.map((event) => EVENT_LABELS[event]).join(", "),
+        },
+        { label: "Subscribed", value: <RelativeTime at={toIso(confirmedAt)} now={now} /> },
+        ...(unsubscribedAt === null
+          ? []
+          : [
+              {
+                label: "Unsubscribed",
+                value: <RelativeTime at={toIso(unsubscribedAt)} now={now} />,
+              },
+            ]),
+        { label: "Changed", value: <RelativeTime at={toIso(row.updatedAt)} now={now} /> },
+        { label: "Consent", value: SOURCE_WORDS[consentSource] },
+        { label: "From the address", value: consentIp ?? "Not kept" },
+        { label: "Wording", isWide: true, value: consentText ?? "None" },
+      ]}
+    />
+  );
+}

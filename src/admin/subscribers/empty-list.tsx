@@ -1,0 +1,59 @@
+import { type Role, roleAllows } from "../../domain/role";
+import { ButtonLink, EmptyState } from "../../ui";
+import type { SubscriberListing } from "./read";
+import { newSubscriberPath, subscribersOfPagePath } from "./subscriber-paths";
+
+/** Replacement of a list without entries. */
+export function EmptyList({ list, role }: { list: SubscriberListing; role: Role }) {
+  const { page, view, search, target, reason, nextBefore, isContinued } = list;
+  if (nextBefore !== undefined) {
+    return (
+      <EmptyState title="Nobody matches so far">
+        Only a part of the list was searched. “Older” searches on.
+      </EmptyState>
+    );
+  }
+  if (isContinued) return <EmptyState title="Nobody else">The list ends here.</EmptyState>;
+  const isFiltered = search !== "" || target !== undefined || reason !== undefined;
+  if (isFiltered) {
+    return (
+      <EmptyState
+        title="Nobody matches"
+        action={<ButtonLink href={subscribersOfPagePath(page.slug)}>Show all</ButtonLink>}
+      >
+        Only those in this state were searched: see the other tabs as well.
+        {search.length > 0 && search.length < 3
+          ? " One or two characters find addresses that begin with them."
+          : ""}
+      </EmptyState>
+    );
+  }
+  if (view !== "active") {
+    return <EmptyState title={EMPTY_TITLES[view]}>{EMPTY_TEXTS[view]}</EmptyState>;
+  }
+  return (
+    <EmptyState
+      title="No subscribers yet"
+      action={
+        roleAllows(role, "admin") ? (
+          <ButtonLink href={newSubscriberPath(page.slug)}>Add subscriber</ButtonLink>
+        ) : undefined
+      }
+    >
+      Visitors subscribe on the page. You can also ask people to subscribe.
+    </EmptyState>
+  );
+}
+
+const EMPTY_TITLES = {
+  unconfirmed: "No unconfirmed sign-ups",
+  suppressed: "Every subscriber gets mail",
+  unsubscribed: "Nobody unsubscribed",
+} as const;
+
+const EMPTY_TEXTS = {
+  unconfirmed: "Sign-ups appear here until the person confirms, for at most 7 days.",
+  suppressed: "Addresses that bounce, complain, decline or are blocked appear here.",
+  unsubscribed:
+    "People whose subscription has ended appear here. Their addresses are removed after 30 days.",
+} as const;

@@ -1,0 +1,115 @@
+import { parseMailAddress } from "../../domain/mail-address";
+import { roleAllows } from "../../domain/role";
+import { invalidFields, Problem } from "../../errors";
+import { mailReadiness, relayTakesUtf8 } from "../../features/mail";
+import { takesSubscribers } from "../../features/pages";
+import {
+  countSubscribersOfPage,
+  inviteSubscriber,
+  type InvitationResult,
+} from "../../features/subscribers";
+import { sessionOf } from "../../http";
+import { Button, Notice } from "../../ui";
+import type { AdminDependencies } from "../dependencies";
+import { NoPageYet } from "../no-page";
+import { SUBSCRIBERS_PATH } from "../paths";
+import { createArea } from "../screens/area";
+import { FormScreen } from "../screens/form-screen";
+import { ShowInstead } from "../screens/routes";
+import { ADD_FORM, choicesOfBody, readChoicesContext } from "./forms";
+import { SubscriberList, SubscriberNumbers } from "./list";
+import { readPageOf, readSubscriberList } from "./read";
+import { newSubscriberPath, subscribersOfPagePath } from "./subscriber-paths";
+import { addSubscriberRoutes } from "./subscriber-routes";
+
+const REJECTIONS: Readonly<Record<Exclude<InvitationResult["result"], "invited">, string>> = {
+  subscribed: "This address is subscribed already.",
+  suppressed:
+    "This address gets no such mail: the person declined it, or an admin blocked the address.",
+  limited: "This address got such a mail a short time ago. Try again later.",
+};
+
+/** `/admin/subscribers`: for admins. Editors see the numbers. */
+export function subscriberAdminRoutes(deps: AdminDependencies) {
+  const { ctx } = deps;
+  const area = createArea(deps, SUBSCRIBERS_PATH, "editor");
+  const isMailReady = () => mailReadiness(ctx).ready;
+
+  area.screen("", "List subscribers", ({ query, requestContext }) => {
+    const title = "Subscribers";
+    const { role } = sessionOf(requestContext).user;
+    const found = readPageOf(ctx.db, query);
+    if (!found) return { title, children: <NoPageYet title={title} role={role} /> };
+    const frame = { ...found, role, isMailReady: isMailReady() };
+    if (!roleAllows(role, "admin")) {
+      const counts = countSubscribersOfPage(ctx.db, found.page.id);
+      return { title, children: <SubscriberNumbers {...frame} counts={counts} /> };
+    }
+    const { now } = requestContext;
+    const list = readSubscriberList(ctx.db, found, query, now);
+    const props = { ...frame, counts: list.counts, list, now };
+    return { title, children: <SubscriberList {...props} /> };
+  });
+
+  area.form("/new", {
+    showSummary: "Show the form for a new subscriber",
+    summary: "Ask a person to subscribe",
+    role: "admin",
+    form: ADD_FORM,
+    conflictField: "email",
+    load(reader, { query, requestContext }) {
+      const found = readPageOf(reader, query);
+      if (found) return readChoicesContext(reader, found.page);
+      const { role } = sessionOf(requestContext).user;
+      const title = "Add subscriber";
+      throw new ShowInstead({ title, children: <NoPageYet title={title} role={role} /> });
+    },
+    show(state) {
+      const { page } = state.context;
+      const isPossible = isMailReady() && takesSubscribers(page);
+      return {
+        title: "Add subscriber",
+        children: (
+          <FormScreen
+            title="Add subscriber"
+            crumbs={[
+              { href: subscribersOfPagePath(page.slug), label: "Subscribers" },
+              { label: page.name },
+            ]}
+            above={
+              isPossible ? null : (
+                <Notice tone="maint" title="Nobody can subscribe now">
+                  E-mail is not set up, or the page is private or takes no subscriptions by e-mail.
+                </Notice>
+              )
+            }
+            form={ADD_FORM}
+            state={state}
+            action={newSubscriberPath(page.slug)}
+          >
+            <Button kind="primary">Ask to subscribe</Button>
+          </FormScreen>
+        ),
+      };
+    },
+    submit(tx, body, actor, _at, { page, choosable }) {
+      const address = parseMailAddress(body.email, { allowUtf8Local: relayTakesUtf8(ctx) });
+      if ("error" in address) throw invalidFields([{ pointer: "#/email", detail: address.error }]);
+      if (!isMailReady() || !takesSubscribers(page)) {
+        throw new Problem("conflict", "Nobody can subscribe to this page by e-mail now.");
+      }
+      const choices = choicesOfBody(body, choosable);
+      const invitation = { pageId: page.id, address, choices, source: "dashboard" as const };
+      const { result } = inviteSubscriber(ctx, tx, invitation, actor);
+      if (result !== "invited") throw new Problem("conflict", REJECTIONS[result]);
+      return page.slug;
+    },
+    done: (slug) => ({
+      path: subscribersOfPagePath(slug),
+      text: "A mail with a link to confirm is on its way.",
+    }),
+  });
+
+  addSubscriberRoutes(area, deps);
+  return area.routes;
+}

@@ -1,0 +1,30 @@
+import type { SuppressionReason } from "../../domain/mail";
+import { subscriberPath, SUBSCRIBERS_PATH } from "../paths";
+import { listPath } from "../timeline/list-frame";
+
+/** Returns the path of the list of a page's subscribers. */
+export function subscribersOfPagePath(slug: string): string {
+  return listPath(SUBSCRIBERS_PATH, { page: slug });
+}
+
+/** Returns the path of the form that adds a subscriber to a page. */
+export function newSubscriberPath(slug: string): string {
+  return listPath(`${SUBSCRIBERS_PATH}/new`, { page: slug });
+}
+
+/** Returns the paths of a subscriber's screens and forms. */
+export function pathsOfSubscriber(id: string) {
+  const home = subscriberPath(id);
+  return {
+    home,
+    edit: `${home}/edit`,
+    links: `${home}/links`,
+    block: `${home}/block`,
+    remove: `${home}/remove`,
+    /** Returns the path of the form that ends a suppression. */
+    reactivate: (reason: SuppressionReason) => `${home}/reactivate/${reason}`,
+    /** Returns the path of the list of mails before an id. */
+    mailsBefore: (before: string | undefined) => listPath(home, { before }),
+    sendAgain: (mailId: string) => `${home}/mails/${encodeURIComponent(mailId)}/send-again`,
+  };
+}
