@@ -30,6 +30,7 @@ import { measureStartUp } from "./rows/start-up";
 import { measureStatusBesideChecks } from "./rows/status-beside-checks";
 import { measureStatusRead } from "./rows/status-read";
 import { measureWebhooks } from "./rows/webhooks";
+import { measureSubscriberScreens } from "./rows/subscriber-screens";
 import { measureTenThousandMonitors } from "./rows/ten-thousand-monitors";
 import { measureWriteCost } from "./rows/write-cost";
 
@@ -52,6 +53,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   "key-list": measureKeyList,
   "dashboard-page": measureDashboardPage,
   "dashboard-weight": measureDashboardWeight,
+  "subscriber-screens": measureSubscriberScreens,
   "log-in-flood": measureLogInFlood,
   "sign-in-beside-hostile": measureSignInBesideHostile,
   "one-byte-chunks": measureOneByteChunks,

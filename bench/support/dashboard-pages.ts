@@ -30,6 +30,8 @@ export interface DashboardIds {
   update: string;
   scheduled: string;
   underWay: string;
+  /** With the suppression `bounced`. */
+  subscriber: string;
   monitor: string;
   pushMonitor: string;
   webhook: string;
@@ -47,6 +49,7 @@ function valuesOf(path: string, ids: DashboardIds): Record<string, string> {
     ["/admin/monitors/", { id: ids.monitor }],
     ["/admin/components/groups/", { id: ids.group }],
     ["/admin/components/", { id: ids.component }],
+    ["/admin/subscribers/", { id: ids.subscriber, reason: "bounced" }],
     ["/admin/pages/", { id: ids.page, slug: ids.oldSlug }],
     ["/admin/settings/keys/", { id: ids.key }],
     ["/admin/settings/users/", { id: ids.user }],

@@ -12,6 +12,8 @@ import { createUser, inviteUser } from "../../src/features/users";
 import { createWebhook, sendTestEvent } from "../../src/features/webhooks";
 import { setDeliveryProgress } from "../../src/features/webhooks/delivery-store";
 import { sessionCookie } from "../../src/http";
+import type { Tx } from "../../src/db";
+import { suppress } from "../../src/features/mail";
 import { CLI_ACTOR, userActor } from "../../src/domain/actor";
 import { makeOldAndBusy } from "./busy-keys";
 import { type Answer, requestText } from "./connection";
@@ -26,6 +28,7 @@ import { openData } from "./open-data";
 import { seed, type Seed } from "./seed";
 import { seedHistory } from "./seed-history";
 import { type Past, seedPast } from "./seed-past";
+import { storeSubscribers } from "./seed-subscribers";
 
 export const DASHBOARD_KEYS = 1_000;
 const USERS = 50;
@@ -174,12 +177,22 @@ function seedThings(
       update: pick(getIncident(tx, openIncidentId, true).updates, 0).id,
       scheduled: scheduledId,
       underWay,
+      subscriber: seedSubscriber(ctx, tx, page.id),
       monitor: createMonitor(ctx, tx, watching, CLI_ACTOR).record.row.id,
       webhook,
       delivery,
       pushMonitor: createMonitor(ctx, tx, called, CLI_ACTOR).record.row.id,
     };
   });
+}
+
+/** Stores a subscriber whose mails bounced. */
+function seedSubscriber(ctx: AppContext, tx: Tx, pageId: string): string {
+  const address = "maya@customer.example";
+  const row = { id: ctx.newId("sub"), seq: 1, domain: "customer.example", address, mark: "maya" };
+  storeSubscribers(tx, [row], pageId, ctx.clock.now());
+  suppress(ctx, tx, { addressHmac: row.mark, reason: "bounced" });
+  return row.id;
 }
 
 /** A request for a page as a browser sends it, compression accepted. */

@@ -1,7 +1,7 @@
 import { EVENT_LABELS } from "../../public/subscription-fields";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
-import { Cell, CellNote, RelativeTime, Row, RowLink, Table } from "../../ui";
+import { Cell, CellNote, OneLine, RelativeTime, Row, RowLink, Table } from "../../ui";
 import { subscriberPath } from "../paths";
 import type { SubscriberListing } from "./read";
 import { SOURCE_WORDS, SubscriberState } from "./words";
@@ -20,7 +20,9 @@ export function SubscriberTable({ list, now }: { list: SubscriberListing; now: n
       {list.rows.map((row) => (
         <Row key={row.id} isOver={row.status === "unsubscribed"}>
           <Cell>
-            <RowLink href={subscriberPath(row.id)}>{row.address ?? "Address removed"}</RowLink>
+            <RowLink href={subscriberPath(row.id)}>
+              <Address address={row.address ?? "Address removed"} />
+            </RowLink>
           </Cell>
           <Cell label="State">
             <SubscriberState {...row} />
@@ -51,7 +53,9 @@ export function SignUpTable({ list, now }: { list: SubscriberListing; now: numbe
     <Table columns={SIGN_UP_COLUMNS} caption="Unconfirmed sign-ups" isInCard>
       {list.signUps.map(({ id, address, choices, source, requestedAt, expiresAt }) => (
         <Row key={id}>
-          <Cell>{address}</Cell>
+          <Cell>
+            <Address address={address} />
+          </Cell>
           <Cell label="Messages about">
             {aboutText(choices.scope, choices.targets.length)}
             <CellNote>{choices.events.map((event) => EVENT_WORDS[event]).join(", ")}</CellNote>
@@ -73,8 +77,15 @@ export function SignUpTable({ list, now }: { list: SubscriberListing; now: numbe
 
 const EVENT_WORDS = { ...EVENT_LABELS, incidents: "Incidents", status: "Status changes" };
 
+/** Longest address that is kept on one line. */
+const ONE_LINE_MAX = 48;
+
+function Address({ address }: { address: string }) {
+  return address.length > ONE_LINE_MAX ? <>{address}</> : <OneLine>{address}</OneLine>;
+}
+
 /** Returns the number of chosen components and groups. */
 function aboutText(scope: "page" | "selection", choices: number): string {
   if (scope === "page") return "Everything";
-  return choices === 0 ? "Nothing any more" : plural(choices, "choice");
+  return choices === 0 ? "Nothing any more" : plural(choices, "selected component");
 }

@@ -138,7 +138,7 @@ describe("adding a subscriber", () => {
     const again = await team.send(NEW, { ...FIELDS, form: "4" });
     expect([again.status, fieldErrorsOn(again.text)["email"]]).toEqual([
       409,
-      "is subscribed already",
+      "This address is subscribed already.",
     ]);
     await team.suppress(ann, "blocked");
     const blocked = await team.send(NEW, { ...FIELDS, form: "5" });

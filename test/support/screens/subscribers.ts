@@ -91,7 +91,7 @@ export const SUBSCRIBER_SCREENS: readonly Screen[] = [
     open: inDemoData(() => `${SUBSCRIBERS}/new?page=northwind`),
     async reach(page) {
       await page.getByLabel("E-mail", { exact: true }).fill("maya");
-      await page.getByText("Selected components").click();
+      await page.getByLabel("Selected components").check();
       await send(page, "Ask to subscribe");
     },
   },

@@ -1,0 +1,194 @@
+import { insertAllInto, type Tx } from "../../src/db";
+import {
+  mails,
+  mailings,
+  mailThreads,
+  subscribers,
+  subscriberChoices,
+} from "../../src/db/tables/mail";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import { startSession } from "../../src/features/auth";
+import { suppress } from "../../src/features/mail";
+import { findPageBySlug } from "../../src/features/pages";
+import { createUser } from "../../src/features/users";
+import { DAY_MS } from "../../src/kernel/time";
+import { openData } from "./open-data";
+import { seed } from "./seed";
+
+const AT_ONCE = 500;
+const DOMAINS = 3_000;
+const MAILS_EACH = 10;
+/** One of so many addresses is suppressed. */
+const SUPPRESSED = 40;
+
+const insertSubscribers = insertAllInto(subscribers);
+const insertChoices = insertAllInto(subscriberChoices);
+const insertMails = insertAllInto(mails);
+const insertMailings = insertAllInto(mailings);
+const insertThreads = insertAllInto(mailThreads);
+
+/** What opens the screens of subscribers. */
+export interface SeededSubscribers {
+  dataDir: string;
+  slug: string;
+  /** Tokens of sessions of the owner. */
+  sessions: string[];
+  /** Id of a subscriber, and of a component that a fifth of them chose. */
+  subscriber: string;
+  component: string;
+}
+
+/** Subscriber to be stored, with the mark of its address. */
+interface Stored {
+  id: string;
+  seq: number;
+  domain: string;
+  address: string;
+  mark: string;
+}
+
+/** Stores subscribers of a page. Every second one has a selection, and every 20th has unsubscribed. */
+export function storeSubscribers(
+  tx: Tx,
+  rows: readonly Stored[],
+  pageId: string,
+  now: number,
+): void {
+  insertSubscribers(
+    tx,
+    rows.map(({ id, seq, domain, address, mark }) => ({
+      id,
+      seq,
+      pageId,
+      address,
+      addressKey: address,
+      addressHmac: mark,
+      domain,
+      scope: seq % 2 === 0 ? ("selection" as const) : ("page" as const),
+      events: ["incidents" as const, "maintenance" as const],
+      status: seq % 20 === 0 ? ("unsubscribed" as const) : ("active" as const),
+      tokenVersion: 1,
+      confirmedAt: now,
+      unsubscribedAt: seq % 20 === 0 ? now : null,
+      consentSource: "form" as const,
+      consentText: null,
+      consentIp: null,
+      softFailures: 0,
+      softSince: null,
+      reactivatedAt: null,
+      version: 1,
+      createdAt: now,
+      updatedAt: now,
+    })),
+  );
+}
+
+/** Fills a new data directory with a page with subscribers, half of them with selections, and ten mails to each. */
+export async function seedSubscribers(
+  folder: string,
+  count: number,
+  sessions: number,
+): Promise<SeededSubscribers> {
+  const { dataDir, slug, componentIds } = await seed(folder);
+  const { ctx, close } = openData(dataDir);
+  try {
+    const now = ctx.clock.now();
+    const pageId = findPageBySlug(ctx.db, { slug })?.id ?? "";
+    const subjects = Array.from({ length: MAILS_EACH }, () => ctx.newId("inc"));
+    const mailingIds = subjects.map(() => ctx.newId("mlg"));
+    const none = { bounced: 0, failed: 0, superseded: 0, cancelled: 0, expired: 0 };
+    const tokens = await ctx.db.write((tx) => {
+      insertThreads(
+        tx,
+        subjects.map((subjectId, index) => ({
+          subjectId,
+          pageId,
+          domain: "acme.example",
+          subject: `[Acme] Payments fail, no. ${index}`,
+          reach: [],
+          lastBeganAt: now,
+        })),
+      );
+      insertMailings(
+        tx,
+        mailingIds.map((id, index) => ({
+          id,
+          eventId: ctx.newId("evt"),
+          pageId,
+          subjectId: subjects[index] ?? "",
+          kind: "incident.created",
+          state: "done" as const,
+          cursor: count,
+          maxSeq: count,
+          beginAt: now,
+          deadlineAt: now + DAY_MS,
+          written: count,
+          sent: count,
+          ...none,
+          createdAt: now,
+        })),
+      );
+      const owner = { email: "ada@acme.example", name: "Ada", role: "owner" as const };
+      const { id } = createUser(ctx, tx, owner, CLI_ACTOR);
+      return Array.from({ length: sessions }, () =>
+        startSession(ctx, tx, id, { ip: "203.0.113.7", userAgent: "bench" }),
+      );
+    });
+    let subscriber = "";
+    for (let from = 0; from < count; from += AT_ONCE) {
+      await ctx.db.write((tx) => {
+        const rows = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, index) => {
+          const seq = from + index + 1;
+          const domain = `customer${(seq * 7_919) % DOMAINS}.example.com`;
+          const mark = Bun.SHA256.hash(String(seq), "base64").slice(0, 43);
+          return { id: ctx.newId("sub"), seq, domain, address: `person.${seq}@${domain}`, mark };
+        });
+        storeSubscribers(tx, rows, pageId, now);
+        insertChoices(
+          tx,
+          rows
+            .filter(({ seq }) => seq % 2 === 0)
+            .flatMap(({ id, seq }) =>
+              [0, 1].map((step) => ({
+                targetId: componentIds[(seq / 2 + step * 3) % 5] ?? "",
+                subscriberId: id,
+              })),
+            ),
+        );
+        insertMails(
+          tx,
+          rows.flatMap(({ id, domain, address }) =>
+            mailingIds.map((mailingId, index) => ({
+              id: ctx.newId("eml"),
+              class: 3 as const,
+              mailingId,
+              subscriberId: id,
+              copy: 0,
+              recipient: address,
+              domain,
+              subjectId: subjects[index] ?? "",
+              template: "mailing",
+              params: {},
+              status: "sent" as const,
+              tries: 1,
+              nextTryAt: null,
+              supersededBy: null,
+              reply: "250 2.0.0 Ok: queued as 4cXyZ12bKq",
+              createdAt: now,
+              expiresAt: now + DAY_MS,
+              finishedAt: now,
+            })),
+          ),
+        );
+        for (const { seq, mark } of rows) {
+          const reason = seq % 3 === 0 ? "complained" : "bounced";
+          if (seq % SUPPRESSED === 1) suppress(ctx, tx, { addressHmac: mark, reason });
+        }
+        subscriber = rows[0]?.id ?? "";
+      });
+    }
+    return { dataDir, slug, sessions: tokens, subscriber, component: componentIds[0] ?? "" };
+  } finally {
+    close();
+  }
+}
