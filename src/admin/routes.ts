@@ -22,6 +22,7 @@ import { ACCOUNT_PATH, HOME_PATH } from "./paths";
 import { screenOperation } from "./screen-operation";
 import { searchAdminRoutes } from "./search/routes";
 import { subscriberAdminRoutes } from "./subscribers/routes";
+import { subscriberTransferRoutes } from "./subscribers/transfer-routes";
 import { userAdminRoutes } from "./users/routes";
 import { webhookAdminRoutes } from "./webhooks/routes";
 
@@ -44,6 +45,7 @@ export function addAdminRoutes(elysia: AnyElysia, deps: AdminDependencies): void
     .use(analyticsAdminRoutes(deps))
     .use(pageAdminRoutes(deps))
     .use(subscriberAdminRoutes(deps))
+    .use(subscriberTransferRoutes(deps))
     .use(keyAdminRoutes(deps))
     .use(webhookAdminRoutes(deps))
     .use(userAdminRoutes(deps))

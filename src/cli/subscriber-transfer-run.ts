@@ -50,10 +50,13 @@ export async function runImport(invocation: Invocation): Promise<ExitCode> {
     const isDryRun = isSet("dry-run");
     const counts = await importSubscribers(
       ctx,
-      (change) => ctx.db.write(change),
       { page, file, consent, source: "import", isDryRun },
+      {
+        write: (change) => ctx.db.write(change),
+        record: (change) => ctx.db.write(change),
+        between: () => Bun.sleep(PAUSE_MS),
+      },
       CLI_ACTOR,
-      () => Bun.sleep(PAUSE_MS),
     );
     output.err(
       `${isDryRun ? "A dry run" : `Imported into ${page.name}`}: ${wordsOf(counts, badCount)}.`,

@@ -15,6 +15,7 @@ import type { Screen } from "./screens/screen";
 import { SEARCH_SCREENS } from "./screens/search";
 import { STORAGE_SCREENS } from "./screens/storage";
 import { SUBSCRIBER_SCREENS } from "./screens/subscribers";
+import { SUBSCRIBER_TRANSFER_SCREENS } from "./screens/subscriber-transfer";
 import { USER_SCREENS } from "./screens/users";
 import { FIRST_WEBHOOK_SCREENS, WEBHOOK_SCREENS } from "./screens/webhooks";
 
@@ -38,6 +39,7 @@ export const SCREEN_PARTS = {
     ...GENERAL_SCREENS,
     ...MAIL_SCREENS,
     ...MAILING_SCREENS,
+    ...SUBSCRIBER_TRANSFER_SCREENS,
     ...SEARCH_SCREENS,
   ],
 } as const satisfies Record<string, readonly Screen[]>;

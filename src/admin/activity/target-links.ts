@@ -27,6 +27,7 @@ import {
   monitorPath,
   pagePath,
   subscriberPath,
+  SUBSCRIBERS_PATH,
   userPath,
   webhookPath,
 } from "../paths";
@@ -62,6 +63,7 @@ const KINDS: readonly Kind[] = [
   })),
   { prefix: "mlg_", role: "admin", path: mailingPath, find: findMailing },
   { prefix: MAIL_HOLDS_SETTING, role: "admin", path: () => MAILINGS_PATH, find: () => true },
+  { prefix: "subscribers", role: "admin", path: () => SUBSCRIBERS_PATH, find: () => true },
   { prefix: "mail", role: "owner", path: () => MAIL_PATH, find: () => true },
   {
     prefix: "built_in_templates_hidden",

@@ -50,6 +50,8 @@ export interface RouteOptions {
   role?: Role | undefined;
   /** True if the form may send files. */
   takesFiles?: boolean | undefined;
+  /** Limit of a form with files, in bytes, if it is more than usual. */
+  maxBytes?: number;
   /** True for a form that `KEPT_FIELD` shows again as it was typed. */
   keepsTyped?: true;
 }
@@ -127,7 +129,10 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
           return attempt(at, () => handle(at), insteadOf);
         },
         {
-          ...formBody({ files: options.takesFiles ?? false }),
+          ...formBody({
+            files: options.takesFiles ?? false,
+            ...(options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes }),
+          }),
           ...declare(summary, options),
         },
       );

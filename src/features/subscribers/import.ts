@@ -50,6 +50,15 @@ export interface Import {
 /** Runs a change in a transaction. */
 type Write = <T>(change: (tx: Tx) => T) => Promise<T>;
 
+export interface ImportSteps {
+  /** Writes a chunk. May refuse the change, such as after the session of its user has ended. */
+  write: Write;
+  /** Writes the audit entry, in any case: what was imported must be in the log. */
+  record: Write;
+  /** Runs after each chunk. */
+  between(): Promise<void>;
+}
+
 /** Carries the results of a chunk of a dry run, which is rolled back. */
 class DryRun extends Error {
   readonly results: ImportResult[];
@@ -82,14 +91,13 @@ export function requireImportable(
 
 /**
  * Imports the lines of a file into a page, a chunk after another, with one audit entry at the end. Stopped in
- * the middle, it can be run again. `between` runs after each chunk. Throws `conflict`.
+ * the middle, it can be run again. Throws `conflict`.
  */
 export async function importSubscribers(
   ctx: Services,
-  write: Write,
   { page, file, consent, source, isDryRun }: Import,
+  { write, record, between }: ImportSteps,
   actor: Actor,
-  between: () => Promise<void>,
 ): Promise<ImportCounts> {
   requireImportable(ctx, page, consent === null);
   const counts: ImportCounts = { added: 0, invited: 0, subscribed: 0, suppressed: 0, limited: 0 };
@@ -112,7 +120,7 @@ export async function importSubscribers(
     }
   } finally {
     if (!isDryRun && done > 0) {
-      await write((tx) => {
+      await record((tx) => {
         const { name } = getPage(tx, page.id);
         audit(ctx, tx, actor, "subscriber.import", page.id, summaryOf(name, counts, file, done));
       });

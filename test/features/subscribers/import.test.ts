@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { mutate } from "../../../src/db";
+import { mutate, type Tx } from "../../../src/db";
 import { subscriberChoices, subscribers } from "../../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import type { SuppressionReason } from "../../../src/domain/mail";
@@ -35,7 +35,12 @@ async function run(
   const options = { badLinesMax: 10, allowUtf8Local: false };
   const file = await readImportFile(ctx.db, row, [Buffer.from(text)], options);
   const input = { page: row, file, consent, source: "import" as const, isDryRun };
-  return importSubscribers(ctx, (change) => ctx.db.write(change), input, CLI_ACTOR, between);
+  const steps = {
+    write: <T>(change: (tx: Tx) => T) => ctx.db.write(change),
+    record: <T>(change: (tx: Tx) => T) => ctx.db.write(change),
+    between,
+  };
+  return importSubscribers(ctx, input, steps, CLI_ACTOR);
 }
 
 async function stop({ app }: SubscribingSite, email: string, reason: SuppressionReason) {

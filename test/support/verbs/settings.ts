@@ -1,6 +1,7 @@
 import { listSessionsOf } from "../../../src/features/auth";
 import { cancelPending } from "../../../src/features/webhooks/delivery-store";
 import { invite, signIn } from "../dashboard";
+import { importForm } from "../import-form";
 import { deliveryOf } from "./api";
 import { byForm, OWNER_EMAIL, OWNER_PASSWORD, type ActionInstallation, type Verbs } from "./verb";
 
@@ -237,6 +238,26 @@ export const SETTINGS_VERBS: Verbs = {
       await makeMailReady(installation);
       return byForm(installation, "/mail/test");
     },
+  },
+  "POST /admin/subscribers/import": {
+    leaves: ["subscriber.import"],
+    prepare({ session, pageId }) {
+      const fields = { page: pageId, kind: "consent", consent: "Asked before", intent: "import" };
+      return {
+        path: "/admin/subscribers/import",
+        options: { ...importForm("email\nann@example.com\n", fields), session },
+      };
+    },
+  },
+  "POST /admin/subscribers/export": {
+    leaves: ["subscriber.export"],
+    prepare: (installation) =>
+      byForm(installation, "/subscribers/export", { page: "", what: "subscribers" }),
+  },
+  "POST /admin/subscribers/erase": {
+    leaves: ["subscriber.erase"],
+    prepare: (installation) =>
+      byForm(installation, "/subscribers/erase", { email: "ann@example.com" }),
   },
   "POST /admin/settings/account/theme": {
     leaves: [],

@@ -1,0 +1,111 @@
+import type { PageRow } from "../../features/pages";
+import { CONSENT_MAX, IMPORT_COLUMNS } from "../../features/subscribers";
+import { FileField } from "../../ui";
+import { choiceField, selectField } from "../forms/choice-fields";
+import { type Field, InvalidInput } from "../forms/field";
+import { defineForm } from "../forms/form";
+import { textAreaField, textField } from "../forms/text-fields";
+import { labelAmong } from "../page-choice";
+import { IMPORT_FILE_MAX_BYTES } from "./transfer-paths";
+
+/** Screen data of the forms: the pages that can have subscribers. */
+export interface TransferContext {
+  pages: readonly PageRow[];
+}
+
+export interface ImportBody {
+  page: string;
+  file: Uint8Array;
+  kind: "confirm" | "consent";
+  consent: string;
+}
+
+function pageSelect(options: { empty?: string } = {}) {
+  return selectField<string, TransferContext>({
+    label: "Page",
+    ...options,
+    options: ({ pages }) =>
+      pages.map((page) => ({ value: page.id, label: labelAmong(pages, page) })),
+  });
+}
+
+const csvField: Field<Uint8Array | undefined, Uint8Array, TransferContext> = {
+  label: "File",
+  initial: undefined,
+  read: (sent, name) => sent.file(name)?.bytes,
+  toBody: (bytes) => bytes ?? new InvalidInput("Select a file."),
+  fromStored: () => undefined,
+  Input: ({ name, errors }) => (
+    <FileField
+      label="File"
+      name={name}
+      accept={[".csv", "text/csv"]}
+      maxBytes={IMPORT_FILE_MAX_BYTES}
+      hint={`CSV in UTF-8 whose first line names the columns: ${IMPORT_COLUMNS.join(",")}. Only email is required. Several refs or kinds in a cell are separated by semicolons.`}
+      error={errors[name]}
+    />
+  ),
+};
+
+export const IMPORT_FORM = defineForm<ImportBody, TransferContext>()({
+  page: pageSelect(),
+  file: csvField,
+  kind: choiceField<ImportBody["kind"]>({
+    label: "Consent",
+    initial: "confirm",
+    invalid: "Choose one of both.",
+    options: [
+      {
+        value: "confirm",
+        label: "Ask each person",
+        hint: "Everybody gets a mail and is subscribed by its button.",
+      },
+      {
+        value: "consent",
+        label: "They have agreed already",
+        hint: "Everybody is subscribed at once. Say below how they agreed.",
+      },
+    ],
+  }),
+  consent: textAreaField({
+    label: "How they agreed",
+    hint: "Stored with each subscriber, for the second choice only.",
+    rows: 3,
+    maxlength: CONSENT_MAX,
+  }),
+});
+
+export interface ExportBody {
+  page: string;
+  what: "subscribers" | "suppressed";
+}
+
+export const EXPORT_FORM = defineForm<ExportBody, TransferContext>()({
+  page: pageSelect({ empty: "Every page" }),
+  what: choiceField<ExportBody["what"]>({
+    label: "Content",
+    initial: "subscribers",
+    invalid: "Choose one of both.",
+    options: [
+      {
+        value: "subscribers",
+        label: "Subscribers",
+        hint: "Addresses, choices and consent. The file can be imported again.",
+      },
+      {
+        value: "suppressed",
+        label: "Suppressed addresses",
+        hint: "Those that are still known, with the reason.",
+      },
+    ],
+  }),
+});
+
+export const ERASE_FORM = defineForm<{ email: string }, TransferContext>()({
+  email: textField({
+    label: "Address",
+    type: "email",
+    hint: "The whole address, also of somebody who has not confirmed.",
+    isRequired: true,
+  }),
+});

@@ -1,0 +1,8 @@
+import { SUBSCRIBERS_PATH } from "../paths";
+
+export const IMPORT_PATH = `${SUBSCRIBERS_PATH}/import`;
+export const EXPORT_PATH = `${SUBSCRIBERS_PATH}/export`;
+export const ERASE_PATH = `${SUBSCRIBERS_PATH}/erase`;
+
+/** Largest file of an import, in bytes. The command takes any size. */
+export const IMPORT_FILE_MAX_BYTES = 900 * 1024;

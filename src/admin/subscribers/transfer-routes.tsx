@@ -1,0 +1,227 @@
+import { setImmediate } from "node:timers/promises";
+import { parseMailAddress } from "../../domain/mail-address";
+import { invalidFields, Problem } from "../../errors";
+import { relayTakesUtf8 } from "../../features/mail";
+import { getPage } from "../../features/pages";
+import {
+  eraseAddress,
+  exportSubscribers,
+  importSubscribers,
+  listSubscribedPages,
+  readConsent,
+  readImportFile,
+  recordExport,
+  requireImportable,
+} from "../../features/subscribers";
+import { actorOf, NO_STORE, sessionOf } from "../../http";
+import { plural } from "../../kernel/text";
+import { toIso } from "../../kernel/time";
+import type { AdminDependencies } from "../dependencies";
+import type { FormDefinition, StateOf, ValuesOf } from "../forms/form";
+import { NoPageYet } from "../no-page";
+import { choosePage } from "../page-choice";
+import { SUBSCRIBERS_PATH } from "../paths";
+import type { Screen } from "../render";
+import { rejectionOf } from "../screens/rejection";
+import { type AreaRoutes, createAreaRoutes, type SentAt } from "../screens/routes";
+import {
+  describeCounts,
+  EraseScreen,
+  ExportScreen,
+  type ImportOutcome,
+  ImportScreen,
+} from "./transfer";
+import {
+  ERASE_FORM,
+  EXPORT_FORM,
+  IMPORT_FORM,
+  type ImportBody,
+  type TransferContext,
+} from "./transfer-forms";
+import { ERASE_PATH, IMPORT_FILE_MAX_BYTES, IMPORT_PATH } from "./transfer-paths";
+
+/** Bad lines that the screen lists. */
+const BAD_LINES_MAX = 200;
+/** Largest form with a file: the file, the other fields, and what is around them. */
+const IMPORT_BODY_MAX_BYTES = IMPORT_FILE_MAX_BYTES + 16 * 1024;
+
+const TITLE = "Import and export";
+
+/** Import, export and erasure of subscribers, for owners. */
+export function subscriberTransferRoutes(deps: AdminDependencies) {
+  const { ctx, writeAs } = deps;
+  const routes = createAreaRoutes(deps, SUBSCRIBERS_PATH, "owner");
+  const contextOf = (): TransferContext => ({ pages: listSubscribedPages(ctx.db) });
+
+  function importScreen(state: StateOf<typeof IMPORT_FORM>, outcome?: ImportOutcome): Screen {
+    return {
+      title: TITLE,
+      isStill: true,
+      children: <ImportScreen state={state} outcome={outcome} />,
+    };
+  }
+
+  routes.get("/import", "Show the form for importing subscribers", ({ query, requestContext }) => {
+    const context = contextOf();
+    const page = choosePage(context.pages, query["page"]);
+    if (page)
+      return importScreen(IMPORT_FORM.state(IMPORT_FORM.initial({ page: page.id }), context));
+    const { role } = sessionOf(requestContext).user;
+    return { title: TITLE, children: <NoPageYet title={TITLE} role={role} /> };
+  });
+
+  routes.post(
+    "/import",
+    "Import subscribers",
+    (at) => {
+      const values = IMPORT_FORM.read(at.sent);
+      const show = (state: StateOf<typeof IMPORT_FORM>) => importScreen(state);
+      return answerForm(
+        routes,
+        at,
+        { form: IMPORT_FORM, values, contextOf, show },
+        async (body) => {
+          const outcome = await runImport(at, body);
+          if (outcome.badCount > 0 || outcome.isDryRun) {
+            const state = IMPORT_FORM.state({ ...values, file: undefined }, contextOf());
+            return routes.answer(at, importScreen(state, outcome));
+          }
+          const text = `The file was imported: ${describeCounts(outcome.counts, 0)}`;
+          return routes.redirect(at, { path: IMPORT_PATH, text });
+        },
+      );
+    },
+    { takesFiles: true, maxBytes: IMPORT_BODY_MAX_BYTES },
+  );
+
+  async function runImport(
+    { requestContext, sent }: SentAt<string>,
+    { page: pageId, file: bytes, kind, consent: words }: ImportBody,
+  ): Promise<ImportOutcome> {
+    if (bytes.byteLength > IMPORT_FILE_MAX_BYTES) {
+      const limit = `${IMPORT_FILE_MAX_BYTES / 1_024} KiB`;
+      throw new Problem("payload_too_large", `The file is larger than ${limit}.`);
+    }
+    const page = getPage(ctx.db, pageId);
+    const consent = kind === "consent" ? readConsent(words) : null;
+    requireImportable(ctx, page, consent === null);
+    const options = { badLinesMax: BAD_LINES_MAX, allowUtf8Local: relayTakesUtf8(ctx) };
+    const file = await readImportFile(ctx.db, page, [bytes], options);
+    const isDryRun = sent.text("intent") !== "import";
+    const counts = await importSubscribers(
+      ctx,
+      { page, file, consent, source: "import", isDryRun },
+      {
+        write: (change) => writeAs(requestContext, change),
+        record: (change) => ctx.db.write(change),
+        // Other requests are read before the next transaction.
+        between: () => setImmediate(),
+      },
+      actorOf(requestContext),
+    );
+    return { isDryRun, counts, badLines: file.badLines, badCount: file.badCount };
+  }
+
+  function exportScreen(state: StateOf<typeof EXPORT_FORM>): Screen {
+    return { title: TITLE, isStill: true, children: <ExportScreen state={state} /> };
+  }
+
+  routes.get("/export", "Show the form for exporting subscribers", ({ query }) => {
+    const context = contextOf();
+    const page = context.pages.find(({ slug }) => slug === query["page"])?.id ?? "";
+    return exportScreen(EXPORT_FORM.state(EXPORT_FORM.initial({ page }), context));
+  });
+
+  routes.post("/export", "Download subscribers as CSV", (at) => {
+    const values = EXPORT_FORM.read(at.sent);
+    const form = { form: EXPORT_FORM, values, contextOf, show: exportScreen };
+    return answerForm(routes, at, form, async ({ page: pageId, what }) => {
+      const { requestContext } = at;
+      const page = pageId === "" ? undefined : getPage(ctx.db, pageId);
+      const selection = { page, isSuppressed: what === "suppressed" };
+      await writeAs(requestContext, (tx) =>
+        recordExport(ctx, tx, selection, actorOf(requestContext)),
+      );
+      const day = toIso(requestContext.now).slice(0, 10);
+      const name = `${page?.slug ?? "allclear"}-${what}-${day}.csv`;
+      return new Response(streamOf(exportSubscribers(ctx.db, selection)), {
+        headers: {
+          "Content-Type": "text/csv;charset=utf-8",
+          "Content-Disposition": `attachment; filename="${name}"`,
+          "Cache-Control": NO_STORE,
+        },
+      });
+    });
+  });
+
+  function eraseScreen(state: StateOf<typeof ERASE_FORM>): Screen {
+    return { title: TITLE, isStill: true, children: <EraseScreen state={state} /> };
+  }
+
+  routes.get("/erase", "Show the form for erasing an address", () =>
+    eraseScreen(ERASE_FORM.state(ERASE_FORM.initial(), contextOf())),
+  );
+
+  routes.post("/erase", "Erase an address", (at) => {
+    const values = ERASE_FORM.read(at.sent);
+    const form = { form: ERASE_FORM, values, contextOf, show: eraseScreen };
+    return answerForm(routes, at, form, async ({ email }) => {
+      const address = parseMailAddress(email, { allowUtf8Local: true });
+      if ("error" in address) {
+        throw invalidFields([{ pointer: "#/email", detail: address.error }]);
+      }
+      const { requestContext } = at;
+      const { subscriptions, requests } = await writeAs(requestContext, (tx) =>
+        eraseAddress(ctx, tx, address, undefined, actorOf(requestContext)),
+      );
+      const counts = `${plural(subscriptions, "subscription")}, ${plural(requests, "sign-up")}`;
+      const text = `The address was erased: ${counts}.`;
+      return routes.redirect(at, { path: ERASE_PATH, text });
+    });
+  });
+
+  return routes.elysia;
+}
+
+/** Answers a form. A rejected one is shown again with what was typed. */
+function answerForm<Body, Fields>(
+  routes: AreaRoutes,
+  at: SentAt<string>,
+  {
+    form,
+    values,
+    contextOf,
+    show,
+  }: {
+    form: FormDefinition<Body, TransferContext, Fields>;
+    values: ValuesOf<Fields>;
+    contextOf: () => TransferContext;
+    show: (state: ReturnType<typeof form.state<TransferContext>>) => Screen;
+  },
+  act: (body: Body) => Promise<Response>,
+): Promise<Response> {
+  const run = async () => {
+    const { body, errors } = form.parse(values, contextOf());
+    if (errors.length > 0) throw invalidFields([...errors]);
+    return act(body);
+  };
+  return routes.attempt(at, run, (error) => {
+    const rejection = rejectionOf(error, form, values, undefined);
+    if (!rejection) return undefined;
+    const { status, ...shown } = rejection;
+    return { ...show({ ...form.state(values, contextOf()), ...shown }), status };
+  });
+}
+
+/** Returns a stream of texts. Other work runs before each. */
+function streamOf(texts: Generator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      await setImmediate();
+      const { value, done } = texts.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+  });
+}
