@@ -7,6 +7,8 @@ ALTER TABLE pages ADD COLUMN mail TEXT NOT NULL DEFAULT '{}';
 ALTER TABLE incidents ADD COLUMN postmortem_first_published_at INTEGER;
 UPDATE incidents SET postmortem_first_published_at = postmortem_published_at
 WHERE postmortem_published_at IS NOT NULL;
+-- Time at which the recipient of a webhook for e-mail confirmed it.
+ALTER TABLE webhooks ADD COLUMN confirmed_at INTEGER;
 
 -- A confirmed address on one page. One address on two pages is two subscribers.
 CREATE TABLE subscribers (

@@ -21,7 +21,7 @@ import { readHeadline } from "./features/status";
 import { createLoadThrottle } from "./features/outgoing";
 import { SIGN_UP_TEMPLATES, startSignUps } from "./features/subscribers";
 import { startUserMails, USER_TEMPLATES } from "./features/users";
-import { startDelivering } from "./features/webhooks";
+import { ALERT_TEMPLATES, startDelivering } from "./features/webhooks";
 import { startHousekeeping } from "./housekeeping";
 import { DRAIN_MS, type Listener } from "./listening";
 
@@ -70,6 +70,7 @@ export function startBackground(
   const templates = {
     ...SIGN_UP_TEMPLATES,
     ...USER_TEMPLATES,
+    ...ALERT_TEMPLATES,
     [MAILING_TEMPLATE]: createMailingTemplate(),
   };
   const sender = startSending(ctx, egress, { templates, throttle });

@@ -26,6 +26,8 @@ export interface Signals {
   deliveriesBatched: Signal<void>;
   /** Mails were queued, cancelled, held or released. */
   mailsQueued: Signal<void>;
+  /** A try of an alert by mail was recorded; the value is the id of its delivery. */
+  alertTried: Signal<string>;
   /** A visitor signed up for e-mail; the request waits for a decision. */
   signUpsRequested: Signal<void>;
   /** Someone forgot a password; the request waits for a decision. */

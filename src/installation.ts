@@ -135,6 +135,7 @@ export function createContext(parts: {
     addressesChanged: createSignal(),
     deliveriesQueued: createSignal(),
     mailsQueued: createSignal(),
+    alertTried: createSignal(),
     deliveryTried: createSignal(),
     deliveriesBatched: createSignal(),
     signUpsRequested: createSignal(),

@@ -27,6 +27,7 @@ import { webhookRoutes } from "./features/webhooks/routes";
 import { createElysia, type RequestContexts, type RouteTable } from "./http";
 import { assetRoutes, createAllAssets } from "./public/asset-routes";
 import { badgeRoutes } from "./public/badge-routes";
+import { alertRoutes } from "./public/alert-routes";
 import { docsRoutes } from "./public/docs-routes";
 import { feedRoutes } from "./public/feed-routes";
 import { logoRoutes } from "./public/logo-routes";
@@ -87,5 +88,6 @@ export function otherRoutes(deps: Dependencies): AnyElysia {
     .use(subscribeRoutes(ctx, requestContexts, snapshots, sessions))
     .use(mailRoutes(ctx, requestContexts))
     .use(mailReportRoutes(ctx, requestContexts))
+    .use(alertRoutes(ctx, requestContexts))
     .use(logoRoutes(ctx, requestContexts, snapshots, sessions));
 }

@@ -60,7 +60,7 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   settings: [],
   backups: ["settings"],
   outgoing: [],
-  webhooks: ["pages", "outgoing"],
+  webhooks: ["pages", "outgoing", "mail"],
   mail: ["outgoing", "settings"],
   subscribers: ["pages", "components", "incidents", "mail", "outgoing"],
   mailings: ["pages", "components", "incidents", "maintenance", "mail", "subscribers"],

@@ -17,6 +17,9 @@ export type MailRequestState = "waiting" | "sent" | "unsent" | "confirmed" | "vo
 /** `1`: mail of an account or a sign-up; `2`: to the team; `3`: of a mailing. Sent in this order. */
 export type MailClass = 1 | 2 | 3;
 
+/** Template of alerts. Each is sent once; the delivery that it belongs to decides about another try. */
+export const ALERT_TEMPLATE = "alert";
+
 export type MailStatus =
   "pending" | "sent" | "bounced" | "failed" | "superseded" | "cancelled" | "expired";
 

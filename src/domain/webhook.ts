@@ -8,6 +8,7 @@ export const WEBHOOK_FORMATS = [
   "gotify",
   "telegram",
   "teams",
+  "email",
 ] as const;
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 

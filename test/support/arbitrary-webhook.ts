@@ -27,6 +27,8 @@ const reaches: Record<WebhookFormat, fc.Arbitrary<Reach>> = {
   ),
   discord: at(`https://discord.com/api/webhooks/1/${WEBHOOK_SECRET}`),
   teams: at(`https://prod.example/workflows/w0?sig=${WEBHOOK_SECRET}`),
+  // Rejected, since the relay is missing.
+  email: at("mailto:oncall@a.example"),
   ntfy: fc.record({
     url: fc.constantFrom("https://ntfy.sh/acme", "https://ntfy.sh/other"),
     settings: fc.constantFrom({}, { token: WEBHOOK_SECRET }),

@@ -6,7 +6,7 @@ import {
   type CreateWebhookBody,
   getWebhookRecord,
 } from "../../src/features/webhooks";
-import type { TryResult } from "../../src/features/webhooks/deliver/attempt";
+import type { TryResult } from "../../src/features/webhooks/deliver/try-result";
 import { recordTry } from "../../src/features/webhooks/deliver/recorder";
 import { deleteUntried } from "../../src/features/webhooks/delivery-store";
 import type { Actor } from "../../src/domain/actor";

@@ -19,6 +19,7 @@ export const DESTINATIONS: Record<WebhookFormat, Pick<FormatContext, "url" | "se
     url: "https://prod-00.westus.logic.azure.com/workflows/0/triggers/manual/paths/invoke",
     settings: {},
   },
+  email: { url: "mailto:oncall@example.com", settings: {} },
 };
 
 export function contextFor(name: WebhookFormat): FormatContext {
@@ -44,7 +45,7 @@ export function writeFor(
 export function bodyFor(name: WebhookFormat, event: RecordedEvent): any {
   const message = writeFor(name, event);
   if (!message) throw new Error(`${name} has no message for ${event.type}`);
-  return JSON.parse(message.body);
+  return name === "email" ? { text: message.body } : JSON.parse(message.body);
 }
 
 /** Returns an event of an opened incident with this name and text. */

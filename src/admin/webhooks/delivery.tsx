@@ -44,6 +44,7 @@ interface DeliveryDetailProps {
 export function DeliveryDetail(props: DeliveryDetailProps) {
   const { row, delivery, tries, shown, request, now } = props;
   const paths = pathsOfWebhook(row.id);
+  const isMail = row.format === "email";
   const isWaiting = delivery.row.status === "pending";
   return (
     <>
@@ -72,15 +73,19 @@ export function DeliveryDetail(props: DeliveryDetailProps) {
         </Card>
       </div>
       <SideBySide>
-        <Card title="Request">
+        <Card title={isMail ? "Mail" : "Request"}>
           {request ? (
-            <CodeBlock text={requestText(request, shown)} copyLabel="Copy" />
+            <CodeBlock
+              text={isMail ? mailText(request) : requestText(request, shown)}
+              copyLabel="Copy"
+            />
           ) : (
             <p>With its current settings, the webhook does not send this event.</p>
           )}
           <p class="muted">
-            Shown with the current settings of the webhook and formatted for reading. The signature
-            and all secrets are omitted.
+            {isMail
+              ? "Shown with the current settings of the webhook: the text, without the HTML part and further headers."
+              : "Shown with the current settings of the webhook and formatted for reading. The signature and all secrets are omitted."}
           </p>
         </Card>
         <div id="delivery-response" data-live="">
@@ -198,6 +203,12 @@ function TryTable({ tries, shown, webhookId, now }: TryTableProps) {
       ))}
     </Table>
   );
+}
+
+/** Returns a mail as readable text: headers and text part. */
+function mailText({ headers, body }: SentRequest): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [...lines, "", body].join("\n");
 }
 
 /** Returns a request as readable text: request line, headers and formatted body. */

@@ -1,5 +1,5 @@
 import { ANY_EVENT } from "../../domain/webhook";
-import { FORMATS, presentWebhook, webhookName } from "../../features/webhooks";
+import { FORMATS, presentWebhook, recipientOf, webhookName } from "../../features/webhooks";
 import { toIso } from "../../kernel/time";
 import {
   ButtonLink,
@@ -16,6 +16,7 @@ import {
 } from "../../ui";
 import { ManagedByFile } from "../components/managed";
 import { pagePath, WEBHOOKS_PATH } from "../paths";
+import { UnconfirmedNotice } from "./confirmation";
 import { DeliveryList } from "./deliveries";
 import {
   DisabledNotice,
@@ -43,6 +44,8 @@ interface WebhookDetailProps {
 export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
   const { row } = view.record;
   const paths = pathsOfWebhook(row.id);
+  const isMail = row.format === "email";
+  const isOpen = row.enabled && (!isMail || view.record.confirmedAt !== null);
   return (
     <>
       <PageHead
@@ -50,7 +53,7 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
         crumbs={[{ href: WEBHOOKS_PATH, label: "Webhooks" }]}
         actions={
           <>
-            {row.enabled ? (
+            {isOpen ? (
               <PostButton action={paths.test} name="form" value={formToken}>
                 Send test event
               </PostButton>
@@ -60,9 +63,11 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
               Edit
             </ButtonLink>
             <MoreMenu label="More actions">
-              <ButtonLink href={paths.rotate} dialog>
-                Rotate secret
-              </ButtonLink>
+              {isMail ? null : (
+                <ButtonLink href={paths.rotate} dialog>
+                  Rotate secret
+                </ButtonLink>
+              )}
               {row.enabled ? (
                 <ButtonLink href={paths.disable} dialog>
                   Disable
@@ -80,6 +85,7 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
       ) : (
         <DisabledNotice row={row} now={now} />
       )}
+      <UnconfirmedNotice record={view.record} />
       {row.managedBy === null ? null : <ManagedByFile what="webhook" />}
       <Card>
         <WebhookFacts view={view} now={now} />
@@ -87,7 +93,7 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
       <Section
         title="Deliveries"
         actions={
-          row.enabled ? (
+          isOpen ? (
             <ButtonLink href={paths.redeliver} dialog>
               Redeliver failed deliveries
             </ButtonLink>
@@ -103,7 +109,8 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
 /** Settings and health of an endpoint, without secrets. */
 function WebhookFacts({ view, now }: { view: WebhookView; now: number }) {
   const { record, page, backlog, failure } = view;
-  const { row, successRate } = record;
+  const { row, successRate, confirmedAt } = record;
+  const isMail = row.format === "email";
   const { url, settings: shown, secret_settings: secrets } = presentWebhook(record);
   const settings = new Map(Object.entries(shown));
   const isEverything = row.events.includes(ANY_EVENT);
@@ -114,7 +121,9 @@ function WebhookFacts({ view, now }: { view: WebhookView; now: number }) {
         { label: "Succeeded, last 24 hours", value: <SuccessRate rate={successRate} /> },
         { label: "Pending", value: <Waiting backlog={backlog} now={now} /> },
         { label: "Last error", value: <LastError failure={failure} now={now} /> },
-        { label: "URL", value: <code>{url}</code>, isWide: true },
+        isMail
+          ? { label: "Address", value: <bdi>{recipientOf(url)}</bdi>, isWide: true }
+          : { label: "URL", value: <code>{url}</code>, isWide: true },
         { label: "Format", value: FORMATS[row.format].label },
         ...settingsOf(row.format)
           .filter(({ name }) => settings.has(name) || secrets.includes(name))
@@ -135,13 +144,19 @@ function WebhookFacts({ view, now }: { view: WebhookView; now: number }) {
             <EventChips events={row.events} />
           ),
         },
-        { label: "Signing secret", value: <SecretInForce view={view} now={now} /> },
+        isMail
+          ? { label: "Confirmed", value: <Confirmed at={confirmedAt} now={now} /> }
+          : { label: "Signing secret", value: <SecretInForce view={view} now={now} /> },
         { label: "Created", value: <RelativeTime at={toIso(row.createdAt)} now={now} /> },
         { label: "Changed", value: <RelativeTime at={toIso(row.updatedAt)} now={now} /> },
         { label: "Id", value: <code>{row.id}</code>, isWide: true },
       ]}
     />
   );
+}
+
+function Confirmed({ at, now }: { at: number | null; now: number }) {
+  return at === null ? <>Not yet</> : <RelativeTime at={toIso(at)} now={now} />;
 }
 
 function EventChips({ events }: { events: readonly string[] }) {

@@ -5,29 +5,38 @@ type Answer = Omit<Failure, "at">;
 
 /** Returns the response of an attempt as text: "503 Service Unavailable", or the reason for a missing response. */
 export function describeFailure({ statusCode, error }: Answer): string {
-  return statusCode === null ? (error ?? "No response") : nameOf(statusCode);
+  return error ?? (statusCode === null ? "No response" : nameOf(statusCode));
 }
 
 /** Returns the reason of a failed attempt as a sentence. */
 export function reasonOf({ statusCode, error }: Answer): string {
+  // A mail relay's reply has a code and words.
+  if (statusCode !== null && error !== null)
+    return `The mail relay answered: ${error}`.replace(/(?<!\.)$/, ".");
   if (statusCode !== null) return `The endpoint answered ${nameOf(statusCode)}.`;
   return error === null ? "The endpoint did not answer." : error.replace(/(?<!\.)$/, ".");
 }
 
 /** Returns the next step after a failed attempt as a sentence; undefined if the reason itself names one. */
 export function adviceFor({ statusCode, error }: Answer): string | undefined {
+  if (statusCode !== null && error !== null) return CHECK_ADDRESS;
   if (statusCode !== null) return adviceForStatus(statusCode);
   if (error === null) return CHECK_RECEIVER;
   return ADVICE_BY_REASON.find(([reason]) => reason.test(error))?.[1];
 }
 
 function nameOf(statusCode: number): string {
+  if (statusCode === ACCEPTED_BY_RELAY) return `${statusCode} Accepted by the relay`;
   const phrase = STATUS_CODES[statusCode];
   return phrase === undefined ? `status ${statusCode}` : `${statusCode} ${phrase}`;
 }
 
 const CHECK_RECEIVER =
   "Check that the receiver runs, and that this server can reach the host and port of the URL.";
+/** Reply of a mail relay that took a mail. */
+const ACCEPTED_BY_RELAY = 250;
+
+const CHECK_ADDRESS = "Check the address, and the log of the mail relay.";
 const CHECK_HOST = "Check the host in the URL.";
 const READ_RESPONSE = "Open a delivery to read the response, which may give the reason.";
 

@@ -6,7 +6,7 @@ import { EVENTS, type EventType } from "../../events";
 import type { PageRow } from "../../features/pages";
 import { type CreateWebhookBody, FORMATS, type WebhookRow } from "../../features/webhooks";
 import type { Form as SentForm } from "../../http";
-import { Button, CheckRows, ChoiceField, HiddenFields, SelectField, TextField } from "../../ui";
+import { Button, CheckRows, ChoiceField, HiddenFields, SelectField } from "../../ui";
 import {
   DATE_TIME_ERROR,
   dateTimeField,
@@ -18,6 +18,7 @@ import { defineForm } from "../forms/form";
 import { textField } from "../forms/text-fields";
 import { labelAmong, readPages } from "../page-choice";
 import { settingsField } from "./setting-fields";
+import { urlField } from "./url-field";
 
 /** Screen data of a form for an endpoint. */
 interface WebhookFormContext {
@@ -119,31 +120,6 @@ function formatField(): Field<string, WebhookFormat, WebhookFormContext> {
         </div>
         <p class="hint">{FORMATS[shown].hint}</p>
       </div>
-    ),
-  };
-}
-
-const URL_IS_SECRET =
-  "Everyone who knows this URL can post to the channel, so its end is hidden after saving.";
-
-function urlField(): Field<string, string, WebhookFormContext> {
-  return {
-    ...textField({ label: "URL" }),
-    Input: ({ name, value, errors, context: { format } }) => (
-      <TextField
-        label="URL"
-        name={name}
-        value={value}
-        hint={
-          FORMATS[format].openPath
-            ? URL_IS_SECRET
-            : "The http or https address to which events are sent."
-        }
-        error={errors[name]}
-        autocomplete="off"
-        maxlength={2_000}
-        required
-      />
     ),
   };
 }

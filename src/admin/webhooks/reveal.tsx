@@ -14,6 +14,7 @@ import {
 } from "../../ui";
 import { WEBHOOKS_PATH } from "../paths";
 import { javaScriptSnippet, shellSnippet } from "./snippets";
+import type { Screen } from "../render";
 import { pathsOfWebhook } from "./webhook-paths";
 
 interface RevealedSecretProps {
@@ -75,4 +76,32 @@ export function RevealedSecret({ title, row, formToken, now }: RevealedSecretPro
       </Actions>
     </>
   );
+}
+
+/** Screen after the creation of an endpoint for e-mail, which has no secret. */
+export function madeWithoutSecret(row: WebhookRow, formToken: string): Screen {
+  const paths = pathsOfWebhook(row.id);
+  const title = "Webhook created";
+  return {
+    title,
+    children: (
+      <>
+        <PageHead title={title} crumbs={[{ href: WEBHOOKS_PATH, label: "Webhooks" }]} />
+        <Card title={webhookName(row)}>
+          <p>
+            The address of a user gets events from now on. Any other address gets a mail first, and
+            events once its owner has confirmed.
+          </p>
+        </Card>
+        <Actions>
+          <ButtonLink href={paths.home} kind="primary">
+            Open webhook
+          </ButtonLink>
+          <PostButton action={paths.test} name="form" value={formToken}>
+            Send test event
+          </PostButton>
+        </Actions>
+      </>
+    ),
+  };
 }

@@ -24,6 +24,7 @@ import { createArea } from "../screens/area";
 import { FormScreen } from "../screens/form-screen";
 import { shownBefore } from "../screens/shown-before";
 import { DeleteWebhook, DisableWebhook, RotateSecret } from "./confirm";
+import { addConfirmationRoutes } from "./confirmation";
 import { addDeliveryRoutes } from "./delivery-routes";
 import { WebhookDetail } from "./detail";
 import { awaitFirstTry, TEST_RESULTS } from "./first-try";
@@ -37,7 +38,7 @@ import {
 } from "./forms";
 import { WebhookList } from "./list";
 import { readWebhookList, readWebhookView } from "./read";
-import { RevealedSecret } from "./reveal";
+import { madeWithoutSecret, RevealedSecret } from "./reveal";
 import { NEW_WEBHOOK_PATH, pathsOfWebhook } from "./webhook-paths";
 
 const WEBHOOKS_CRUMB = { href: WEBHOOKS_PATH, label: "Webhooks" };
@@ -62,6 +63,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
       });
     }
     const row = reveal.revealed;
+    if (row.format === "email") return madeWithoutSecret(row, newFormToken(ctx));
     const page = { title, row, formToken: newFormToken(ctx), now: ctx.clock.now() };
     return { title, isSecret: true, children: <RevealedSecret {...page} /> };
   }
@@ -237,6 +239,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
     done: (_, name) => ({ path: WEBHOOKS_PATH, text: deletedText("webhook", name) }),
   });
 
+  addConfirmationRoutes(area, deps);
   addDeliveryRoutes(area, deps);
   return area.routes;
 }

@@ -11,6 +11,7 @@ export function pathsOfWebhook(id: string) {
     edit: `${home}/edit`,
     test: `${home}/test`,
     enable: `${home}/enable`,
+    confirmation: `${home}/confirmation`,
     rotate: `${home}/rotate`,
     disable: `${home}/disable`,
     redeliver: `${home}/redeliver`,

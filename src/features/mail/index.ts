@@ -9,6 +9,8 @@ import type { TestMailResult } from "./smtp/send-test-mail";
 
 export { type ComposedMail, toMessage } from "./compose";
 export { type Delivery, readDelivery, type WaitingMails } from "./delivery";
+export { type DirectMail, queueDirectly } from "./direct-mails";
+export { findEarlierMail, listNewestAbout } from "./direct-store";
 export { displayPhrase, headerText } from "./header";
 export {
   findMailHold,
@@ -44,7 +46,7 @@ export {
   waitingMails,
   wakeSender,
 } from "./queue";
-export { listMailsAbout, type MailRow } from "./queue-store";
+export { findMail, listMailsAbout, type MailRow } from "./queue-store";
 export { type EncodedText, encodeShared, type SharedText } from "./quoted-printable";
 export { findRelayRecord, type RelayRecord } from "./relay-record";
 export type { Finding } from "./reports/finding";
@@ -81,7 +83,14 @@ export {
   setMailSettings,
 } from "./settings";
 export type { RelayConnection, RelayOptions, RelayStep } from "./smtp/relay";
-export { formatReply, RelayFault, type RelayStage, type Reply, STEP_NAMES } from "./smtp/reply";
+export {
+  formatReply,
+  RelayFault,
+  type RelayStage,
+  type Reply,
+  STEP_NAMES,
+  withoutAddresses,
+} from "./smtp/reply";
 export type { TestMailResult } from "./smtp/send-test-mail";
 export type { MailEnvelope } from "./smtp/session-options";
 export type { StoredMailSettings } from "./stored-settings";

@@ -163,6 +163,8 @@ export const findMailProgress = selectOne((orm, $: { id: string }) =>
       mailingId: mails.mailingId,
       subscriberId: mails.subscriberId,
       recipient: mails.recipient,
+      template: mails.template,
+      params: mails.params,
       status: mails.status,
       tries: mails.tries,
       reply: mails.reply,

@@ -8,7 +8,7 @@ const MAIL_KEY = "mail_key";
 const KEY_BYTES = 32;
 
 /** Purpose of a link in a mail. A token of one purpose is none of another. */
-export type LinkPurpose = "confirm" | "decline" | "manage" | "unsubscribe";
+export type LinkPurpose = "alerts" | "confirm" | "decline" | "manage" | "unsubscribe";
 
 /** Random key of the installation. No token is stored: each is derived again whenever it is needed. */
 export interface MailKey {

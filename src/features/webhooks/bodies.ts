@@ -31,7 +31,7 @@ const Fields = Type.Object({
     minLength: 1,
     maxLength: URL_MAX,
     description:
-      "http or https, without user info. URLs of Slack, Discord and Teams are secrets and are shown without their end.",
+      "http or https, without user info; for `email`, mailto: and one address. URLs of Slack, Discord and Teams are secrets and are shown without their end.",
     examples: ["https://example.com/hooks/allclear"],
   }),
   description: Nullable(DescriptionText),

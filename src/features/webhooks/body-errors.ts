@@ -1,14 +1,20 @@
-import type { AppContext } from "../../context";
 import type { Reader } from "../../db";
-import { webhookPolicy } from "../../egress";
 import { FieldErrors, type IsInvalidField } from "../../errors";
 import type { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
 import { shownUrl } from "./formats";
-import { validateEvents, validateReach, validateSecret, readPage, urlError } from "./settings";
+import type { WebhookFormat } from "../../domain/webhook";
+import {
+  destinationError,
+  type ReachServices,
+  readPage,
+  validateEvents,
+  validateReach,
+  validateSecret,
+} from "./settings";
 import { resolveWebhookId } from "./records";
 import { findWebhook } from "./store";
 
-type Services = Pick<AppContext, "allowedNetworks">;
+type Services = ReachServices;
 
 /** Returns an unknown page and invalid values in the body of a new webhook. */
 export function createWebhookErrors(
@@ -22,7 +28,7 @@ export function createWebhookErrors(
   addPageAndEvents(reader, errors, input);
   if (url !== undefined && !isInvalid("format") && !isInvalid("settings")) {
     validateReach(ctx, errors, { url, format, settings });
-  } else addUrl(ctx, errors, url);
+  } else addUrl(ctx, errors, isInvalid("format") ? "standard" : format, url);
   validateSecret(errors, secret);
   return errors;
 }
@@ -38,7 +44,9 @@ export function updateWebhookErrors(
   const row = findWebhook(reader, { id: resolveWebhookId(reader, reference) });
   if (!row) return errors;
   addPageAndEvents(reader, errors, input);
-  if (input.url !== shownUrl(row.format, row.url)) addUrl(ctx, errors, input.url);
+  if (input.url !== shownUrl(row.format, row.url)) {
+    addUrl(ctx, errors, input.format ?? row.format, input.url);
+  }
   return errors;
 }
 
@@ -51,7 +59,12 @@ function addPageAndEvents(
   validateEvents(errors, events ?? []);
 }
 
-function addUrl(ctx: Services, errors: FieldErrors, url: string | undefined): void {
-  const fault = url === undefined ? undefined : urlError(url, webhookPolicy(ctx.allowedNetworks));
+function addUrl(
+  ctx: Services,
+  errors: FieldErrors,
+  format: WebhookFormat,
+  url: string | undefined,
+): void {
+  const fault = url === undefined ? undefined : destinationError(ctx, format, url);
   if (fault !== undefined) errors.add(["url"], fault);
 }

@@ -5,7 +5,15 @@ import type { WebhookRow } from "./store";
 
 export type Services = Pick<
   AppContext,
-  "allowedNetworks" | "clock" | "newId" | "outbox" | "random" | "signals"
+  | "allowedNetworks"
+  | "baseUrl"
+  | "config"
+  | "db"
+  | "clock"
+  | "newId"
+  | "outbox"
+  | "random"
+  | "signals"
 >;
 
 const NAME_MAX = 80;

@@ -5,6 +5,8 @@ import type { Actor } from "../../domain/actor";
 import { type ApplyMetadata, freeRef } from "../../domain/refs";
 import { toRef } from "../../kernel/text";
 import { ANY_EVENT } from "../../domain/webhook";
+import { mailConfirmation } from "./alerts/confirmation";
+import { confirmedAtOf, isOpenToEvents } from "./alerts/receivers";
 import { CreateWebhookBody } from "./bodies";
 import { nameInWords, type Services } from "./changes";
 import { getWebhookRecord, type WebhookRecord } from "./records";
@@ -14,6 +16,7 @@ import {
   validateReach,
   validateSecret,
   readPage,
+  storedUrl,
   type DesiredWebhook,
 } from "./settings";
 import { findWebhookByRef, insertWebhook, type WebhookRow } from "./store";
@@ -32,18 +35,22 @@ export function createWebhook(
 ): WebhookRecord {
   validate(CreateWebhookBody, input);
   const errors = new FieldErrors();
+  const format = input.format ?? "standard";
   const desired: DesiredWebhook = {
-    url: input.url,
+    url: storedUrl(format, input.url),
     description: input.description ?? null,
     events: input.events ?? [ANY_EVENT],
     pageId: readPage(tx, errors, input.page ?? null),
-    format: input.format ?? "standard",
+    format,
     settings: input.settings ?? {},
     enabled: input.enabled ?? true,
   };
   validateEvents(errors, desired.events);
   validateReach(ctx, errors, desired);
   validateSecret(errors, input.secret);
+  if (format === "email" && input.secret !== undefined) {
+    errors.add(["secret"], "must be left out, because mails are not signed");
+  }
   errors.throwIfAny();
   const holderOf = (ref: string) => findWebhookByRef(tx, { ref });
   const ref = metadata.ref ?? freeRef(refOf(desired), holderOf);
@@ -59,6 +66,7 @@ export function createWebhook(
     previousSecret: null,
     previousSecretEndsAt: null,
     failingSince: null,
+    confirmedAt: confirmedAtOf(tx, desired),
     managedBy: metadata.managedBy ?? null,
     version: 1,
     createdAt: now,
@@ -66,6 +74,7 @@ export function createWebhook(
     deletedAt: null,
   };
   insertWebhook(tx, row);
+  if (!isOpenToEvents(tx, row)) mailConfirmation(ctx, tx, row);
   audit(ctx, tx, actor, "webhook.create", row.id, `Created ${nameInWords(row)}`);
   return getWebhookRecord(tx, row.id, now);
 }

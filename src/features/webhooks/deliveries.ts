@@ -20,9 +20,11 @@ import {
   findDeliveryOfEvent,
 } from "./log-store";
 import { findWebhook, type WebhookRow } from "./store";
+import { isOpenToEvents } from "./alerts/receivers";
 import { deleteHoursBefore } from "./health-store";
 import { queueTestEvent } from "./enqueue";
 import { presentWebhook } from "./model";
+import { recipientOf } from "./recipient";
 import { getWebhookRecord } from "./records";
 import { blanked, secretsIn } from "./deliver/blanking";
 import { type ReadHeadline, writeMessage } from "./deliver/message";
@@ -122,8 +124,15 @@ export function redeliverFailed(
 function requireEnabled(tx: Tx, id: string): WebhookRow {
   const webhook = findWebhook(tx, { id });
   if (!webhook) throw notFound("webhook");
-  if (!webhook.enabled) throw conflict("The webhook is disabled. Enable it first.");
+  requireOpen(tx, webhook);
   return webhook;
+}
+
+/** Throws `conflict` for an endpoint that gets no events. */
+function requireOpen(reader: Reader, webhook: WebhookRow): void {
+  if (!webhook.enabled) throw conflict("The webhook is disabled. Enable it first.");
+  if (isOpenToEvents(reader, webhook)) return;
+  throw conflict("The address has not confirmed yet. Open the link that was mailed to it.");
 }
 
 /** Number of rows that one call deletes. Each delivery has up to ten attempts with responses. */
@@ -155,7 +164,7 @@ export function trimDeliveries(tx: Tx, before: number): boolean {
 export function sendTestEvent(ctx: Services, tx: Tx, id: string, actor: Actor): DeliveryRecord {
   const record = getWebhookRecord(tx, id, ctx.clock.now());
   const { row } = record;
-  if (!row.enabled) throw conflict("The webhook is disabled. Enable it first.");
+  requireOpen(tx, row);
   // URL, settings and secrets are left out, since readers of the message need not know them.
   const { ref, description, events, page, page_id, format, version } = presentWebhook(record);
   const event = ctx.outbox.record(tx, {
@@ -196,6 +205,10 @@ export function sentRequest(
   const event = joined.event as RecordedEvent;
   const message = writeMessage(ctx, { event, webhook, page }, readHeadline);
   if (!message) return undefined;
+  if (webhook.format === "email") {
+    const headers = { To: recipientOf(webhook.url), ...message.headers };
+    return { url: webhook.url, headers, body: message.body };
+  }
   const secrets = secretsIn(webhook);
   const redact = (text: string) => blanked(text, secrets);
   const { url = webhook.url } = message;

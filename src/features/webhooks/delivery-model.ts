@@ -16,7 +16,11 @@ const DeliveryTry = Type.Object(
     at: Instant,
     status_code: Nullable(Type.Integer({ description: "Null without a response." })),
     latency_ms: Type.Integer({ minimum: 0 }),
-    error: Nullable(Type.String({ description: "Reason for a missing response." })),
+    error: Nullable(
+      Type.String({
+        description: "Reason for a missing response, or the reply of the mail relay.",
+      }),
+    ),
     answer: Nullable(Type.String({ description: "First 20 KB of the response, if it was text." })),
   },
   { title: "DeliveryTry" },

@@ -2,6 +2,7 @@ import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { EventGroup, EventSubscriber, RecordedEvent, EventType } from "../../events";
 import { ANY_EVENT, isForPeople } from "../../domain/webhook";
+import { isOpenToEvents } from "./alerts/receivers";
 import {
   deleteBatch,
   findFirstBatch,
@@ -34,7 +35,8 @@ interface DeliverySet {
  */
 export function enqueueDeliveries(ctx: Services): EventSubscriber {
   return (tx, groups) => {
-    const sets = deliverySetsOf(listLiveWebhooks(tx, {}), groups);
+    const live = listLiveWebhooks(tx, {}).filter((webhook) => isOpenToEvents(tx, webhook));
+    const sets = deliverySetsOf(live, groups);
     const count = sets.reduce((sum, set) => sum + countOf(set), 0);
     if (count === 0) return;
     if (count <= ROWS_PER_BATCH && !hasBatches(tx)) {

@@ -12,7 +12,10 @@ export {
   validateDeclaredWebhook,
 } from "./declared";
 export { listStoredWebhooks, type StoredWebhook, planWebhook } from "./apply-plan";
-export { deleteWebhook, rotateSecret, updateWebhook } from "./update";
+export { confirmAlerts, declineAlerts, openAlertLink } from "./alerts/confirmation";
+export { ALERT_TEMPLATES } from "./alerts/templates";
+export { mailtoOf, recipientOf } from "./recipient";
+export { deleteWebhook, requestConfirmation, rotateSecret, updateWebhook } from "./update";
 export { startDelivering } from "./deliver/deliverer";
 export type { DelivererFigures } from "./deliver/figures";
 export {

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Instant, Nullable } from "../../kernel/schema";
-import { toIso } from "../../kernel/time";
+import { toIso, toIsoOrNull } from "../../kernel/time";
 import { WebhookFormatText } from "./bodies";
 import { shownSettings, shownUrl } from "./formats";
 import type { WebhookRecord } from "./records";
@@ -32,6 +32,13 @@ const Fields = Type.Object({
       description: "Share of successful attempts in the last 24 hours; null without attempts.",
     }),
   ),
+  confirmed_at: Nullable(
+    Type.String({
+      format: "date-time",
+      description:
+        "Time from which the address of an `email` webhook gets events: when its owner confirmed, or at once for the address of an enabled user. Null before, and for other formats.",
+    }),
+  ),
   version: Type.Integer({ minimum: 1 }),
   created_at: Instant,
   updated_at: Instant,
@@ -47,7 +54,8 @@ export const RevealedWebhook = Type.Object(
     ...Fields.properties,
     secret: Nullable(
       Type.String({
-        description: "Signing secret. Shown only once; null if the answer is repeated.",
+        description:
+          "Signing secret. Shown only once; null if the answer is repeated, and for `email`.",
         examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="],
       }),
     ),
@@ -56,7 +64,8 @@ export const RevealedWebhook = Type.Object(
 );
 export type RevealedWebhook = Static<typeof RevealedWebhook>;
 
-export function presentWebhook({ row, pageSlug, successRate }: WebhookRecord): Webhook {
+export function presentWebhook(record: WebhookRecord): Webhook {
+  const { row, pageSlug, successRate, confirmedAt } = record;
   const { settings, secretSettings } = shownSettings(row.format, row.settings);
   return {
     id: row.id,
@@ -72,6 +81,7 @@ export function presentWebhook({ row, pageSlug, successRate }: WebhookRecord): W
     enabled: row.enabled,
     disabled_reason: row.disabledReason,
     success_rate_24h: successRate,
+    confirmed_at: toIsoOrNull(confirmedAt),
     version: row.version,
     created_at: toIso(row.createdAt),
     updated_at: toIso(row.updatedAt),
@@ -80,5 +90,6 @@ export function presentWebhook({ row, pageSlug, successRate }: WebhookRecord): W
 
 /** Returns an endpoint with its secret, only for the answers to creation and rotation. */
 export function revealWebhook(record: WebhookRecord): RevealedWebhook {
-  return { ...presentWebhook(record), secret: record.row.secret };
+  const { format, secret } = record.row;
+  return { ...presentWebhook(record), secret: format === "email" ? null : secret };
 }

@@ -1,6 +1,7 @@
 import type { Reader } from "../../db";
 import { notFound } from "../../errors";
 import { findPage } from "../pages";
+import { isOpenToEvents } from "./alerts/receivers";
 import { successRate } from "./health";
 import { findWebhook, findWebhookByRef, listWebhooksBefore, type WebhookRow } from "./store";
 
@@ -11,6 +12,8 @@ export interface WebhookRecord {
   pageSlug: string | null;
   /** Share of successful attempts in the last 24 hours, 0 to 1; null without attempts. */
   successRate: number | null;
+  /** Time from which the address of an endpoint for e-mail gets events (unix ms); null before, and for others. */
+  confirmedAt: number | null;
 }
 
 /** Returns the row of an endpoint. Throws `not_found`. */
@@ -53,5 +56,12 @@ function toRecord(reader: Reader, row: WebhookRow, now: number): WebhookRecord {
     row,
     pageSlug: page?.slug ?? null,
     successRate: successRate(reader, row.id, now),
+    confirmedAt: row.format === "email" ? openSince(reader, row) : null,
   };
+}
+
+/** A user's address needs no confirmation. */
+function openSince(reader: Reader, row: WebhookRow): number | null {
+  if (row.confirmedAt !== null) return row.confirmedAt;
+  return isOpenToEvents(reader, row) ? row.createdAt : null;
 }

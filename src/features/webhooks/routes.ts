@@ -149,7 +149,7 @@ export function webhookRoutes(ctx: AppContext, requestContexts: RequestContexts)
           description:
             "Only this answer shows the new secret. For 24 hours, requests are also signed with the previous secret, so that receivers can be updated; a second rotation in that time ends it.",
           answers: { 200: { description: "The webhook.", schema: RevealedWebhook } },
-          errors: ["not_found"],
+          errors: ["not_found", "conflict"],
           conditional: "if-match",
         }),
       },

@@ -47,6 +47,8 @@ export interface EndedTry {
   statusCode: number | null;
   /** `Retry-After` header of the response, unparsed. */
   retryAfter: string | undefined;
+  /** Set if no retry can succeed, with the reason for disabling the endpoint if there is one. */
+  permanent?: { reason?: string } | undefined;
   /** End in unix ms. */
   endedAt: number;
   /** Number of failed attempts before it, since the delivery was queued. */
@@ -82,6 +84,10 @@ export function classifyAttempt(ended: EndedTry): AttemptOutcome {
   if (isSuccess(statusCode)) return { status: "delivered", failingSince: null };
   const failingSince = Math.min(ended.failingSince ?? endedAt, endedAt);
   const failed = { status: "failed", failingSince } as const;
+  if (ended.permanent) {
+    const { reason } = ended.permanent;
+    return { ...failed, ...(reason !== undefined && { disable: reason }) };
+  }
   if (statusCode === GONE) {
     return { ...failed, disable: "The endpoint answered 410 Gone." };
   }

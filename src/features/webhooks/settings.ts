@@ -4,8 +4,10 @@ import type { Reader } from "../../db";
 import { webhookPolicy, hostError, type Policy } from "../../egress";
 import type { FieldErrors } from "../../errors";
 import { findNamedPage } from "../pages";
-import { ANY_EVENT } from "../../domain/webhook";
+import { ANY_EVENT, type WebhookFormat } from "../../domain/webhook";
+import { describeMissing, mailReadiness } from "../mail";
 import { FORMATS, validateDestination, ELLIPSIS } from "./formats";
+import { mailtoOf, parseMailto } from "./recipient";
 import { secretError } from "./secrets";
 import type { WebhookRow } from "./store";
 
@@ -27,6 +29,35 @@ export function urlError(text: string, policy: Policy): string | undefined {
   if (url.username !== "" || url.password !== "") return "must not contain a user name or password";
   const detail = hostError(url.hostname, policy);
   return detail && `has a host that ${detail}`;
+}
+
+/** Services that judge where events are sent. */
+export type ReachServices = Pick<AppContext, "allowedNetworks" | "baseUrl" | "config" | "db">;
+
+/** Returns the error of the URL or the address of an endpoint; undefined for a valid one. */
+export function destinationError(
+  ctx: ReachServices,
+  format: WebhookFormat,
+  url: string,
+): string | undefined {
+  if (format !== "email") return urlError(url, webhookPolicy(ctx.allowedNetworks));
+  const address = parseMailto(url);
+  return "error" in address ? address.error : undefined;
+}
+
+/** Returns the error of a format that needs mail while that is not ready. */
+function mailError(ctx: ReachServices, format: WebhookFormat): string | undefined {
+  const readiness = format === "email" ? mailReadiness(ctx) : undefined;
+  return readiness?.ready === false
+    ? `needs mail, which needs ${describeMissing(readiness.missing)} first`
+    : undefined;
+}
+
+/** Returns a valid URL as it is stored. */
+export function storedUrl(format: WebhookFormat, url: string): string {
+  if (format !== "email") return url;
+  const address = parseMailto(url);
+  return "error" in address ? url : mailtoOf(address.address);
 }
 
 /** Columns of an endpoint that callers set. */
@@ -53,12 +84,12 @@ export function validateEvents(errors: FieldErrors, events: readonly string[]): 
  * URL.
  */
 export function validateReach(
-  ctx: Pick<AppContext, "allowedNetworks">,
+  ctx: ReachServices,
   errors: FieldErrors,
   { url, format, settings }: Pick<DesiredWebhook, "url" | "format" | "settings">,
   knownUrlError?: string,
 ): void {
-  const detail = knownUrlError ?? urlError(url, webhookPolicy(ctx.allowedNetworks));
+  const detail = knownUrlError ?? destinationError(ctx, format, url) ?? mailError(ctx, format);
   if (detail !== undefined) errors.add(["url"], detail);
   const isReadable = URL.canParse(url);
   const validationErrors = validateDestination(

@@ -1,6 +1,7 @@
-import { and, asc, desc, eq, isNull, lt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
 import { components } from "../../db/tables/components";
+import { users } from "../../db/tables/users";
 import { webhooks } from "../../db/tables/webhooks";
 
 export type WebhookRow = typeof webhooks.$inferSelect;
@@ -49,6 +50,8 @@ export const listLiveWebhooks = selectMany((orm, _$: Record<string, never>) =>
       pageId: webhooks.pageId,
       events: webhooks.events,
       format: webhooks.format,
+      url: webhooks.url,
+      confirmedAt: webhooks.confirmedAt,
     })
     .from(webhooks)
     .where(isLive)
@@ -74,4 +77,35 @@ export const findShownStatus = selectOne((orm, $: { id: string }) =>
 /** Writes the start of the time in which all attempts failed (unix ms); null after a success. */
 export const setFailingSince = mutate((orm, $: { id: string; failingSince: number | null }) =>
   orm.update(webhooks).set({ failingSince: $.failingSince }).where(eq(webhooks.id, $.id)),
+);
+
+/** Finds an enabled user by canonical email. */
+export const findEnabledUserByEmail = selectOne((orm, $: { email: string }) =>
+  orm
+    .select({ id: users.id })
+    .from(users)
+    .where(and(eq(users.email, $.email), isNull(users.disabledAt), isNull(users.deletedAt))),
+);
+
+/** Lists endpoints for e-mail, oldest first. */
+export const listMailWebhooks = selectMany((orm, _$: Record<string, never>) =>
+  orm
+    .select()
+    .from(webhooks)
+    .where(and(eq(webhooks.format, "email"), isNull(webhooks.deletedAt)))
+    .orderBy(asc(webhooks.id)),
+);
+
+/** Lists the URLs of endpoints for e-mail whose recipients confirmed. */
+export const listConfirmedRecipients = selectMany((orm, _$: Record<string, never>) =>
+  orm
+    .select({ url: webhooks.url, confirmedAt: webhooks.confirmedAt })
+    .from(webhooks)
+    .where(
+      and(
+        eq(webhooks.format, "email"),
+        isNotNull(webhooks.confirmedAt),
+        isNull(webhooks.deletedAt),
+      ),
+    ),
 );

@@ -1,11 +1,14 @@
 import { changedRow, type Tx } from "../../db";
-import { FieldErrors, validate } from "../../errors";
+import { conflict, FieldErrors, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
 import type { ApplyMetadata } from "../../domain/refs";
+import { mailConfirmation } from "./alerts/confirmation";
+import { confirmedAtOf, isOpenToEvents } from "./alerts/receivers";
 import { UpdateWebhookBody } from "./bodies";
 import { nameInWords, type Services, wakeDeliverer } from "./changes";
 import { requireFreeRef } from "./create";
+import { describeMissing, mailReadiness } from "../mail";
 import { FORMATS, shownUrl } from "./formats";
 import { getWebhookRecord, type WebhookRecord, getWebhookRow } from "./records";
 import {
@@ -14,6 +17,7 @@ import {
   validateReach,
   validateSecret,
   readPage,
+  storedUrl,
   type DesiredWebhook,
 } from "./settings";
 import { updateWebhookRow, type WebhookRow } from "./store";
@@ -62,8 +66,10 @@ export function updateWebhook(
     ...(isSwitched ? { disabledReason: null, disabledAt: desired.enabled ? null : now } : {}),
     // Earlier failures do not count after a change.
     ...(isSwitched || isReachChanged ? { failingSince: null } : {}),
+    ...(isReachChanged ? { confirmedAt: confirmedAtOf(tx, desired) } : {}),
   };
   updateWebhookRow(tx, after);
+  if (isReachChanged && !isOpenToEvents(tx, after)) mailConfirmation(ctx, tx, after);
   if (changed.length > 0) {
     const summary = `Changed ${nameInWords(before)}: ${changed.join(", ")}`;
     audit(ctx, tx, actor, "webhook.update", id, summary);
@@ -100,7 +106,7 @@ function desiredAfter(
   const { description, page, format = before.format } = input;
   const settings = format === before.format ? before.settings : {};
   return {
-    url: namesUrl(before, input) ? input.url : before.url,
+    url: namesUrl(before, input) ? storedUrl(format, input.url) : before.url,
     description: description === undefined ? before.description : description,
     events: input.events ?? before.events,
     pageId: page === undefined ? before.pageId : readPage(tx, errors, page),
@@ -149,6 +155,18 @@ function isOtherOrigin(before: string, desired: string): boolean {
 }
 
 /**
+ * Mails the link for confirming to the address of an endpoint again. Returns false if nothing is sent: see
+ * `mailConfirmation`. Throws `not_found`, `rate_limited`, or `conflict` if no confirmation is needed.
+ */
+export function requestConfirmation(ctx: Services, tx: Tx, id: string): boolean {
+  const row = getWebhookRow(tx, id);
+  if (isOpenToEvents(tx, row)) throw conflict("The address needs no confirmation.");
+  const readiness = mailReadiness(ctx);
+  if (!readiness.ready) throw conflict(`Mail needs ${describeMissing(readiness.missing)} first.`);
+  return mailConfirmation(ctx, tx, row);
+}
+
+/**
  * Deletes an endpoint: it is not found from now on, nothing more is sent to it, and its secrets are
  * erased. Throws `not_found`.
  */
@@ -170,8 +188,8 @@ export function deleteWebhook(ctx: Services, tx: Tx, id: string, actor: Actor): 
 
 /**
  * Gives an endpoint another secret: `newValue`, or a generated one. It is in the returned row: show it
- * once. The earlier secret signs too for 24 hours; an older one no longer. Throws `not_found`, or
- * `validation_failed` for an invalid secret.
+ * once. The earlier secret signs too for 24 hours; an older one no longer. Throws `not_found`,
+ * `conflict` for a format without one, or `validation_failed` for an invalid secret.
  */
 export function rotateSecret(
   ctx: Services,
@@ -181,6 +199,7 @@ export function rotateSecret(
   newValue?: string,
 ): WebhookRecord {
   const row = getWebhookRow(tx, id);
+  if (row.format === "email") throw conflict("A webhook for e-mail has no secret.");
   const errors = new FieldErrors();
   validateSecret(errors, newValue);
   errors.throwIfAny();

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Glob } from "bun";
 import { EVENTS, type EventType } from "../../../src/events";
 import type { Message } from "../../../src/features/webhooks/formats/format";
+import { parseJson } from "../../../src/kernel/text";
 import { WEBHOOK_FORMATS } from "../../../src/domain/webhook";
 import { collectEvents, type EventsByType } from "../../support/webhook-events";
 import { contextFor, writeFor } from "../../support/webhook-formats";
@@ -22,7 +23,8 @@ beforeAll(async () => {
 
 function toHttp(message: Message, url: string): string {
   const headers = Object.entries(message.headers).map(([name, value]) => `${name}: ${value}`);
-  const body = JSON.stringify(JSON.parse(message.body), null, 2);
+  const json = parseJson(message.body);
+  const body = json === undefined ? message.body : JSON.stringify(json, null, 2);
   return `${[`POST ${message.url ?? url}`, ...headers, "", body].join("\n")}\n`;
 }
 

@@ -1,6 +1,6 @@
 import type { AppContext } from "../../../context";
 import type { Tx } from "../../../db";
-import type { MailClass, MailStatus } from "../../../domain/mail";
+import { ALERT_TEMPLATE, type MailClass, type MailStatus } from "../../../domain/mail";
 import { countMail } from "../queue";
 import { findMailProgress, type MailProgress, setMailProgress } from "../queue-store";
 import { formatReply, type Reply, withoutAddresses } from "../smtp/reply";
@@ -29,7 +29,7 @@ export interface RecordedMail {
   nextTryAt: number | null;
 }
 
-type Services = Pick<AppContext, "clock" | "random">;
+type Services = Pick<AppContext, "clock" | "random" | "signals">;
 
 const CHANCE_BYTES = 4;
 const UNWRITABLE = "The message could not be written.";
@@ -67,6 +67,9 @@ export function recordMail(
     reply: replyText(result) ?? mail.reply,
     finishedAt: nextTryAt === null ? ctx.clock.now() : null,
   });
+  if (mail.template === ALERT_TEMPLATE) {
+    tx.afterCommit(() => ctx.signals.alertTried.emit(String(mail.params["delivery_id"])));
+  }
   if (mail.mailingId !== null && after !== mail.status) {
     if (mail.status !== "pending") countMail(tx, mail.mailingId, mail.status, -1);
     if (after !== "pending") countMail(tx, mail.mailingId, after, 1);
@@ -100,6 +103,7 @@ function consequenceOf(ctx: Services, tx: Tx, mail: MailProgress, result: MailRe
 
 /** Returns the wait for the next try. Without one the mail has failed. */
 function retried({ random }: Services, mail: MailProgress, fail?: () => void): Consequence {
+  if (mail.template === ALERT_TEMPLATE) return { status: "failed" };
   const chance = Buffer.from(random(CHANCE_BYTES)).readUInt32BE() / 2 ** 32;
   const waitMs = retryWaitMs(mail.tries, chance);
   if (waitMs !== undefined) return { status: "pending", waitMs };

@@ -5,8 +5,10 @@ import { SECOND_MS } from "../../../kernel/time";
 import { findForTry } from "../delivery-store";
 import type { Message } from "../formats/format";
 import { secretsInForce, signatureHeaders } from "../secrets";
+import { createMailAttempt } from "../alerts/attempt";
 import { clean } from "../formats/clean";
 import { secretsIn, blanked, withoutBeginning } from "./blanking";
+import type { NoTry, TryResult } from "./try-result";
 import { type Outgoing, type ReadHeadline, writeMessage } from "./message";
 
 /** Maximum size of a stored response, in bytes. */
@@ -36,28 +38,6 @@ async function answerText(answer: HttpAnswer, secrets: readonly string[]): Promi
 /** Limit for resolving, connecting, sending and reading the response together. */
 const TRY_TIMEOUT_MS = 15 * SECOND_MS;
 
-/** Result of an attempt. */
-export interface TryResult {
-  /** Start in unix ms. */
-  at: number;
-  latencyMs: number;
-  /** Null without a response; then `error` gives the reason. */
-  statusCode: number | null;
-  error: string | null;
-  /** First 20 KB of the response, if it was text. */
-  answer: string | null;
-  retryAfter: string | undefined;
-}
-
-/** Reason for which no attempt was made. */
-export type NoTry =
-  /** The delivery has ended, or its endpoint is disabled or deleted. */
-  | "ended"
-  /** The endpoint's format has no message for the event. */
-  | "no_message"
-  /** A fault of this server prevented the attempt. */
-  | "local_fault";
-
 /**
  * Attempts a delivery once, with its current data in the database. Never throws. Ends at once when
  * `signal` aborts.
@@ -69,11 +49,12 @@ export type Attempt = (deliveryId: string, signal: AbortSignal) => Promise<TryRe
  * code of outgoing requests.
  */
 export function createAttempt(
-  ctx: Pick<AppContext, "baseUrl" | "clock" | "db" | "log">,
+  ctx: Pick<AppContext, "baseUrl" | "clock" | "db" | "log" | "signals">,
   egress: Egress,
   readHeadline?: ReadHeadline,
 ): Attempt {
   const { clock } = ctx;
+  const attemptByMail = createMailAttempt(ctx);
 
   return async (deliveryId, stopping) => {
     const row = findForTry(ctx.db, { id: deliveryId });
@@ -85,6 +66,8 @@ export function createAttempt(
       webhook,
       page: row.page,
     };
+    if (webhook.format === "email")
+      return attemptByMail({ ...outgoing, delivery: row.delivery, webhook });
     const at = clock.now();
     const startedAt = clock.monotonic();
     const failed = (error: string): TryResult => ({

@@ -3,16 +3,12 @@ import { createEgress, type Egress } from "../../../egress";
 import type { Timer } from "../../../kernel/clock";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 import { lazy } from "../../../kernel/lazy";
-import {
-  Backoff,
-  createLoadThrottle,
-  type LoadThrottle,
-  monotonicWallClock,
-  OncePerTurn,
-} from "../../outgoing";
+import { Backoff, createLoadThrottle, type LoadThrottle } from "../../outgoing";
+import { monotonicWallClock, OncePerTurn } from "../../outgoing";
+import { AwaitedMails } from "../alerts/awaited-mails";
 import { hasBatches } from "../delivery-store";
 import { isSuccess } from "../rules";
-import type { NoTry, TryResult } from "./attempt";
+import type { NoTry, TryResult } from "./try-result";
 import { QueueCleanup } from "./queue-cleanup";
 import { type DelivererFigures, TryCounts } from "./figures";
 import type { ReadHeadline } from "./message";
@@ -55,6 +51,7 @@ class Delivering implements Deliverer {
   readonly #throttle: LoadThrottle;
   readonly #attempt;
   readonly #tries = new TryCounts();
+  readonly #awaited: AwaitedMails;
   /** Attempts in progress. */
   readonly #underWay = new Set<Promise<void>>();
   /** Number of attempts whose message is not written yet in this turn. */
@@ -83,6 +80,7 @@ class Delivering implements Deliverer {
     this.#queue = new DeliveryQueue(db, this.#steadyNow, (id) => void this.#cleanup.cancelAll(id));
     this.#recorder = createRecorder(ctx, this.#steadyNow);
     this.#cleanup = new QueueCleanup(ctx, () => this.#turn.schedule());
+    this.#awaited = new AwaitedMails(ctx, (begun) => this.#release(begun));
     this.#attempt = lazy(async () => {
       const { createAttempt } = await import("./attempt");
       return createAttempt(ctx, egress, readHeadline);
@@ -116,6 +114,7 @@ class Delivering implements Deliverer {
     this.#isStopped = true;
     this.#turn.stop();
     this.#cleanup.stop();
+    this.#awaited.stop();
     this.#tick.cancel();
     this.#timer?.cancel();
     this.#throttleTimer?.cancel();
@@ -130,6 +129,7 @@ class Delivering implements Deliverer {
   #rescan(): void {
     try {
       this.#queue.rescan();
+      this.#awaited.check();
       if (hasBatches(this.#ctx.db)) void this.#cleanup.writeBatches();
     } catch (error) {
       this.#ctx.log.error({ err: error }, "the delivery queue cannot be read");
@@ -145,7 +145,7 @@ class Delivering implements Deliverer {
       this.#wakeWhenDue();
     } catch (error) {
       this.#ctx.log.error({ err: error }, "the delivery queue cannot be read");
-      this.#retryLater(() => undefined);
+      this.#retryLater();
     }
     if (this.#underWay.size > 0 || this.#queue.isActive) return;
     // No other result is worth waiting for.
@@ -203,18 +203,17 @@ class Delivering implements Deliverer {
     } catch (error) {
       this.#ctx.log.error({ err: error, delivery: due.id }, "a delivery could not be attempted");
     }
-    if (outcome === undefined || outcome === "local_fault") queue.hold(due);
+    const isHeld = outcome === undefined || outcome === "local_fault" || outcome === "awaits_mail";
+    if (isHeld) queue.hold(due);
     else queue.end(due);
     // An aborted attempt does not count.
     if (this.#aborter.signal.aborted) return;
-    if (outcome === undefined) this.#retryLater(() => this.#queue.release(begun));
+    if (outcome === undefined) this.#retryLater(begun);
+    else if (outcome === "awaits_mail") this.#awaited.add(begun);
     else if (outcome === "ended") this.#queue.release(begun);
     else if (outcome === "no_message") void this.#discardDelivery(begun);
     else if (outcome === "local_fault") {
-      this.#retryLater(
-        () => this.#queue.release(begun),
-        this.#backoff.nextWaitMs(this.#steadyNow()),
-      );
+      this.#retryLater(begun, this.#backoff.nextWaitMs(this.#steadyNow()));
     } else {
       this.#backoff.reset();
       void this.#record(begun, outcome);
@@ -224,13 +223,17 @@ class Delivering implements Deliverer {
   async #record(begun: Begun, result: TryResult): Promise<void> {
     const nextTryAt = await this.#recorder.add({ deliveryId: begun.due.id, result });
     this.#tries.add(begun.queue.webhookId, isSuccess(result.statusCode));
+    this.#release(begun, nextTryAt);
+  }
+
+  #release(begun: Begun, nextTryAt?: number): void {
     this.#queue.release(begun, nextTryAt);
     this.#turn.schedule();
   }
 
   async #discardDelivery(begun: Begun): Promise<void> {
     if (await this.#cleanup.discardDelivery(begun.due.id)) this.#queue.release(begun);
-    else this.#retryLater(() => this.#queue.release(begun));
+    else this.#retryLater(begun);
   }
 
   async #capDueTimes(): Promise<void> {
@@ -238,10 +241,7 @@ class Delivering implements Deliverer {
     if (hasCapped && !this.#isStopped) this.#rescan();
   }
 
-  #retryLater(then: () => void, waitMs: number = AGAIN_AFTER_MS): void {
-    this.#ctx.clock.after(waitMs, () => {
-      then();
-      this.#turn.schedule();
-    });
+  #retryLater(begun?: Begun, waitMs: number = AGAIN_AFTER_MS): void {
+    this.#ctx.clock.after(waitMs, () => (begun ? this.#release(begun) : this.#turn.schedule()));
   }
 }

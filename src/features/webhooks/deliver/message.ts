@@ -28,13 +28,24 @@ type Headline = NonNullable<FormatContext["headline"]>;
  * statuses are read from `db` only by formats that need them.
  */
 export function writeMessage(
-  { baseUrl, db }: Pick<AppContext, "baseUrl" | "db">,
-  { event, webhook, page }: Outgoing,
+  ctx: Pick<AppContext, "baseUrl" | "db">,
+  outgoing: Outgoing,
   readHeadline?: ReadHeadline,
 ): Message | undefined {
-  const { url, format, settings } = webhook;
-  const { pageId } = event;
-  return FORMATS[format].write(event, {
+  return FORMATS[outgoing.webhook.format].write(
+    outgoing.event,
+    contextOf(ctx, outgoing, readHeadline),
+  );
+}
+
+/** Returns the facts about endpoint and page that formats use. */
+export function contextOf(
+  { baseUrl, db }: Pick<AppContext, "baseUrl" | "db">,
+  { event: { pageId }, webhook, page }: Outgoing,
+  readHeadline?: ReadHeadline,
+): FormatContext {
+  const { url, settings } = webhook;
+  return {
     url,
     settings,
     pageName: page?.name ?? new URL(baseUrl).host,
@@ -43,5 +54,5 @@ export function writeMessage(
     get headline() {
       return pageId === null ? undefined : readHeadline?.(db, pageId);
     },
-  });
+  };
 }

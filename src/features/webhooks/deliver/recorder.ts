@@ -13,7 +13,7 @@ import {
 } from "../delivery-store";
 import { isSuccess, classifyAttempt } from "../rules";
 import { findWebhook, setFailingSince, updateWebhookRow } from "../store";
-import type { TryResult } from "./attempt";
+import type { TryResult } from "./try-result";
 
 /** An ended attempt of a delivery. */
 interface EndedAttempt {
@@ -54,11 +54,12 @@ export function recordTry(
   // It was deleted meanwhile with its event or page.
   if (!progress) return undefined;
   const { webhookId, tries, triesBefore, eventType, failingSince } = progress;
-  const { retryAfter, ...stored } = result;
+  const { permanent, retryAfter, ...stored } = result;
   const endedAt = result.at + result.latencyMs;
   const outcome = classifyAttempt({
     statusCode: result.statusCode,
     retryAfter,
+    permanent,
     endedAt,
     failuresBefore: tries - triesBefore,
     canRetry: eventType !== "webhook.test",

@@ -2,6 +2,7 @@ import { type FieldError, schemaErrors } from "../../../errors";
 import type { WebhookFormat } from "../../../domain/webhook";
 import type { Format } from "./format";
 import { discord } from "./discord";
+import { email } from "./email";
 import { gotify } from "./gotify";
 import { ntfy } from "./ntfy";
 import { slack } from "./slack";
@@ -20,6 +21,7 @@ export const FORMATS: Readonly<Record<WebhookFormat, Format>> = {
   gotify,
   telegram,
   teams,
+  email,
 };
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { unavailable } from "../../../../src/errors";
-import type { TryResult } from "../../../../src/features/webhooks/deliver/attempt";
+import type { TryResult } from "../../../../src/features/webhooks/deliver/try-result";
 import { createRecorder } from "../../../../src/features/webhooks/deliver/recorder";
 import { SECOND_MS } from "../../../../src/kernel/time";
 import { createTestApp } from "../../../support/app";

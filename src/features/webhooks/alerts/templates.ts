@@ -1,0 +1,147 @@
+import type { AppContext } from "../../../context";
+import { ALERT_TEMPLATE } from "../../../domain/mail";
+import type { RecordedEvent } from "../../../events";
+import {
+  type Block,
+  type ComposedMail,
+  findEarlierMail,
+  findMailKey,
+  type Letter,
+  type MailRow,
+  type MailTemplate,
+  renderLetter,
+  type TemplateEnvironment,
+  type Templates,
+  tokenOf,
+} from "../../mail";
+import { webhookName } from "../changes";
+import { findForTry } from "../delivery-store";
+import { contextOf } from "../deliver/message";
+import { alertLetter, alertSubject } from "../formats/email-letter";
+import { buildNotification } from "../formats/notification";
+import { recipientOf } from "../recipient";
+import type { WebhookRow } from "../store";
+import { CONFIRMATION_TEMPLATE } from "./confirmation";
+import { alertMailId } from "./mail-id";
+import { isOpenToEvents } from "./receivers";
+
+const PRODUCT = "Allclear";
+
+const alert: MailTemplate = (mail, env) => {
+  const { ctx } = env;
+  const row = findForTry(ctx.db, { id: String(mail.params["delivery_id"]) });
+  if (!row || row.delivery.status !== "pending" || !isWanted(ctx, row.webhook, mail)) {
+    return "unwanted";
+  }
+  // It was queued again by a person, with another mail.
+  if (alertMailId(row.delivery) !== mail.id) return "unwanted";
+  const event = row.event as RecordedEvent;
+  const context = contextOf(ctx, { event, webhook: row.webhook, page: row.page });
+  const notification = buildNotification(event, context);
+  if (!notification) return "unwanted";
+  const earlier = { subjectId: mail.subjectId, recipient: mail.recipient, before: mail.id };
+  const isFirst = findEarlierMail(ctx.db, earlier) === undefined;
+  const subject = alertSubject(notification, context);
+  const thread = `<${mail.subjectId}@${domainOf(env)}>`;
+  return {
+    ...teamMail(mail, env, {
+      ...alertLetter(event, notification, context),
+      footer: footerOf(ctx, row.webhook),
+    }),
+    subject: isFirst ? subject : `Re: ${subject}`,
+    references: thread,
+    inReplyTo: isFirst ? undefined : thread,
+  };
+};
+
+/** Returns true if an endpoint still sends to the recipient of a mail. */
+function isWanted(ctx: AppContext, webhook: WebhookRow, { recipient }: MailRow): boolean {
+  const { enabled, deletedAt, format, url } = webhook;
+  if (!enabled || deletedAt !== null || format !== "email") return false;
+  return recipientOf(url) === recipient && isOpenToEvents(ctx.db, webhook);
+}
+
+function footerOf({ baseUrl }: AppContext, webhook: WebhookRow): Block[] {
+  return [
+    {
+      type: "paragraph",
+      isMuted: true,
+      text: [
+        "You get this mail from the webhook ",
+        { name: webhookName(webhook) },
+        ` of ${new URL(baseUrl).host}.`,
+      ],
+    },
+    {
+      type: "link",
+      label: "Open the webhook",
+      url: `${baseUrl}/admin/settings/webhooks/${webhook.id}`,
+    },
+  ];
+}
+
+const confirmation: MailTemplate = (mail, env) => {
+  const { ctx } = env;
+  const key = findMailKey(ctx.db);
+  if (!key) return "unwanted";
+  const url = `${ctx.baseUrl}/mail/alerts/${tokenOf(key, "alerts", { id: mail.id })}`;
+  const { host } = new URL(ctx.baseUrl);
+  return {
+    ...teamMail(mail, env, confirmationLetter(host, url)),
+    subject: `Confirm alerts from ${host}`,
+  };
+};
+
+/** Returns the mail that asks an address to confirm alerts. It contains nothing that a stranger wrote. */
+function confirmationLetter(host: string, url: string): Letter {
+  return {
+    locale: "en",
+    sender: PRODUCT,
+    preheader: "Open the link within 7 days to get alerts by e-mail.",
+    tone: "none",
+    blocks: [
+      { type: "title", text: ["Confirm alerts by e-mail"] },
+      {
+        type: "paragraph",
+        text: [
+          "Someone on the team of ",
+          { name: host },
+          " wants alerts about incidents, maintenance and monitors sent to this address. Open the link within 7 days and confirm, or decline.",
+        ],
+      },
+      { type: "button", label: "Confirm or decline", url },
+      {
+        type: "paragraph",
+        isMuted: true,
+        text: ["If you do nothing, you get no alerts."],
+      },
+    ],
+    footer: [],
+  };
+}
+
+type TeamMail = Omit<ComposedMail, "subject" | "references" | "inReplyTo">;
+
+/** Returns a mail of the installation to one person, without its subject. */
+function teamMail(mail: MailRow, env: TemplateEnvironment, letter: Letter): TeamMail {
+  const { ctx, settings } = env;
+  return {
+    from: { name: settings.from.name ?? PRODUCT, address: settings.from.address },
+    replyTo: settings.replyTo,
+    to: mail.recipient,
+    ...renderLetter(letter),
+    headers: {},
+    messageId: `<${mail.id}@${domainOf(env)}>`,
+    date: ctx.clock.now(),
+  };
+}
+
+function domainOf({ settings: { from } }: TemplateEnvironment): string {
+  return from.address.slice(from.address.lastIndexOf("@") + 1);
+}
+
+/** Mails of endpoints for e-mail. */
+export const ALERT_TEMPLATES: Templates = {
+  [ALERT_TEMPLATE]: alert,
+  [CONFIRMATION_TEMPLATE]: confirmation,
+};

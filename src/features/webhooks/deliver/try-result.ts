@@ -1,0 +1,25 @@
+/** Result of an attempt. */
+export interface TryResult {
+  /** Start in unix ms. */
+  at: number;
+  latencyMs: number;
+  /** Null without a response; then `error` gives the reason. */
+  statusCode: number | null;
+  error: string | null;
+  /** First 20 KB of the response, if it was text. */
+  answer: string | null;
+  retryAfter: string | undefined;
+  /** Set if no retry can succeed, with the reason for disabling the endpoint if there is one. */
+  permanent?: { reason?: string };
+}
+
+/** Reason for which no attempt was made. */
+export type NoTry =
+  /** The delivery has ended, or its endpoint is disabled or deleted. */
+  | "ended"
+  /** The endpoint's format has no message for the event. */
+  | "no_message"
+  /** A fault of this server prevented the attempt. */
+  | "local_fault"
+  /** Its mail is queued or being sent. */
+  | "awaits_mail";

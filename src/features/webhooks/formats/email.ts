@@ -1,0 +1,27 @@
+import { Type } from "@sinclair/typebox";
+import { type Letter, renderLetter } from "../../mail";
+import type { Format } from "./format";
+import { alertLetter, alertSubject } from "./email-letter";
+import { buildNotification } from "./notification";
+
+/**
+ * E-mail to people. The message here is its text part. It is sent through the mail relay by `alerts/`, with an
+ * HTML part and more headers.
+ */
+export const email: Format = {
+  name: "email",
+  label: "E-mail",
+  hint: "The URL is mailto: and one address, such as mailto:oncall@example.com. An address of no user must confirm by a link that is mailed to it.",
+  settings: Type.Object({}, { additionalProperties: false }),
+  secretSettings: [],
+  validate: () => [],
+  write(event, context) {
+    const notification = buildNotification(event, context);
+    if (!notification) return undefined;
+    const letter: Letter = alertLetter(event, notification, context);
+    return {
+      headers: { Subject: alertSubject(notification, context) },
+      body: renderLetter(letter).text,
+    };
+  },
+};

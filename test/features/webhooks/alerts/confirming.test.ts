@@ -1,0 +1,185 @@
+import { describe, expect, test } from "bun:test";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/kernel/time";
+import { type AlertSite, createAlertSite } from "../../../support/alert-site";
+import { type TestRelay, startRelay } from "../../../support/relay";
+
+const ONCALL = "oncall@example.com";
+const PATH = /https:\/\/status\.example\.com(\/mail\/alerts\/\S+)/;
+
+/** Returns the path of the link in the newest mail to an address. */
+function linkIn(relay: TestRelay): string {
+  const text = relay.mails.at(-1)?.text.replaceAll("=\r\n", "").replaceAll("=3D", "=") ?? "";
+  return PATH.exec(text)?.[1] ?? "";
+}
+
+const press = (site: AlertSite, path: string, action: string) =>
+  site.app.call(path, { method: "POST", form: { action } });
+
+describe("addresses of webhooks for e-mail", () => {
+  test("a stranger's address gets nothing but a question until its owner presses the button", async () => {
+    await using relay = await startRelay();
+    await using site = await createAlertSite(relay);
+    const webhook = await site.webhook(ONCALL);
+    expect(webhook).toMatchObject({ url: `mailto:${ONCALL}`, confirmed_at: null, secret: null });
+    expect(relay.mails.map(({ to, text }) => [to, /^Subject: (.*)\r$/m.exec(text)?.[1]])).toEqual([
+      [[ONCALL], "Confirm alerts from status.example.com"],
+    ]);
+    await site.open();
+    expect(relay.mails).toHaveLength(1);
+    expect(await site.deliveries(webhook.id)).toEqual([]);
+    const refused = await site.call(`webhooks/${webhook.id}/test`, { method: "POST" });
+    expect(refused).toMatchObject({ status: 409, body: { code: "conflict" } });
+
+    const link = linkIn(relay);
+    for (const method of ["GET", "HEAD"]) await site.app.call(link, { method });
+    const page = await site.app.call(link);
+    expect(page.text).toContain("o…@example.com");
+    expect(page.text).not.toContain(ONCALL);
+    expect(await site.read(webhook.id)).toMatchObject({ confirmed_at: null });
+
+    expect((await press(site, link, "confirm")).status).toBe(200);
+    expect((await site.read(webhook.id)).confirmed_at).toBeString();
+    await site.open({ name: "More errors" });
+    expect(relay.mails).toHaveLength(2);
+    expect(await site.deliveries(webhook.id)).toMatchObject([{ status: "delivered" }]);
+    const again = await press(site, link, "confirm");
+    expect(again.status).toBe(200);
+    const audit = site.app.audit().filter(({ action }) => action.startsWith("webhook."));
+    expect(JSON.stringify(audit)).not.toContain(ONCALL);
+    expect(audit.at(-1)?.summary).toContain("confirmed");
+  });
+
+  test("another webhook for a confirmed address needs no question", async () => {
+    await using relay = await startRelay();
+    await using site = await createAlertSite(relay);
+    await site.webhook(ONCALL);
+    await press(site, linkIn(relay), "confirm");
+    expect((await site.webhook("OnCall@EXAMPLE.com")).confirmed_at).toBeString();
+    expect(relay.mails).toHaveLength(1);
+  });
+
+  test("an address that declines gets neither alerts nor another question", async () => {
+    await using relay = await startRelay();
+    await using site = await createAlertSite(relay);
+    const webhook = await site.webhook(ONCALL);
+    const link = linkIn(relay);
+    await press(site, link, "confirm");
+    expect((await press(site, link, "decline")).status).toBe(200);
+    expect(await site.read(webhook.id)).toMatchObject({ confirmed_at: null });
+    await site.open();
+    await site.pass(DAY_MS, HOUR_MS);
+    await site.webhook(ONCALL);
+    expect(relay.mails).toHaveLength(1);
+    expect(site.suppressions()).toMatchObject([{ reason: "declined" }]);
+  });
+
+  test("a user's address gets alerts at once, and none while the user is disabled", async () => {
+    await using relay = await startRelay();
+    await using site = await createAlertSite(relay);
+    await site.user("first@example.com");
+    const id = await site.user(ONCALL);
+    const webhook = await site.webhook(ONCALL, { events: ["incident.created"] });
+    expect(webhook.confirmed_at).toBe(webhook.created_at);
+    await site.open();
+    expect(relay.mails).toHaveLength(1);
+    await site.disableUser(id);
+    await site.open({ name: "More errors" });
+    expect(relay.mails).toHaveLength(1);
+    expect(await site.read(webhook.id)).toMatchObject({ confirmed_at: null });
+  });
+
+  test("another address needs a confirmation of its own", async () => {
+    await using relay = await startRelay();
+    await using site = await createAlertSite(relay);
+    const webhook = await site.webhook(ONCALL);
+    await press(site, linkIn(relay), "confirm");
+    const json = { url: "mailto:other@example.com" };
+    const { body } = await site.call(`webhooks/${webhook.id}`, { method: "PATCH", json });
+    expect(body.confirmed_at).toBeNull();
+    expect(relay.mails.at(-1)?.to).toEqual(["other@example.com"]);
+  });
+
+  test("links end after 7 days, and with their webhook; wrong ones and other actions change nothing", async () => {
+    await using relay = await startRelay();
+    await using site = await createAlertSite(relay);
+    const webhook = await site.webhook(ONCALL);
+    const link = linkIn(relay);
+    const wrong = link.slice(0, -2) + (link.endsWith("AA") ? "BB" : "AA");
+    expect((await press(site, wrong, "confirm")).status).toBe(404);
+    expect((await press(site, link, "erase")).status).toBe(422);
+    await site.pass(7 * DAY_MS, 6 * HOUR_MS);
+    expect((await press(site, link, "confirm")).status).toBe(404);
+    expect(await site.read(webhook.id)).toMatchObject({ confirmed_at: null });
+
+    const other = await site.webhook("other@example.com");
+    await site.call(`webhooks/${other.id}`, { method: "DELETE" });
+    expect((await site.app.call(linkIn(relay))).status).toBe(404);
+  });
+
+  test("one address gets a question at most every 10 minutes and three a day, all addresses 20 an hour", async () => {
+    await using relay = await startRelay();
+    await using site = await createAlertSite(relay);
+    await site.webhook(ONCALL);
+    await site.webhook("on.call+2@example.com");
+    expect(relay.mails).toHaveLength(1);
+    for (let nth = 0; nth < 5; nth++) {
+      await site.pass(11 * MINUTE_MS);
+      await site.webhook(ONCALL);
+    }
+    expect(relay.mails).toHaveLength(3);
+    await site.pass(HOUR_MS);
+    for (let nth = 0; nth < 20; nth++) await site.webhook(`stranger${nth}@example.com`);
+    const json = { format: "email", url: "mailto:late@example.com" };
+    const refused = await site.call("webhooks", { method: "POST", json });
+    expect(refused).toMatchObject({ status: 429, body: { code: "rate_limited" } });
+    expect(Number(refused.headers.get("retry-after"))).toBeWithin(1, 3_601);
+    expect(relay.mails).toHaveLength(23);
+  });
+
+  test.each([
+    ["mailto:a@example.com,b@example.com", "#/url"],
+    ["mailto:a@example.com?cc=b@example.com", "#/url"],
+    ["mailto:a@example.com%0d%0aBcc:b@example.com", "#/url"],
+    ["mailto:", "#/url"],
+    ["mailto:a@localhost", "#/url"],
+    ["https://example.com/", "#/url"],
+    ["oncall@example.com", "#/url"],
+  ])("the address %s is rejected", async (url, pointer) => {
+    await using relay = await startRelay();
+    await using site = await createAlertSite(relay);
+    const json = { format: "email", url };
+    const { status, body } = await site.call("webhooks", { method: "POST", json });
+    expect(status).toBe(422);
+    expect(body.errors.map((error: { pointer: string }) => error.pointer)).toEqual([pointer]);
+    expect(relay.mails).toEqual([]);
+  });
+
+  test("a mailto: URL of another format, a secret and a rotation are rejected", async () => {
+    await using relay = await startRelay();
+    await using site = await createAlertSite(relay);
+    const post = (json: object) => site.call("webhooks", { method: "POST", json });
+    const url = `mailto:${ONCALL}`;
+    expect((await post({ url })).status).toBe(422);
+    const secret = `whsec_${Buffer.alloc(32).toString("base64")}`;
+    expect((await post({ url, format: "email", secret })).body.errors).toMatchObject([
+      { pointer: "#/secret" },
+    ]);
+    const { id } = await site.webhook(ONCALL);
+    const rotated = await site.call(`webhooks/${id}/rotate-secret`, { method: "POST" });
+    expect(rotated.status).toBe(409);
+  });
+
+  test("without a relay a webhook for e-mail is rejected with what is missing", async () => {
+    await using relay = await startRelay();
+    const none = { ALLCLEAR_SMTP_HOST: undefined, ALLCLEAR_MAIL_FROM: undefined };
+    const rest = { ALLCLEAR_SMTP_PORT: undefined, ALLCLEAR_SMTP_TLS: undefined };
+    const env = { ...none, ...rest, ALLCLEAR_SMTP_RATE: undefined };
+    await using site = await createAlertSite(relay, env);
+    const json = { format: "email", url: `mailto:${ONCALL}` };
+    const { status, body } = await site.call("webhooks", { method: "POST", json });
+    expect(status).toBe(422);
+    expect(body.errors).toEqual([
+      { pointer: "#/url", detail: "needs mail, which needs an SMTP relay and a sender first" },
+    ]);
+  });
+});

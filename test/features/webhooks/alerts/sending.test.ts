@@ -1,0 +1,190 @@
+import { describe, expect, test } from "bun:test";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { createAlertSite } from "../../../support/alert-site";
+import { startRelay } from "../../../support/relay";
+import { startMailboxes } from "../../../support/scripted-mailboxes";
+
+const ONCALL = "oncall@example.com";
+
+/** Returns a site with a user of that address, and a webhook for it. */
+async function createOncall(relay: { port: number }, env?: Record<string, string>) {
+  const site = await createAlertSite(relay, env);
+  await site.user(ONCALL);
+  const webhook = await site.webhook(ONCALL, { events: ["incident.created", "incident.resolved"] });
+  return { site, webhook };
+}
+
+describe("alerts by mail", () => {
+  test("an event arrives as a mail, and its delivery has the relay's reply", async () => {
+    await using relay = await startRelay();
+    const { site, webhook } = await createOncall(relay);
+    await using _ = site;
+    await site.open();
+    const [mail, ...others] = relay.mails;
+    expect(others).toEqual([]);
+    expect(mail).toMatchObject({ from: "status@example.com", to: [ONCALL] });
+    expect(mail?.text).toContain("Subject: [Acme] Errors\r\n");
+    const [delivery] = await site.deliveries(webhook.id);
+    expect(delivery).toMatchObject({
+      event_type: "incident.created",
+      status: "delivered",
+      tries: 1,
+      last_try: { status_code: 250, error: null, answer: expect.stringContaining("queued as") },
+    });
+    expect(site.mails()).toMatchObject([
+      { id: delivery.id.replace("dlv_", "eml_"), class: 2, status: "sent", template: "alert" },
+    ]);
+    expect((await site.read(webhook.id)).success_rate_24h).toBe(1);
+  });
+
+  test("the mails of one incident are a thread", async () => {
+    await using relay = await startRelay();
+    const { site } = await createOncall(relay);
+    await using _ = site;
+    const id = await site.open();
+    const json = { status: "resolved", body: "Over." };
+    await site.call(`incidents/${id}/updates`, { method: "POST", json });
+    const [first = "", second = ""] = relay.mails.map(({ text }) => text);
+    expect(first).toContain(`References: <${id}@example.com>\r\n`);
+    expect(first).not.toContain("In-Reply-To");
+    expect(second).toContain("Subject: Re: [Acme] Errors\r\n");
+    expect(second).toContain(`In-Reply-To: <${id}@example.com>\r\n`);
+    expect(second).toContain(`References: <${id}@example.com>\r\n`);
+    for (const text of [first, second]) expect(text).not.toMatch(/^(List-|Precedence)/m);
+  });
+
+  test("a refusal for now is retried by the delays of webhooks, with the same Message-ID", async () => {
+    await using relay = await startMailboxes({ [ONCALL]: "450 4.2.0 Try later" });
+    const { site, webhook } = await createOncall(relay);
+    await using _ = site;
+    await site.open();
+    const [waiting] = await site.deliveries(webhook.id);
+    expect(waiting).toMatchObject({
+      status: "pending",
+      tries: 1,
+      last_try: { status_code: 450, error: "450 4.2.0 Try later" },
+    });
+    delete relay.answers[ONCALL];
+    await site.pass(7 * SECOND_MS, SECOND_MS);
+    const [delivery] = await site.deliveries(webhook.id);
+    expect(delivery).toMatchObject({ status: "delivered", tries: 2 });
+    expect(site.mails()).toHaveLength(1);
+    expect(site.mails()[0]).toMatchObject({ status: "sent", tries: 2 });
+    expect(relay.accepted).toEqual([ONCALL]);
+  });
+
+  test("an unavailable relay charges no try, and the alert arrives afterwards", async () => {
+    await using relay = await startMailboxes({ "": "421 4.3.2 Not now" });
+    const { site, webhook } = await createOncall(relay);
+    await using _ = site;
+    await site.open();
+    await site.pass(HOUR_MS, 10 * MINUTE_MS);
+    expect(await site.deliveries(webhook.id)).toMatchObject([{ status: "pending", tries: 0 }]);
+    delete relay.answers[""];
+    await site.pass(6 * MINUTE_MS, MINUTE_MS);
+    expect(await site.deliveries(webhook.id)).toMatchObject([{ status: "delivered", tries: 1 }]);
+    expect(relay.accepted).toEqual([ONCALL]);
+  });
+
+  test("an alert that cannot be sent for a day is given up", async () => {
+    await using relay = await startMailboxes({ "": "421 4.3.2 Not now" });
+    const { site, webhook } = await createOncall(relay);
+    await using _ = site;
+    await site.open();
+    await site.pass(25 * HOUR_MS, 30 * MINUTE_MS);
+    expect(await site.deliveries(webhook.id)).toMatchObject([
+      { status: "failed", last_try: { error: "The mail could not be sent within 24 hours." } },
+    ]);
+    expect((await site.read(webhook.id)).enabled).toBe(true);
+  });
+
+  test("an address that does not exist disables its webhook with the reason, without the address", async () => {
+    await using relay = await startMailboxes({ [ONCALL]: `550 5.1.1 <${ONCALL}> is unknown` });
+    const { site, webhook } = await createOncall(relay);
+    await using _ = site;
+    await site.open();
+    expect(await site.read(webhook.id)).toMatchObject({
+      enabled: false,
+      disabled_reason: "The relay refused the address: 550 5.1.1 <…> is unknown",
+    });
+    expect(await site.deliveries(webhook.id)).toMatchObject([{ status: "failed", tries: 1 }]);
+    expect(site.suppressions()).toMatchObject([{ reason: "bounced" }]);
+    const audit = site.app.audit().filter(({ action }) => action.startsWith("webhook."));
+    expect(JSON.stringify(audit)).not.toContain(ONCALL);
+
+    delete relay.answers[ONCALL];
+    await site.call(`webhooks/${webhook.id}`, { method: "PATCH", json: { enabled: true } });
+    await site.open({ name: "More errors" });
+    expect(await site.read(webhook.id)).toMatchObject({
+      enabled: false,
+      disabled_reason: "Mail to the address is suppressed (bounced).",
+    });
+    expect(relay.accepted).toEqual([]);
+  });
+
+  test("a permanent refusal that is not about the address fails the delivery alone", async () => {
+    await using relay = await startMailboxes({ ".": "554 5.7.1 Looks like spam" });
+    const { site, webhook } = await createOncall(relay);
+    await using _ = site;
+    await site.open();
+    await site.pass(HOUR_MS, 10 * MINUTE_MS);
+    expect(await site.deliveries(webhook.id)).toMatchObject([
+      { status: "failed", tries: 1, last_try: { status_code: 554 } },
+    ]);
+    expect((await site.read(webhook.id)).enabled).toBe(true);
+  });
+
+  test("a refusal without an enhanced code disables the webhook only after a day of failures", async () => {
+    await using relay = await startMailboxes({ [ONCALL]: "550 No" });
+    const { site, webhook } = await createOncall(relay);
+    await using _ = site;
+    await site.open();
+    expect((await site.read(webhook.id)).enabled).toBe(true);
+    await site.pass(25 * HOUR_MS, HOUR_MS);
+    await site.open({ name: "More errors" });
+    expect(await site.read(webhook.id)).toMatchObject({
+      enabled: false,
+      disabled_reason: "The relay refused the address: 550 No",
+    });
+  });
+
+  test("a redelivery is another mail, since receivers drop repeats", async () => {
+    await using relay = await startRelay();
+    const { site, webhook } = await createOncall(relay);
+    await using _ = site;
+    await site.open();
+    const [delivery] = await site.deliveries(webhook.id);
+    const path = `webhooks/${webhook.id}/deliveries/${delivery.id}/redeliver`;
+    await site.call(path, { method: "POST" });
+    const ids = relay.mails.map(({ text }) => /^Message-ID: (.*)\r$/m.exec(text)?.[1]);
+    expect(new Set(ids).size).toBe(2);
+    for (const id of ids) expect(id).toMatch(/^<eml_[0-9a-z]{26}@example\.com>$/);
+  });
+
+  test("after a restart a waiting alert is sent once", async () => {
+    await using relay = await startMailboxes({ "": "421 4.3.2 Not now" });
+    const { site, webhook } = await createOncall(relay);
+    await using _ = site;
+    await site.open();
+    await site.restart();
+    delete relay.answers[""];
+    await site.pass(6 * MINUTE_MS, MINUTE_MS);
+    await site.restart();
+    await site.pass(6 * MINUTE_MS, MINUTE_MS);
+    expect(relay.accepted).toEqual([ONCALL]);
+    expect(await site.deliveries(webhook.id)).toMatchObject([{ status: "delivered", tries: 1 }]);
+  });
+
+  test("a webhook that is disabled sends nothing more", async () => {
+    await using relay = await startMailboxes({ "": "421 4.3.2 Not now" });
+    const { site, webhook } = await createOncall(relay);
+    await using _ = site;
+    await site.open();
+    await site.call(`webhooks/${webhook.id}`, { method: "PATCH", json: { enabled: false } });
+    delete relay.answers[""];
+    await site.pass(10 * MINUTE_MS, MINUTE_MS);
+    expect(relay.accepted).toEqual([]);
+    expect(await site.deliveries(webhook.id)).toMatchObject([{ status: "cancelled" }]);
+    expect(site.mails()).toMatchObject([{ status: "cancelled" }]);
+  });
+});
