@@ -10,7 +10,7 @@ export interface Option<T> {
   /** Placeholder of the value in the help text. */
   placeholder: string;
   help: string;
-  /** `everywhere`: every command takes it; `mail`: the server and mail commands do; `serve`: only the server does. */
+  /** `everywhere`: every command takes it; `mail`: the server, and commands that mail, do; `serve`: only the server does. */
   scope: "everywhere" | "mail" | "serve";
   /** Variable that names a file with the value. A line break at its end is left out. */
   fileEnv?: string;

@@ -26,6 +26,7 @@ import {
   installedCommandLine,
   jsonOf,
 } from "../support/command-line";
+import { listMails } from "../support/account-mail";
 import { FROM, HASH } from "../support/user-installation";
 import { temporaryFolder } from "../support/temporary-folder";
 
@@ -373,5 +374,45 @@ describe("allclear user reset-password", () => {
       expect([exitCode, out]).toEqual([1, []]);
       expect(err[0]).toContain("is disabled");
     }
+  });
+});
+
+describe("mails to users of commands", () => {
+  const RELAY = {
+    ALLCLEAR_BASE_URL: "https://status.example.com",
+    ALLCLEAR_SMTP_HOST: "relay.example",
+    ALLCLEAR_MAIL_FROM: "status@example.com",
+  };
+  const mailsIn = (folder: { path: string }) =>
+    withContext(folder, ({ db }) =>
+      listMails(db, {}).map(({ template, recipient, params }) => [template, recipient, params]),
+    );
+
+  test("with the relay's variables, invitations and changed passwords are mailed", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    const created = await run(CREATE_ADA, RELAY);
+    expect(created.err).toContain("A mail with a link of its own goes to ada@acme.test.");
+    expect(created.out[0]).toStartWith("https://status.example.com/admin/join/");
+    const token = tokenOf(created.out[0]);
+    await withContext(folder, (ctx) =>
+      ctx.db.write((tx) => acceptLink(ctx, tx, token, { passwordHash: HASH }, FROM)),
+    );
+    const reset = await run(["user", "reset-password", "ada@acme.test"], RELAY);
+    expect(reset.err.join(" ")).not.toContain("mail");
+    const args = ["user", "reset-password", "ada@acme.test", "--password-stdin"];
+    expect((await run(args, RELAY, [PASSWORD])).exitCode).toBe(0);
+    const changed = { by: "command", at: expect.any(Number) };
+    expect(await mailsIn(folder)).toEqual([
+      ["invitation", "ada@acme.test", { by: "" }],
+      ["password_changed", "ada@acme.test", changed],
+    ]);
+  });
+
+  test("without them nothing is mailed", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    expect((await run(CREATE_ADA)).err.join(" ")).not.toContain("A mail");
+    expect(await mailsIn(folder)).toEqual([]);
   });
 });
