@@ -29,6 +29,7 @@ import {
   subscriberPath,
   SUBSCRIBERS_PATH,
   userPath,
+  USERS_PATH,
   webhookPath,
 } from "../paths";
 
@@ -65,6 +66,7 @@ const KINDS: readonly Kind[] = [
   { prefix: MAIL_HOLDS_SETTING, role: "admin", path: () => MAILINGS_PATH, find: () => true },
   { prefix: "subscribers", role: "admin", path: () => SUBSCRIBERS_PATH, find: () => true },
   { prefix: "mail", role: "owner", path: () => MAIL_PATH, find: () => true },
+  { prefix: "reset_mails", role: "owner", path: () => USERS_PATH, find: () => true },
   {
     prefix: "built_in_templates_hidden",
     role: "editor",

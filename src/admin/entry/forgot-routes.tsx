@@ -1,11 +1,12 @@
 import { Elysia } from "elysia";
 import { canResetByMail, FORGOT_PATH, forgottenEmail, requestPassword } from "../../features/users";
 import { formBody, seeOther } from "../../http";
+import { plural } from "../../kernel/text";
+import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
 import type { AdminDependencies } from "../dependencies";
 import type { StateOf } from "../forms/form";
 import { screenOperation } from "../screen-operation";
 import { Forgot, FORGOT_FORM, ForgotSent, NoForgot } from "./forgot";
-import { waitText } from "./sign-in";
 
 const PUBLIC = { kind: "public" } as const;
 const SENT_PATH = `${FORGOT_PATH}/sent`;
@@ -52,7 +53,7 @@ export function forgotAdminRoutes({ ctx, requestContexts, render }: AdminDepende
         const forgotten = { ...email, client: requestContext.address };
         const seconds = await ctx.db.write((tx) => requestPassword(ctx, tx, forgotten));
         if (seconds === 0) return seeOther(SENT_PATH);
-        const state = { ...FORGOT_FORM.state(values, {}), notice: waitText(seconds) };
+        const state = { ...FORGOT_FORM.state(values, {}), notice: tooManyText(seconds) };
         return show(request, state, {
           status: 429,
           headers: { "Retry-After": String(seconds) },
@@ -66,4 +67,9 @@ export function forgotAdminRoutes({ ctx, requestContexts, render }: AdminDepende
         render.plain(request, { title: "Look into your mail", children: <ForgotSent /> }),
       screenOperation("Show the page after asking for a link", PUBLIC),
     );
+}
+
+function tooManyText(seconds: number): string {
+  const wait = plural(Math.ceil((seconds * SECOND_MS) / MINUTE_MS), "minute");
+  return `Too many requests came from your address. Try again in ${wait}.`;
 }

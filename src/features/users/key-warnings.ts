@@ -1,7 +1,6 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import { DAY_MS } from "../../kernel/time";
-import { mailReadiness } from "../mail";
 import {
   deleteKeyWarningsBefore,
   type ExpiringKeyRow,
@@ -68,7 +67,6 @@ export function dueKeyWarnings(
 
 /** Queues the mails about expiring keys that are due now. */
 export function warnOfKeys(ctx: MailServices, tx: Tx): void {
-  if (!mailReadiness(ctx).ready) return;
   const at = ctx.clock.now();
   for (const { user, keys } of dueKeyWarnings(ctx, tx)) {
     const params = { keys: keys.map(({ id }) => id) };

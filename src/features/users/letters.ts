@@ -7,6 +7,9 @@ import type { PasswordChange } from "./mails";
 /** Name of the product, which sends the mails to users. */
 const SENDER = "Allclear";
 
+/** Maximum length of a subject, in code points. */
+const SUBJECT_MAX = 150;
+
 const { moment } = createMoments({ locale: "en", timeZone: "UTC" });
 
 /** A letter with its subject. */
@@ -17,8 +20,11 @@ export interface UserLetter {
 
 type Content = Pick<Letter, "preheader" | "blocks"> & Partial<Pick<Letter, "tone" | "footer">>;
 
-function letterOf(subject: string, content: Content): UserLetter {
+function letterOf(text: string, content: Content): UserLetter {
   const { tone = "none", footer = [], ...rest } = content;
+  const points = Array.from(text);
+  const isLong = points.length > SUBJECT_MAX;
+  const subject = isLong ? `${points.slice(0, SUBJECT_MAX - 1).join("")}…` : text;
   return { subject, letter: { locale: "en", sender: SENDER, tone, footer, ...rest } };
 }
 
@@ -162,12 +168,6 @@ export function expiringKeysLetter(facts: {
     tone: "degraded",
     blocks: [
       { type: "title", text: [isOne ? "An API key expires soon" : "API keys expire soon"] },
-      {
-        type: "paragraph",
-        text: [
-          `Programs that use ${isOne ? "this key" : "these keys"} are refused from then on. Create ${isOne ? "a new key" : "new keys"} in time.`,
-        ],
-      },
       ...keys.slice(0, KEYS_LISTED).map((key): Block => ({
         type: "paragraph",
         text: [{ name: key.name }, ` expires in ${days(key)}, on ${moment(key.expiresAt)}.`],
@@ -175,6 +175,12 @@ export function expiringKeysLetter(facts: {
       ...(keys.length > KEYS_LISTED
         ? [{ type: "paragraph" as const, text: [`And ${keys.length - KEYS_LISTED} more.`] }]
         : []),
+      {
+        type: "paragraph",
+        text: [
+          `Programs that use ${isOne ? "this key" : "these keys"} are refused from then on, so create ${isOne ? "a new key" : "new keys"} in time.`,
+        ],
+      },
       ...(keysUrl === null
         ? []
         : [{ type: "button" as const, label: "Open the API keys", url: keysUrl }]),

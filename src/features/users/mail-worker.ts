@@ -1,6 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Timer } from "../../kernel/clock";
 import { MINUTE_MS } from "../../kernel/time";
+import { mailReadiness } from "../mail";
 import { startWaitingRows } from "../outgoing";
 import { decidePasswordRequests, hasPasswordRequests } from "./forgot";
 import { dueKeyWarnings, warnOfKeys } from "./key-warnings";
@@ -18,6 +19,7 @@ export function startUserMails(ctx: AppContext): Timer {
   });
 
   async function look(): Promise<void> {
+    if (!mailReadiness(ctx).ready) return;
     try {
       if (dueKeyWarnings(ctx, ctx.db).length > 0) await ctx.db.write((tx) => warnOfKeys(ctx, tx));
     } catch (error) {

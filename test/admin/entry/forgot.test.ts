@@ -156,7 +156,7 @@ describe("the form for a forgotten password", () => {
     await site.app.clock.advance(HOUR_MS / 2);
     const refused = await send();
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1800"]);
-    expect(refused.text).toContain("Too many attempts");
+    expect(refused.text).toContain("Try again in 30 minutes");
     expect((await site.forgot(GRACE)).status).toBe(303);
     await site.app.clock.advance(HOUR_MS / 2);
     expect((await send()).status).toBe(303);

@@ -3,6 +3,7 @@ import type { MailRow } from "../../../src/features/mail";
 import { toMessage } from "../../../src/features/mail";
 import { createKey } from "../../../src/features/keys";
 import { inviteUser, USER_TEMPLATES } from "../../../src/features/users";
+import { expiringKeysLetter } from "../../../src/features/users/letters";
 import { userActor } from "../../../src/domain/actor";
 import { DAY_MS, MINUTE_MS, toIso } from "../../../src/kernel/time";
 import {
@@ -105,6 +106,34 @@ describe("the mails to users", () => {
       expect(subjects).toContainEqual([GRACE, "Your Allclear password was changed"]);
     },
   );
+
+  test("cut a long name of a key in the subject alone", () => {
+    const name = "🔑".repeat(200);
+    const { subject, letter } = expiringKeysLetter({
+      keys: [{ name, expiresAt: DAY_MS }],
+      now: 0,
+      isCreator: true,
+      keysUrl: null,
+      accountUrl: "https://status.test/admin/settings/account",
+    });
+    expect(Array.from(subject)).toHaveLength(150);
+    expect(subject).toEndWith("🔑…");
+    expect(JSON.stringify(letter)).toContain(name);
+  });
+
+  test("name at most twenty keys and count the others", () => {
+    const keys = Array.from({ length: 23 }, (_, index) => ({
+      name: `Key number ${index + 1}.`,
+      expiresAt: DAY_MS,
+    }));
+    const facts = { keys, now: 0, isCreator: false, keysUrl: null, accountUrl: "https://a.test" };
+    const { subject, letter } = expiringKeysLetter(facts);
+    expect(subject).toBe("23 API keys expire soon");
+    const text = JSON.stringify(letter);
+    expect(text).toContain("Key number 20.");
+    expect(text).not.toContain("Key number 21.");
+    expect(text).toContain("And 3 more.");
+  });
 
   test("use the sender's name and the address for replies of the settings", async () => {
     await using site = await createAccountMailSite({
