@@ -197,6 +197,8 @@ CREATE TABLE mails (
   copy INTEGER NOT NULL,
   recipient TEXT NOT NULL,
   domain TEXT NOT NULL,
+  -- Mails of a mailing in the order of writing, some thousand with the same number.
+  batch INTEGER NOT NULL,
   -- What it is about. Mails of one subject to one recipient go one after the other.
   subject_id TEXT NOT NULL,
   -- Kind of message, with the values that it is written from, as JSON.
@@ -220,10 +222,10 @@ CREATE TABLE mails (
 CREATE INDEX mails_expiring ON mails (class, expires_at) WHERE status = 'pending' AND class < 3;
 CREATE UNIQUE INDEX mails_of_mailing ON mails (mailing_id, subscriber_id, copy) WHERE mailing_id IS NOT NULL;
 CREATE INDEX mails_due ON mails (class, next_try_at, id) WHERE status = 'pending';
--- By class or mailing, and by domain, since domains are sent to in turn.
-CREATE INDEX mails_in_turn ON mails (class, mailing_id, domain, next_try_at, id) WHERE status = 'pending';
+-- By class or mailing, and by domain, since domains are sent to in turn. With the batch before the domain, the mails
+-- that are written at once are next to each other.
+CREATE INDEX mails_in_turn ON mails (class, mailing_id, batch, domain, next_try_at) WHERE status = 'pending';
 CREATE INDEX mails_by_subscriber ON mails (subscriber_id, id) WHERE subscriber_id IS NOT NULL;
-CREATE INDEX mails_pending_of_subject ON mails (subscriber_id, subject_id) WHERE status = 'pending';
 CREATE INDEX mails_failed ON mails (mailing_id, id) WHERE status IN ('bounced', 'failed');
 CREATE INDEX mails_by_subject ON mails (subject_id, id) WHERE mailing_id IS NULL;
 

@@ -61,6 +61,7 @@ async function withSubscribers(app: TestApp): Promise<void> {
         mailingId: null,
         subscriberId: `sub_${name}`,
         copy: 0,
+        batch: 0,
         recipient: `${name}@example.com`,
         domain: "example.com",
         subjectId: "mrq_1",

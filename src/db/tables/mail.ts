@@ -114,6 +114,7 @@ export const mails = sqliteTable("mails", {
   copy: integer().notNull(),
   recipient: text().notNull(),
   domain: text().notNull(),
+  batch: integer().notNull(),
   subjectId: text("subject_id").notNull(),
   template: text().notNull(),
   params: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),

@@ -5,10 +5,11 @@ import type { MailClass } from "../../domain/mail";
 
 export type MailRow = typeof mails.$inferSelect;
 
-/** Pending mails that are sent in one order: those of class 1, of class 2, or of one mailing. */
+/** Pending mails that are sent in one order: those of class 1, of class 2, or of a batch of one mailing. */
 export interface LaneKey {
   class: MailClass;
   mailingId: string | null;
+  batch: number;
 }
 
 /** Properties of a due mail that the queue needs. */
@@ -34,6 +35,23 @@ export const findNextMailing = selectOne((orm, $: { after: string }) =>
     .limit(1),
 );
 
+/** Finds the first batch of a mailing with pending mails after another one. */
+export const findNextBatch = selectOne((orm, $: { mailingId: string; after: number }) =>
+  orm
+    .select({ batch: mails.batch })
+    .from(mails)
+    .where(
+      and(
+        eq(mails.class, 3),
+        eq(mails.mailingId, $.mailingId),
+        gt(mails.batch, $.after),
+        isPending,
+      ),
+    )
+    .orderBy(asc(mails.batch))
+    .limit(1),
+);
+
 export const findMailing = selectOne((orm, $: { id: string }) =>
   orm.select().from(mailings).where(eq(mailings.id, $.id)),
 );
@@ -47,6 +65,7 @@ export const findNextDomain = selectOne((orm, $: LaneKey & { after: string }) =>
       and(
         eq(mails.class, $.class),
         sql`${mails.mailingId} IS ${$.mailingId}`,
+        eq(mails.batch, $.batch),
         gt(mails.domain, $.after),
         isPending,
       ),
@@ -70,12 +89,14 @@ export const listDue = selectMany(
         and(
           eq(mails.class, $.class),
           sql`${mails.mailingId} IS ${$.mailingId}`,
+          eq(mails.batch, $.batch),
           eq(mails.domain, $.domain),
           lte(mails.nextTryAt, $.now),
           isPending,
         ),
       )
-      .orderBy(asc(mails.nextTryAt), asc(mails.id))
+      // Rows are numbered in the order of writing.
+      .orderBy(asc(mails.nextTryAt), sql`${mails}.rowid`)
       .limit($.limit),
 );
 
@@ -83,7 +104,7 @@ export const listDue = selectMany(
 export const listNewlyDue = selectMany(
   (orm, $: { class: MailClass; after: number; until: number; limit: number }) =>
     orm
-      .select({ mailingId: mails.mailingId, domain: mails.domain, at: mails.nextTryAt })
+      .select({ mailingId: mails.mailingId, batch: mails.batch, domain: mails.domain })
       .from(mails)
       .where(
         and(

@@ -9,6 +9,7 @@ import {
   listExpiredOfMailing,
   listPendingOfSubscriber,
 } from "./ending-store";
+import { insertMailsTo, supersedeOfMailing } from "./mailing-store";
 import {
   addToMailing,
   countWaiting,
@@ -37,6 +38,8 @@ export interface NewMail {
   copy?: number;
   /** Time (unix ms) before which it is not sent; now if omitted. */
   dueAt?: number;
+  /** Number of a part of a mailing's mails, by default 0. Earlier parts go first. */
+  batch?: number;
   /** Time (unix ms) from which it is not sent any more. */
   expiresAt: number;
 }
@@ -72,6 +75,7 @@ export function enqueueMails(ctx: Services, tx: Tx, mails: readonly NewMail[]): 
       subscriberId: subscriberId ?? null,
       mailingId: mailingId ?? null,
       copy: mail.copy ?? 0,
+      batch: mail.batch ?? 0,
       status: "pending" as const,
       tries: 0,
       nextTryAt: dueAt ?? now,
@@ -85,6 +89,28 @@ export function enqueueMails(ctx: Services, tx: Tx, mails: readonly NewMail[]): 
   for (const [id, written] of countBy(rows)) addToMailing(tx, { ...NO_COUNTS, id, written });
   if (rows.length > 0) wakeSender(ctx, tx);
   return rows.map(({ id }) => id);
+}
+
+/** Mails of a mailing that differ in nothing but their recipients. */
+export interface MailsOfMailing extends Required<Pick<NewMail, "batch" | "mailingId">> {
+  subjectId: string;
+  template: string;
+  expiresAt: number;
+  /** Numbers of the subscribers, who have addresses. */
+  seqs: readonly number[];
+}
+
+/** Queues mails like `enqueueMails`, without reading their recipients. */
+export function enqueueMailsTo(ctx: Services, tx: Tx, { seqs, ...shared }: MailsOfMailing): void {
+  if (seqs.length === 0) return;
+  const bySubscriber = Object.fromEntries(seqs.map((seq) => [ctx.newId("eml"), seq]));
+  const written = insertMailsTo(tx, {
+    ...shared,
+    mails: JSON.stringify(bySubscriber),
+    createdAt: ctx.clock.now(),
+  });
+  addToMailing(tx, { ...NO_COUNTS, id: shared.mailingId, written });
+  wakeSender(ctx, tx);
 }
 
 /** Wakes the sender after the commit: mails were queued, held, released or cancelled. */
@@ -130,6 +156,22 @@ export function supersedeMails(
   const older = pending.filter(({ id }) => id !== by);
   endMails(ctx, tx, older, "superseded", by);
   return older.map(({ id }) => id);
+}
+
+/**
+ * Ends the pending mails of an older mailing to some subscribers, which the mails of a newer one replace.
+ * Returns their number.
+ */
+export function supersedeMailing(
+  { clock }: Pick<AppContext, "clock">,
+  tx: Tx,
+  mailingId: string,
+  { by, seqs }: { by: string; seqs: readonly number[] },
+): number {
+  const now = clock.now();
+  const superseded = supersedeOfMailing(tx, { mailingId, by, seqs: JSON.stringify(seqs), now });
+  if (superseded > 0) addToMailing(tx, { ...NO_COUNTS, id: mailingId, superseded });
+  return superseded;
 }
 
 /** True if `expireMails` would end mails. */

@@ -2,18 +2,18 @@ import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
 import type { ComponentStatus } from "../../domain/component-status";
 import { findComponent } from "../components";
-import { enqueueMails, supersedeMails } from "../mail";
+import { enqueueMailsTo, supersedeMailing } from "../mail";
 import { findPage, type PageRow } from "../pages";
 import { reachOf, targetsOf } from "./reach";
 import { choiceOf, namesComponent } from "./rules";
 import {
   findEvent,
   findExpanding,
-  findOpenBefore,
   findThread,
   insertThread,
   listMailingsOfSubject,
   listNamingEvents,
+  listOpenBefore,
   type MailingRow,
   MERGED,
   NOT_BEGUN,
@@ -25,6 +25,8 @@ import { subjectLineOf } from "./subject";
 
 /** Number of subscribers that one transaction reads, and of mails that it writes. */
 const CHUNK = 500;
+/** Number of mails within which domains take turns. */
+const BATCH = 5_000;
 /** Template of all mails of mailings. */
 export const MAILING_TEMPLATE = "mailing";
 
@@ -138,28 +140,17 @@ function writeMails(ctx: Services, tx: Tx, mailing: MailingRow, reach: readonly 
     targets: JSON.stringify(targetsOf(tx, mailing, reach)),
     limit: CHUNK,
   });
-  const recipients = candidates.flatMap(({ id, address, domain, isIncluded }) =>
-    isIncluded === 1 && address !== null ? [{ id, recipient: { address, domain } }] : [],
-  );
-  const ids = enqueueMails(
-    ctx,
-    tx,
-    recipients.map(({ id: subscriberId, recipient }) => ({
-      class: 3,
-      recipient,
-      subjectId,
-      template: MAILING_TEMPLATE,
-      params: {},
-      subscriberId,
-      mailingId,
-      expiresAt: mailing.deadlineAt,
-    })),
-  );
-  if (findOpenBefore(tx, { subjectId, id: mailingId })) {
-    for (const [index, by] of ids.entries()) {
-      const subscriberId = recipients[index]?.id;
-      if (subscriberId !== undefined) supersedeMails(ctx, tx, { subscriberId, subjectId, by });
-    }
+  const seqs = candidates.filter(({ isIncluded }) => isIncluded === 1).map(({ seq }) => seq);
+  enqueueMailsTo(ctx, tx, {
+    mailingId,
+    subjectId,
+    template: MAILING_TEMPLATE,
+    batch: Math.floor(mailing.written / BATCH),
+    expiresAt: mailing.deadlineAt,
+    seqs,
+  });
+  for (const older of listOpenBefore(tx, { subjectId, id: mailingId })) {
+    supersedeMailing(ctx, tx, older.id, { by: mailingId, seqs });
   }
   const isLast = candidates.length < CHUNK;
   setProgress(tx, {

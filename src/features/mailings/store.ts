@@ -155,8 +155,8 @@ export const findFirstBegun = selectOne((orm, $: { subjectId: string }) =>
     .limit(1),
 );
 
-/** True if a subject has an open mailing that began before another one. */
-export const findOpenBefore = selectOne((orm, $: { subjectId: string; id: string }) =>
+/** Lists the open mailings of a subject that began before another one. */
+export const listOpenBefore = selectMany((orm, $: { subjectId: string; id: string }) =>
   orm
     .select({ id: mailings.id })
     .from(mailings)
@@ -167,6 +167,5 @@ export const findOpenBefore = selectOne((orm, $: { subjectId: string; id: string
         sql`${mailings.cursor} >= 0`,
         sql`${mailings.state} <> 'done'`,
       ),
-    )
-    .limit(1),
+    ),
 );

@@ -14,10 +14,8 @@ export const findLastSubscriber = selectOne((orm, $: { pageId: string }) =>
 
 /** A subscriber, with the answer to the question if a mailing includes it. */
 export interface Candidate {
-  id: string;
   seq: number;
-  address: string | null;
-  domain: string;
+  /** 0 also without an address. */
   isIncluded: number;
 }
 
@@ -88,11 +86,8 @@ export const listCandidates = selectMany(
   ) =>
     orm
       .select({
-        id: subscribers.id,
         seq: subscribers.seq,
-        address: subscribers.address,
-        domain: subscribers.domain,
-        isIncluded: isIncluded($),
+        isIncluded: sql<number>`${subscribers.address} IS NOT NULL AND ${isIncluded($)}`,
       })
       .from(subscribers)
       .where(

@@ -3,8 +3,10 @@ import type { MailClass } from "../../../domain/mail";
 import {
   type DueMail,
   findMailing,
+  findNextBatch,
   findNextDue,
   findNextMailing,
+  type LaneKey,
   listNewlyDue,
 } from "../queue-store";
 import { domainShare, mailingConnections } from "../rules";
@@ -37,7 +39,7 @@ export interface Capacity {
 export class MailQueue implements ClaimedMails {
   readonly #db: Db;
   readonly #steadyNow: () => number;
-  /** Lanes of classes 1 and 2, and of mailings by their ids. */
+  /** Lanes of classes 1 and 2, and of mailings by id and batch. */
   readonly #single: readonly [MailLane, MailLane];
   #mailings = new Map<string, MailLane>();
   readonly #claimed = new Set<string>();
@@ -46,7 +48,6 @@ export class MailQueue implements ClaimedMails {
   readonly #busy = new Set<string>();
   readonly #underWayByDomain = new Map<string, number>();
   #mailingsUnderWay = 0;
-  #underWay = 0;
   /** Time up to which due mails were read, by class. */
   readonly #seenUntil = new Map<MailClass, number>();
   #nextDueAt = Number.POSITIVE_INFINITY;
@@ -60,10 +61,6 @@ export class MailQueue implements ClaimedMails {
     this.#db = db;
     this.#steadyNow = steadyNow;
     this.#single = [this.#lane(1), this.#lane(2)];
-  }
-
-  get underWay(): number {
-    return this.#underWay;
   }
 
   get size(): number {
@@ -106,13 +103,23 @@ export class MailQueue implements ClaimedMails {
       after = id;
       const state = findMailing(this.#db, { id })?.state;
       if (state === "stopped") this.stopped(id);
-      else if (state !== "held") mailings.set(id, this.#mailings.get(id) ?? this.#lane(3, id));
+      else if (state !== "held") this.#addBatches(mailings, id);
     }
     this.#mailings = mailings;
     const now = this.#steadyNow();
     for (const one of CLASSES) this.#seenUntil.set(one, now);
     for (const lane of [...this.#single, ...mailings.values()]) lane.wake();
     this.#findNextDue(now);
+  }
+
+  #addBatches(mailings: Map<string, MailLane>, mailingId: string): void {
+    for (let after = -1; ;) {
+      const batch = findNextBatch(this.#db, { mailingId, after })?.batch;
+      if (batch === undefined) return;
+      after = batch;
+      const key = batchKey(mailingId, batch);
+      mailings.set(key, this.#mailings.get(key) ?? this.#lane(3, mailingId, batch));
+    }
   }
 
   /** Reads the mails that have become due. */
@@ -123,7 +130,9 @@ export class MailQueue implements ClaimedMails {
       const until = { class: one, after, until: now, limit: NEWLY_DUE_MAX };
       const due = listNewlyDue(this.#db, until);
       if (due.length === NEWLY_DUE_MAX) return this.rescan();
-      for (const { mailingId, domain } of due) this.#laneOf(one, mailingId)?.wakeDomain(domain);
+      for (const { domain, ...lane } of due) {
+        this.#laneOf({ class: one, ...lane })?.wakeDomain(domain);
+      }
       this.#seenUntil.set(one, now);
     }
     this.#findNextDue(now);
@@ -159,7 +168,6 @@ export class MailQueue implements ClaimedMails {
 
   /** Ends the use of a connection. The mail is claimed until its result is recorded. */
   end({ domain, lane }: BegunMail): void {
-    this.#underWay -= 1;
     if (lane.key.class === 3) this.#mailingsUnderWay -= 1;
     const left = this.#underWayTo(domain) - 1;
     if (left > 0) this.#underWayByDomain.set(domain, left);
@@ -180,7 +188,7 @@ export class MailQueue implements ClaimedMails {
       const until = this.#setBacks.add(mail.id, this.#steadyNow());
       this.#nextDueAt = Math.min(this.#nextDueAt, until);
     }
-    this.#laneOf(mail.lane.key.class, mail.lane.key.mailingId)?.wakeDomain(mail.domain);
+    this.#laneOf(mail.lane.key)?.wakeDomain(mail.domain);
   }
 
   /** Forgets which tries were broken off, such as after a change of the relay. */
@@ -189,7 +197,6 @@ export class MailQueue implements ClaimedMails {
   }
 
   #begin(mail: BegunMail): BegunMail {
-    this.#underWay += 1;
     if (mail.lane.key.class === 3) this.#mailingsUnderWay += 1;
     this.#underWayByDomain.set(mail.domain, this.#underWayTo(mail.domain) + 1);
     this.#claimed.add(mail.id);
@@ -213,13 +220,13 @@ export class MailQueue implements ClaimedMails {
     return [[accounts], [team], hasRoom ? [...this.#mailings.values()] : []];
   }
 
-  #laneOf(mailClass: MailClass, mailingId: string | null): MailLane | undefined {
-    if (mailClass === 3) return this.#mailings.get(mailingId ?? "");
-    return this.#single[mailClass === 1 ? 0 : 1];
+  #laneOf({ class: one, mailingId, batch }: LaneKey): MailLane | undefined {
+    if (one === 3) return this.#mailings.get(batchKey(mailingId ?? "", batch));
+    return this.#single[one === 1 ? 0 : 1];
   }
 
-  #lane(mailClass: MailClass, mailingId: string | null = null): MailLane {
-    const key = { class: mailClass, mailingId };
+  #lane(mailClass: MailClass, mailingId: string | null = null, batch = 0): MailLane {
+    const key = { class: mailClass, mailingId, batch };
     return new MailLane(key, { db: this.#db, steadyNow: this.#steadyNow, claimed: this });
   }
 
@@ -228,6 +235,10 @@ export class MailQueue implements ClaimedMails {
     times.push(this.#setBacks.nextAfter(now));
     this.#nextDueAt = Math.min(...times.map((at) => at ?? Number.POSITIVE_INFINITY));
   }
+}
+
+function batchKey(mailingId: string, batch: number): string {
+  return `${mailingId} ${batch}`;
 }
 
 /** Returns a key of recipient and subject. */
