@@ -164,6 +164,7 @@ export async function seedSubscribers(
               mailingId,
               subscriberId: id,
               copy: 0,
+              batch: 0,
               recipient: address,
               domain,
               subjectId: subjects[index] ?? "",

@@ -68,6 +68,7 @@ export async function addMailings(
       mailingId: failed,
       subscriberId: null,
       copy: index,
+      batch: 0,
       recipient,
       domain: recipient.split("@")[1] ?? "",
       subjectId: subjects[1] ?? "",

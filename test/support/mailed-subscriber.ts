@@ -101,6 +101,7 @@ export function storeMail(
       mailingId,
       subscriberId,
       copy: 0,
+      batch: 0,
       recipient: address ?? "",
       domain,
       subjectId,

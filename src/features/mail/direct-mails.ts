@@ -25,6 +25,7 @@ export function queueDirectly(
       mailingId: null,
       subscriberId: null,
       copy: 0,
+      batch: 0,
       status: "pending" as const,
       tries: 0,
       nextTryAt: now,

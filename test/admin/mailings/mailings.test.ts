@@ -153,6 +153,7 @@ describe("a mailing's screen", () => {
           mailingId: mailing?.id ?? "",
           subscriberId: null,
           copy: index + 1,
+          batch: 0,
           recipient: `p${index}@example.com`,
           domain: "example.com",
           subjectId: "inc_1",

@@ -37,6 +37,7 @@ async function holdAll({ app: { ctx } }: ActionInstallation): Promise<number> {
       id: "eml_1",
       class: 1,
       copy: 0,
+      batch: 0,
       recipient: "anna@example.net",
       domain: "example.net",
       subjectId: "inc_1",
