@@ -27,7 +27,7 @@ const insertMails = insertAllInto(mails);
 const insertMailings = insertAllInto(mailings);
 const insertThreads = insertAllInto(mailThreads);
 
-/** What opens the screens of subscribers. */
+/** Parameters for opening the screens of subscribers. */
 export interface SeededSubscribers {
   dataDir: string;
   slug: string;
@@ -140,7 +140,7 @@ export async function seedSubscribers(
         const rows = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, index) => {
           const seq = from + index + 1;
           const domain = `customer${(seq * 7_919) % DOMAINS}.example.com`;
-          const mark = Bun.SHA256.hash(String(seq), "base64").slice(0, 43);
+          const mark = Bun.SHA256.hash(String(seq), "base64url");
           return { id: ctx.newId("sub"), seq, domain, address: `person.${seq}@${domain}`, mark };
         });
         storeSubscribers(tx, rows, pageId, now);

@@ -82,7 +82,7 @@ export function SubscriberDetail({ view, formToken, notice, now }: DetailProps) 
       {stops.map((one) => (
         <SuppressionNotice key={one.reason} row={row} suppression={one} now={now} />
       ))}
-      <DetailCard title="Subscription" liveId="subscription">
+      <DetailCard title="Subscription" liveId="subscription" isFlush>
         <SubscriptionFacts view={view} now={now} />
       </DetailCard>
       <DetailCard title="Messages" liveId="messages" isStill isTable>

@@ -34,16 +34,17 @@ export const BY_SUPPRESSION: Order<SuppressedKey, SuppressedKey> = {
 
 /**
  * Returns the first `limit` rows of several searches. Each found up to one more than `limit`, and looked at
- * everything up to its last row, or up to `end` if it stopped there.
+ * everything up to its last row, or to the end, or to the key that `end` returns if it stopped there.
  */
 export function merged<Row extends { id: string }, Key>(
-  searches: readonly { rows: readonly Row[]; end: Key | undefined }[],
+  searches: readonly { rows: readonly Row[]; end: () => Key | undefined }[],
   limit: number,
   { keyOf, compare, toText }: Order<NoInfer<Row>, Key>,
 ): ListPart<Row> {
-  const ends = searches.flatMap(({ rows, end }) => {
+  const ends = searches.flatMap(({ rows, end }): Key[] => {
     const last = rows.at(-1);
-    return rows.length > limit && last ? [keyOf(last)] : end === undefined ? [] : [end];
+    const key = rows.length > limit && last ? keyOf(last) : end();
+    return key === undefined ? [] : [key];
   });
   const [end] = ends.sort(compare);
   const rows = searches

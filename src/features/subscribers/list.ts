@@ -23,11 +23,18 @@ import { countStatusesOfPage, findSubscriber } from "./store";
 
 /** Entries that one part of a list looks at: some milliseconds of work. */
 const EXAMINED = 2_000;
-/** Entries up to which numbers are counted. */
+/** As for suppressions, each of which is looked up among the subscribers. */
+const EXAMINED_SUPPRESSIONS = 1_000;
+/** Entries up to which numbers are counted: sign-ups, and suppressions of each reason. */
 const COUNTED = 500;
-/** Number of characters of the parts by which addresses are searched, and of parts that are used. */
+const COUNTED_SUPPRESSIONS = 200;
+/** Number of characters of the parts by which addresses are searched. */
 const PART = 3;
-const PARTS_MAX = 40;
+/** Parts of a search that are compared, and those of them that are looked for: the rarest. */
+const PARTS_COMPARED = 24;
+const PARTS_USED = 2;
+/** Number of the newest addresses with a part by which it is compared with others. */
+const COMPARED = 200;
 
 /** Reasons of suppressions that stop mail to an active subscriber. */
 export const STOPPING_REASONS = [
@@ -71,10 +78,10 @@ export function listSubscribers(
   if (target) return byChoice(reader, part, before, limit);
   if (view === "unsubscribed") {
     const rows = listEnded(reader, { ...part, before: before ?? NEWEST });
-    return merged([{ rows, end: undefined }], limit, BY_ID);
+    return merged([{ rows, end: () => undefined }], limit, BY_ID);
   }
   const rows = listActive(reader, { ...part, before: numberOf(before) });
-  return merged([{ rows, end: undefined }], limit, BY_NUMBER);
+  return merged([{ rows, end: () => undefined }], limit, BY_NUMBER);
 }
 
 /** Lists sign-ups of a page that can be confirmed, newest first. */
@@ -87,8 +94,8 @@ export function listSignUps(
   const before = query.before ?? NEWEST;
   const part = partOf({ ...query, view: "active" });
   const rows = listUnconfirmed(reader, { ...part, before, now });
-  const end = findEndOfUnconfirmed(reader, { pageId, before, skipped: EXAMINED - 1 });
-  return merged([{ rows, end: end?.key }], limit, BY_ID);
+  const end = () => findEndOfUnconfirmed(reader, { pageId, before, skipped: EXAMINED - 1 })?.key;
+  return merged([{ rows, end }], limit, BY_ID);
 }
 
 /** Number that is exact, or only known to be at least as large. */
@@ -110,9 +117,10 @@ export interface SubscriberCounts {
 export function countSubscribersOfPage(reader: Reader, pageId: string): SubscriberCounts {
   const counts = countStatusesOfPage(reader, pageId);
   const open = countUnconfirmed(reader, { pageId, limit: COUNTED + 1 })?.count ?? 0;
+  const examined = COUNTED_SUPPRESSIONS;
   const suppressedFor = (reason: StoppingReason): BoundedCount => {
-    const found = countSuppressedOfPage(reader, { pageId, reason, examined: COUNTED });
-    return { count: found?.count ?? 0, isExact: (found?.examined ?? 0) < COUNTED };
+    const found = countSuppressedOfPage(reader, { pageId, reason, examined });
+    return { count: found?.count ?? 0, isExact: (found?.examined ?? 0) < examined };
   };
   return {
     ...counts,
@@ -143,19 +151,30 @@ type Found = ListPart<ListedSubscriber>;
 
 function byParts(reader: Reader, part: PartQuery, from: string | undefined, limit: number): Found {
   const before = numberOf(from);
-  const parts = partsOf(part.text);
+  const parts = rarestParts(reader, part.text);
   const rows = listWithParts(reader, { ...part, parts, before });
-  const end = findEndOfParts(reader, { parts, before, skipped: EXAMINED - 1 });
-  return merged([{ rows, end: end?.key }], limit, BY_NUMBER);
+  const end = () => findEndOfParts(reader, { parts, before, skipped: EXAMINED - 1 })?.key;
+  return merged([{ rows, end }], limit, BY_NUMBER);
 }
 
-/** Returns the search for all parts of three characters of a text, in any order. */
-function partsOf(text: string): string {
+/**
+ * Returns the search for those parts of three characters of a text that the fewest addresses have. Looking for
+ * common ones as well would read long lists, and the whole text is compared anyway.
+ */
+function rarestParts(reader: Reader, text: string): string {
   const letters = [...text];
-  const parts = letters.slice(0, 1 - PART).map((_, at) => letters.slice(at, at + PART).join(""));
-  return [...new Set(parts)]
-    .slice(0, PARTS_MAX)
-    .map((part) => `"${part.replaceAll('"', '""')}"`)
+  const all = letters.slice(0, 1 - PART).map((_, at) => letters.slice(at, at + PART).join(""));
+  return [...new Set(all)]
+    .slice(-PARTS_COMPARED)
+    .map((part) => {
+      const parts = `"${part.replaceAll('"', '""')}"`;
+      const newest = { parts, before: Number.MAX_SAFE_INTEGER, skipped: COMPARED - 1 };
+      // The rarer a part, the further down is the address with this number of newer ones.
+      return { parts, end: findEndOfParts(reader, newest)?.key ?? -1 };
+    })
+    .sort((one, other) => one.end - other.end)
+    .slice(0, PARTS_USED)
+    .map(({ parts }) => parts)
     .join(" AND ");
 }
 
@@ -170,8 +189,8 @@ function byAddress(
   const range = { after: last?.addressKey ?? text, until: `${text}\u{10ffff}` };
   const rows = listByAddress(reader, { ...part, ...range });
   const shown = rows.slice(0, limit);
-  const end = findEndByAddress(reader, { pageId, ...range, skipped: EXAMINED - 1 });
-  return { rows: shown, nextBefore: rows.length > limit ? shown.at(-1)?.id : end?.key };
+  const end = () => findEndByAddress(reader, { pageId, ...range, skipped: EXAMINED - 1 })?.key;
+  return { rows: shown, nextBefore: rows.length > limit ? shown.at(-1)?.id : end() };
 }
 
 /** Lists by a chosen component. Those who chose its group follow it as well. */
@@ -179,7 +198,7 @@ function byChoice(reader: Reader, part: PartQuery, from: string | undefined, lim
   const before = from ?? NEWEST;
   const searches = [part.target, part.group].filter(Boolean).map((chosen) => ({
     rows: listByChoice(reader, { ...part, chosen, before }),
-    end: findEndByChoice(reader, { chosen, before, skipped: EXAMINED - 1 })?.key,
+    end: () => findEndByChoice(reader, { chosen, before, skipped: EXAMINED - 1 })?.key,
   }));
   return merged(searches, limit, BY_ID);
 }
@@ -192,11 +211,11 @@ function suppressed(
   const [, at, mark = ""] = /^(\d{1,15})\.([\w-]{1,100})$/.exec(before ?? "") ?? [];
   const key = { at: at === undefined ? Number.MAX_SAFE_INTEGER : Number(at), mark };
   const reasons = reason === undefined ? STOPPING_REASONS : [reason];
-  const examined = Math.ceil(EXAMINED / reasons.length);
+  const examined = EXAMINED_SUPPRESSIONS / reasons.length;
   const searches = reasons.map((one) => {
     const query = { ...part, ...key, reason: one, examined };
     const rows = listSuppressed(reader, query);
-    return { rows, end: findEndOfSuppressed(reader, { ...query, skipped: examined - 1 }) };
+    return { rows, end: () => findEndOfSuppressed(reader, { ...query, skipped: examined - 1 }) };
   });
   return merged(searches, limit, BY_SUPPRESSION);
 }

@@ -12,12 +12,16 @@ const SUBSCRIBERS = "/admin/subscribers";
 /** Ids of the stored subscribers by the first word of their address, by installation. */
 const stored = new WeakMap<object, Record<string, string>>();
 
+/** First words of the addresses whose screens are opened. */
+const NAMES = ["maya", "bounced", "gone", "choosy", "declined"];
+
 /** Stores subscribers of the first page, once, and returns their ids by the first word of their address. */
 function subscribersOf({ demoData }: DemoSites): Record<string, string> {
   const { ctx } = demoData.app;
   const known = stored.get(ctx);
   if (known) return known;
-  const ids: Record<string, string> = {};
+  // Known before they are stored, since a screen's path is needed at once.
+  const ids = Object.fromEntries(NAMES.map((name) => [name, ctx.newId("sub")]));
   stored.set(ctx, ids);
   void ctx.db.write((tx) => {
     const pageId = findPageBySlug(tx, { slug: "northwind" })?.id ?? "";
@@ -25,9 +29,8 @@ function subscribersOf({ demoData }: DemoSites): Record<string, string> {
     const now = ctx.clock.now();
     const add = (name: string, more: Omit<Partial<SubscriberRow>, "address"> = {}) => {
       const address = `${name}@customer-of-northwind.example`;
-      const row = storeSubscriber(ctx, tx, { pageId, address, ...more });
-      ids[name] = row.id;
-      return row;
+      const id = ids[name] ?? ctx.newId("sub");
+      return storeSubscriber(ctx, tx, { pageId, address, id, ...more });
     };
     for (let index = 1; index <= 24; index++) {
       add(`reader.${index}`, { confirmedAt: now - (40 - index) * DAY_MS });
