@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { RequestedChoices } from "../../db/tables/mail";
-import { cancelMailsOfSubscriber, removeNotesOfMails, suppress } from "../mail";
+import { cancelMailsOfSubscriber, eraseReportsAbout, removeNotesOfMails, suppress } from "../mail";
 import { storeTargets } from "./choices";
 import { signUpSubject } from "./decide";
 import { deleteReportsOf, deleteReportsOfSignUps, deleteSignUpMails } from "./mail-store";
@@ -63,6 +63,7 @@ export function eraseSubscriber(ctx: Services, tx: Tx, subscriber: SubscriberRow
     cancelMailsOfSubscriber(ctx, tx, row.id);
     if (row.addressKey !== null) {
       deleteRequestsOfAddress(tx, { addressKey: row.addressKey, pageId });
+      eraseReportsAbout(tx, row.addressKey);
     }
     deleteSubscriber(tx, { id: row.id });
   }

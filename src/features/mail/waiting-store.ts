@@ -1,0 +1,38 @@
+import { and, asc, eq, sql } from "drizzle-orm";
+import { selectOne } from "../../db";
+import { mailings, mails } from "../../db/tables/mail";
+
+// The same text as in the condition of the partial indexes, so that SQLite uses them.
+const isPending = sql`${mails.status} = 'pending'`;
+
+/** Counts the pending mails of mailings, at most up to `limit`. */
+export const countPendingOfMailings = selectOne((orm, $: { limit: number }) => {
+  const some = orm
+    .select({ id: mails.id })
+    .from(mails)
+    .where(and(eq(mails.class, 3), isPending))
+    .limit($.limit)
+    .as("some");
+  return orm.select({ count: sql<number>`COUNT(*)` }).from(some);
+});
+
+/** Adds up the mails of open mailings that are written and not over. */
+export const sumOfOpenMailings = selectOne((orm, _$: Record<string, never>) =>
+  orm
+    .select({
+      count: sql<number>`COALESCE(SUM(${mailings.written} - ${mailings.sent} - ${mailings.bounced} - ${mailings.failed}
+        - ${mailings.superseded} - ${mailings.cancelled} - ${mailings.expired}), 0)`,
+    })
+    .from(mailings)
+    .where(sql`${mailings.state} IN ('expanding', 'sending', 'held')`),
+);
+
+/** Finds the time at which one of the pending mails of a mailing was queued. They are queued within seconds. */
+export const findPendingOfMailing = selectOne((orm, $: { mailingId: string }) =>
+  orm
+    .select({ createdAt: mails.createdAt })
+    .from(mails)
+    .where(and(eq(mails.class, 3), eq(mails.mailingId, $.mailingId), isPending))
+    .orderBy(asc(mails.domain), asc(mails.nextTryAt))
+    .limit(1),
+);
