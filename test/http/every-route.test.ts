@@ -156,6 +156,8 @@ describe("every route of the dashboard", () => {
     expect(inAdmin.length - open.length).toBe(site.routes.length);
     expect(site.routes.length).toBeGreaterThan(20);
     expect([...new Set(open.map(({ path }) => path))].sort()).toEqual([
+      "/admin/forgot",
+      "/admin/forgot/sent",
       "/admin/join/:token",
       "/admin/setup/:token",
       "/admin/sign-in",

@@ -14,7 +14,7 @@ export const users = sqliteTable("users", {
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
   deletedAt: integer("deleted_at"),
-  warnsOfKeys: integer("warns_of_keys", { mode: "boolean" }).notNull(),
+  warnsOfKeys: integer("warns_of_keys", { mode: "boolean" }).notNull().default(true),
 });
 
 export const sessions = sqliteTable("sessions", {
