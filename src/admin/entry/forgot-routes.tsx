@@ -64,7 +64,7 @@ export function forgotAdminRoutes({ ctx, requestContexts, render }: AdminDepende
     .get(
       SENT_PATH,
       async ({ request }) =>
-        render.plain(request, { title: "Look into your mail", children: <ForgotSent /> }),
+        render.plain(request, { title: "Check your e-mail", children: <ForgotSent /> }),
       screenOperation("Show the page after asking for a link", PUBLIC),
     );
 }

@@ -1,12 +1,19 @@
 import { expect, test } from "bun:test";
 import type { SMTPServerOptions } from "smtp-server";
-import { inviteUser, USER_TEMPLATES } from "../../../src/features/users";
+import { addressHmac, ensureMailKey, suppress } from "../../../src/features/mail";
+import {
+  findMailTrouble,
+  inviteUser,
+  issuePasswordLink,
+  USER_TEMPLATES,
+} from "../../../src/features/users";
 import { unavailable } from "../../../src/errors";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
 import { expectDead, userWithPassword } from "../../support/dashboard";
 import { createMailSite } from "../../support/mail-site";
 import { startRelay } from "../../support/relay";
+import { startMailboxes } from "../../support/scripted-mailboxes";
 
 const NEW = "new@example.com";
 const CHOSEN = { name: "New", password: "another horse battery" };
@@ -39,7 +46,7 @@ test("a try that the relay refused for now is repeated with another link, and th
   const { token } = await ctx.db.write((tx) => inviteUser(ctx, tx, invited, CLI_ACTOR));
   await site.idle();
   expect(site.mails()).toMatchObject([{ status: "pending", tries: 1, template: "invitation" }]);
-  await site.pass(2 * MINUTE_MS);
+  await site.pass(5 * MINUTE_MS, 10 * SECOND_MS);
   expect(site.mails()).toMatchObject([{ status: "sent", tries: 2 }]);
   const ids = messages.map((message) => /^Message-ID: (.*)$/m.exec(message)?.[1]);
   expect(ids).toEqual([ids[0], ids[0]]);
@@ -69,4 +76,37 @@ test("nothing is sent without a stored link, while the database takes no writes"
   await site.pass(20 * MINUTE_MS, MINUTE_MS);
   expect(relay.mails.map(({ to }) => to)).toEqual([[NEW]]);
   expect((await app.call(joinPathIn(relay.mails[0]?.text ?? ""))).status).toBe(200);
+});
+
+test("an invitation goes to a suppressed address too, and its bounce is shown beside the user", async () => {
+  await using relay = await startMailboxes();
+  await using site = await createMailSite(relay, {}, { templates: USER_TEMPLATES });
+  const { ctx } = site.app;
+  await userWithPassword(site.app, "ada@example.com");
+  await ctx.db.write((tx) => {
+    const mark = addressHmac(ensureMailKey(ctx, tx), NEW);
+    for (const reason of ["bounced", "soft", "complained", "declined", "blocked"] as const) {
+      suppress(ctx, tx, { addressHmac: mark, reason });
+    }
+  });
+  const invited = { email: NEW, name: "New", role: "viewer" } as const;
+  const { user } = await ctx.db.write((tx) => inviteUser(ctx, tx, invited, CLI_ACTOR));
+  await site.pass(MINUTE_MS);
+  expect(relay.accepted).toEqual([NEW]);
+  expect(findMailTrouble(ctx.db, user.id)).toBeUndefined();
+
+  relay.answers[NEW] = "550 5.1.1 No such user";
+  await ctx.db.write((tx) => issuePasswordLink(ctx, tx, user.id, CLI_ACTOR));
+  await site.pass(MINUTE_MS);
+  expect(findMailTrouble(ctx.db, user.id)).toEqual({
+    template: "invitation",
+    isWaiting: false,
+    reply: expect.stringContaining("550 5.1.1 No such user"),
+    at: expect.any(Number),
+  });
+  delete relay.answers[NEW];
+  await ctx.db.write((tx) => issuePasswordLink(ctx, tx, user.id, CLI_ACTOR));
+  await site.pass(MINUTE_MS);
+  expect(relay.accepted).toEqual([NEW, NEW]);
+  expect(findMailTrouble(ctx.db, user.id)).toBeUndefined();
 });
