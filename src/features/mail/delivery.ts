@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
 import type { MailClass } from "../../domain/mail";
-import { waitingMails } from "./queue";
+import { waitingMails } from "./waiting";
 import { findRelayRecord, type RelayRecord } from "./relay-record";
 import { countUnmatched } from "./reports/store";
 import { findReportToken } from "./reports/token";

@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, lt } from "drizzle-orm";
+import { and, desc, eq, gt, isNull, lt, sql } from "drizzle-orm";
 import { mutate, selectMany, selectOne } from "../../db";
 import { mails } from "../../db/tables/mail";
 import type { MailRow } from "./queue-store";
@@ -35,12 +35,33 @@ export const findEarlierMail = selectOne(
       .limit(1),
 );
 
-/** Lists the newest mails about a subject that belong to no mailing. */
-export const listNewestAbout = selectMany((orm, $: { subjectId: string; limit: number }) =>
-  orm
-    .select({ recipient: mails.recipient, createdAt: mails.createdAt })
-    .from(mails)
-    .where(and(eq(mails.subjectId, $.subjectId), isNull(mails.mailingId)))
-    .orderBy(desc(mails.id))
-    .limit($.limit),
+/**
+ * Lists the mails about an object that were queued after `since`, newest first, without those of mailings. An
+ * empty `template` stands for all.
+ */
+export const listMailsAbout = selectMany(
+  (orm, $: { subjectId: string; template: string; since: number; limit: number }) =>
+    orm
+      .select({
+        id: mails.id,
+        class: mails.class,
+        template: mails.template,
+        status: mails.status,
+        recipient: mails.recipient,
+        tries: mails.tries,
+        reply: mails.reply,
+        createdAt: mails.createdAt,
+        finishedAt: mails.finishedAt,
+      })
+      .from(mails)
+      .where(
+        and(
+          eq(mails.subjectId, $.subjectId),
+          sql`${mails.mailingId} IS NULL`,
+          sql`(${$.template} = '' OR ${mails.template} = ${$.template})`,
+          gt(mails.createdAt, $.since),
+        ),
+      )
+      .orderBy(desc(mails.id))
+      .limit($.limit),
 );

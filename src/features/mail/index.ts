@@ -10,7 +10,7 @@ import type { TestMailResult } from "./smtp/send-test-mail";
 export { type ComposedMail, toMessage } from "./compose";
 export { type Delivery, readDelivery, type WaitingMails } from "./delivery";
 export { type DirectMail, queueDirectly } from "./direct-mails";
-export { findEarlierMail, listNewestAbout } from "./direct-store";
+export { findEarlierMail, listMailsAbout } from "./direct-store";
 export { displayPhrase, headerText } from "./header";
 export {
   findMailHold,
@@ -45,10 +45,9 @@ export {
   type NewMail,
   supersedeMailing,
   supersedeMails,
-  waitingMails,
   wakeSender,
 } from "./queue";
-export { findMail, listMailsAbout, type MailRow } from "./queue-store";
+export { findMail, type MailRow } from "./queue-store";
 export { type EncodedText, encodeShared, type SharedText } from "./quoted-printable";
 export { findRelayRecord, type RelayRecord } from "./relay-record";
 export type { Finding } from "./reports/finding";
@@ -137,6 +136,7 @@ export { bounceMac, envelopeSender } from "./verp";
 export async function readReport(message: Uint8Array): Promise<Finding | "ignored"> {
   return (await import("./reports/read-message")).readMessage(message);
 }
+export { waitingMails } from "./waiting";
 
 /** Connects to a relay and signs in. The SMTP client is loaded with the first call, which shortens the start. */
 export async function openRelay(options: RelayOptions): Promise<RelayConnection | RelayFault> {

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, gt, lte, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, lte, sql } from "drizzle-orm";
 import { insertAllInto, mutate, selectMany, selectOne } from "../../db";
 import { mailings, mails, subscribers } from "../../db/tables/mail";
 import type { MailClass } from "../../domain/mail";
@@ -132,36 +132,6 @@ export const findMail = selectOne((orm, $: { id: string }) =>
   orm.select().from(mails).where(eq(mails.id, $.id)),
 );
 
-/**
- * Lists the mails about an object that were queued after `since`, newest first, without those of mailings. An
- * empty `template` stands for all.
- */
-export const listMailsAbout = selectMany(
-  (orm, $: { subjectId: string; template: string; since: number; limit: number }) =>
-    orm
-      .select({
-        id: mails.id,
-        class: mails.class,
-        template: mails.template,
-        status: mails.status,
-        tries: mails.tries,
-        reply: mails.reply,
-        createdAt: mails.createdAt,
-        finishedAt: mails.finishedAt,
-      })
-      .from(mails)
-      .where(
-        and(
-          eq(mails.subjectId, $.subjectId),
-          sql`${mails.mailingId} IS NULL`,
-          sql`(${$.template} = '' OR ${mails.template} = ${$.template})`,
-          gt(mails.createdAt, $.since),
-        ),
-      )
-      .orderBy(desc(mails.id))
-      .limit($.limit),
-);
-
 /** Finds everything that an attempt needs: the mail, with state and page of its mailing, if it belongs to one. */
 export const findForSending = selectOne((orm, $: { id: string }) =>
   orm
@@ -256,11 +226,3 @@ export const addToMailing = mutate((orm, $: MailingCounts & { id: string }) => {
     })
     .where(eq(mailings.id, $.id));
 });
-
-/** Counts the pending mails of a class, with the id of the oldest. */
-export const countWaiting = selectOne((orm, $: { class: MailClass }) =>
-  orm
-    .select({ count: sql<number>`COUNT(*)`, oldestId: sql<string | null>`MIN(${mails.id})` })
-    .from(mails)
-    .where(and(eq(mails.class, $.class), isPending)),
-);

@@ -1,6 +1,7 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import { selectOne } from "../../db";
 import { mailings, mails } from "../../db/tables/mail";
+import type { MailClass } from "../../domain/mail";
 
 // The same text as in the condition of the partial indexes, so that SQLite uses them.
 const isPending = sql`${mails.status} = 'pending'`;
@@ -35,4 +36,12 @@ export const findPendingOfMailing = selectOne((orm, $: { mailingId: string }) =>
     .where(and(eq(mails.class, 3), eq(mails.mailingId, $.mailingId), isPending))
     .orderBy(asc(mails.domain), asc(mails.nextTryAt))
     .limit(1),
+);
+
+/** Counts the pending mails of a class, with the id of the oldest. */
+export const countWaiting = selectOne((orm, $: { class: MailClass }) =>
+  orm
+    .select({ count: sql<number>`COUNT(*)`, oldestId: sql<string | null>`MIN(${mails.id})` })
+    .from(mails)
+    .where(and(eq(mails.class, $.class), isPending)),
 );

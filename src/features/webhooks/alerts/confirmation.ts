@@ -15,7 +15,7 @@ import {
   findMailKey,
   findSuppression,
   isTokenOf,
-  listNewestAbout,
+  listMailsAbout,
   type MailRow,
   subjectOfToken,
   suppress,
@@ -66,9 +66,8 @@ export function mailConfirmation(ctx: Services, tx: Tx, row: WebhookRow): boolea
 
 /** Returns true if another mail may go to a recipient. */
 function charge(tx: Tx, { throttleKey }: MailAddress, now: number): boolean {
-  const today = listNewestAbout(tx, { subjectId: SUBJECT, limit: PER_DAY }).filter(
-    ({ createdAt }) => createdAt > now - DAY_MS,
-  );
+  const since = now - DAY_MS;
+  const today = listMailsAbout(tx, { subjectId: SUBJECT, template: "", since, limit: PER_DAY });
   const thisHour = today.filter(({ createdAt }) => createdAt > now - HOUR_MS);
   const oldest = today[PER_DAY - 1]?.createdAt ?? thisHour[PER_HOUR - 1]?.createdAt;
   if (oldest !== undefined) {
