@@ -38,7 +38,7 @@ export { ANY_KEY, type Operation, operation, scope, session } from "./operation"
 export { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "./pagination";
 export { buildOpenApi } from "./openapi/document";
 export { errorsOf } from "./openapi/operation";
-export { toProblem } from "./problems";
+export { toProblem, unlessUnavailable } from "./problems";
 export { createElysia, createRequestContexts, type RequestContexts } from "./elysia";
 export { createBearerReader } from "./bearer";
 export { IMMUTABLE, NO_STORE, PUBLIC_CACHE, Representation, representOnce } from "./representation";

@@ -10,6 +10,22 @@ export function toProblem(error: unknown): Problem {
   return new Problem("internal_error", ERRORS.internal_error.example, { cause: error });
 }
 
+/**
+ * Returns the result of a write, or the Problem `unavailable` if the database takes no writes now, so that a form
+ * can be shown again with what was typed. Throws for other failures.
+ */
+export async function unlessUnavailable<T>(
+  write: Promise<T>,
+): Promise<{ result: T } | { unavailable: Problem }> {
+  try {
+    return { result: await write };
+  } catch (error) {
+    const failure = toProblem(error);
+    if (failure.code !== "unavailable") throw error;
+    return { unavailable: failure };
+  }
+}
+
 /** Returns the listed errors of a problem, and an entry without a pointer that counts the unlisted ones. */
 function errorsIn({ fields, unlisted }: Problem): readonly { pointer?: string; detail: string }[] {
   if (unlisted === 0) return fields;

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { canResetByMail, FORGOT_PATH, forgottenEmail, requestPassword } from "../../features/users";
-import { formBody, seeOther } from "../../http";
+import { formBody, seeOther, unlessUnavailable } from "../../http";
 import { plural } from "../../kernel/text";
 import { MINUTE_MS, SECOND_MS } from "../../kernel/time";
 import type { AdminDependencies } from "../dependencies";
@@ -51,7 +51,14 @@ export function forgotAdminRoutes({ ctx, requestContexts, render }: AdminDepende
           return show(request, FORGOT_FORM.rejected(values, errors, {}), { status: 422 });
         }
         const forgotten = { ...email, client: requestContext.address };
-        const seconds = await ctx.db.write((tx) => requestPassword(ctx, tx, forgotten));
+        const write = ctx.db.write((tx) => requestPassword(ctx, tx, forgotten));
+        const written = await unlessUnavailable(write);
+        if ("unavailable" in written) {
+          const { status, headers } = written.unavailable;
+          const notice = "Your request could not be stored. Try again in a moment.";
+          return show(request, { ...FORGOT_FORM.state(values, {}), notice }, { status, headers });
+        }
+        const seconds = written.result;
         if (seconds === 0) return seeOther(SENT_PATH);
         const state = { ...FORGOT_FORM.state(values, {}), notice: tooManyText(seconds) };
         return show(request, state, {

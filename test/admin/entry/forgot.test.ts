@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { selectMany } from "../../../src/db";
 import { passwordRequests } from "../../../src/db/tables/users";
+import { unavailable } from "../../../src/errors";
 import { disableUser, inviteUser, requestPassword } from "../../../src/features/users";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
@@ -18,7 +19,7 @@ import {
   USERS,
 } from "../../support/dashboard";
 import { counted } from "../../support/counted-transaction";
-import { fieldErrorsOn, readHtml } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 
 const FORGOT = "/admin/forgot";
 const NEW_PASSWORD = "another horse battery";
@@ -160,6 +161,20 @@ describe("the form for a forgotten password", () => {
     expect((await site.forgot(GRACE)).status).toBe(303);
     await site.app.clock.advance(HOUR_MS / 2);
     expect((await send()).status).toBe(303);
+  });
+
+  test("comes back with what was typed while the database takes no writes", async () => {
+    await using site = await createAccountMailSite();
+    const { db } = site.app.ctx;
+    const { write } = db;
+    db.write = () => Promise.reject(unavailable("The disk is full.", 5));
+    const refused = await site.forgot(GRACE);
+    db.write = write;
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect(refused.text).toContain("could not be stored");
+    expect(typedIn(refused.text, "email")).toEqual([GRACE]);
+    await site.decide();
+    expect(site.mails()).toEqual([]);
   });
 
   test("refuses text that is no e-mail, and forms of other origins", async () => {
