@@ -29,6 +29,7 @@ export function NextUpdate({ state }: { state: UpdateState }) {
       // The submitted form says which status its author saw, so that it cannot revert a newer one.
       state={{ ...state, hidden: { ...state.hidden, seen_status: incident.status } }}
       action={action}
+      audience={state.context.audience}
       notifyLabel={notifyLabel(notified) + (incident.draft ? " when published" : "")}
     >
       {incident.draft ? <Button>Add to draft</Button> : undefined}

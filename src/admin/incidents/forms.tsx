@@ -173,8 +173,13 @@ export const OUTLINE = `## What happened
 ## What we do so that it does not happen again
 `;
 
+const postmortemNotifyField = notifyField();
+
 /** Form that edits a post-mortem. Its buttons publish and withdraw it. */
-export const POSTMORTEM_FORM = defineForm<{ body: string; publish?: boolean }>()({
+export const POSTMORTEM_FORM = defineForm<
+  { body: string; publish?: boolean; notify?: boolean },
+  IncidentView
+>()({
   body: {
     ...textAreaField({
       label: "Post-mortem",
@@ -187,5 +192,12 @@ export const POSTMORTEM_FORM = defineForm<{ body: string; publish?: boolean }>()
   publish: {
     ...buttonField({ publish: true, withdraw: false }),
     read: (sent: SentForm) => sent.text("do"),
+  },
+  // Only publishing notifies.
+  notify: {
+    ...postmortemNotifyField,
+    toBody: (typed, { incident }) => (incident.postmortem?.published_at ? undefined : typed),
+    Input: (props) =>
+      props.context.incident.postmortem?.published_at ? null : postmortemNotifyField.Input(props),
   },
 });

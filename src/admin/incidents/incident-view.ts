@@ -18,6 +18,7 @@ import { areBuiltInTemplatesHidden } from "../../features/settings";
 import { renderIncidentPage } from "../../public/incident-page";
 import type { Previewed } from "../preview";
 import { type NotifiedWebhook, readNotified } from "../timeline/notified";
+import { audienceTextOf } from "../timeline/audience";
 import { readTimelineView, type TimelineView } from "../timeline/timeline-view";
 
 /** One incident with the related data that its screens show. */
@@ -28,6 +29,8 @@ export interface IncidentView extends TimelineView {
   /** Monitors that opened the incident, each with its last 24 hours. */
   monitors: readonly DetectingMonitor[];
   notified: readonly NotifiedWebhook[];
+  /** Sentence about the subscribers who get a mail about the next update. */
+  audience: string | undefined;
 }
 
 /** Monitor that opened an incident. */
@@ -44,18 +47,21 @@ const WRITING = ["incident.create", "incident.add_update"];
 
 /** Reads one incident, including a draft. Throws `not_found`. */
 export function readIncidentView(
-  { baseUrl, clock }: Pick<AppContext, "baseUrl" | "clock">,
+  ctx: Pick<AppContext, "baseUrl" | "clock" | "config" | "db">,
   reader: Reader,
   id: string,
 ): IncidentView {
   const record = getIncident(reader, id, true);
+  const { baseUrl, clock } = ctx;
   const { source, pageId } = record.row;
+  const timeline = readTimelineView(reader, record, WRITING);
   return {
     incident: presentIncident(record, baseUrl, true),
     monitors: source === "monitor" ? readMonitors(reader, id, clock.now()) : [],
     notified: readNotified(reader, { pageId, prefix: "incident.", subjectId: id }),
     offersBuiltIn: !areBuiltInTemplatesHidden(reader),
-    ...readTimelineView(reader, record, WRITING),
+    audience: audienceTextOf(ctx, reader, timeline.page, { id, kind: "incident" }),
+    ...timeline,
   };
 }
 

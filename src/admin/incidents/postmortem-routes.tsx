@@ -21,7 +21,11 @@ export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): voi
       const { postmortem, version } = context.incident;
       // A new post-mortem starts with the outline, which is a change once it is submitted.
       const body = postmortem?.body ?? (sent === undefined ? OUTLINE : "");
-      return { resource: { body, publish: isPublished(context.incident) }, version, context };
+      return {
+        resource: { body, publish: isPublished(context.incident), notify: true },
+        version,
+        context,
+      };
     },
     show(state) {
       const { incident } = state.context;
@@ -35,6 +39,7 @@ export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): voi
             form={POSTMORTEM_FORM}
             state={state}
             action={pathsOfIncident(incident.id).postmortem}
+            foot={isPublished(incident) ? undefined : state.context.audience}
           >
             <PostmortemButtons incident={incident} />
           </FormScreen>
@@ -42,13 +47,20 @@ export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): voi
       };
     },
     update(tx, changes, actor, { params }, { incident }) {
-      const { body = incident.postmortem?.body ?? "", publish } = changes;
+      const { body = incident.postmortem?.body ?? "", publish, notify } = changes;
+      // The box alone changes nothing.
+      if (publish === undefined && changes.body === undefined) return false;
       if (publish && body.trim() === OUTLINE.trim()) {
         const detail = "contains only headings. Write text below them";
         throw invalidFields([{ pointer: "#/body", detail }]);
       }
-      const input = { body, ...(publish === undefined ? {} : { publish }) };
+      const input = {
+        body,
+        ...(publish === undefined ? {} : { publish }),
+        ...(notify === undefined ? {} : { notify }),
+      };
       putPostmortem(ctx, tx, params.id, input, actor);
+      return true;
     },
     done: ({ params }, { publish }) => ({
       path: incidentPath(params.id),

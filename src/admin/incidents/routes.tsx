@@ -6,6 +6,8 @@ import { readPageComponents } from "../forms/components-field";
 import { isChoosingPage, readPageContext } from "../forms/page-field";
 import { choosePage, readPages } from "../page-choice";
 import { INCIDENTS_PATH, INCIDENT_TEMPLATES_PATH, incidentPath } from "../paths";
+import type { StateOf } from "../forms/form";
+import { audienceText } from "../timeline/audience";
 import { createArea } from "../screens/area";
 import { FormScreen } from "../screens/form-screen";
 import { presetStatuses } from "./component-statuses";
@@ -20,6 +22,11 @@ import { addPostmortemRoutes } from "./postmortem-routes";
 import { fillInTemplate, readReportTemplates, TEMPLATE_BUTTON, valuesFrom } from "./templates";
 
 const REPORT_TITLE = "Report incident";
+
+/** Returns the ids of the components for which a form has a status. */
+function affectedBy({ values, context }: StateOf<typeof REPORT_FORM>): string[] {
+  return context.components.map(({ id }) => id).filter((id) => values.components(id) !== "");
+}
 
 /** `/admin/incidents`: every role may read, editors write. */
 export function incidentAdminRoutes(deps: AdminDependencies) {
@@ -75,6 +82,7 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
           }
           form={REPORT_FORM}
           state={state}
+          foot={audienceText(ctx, state.context.page, "incidents", affectedBy(state))}
           action={REPORT_PATH}
           enter={{ name: "intent", value: "publish" }}
         >

@@ -88,6 +88,7 @@ export function MaintenanceDetail({ nextUpdate, role, before, now }: Maintenance
               state={nextUpdate}
               action={home}
               notifyLabel={notifyLabel(notified)}
+              audience={view.audience}
             />
           </section>
         ) : (

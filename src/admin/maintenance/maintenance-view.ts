@@ -7,6 +7,7 @@ import {
 } from "../../features/maintenance";
 import { renderMaintenancePage } from "../../public/maintenance-page";
 import type { Previewed } from "../preview";
+import { audienceTextOf } from "../timeline/audience";
 import { type NotifiedWebhook, readNotified } from "../timeline/notified";
 import { readTimelineView, type TimelineView } from "../timeline/timeline-view";
 
@@ -16,6 +17,8 @@ export interface MaintenanceView extends TimelineView {
   /** Components of the maintenance that are no longer on the page. */
   missingComponents: Maintenance["components"];
   notified: readonly NotifiedWebhook[];
+  /** Sentence about the subscribers who get a mail about the next update. */
+  audience: string | undefined;
 }
 
 /** Audit log actions that write an update. */
@@ -25,18 +28,19 @@ const WRITING = ["plan", "add_update", "cancel", "start", "complete"].map(
 
 /** Reads one maintenance. Throws `not_found`. */
 export function readMaintenanceView(
-  { baseUrl }: Pick<AppContext, "baseUrl">,
+  ctx: Pick<AppContext, "baseUrl" | "config" | "db">,
   reader: Reader,
   id: string,
 ): MaintenanceView {
   const record = getMaintenanceRecord(reader, id);
-  const maintenance = presentMaintenance(record, baseUrl);
+  const maintenance = presentMaintenance(record, ctx.baseUrl);
   const view = readTimelineView(reader, record, WRITING);
   const onPage = new Set(view.components.map((component) => component.id));
   const missingComponents = maintenance.components.filter((component) => !onPage.has(component.id));
   const { pageId } = record.row;
   const notified = readNotified(reader, { pageId, prefix: "maintenance.", subjectId: id });
-  return { maintenance, missingComponents, notified, ...view };
+  const audience = audienceTextOf(ctx, reader, view.page, { id, kind: "maintenance" });
+  return { maintenance, missingComponents, notified, audience, ...view };
 }
 
 /** Prepares the preview of a maintenance's page, from a transaction that is rolled back. */

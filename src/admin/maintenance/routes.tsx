@@ -5,6 +5,7 @@ import type { AdminDependencies } from "../dependencies";
 import { readPageComponents } from "../forms/components-field";
 import { isChoosingPage, readPageContext } from "../forms/page-field";
 import { MAINTENANCE_PATH, maintenancePath } from "../paths";
+import { audienceText } from "../timeline/audience";
 import { createArea } from "../screens/area";
 import { FormScreen } from "../screens/form-screen";
 import { addMaintenanceRoutes } from "./detail-routes";
@@ -48,6 +49,7 @@ export function maintenanceAdminRoutes(deps: AdminDependencies) {
           crumbs={[{ href: MAINTENANCE_PATH, label: "Maintenance" }]}
           form={PLAN_FORM}
           state={state}
+          foot={audienceText(ctx, state.context.page, "maintenance", state.values.components)}
           action={PLAN_PATH}
           enter={{}}
         >

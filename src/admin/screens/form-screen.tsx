@@ -19,13 +19,16 @@ interface FormScreenProps<Body, Context, Fields> {
   action: string;
   /** Name and value of the main button, needed if another button precedes it. */
   enter?: { name?: string; value?: string };
+  /** Sentence above the buttons. */
+  foot?: string | undefined;
   /** Buttons, the main one first. */
   children: ComponentChildren;
 }
 
 /** Screen with one form. */
 export function FormScreen<Body, Context, Fields>(props: FormScreenProps<Body, Context, Fields>) {
-  const { title, crumbs, actions, intro, above, form, state, action, enter, children } = props;
+  const { title, crumbs, actions, intro, above, foot, form, state, action, enter, children } =
+    props;
   const back = crumbs.findLast(({ href }) => href !== undefined);
   return (
     <>
@@ -35,6 +38,7 @@ export function FormScreen<Body, Context, Fields>(props: FormScreenProps<Body, C
       {above}
       <Form action={action} hidden={state.hidden} {...(enter ? { enter } : {})}>
         <FormFields form={form} state={state} />
+        {foot === undefined ? null : <p class="hint">{foot}</p>}
         <Actions>
           {children}
           <ButtonLink href={back?.href ?? ""}>Cancel</ButtonLink>

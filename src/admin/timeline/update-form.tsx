@@ -14,13 +14,15 @@ interface UpdateFormProps<Body, Context, Fields> {
   action: string;
   /** Label of the field `notify`, such as "Notify 3 webhooks". */
   notifyLabel: string;
+  /** Sentence about the subscribers who get a mail. */
+  audience?: string | undefined;
   /** Main button; by default "Publish update". */
   children?: ComponentChildren;
 }
 
 /** Form for the next update of an incident or a maintenance, filling a card. */
 export function UpdateForm<Body, Context, Fields>(props: UpdateFormProps<Body, Context, Fields>) {
-  const { title, menu, fields, state, action, notifyLabel, children } = props;
+  const { title, menu, fields, state, action, notifyLabel, audience, children } = props;
   return (
     <Form action={action} hidden={state.hidden} enter={{}} isComposer>
       <div class="detail-head">
@@ -34,6 +36,7 @@ export function UpdateForm<Body, Context, Fields>(props: UpdateFormProps<Body, C
         <Checkbox
           label={notifyLabel}
           name="notify"
+          hint={audience}
           isChecked={state.values.notify}
           error={state.errors["notify"]}
         />

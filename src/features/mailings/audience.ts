@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
 import type { SubscriberEvent } from "../../domain/mail";
-import { targetsOf } from "./reach";
+import { reachOf, targetsOf } from "./reach";
 import { countChoices, countChosen, listSubscriberCounts } from "./subscriber-store";
 
 /** Number of choices up to which subscribers are counted one by one: some milliseconds. */
@@ -47,4 +47,20 @@ export function countAudience(
   }
   const most = choices < ESTIMATED_MAX ? Math.min(choices, selections) : selections;
   return { ...reachable, reached: ofPage + most, isExact: false };
+}
+
+/**
+ * Counts the subscribers whom the next mailing about an incident or a maintenance reaches, if it names no further
+ * component. Undefined for a draft.
+ */
+export function countAudienceOf(
+  reader: Reader,
+  subject: { id: string; pageId: string; kind: "incident" | "maintenance" },
+): (Audience & { namesNone: boolean }) | undefined {
+  const { id: subjectId, pageId, kind } = subject;
+  const componentIds = reachOf(reader, { kind: `${kind}.updated`, subjectId });
+  if (!componentIds) return undefined;
+  const choice = kind === "incident" ? "incidents" : "maintenance";
+  const audience = countAudience(reader, { pageId, choice, componentIds });
+  return { ...audience, namesNone: componentIds.length === 0 };
 }

@@ -2,7 +2,7 @@
  * Mailings: events of which the subscribers of a page get mails, who gets each, and their content. A change
  * writes one mailing in its transaction; a worker then writes the mails in steps.
  */
-export { type Audience, countAudience } from "./audience";
+export { type Audience, countAudience, countAudienceOf } from "./audience";
 export { releaseHeldMailings, releaseMailing, stopMailing } from "./control";
 export { MAILING_TEMPLATE } from "./expand";
 export { countHeldByPage, findNewestAbout, listFailedMails } from "./list-store";

@@ -1,7 +1,7 @@
 import type { Reader } from "../../db";
 import { listComponentsOfPage } from "../components";
 import { findIncident, getIncidentPart } from "../incidents";
-import { findMaintenance } from "../maintenance";
+import { findMaintenance, getMaintenanceRecord } from "../maintenance";
 import { findThread, type MailingRow } from "./store";
 
 /**
@@ -15,7 +15,9 @@ export function reachOf(
   if (kind === "component.status_changed") return [subjectId];
   const stored = findThread(reader, { subjectId })?.reach ?? [];
   if (kind.startsWith("maintenance.")) {
-    return findMaintenance(reader, { id: subjectId }) ? stored : undefined;
+    if (!findMaintenance(reader, { id: subjectId })) return undefined;
+    const { components } = getMaintenanceRecord(reader, subjectId);
+    return [...new Set([...stored, ...components.map(({ id }) => id)])];
   }
   if (findIncident(reader, { id: subjectId })?.row.draft !== false) return undefined;
   const { record } = getIncidentPart(reader, subjectId, { before: undefined, limit: 1 });

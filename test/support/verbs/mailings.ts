@@ -23,18 +23,26 @@ async function held({ app: { ctx }, pageId }: ActionInstallation): Promise<strin
       maxSeq: 1,
       beginAt: now,
       deadlineAt: now + DAY_MS,
+      written: 0,
+      sent: 0,
+      bounced: 0,
+      failed: 0,
+      superseded: 0,
+      cancelled: 0,
+      expired: 0,
       createdAt: now,
     }),
   );
   return id;
 }
 
-/** Holds all mailings after one suppression, and returns the time (unix ms). */
-async function holdAll({ app: { ctx } }: ActionInstallation): Promise<number> {
-  const now = ctx.clock.now();
+/** Holds all mailings after one suppression, and returns its time (unix ms) and the mail. */
+async function holdAll({ app: { ctx } }: ActionInstallation) {
+  const at = ctx.clock.now();
+  const id = ctx.newId("eml");
   await ctx.db.write((tx) => {
     insertMail(tx, {
-      id: "eml_1",
+      id,
       class: 1,
       copy: 0,
       batch: 0,
@@ -45,13 +53,13 @@ async function holdAll({ app: { ctx } }: ActionInstallation): Promise<number> {
       params: {},
       status: "bounced",
       tries: 1,
-      createdAt: now,
-      expiresAt: now,
+      createdAt: at,
+      expiresAt: at,
     });
-    suppress(ctx, tx, { addressHmac: "mark", reason: "bounced", mailId: "eml_1" });
-    holdAllMailings(ctx, tx, { reason: "failures", since: now });
+    suppress(ctx, tx, { addressHmac: "mark", reason: "bounced", mailId: id });
+    holdAllMailings(ctx, tx, { reason: "failures", since: at });
   });
-  return now;
+  return { at, id };
 }
 
 export const MAILING_VERBS: Verbs = {
@@ -65,8 +73,8 @@ export const MAILING_VERBS: Verbs = {
   "POST /admin/mailings/holds/:at": {
     leaves: ["subscriber.reactivate"],
     async prepare(installation) {
-      const at = await holdAll(installation);
-      return byForm(installation, `/mailings/holds/${at}`, { mail: ["eml_1"] });
+      const { at, id } = await holdAll(installation);
+      return byForm(installation, `/mailings/holds/${at}`, { mail: [id] });
     },
   },
   "POST /admin/mailings/pages/:id/release": {

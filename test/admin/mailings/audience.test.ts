@@ -1,0 +1,95 @@
+import { describe, expect, test } from "bun:test";
+import { readHtml } from "../../support/html";
+import { createMailingSite, type MailingSite } from "../../support/mailing-site";
+
+const NEW_INCIDENT = "/admin/incidents/new";
+const NEW_MAINTENANCE = "/admin/maintenance/new";
+
+/** Returns the hints of a form that are about subscribers. */
+async function sentences({ app }: MailingSite, path: string, form?: Record<string, string>) {
+  const session = await app.signedIn("editor");
+  const { text } = await app.call(path, { session, ...(form ? { form } : {}) });
+  return readHtml(text)
+    .texts(".hint")
+    .filter((hint) => hint.includes("subscriber"));
+}
+
+async function createSite(): Promise<MailingSite> {
+  const site = await createMailingSite();
+  for (const name of ["anna", "bert"]) await site.subscribe(name);
+  await site.subscribe("api", { targets: [site.ids["API"] ?? ""] });
+  await site.subscribe("core", { targets: [site.group], events: ["maintenance"] });
+  return site;
+}
+
+describe("a form", () => {
+  test("for an incident says how many subscribers it e-mails, for the selected components", async () => {
+    await using site = await createSite();
+    expect(await sentences(site, NEW_INCIDENT)).toEqual([
+      "E-mails 2 of 4 subscribers. It names no component, so 1 who chose components gets none.",
+    ]);
+    expect(await sentences(site, `${NEW_INCIDENT}?component=${site.ids["API"]}`)).toEqual([
+      "E-mails 3 of 4 subscribers.",
+    ]);
+    const typed = { page: "acme", [`component:${site.ids["API"]}`]: "major_outage" };
+    expect(await sentences(site, NEW_INCIDENT, typed)).toEqual(["E-mails 3 of 4 subscribers."]);
+  });
+
+  test("for maintenance counts the groups of its components", async () => {
+    await using site = await createSite();
+    const [none = ""] = await sentences(site, NEW_MAINTENANCE);
+    expect(none).toStartWith("E-mails 2 of 4 subscribers. It names no component, so 2 who");
+    const id = await site.plan();
+    expect(await sentences(site, `/admin/maintenance/${id}`)).toEqual([
+      "E-mails 4 of 4 subscribers.",
+    ]);
+  });
+
+  test("for an update counts everybody whom the incident has reached, and for a post-mortem before its publication", async () => {
+    await using site = await createSite();
+    const id = await site.open({ components: { [site.ids["API"] ?? ""]: "major_outage" } });
+    await site.update(id, { components: { [site.ids["API"] ?? ""]: "operational" } });
+    expect(await sentences(site, `/admin/incidents/${id}`)).toEqual([
+      "E-mails 3 of 4 subscribers.",
+    ]);
+    const postmortem = `/admin/incidents/${id}/postmortem`;
+    expect(await sentences(site, postmortem)).toEqual(["E-mails 3 of 4 subscribers."]);
+    await site.call(`incidents/${id}/postmortem`, { body: "Why.", publish: true }, "PUT");
+    expect(await sentences(site, postmortem)).toEqual([]);
+  });
+
+  test("says nothing of subscribers for a private page, without any, and while mail is not ready", async () => {
+    await using site = await createMailingSite();
+    expect(await sentences(site, NEW_INCIDENT)).toEqual([]);
+    await site.subscribe("anna");
+    expect(await sentences(site, NEW_INCIDENT)).toEqual(["E-mails 1 of 1 subscriber."]);
+    await site.change({ visibility: "private" });
+    expect(await sentences(site, NEW_INCIDENT)).toEqual([]);
+    const unready = { ALLCLEAR_SMTP_HOST: undefined, ALLCLEAR_MAIL_FROM: undefined };
+    await using other = await createMailingSite(unready);
+    await other.subscribe("anna");
+    expect(await sentences(other, NEW_INCIDENT)).toEqual([]);
+  });
+});
+
+describe("the form of a post-mortem", () => {
+  test.each([
+    ["publishes and mails it", { notify: "yes" }, 2],
+    ["publishes it without mails if the box is not checked", {}, 1],
+  ] as const)("%s", async (_, notify, mailings) => {
+    await using site = await createMailingSite();
+    await site.subscribe("anna");
+    const id = await site.open({ status: "resolved", notify: false });
+    await site.open();
+    const path = `/admin/incidents/${id}/postmortem`;
+    const session = await site.app.signedIn("editor");
+    const shown = readHtml((await site.app.call(path, { session })).text);
+    expect(shown.attributes('input[name="notify"]', "checked")).toHaveLength(1);
+    const [version = ""] = shown.attributes('input[name="version"]', "value");
+    const form = { version, body: "A disk was full.", do: "publish", ...notify };
+    expect((await site.app.call(path, { session, form })).status).toBe(303);
+    expect(site.mailings()).toHaveLength(mailings);
+    const published = readHtml((await site.app.call(path, { session })).text);
+    expect(published.attributes('input[name="notify"]', "name")).toEqual([]);
+  });
+});
