@@ -21,7 +21,7 @@ import {
 import { MAILINGS_PATH, mailingPath, pagePath } from "../paths";
 import type { ListedMailing } from "./listing";
 import { releasePath, stopPath } from "./mailing-paths";
-import { eventWords, figure, MailingReason, MailingState, subjectPath } from "./words";
+import { audienceOf, eventWords, figure, MailingReason, MailingState, subjectPath } from "./words";
 
 /** Mailing with everything that its screen shows. */
 export interface MailingView extends ListedMailing {
@@ -61,7 +61,7 @@ export function MailingDetail({ view, now, rejection }: DetailProps) {
         label="Mails"
         liveId="mailing-numbers"
         items={[
-          { label: "Audience", value: figure(row.written) },
+          { label: "Audience", value: audienceOf(row) },
           { label: "Sent", value: figure(row.sent), note: "accepted by the relay" },
           { label: "Waiting", value: figure(waitingOf(row)) },
           { label: "Superseded", value: figure(row.superseded) },
@@ -182,8 +182,9 @@ export function StopMailing({ row, subjectName }: ListedMailing) {
       <p>
         {eventWords(row)}
         {subjectName === undefined ? "" : `: ${subjectName}`}. Mails that have not been sent are
-        cancelled within a second. {figure(row.sent)} have been sent and cannot be recalled. Later
-        mailings are not affected.
+        cancelled within a second
+        {row.sent === 0 ? "" : `; the relay has ${figure(row.sent)} already`}. Later mailings are
+        not affected.
       </p>
     </DialogForm>
   );

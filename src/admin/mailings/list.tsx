@@ -18,7 +18,7 @@ import { MAILINGS_PATH, mailingPath } from "../paths";
 import { listPath, NoMatch, NoOlder } from "../timeline/list-frame";
 import type { ListedMailing, MailingListing } from "./listing";
 import { HeldNotices } from "./notices";
-import { eventWords, figure, MailingReason, MailingState, subjectPath } from "./words";
+import { audienceOf, eventWords, figure, MailingReason, MailingState, subjectPath } from "./words";
 
 const COLUMNS = [
   { label: "Event" },
@@ -117,7 +117,7 @@ function MailingLine({ mailing: { row, subjectName }, list, now }: LineProps) {
         </CellNote>
       </Cell>
       <Cell label="Audience" isNumeric>
-        {figure(row.written)}
+        {audienceOf(row)}
       </Cell>
       <Cell label="Sent" isNumeric>
         {figure(row.sent)}

@@ -2,7 +2,7 @@ import type { Reader } from "../../db";
 import type { MailHold } from "../../domain/mail";
 import { listMailings, type MailingRow, nameOfSubject } from "../../features/mailings";
 import { type ListQuery, readListQuery } from "../timeline/list-frame";
-import { type HeldMailings, readHeldMailings } from "./notices";
+import { type HeldMailings, readHeldMailings, readUndoable } from "./notices";
 
 const PAGE_SIZE = 50;
 
@@ -30,7 +30,7 @@ export function readMailingList(
   const { pages, page, before } = readListQuery(reader, query);
   const rows = listMailings(reader, { pageId: page?.id, before, limit: PAGE_SIZE + 1 });
   const shown = rows.slice(0, PAGE_SIZE);
-  const held = readHeldMailings(reader, now);
+  const held = { ...readHeldMailings(reader), undoable: readUndoable(reader, now) };
   return {
     pages,
     page,

@@ -24,24 +24,29 @@ export interface HeldMailings {
 
 export const NOTHING_HELD: HeldMailings = { hold: undefined, undoable: [], pages: [] };
 
-/** Reads what waits for an admin. `now` is in unix ms. */
-export function readHeldMailings(reader: Reader, now: number): HeldMailings {
+/** Reads what waits for an admin, without suppressions. */
+export function readHeldMailings(reader: Reader): HeldMailings {
   const names = new Map(readPages(reader).map((page) => [page.id, page]));
-  const offered = listMailHolds(reader).filter(
-    ({ reason, endedAt }) =>
-      reason === "failures" && (endedAt === null || now - endedAt < OFFERED_FOR_MS),
-  );
   return {
     hold: findMailHold(reader),
-    undoable: offered
-      .map((hold) => ({ hold, count: suppressionsOfHold(reader, hold).length }))
-      .filter(({ count }) => count > 0)
-      .toReversed(),
+    undoable: [],
     pages: countHeldByPage(reader, {}).flatMap(({ pageId, count }) => {
       const page = names.get(pageId);
       return page ? [{ id: page.id, name: page.name, slug: page.slug, count }] : [];
     }),
   };
+}
+
+/** Reads the holds with suppressions that can be undone, newest first. `now` is in unix ms. */
+export function readUndoable(reader: Reader, now: number): HeldMailings["undoable"] {
+  const offered = listMailHolds(reader).filter(
+    ({ reason, endedAt }) =>
+      reason === "failures" && (endedAt === null || now - endedAt < OFFERED_FOR_MS),
+  );
+  return offered
+    .map((hold) => ({ hold, count: suppressionsOfHold(reader, hold).length }))
+    .filter(({ count }) => count > 0)
+    .toReversed();
 }
 
 /** Notices about held mailings, with the buttons that go on. */

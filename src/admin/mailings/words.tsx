@@ -83,3 +83,9 @@ export function MailingReason({ mailing, hold, now }: StateProps) {
 export function figure(count: number): string {
   return count.toLocaleString("en");
 }
+
+/** Returns the number of a mailing's mails; a dash before they are known. */
+export function audienceOf({ cursor, written, state }: MailingRow): string {
+  const isKnown = cursor >= 0 || state === "done" || state === "stopped";
+  return isKnown ? figure(written) : "–";
+}

@@ -31,8 +31,7 @@ export function readMailTroubles(
   { role, now }: { role: Role; now: number },
 ): MailTroubles {
   if (!roleAllows(role, "admin")) return NONE;
-  // Suppressions are undone on the screen of mailings.
-  const held = { ...readHeldMailings(ctx.db, now), undoable: [] };
+  const held = readHeldMailings(ctx.db);
   if (mailReadiness(ctx).ready) {
     const crowded = new Set(listCrowdedPages(ctx.db, now));
     const names = pages.filter(({ page }) => crowded.has(page.id)).map(({ page }) => page.name);

@@ -94,21 +94,24 @@ export class MailCleanup {
   async hold(since: number): Promise<void> {
     if (this.#unwrittenHold !== undefined) return;
     this.#unwrittenHold = { since };
-    this.#ctx.log.error(
-      {},
-      "mailings are held, since more than a fifth of their last mails failed",
-    );
     await this.#writeHold();
   }
 
   async #writeHold(): Promise<void> {
     const hold = this.#unwrittenHold;
     if (!hold || this.#changes.isStopped) return;
-    const written = await this.#changes.run((tx) => {
-      holdAllMailings(this.#ctx, tx, { reason: "failures", since: hold.since });
-      return true;
-    });
-    if (written) this.#unwrittenHold = undefined;
-    else this.#ctx.clock.after(HOLD_AGAIN_MS, () => void this.#writeHold());
+    const isNew = await this.#changes.run((tx) =>
+      holdAllMailings(this.#ctx, tx, { reason: "failures", since: hold.since }),
+    );
+    if (isNew === undefined) {
+      this.#ctx.clock.after(HOLD_AGAIN_MS, () => void this.#writeHold());
+      return;
+    }
+    this.#unwrittenHold = undefined;
+    if (!isNew) return;
+    this.#ctx.log.error(
+      {},
+      "mailings are held, since more than a fifth of their last mails failed",
+    );
   }
 }
