@@ -202,7 +202,7 @@ function SubscriptionFacts({ view, now }: { view: SubscriberView; now: number })
             ]),
         { label: "Changed", value: <RelativeTime at={toIso(row.updatedAt)} now={now} /> },
         { label: "Consent", value: SOURCE_WORDS[consentSource] },
-        { label: "From the address", value: consentIp ?? "Not kept" },
+        { label: "Client address", value: consentIp ?? "Not kept" },
         { label: "Wording", isWide: true, value: consentText ?? "None" },
       ]}
     />

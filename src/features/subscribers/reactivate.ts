@@ -4,7 +4,13 @@ import type { Actor } from "../../domain/actor";
 import type { SuppressionReason } from "../../domain/mail";
 import { invalidFields, Problem } from "../../errors";
 import { DAY_MS } from "../../kernel/time";
-import { endSuppressions, listSuppressionsOf, suppress, type SuppressionRow } from "../mail";
+import {
+  endSuppressions,
+  listSuppressionsOf,
+  suppress,
+  type SuppressionRow,
+  withoutAddresses,
+} from "../mail";
 import { setReactivated, type SubscriberRow } from "./store";
 import { auditSubscriber } from "./team";
 
@@ -87,7 +93,7 @@ export function reactivateSubscriber(
   auditSubscriber(ctx, tx, actor, subscriber, {
     action: "reactivate",
     summarize: (who) =>
-      `Ended the suppression of ${who} (${reason})${found.end === "words" ? `: “${words}”` : ""}`,
+      `Ended the suppression of ${who} (${reason})${found.end === "words" ? `: “${withoutAddresses(words)}”` : ""}`,
   });
 }
 
@@ -99,7 +105,8 @@ export function blockSubscriber(
   note: string,
   actor: Actor,
 ): void {
-  const words = note.trim();
+  // The suppression and the audit log outlive the address.
+  const words = withoutAddresses(note.trim());
   if (words.length > NOTE_MAX) {
     throw invalidFields([
       { pointer: "#/note", detail: `must have at most ${NOTE_MAX} characters` },

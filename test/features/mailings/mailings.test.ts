@@ -12,6 +12,7 @@ import {
   startMailings,
   stopMailing,
 } from "../../../src/features/mailings";
+import { getSubscriber, resendMail } from "../../../src/features/subscribers";
 import { advanceMailings } from "../../../src/features/mailings/expand";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";
@@ -153,6 +154,25 @@ describe("a mailing", () => {
     );
     expect(places[0]).toBeGreaterThan(0);
     expect(places).toEqual(places.toSorted((a, b) => a - b));
+  });
+
+  test("that is sent again to a subscriber says the same, under another id and in the same thread", async () => {
+    await using site = await createSite();
+    const id = await site.open();
+    await site.update(id, { body: "It works again.", status: "resolved" });
+    const [first] = await site.send();
+    const { subscriberId = "" } = site.mails().at(-1) ?? {};
+    await site.control((ctx, tx) => {
+      const row = getSubscriber(tx, subscriberId ?? "");
+      resendMail(ctx, tx, row, site.mails().at(-1)?.id ?? "", CLI_ACTOR);
+    });
+    const [again] = await site.send();
+    if (!first || !again) throw new Error("nothing was sent");
+    expect(textsOf([again])).toEqual(textsOf([first]));
+    expect(textsOf([again])[0]).toContain("We look into it.");
+    expect(again.messageId).not.toBe(first.messageId);
+    expect([again.references, again.inReplyTo]).toEqual([first.references, first.inReplyTo]);
+    expect(site.mailings().at(-1)).toMatchObject({ written: 2 });
   });
 
   test.each([true, false])(

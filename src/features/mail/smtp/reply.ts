@@ -93,7 +93,7 @@ export function redactCredentials(credentials: {
   return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);
 }
 
-/** Removes addresses from a relay's words for places that must not contain any, such as the log. */
+/** Removes addresses from the words of a relay or an admin, for places without any such as the log. */
 export function withoutAddresses(text: string): string {
   return text.replaceAll(/[^\s<>]+@[^\s<>]+/g, "…");
 }
