@@ -13,6 +13,11 @@ import {
   resetLetter,
   type UserLetter,
 } from "../../src/features/users/letters";
+import type { RecordedEvent } from "../../src/events";
+import { footerOfAlert } from "../../src/features/webhooks/alerts/templates";
+import { alertLetter } from "../../src/features/webhooks/formats/email-letter";
+import { buildNotification } from "../../src/features/webhooks/formats/notification";
+import { contextFor, incidentEvent } from "../support/webhook-formats";
 import { AXE_ROUTE, runAxe } from "../support/axe";
 import { describeWithBrowser } from "../support/browser";
 
@@ -62,7 +67,33 @@ const ACCOUNT_FACTS = {
 
 const accountHtml = ({ letter }: UserLetter) => renderLetter(letter).html;
 
+/** Returns the HTML of an alert. */
+function alertHtml(event: RecordedEvent, pageName: string): string {
+  const context = { ...contextFor("email"), pageName };
+  const notification = buildNotification(event, context);
+  if (!notification) throw new Error("there is no notification");
+  const footer = footerOfAlert("https://status.example.com", {
+    id: "whk_1",
+    description: `On-call ${LONG}`,
+    ref: "on-call",
+  });
+  return renderLetter({ ...alertLetter(event, notification, context), footer }).html;
+}
+
+const MONITOR_DOWN: RecordedEvent = {
+  ...incidentEvent("Checkout", ""),
+  type: "monitor.down",
+  data: {
+    name: "Checkout API",
+    state_since: "2026-03-10T11:58:00.000Z",
+    last_check: { message: `The status is 503; it should be 200 at ${LONG}.` },
+    components: [{ id: "cmp_1", name: "Checkout", status: "major_outage" }],
+  },
+};
+
 const LETTERS: Record<string, string> = {
+  alert: alertHtml(incidentEvent(`Payments fail ${LONG}`, BODY), "Northwind"),
+  monitor: alertHtml(MONITOR_DOWN, LONG),
   invitation: accountHtml(invitationLetter({ ...ACCOUNT_FACTS, by: LONG, role: "editor" })),
   reset: accountHtml(resetLetter(ACCOUNT_FACTS)),
   "changed password": accountHtml(

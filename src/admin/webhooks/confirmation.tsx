@@ -3,11 +3,13 @@ import { requestConfirmation, recipientOf, type WebhookRecord } from "../../feat
 import { Notice, PostButton } from "../../ui";
 import type { AdminDependencies } from "../dependencies";
 import type { Area } from "../screens/area";
+import { isUnconfirmed } from "./health";
 import { pathsOfWebhook } from "./webhook-paths";
 
 /** Notice of an endpoint whose address has not confirmed that it wants alerts. */
-export function UnconfirmedNotice({ record: { row, confirmedAt } }: { record: WebhookRecord }) {
-  if (row.format !== "email" || confirmedAt !== null) return null;
+export function UnconfirmedNotice({ record }: { record: WebhookRecord }) {
+  if (!isUnconfirmed(record)) return null;
+  const { row } = record;
   return (
     <Notice tone="degraded" title="The address has not confirmed yet">
       <p>

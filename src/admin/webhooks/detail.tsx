@@ -21,6 +21,7 @@ import { DeliveryList } from "./deliveries";
 import {
   DisabledNotice,
   FailingNotice,
+  isUnconfirmed,
   LastError,
   SuccessRate,
   Waiting,
@@ -45,7 +46,7 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
   const { row } = view.record;
   const paths = pathsOfWebhook(row.id);
   const isMail = row.format === "email";
-  const isOpen = row.enabled && (!isMail || view.record.confirmedAt !== null);
+  const isOpen = row.enabled && !isUnconfirmed(view.record);
   return (
     <>
       <PageHead
@@ -117,7 +118,7 @@ function WebhookFacts({ view, now }: { view: WebhookView; now: number }) {
   return (
     <Facts
       items={[
-        { label: "State", value: <WebhookState row={row} /> },
+        { label: "State", value: <WebhookState record={record} /> },
         { label: "Succeeded, last 24 hours", value: <SuccessRate rate={successRate} /> },
         { label: "Pending", value: <Waiting backlog={backlog} now={now} /> },
         { label: "Last error", value: <LastError failure={failure} now={now} /> },

@@ -35,7 +35,7 @@ interface WebhookFormContext {
  */
 export const WEBHOOK_FORM = defineForm<CreateWebhookBody, WebhookFormContext>()({
   format: formatField(),
-  url: urlField(),
+  url: urlField(sentFormat),
   settings: settingsField(),
   description: nullable(
     textField({
@@ -81,7 +81,7 @@ export function isChoosingFormat(sent: SentForm): boolean {
 }
 
 /** Returns the format of a submitted form, as selected by a button or else as shown. */
-function sentFormat(sent: SentForm): string {
+function sentFormat(sent: Pick<SentForm, "text">): string {
   return sent.text(CHOOSE_FORMAT) || sent.text("format");
 }
 

@@ -1,4 +1,10 @@
-import { type Backlog, type Failure, webhookName, type WebhookRow } from "../../features/webhooks";
+import {
+  type Backlog,
+  type Failure,
+  webhookName,
+  type WebhookRecord,
+  type WebhookRow,
+} from "../../features/webhooks";
 import { percent } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
@@ -6,8 +12,14 @@ import { CellNote, Notice, OneLine, PostButton, RelativeTime, State } from "../.
 import { adviceFor, describeFailure, reasonOf } from "./failure-words";
 import { pathsOfWebhook } from "./webhook-paths";
 
-/** State of an endpoint: enabled, failing or disabled. */
-export function WebhookState({ row }: { row: WebhookRow }) {
+/** Returns true for an endpoint whose address has not confirmed that it wants alerts. */
+export function isUnconfirmed({ row, confirmedAt }: WebhookRecord): boolean {
+  return row.format === "email" && confirmedAt === null;
+}
+
+/** State of an endpoint: enabled, failing, not confirmed or disabled. */
+export function WebhookState({ record }: { record: WebhookRecord }) {
+  const { row } = record;
   if (!row.enabled) {
     return row.disabledReason === null ? (
       <State tone="none" isPaused>
@@ -17,6 +29,7 @@ export function WebhookState({ row }: { row: WebhookRow }) {
       <State tone="major">Disabled automatically</State>
     );
   }
+  if (isUnconfirmed(record)) return <State tone="degraded">Not confirmed</State>;
   return row.failingSince === null ? (
     <State tone="ok">Enabled</State>
   ) : (

@@ -102,7 +102,7 @@ function WebhookLine({ webhook, list, now }: WebhookLineProps) {
         )}
       </Cell>
       <Cell label="State">
-        <WebhookState row={row} />
+        <WebhookState record={record} />
       </Cell>
       <Cell label="Succeeded, 24 h">
         <SuccessRate rate={record.successRate} />

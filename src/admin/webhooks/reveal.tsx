@@ -1,5 +1,12 @@
 import { isForPeople } from "../../domain/webhook";
-import { FORMATS, webhookName, type WebhookRow } from "../../features/webhooks";
+import { maskAddress } from "../../domain/mail-address";
+import {
+  FORMATS,
+  recipientOf,
+  webhookName,
+  type WebhookRecord,
+  type WebhookRow,
+} from "../../features/webhooks";
 import { toIso } from "../../kernel/time";
 import {
   Actions,
@@ -15,6 +22,7 @@ import {
 import { WEBHOOKS_PATH } from "../paths";
 import { javaScriptSnippet, shellSnippet } from "./snippets";
 import type { Screen } from "../render";
+import { isUnconfirmed } from "./health";
 import { pathsOfWebhook } from "./webhook-paths";
 
 interface RevealedSecretProps {
@@ -79,7 +87,9 @@ export function RevealedSecret({ title, row, formToken, now }: RevealedSecretPro
 }
 
 /** Screen after the creation of an endpoint for e-mail, which has no secret. */
-export function madeWithoutSecret(row: WebhookRow, formToken: string): Screen {
+export function madeWithoutSecret(record: WebhookRecord, formToken: string): Screen {
+  const { row } = record;
+  const address = maskAddress(recipientOf(row.url));
   const paths = pathsOfWebhook(row.id);
   const title = "Webhook created";
   return {
@@ -89,17 +99,20 @@ export function madeWithoutSecret(row: WebhookRow, formToken: string): Screen {
         <PageHead title={title} crumbs={[{ href: WEBHOOKS_PATH, label: "Webhooks" }]} />
         <Card title={webhookName(row)}>
           <p>
-            The address of a user gets events from now on. Any other address gets a mail first, and
-            events once its owner has confirmed.
+            {isUnconfirmed(record)
+              ? `A link was mailed to ${address}. Events are sent once its owner has opened the link and confirmed.`
+              : `Events are mailed to ${address} from now on.`}
           </p>
         </Card>
         <Actions>
           <ButtonLink href={paths.home} kind="primary">
             Open webhook
           </ButtonLink>
-          <PostButton action={paths.test} name="form" value={formToken}>
-            Send test event
-          </PostButton>
+          {isUnconfirmed(record) ? null : (
+            <PostButton action={paths.test} name="form" value={formToken}>
+              Send test event
+            </PostButton>
+          )}
         </Actions>
       </>
     ),

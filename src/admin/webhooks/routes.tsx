@@ -63,7 +63,10 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
       });
     }
     const row = reveal.revealed;
-    if (row.format === "email") return madeWithoutSecret(row, newFormToken(ctx));
+    if (row.format === "email") {
+      const record = getWebhookRecord(ctx.db, row.id, ctx.clock.now());
+      return madeWithoutSecret(record, newFormToken(ctx));
+    }
     const page = { title, row, formToken: newFormToken(ctx), now: ctx.clock.now() };
     return { title, isSecret: true, children: <RevealedSecret {...page} /> };
   }

@@ -17,12 +17,12 @@ export const webhooks = sqliteTable("webhooks", {
   previousSecret: text("previous_secret"),
   previousSecretEndsAt: integer("previous_secret_ends_at"),
   failingSince: integer("failing_since"),
-  confirmedAt: integer("confirmed_at"),
   managedBy: text("managed_by").$type<"apply">(),
   version: integer().notNull(),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
   deletedAt: integer("deleted_at"),
+  confirmedAt: integer("confirmed_at"),
 });
 
 export const deliveries = sqliteTable("deliveries", {

@@ -34,13 +34,17 @@ const SETTINGS = {
   bounce_address: null,
 } as const;
 
-/** Opens the settings of an installation with a relay on this machine. */
-const withRelay: Screen["open"] = ({ empty }) => {
-  const { ctx } = empty.app;
-  ctx.config = { ...ctx.config, outboundAllow: parseNetworks("127.0.0.0/8") };
-  void ctx.db.write((tx) => setMailSettings(ctx, tx, SETTINGS, CLI_ACTOR));
-  return inEmpty(empty, MAIL);
-};
+/** Opens a screen of an installation with a relay on this machine. */
+export function withRelayAt(path: string): Screen["open"] {
+  return ({ empty }) => {
+    const { ctx } = empty.app;
+    ctx.config = { ...ctx.config, outboundAllow: parseNetworks("127.0.0.0/8") };
+    void ctx.db.write((tx) => setMailSettings(ctx, tx, SETTINGS, CLI_ACTOR));
+    return inEmpty(empty, path);
+  };
+}
+
+const withRelay = withRelayAt(MAIL);
 
 /** Sends a test mail to a relay that refuses or takes the recipient. */
 function sendTest(rcpt: string): Screen["reach"] {

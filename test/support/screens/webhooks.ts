@@ -1,5 +1,6 @@
 import { MINUTE_MS } from "../../../src/kernel/time";
 import type { DemoData } from "../demo-data";
+import { withRelayAt } from "./mail";
 import { inEmpty, inDemoData, openDialog, send, sendLate, type Screen } from "./screen";
 
 const LIST = "/admin/settings/webhooks";
@@ -93,6 +94,29 @@ export const FIRST_WEBHOOK_SCREENS: readonly Screen[] = [
       await send(page, "Create webhook");
       await empty.app.clock.advance(MINUTE_MS);
       await page.reload();
+    },
+  },
+  {
+    name: "webhook-create-email",
+    open: withRelayAt(`${LIST}/new?format=email`),
+    reach: (page) => page.getByLabel("Address").fill("oncall@northwind.example"),
+  },
+  {
+    name: "webhook-email-created",
+    open: withRelayAt(`${LIST}/new?format=email`),
+    async reach(page) {
+      await page.getByLabel("Address").fill("oncall@northwind.example");
+      await send(page, "Create webhook");
+    },
+  },
+  {
+    name: "webhook-unconfirmed",
+    open: withRelayAt(`${LIST}/new?format=email`),
+    async reach(page) {
+      await page.getByLabel("Address").fill("oncall@northwind.example");
+      await send(page, "Create webhook");
+      await page.getByRole("link", { name: "Open webhook" }).click();
+      await page.getByText("Mail the link again").waitFor();
     },
   },
 ];

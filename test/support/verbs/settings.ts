@@ -124,6 +124,19 @@ export const SETTINGS_VERBS: Verbs = {
       return byForm(installation, `/settings/webhooks/${id}/enable`);
     },
   },
+  "POST /admin/settings/webhooks/:id/confirmation": {
+    leaves: [],
+    because: "mailing a link changes nothing",
+    async prepare(installation) {
+      const { api, app, session } = installation;
+      await saveRelay(installation);
+      const form = { public_address: "http://status.example.com" };
+      await app.call("/admin/settings/general", { session, form });
+      const webhook = { format: "email", url: "mailto:oncall@example.com" };
+      const { id } = await api("POST", "/webhooks", webhook);
+      return byForm(installation, `/settings/webhooks/${id}/confirmation`);
+    },
+  },
   "POST /admin/settings/webhooks/:id/delete": {
     leaves: ["webhook.delete"],
     prepare: (installation) => webhookForm(installation, "/delete"),

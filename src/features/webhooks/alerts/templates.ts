@@ -46,7 +46,7 @@ const alert: MailTemplate = (mail, env) => {
   return {
     ...teamMail(mail, env, {
       ...alertLetter(event, notification, context),
-      footer: footerOf(ctx, row.webhook),
+      footer: footerOfAlert(ctx.baseUrl, row.webhook),
     }),
     subject: isFirst ? subject : `Re: ${subject}`,
     references: thread,
@@ -61,7 +61,11 @@ function isWanted(ctx: AppContext, webhook: WebhookRow, { recipient }: MailRow):
   return recipientOf(url) === recipient && isOpenToEvents(ctx.db, webhook);
 }
 
-function footerOf({ baseUrl }: AppContext, webhook: WebhookRow): Block[] {
+/** Returns the lines that name the endpoint of an alert. */
+export function footerOfAlert(
+  baseUrl: string,
+  webhook: Pick<WebhookRow, "id" | "description" | "ref">,
+): Block[] {
   return [
     {
       type: "paragraph",
