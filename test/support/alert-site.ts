@@ -2,7 +2,14 @@ import { asc } from "drizzle-orm";
 import { selectMany } from "../../src/db";
 import { mails, suppressions } from "../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { type MailSender, startSending } from "../../src/features/mail";
+import type { SuppressionReason } from "../../src/domain/mail";
+import {
+  addressHmac,
+  ensureMailKey,
+  type MailSender,
+  startSending,
+  suppress,
+} from "../../src/features/mail";
 import { createUser, disableUser, hasUsers } from "../../src/features/users";
 import { ALERT_TEMPLATES, startDelivering } from "../../src/features/webhooks";
 import type { Deliverer } from "../../src/features/webhooks/deliver/deliverer";
@@ -31,6 +38,7 @@ export interface AlertSite extends AsyncDisposable {
   /** Creates an enabled user with this address and returns the id. */
   user(address: string): Promise<string>;
   disableUser(id: string): Promise<void>;
+  suppress(address: string, reason: SuppressionReason): Promise<void>;
   /** Creates a webhook for e-mail, by default for every event. */
   webhook(address: string, json?: Record<string, unknown>): Promise<Answer["body"]>;
   /** Creates an incident and returns its id. */
@@ -95,6 +103,10 @@ export async function createAlertSite(
       }),
     disableUser: async (id) =>
       void (await ctx.db.write((tx) => disableUser(ctx, tx, id, CLI_ACTOR))),
+    suppress: async (address, reason) =>
+      void (await ctx.db.write((tx) => {
+        suppress(ctx, tx, { addressHmac: addressHmac(ensureMailKey(ctx, tx), address), reason });
+      })),
     async webhook(address, json) {
       const body = { format: "email", url: `mailto:${address}`, ...json };
       const answer = await site.call("webhooks", { method: "POST", json: body });

@@ -8,6 +8,7 @@ import {
 } from "../../domain/secret-change";
 import { type DeclaredWebhook, formatOf, isUrlSecret, isVerified, canOmit } from "./declared";
 import { FORMATS } from "./formats";
+import { storedUrl } from "./settings";
 import type { WebhookRow } from "./store";
 
 /**
@@ -63,7 +64,7 @@ function addUrl(
   if (url === undefined) {
     desired["url"] = current["url"];
     if (!row) missing.push({ pointer: pointer("url"), detail: MISSING_SECRET });
-  } else if (!isSecret) desired["url"] = url;
+  } else if (!isSecret) desired["url"] = storedUrl(formatOf(webhook), url);
   else desired["url"] = url === row?.url ? current["url"] : ANOTHER_SECRET;
 }
 

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { NEWEST } from "../../../../src/domain/ids";
+import { listDeliveries } from "../../../../src/features/webhooks";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { createAlertSite } from "../../../support/alert-site";
 import { startRelay } from "../../../support/relay";
@@ -173,6 +175,73 @@ describe("alerts by mail", () => {
     await site.pass(6 * MINUTE_MS, MINUTE_MS);
     expect(relay.accepted).toEqual([ONCALL]);
     expect(await site.deliveries(webhook.id)).toMatchObject([{ status: "delivered", tries: 1 }]);
+  });
+
+  test("a result that a crash kept from the delivery is found again, and nothing is sent twice", async () => {
+    await using relay = await startMailboxes({ "": "421 4.3.2 Not now" });
+    const { site, webhook } = await createOncall(relay);
+    await using _ = site;
+    await site.open();
+    await site.deliverer.stop(0);
+    delete relay.answers[""];
+    await site.app.clock.advance(6 * MINUTE_MS);
+    await site.sender.whenIdle();
+    expect(site.mails()).toMatchObject([{ status: "sent" }]);
+    const all = { webhookId: webhook.id, status: null, before: NEWEST, limit: 9 };
+    expect(listDeliveries(site.app.ctx.db, all)).toMatchObject([
+      { row: { status: "pending", tries: 0 } },
+    ]);
+    await site.restart();
+    expect(await site.deliveries(webhook.id)).toMatchObject([{ status: "delivered", tries: 1 }]);
+    expect(relay.accepted).toEqual([ONCALL]);
+  });
+
+  test.each(["complained", "blocked", "soft"] as const)(
+    "an address that is suppressed as %s gets no alert, and its webhook is disabled",
+    async (reason) => {
+      await using relay = await startMailboxes();
+      const { site, webhook } = await createOncall(relay);
+      await using _ = site;
+      await site.suppress(ONCALL, reason);
+      await site.open();
+      expect(relay.accepted).toEqual([]);
+      expect((await site.read(webhook.id)).disabled_reason).toBe(
+        `Mail to the address is suppressed (${reason}).`,
+      );
+    },
+  );
+
+  test.each(["declined", "erased"] as const)(
+    "an address that is marked as %s still gets the alerts that it confirmed",
+    async (reason) => {
+      await using relay = await startMailboxes();
+      const { site } = await createOncall(relay);
+      await using _ = site;
+      await site.suppress(ONCALL, reason);
+      await site.open();
+      expect(relay.accepted).toEqual([ONCALL]);
+    },
+  );
+
+  test("the mails of one monitor arrive in the order of their events", async () => {
+    await using relay = await startRelay();
+    const { site } = await createOncall(relay);
+    await using _ = site;
+    await site.webhook(ONCALL, { events: ["monitor.down", "monitor.up"] });
+    const about = (type: "monitor.down" | "monitor.up") => ({
+      type,
+      pageId: null,
+      subjectId: "mon_1",
+      data: { name: "Checkout", components: [] },
+    });
+    await site.app.ctx.db.write((tx) => {
+      for (const type of ["monitor.down", "monitor.up", "monitor.down"] as const) {
+        site.app.ctx.outbox.record(tx, about(type));
+      }
+    });
+    await site.idle();
+    const texts = relay.mails.map(({ text }) => /^Monitor (?:down|up)/m.exec(text)?.[0]);
+    expect(texts).toEqual(["Monitor down", "Monitor up", "Monitor down"]);
   });
 
   test("a webhook that is disabled sends nothing more", async () => {
