@@ -201,9 +201,27 @@ function listExpiredMails(reader: Reader, now: number, limit: number): PendingMa
   return expired;
 }
 
+/** Mail that is in a final state now, or is not any more. */
+export interface CountedMail {
+  mailingId: string;
+  status: FinalStatus;
+  by: 1 | -1;
+}
+
 /** Changes the count of one final state of a mailing. */
 export function countMail(tx: Tx, mailingId: string, status: FinalStatus, by: 1 | -1): void {
-  addToMailing(tx, { ...NO_COUNTS, id: mailingId, [status]: by });
+  countMails(tx, [{ mailingId, status, by }]);
+}
+
+/** Changes the counts of mailings. */
+export function countMails(tx: Tx, mails: readonly CountedMail[]): void {
+  const byMailing = new Map<string, MailingCounts>();
+  for (const { mailingId, status, by } of mails) {
+    const counts = byMailing.get(mailingId) ?? { ...NO_COUNTS };
+    counts[status] += by;
+    byMailing.set(mailingId, counts);
+  }
+  for (const [id, counts] of byMailing) addToMailing(tx, { ...counts, id });
 }
 
 function endMails(

@@ -1,7 +1,7 @@
 import type { AppContext } from "../../../context";
 import type { Tx } from "../../../db";
 import { ALERT_TEMPLATE, type MailClass, type MailStatus } from "../../../domain/mail";
-import { countMail } from "../queue";
+import { type CountedMail, countMails } from "../queue";
 import { findMailProgress, type MailProgress, setMailProgress } from "../queue-store";
 import { formatReply, type Reply, withoutAddresses } from "../smtp/reply";
 import { classifyReply, retryWaitMs } from "../rules";
@@ -42,14 +42,28 @@ interface Consequence {
 }
 
 /**
- * Records the result of a mail with its consequences for the address and the mailing. `steadyNow` is the start
- * of waits. Returns undefined if the mail was deleted meanwhile.
+ * Records results of mails with their consequences for addresses and mailings. `steadyNow` is the start of
+ * waits. Returns undefined for a mail that was deleted meanwhile.
  */
-export function recordMail(
+export function recordMails(
+  ctx: Services,
+  tx: Tx,
+  ended: readonly EndedMail[],
+  steadyNow: number,
+): (RecordedMail | undefined)[] {
+  const counted: CountedMail[] = [];
+  const recorded = ended.map((one) => recordMail(ctx, tx, one, steadyNow, counted));
+  countMails(tx, counted);
+  return recorded;
+}
+
+/** Adds to `counted` what changes the counts of the mailing. */
+function recordMail(
   ctx: Services,
   tx: Tx,
   { mailId, result }: EndedMail,
   steadyNow: number,
+  counted: CountedMail[],
 ): RecordedMail | undefined {
   const mail = findMailProgress(tx, { id: mailId });
   if (!mail) return undefined;
@@ -70,9 +84,10 @@ export function recordMail(
   if (mail.template === ALERT_TEMPLATE) {
     tx.afterCommit(() => ctx.signals.alertTried.emit(String(mail.params["delivery_id"])));
   }
-  if (mail.mailingId !== null && after !== mail.status) {
-    if (mail.status !== "pending") countMail(tx, mail.mailingId, mail.status, -1);
-    if (after !== "pending") countMail(tx, mail.mailingId, after, 1);
+  const { mailingId, status: before } = mail;
+  if (mailingId !== null && after !== before) {
+    if (before !== "pending") counted.push({ mailingId, status: before, by: -1 });
+    if (after !== "pending") counted.push({ mailingId, status: after, by: 1 });
   }
   return { class: mail.class, status: after, nextTryAt };
 }

@@ -2,7 +2,7 @@ import type { AppContext } from "../../../context";
 import { ResultRecorder } from "../../outgoing";
 import { FailureWindow } from "../rules";
 import { ResultCounts } from "./model";
-import { type EndedMail, type RecordedMail, recordMail } from "./record";
+import { type EndedMail, type RecordedMail, recordMails } from "./record";
 
 /** Records results of mails, counts them, and notices when too many mails of mailings fail. */
 export class MailResults {
@@ -19,7 +19,8 @@ export class MailResults {
   ) {
     this.#ctx = ctx;
     this.#recorder = new ResultRecorder(ctx, {
-      write: (tx, ended) => recordMail(ctx, tx, ended, steadyNow()),
+      write: (tx, ended) => recordMails(ctx, tx, [ended], steadyNow())[0],
+      writeAll: (tx, ended) => recordMails(ctx, tx, ended, steadyNow()),
       describe: ({ mailId }) => ({ mail: mailId }),
       waiting: "mails wait until their results can be recorded",
       lost: "a mail's result cannot be recorded",
