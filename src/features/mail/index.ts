@@ -48,7 +48,7 @@ export {
   wakeSender,
 } from "./queue";
 export { findMail, type MailRow } from "./queue-store";
-export { type EncodedText, encodeShared, type SharedText } from "./quoted-printable";
+export { encodeAround, type EncodedText, encodeShared, type SharedText } from "./quoted-printable";
 export { findRelayRecord, type RelayRecord } from "./relay-record";
 export type { Finding } from "./reports/finding";
 export {

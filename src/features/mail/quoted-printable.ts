@@ -48,7 +48,7 @@ export interface SharedText {
   /** Encoded size without the places, in bytes. */
   size: number;
   /** Returns the text with lines in its places. */
-  fill(lines: Readonly<Record<string, string>>): EncodedText;
+  fill(lines: Readonly<Record<string, string | EncodedText>>): EncodedText;
 }
 
 /**
@@ -75,10 +75,43 @@ export function encodeShared(text: string, places: readonly string[]): SharedTex
         if (name === undefined) return piece;
         const line = lines[name];
         if (line === undefined) throw new Error(`the place ${name} of a mail has no text`);
-        return piece + encodeLines(withoutControl(line));
+        return piece + (typeof line === "string" ? encodeText(line) : line).quotedPrintable;
       });
       return { quotedPrintable: filled.join("") };
     },
+  };
+}
+
+/** Stands for one character of a link while the lines around it are encoded. */
+const FILLER = "~";
+/** Links of which encoding changes no character. */
+const PLAIN_LINK = /^[\w.:/-]+$/;
+
+/**
+ * Returns the function that encodes a text with a link in the place of `slot`. Texts with links of the same
+ * length are encoded once, and the link is then put between their lines.
+ */
+export function encodeAround(text: string, slot: string): (link: string) => EncodedText {
+  const byLength = new Map<number, string[]>();
+  const canFill = !text.includes(FILLER);
+  return (link) => {
+    const inFull = () => encodeText(text.replaceAll(slot, link));
+    if (!canFill || !PLAIN_LINK.test(link)) return inFull();
+    let pieces = byLength.get(link.length);
+    if (!pieces) {
+      const filled = text.replaceAll(slot, FILLER.repeat(link.length));
+      pieces = encodeText(filled).quotedPrintable.split(/(~+)/);
+      byLength.set(link.length, pieces);
+    }
+    let encoded = "";
+    let at = 0;
+    for (const piece of pieces) {
+      const isLink = piece.startsWith(FILLER);
+      encoded += isLink ? link.slice(at, at + piece.length) : piece;
+      if (isLink) at = (at + piece.length) % link.length;
+    }
+    // Some servers remove a dot at the start of a line.
+    return encoded.includes("\n.") ? inFull() : { quotedPrintable: encoded };
   };
 }
 

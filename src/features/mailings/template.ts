@@ -4,6 +4,8 @@ import { countChanges, type Db, type Reader } from "../../db";
 import {
   type ComposedMail,
   createMoments,
+  encodeAround,
+  type EncodedText,
   displayPhrase,
   encodeShared,
   findMailKey,
@@ -48,8 +50,8 @@ interface Composed {
   /** JSON list of the components and groups by which selections include the mailing. */
   targets: string;
   isFirst: boolean;
-  /** Lines for the place of the recipient, with `MANAGE_URL` for the link. */
-  place: RenderedLetter;
+  /** Lines for the place of the recipient, by the link. */
+  place: Record<keyof RenderedLetter, (link: string) => EncodedText>;
 }
 
 /** Stands for the link of a recipient. Links contain no character that HTML escapes. */
@@ -84,8 +86,8 @@ export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted">
     const manage = link("manage", { version: subscriber.tokenVersion });
     const body = parts
       ? {
-          text: parts.text.fill({ [MANAGE_PLACE]: place.text.replace(MANAGE_URL, manage) }),
-          html: parts.html.fill({ [MANAGE_PLACE]: place.html.replace(MANAGE_URL, manage) }),
+          text: parts.text.fill({ [MANAGE_PLACE]: place.text(manage) }),
+          html: parts.html.fill({ [MANAGE_PLACE]: place.html(manage) }),
         }
       : renderLetter(withBlocks(content.letter, manageBlocks(page, manage)));
     const unsubscribe = link("unsubscribe");
@@ -129,6 +131,7 @@ export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted">
     const content = readContent(db, mailing, earlier, source);
     if (!content) return undefined;
     const { text, html } = renderLetter(content.letter);
+    const place = renderPlace(manageBlocks(page, MANAGE_URL), page.locale);
     const encodedText = encodeShared(text, [MANAGE_PLACE]);
     const encodedHtml = encodeShared(html, [MANAGE_PLACE]);
     const composed = {
@@ -136,7 +139,10 @@ export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted">
       parts: encodedText && encodedHtml ? { text: encodedText, html: encodedHtml } : undefined,
       targets: JSON.stringify(targetsOf(db, mailing, reach)),
       isFirst: findFirstBegun(db, mailing)?.id === mailing.id,
-      place: renderPlace(manageBlocks(page, MANAGE_URL), page.locale),
+      place: {
+        text: encodeAround(place.text, MANAGE_URL),
+        html: encodeAround(place.html, MANAGE_URL),
+      },
     };
     cache.set(cacheKey, composed);
     return composed;

@@ -1,7 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type ComposedMail, toMessage } from "../../../src/features/mail/compose";
-import { encodeShared, placeLine } from "../../../src/features/mail/quoted-printable";
+import {
+  encodeAround,
+  type EncodedText,
+  encodeShared,
+  placeLine,
+} from "../../../src/features/mail/quoted-printable";
 import { parseMails } from "../../support/parsed-mail";
 
 function mailWith(fields: Partial<ComposedMail> = {}): ComposedMail {
@@ -168,5 +173,44 @@ describe("a text that is encoded once for many recipients", () => {
     ["has a mark without an end", `\u0001a\n`, ["a"]],
   ])("is refused if it %s", (_, broken, places) => {
     expect(encodeShared(broken, places)).toBeUndefined();
+  });
+});
+
+describe("lines with the link of a recipient", () => {
+  const SLOT = "https://manage.invalid/";
+  const decoded = (text: EncodedText) =>
+    text.quotedPrintable
+      .replaceAll("=\r\n", "")
+      .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
+      .replaceAll("\r\n", "\n");
+
+  test.each([
+    ["short", `Manage: ${SLOT}\n`, "https://a.test/x"],
+    [
+      "long",
+      `Manage: ${SLOT}\n`,
+      `https://a.test/mail/manage/sub_${"a".repeat(26)}.${"b".repeat(43)}`,
+    ],
+    ["twice", `<a href="${SLOT}">${SLOT}</a>\n`, `https://a.test/sub_${"c".repeat(90)}`],
+    ["with a tilde in the text", `~ ${SLOT} ~\n`, "https://a.test/x"],
+    ["with signs that are encoded", `Manage: ${SLOT}\n`, "https://a.test/?a=b"],
+  ])("contain it unchanged: %s", (_, text, link) => {
+    const encode = encodeAround(text, SLOT);
+    for (const one of [link, `${link}yz`, link]) {
+      const encoded = encode(one);
+      expect(decoded(encoded)).toBe(text.replaceAll(SLOT, one));
+      const lines = encoded.quotedPrintable.split("\r\n");
+      expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(76);
+      expect(lines.filter((line) => line.startsWith("."))).toEqual([]);
+    }
+  });
+
+  test("never begin a line with a dot of the link", () => {
+    for (let length = 1; length < 200; length++) {
+      const link = `https://a.test/${"a".repeat(length)}.b`;
+      const encoded = encodeAround(`${SLOT}\n`, SLOT)(link);
+      expect(encoded.quotedPrintable).not.toContain("\n.");
+      expect(decoded(encoded)).toBe(`${link}\n`);
+    }
   });
 });
