@@ -1,0 +1,102 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { insertAllInto } from "../../../src/db";
+import { subscribers } from "../../../src/db/tables/mail";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { createIncident } from "../../../src/features/incidents";
+import { addressHmac, ensureMailKey } from "../../../src/features/mail";
+import { createPage } from "../../../src/features/pages";
+import { openForServer } from "../../../src/installation";
+import { testConfig } from "../../support/app";
+import { startChild } from "../../support/child";
+import { mailingEnv } from "../../support/mailing-env";
+import { startRelay } from "../../support/relay";
+import { temporaryFolder } from "../../support/temporary-folder";
+
+/** `KILLS=100 bun test test/features/mailings/kill.test.ts` kills more often. */
+const KILLS = Number(process.env["KILLS"] ?? 6);
+const RECIPIENTS = Math.max(2_000, KILLS * 60);
+const CONNECTIONS = 4;
+const UNRECORDED_MAX = 64;
+/** Latest moment of a kill, in ms after the start of the process: most are before the last mail. */
+const KILL_WITHIN_MS = 250;
+
+setDefaultTimeout(30_000 + KILLS * 3_000);
+
+const insertSubscribers = insertAllInto(subscribers);
+
+/** Creates a data directory with an incident of which no mail is written yet. */
+async function openIncident(path: string): Promise<void> {
+  const server = openForServer(testConfig(mailingEnv(path, "25")));
+  const { ctx } = server;
+  const now = ctx.clock.now();
+  await ctx.db.write((tx) => {
+    const page = createPage(ctx, tx, { slug: "acme", name: "Acme" }, CLI_ACTOR);
+    const key = ensureMailKey(ctx, tx);
+    const rows = Array.from({ length: RECIPIENTS }, (_, index) => {
+      const domain = `d${index % 9}.test`;
+      const address = `user${index}@${domain}`;
+      return {
+        id: ctx.newId("sub"),
+        seq: index + 1,
+        pageId: page.id,
+        address,
+        addressKey: address,
+        addressHmac: addressHmac(key, address),
+        domain,
+        scope: "page" as const,
+        events: ["incidents" as const],
+        status: "active" as const,
+        tokenVersion: 1,
+        confirmedAt: now,
+        unsubscribedAt: null,
+        consentSource: "form" as const,
+        consentText: null,
+        consentIp: null,
+        softFailures: 0,
+        softSince: null,
+        version: 1,
+        createdAt: now,
+        updatedAt: now,
+      };
+    });
+    insertSubscribers(tx, rows);
+    const input = { page: "acme", name: "Errors", body: "We look into it." };
+    createIncident(ctx, tx, input, "api", CLI_ACTOR);
+  });
+  server.close();
+}
+
+test("kill -9 at any moment of writing and sending the mails of an incident loses none and repeats few, each with its Message-ID", async () => {
+  using folder = temporaryFolder();
+  await openIncident(folder.path);
+  const idsByRecipient = new Map<string, string[]>();
+  let arrived = 0;
+  await using relay = await startRelay({
+    onData(stream, session, done) {
+      let text = "";
+      stream.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")));
+      stream.on("end", () => {
+        const recipient = session.envelope.rcptTo[0]?.address ?? "";
+        const id = /^Message-ID: (.*)$/im.exec(text)?.[1] ?? "";
+        idsByRecipient.set(recipient, [...(idsByRecipient.get(recipient) ?? []), id]);
+        arrived += 1;
+        done(null, "Ok");
+      });
+    },
+  });
+
+  for (let kill = 0; kill < KILLS; kill++) {
+    await using child = startChild("send-mailing.ts", folder.path, String(relay.port));
+    expect(await child.line()).toBe("started");
+    // The moment is the test's subject: also in the middle of a transaction.
+    await Bun.sleep(Math.random() * KILL_WITHIN_MS);
+    await child.kill();
+  }
+  await using last = startChild("send-mailing.ts", folder.path, String(relay.port));
+  expect(await last.line()).toBe("started");
+  expect(await last.line()).toBe("idle");
+
+  expect(idsByRecipient.size).toBe(RECIPIENTS);
+  for (const ids of idsByRecipient.values()) expect(new Set(ids).size).toBe(1);
+  expect(arrived - RECIPIENTS).toBeLessThanOrEqual(KILLS * (CONNECTIONS + UNRECORDED_MAX));
+});
