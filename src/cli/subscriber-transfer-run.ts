@@ -20,7 +20,8 @@ import { withInstallation } from "./with-installation";
 
 const ACCESS = { canCreate: false, fields: SUBSCRIBER_FIELDS };
 
-/** Pause between two transactions, in which a running server writes. */
+/** Time of a transaction, and pause before the next, in which a running server writes. */
+const CHUNK_MS = 15;
 const PAUSE_MS = 10;
 
 /**
@@ -52,6 +53,7 @@ export async function runImport(invocation: Invocation): Promise<ExitCode> {
       ctx,
       { page, file, consent, source: "import", isDryRun },
       {
+        chunkMs: CHUNK_MS,
         write: (change) => ctx.db.write(change),
         record: (change) => ctx.db.write(change),
         between: () => Bun.sleep(PAUSE_MS),

@@ -45,6 +45,9 @@ const BAD_LINES_MAX = 200;
 /** Largest form with a file: the file, the other fields, and what is around them. */
 const IMPORT_BODY_MAX_BYTES = IMPORT_FILE_MAX_BYTES + 16 * 1024;
 
+/** Time of a transaction of an import, before its commit. */
+const CHUNK_MS = 2;
+
 const TITLE = "Import and export";
 
 /** Import, export and erasure of subscribers, for owners. */
@@ -112,6 +115,7 @@ export function subscriberTransferRoutes(deps: AdminDependencies) {
       ctx,
       { page, file, consent, source: "import", isDryRun },
       {
+        chunkMs: CHUNK_MS,
         write: (change) => writeAs(requestContext, change),
         record: (change) => ctx.db.write(change),
         // Other requests are read before the next transaction.

@@ -36,6 +36,7 @@ async function run(
   const file = await readImportFile(ctx.db, row, [Buffer.from(text)], options);
   const input = { page: row, file, consent, source: "import" as const, isDryRun };
   const steps = {
+    chunkMs: 10,
     write: <T>(change: (tx: Tx) => T) => ctx.db.write(change),
     record: <T>(change: (tx: Tx) => T) => ctx.db.write(change),
     between,
