@@ -11,7 +11,7 @@ import {
   eraseAddress,
   inviteSubscriber,
   LISTED_STATUSES,
-  type SubscriberEntry,
+  type SubscriberLine,
   listSubscribersOfAddress,
   listSubscribersOfPage,
   readConsent,
@@ -40,7 +40,7 @@ export async function runList(invocation: Invocation): Promise<ExitCode> {
   });
 }
 
-function toRow(subscriber: SubscriberEntry): string[] {
+function toRow(subscriber: SubscriberLine): string[] {
   const { email, status, reasons, scope, components, groups, events, since } = subscriber;
   const targets = [...groups.map((ref) => `group ${ref}`), ...components];
   return [

@@ -23,6 +23,7 @@ import { listPath } from "../timeline/list-frame";
 import type { SubscriberListing, View } from "./read";
 import { EmptyList } from "./empty-list";
 import { newSubscriberPath } from "./subscriber-paths";
+import { IMPORT_PATH } from "./transfer-paths";
 import { SignUpTable, SubscriberTable } from "./tables";
 import { REASON_WORDS } from "./words";
 
@@ -117,10 +118,17 @@ function Head({ page, role, isMailReady }: FrameProps) {
         title="Subscribers"
         actions={
           roleAllows(role, "admin") ? (
-            <ButtonLink href={newSubscriberPath(page.slug)} kind="primary">
-              <Icon name="plus" />
-              Add subscriber
-            </ButtonLink>
+            <>
+              {roleAllows(role, "owner") ? (
+                <ButtonLink href={listPath(IMPORT_PATH, { page: page.slug })}>
+                  Import and export
+                </ButtonLink>
+              ) : null}
+              <ButtonLink href={newSubscriberPath(page.slug)} kind="primary">
+                <Icon name="plus" />
+                Add subscriber
+              </ButtonLink>
+            </>
           ) : undefined
         }
       >

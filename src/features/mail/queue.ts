@@ -208,11 +208,6 @@ export interface CountedMail {
   by: 1 | -1;
 }
 
-/** Changes the count of one final state of a mailing. */
-export function countMail(tx: Tx, mailingId: string, status: FinalStatus, by: 1 | -1): void {
-  countMails(tx, [{ mailingId, status, by }]);
-}
-
 /** Changes the counts of mailings. */
 export function countMails(tx: Tx, mails: readonly CountedMail[]): void {
   const byMailing = new Map<string, MailingCounts>();

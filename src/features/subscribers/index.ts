@@ -39,7 +39,7 @@ export {
   LISTED_STATUSES,
   type ListedStatus,
   listSubscribersOfPage,
-  type SubscriberEntry,
+  type SubscriberLine,
 } from "./listing";
 export { createChoicesReader } from "./refs";
 export {

@@ -15,7 +15,7 @@ export const LISTED_STATUSES = ["active", "suppressed", "unconfirmed", "unsubscr
 export type ListedStatus = (typeof LISTED_STATUSES)[number];
 
 /** Subscriber, or a person who has not confirmed. Names as in the command's JSON. */
-export interface SubscriberEntry {
+export interface SubscriberLine {
   id: string;
   /** Null some time after unsubscribing. */
   email: string | null;
@@ -35,7 +35,7 @@ export function* listSubscribersOfPage(
   reader: Reader,
   page: PageRow,
   { status, now }: { status: ListedStatus | undefined; now: number },
-): Generator<SubscriberEntry> {
+): Generator<SubscriberLine> {
   const { id: pageId } = page;
   const limit = ROWS_PER_BATCH;
   const refs = readRefs(reader, pageId);

@@ -1,7 +1,7 @@
 import type { AppContext } from "../../../context";
 import type { Tx } from "../../../db";
 import { DAY_MS } from "../../../kernel/time";
-import { countMail } from "../queue";
+import { countMails } from "../queue";
 import { findMail, type MailRow, setMailProgress } from "../queue-store";
 import { isSoftBounce } from "../rules";
 import { withoutAddresses } from "../smtp/reply";
@@ -117,8 +117,10 @@ function endAs(
   const { id, tries, mailingId } = mail;
   setMailProgress(tx, { id, status, tries, nextTryAt: null, reply, finishedAt: now });
   if (mailingId === null) return;
-  if (mail.status === "sent") countMail(tx, mailingId, "sent", -1);
-  countMail(tx, mailingId, status, 1);
+  countMails(tx, [
+    ...(mail.status === "sent" ? [{ mailingId, status: mail.status, by: -1 as const }] : []),
+    { mailingId, status, by: 1 },
+  ]);
 }
 
 /**
