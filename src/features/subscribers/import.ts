@@ -123,8 +123,8 @@ export async function importSubscribers(
   } finally {
     if (!isDryRun && done > 0) {
       await record((tx) => {
-        const { name } = getPage(tx, page.id);
-        audit(ctx, tx, actor, "subscriber.import", page.id, summaryOf(name, counts, file, done));
+        const summary = summaryOf(page.name, counts, file, done);
+        audit(ctx, tx, actor, "subscriber.import", page.id, summary);
       });
     }
   }

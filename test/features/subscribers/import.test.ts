@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { mutate, type Tx } from "../../../src/db";
 import { subscriberChoices, subscribers } from "../../../src/db/tables/mail";
+import { pages } from "../../../src/db/tables/pages";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import type { SuppressionReason } from "../../../src/domain/mail";
 import { Problem } from "../../../src/errors";
@@ -21,6 +22,10 @@ const removeAddress = mutate((orm, $: { id: string }) =>
   orm.update(subscribers).set({ address: null, addressKey: null }).where(eq(subscribers.id, $.id)),
 );
 const deleteAllChoices = mutate((orm, _$: Record<string, never>) => orm.delete(subscriberChoices));
+
+const markDeleted = mutate((orm, $: { id: string }) =>
+  orm.update(pages).set({ deletedAt: 1 }).where(eq(pages.id, $.id)),
+);
 
 const CONSENT = "Taken over from the old status page, where each confirmed by mail.";
 const NONE: ImportCounts = { added: 0, invited: 0, subscribed: 0, suppressed: 0, limited: 0 };
@@ -142,6 +147,21 @@ describe("an import with a consent", () => {
     );
     expect(site.subscribers()).toHaveLength(100);
   });
+});
+
+test("an import into a page that is deleted meanwhile ends, and says how far it came", async () => {
+  await using site = await createSubscribingSite();
+  const lines = Array.from({ length: 150 }, (_, index) => `a${index}@example.com`);
+  const between = async () => {
+    await site.app.ctx.db.write((tx) => markDeleted(tx, { id: site.page.id }));
+  };
+  const ended = await run(site, ["email", ...lines].join("\n"), { between }).catch(
+    (error: unknown) => error,
+  );
+  expect(ended instanceof Problem && ended.code).toBe("not_found");
+  expect(site.app.audit().at(-1)?.summary).toBe(
+    "Imported subscribers of Acme: 100 added, 50 not reached",
+  );
 });
 
 describe("an import with confirmations", () => {
