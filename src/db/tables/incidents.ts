@@ -18,11 +18,11 @@ export const incidents = sqliteTable("incidents", {
   resolvedAt: integer("resolved_at"),
   postmortemBody: text("postmortem_body"),
   postmortemPublishedAt: integer("postmortem_published_at"),
-  postmortemFirstPublishedAt: integer("postmortem_first_published_at"),
   version: integer().notNull(),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
   deletedAt: integer("deleted_at"),
+  postmortemFirstPublishedAt: integer("postmortem_first_published_at"),
 });
 
 export const incidentUpdates = sqliteTable("incident_updates", {
