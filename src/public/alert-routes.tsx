@@ -94,16 +94,16 @@ function renderQuestion({ host, address, isConfirmed }: Question): HtmlDocument 
             </dd>
           </div>
         </dl>
-        {isConfirmed ? null : (
-          <form method="post" class="actions">
+        <form method="post" class="actions">
+          {isConfirmed ? null : (
             <button class="button primary" name="action" value="confirm">
               Send me alerts
             </button>
-            <button class="button" name="action" value="decline">
-              Decline
-            </button>
-          </form>
-        )}
+          )}
+          <button class="button" name="action" value="decline">
+            {isConfirmed ? "Stop alerts" : "Decline"}
+          </button>
+        </form>
       </section>
     ),
   });

@@ -25,7 +25,7 @@ export function UnconfirmedNotice({ record }: { record: WebhookRecord }) {
 export function addConfirmationRoutes(area: Area, { ctx }: AdminDependencies): void {
   area.action("/:id/confirmation", {
     summary: "Mail the link for confirming alerts again",
-    run: (tx, { params }) => requestConfirmation(ctx, tx, params.id),
+    run: (tx, { params }, actor) => requestConfirmation(ctx, tx, params.id, actor),
     done: (hasMailed, { params }) => ({
       path: pathsOfWebhook(params.id).home,
       text: hasMailed

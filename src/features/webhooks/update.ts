@@ -158,11 +158,13 @@ function isOtherOrigin(before: string, desired: string): boolean {
  * Mails the link for confirming to the address of an endpoint again. Returns false if nothing is sent: see
  * `mailConfirmation`. Throws `not_found`, `rate_limited`, or `conflict` if no confirmation is needed.
  */
-export function requestConfirmation(ctx: Services, tx: Tx, id: string): boolean {
+export function requestConfirmation(ctx: Services, tx: Tx, id: string, actor: Actor): boolean {
   const row = getWebhookRow(tx, id);
   if (isOpenToEvents(tx, row)) throw conflict("The address needs no confirmation.");
   const readiness = mailReadiness(ctx);
   if (!readiness.ready) throw conflict(`Mail needs ${describeMissing(readiness.missing)} first.`);
+  const summary = `Asked the address of ${nameInWords(row)} again to confirm`;
+  audit(ctx, tx, actor, "webhook.update", id, summary);
   return mailConfirmation(ctx, tx, row);
 }
 

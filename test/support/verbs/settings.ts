@@ -125,8 +125,7 @@ export const SETTINGS_VERBS: Verbs = {
     },
   },
   "POST /admin/settings/webhooks/:id/confirmation": {
-    leaves: [],
-    because: "mailing a link changes nothing",
+    leaves: ["webhook.update"],
     async prepare(installation) {
       const { api, app, session } = installation;
       await saveRelay(installation);
