@@ -1,4 +1,9 @@
-import { type AddressError, type MailAddress, parseMailAddress } from "../../domain/mail-address";
+import {
+  type AddressError,
+  type MailAddress,
+  maskAddress,
+  parseMailAddress,
+} from "../../domain/mail-address";
 
 const SCHEME = "mailto:";
 
@@ -19,6 +24,11 @@ export function parseMailto(url: string): MailAddress | AddressError {
 /** Returns the `mailto:` URL of an address. */
 export function mailtoOf(address: string): string {
   return SCHEME + address.replace(RESERVED, encodeURIComponent);
+}
+
+/** Returns a stored `mailto:` URL with only the first character of its local part. */
+export function maskedMailto(url: string): string {
+  return mailtoOf(maskAddress(recipientOf(url)));
 }
 
 /** Returns the address of a stored `mailto:` URL. */

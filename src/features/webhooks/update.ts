@@ -10,6 +10,7 @@ import { nameInWords, type Services, wakeDeliverer } from "./changes";
 import { requireFreeRef } from "./create";
 import { describeMissing, mailReadiness } from "../mail";
 import { FORMATS, shownUrl } from "./formats";
+import { maskedMailto } from "./recipient";
 import { getWebhookRecord, type WebhookRecord, getWebhookRow } from "./records";
 import {
   changedSettings,
@@ -176,8 +177,9 @@ export function deleteWebhook(ctx: Services, tx: Tx, id: string, actor: Actor): 
   const row = getWebhookRow(tx, id);
   updateWebhookRow(tx, {
     ...changedRow(ctx, row),
-    // Secrets are erased.
-    url: shownUrl(row.format, row.url),
+    // Secrets and addresses are erased.
+    url: row.format === "email" ? maskedMailto(row.url) : shownUrl(row.format, row.url),
+    confirmedAt: null,
     settings: {},
     secret: "",
     previousSecret: null,

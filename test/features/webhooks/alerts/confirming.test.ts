@@ -1,7 +1,13 @@
 import { describe, expect, test } from "bun:test";
+import { selectMany } from "../../../../src/db";
+import { webhooks } from "../../../../src/db/tables/webhooks";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/kernel/time";
 import { type AlertSite, createAlertSite } from "../../../support/alert-site";
 import { type TestRelay, startRelay } from "../../../support/relay";
+
+const listUrls = selectMany((orm, _$: Record<string, never>) =>
+  orm.select({ url: webhooks.url }).from(webhooks),
+);
 
 const ONCALL = "oncall@example.com";
 const PATH = /https:\/\/status\.example\.com(\/mail\/alerts\/\S+)/;
@@ -97,6 +103,17 @@ describe("addresses of webhooks for e-mail", () => {
     const { body } = await site.call(`webhooks/${webhook.id}`, { method: "PATCH", json });
     expect(body.confirmed_at).toBeNull();
     expect(relay.mails.at(-1)?.to).toEqual(["other@example.com"]);
+  });
+
+  test("a deleted webhook keeps no address", async () => {
+    await using relay = await startRelay();
+    await using site = await createAlertSite(relay);
+    const webhook = await site.webhook(ONCALL);
+    await press(site, linkIn(relay), "confirm");
+    await site.call(`webhooks/${webhook.id}`, { method: "DELETE" });
+    expect(listUrls(site.app.ctx.db, {})).toEqual([{ url: "mailto:o…@example.com" }]);
+    await site.pass(11 * MINUTE_MS);
+    expect((await site.webhook(ONCALL)).confirmed_at).toBeNull();
   });
 
   test("links end after 7 days, and with their webhook; wrong ones and other actions change nothing", async () => {

@@ -223,6 +223,22 @@ describe("alerts by mail", () => {
     },
   );
 
+  test("the dashboard shows the mail of a delivery and the relay's reply", async () => {
+    await using relay = await startMailboxes({ [ONCALL]: "450 4.2.0 Try later" });
+    const { site, webhook } = await createOncall(relay);
+    await using _ = site;
+    await site.open();
+    const [delivery] = await site.deliveries(webhook.id);
+    const session = await site.app.signedIn("admin");
+    const home = `/admin/settings/webhooks/${webhook.id}`;
+    const { text } = await site.app.call(`${home}/deliveries/${delivery.id}`, { session });
+    expect(text).toContain("Subject: [Acme] Errors");
+    expect(text).not.toContain("webhook-signature");
+    expect(text).toContain("450 4.2.0 Try later");
+    const detail = await site.app.call(home, { session });
+    expect(detail.text).toContain("The mail relay answered: 450 4.2.0 Try later.");
+  });
+
   test("the mails of one monitor arrive in the order of their events", async () => {
     await using relay = await startRelay();
     const { site } = await createOncall(relay);
