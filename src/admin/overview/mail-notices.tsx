@@ -1,6 +1,6 @@
 import type { AppContext } from "../../context";
 import { type Role, roleAllows } from "../../domain/role";
-import { mailReadiness } from "../../features/mail";
+import { findRelayRecord, mailReadiness, type RelayRecord } from "../../features/mail";
 import { countSubscribers, listCrowdedPages } from "../../features/subscribers";
 import { plural } from "../../kernel/text";
 import { Notice } from "../../ui";
@@ -11,6 +11,7 @@ import {
   type HeldMailings,
 } from "../mailings/notices";
 import type { CurrentState } from "./current-state";
+import { RelayNotice } from "./relay-notice";
 
 /** Troubles of e-mail to subscribers. */
 export interface MailTroubles {
@@ -20,9 +21,11 @@ export interface MailTroubles {
   crowded: readonly string[];
   /** Mailings that wait for an admin. */
   held: HeldMailings;
+  /** State of the relay, if it is known. */
+  relay: RelayRecord | undefined;
 }
 
-const NONE: MailTroubles = { unreached: 0, crowded: [], held: NOTHING_HELD };
+const NONE: MailTroubles = { unreached: 0, crowded: [], held: NOTHING_HELD, relay: undefined };
 
 /** Reads the troubles that roles from admin see. */
 export function readMailTroubles(
@@ -35,16 +38,17 @@ export function readMailTroubles(
   if (mailReadiness(ctx).ready) {
     const crowded = new Set(listCrowdedPages(ctx.db, now));
     const names = pages.filter(({ page }) => crowded.has(page.id)).map(({ page }) => page.name);
-    return { ...NONE, crowded: names, held };
+    return { ...NONE, crowded: names, held, relay: findRelayRecord(ctx.db) };
   }
   return { ...NONE, unreached: countSubscribers(ctx.db).active, held };
 }
 
 /** Notices about e-mail to subscribers; nothing without a trouble. */
 export function MailNotices({ troubles, now }: { troubles: MailTroubles; now: number }) {
-  const { unreached, crowded, held } = troubles;
+  const { unreached, crowded, held, relay } = troubles;
   return (
     <>
+      <RelayNotice relay={relay} now={now} />
       <HeldNotices held={held} now={now} />
       {unreached > 0 ? (
         <Notice tone="partial" title="E-mail is not set up">

@@ -3,6 +3,8 @@ import type { Role } from "../../../src/domain/role";
 import { insertRequest } from "../../../src/features/subscribers/request-store";
 import { DAY_MS } from "../../../src/kernel/time";
 import { readHtml } from "../../support/html";
+import { createMailSite } from "../../support/mail-site";
+import { startMailboxes } from "../../support/scripted-mailboxes";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
 
 async function noticesFor({ app }: SubscribingSite, role: Role): Promise<string[]> {
@@ -55,5 +57,25 @@ describe("notices about e-mail on the overview", () => {
     expect(await noticesFor(site, "viewer")).toEqual([]);
     await site.app.clock.advance(60 * 60_000);
     expect(await noticesFor(site, "owner")).toEqual([]);
+  });
+
+  test("admins see that the relay is unavailable, with its reply, until it answers again", async () => {
+    await using relay = await startMailboxes({ MAIL: "451 4.7.1 Not now" });
+    await using site = await createMailSite(relay);
+    const { app } = site;
+    await app.page();
+    const noticesOf = async (role: Role) => {
+      const { text } = await app.call("/admin", { session: await app.signedIn(role) });
+      return readHtml(text).texts(".notice");
+    };
+    await site.queue({ to: "ada@example.com" });
+    await site.idle();
+    const [notice = ""] = await noticesOf("admin");
+    expect(notice).toStartWith("The mail relay is unavailable");
+    expect(notice).toContain("451 4.7.1 Not now");
+    expect(await noticesOf("editor")).toEqual([]);
+    delete relay.answers["MAIL"];
+    await site.pass(10_000, 1_000);
+    expect(await noticesOf("admin")).toEqual([]);
   });
 });
