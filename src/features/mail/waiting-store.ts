@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import { selectOne } from "../../db";
 import { mailings, mails } from "../../db/tables/mail";
 import type { MailClass } from "../../domain/mail";
@@ -34,7 +34,6 @@ export const findPendingOfMailing = selectOne((orm, $: { mailingId: string }) =>
     .select({ createdAt: mails.createdAt })
     .from(mails)
     .where(and(eq(mails.class, 3), eq(mails.mailingId, $.mailingId), isPending))
-    .orderBy(asc(mails.domain), asc(mails.nextTryAt))
     .limit(1),
 );
 
