@@ -222,11 +222,14 @@ describe("a bounce that comes back later", () => {
     });
   }
 
-  test("a vacation reply is ignored, and another message is listed", async () => {
+  test("a vacation reply and a receipt for reading are ignored, and another message is listed", async () => {
     await using reports = await createReportSite();
     const [mail] = await reports.send(ADA);
     const reply = `From: ${ADA}\r\nTo: ${mail!.sender}\r\nSubject: Away\r\n`;
     await reports.report(`${reply}Auto-Submitted: auto-replied\r\n\r\nBack on Monday.\r\n`);
+    expect(reports.unmatched()).toEqual([]);
+    const receipt = "multipart/report; report-type=disposition-notification; boundary=part";
+    await reports.report(`${reply}Content-Type: ${receipt}\r\n\r\n--part--\r\n`);
     expect(reports.unmatched()).toEqual([]);
     await reports.report(`${reply}\r\nWho are you?\r\n`);
     expect(reports.unmatched()).toMatchObject([{ kind: "other" }]);

@@ -133,12 +133,13 @@ function hintsOf(
   return [...proven.slice(0, 4), ...named.slice(0, 4)];
 }
 
-/** True for an automatic reply, such as a vacation notice, that is no report of a server. */
+/** True for an automatic reply, such as a vacation notice or a receipt for reading, that is no report of a server. */
 function isAutomatic(headers: Fields): boolean {
-  const isReport =
-    headers.has("x-failed-recipients") ||
-    allOf(headers, "content-type").some((value) => /^multipart\/report\b/i.test(value));
-  if (isReport) return false;
+  const types = allOf(headers, "content-type").filter((value) =>
+    /^multipart\/report\b/i.test(value),
+  );
+  if (types.some((value) => /disposition-notification/i.test(value))) return true;
+  if (types.length > 0 || headers.has("x-failed-recipients")) return false;
   return (
     allOf(headers, "auto-submitted").some((value) => /^auto-(replied|notified)/i.test(value)) ||
     allOf(headers, "x-autoreply", "x-autorespond").length > 0 ||

@@ -95,7 +95,8 @@ export function redactCredentials(credentials: {
 
 /** Removes addresses from the words of a relay or an admin, for places without any such as the log. */
 export function withoutAddresses(text: string): string {
-  return text.replaceAll(/[^\s<>]+@[^\s<>]+/g, "…");
+  // Begins only at the start of a word: otherwise a long word without an @ would take quadratic time.
+  return text.replaceAll(/(?<![^\s<>])[^\s<>]+@[^\s<>]+/g, "…");
 }
 
 /** Makes text of a relay safe to show and to store on one line. */
