@@ -20,14 +20,14 @@ const ENCODING_SHOWN = 40;
 export interface DeclaredBody<Schema extends TSchema = TSchema> {
   /** Its schema; for a form, one of the kind `FORM_KIND`. */
   schema: Schema;
+  /** Media type that is read as bytes, besides JSON. */
+  rawMediaType?: string;
   /** True if a request may leave the body out. */
   isOptional: boolean;
   /** Number of bytes that are read of it, where the rest is ignored; such a body may be of any media type. */
   beginningBytes?: number;
   /** Limit in bytes; `BODY_MAX_BYTES` if omitted. */
   maxBytes?: number;
-  /** Media type that is read as bytes, besides JSON. */
-  rawMediaType?: string;
 }
 
 /** Kind of the schema that Elysia gets in place of the declared one. */

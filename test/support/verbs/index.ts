@@ -1,6 +1,6 @@
 import { API_VERBS } from "./api";
 import { INCIDENT_VERBS } from "./incidents-and-maintenance";
-import { MAIL_VERBS } from "./mail";
+import { MAIL_REPORT_VERBS } from "./mail-reports";
 import { MAILING_VERBS } from "./mailings";
 import { MONITOR_VERBS } from "./monitors";
 import { PAGE_VERBS } from "./pages-and-components";
@@ -18,6 +18,6 @@ export const VERBS: Verbs = {
   ...MONITOR_VERBS,
   ...SUBSCRIBER_VERBS,
   ...MAILING_VERBS,
-  ...MAIL_VERBS,
+  ...MAIL_REPORT_VERBS,
   ...SETTINGS_VERBS,
 };

@@ -18,7 +18,7 @@ function suppressed({ app: { ctx } }: ActionInstallation): Promise<string> {
 }
 
 /** Verbs about what came back. */
-export const MAIL_VERBS: Verbs = {
+export const MAIL_REPORT_VERBS: Verbs = {
   "POST /api/v1/mail/bounces/:token": {
     leaves: [],
     because: REPORTED,
