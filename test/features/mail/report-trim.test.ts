@@ -1,0 +1,19 @@
+import { expect, test } from "bun:test";
+import { listUnmatched, takeReport, trimMails } from "../../../src/features/mail";
+import { DAY_MS } from "../../../src/kernel/time";
+import { createTestApp } from "../../support/app";
+
+test("unmatched reports are deleted after 30 days, however long mails are kept", async () => {
+  await using app = await createTestApp();
+  const { ctx, clock } = app;
+  const unknown = { isCertain: false, status: null, diagnostic: "", mails: [] };
+  await ctx.db.write((tx) => takeReport(ctx, tx, { ...unknown, kind: "other", excerpt: "a" }));
+  const left = async () => {
+    await ctx.db.write((tx) => trimMails(tx, { before: 0, now: clock.now() }));
+    return listUnmatched(ctx.db, { before: "~", limit: 10 }).length;
+  };
+  await clock.advance(30 * DAY_MS);
+  expect(await left()).toBe(1);
+  await clock.advance(1);
+  expect(await left()).toBe(0);
+});
