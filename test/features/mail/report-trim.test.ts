@@ -8,12 +8,10 @@ test("unmatched reports are deleted after 30 days, however long mails are kept",
   const { ctx, clock } = app;
   const unknown = { isCertain: false, status: null, diagnostic: "", mails: [] };
   await ctx.db.write((tx) => takeReport(ctx, tx, { ...unknown, kind: "other", excerpt: "a" }));
-  const left = async () => {
-    await ctx.db.write((tx) => trimMails(tx, { before: 0, now: clock.now() }));
+  const leftAfter = async (ms: number) => {
+    await ctx.db.write((tx) => trimMails(tx, { before: 0, now: clock.now() + ms }));
     return listUnmatched(ctx.db, { before: "~", limit: 10 }).length;
   };
-  await clock.advance(30 * DAY_MS);
-  expect(await left()).toBe(1);
-  await clock.advance(1);
-  expect(await left()).toBe(0);
+  expect(await leftAfter(30 * DAY_MS)).toBe(1);
+  expect(await leftAfter(30 * DAY_MS + 1)).toBe(0);
 });
