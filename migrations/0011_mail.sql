@@ -55,8 +55,6 @@ CREATE INDEX subscribers_over ON subscribers (page_id, id) WHERE status = 'unsub
 
 -- Parts of three characters of the addresses, by which they are searched. A rowid is the number of a subscriber.
 CREATE VIRTUAL TABLE subscriber_search USING fts5 (address, tokenize = 'trigram', content = '', detail = none, columnsize = 0);
--- Removes what is deleted at once, not with a later merge.
-INSERT INTO subscriber_search (subscriber_search, rank) VALUES ('secure-delete', 1);
 
 -- Number of subscribers of each page by status and choices, since counting 100,000 rows takes too long for a
 -- screen.

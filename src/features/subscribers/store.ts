@@ -1,4 +1,5 @@
 import { and, asc, eq, isNotNull, lte, sql } from "drizzle-orm";
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { insertInto, mutate, type Reader, selectMany, selectOne, updateById } from "../../db";
 import { mailings, subscriberChoices, subscriberCounts, subscribers } from "../../db/tables/mail";
 import { pages } from "../../db/tables/pages";
@@ -140,6 +141,20 @@ export const deleteChoicesOfTarget = mutate((orm, $: { targetId: string; limit: 
     sql`(target_id, subscriber_id) IN (SELECT target_id, subscriber_id FROM subscriber_choices
         WHERE target_id = ${$.targetId} LIMIT ${$.limit})`,
   ),
+);
+
+/** Index by which addresses are searched, with the columns for its commands. */
+const subscriberSearch = sqliteTable("subscriber_search", {
+  command: text("subscriber_search").notNull(),
+  rank: integer().notNull(),
+});
+
+/**
+ * Rewrites up to `pages` pages of the search index, which removes what was deleted. Once it is in one piece,
+ * nothing is rewritten.
+ */
+export const mergeSearchIndex = mutate((orm, $: { pages: number }) =>
+  orm.insert(subscriberSearch).values({ command: "merge", rank: sql`-${$.pages}` }),
 );
 
 type Counts = Record<SubscriberRow["status"], number>;

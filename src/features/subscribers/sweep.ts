@@ -9,6 +9,7 @@ import {
   deleteSubscriber,
   findDeletedTarget,
   listSubscribersOfOldPages,
+  mergeSearchIndex,
   removeConsentAddresses,
   removeOldAddresses,
 } from "./store";
@@ -18,6 +19,8 @@ const KEPT_MS = 30 * DAY_MS;
 /** Limits of one transaction. Deleting a subscriber deletes mails as well. */
 const ROWS_PER_RUN = 500;
 const SUBSCRIBERS_PER_RUN = 50;
+/** Pages of the search index, of 4 KB each, that one transaction rewrites. */
+const PAGES_PER_RUN = 100;
 
 /**
  * Deletes expired sign-ups, addresses of people who unsubscribed, subscribers of deleted pages, deleted
@@ -35,6 +38,7 @@ export function sweepSubscribers(
   ];
   const deleted = findDeletedTarget(tx, {});
   if (deleted) counts.push(deleteChoicesOfTarget(tx, { ...deleted, limit }));
+  mergeSearchIndex(tx, { pages: PAGES_PER_RUN });
   const until = now - KEPT_MS;
   const ofOldPages = listSubscribersOfOldPages(tx, { until, limit: SUBSCRIBERS_PER_RUN });
   for (const { id, pageId, addressHmac } of ofOldPages) {

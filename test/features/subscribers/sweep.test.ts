@@ -1,16 +1,24 @@
 import { describe, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
 import { insertInto, selectMany } from "../../../src/db";
 import { mailReports } from "../../../src/db/tables/mail";
 import { deleteComponent } from "../../../src/features/components";
 import { subscriberFamilies } from "../../../src/features/metrics";
 import { deletePage } from "../../../src/features/page-deletion";
-import { countSubscribers, sweepSubscribers } from "../../../src/features/subscribers";
+import {
+  countSubscribers,
+  eraseSubscriber,
+  sweepSubscribers,
+} from "../../../src/features/subscribers";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { DAY_MS } from "../../../src/kernel/time";
 import { scrape } from "../../support/scrape";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
 
 const insertReport = insertInto(mailReports);
+const listIndex = selectMany((orm, _$: Record<string, never>) =>
+  orm.select({ block: sql<Uint8Array>`block` }).from(sql`subscriber_search_data`),
+);
 const listReports = selectMany((orm, _$: Record<string, never>) => orm.select().from(mailReports));
 
 async function sweep({ app: { ctx } }: SubscribingSite, addressesDays = 90): Promise<void> {
@@ -80,6 +88,21 @@ describe("data about subscribers that is deleted in time", () => {
     expect(site.mails()).toEqual([]);
     expect(listReports(ctx.db, {})).toEqual([]);
     expect(countSubscribers(ctx.db)).toEqual({ active: 0, unsubscribed: 0 });
+  });
+
+  test("nothing of a deleted address stays in the search index", async () => {
+    await using site = await createSubscribingSite();
+    const { ctx } = site.app;
+    const indexed = () => Buffer.concat(listIndex(ctx.db, {}).map(({ block }) => block)).toString();
+    const ann = await site.subscribed("qvw@example.com");
+    await site.subscribed("bob@example.com");
+    // A part is stored without what it has in common with the part before it.
+    expect(indexed()).toContain("qvw");
+    await ctx.db.write((tx) => eraseSubscriber(ctx, tx, ann));
+    await sweep(site);
+    expect(indexed()).not.toContain("qvw");
+    const query = { pageId: site.page.id, view: "active" as const, search: "bob@", limit: 9 };
+    expect(listSubscribers(ctx.db, query).rows).toHaveLength(1);
   });
 
   test("a deleted component is taken from selections", async () => {

@@ -18,7 +18,9 @@ const FORMATS = Object.keys(SECRET_DESTINATIONS) as (keyof typeof SECRET_DESTINA
 /** Every row of a database's tables, as text. */
 function dump(path: string): Map<string, string> {
   const database = new Database(path, { readonly: true });
-  const names = database.query("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+  const names = database
+    .query("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'")
+    .all();
   const tables = (names as { name: string }[]).map(({ name }) => {
     const rows = database.query(`SELECT * FROM "${name}"`).all();
     return [name, JSON.stringify(rows)] as const;
