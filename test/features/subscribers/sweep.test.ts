@@ -8,6 +8,7 @@ import { deletePage } from "../../../src/features/page-deletion";
 import {
   countSubscribers,
   eraseSubscriber,
+  listSubscribers,
   sweepSubscribers,
 } from "../../../src/features/subscribers";
 import { CLI_ACTOR } from "../../../src/domain/actor";
