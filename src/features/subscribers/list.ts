@@ -134,7 +134,8 @@ export function countSubscribersOfPage(reader: Reader, pageId: string): Subscrib
 function partOf({ pageId, view, search, target, limit }: SubscriberQuery): PartQuery {
   return {
     pageId,
-    text: search.toLowerCase(),
+    // SQLite ends a search at NUL. No address has this character nor its replacement.
+    text: search.toLowerCase().replaceAll("\0", "\ufffd"),
     target: target?.id ?? "",
     group: target?.groupId ?? "",
     status: view === "unsubscribed" ? view : "active",

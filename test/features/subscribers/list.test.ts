@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { insertAllInto } from "../../../src/db";
 import { mailRequests, subscribers, subscriberChoices } from "../../../src/db/tables/mail";
 import { suppress } from "../../../src/features/mail";
@@ -138,6 +139,29 @@ describe("the list of subscribers", () => {
         }
       }
     }
+  });
+
+  test("is searched for any text", async () => {
+    await using app = await createTestApp();
+    const { page } = await app.page();
+    const query = { pageId: page.id, view: "active" as const };
+    await fill(app, page.id, 60);
+    const texts = [
+      "\0abc",
+      "abc\0",
+      '"""',
+      "a\0b",
+      "🔥🔥🔥",
+      "\ud800ab",
+      "' OR 1",
+      "a".repeat(200),
+    ];
+    for (const search of texts) expect(all(app, { ...query, search }), search).toEqual([]);
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: "binary", maxLength: 8 }), async (search) => {
+        all(app, { ...query, search });
+      }),
+    );
   });
 
   test("begins with the newest, and a short search goes by address", async () => {
