@@ -17,6 +17,7 @@ import { defineForm, type StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { textAreaField, textField } from "../forms/text-fields";
 import type { Area } from "../screens/area";
+import { subscribersOfPagePath } from "../subscribers/subscriber-paths";
 import { PageFrame, pageTabPath, pageTabTitle } from "./frame";
 
 /** Path of the settings of the relay, for owners. */
@@ -114,7 +115,12 @@ function NotReady({ canSetUp }: { canSetUp: boolean }) {
 /** Form for the messages of a page by e-mail. */
 function MailSettings({ page, state }: { page: PageRow; state: StateOf<typeof MAIL_FORM> }) {
   return (
-    <DetailCard title="E-mail" liveId="page-mail" isStill>
+    <DetailCard
+      title="E-mail"
+      liveId="page-mail"
+      isStill
+      end={<a href={subscribersOfPagePath(page.slug)}>Subscribers</a>}
+    >
       <Form action={pageTabPath(page.id, "mail")} hidden={state.hidden}>
         <FormFields form={MAIL_FORM} state={state} />
         <Actions>
