@@ -52,12 +52,13 @@ export const findNthOfPage = selectOne(
       .offset($.skipped),
 );
 
-/** Finds the stored sign-up after `since` that has `skipped` newer ones, with a mail or without. */
+/** Finds the stored sign-up of no import after `since` that has `skipped` newer ones, with a mail or without. */
 export const findNthStored = selectOne((orm, $: { since: number; skipped: number }) =>
   orm
     .select({ at: mailRequests.requestedAt })
     .from(mailRequests)
-    .where(gt(mailRequests.requestedAt, $.since))
+    // The same text as in the condition of the partial index, so that SQLite uses it.
+    .where(and(gt(mailRequests.requestedAt, $.since), sql`${mailRequests.source} <> 'import'`))
     .orderBy(desc(mailRequests.requestedAt))
     .limit(1)
     .offset($.skipped),

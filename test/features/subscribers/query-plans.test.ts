@@ -59,6 +59,7 @@ test("limits skip the sign-ups without a mail, of which there can be any number"
       requests.findNthOfAll(tx, { since: 0, skipped: 9 });
       requests.listStatesOfAll(tx, { until: 9, limit: 1 });
       requests.listSentToRecipient(tx, { throttleKey: "t", since: 0, limit: 1 });
+      requests.findNthStored(tx, { since: 0, skipped: 9 });
     }),
   );
   const indexes = statements.map((sql) => /INDEX (\w+)/.exec(planOf(store, sql)[0] ?? "")?.[1]);
@@ -68,6 +69,7 @@ test("limits skip the sign-ups without a mail, of which there can be any number"
     "mail_requests_of_all",
     "mail_requests_of_all",
     "mail_requests_by_recipient",
+    "mail_requests_but_imports",
   ]);
 });
 
