@@ -32,6 +32,7 @@ import {
   USERS_PATH,
   webhookPath,
 } from "../paths";
+import { IMPORT_PATH } from "../subscribers/transfer-paths";
 import { NEW_WEBHOOK_PATH } from "../webhooks/webhook-paths";
 
 /** Maximum number of results shown of each group. */
@@ -216,6 +217,7 @@ const ACTIONS: readonly { href: string; name: string; role: Role }[] = [
   { href: `${KEYS_PATH}/new`, name: "Create API Key", role: "admin" },
   { href: NEW_WEBHOOK_PATH, name: "Create webhook", role: "admin" },
   { href: `${USERS_PATH}/new`, name: "Invite user", role: "owner" },
+  { href: IMPORT_PATH, name: "Import and export subscribers", role: "owner" },
 ];
 
 function screensFor(search: string, role: Role): ResultGroup[] {

@@ -24,6 +24,7 @@ import {
 } from "../../ui";
 import { subscribersOfPagePath, pathsOfSubscriber } from "./subscriber-paths";
 import { MailList } from "./mails";
+import { eraseSubscriberPath } from "./transfer-paths";
 import { REASON_WORDS, SOURCE_WORDS, SubscriberState } from "./words";
 
 /** A subscriber with everything that its screen shows. */
@@ -40,6 +41,8 @@ export interface SubscriberView {
 
 interface DetailProps {
   view: SubscriberView;
+  /** True for a user who may erase the address. */
+  canErase: boolean;
   formToken: string;
   /** Reason for which an action was rejected. */
   notice?: string | undefined;
@@ -52,7 +55,7 @@ export function titleOf({ address }: Pick<SubscriberRow, "address">): string {
 }
 
 /** One subscriber: state, choices, consent and mails. */
-export function SubscriberDetail({ view, formToken, notice, now }: DetailProps) {
+export function SubscriberDetail({ view, canErase, formToken, notice, now }: DetailProps) {
   const { row, page, suppressions, mails, isContinued } = view;
   const isActive = row.status === "active";
   const stops = suppressions.filter(({ reason }) => reason !== "unsubscribed");
@@ -66,7 +69,7 @@ export function SubscriberDetail({ view, formToken, notice, now }: DetailProps) 
             label: "Subscribers",
           },
         ]}
-        actions={<HeadActions view={view} />}
+        actions={<HeadActions view={view} canErase={canErase} />}
       >
         <HeadFacts>
           <SubscriberState
@@ -99,7 +102,9 @@ export function SubscriberDetail({ view, formToken, notice, now }: DetailProps) 
   );
 }
 
-function HeadActions({ view: { row, page, suppressions } }: { view: SubscriberView }) {
+function HeadActions(props: Pick<DetailProps, "view" | "canErase">) {
+  const { row, page, suppressions } = props.view;
+  const canErase = props.canErase && row.address !== null;
   const paths = pathsOfSubscriber(row.id);
   const isActive = row.status === "active" && page !== undefined;
   const isBlocked = suppressions.some(({ reason }) => reason === "blocked");
@@ -111,7 +116,7 @@ function HeadActions({ view: { row, page, suppressions } }: { view: SubscriberVi
           Edit
         </ButtonLink>
       ) : null}
-      {isActive || !isBlocked ? (
+      {isActive || !isBlocked || canErase ? (
         <MoreMenu label="More actions">
           {isActive ? (
             <ButtonLink href={paths.links} dialog>
@@ -126,6 +131,11 @@ function HeadActions({ view: { row, page, suppressions } }: { view: SubscriberVi
           {isActive ? (
             <ButtonLink href={paths.remove} kind="danger" dialog>
               Remove
+            </ButtonLink>
+          ) : null}
+          {canErase ? (
+            <ButtonLink href={eraseSubscriberPath(row.id)} kind="danger">
+              Erase address
             </ButtonLink>
           ) : null}
         </MoreMenu>

@@ -1,5 +1,6 @@
 import type { Reader } from "../../db";
 import { SUPPRESSION_REASONS } from "../../domain/mail";
+import { roleAllows } from "../../domain/role";
 import { findPage, getPage } from "../../features/pages";
 import { makeOnce } from "../../features/submissions";
 import {
@@ -58,9 +59,10 @@ export function addSubscriberRoutes(area: Area, { ctx }: AdminDependencies): voi
 
   function detail(at: At<"/:id">, notice?: string): Screen {
     const { now } = at.requestContext;
+    const canErase = roleAllows(sessionOf(at.requestContext).user.role, "owner");
     const row = getSubscriber(ctx.db, at.params.id);
     const view = viewOf(row, at.query["before"] || undefined, now);
-    const props = { view, formToken: newFormToken(ctx), notice, now };
+    const props = { view, canErase, formToken: newFormToken(ctx), notice, now };
     return { title: titleOf(row), children: <SubscriberDetail {...props} /> };
   }
 

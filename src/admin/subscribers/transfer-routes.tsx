@@ -6,6 +6,7 @@ import { getPage } from "../../features/pages";
 import {
   eraseAddress,
   exportSubscribers,
+  findSubscriber,
   importSubscribers,
   listSubscribedPages,
   readConsent,
@@ -162,9 +163,11 @@ export function subscriberTransferRoutes(deps: AdminDependencies) {
     return { title: TITLE, isStill: true, children: <EraseScreen state={state} /> };
   }
 
-  routes.get("/erase", "Show the form for erasing an address", () =>
-    eraseScreen(ERASE_FORM.state(ERASE_FORM.initial(), contextOf())),
-  );
+  routes.get("/erase", "Show the form for erasing an address", ({ query }) => {
+    const { subscriber: id } = query;
+    const email = (id === undefined ? undefined : findSubscriber(ctx.db, { id })?.address) ?? "";
+    return eraseScreen(ERASE_FORM.state(ERASE_FORM.initial({ email }), contextOf()));
+  });
 
   routes.post("/erase", "Erase an address", (at) => {
     const values = ERASE_FORM.read(at.sent);

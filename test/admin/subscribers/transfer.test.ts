@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { fieldErrorsOn, readHtml } from "../../support/html";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import { importForm } from "../../support/import-form";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
 
@@ -187,6 +187,14 @@ describe("erasing on the dashboard", () => {
     expect(site.app.audit().at(-1)?.summary).toBe(
       "Erased A…@example.com from all pages: 1 subscription, 1 sign-up",
     );
+    const bob = await site.subscribed("bob@example.com");
+    const detail = await site.app.call(`/admin/subscribers/${bob.id}`, { session });
+    const path = readHtml(detail.text).attributes('a[href^="/admin/subscribers/erase"]', "href");
+    // The address is not in the path, which servers between write into their logs.
+    expect(path).toEqual([`${ERASE}?subscriber=${bob.id}`]);
+    const filled = await site.app.call(path[0] ?? "", { session });
+    expect(typedIn(filled.text, "email")).toEqual(["bob@example.com"]);
+    expect(site.subscribers()).toHaveLength(1);
     const wrong = await site.app.call(ERASE, { session, form: { email: "ann" } });
     expect([wrong.status, Object.keys(fieldErrorsOn(wrong.text))]).toEqual([422, ["email"]]);
   });
