@@ -81,7 +81,10 @@ export const listExpiredOfMailing = selectMany(
       .limit($.limit),
 );
 
-/** Makes mails due at `now` that wait longer than any retry, which happens if the clock was set back. */
+/**
+ * Makes mails due at `now` that wait longer than any retry, or were queued later, which happens if the clock was
+ * set back. A first try may be planned for later.
+ */
 export const capDueTimesAfter = mutate(
   (orm, $: { class: MailClass; now: number; latest: number; limit: number }) =>
     orm
@@ -89,6 +92,7 @@ export const capDueTimesAfter = mutate(
       .set({ nextTryAt: $.now })
       .where(
         sql`${mails.id} IN (SELECT id FROM mails WHERE status = 'pending' AND class = ${$.class}
-          AND next_try_at > ${$.now} AND (tries = 0 OR next_try_at > ${$.latest}) LIMIT ${$.limit})`,
+          AND next_try_at > ${$.now}
+          AND (created_at > ${$.now} OR (tries > 0 AND next_try_at > ${$.latest})) LIMIT ${$.limit})`,
       ),
 );

@@ -509,6 +509,24 @@ describe("too many failures", () => {
   });
 });
 
+describe("a mail that is planned for later", () => {
+  test("goes at its time, after others that were queued later, also after a restart", async () => {
+    await using relay = await startMailboxes();
+    await using site = await createMailSite(relay);
+    const { clock } = site.app;
+    const planned = { dueAt: clock.now() + HOUR_MS, expiresAt: clock.now() + DAY_MS };
+    await site.queue({ to: "later@example.com", ...planned }, { to: "now@example.com" });
+    await site.idle();
+    const waiting = { "later@example.com": "pending", "now@example.com": "sent" };
+    expect(site.statuses()).toEqual(waiting);
+    await site.restart();
+    await site.pass(HOUR_MS - 1);
+    expect(site.statuses()).toEqual(waiting);
+    await site.pass(1);
+    expect(site.statuses()["later@example.com"]).toBe("sent");
+  });
+});
+
 describe("the clock of the machine", () => {
   test("a clock set back by a day does not delay new mails or prolong waits", async () => {
     await using relay = await startMailboxes({ "ada@example.com": "450 4.2.0 Later" });
