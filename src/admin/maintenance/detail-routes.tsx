@@ -112,7 +112,7 @@ export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): vo
         return view;
       },
       show(state, at) {
-        const { maintenance } = state.context;
+        const { maintenance, audience } = state.context;
         if (state.notice !== undefined) {
           // The message can still be published as an update without a new status.
           return detail(at, { ...state, values: UPDATE_FORM.initial(state.values) });
@@ -133,6 +133,7 @@ export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): vo
               <FormFields form={STEP_FORM} state={state}>
                 <p>{step.text}</p>
               </FormFields>
+              {audience === undefined ? null : <p class="hint">{audience}</p>}
             </DialogForm>
           ),
         };

@@ -40,9 +40,11 @@ describe("a form", () => {
     const [none = ""] = await sentences(site, NEW_MAINTENANCE);
     expect(none).toStartWith("E-mails 2 of 4 subscribers. It names no component, so 2 who");
     const id = await site.plan();
-    expect(await sentences(site, `/admin/maintenance/${id}`)).toEqual([
-      "E-mails 4 of 4 subscribers.",
-    ]);
+    for (const path of ["", "/start", "/cancel"]) {
+      expect(await sentences(site, `/admin/maintenance/${id}${path}`)).toEqual([
+        "E-mails 4 of 4 subscribers.",
+      ]);
+    }
   });
 
   test("for an update counts everybody whom the incident has reached, and for a post-mortem before its publication", async () => {
