@@ -31,7 +31,7 @@ test("curl unsubscribes by one click on every address, after a rename, and for a
     return (await new Response(curl.stdout).text()).toLowerCase();
   };
   // Neither private nor deleted pages take new subscribers.
-  const subscribers = [];
+  const subscribers: { id: string }[] = [];
   for (let count = 0; count < 10; count++) {
     subscribers.push(await site.subscribed(`person${count}@example.com`));
   }

@@ -80,7 +80,9 @@ test("no token and no address reaches logs, audit, events, metrics, the export o
     return found;
   };
   for (const path of paths) {
-    for (const headers of [{}, { Accept: "text/html" }]) await call(path, { headers });
+    for (const accept of ["application/json", "text/html"]) {
+      await call(path, { headers: { accept } });
+    }
     await call(`${path}x`);
     await call(path, { method: "POST", json: { address: addressOf("accepted") } });
   }
