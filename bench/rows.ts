@@ -16,6 +16,8 @@ import { measureLimiter } from "./rows/limiter";
 import { measureLogInFlood } from "./rows/log-in-flood";
 import { measureLongHistory } from "./rows/long-history";
 import { measureLongTurns } from "./rows/long-turns";
+import { measureMailFanOut } from "./rows/mail-fan-out";
+import { measureMailLatency } from "./rows/mail-latency";
 import { measureMails } from "./rows/mails";
 import { measureManyResults } from "./rows/many-results";
 import { measureOneByteChunks } from "./rows/one-byte-chunks";
@@ -63,6 +65,8 @@ export const ROWS: Readonly<Record<string, Row>> = {
   "long-turns": measureLongTurns,
   webhooks: measureWebhooks,
   mails: measureMails,
+  "mail-fan-out": measureMailFanOut,
+  "mail-latency": measureMailLatency,
   "check-cost": measureCheckCost,
   assertions: measureAssertions,
   "ten-thousand-monitors": measureTenThousandMonitors,
@@ -80,7 +84,6 @@ export const IN_PROCESS: ReadonlySet<string> = new Set([
   "key-list",
   "fresh-bytes",
   "disk-per-check",
-  "mails",
 ]);
 
 /** Returns the rows with these names in the order of the table, or all of them. Throws for an unknown name. */

@@ -1,5 +1,5 @@
 /**
- * A relay that accepts every mail at once. `GET /taken` returns what it has taken, with its SMTP port.
+ * A relay that accepts every mail at once. A request returns what it has taken, with its SMTP port.
  */
 export interface TakenMails {
   port: number;
@@ -7,10 +7,13 @@ export interface TakenMails {
   /** Unix ms of the first and of the last. */
   first: number;
   last: number;
+  /** Unix ms of the mails to addresses that begin with `probe`, by address. */
+  probes: Record<string, number>;
 }
 
 interface Session {
   rest: string;
+  recipient: string;
   isData: boolean;
 }
 
@@ -19,6 +22,7 @@ const END = "\r\n.\r\n";
 let count = 0;
 let first = 0;
 let last = 0;
+const probes: Record<string, number> = {};
 
 /** Returns the replies to what a session has received. */
 function repliesTo(session: Session): string {
@@ -32,9 +36,13 @@ function repliesTo(session: Session): string {
     if (session.isData) {
       session.isData = false;
       count += 1;
-      last = Date.now();
+      last = performance.timeOrigin + performance.now();
       first ||= last;
+      if (session.recipient.startsWith("probe")) probes[session.recipient] = last;
       replies += "250 2.0.0 Ok\r\n";
+    } else if (line.startsWith("RCPT TO:<")) {
+      session.recipient = line.slice("RCPT TO:<".length, line.indexOf(">"));
+      replies += "250 2.1.5 Ok\r\n";
     } else if (line === "DATA") {
       session.isData = true;
       replies += "354 Go ahead\r\n";
@@ -48,7 +56,7 @@ const relay = Bun.listen<Session>({
   port: 0,
   socket: {
     open(socket) {
-      socket.data = { rest: "", isData: false };
+      socket.data = { rest: "", recipient: "", isData: false };
       socket.write("220 relay.test ESMTP\r\n");
     },
     data(socket, chunk) {
@@ -63,7 +71,7 @@ const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
   development: false,
-  fetch: () => Response.json({ port: relay.port, count, first, last } satisfies TakenMails),
+  fetch: () => Response.json({ port: relay.port, count, first, last, probes } satisfies TakenMails),
 });
 
 process.stderr.write(`Open http://127.0.0.1:${server.port}\n`);

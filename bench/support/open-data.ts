@@ -7,9 +7,12 @@ import { type Installation, openForCommand } from "../../src/installation";
  */
 export function openData(
   dataDir: string,
-  { canCreate = false }: { canCreate?: boolean } = {},
+  {
+    canCreate = false,
+    settings = {},
+  }: { canCreate?: boolean; settings?: Readonly<Record<string, string>> } = {},
 ): Installation {
-  const flags = { dataDir, logLevel: "warn", publicRateLimit: "1000000" };
+  const flags = { dataDir, logLevel: "warn", publicRateLimit: "1000000", ...settings };
   const loaded = loadConfig(flags, {});
   if ("problems" in loaded) throw new Error(loaded.problems.join("\n"));
   return openForCommand(loaded.config, "bench", { canCreate });
