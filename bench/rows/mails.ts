@@ -69,9 +69,11 @@ async function measureBacklog(workspace: Workspace): Promise<Figure[]> {
 
   const server = await site.start();
   try {
-    const before = residentBytes(server.pid);
-    forgetPeak(server.pid);
-    const during = await readsOf(site, server);
+    let before = 0;
+    const during = await readsOf(site, server, () => {
+      before = residentBytes(server.pid);
+      forgetPeak(server.pid);
+    });
     const left = BACKLOG - (await site.taken()).count;
     if (left <= 0) throw new Error("the backlog was gone before the reads were");
     await site.untilTaken(BACKLOG);
@@ -114,13 +116,19 @@ interface Reads {
   p99: number;
 }
 
-async function readsOf({ page, key }: MailSite, { url }: Server): Promise<Reads> {
+/** Measures reads. `begin` is called after a warm-up. */
+async function readsOf(
+  { page, key }: MailSite,
+  { url }: Server,
+  begin: () => void = () => {},
+): Promise<Reads> {
   const path = `/api/v1/status/${page.slug}`;
   const headers = { Authorization: `Bearer ${key}` };
   const load = async () =>
     (await runWrk(url + path, { connections: 32, seconds: READ_SECONDS, headers })).perSecond;
   await load();
   await Bun.sleep(SETTLE_MS);
+  begin();
   const rates: number[] = [];
   for (let round = 0; round < ROUNDS; round++) rates.push(await load());
   const connection = await openConnection(url);

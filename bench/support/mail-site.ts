@@ -19,7 +19,7 @@ export interface MailSite {
   /** Starts Allclear on one core. Without the relay, mails wait. */
   start(options?: { hasRelay?: boolean }): Promise<Server>;
   taken(): Promise<TakenMails>;
-  /** Returns what was taken once there are so many mails. Throws after two minutes. */
+  /** Returns what was taken once there are so many mails. Throws after five minutes. */
   untilTaken(count: number): Promise<TakenMails>;
   /** Opens an incident that names a component. */
   open(server: Server, page?: string): Promise<void>;
@@ -28,7 +28,7 @@ export interface MailSite {
   stop(): Promise<void>;
 }
 
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 const LOOK_EVERY_MS = 20;
 /** Port at which nothing listens. */
 const NO_RELAY_PORT = "9";
