@@ -62,7 +62,7 @@ export interface SubscribingSite extends AsyncDisposable {
 const deleteSetting = mutate((orm, $: { name: string }) =>
   orm.delete(settings).where(eq(settings.name, $.name)),
 );
-const listMails = selectMany((orm, _$: Record<string, never>) =>
+export const listMails = selectMany((orm, _$: Record<string, never>) =>
   orm.select().from(mails).orderBy(asc(mails.id)),
 );
 export const listRequests = selectMany((orm, _$: Record<string, never>) =>

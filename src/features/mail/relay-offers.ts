@@ -2,7 +2,7 @@ import type { AppContext } from "../../context";
 import { findSetting, putSetting } from "../settings";
 import { type MailSettings, readMailSettings } from "./settings";
 
-const RELAY_OFFERS = "mail_relay";
+const RELAY_OFFERS = "mail_relay_offers";
 
 type Relay = Pick<MailSettings, "host" | "port">;
 

@@ -2,7 +2,7 @@ import type { Reader, Tx } from "../../db";
 import { deleteSetting, findSetting, putSetting } from "../settings";
 
 /** Setting with the last known state of the relay, which other processes read too. */
-const MAIL_RELAY = "mail_relay";
+const RELAY_STATE = "mail_relay_state";
 
 /** State of the relay as the sender last saw it. Unknown until the first mail after a start or a change of the settings. */
 export interface RelayRecord {
@@ -17,11 +17,11 @@ export interface RelayRecord {
 
 /** Returns the last known state of the relay; undefined if it is not known. */
 export function findRelayRecord(reader: Reader): RelayRecord | undefined {
-  return findSetting(reader, { name: MAIL_RELAY })?.value as RelayRecord | undefined;
+  return findSetting(reader, { name: RELAY_STATE })?.value as RelayRecord | undefined;
 }
 
 /** Stores the state of the relay; undefined if it is not known any more. */
 export function storeRelayRecord(tx: Tx, record: RelayRecord | undefined, now: number): void {
-  if (record) putSetting(tx, { name: MAIL_RELAY, value: record, now });
-  else deleteSetting(tx, { name: MAIL_RELAY });
+  if (record) putSetting(tx, { name: RELAY_STATE, value: record, now });
+  else deleteSetting(tx, { name: RELAY_STATE });
 }

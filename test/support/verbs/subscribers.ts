@@ -2,7 +2,7 @@ import { CLI_ACTOR } from "../../../src/domain/actor";
 import { setMailSettings, suppress } from "../../../src/features/mail";
 import type { SubscriberRow } from "../../../src/features/subscribers";
 import { storeMail, storeSubscriber } from "../mailed-subscriber";
-import { linkPath, listRequests, RELAY } from "../subscribing";
+import { linkPath, listMails, listRequests, RELAY } from "../subscribing";
 import { byForm, type ActionInstallation, type Sent, type Verbs } from "./verb";
 
 const SELECTION = { scope: "page", events: ["incidents"] };
@@ -114,6 +114,19 @@ export const SUBSCRIBER_VERBS: Verbs = {
     leaves: [],
     because: VISITOR,
     prepare: (installation) => signedUp(installation, "decline"),
+  },
+  "POST /mail/alerts/:token": {
+    leaves: [],
+    because: "an address that gets no alerts yet has none to end",
+    async prepare(installation) {
+      await withMail(installation);
+      const { ctx } = installation.app;
+      const url = "mailto:ann@example.com";
+      await installation.api("POST", "/webhooks", { url, format: "email" });
+      const [mail] = listMails(ctx.db, {});
+      const path = linkPath(ctx, "alerts", { id: mail?.id ?? "" });
+      return { path, options: { form: { action: "decline" } } };
+    },
   },
   "POST /mail/manage/:token": {
     leaves: [],
