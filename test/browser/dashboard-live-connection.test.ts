@@ -44,7 +44,8 @@ describeWithBrowser("the requests of an open screen of the dashboard", (browser)
     await lost.getByText("Connection lost, trying again").waitFor();
     expect(asked.count).toBeGreaterThanOrEqual(1);
     await page.unroute("**/admin");
-    expect((await turn(page, 31_000)).status()).toBe(200);
+    // A request that was held until now can be answered first.
+    expect([200, 304]).toContain((await turn(page, 31_000)).status());
     await page.locator(".live:not(.is-held)").waitFor();
   }, 60_000);
 
