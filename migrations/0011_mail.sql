@@ -37,8 +37,6 @@ CREATE TABLE subscribers (
   -- Mails that failed finally since the last success, and the time of the first.
   soft_failures INTEGER NOT NULL,
   soft_since INTEGER,
-  -- When an admin last ended a suppression after bounces.
-  reactivated_at INTEGER,
   version INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
@@ -244,6 +242,15 @@ CREATE TABLE suppressions (
 
 CREATE INDEX suppressions_by_time ON suppressions (at);
 CREATE INDEX suppressions_by_reason ON suppressions (reason, at, address_hmac);
+
+-- When an admin last ended the suppression of an address to which mails had failed, which is possible once in 7
+-- days. What happened before counts no more.
+CREATE TABLE suppression_undos (
+  address_hmac TEXT PRIMARY KEY,
+  at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX suppression_undos_by_time ON suppression_undos (at);
 
 -- Reports about mails that came back later. Without a mail if none was recognised.
 CREATE TABLE mail_reports (

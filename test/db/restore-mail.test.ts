@@ -47,7 +47,6 @@ async function withSubscribers(app: TestApp): Promise<void> {
         consentIp: null,
         softFailures: 0,
         softSince: null,
-        reactivatedAt: null,
         version: 1,
         createdAt: TEST_START,
         updatedAt: TEST_START,

@@ -209,7 +209,6 @@ export async function createMailSite(
             consentIp: null,
             softFailures: 0,
             softSince: null,
-            reactivatedAt: null,
             version: 1,
             createdAt: now,
             updatedAt: now,

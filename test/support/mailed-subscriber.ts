@@ -50,7 +50,6 @@ export function storeSubscriber(
     consentIp: "203.0.113.9",
     softFailures: 0,
     softSince: null,
-    reactivatedAt: null,
     version: 1,
     createdAt: now,
     updatedAt: now,

@@ -152,7 +152,6 @@ export async function createMailingSite(
           consentIp: null,
           softFailures: 0,
           softSince: null,
-          reactivatedAt: null,
           version: 1,
           createdAt: now,
           updatedAt: now,

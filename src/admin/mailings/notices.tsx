@@ -44,7 +44,7 @@ export function readUndoable(reader: Reader, now: number): HeldMailings["undoabl
       reason === "failures" && (endedAt === null || now - endedAt < OFFERED_FOR_MS),
   );
   return offered
-    .map((hold) => ({ hold, count: suppressionsOfHold(reader, hold).length }))
+    .map((hold) => ({ hold, count: suppressionsOfHold(reader, hold, now).length }))
     .filter(({ count }) => count > 0)
     .toReversed();
 }

@@ -76,7 +76,7 @@ export function mailingAdminRoutes(deps: AdminDependencies) {
       const hold = holdOf(tx, params.at);
       const isAll = sent.text(ALL_FIELD) === "yes";
       const mailIds = isAll
-        ? suppressionsOfHold(tx, hold).map(({ mailId }) => mailId ?? "")
+        ? suppressionsOfHold(tx, hold, ctx.clock.now()).map(({ mailId }) => mailId ?? "")
         : sent.all(MAIL_FIELD);
       if (mailIds.length === 0) {
         throw conflict("Select at least one address.");
@@ -134,7 +134,7 @@ function showSuppressions(
   { now, error }: { now: number; error?: string },
 ): Screen {
   const hold = holdOf(reader, at);
-  const suppressions = suppressionsOfHold(reader, hold);
+  const suppressions = suppressionsOfHold(reader, hold, now);
   return {
     title: "Suppressed addresses",
     children: <HoldSuppressions {...{ hold, suppressions, error, now }} />,

@@ -21,7 +21,6 @@ export const ALL_FIELD = "all";
 const REASON_WORDS: Partial<Record<SuppressionReason, string>> = {
   bounced: "The address does not exist",
   soft: "Several mails failed",
-  complained: "Reported as unwanted",
 };
 
 interface SuppressionsProps {
@@ -40,7 +39,7 @@ export function HoldSuppressions({ hold, suppressions, error, now }: Suppression
         crumbs={[{ href: MAILINGS_PATH, label: "Mailings" }, { label: "Suppressed addresses" }]}
       >
         Addresses that get no more mail because of the failures for which mailings were held{" "}
-        <RelativeTime at={toIso(hold.at)} now={now} />.
+        <RelativeTime at={toIso(hold.at)} now={now} />. Each can be undone once in 7 days.
       </PageHead>
       {suppressions.length === 0 ? (
         <EmptyState title="No suppressed addresses">

@@ -160,15 +160,15 @@ function SuppressionNotice(props: {
   now: number;
 }) {
   const { row, suppression, now } = props;
-  const { reason, note, at, end } = suppression;
+  const { reason, note, at, undo } = suppression;
   if (reason === "erased") return null;
   return (
     <Notice tone="partial" title={`Gets no mail: ${REASON_WORDS[reason].toLowerCase()}`}>
       {STOP_TEXTS[reason]} Since <RelativeTime at={toIso(at)} now={now} />.
       {note === null || note === "" ? null : <> “{note}”</>}{" "}
-      {end === "person" ? (
+      {undo === "person" ? (
         "It ends when the person confirms a subscription again."
-      ) : end === "waiting" ? (
+      ) : undo === "waiting" ? (
         "An admin ended this less than 7 days ago, and mail failed again. It can be ended again later, or by the person."
       ) : (
         <a href={pathsOfSubscriber(row.id).reactivate(reason)} data-dialog="">

@@ -184,10 +184,10 @@ export function addSubscriberRoutes(area: Area, { ctx }: AdminDependencies): voi
       const found = suppressionsOfSubscriber(reader, row, requestContext.now).find(
         (one) => one.reason === reason,
       );
-      if (!reason || (found?.end !== "free" && found?.end !== "words")) {
+      if (!reason || (found?.undo !== "possible" && found?.undo !== "request")) {
         throw new ShowInstead({ path: pathsOfSubscriber(row.id).home });
       }
-      return { row, reason, needsWords: found.end === "words" };
+      return { row, reason, needsWords: found.undo === "request" };
     },
     show(state) {
       const { row, reason } = state.context;

@@ -29,7 +29,6 @@ export const subscribers = sqliteTable("subscribers", {
   consentIp: text("consent_ip"),
   softFailures: integer("soft_failures").notNull(),
   softSince: integer("soft_since"),
-  reactivatedAt: integer("reactivated_at"),
   version: integer().notNull(),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
@@ -140,6 +139,12 @@ export const suppressions = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.addressHmac, table.pageId, table.reason] })],
 );
+
+/** Times at which an admin last ended the suppression of an address to which mails had failed. */
+export const suppressionUndos = sqliteTable("suppression_undos", {
+  addressHmac: text("address_hmac").primaryKey(),
+  at: integer().notNull(),
+});
 
 export const mailReports = sqliteTable("mail_reports", {
   id: text().primaryKey(),

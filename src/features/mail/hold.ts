@@ -7,7 +7,7 @@ import { audit, recordAudits } from "../../events";
 import { findSetting, putSetting } from "../settings";
 import { wakeSender } from "./queue";
 import { type CausedSuppression, listSuppressionsByMails } from "./suppression-store";
-import { endSuppressions } from "./suppressions";
+import { endByAdmin, UNDO_WAIT_MS } from "./undo";
 
 /** Number of holds that are kept. */
 const HOLDS_MAX = 10;
@@ -53,18 +53,20 @@ export function releaseAllMailings(
   return true;
 }
 
-/** Lists suppressions that mails caused before and during a hold, newest first, for undoing. */
+/** Lists suppressions that mails caused before and during a hold, and that an admin can end now, newest first. */
 export function suppressionsOfHold(
   reader: Reader,
   { since, endedAt }: MailHold,
+  now: number,
 ): CausedSuppression[] {
   const until = endedAt ?? Number.MAX_SAFE_INTEGER;
-  return listSuppressionsByMails(reader, { since, until, limit: SUPPRESSIONS_MAX });
+  const undoneSince = now - UNDO_WAIT_MS;
+  return listSuppressionsByMails(reader, { since, until, undoneSince, limit: SUPPRESSIONS_MAX });
 }
 
 /**
- * Ends those suppressions of a hold that the mails with these ids caused, also after the hold. Returns their
- * number.
+ * Ends those suppressions of a hold that the mails with these ids caused, also after the hold. Returns the number
+ * of addresses.
  */
 export function undoSuppressions(
   ctx: Pick<AppContext, "clock">,
@@ -73,18 +75,23 @@ export function undoSuppressions(
   mailIds: ReadonlySet<string>,
   actor: Actor,
 ): number {
-  const chosen = suppressionsOfHold(tx, hold).filter(({ mailId }) => mailIds.has(mailId ?? ""));
-  for (const { addressHmac, reason } of chosen) endSuppressions(tx, addressHmac, [reason]);
   const at = ctx.clock.now();
+  const chosen = suppressionsOfHold(tx, hold, at).filter(({ mailId }) => mailIds.has(mailId ?? ""));
+  const byAddress = new Map(chosen.map((one) => [one.addressHmac, one]));
   recordAudits(
     tx,
-    chosen.map(({ mailId, subscriberId, recipient, reason }) => ({
-      actor,
-      action: "subscriber.reactivate",
-      targetId: subscriberId ?? mailId ?? "",
-      summary: `Ended the suppression (${reason}) of ${recipient === null ? "an erased address" : maskAddress(recipient)}`,
-      at,
-    })),
+    Array.from(byAddress.values(), (one) => {
+      const { mailId, subscriberId, recipient } = one;
+      const who = recipient === null ? "an erased address" : maskAddress(recipient);
+      const why = endByAdmin(tx, one, { request: "", now: at });
+      return {
+        actor,
+        action: "subscriber.reactivate",
+        targetId: subscriberId ?? mailId ?? "",
+        summary: `Ended the suppression of ${who} ${why}`,
+        at,
+      };
+    }),
   );
-  return chosen.length;
+  return byAddress.size;
 }

@@ -109,11 +109,13 @@ export {
   suppress,
 } from "./suppressions";
 export {
+  endByAdmin,
   getSuppressed,
   type ListedSuppression,
   listSuppressed,
   suppressionsOfAddress,
-  undoneAt,
+  type Undo,
+  undoOf,
   undoSuppression,
 } from "./undo";
 export type { MailTemplate, TemplateEnvironment, Templates } from "./templates";

@@ -58,9 +58,12 @@ export const removeNotesOfMails = mutate((orm, $: { addressHmac: string }) =>
 /** Suppression that a mail caused, with its recipient; null once the mail is deleted. */
 export type CausedSuppression = ReturnType<typeof listSuppressionsByMails>[number];
 
-/** Lists suppressions that mails caused from `since` until `until` (unix ms), newest first. */
+/**
+ * Lists suppressions after failures that mails caused from `since` until `until`, and that no admin has ended after
+ * `undoneSince` (unix ms), newest first.
+ */
 export const listSuppressionsByMails = selectMany(
-  (orm, $: { since: number; until: number; limit: number }) =>
+  (orm, $: { since: number; until: number; undoneSince: number; limit: number }) =>
     orm
       .select({
         ...getTableColumns(suppressions),
@@ -73,6 +76,10 @@ export const listSuppressionsByMails = selectMany(
         and(
           sql`${suppressions.at} BETWEEN ${$.since} AND ${$.until}`,
           isNotNull(suppressions.mailId),
+          // With the plus, SQLite keeps to the index by time, which is in order.
+          sql`+${suppressions.reason} IN ('bounced', 'soft')`,
+          sql`NOT EXISTS (SELECT 1 FROM suppression_undos AS u
+            WHERE u.address_hmac = ${suppressions.addressHmac} AND u.at > ${$.undoneSince})`,
         ),
       )
       .orderBy(desc(suppressions.at))

@@ -16,6 +16,7 @@ import {
   type SuppressionRow,
 } from "./suppression-store";
 import { addressHmac, ensureMailKey, findMailKey } from "./tokens";
+import { findUndo } from "./undo-store";
 
 /** Page of suppressions that count for the installation. */
 const ALL_PAGES = "";
@@ -155,7 +156,8 @@ export function addBounce(
   const subscriber = subscriberId === null ? undefined : findFailuresOf(tx, { subscriberId });
   if (!isCertain) {
     if (subscriberId === null || !subscriber) return;
-    const since = subscriber.confirmedAt;
+    const undone = findUndo(tx, { addressHmac: subscriber.addressHmac });
+    const since = Math.max(subscriber.confirmedAt, undone?.at ?? 0);
     const first = findFirstBounce(tx, { subscriberId, since })?.at ?? null;
     if (!isSecondBounce(first, ctx.clock.now())) return;
   }

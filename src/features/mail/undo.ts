@@ -7,7 +7,6 @@ import { conflict, invalidFields, notFound } from "../../errors";
 import { audit } from "../../events";
 import { codePointLength } from "../../kernel/text";
 import { DAY_MS } from "../../kernel/time";
-import { findSetting, putSetting } from "../settings";
 import { withoutAddresses } from "./smtp/reply";
 import {
   findOfAddress,
@@ -16,14 +15,12 @@ import {
   listOfReason,
 } from "./suppression-list-store";
 import { endSuppressions, findMark } from "./suppressions";
+import { findUndo, putUndo } from "./undo-store";
 
 /** Time after which an admin may end a suppression after failures of the same address again. */
-const UNDO_WAIT_MS = 7 * DAY_MS;
+export const UNDO_WAIT_MS = 7 * DAY_MS;
+/** Maximum length of a person's request. */
 const REQUEST_MAX = 500;
-
-/** Setting with the addresses, by their marks, whose suppressions an admin ended, and the times (unix ms). */
-const UNDONE = "mail_undone";
-const UNDONE_MAX = 1_000;
 
 /** Condition under which an admin can end a suppression; null if only the person can. */
 const UNDO_RULES: Readonly<Record<SuppressionReason, "free" | "weekly" | "request" | null>> = {
@@ -36,10 +33,58 @@ const UNDO_RULES: Readonly<Record<SuppressionReason, "free" | "weekly" | "reques
   erased: null,
 };
 
+/**
+ * Way in which an admin can end a suppression. `waiting`: not yet, since an admin did so less than 7 days ago;
+ * `request`: with the person's request in words; `person`: only the person can, by confirming again.
+ */
+export type Undo = "possible" | "request" | "waiting" | "person";
+
+interface OfAddress {
+  addressHmac: string;
+  reason: SuppressionReason;
+}
+
+/** Returns the way in which an admin can end a suppression at `now` (unix ms). */
+export function undoOf(reader: Reader, { addressHmac, reason }: OfAddress, now: number): Undo {
+  const rule = UNDO_RULES[reason];
+  if (rule === null) return "person";
+  if (rule !== "weekly") return rule === "request" ? rule : "possible";
+  const undone = findUndo(reader, { addressHmac });
+  return undone && now - undone.at < UNDO_WAIT_MS ? "waiting" : "possible";
+}
+
+/**
+ * Ends a suppression for an admin, and returns its reason for the audit log. `request` are the person's words,
+ * needed if the person had declined. After failures, `bounced` and `soft` end together. Throws
+ * `validation_failed`, and `conflict` if an admin cannot end it, or not yet.
+ */
+export function endByAdmin(
+  tx: Tx,
+  of: OfAddress,
+  { request, now }: { request: string; now: number },
+): string {
+  const { addressHmac, reason } = of;
+  const undo = undoOf(tx, of, now);
+  if (undo === "person") {
+    throw conflict("Only the person can end this, by confirming a subscription.");
+  }
+  if (undo === "waiting") {
+    throw conflict("This was ended less than 7 days ago, and mail to the address failed again.");
+  }
+  const words = request.trim();
+  if (undo === "request" && (words === "" || codePointLength(words) > REQUEST_MAX)) {
+    const detail = `must have 1 to ${REQUEST_MAX} characters`;
+    throw invalidFields([{ pointer: "#/request", detail }]);
+  }
+  const hasFailed = UNDO_RULES[reason] === "weekly";
+  endSuppressions(tx, addressHmac, hasFailed ? ["bounced", "soft"] : [reason]);
+  if (hasFailed) putUndo(tx, { addressHmac, at: now });
+  return undo === "request" ? `(${reason}): “${withoutAddresses(words)}”` : `(${reason})`;
+}
+
 /** Suppression, and how an admin can end it. */
 export interface ListedSuppression extends KnownSuppression {
-  /** `waiting`: an admin did so less than 7 days ago; `request`: with the person's request in words. */
-  undo: "possible" | "request" | "waiting" | "person";
+  undo: Undo;
 }
 
 /** Number of suppressions on one part of the list. */
@@ -96,30 +141,12 @@ export function undoSuppression(
   actor: Actor,
 ): void {
   const now = ctx.clock.now();
-  const { addressHmac, reason, undo, address, subscriberId, mailId } = getSuppressed(tx, of, now);
-  if (undo === "person") {
-    throw conflict("Only the person can end this, by confirming a subscription.");
-  }
-  if (undo === "waiting") {
-    throw conflict("This was ended less than 7 days ago, and mail to the address failed again.");
-  }
-  const words = of.request.trim();
-  if (undo === "request" && (words === "" || codePointLength(words) > REQUEST_MAX)) {
-    const detail = `must have the person's request in at most ${REQUEST_MAX} characters`;
-    throw invalidFields([{ pointer: "#/request", detail }]);
-  }
-  const hasFailed = UNDO_RULES[reason] === "weekly";
-  endSuppressions(tx, addressHmac, hasFailed ? ["bounced", "soft"] : [reason]);
-  if (hasFailed) markUndone(tx, addressHmac, now);
+  const found = getSuppressed(tx, of, now);
+  const why = endByAdmin(tx, found, { request: of.request, now });
+  const { address, subscriberId, mailId } = found;
   const who = address === null ? "an address that is not stored" : maskAddress(address);
-  const request = undo === "request" ? `: “${withoutAddresses(words)}”` : "";
-  const summary = `Ended the suppression of ${who} (${reason})${request}`;
+  const summary = `Ended the suppression of ${who} ${why}`;
   audit(ctx, tx, actor, "subscriber.reactivate", subscriberId ?? mailId ?? "mail", summary);
-}
-
-/** Returns the time at which an admin last ended suppressions of an address after failures, within 7 days (unix ms). */
-export function undoneAt(reader: Reader, addressHmac: string): number | undefined {
-  return readUndone(reader)[addressHmac];
 }
 
 function listed(
@@ -127,22 +154,5 @@ function listed(
   rows: readonly KnownSuppression[],
   now: number,
 ): ListedSuppression[] {
-  const undone = readUndone(reader);
-  return rows.map((row) => {
-    const rule = UNDO_RULES[row.reason];
-    const isWaiting = rule === "weekly" && now - (undone[row.addressHmac] ?? 0) < UNDO_WAIT_MS;
-    if (isWaiting) return { ...row, undo: "waiting" };
-    return { ...row, undo: rule === null ? "person" : rule === "request" ? rule : "possible" };
-  });
-}
-
-function readUndone(reader: Reader): Record<string, number> {
-  return (findSetting(reader, { name: UNDONE })?.value as Record<string, number> | undefined) ?? {};
-}
-
-function markUndone(tx: Tx, addressHmac: string, now: number): void {
-  const recent = Object.entries({ ...readUndone(tx), [addressHmac]: now })
-    .filter(([, at]) => now - at < UNDO_WAIT_MS)
-    .slice(-UNDONE_MAX);
-  putSetting(tx, { name: UNDONE, value: Object.fromEntries(recent), now });
+  return rows.map((row) => ({ ...row, undo: undoOf(reader, row, now) }));
 }

@@ -58,7 +58,6 @@ export function enrol(
     consentIp,
     softFailures: 0,
     softSince: null,
-    reactivatedAt: current?.reactivatedAt ?? null,
     version: (current?.version ?? 0) + 1,
     createdAt: current?.createdAt ?? now,
     updatedAt: now,

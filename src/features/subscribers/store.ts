@@ -56,14 +56,6 @@ export const deleteSubscriber = mutate((orm, $: { id: string }) =>
   orm.delete(subscribers).where(eq(subscribers.id, $.id)),
 );
 
-/** Notes on all pages that an admin ended the suppression of an address after bounces. */
-export const setReactivated = mutate((orm, $: { addressHmac: string; now: number }) =>
-  orm
-    .update(subscribers)
-    .set({ reactivatedAt: $.now })
-    .where(eq(subscribers.addressHmac, $.addressHmac)),
-);
-
 /** Removes the addresses of up to `limit` subscribers that unsubscribed before `until`. */
 export const removeOldAddresses = mutate((orm, $: { until: number; limit: number }) =>
   orm

@@ -230,7 +230,7 @@ describe("a hold of all mailings", () => {
       expect.arrayContaining(["anna@example.net", "bert@example.net", "carl@example.net"]),
     );
     const hold = { reason: "failures" as const, at: since, since, endedAt: null };
-    const left = () => suppressionsOfHold(ctx.db, hold).length;
+    const left = () => suppressionsOfHold(ctx.db, hold, ctx.clock.now()).length;
     const none = await press(site, path);
     expect([none.status, left()]).toEqual([409, 3]);
     expect(none.page.texts("[role=alert]")).toEqual(["Select at least one address."]);

@@ -1,12 +1,14 @@
 import { expect, test } from "bun:test";
 import * as reports from "../../../src/features/mail/reports/store";
 import * as lists from "../../../src/features/mail/suppression-list-store";
+import { listSuppressionsByMails } from "../../../src/features/mail/suppression-store";
+import * as undos from "../../../src/features/mail/undo-store";
 import * as waiting from "../../../src/features/mail/waiting-store";
 import { openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
 
 /** Plan steps that read all of a table that grows with subscribers, or that sort. */
 const LARGE =
-  /^SCAN (mailings|mails|subscribers|suppressions|mail_reports)\b(?! USING)|TEMP B-TREE/;
+  /^SCAN (mailings|mails|subscribers|suppressions|suppression_undos|mail_reports)\b(?! USING)|TEMP B-TREE/;
 
 test("statements about what came back and what waits use indexes and do not sort", async () => {
   using store = openMonitorStore();
@@ -25,12 +27,15 @@ test("statements about what came back and what waits use indexes and do not sort
       lists.listOfReason(tx, { reason: "bounced", beforeAt: 1, beforeHmac: "", limit: 1 });
       lists.listOfAddress(tx, { addressHmac: "mark" });
       lists.findOfAddress(tx, { addressHmac: "mark", reason: "bounced" });
+      undos.findUndo(tx, { addressHmac: "mark" });
+      undos.deleteUndosBefore(tx, { before: 0, limit: 1 });
+      listSuppressionsByMails(tx, { since: 0, until: 1, undoneSince: 0, limit: 1 });
       waiting.countPendingOfMailings(tx, { limit: 1 });
       waiting.findPendingOfMailing(tx, { mailingId: "mlg_1" });
       waiting.sumOfOpenMailings(tx, {});
     }),
   );
-  expect(statements).toHaveLength(15);
+  expect(statements).toHaveLength(18);
   for (const sql of statements) {
     const large = planOf(store, sql).filter((step) => LARGE.test(step));
     expect(large, sql).toEqual([]);

@@ -492,7 +492,7 @@ describe("too many failures", () => {
     const hold = findMailHold(ctx.db);
     expect(hold).toBeDefined();
     if (!hold) return;
-    expect(suppressionsOfHold(ctx.db, hold)).toHaveLength(bounced);
+    expect(suppressionsOfHold(ctx.db, hold, ctx.clock.now())).toHaveLength(bounced);
 
     delete relay.answers["RCPT"];
     await site.mailing(["late@example.org"]);

@@ -72,7 +72,6 @@ async function fill({ ctx }: TestApp, pageId: string, count: number): Promise<Kn
         consentIp: null,
         softFailures: 0,
         softSince: null,
-        reactivatedAt: null,
         version: 1,
         createdAt: now,
         updatedAt: now,

@@ -5,7 +5,7 @@ import { countMails } from "../queue";
 import { findMail, type MailRow, setMailProgress } from "../queue-store";
 import { isSoftBounce } from "../rules";
 import { withoutAddresses } from "../smtp/reply";
-import { undoneAt } from "../undo";
+import { findUndo } from "../undo-store";
 import { addBounce, markOfAddress, markOfRecipient, suppress } from "../suppressions";
 import { setFailures } from "../suppression-store";
 import { findMailKey } from "../tokens";
@@ -135,7 +135,7 @@ function countFailures(
   cause: { mailId: string; note: string },
 ): void {
   const { subscriberId, addressHmac, updatedAt } = of;
-  const since = Math.max(updatedAt, undoneAt(tx, addressHmac) ?? 0);
+  const since = Math.max(updatedAt, findUndo(tx, { addressHmac })?.at ?? 0);
   const outcomes = listOutcomes(tx, { subscriberId, since, limit: OUTCOMES_MAX });
   const at = outcomes.findIndex(({ id }) => id === mailId);
   if (at === -1) return;
