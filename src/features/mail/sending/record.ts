@@ -67,6 +67,13 @@ function recordMail(
 ): RecordedMail | undefined {
   const mail = findMailProgress(tx, { id: mailId });
   if (!mail) return undefined;
+  if (mail.template === ALERT_TEMPLATE) {
+    tx.afterCommit(() => ctx.signals.alertTried.emit(String(mail.params["delivery_id"])));
+  }
+  // A report came before this result was recorded, and tells more than the relay's reply.
+  if (mail.status === "bounced" || mail.status === "failed") {
+    return { class: mail.class, status: mail.status, nextTryAt: null };
+  }
   const { status, waitMs = 0, address } = consequenceOf(ctx, tx, mail, result);
   address?.();
   // A mail that was cancelled or superseded meanwhile stays so, unless the relay has it.
@@ -81,9 +88,6 @@ function recordMail(
     reply: replyText(result) ?? mail.reply,
     finishedAt: nextTryAt === null ? ctx.clock.now() : null,
   });
-  if (mail.template === ALERT_TEMPLATE) {
-    tx.afterCommit(() => ctx.signals.alertTried.emit(String(mail.params["delivery_id"])));
-  }
   const { mailingId, status: before } = mail;
   if (mailingId !== null && after !== before) {
     if (before !== "pending") counted.push({ mailingId, status: before, by: -1 });

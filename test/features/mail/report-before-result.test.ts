@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import { findMail, listSuppressionsOf, takeReport } from "../../../src/features/mail";
+import { recordMails } from "../../../src/features/mail/sending/record";
+import { createTestApp } from "../../support/app";
+import { storeMail, storeSubscriber } from "../../support/mailed-subscriber";
+
+test("a bounce that is reported before the relay's reply is recorded stays", async () => {
+  await using app = await createTestApp();
+  const { ctx } = app;
+  const { page } = await app.page({ name: "Acme" });
+  const { addressHmac, mailId } = await ctx.db.write((tx) => {
+    const row = storeSubscriber(ctx, tx, { pageId: page.id, address: "ada@example.com" });
+    const mailId = storeMail(ctx, tx, row, { status: "pending", nextTryAt: ctx.clock.now() });
+    return { addressHmac: row.addressHmac, mailId };
+  });
+  const accepted = { stage: "message", code: 250, enhanced: "2.0.0", text: "Queued" } as const;
+  const ended = [{ mailId, result: { kind: "reply" as const, reply: accepted } }];
+  await ctx.db.write((tx) => {
+    takeReport(ctx, tx, {
+      kind: "hard",
+      isCertain: true,
+      status: "5.1.1",
+      diagnostic: "550 5.1.1 No such user",
+      mails: [{ id: mailId }],
+      excerpt: "",
+    });
+    expect(recordMails(ctx, tx, ended, 0)).toMatchObject([{ status: "bounced", nextTryAt: null }]);
+  });
+  expect(findMail(ctx.db, { id: mailId })).toMatchObject({
+    status: "bounced",
+    reply: "550 5.1.1 No such user",
+  });
+  const left = listSuppressionsOf(ctx.db, { addressHmac, pageId: null });
+  expect(left.map(({ reason }) => reason)).toEqual(["bounced"]);
+});
