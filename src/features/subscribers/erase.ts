@@ -4,7 +4,13 @@ import type { Actor } from "../../domain/actor";
 import { type MailAddress, maskAddress } from "../../domain/mail-address";
 import { audit } from "../../events";
 import { plural } from "../../kernel/text";
-import { addressHmac, ensureMailKey, removeNotesOfMails, suppress } from "../mail";
+import {
+  addressHmac,
+  ensureMailKey,
+  eraseReportsAbout,
+  removeNotesOfMails,
+  suppress,
+} from "../mail";
 import type { PageRow } from "../pages";
 import { signUpSubject } from "./decide";
 import { deleteReportsOfSignUps, deleteSignUpMails } from "./mail-store";
@@ -52,6 +58,8 @@ export function eraseAddress(
     deleteAllReportsOfSignUps(tx, { subjectId });
     deleteAllSignUpMails(tx, { subjectId });
   }
+  // Unmatched reports name addresses that never subscribed, too.
+  eraseReportsAbout(tx, key);
   removeNotesOfMails(tx, { addressHmac: hmac });
   suppress(ctx, tx, { addressHmac: hmac, reason: "erased" });
   const counts = `${plural(rows.length, "subscription")}, ${plural(requests, "sign-up")}`;

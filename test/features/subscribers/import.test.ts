@@ -6,7 +6,13 @@ import { pages } from "../../../src/db/tables/pages";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import type { SuppressionReason } from "../../../src/domain/mail";
 import { Problem } from "../../../src/errors";
-import { addressHmac, findMailKey, suppress } from "../../../src/features/mail";
+import {
+  addressHmac,
+  findMailKey,
+  listUnmatched,
+  suppress,
+  takeReport,
+} from "../../../src/features/mail";
 import { getPage } from "../../../src/features/pages";
 import {
   eraseAddress,
@@ -272,12 +278,16 @@ test("erasing an address leaves only a mark, on all pages, also of sign-ups alon
   await site.requested("ann+2@example.com");
   await site.subscribed("bob@example.com");
   const kept = site.subscribers().filter(({ address }) => address === "bob@example.com");
+  const report = { kind: "other" as const, isCertain: false, status: null, diagnostic: "" };
+  const excerpt = "To: Never@example.com";
+  await ctx.db.write((tx) => takeReport(ctx, tx, { ...report, mails: [], excerpt }));
   for (const email of ["Ann@example.com", "ann+2@example.com", "never@example.com"]) {
     await ctx.db.write((tx) =>
       eraseAddress(ctx, tx, { address: email, key: email.toLowerCase() }, undefined, CLI_ACTOR),
     );
   }
   expect(site.subscribers()).toEqual(kept);
+  expect(listUnmatched(ctx.db, { before: "~", limit: 10 })).toEqual([]);
   expect(site.requests().map(({ address }) => address)).toEqual(["bob@example.com"]);
   expect(site.mails().map(({ recipient }) => recipient)).toEqual(["bob@example.com"]);
   expect(site.suppressions()).toEqual(
