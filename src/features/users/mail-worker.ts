@@ -19,8 +19,8 @@ export function startUserMails(ctx: AppContext): Timer {
   });
 
   async function look(): Promise<void> {
-    if (!mailReadiness(ctx).ready) return;
     try {
+      if (!mailReadiness(ctx).ready) return;
       if (dueKeyWarnings(ctx, ctx.db).length > 0) await ctx.db.write((tx) => warnOfKeys(ctx, tx));
     } catch (error) {
       ctx.log.warn({ err: error }, "mails about expiring keys could not be queued; trying later");

@@ -95,3 +95,20 @@ test("statements about requests and mails of a user use indexes and do not sort"
     expect(large, sql).toEqual([]);
   }
 });
+
+test("a look for expiring keys that fails is logged, and repeated later", async () => {
+  await using site = await createAccountMailSite();
+  const { ctx, clock } = site.app;
+  const broken: typeof ctx = Object.create(ctx, {
+    config: {
+      get: () => {
+        throw new Error("disk I/O error");
+      },
+    },
+  });
+  const worker = startUserMails(broken);
+  await clock.advance(11 * MINUTE_MS);
+  worker.cancel();
+  const failures = site.app.logged.filter(({ msg }) => msg.startsWith("mails about expiring keys"));
+  expect(failures).toHaveLength(2);
+});
