@@ -2,17 +2,32 @@ import type { Database } from "bun:sqlite";
 import { MAIL_HOLDS_SETTING, type MailHold } from "../domain/mail";
 import type { Rule } from "./credential-tables";
 
+/** SQL condition: a subscriber of the backup was erased since. One of another page can have the same address. */
+const IS_ERASED = `NOT EXISTS (SELECT 1 FROM replaced.subscribers AS o WHERE o.id = r.id)
+  AND EXISTS (SELECT 1 FROM replaced.suppressions AS o
+    WHERE o.address_hmac = r.address_hmac AND o.reason = 'erased' AND o.at >= r.updated_at)`;
+
 /** Rules by which nobody who left gets mail from a restored database. */
 export const MAIL_RULES: readonly Rule[] = [
   {
+    table: "subscribers",
+    alsoReads: "suppressions",
+    sql: `DELETE FROM main.mail_requests WHERE (page_id, address_key) IN (
+      SELECT r.page_id, r.address_key FROM main.subscribers AS r WHERE ${IS_ERASED})`,
+  },
+  {
+    table: "subscribers",
+    alsoReads: "suppressions",
+    sql: `DELETE FROM main.mail_reports WHERE mail_id IN (
+      SELECT m.id FROM main.mails AS m, main.subscribers AS r
+      WHERE m.subscriber_id = r.id AND ${IS_ERASED})`,
+  },
+  {
+    // With choices and mails, by their foreign keys.
     what: "erased subscriber",
     table: "subscribers",
     alsoReads: "suppressions",
-    // A subscriber of another page can have the same address.
-    sql: `DELETE FROM main.subscribers AS r
-      WHERE NOT EXISTS (SELECT 1 FROM replaced.subscribers AS o WHERE o.id = r.id)
-        AND EXISTS (SELECT 1 FROM replaced.suppressions AS o
-          WHERE o.address_hmac = r.address_hmac AND o.reason = 'erased' AND o.at >= r.updated_at)`,
+    sql: `DELETE FROM main.subscribers AS r WHERE ${IS_ERASED}`,
   },
   {
     // Links to manage a subscription that were made invalid stay so.
@@ -33,6 +48,12 @@ export const MAIL_RULES: readonly Rule[] = [
     table: "suppressions",
     sql: `INSERT OR IGNORE INTO main.suppressions (address_hmac, page_id, reason, mail_id, note, at)
       SELECT address_hmac, page_id, reason, mail_id, note, at FROM replaced.suppressions`,
+  },
+  {
+    // Without the key by which their addresses are marked, suppressions would stop nothing.
+    table: "settings",
+    sql: `INSERT OR IGNORE INTO main.settings (name, value, updated_at)
+      SELECT name, value, updated_at FROM replaced.settings WHERE name = 'mail_key'`,
   },
   {
     what: "revoked report token",

@@ -7,7 +7,12 @@
  */
 import { Database } from "bun:sqlite";
 import { MAIL_RULES } from "./carry-over-mail";
-import { CREDENTIAL_TABLES, type CredentialTable, type Rule } from "./credential-tables";
+import {
+  CREDENTIAL_TABLES,
+  type CredentialTable,
+  LATER_COLUMNS,
+  type Rule,
+} from "./credential-tables";
 import { APPLICATION_ID, closeSqlite, pragma } from "./open";
 
 /** Number of rows that one rule changed, with their noun. */
@@ -113,6 +118,13 @@ const RULES: readonly Rule[] = [
         AND (o.url, o.format, o.settings) <> (r.url, r.format, r.settings) AND ${IS_LATER}`,
   },
   {
+    // An address must confirm alerts again that it declined, or that another address confirmed.
+    table: "webhooks",
+    laterColumn: "confirmed_at",
+    sql: `UPDATE main.webhooks AS r SET confirmed_at = o.confirmed_at FROM replaced.webhooks AS o
+      WHERE o.id = r.id AND o.confirmed_at IS NOT r.confirmed_at AND ${IS_LATER}`,
+  },
+  {
     // A deleted webhook is restored as disabled: its configuration is kept, and nothing is sent.
     what: "disabled webhook",
     table: "webhooks",
@@ -163,7 +175,10 @@ export function attachReplaced(sqlite: Database, file: string | undefined): void
 }
 
 function copyTable(from: Database, to: Database, table: CredentialTable): void {
-  const columns = CREDENTIAL_TABLES[table].join(", ");
+  const stored = columnsOf(from, "main", table);
+  const later = LATER_COLUMNS[table]?.filter((column) => stored.has(column)) ?? [];
+  const names = [...CREDENTIAL_TABLES[table], ...later];
+  const columns = names.join(", ");
   let rows: (string | number | null | Uint8Array)[][];
   try {
     if (pragma(from, `integrity_check(${table})`) !== "ok") return;
@@ -172,7 +187,7 @@ function copyTable(from: Database, to: Database, table: CredentialTable): void {
     return;
   }
   to.run(`CREATE TABLE replaced.${table} (${columns})`);
-  const places = CREDENTIAL_TABLES[table].map(() => "?").join(", ");
+  const places = names.map(() => "?").join(", ");
   const insert = to.prepare(`INSERT INTO replaced.${table} VALUES (${places})`);
   for (const row of rows) insert.run(...row);
 }
@@ -180,9 +195,11 @@ function copyTable(from: Database, to: Database, table: CredentialTable): void {
 /** Applies every rule whose table could be read, in the transaction of the caller. */
 export function carryOver(sqlite: Database): CarriedOver[] {
   const carried: CarriedOver[] = [];
-  for (const { what, table, alsoReads = table, sql } of RULES) {
-    const isReadable = [table, alsoReads].every(
-      (name) => hasCredentials(sqlite, "main", name) && hasCredentials(sqlite, "replaced", name),
+  for (const { what, table, alsoReads = table, laterColumn, sql } of RULES) {
+    const isReadable = (["main", "replaced"] as const).every(
+      (schema) =>
+        [table, alsoReads].every((name) => hasCredentials(sqlite, schema, name)) &&
+        (laterColumn === undefined || columnsOf(sqlite, schema, table).has(laterColumn)),
     );
     if (!isReadable) continue;
     const { changes: count } = sqlite.prepare(sql).run();

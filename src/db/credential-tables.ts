@@ -45,6 +45,11 @@ export const CREDENTIAL_TABLES = {
 
 export type CredentialTable = keyof typeof CREDENTIAL_TABLES;
 
+/** Columns that a restore reads too, unless a database has an older schema without them. */
+export const LATER_COLUMNS: Partial<Record<CredentialTable, readonly string[]>> = {
+  webhooks: ["confirmed_at"],
+};
+
 /** A change since the backup that a restore repeats. */
 export interface Rule {
   /** Noun in the singular; undefined for a change that is not reported. */
@@ -52,6 +57,8 @@ export interface Rule {
   table: CredentialTable;
   /** A second table that the statement reads. */
   alsoReads?: CredentialTable;
+  /** One of `LATER_COLUMNS` that the statement needs. */
+  laterColumn?: string;
   /** One statement. Rows of `main`, the restored database, are `r`; those of `replaced` are `o`. */
   sql: string;
 }

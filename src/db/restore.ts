@@ -131,6 +131,8 @@ function reconcileCredentials(
   now: number,
 ): Omit<RestoreReport, "kept"> {
   attachReplaced(sqlite, replaced);
+  // What belongs to deleted rows is deleted too.
+  sqlite.run("PRAGMA foreign_keys = ON");
   sqlite.run("BEGIN");
   endShortLivedCredentials(sqlite);
   cancelMails(sqlite, now);

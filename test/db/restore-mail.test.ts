@@ -3,8 +3,13 @@ import { rmSync } from "node:fs";
 import { expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import { CLI_ACTOR } from "../../src/domain/actor";
-import { mutate } from "../../src/db";
-import { subscribers } from "../../src/db/tables/mail";
+import { insertInto, mutate, selectOne } from "../../src/db";
+import {
+  mailReports,
+  mailRequests,
+  subscriberChoices,
+  subscribers,
+} from "../../src/db/tables/mail";
 import { insertMails } from "../../src/features/mail/queue-store";
 import {
   findMailHold,
@@ -13,13 +18,27 @@ import {
   releaseAllMailings,
   revokeReportToken,
   suppress,
+  suppressionsOfAddress,
 } from "../../src/features/mail";
+import { markOfAddress } from "../../src/features/mail/suppressions";
 import { insertSubscriber } from "../../src/features/subscribers/store";
+import {
+  insertWebhook,
+  updateWebhookRow,
+  type WebhookRow,
+} from "../../src/features/webhooks/store";
 import type { TestApp } from "../support/app";
 import { commandLine } from "../support/command-line";
 import { damageTable } from "../support/damage-table";
 import { TEST_START } from "../support/clock";
 import { backedUpSite } from "../support/restored-app";
+
+const insertReport = insertInto(mailReports);
+const insertRequest = insertInto(mailRequests);
+const insertChoice = insertInto(subscriberChoices);
+const findSubscriber = selectOne((orm, $: { id: string }) =>
+  orm.select().from(subscribers).where(eq(subscribers.id, $.id)),
+);
 
 const NAMES = ["stays", "leaves", "erases", "blocked"] as const;
 
@@ -79,6 +98,31 @@ async function withSubscribers(app: TestApp): Promise<void> {
   });
 }
 
+/** Returns a webhook for e-mail. */
+const alertWebhook = (index: number): WebhookRow => ({
+  id: `whk_${index}`,
+  ref: `alerts-${index}`,
+  url: "",
+  description: null,
+  events: ["*"],
+  pageId: null,
+  format: "email",
+  settings: {},
+  enabled: true,
+  disabledReason: null,
+  disabledAt: null,
+  secret: "whsec_x",
+  previousSecret: null,
+  previousSecretEndsAt: null,
+  failingSince: null,
+  confirmedAt: null,
+  managedBy: null,
+  version: 1,
+  createdAt: TEST_START,
+  updatedAt: TEST_START,
+  deletedAt: null,
+});
+
 const eraseSubscriberRow = mutate((orm, $: { id: string }) =>
   orm.delete(subscribers).where(eq(subscribers.id, $.id)),
 );
@@ -131,6 +175,122 @@ test("nobody who unsubscribed, was erased or was suppressed since the backup is 
     ],
   );
   expect(rowsOf(site.backup, "SELECT count(*) FROM subscribers")).toEqual([[4]]);
+});
+
+test("nothing about an address that was erased since the backup is left after a restore", async () => {
+  const written = async (app: TestApp) => {
+    await withSubscribers(app);
+    await app.ctx.db.write((tx) => {
+      insertReport(tx, {
+        id: "rpt_1",
+        at: TEST_START,
+        mailId: "eml_erases",
+        kind: "hard",
+        status: null,
+        excerpt: "erases@example.com is unknown",
+      });
+      for (const subscriberId of ["sub_stays", "sub_erases"]) {
+        insertChoice(tx, { targetId: "cmp_1", subscriberId });
+      }
+      insertRequest(tx, {
+        id: "mrq_1",
+        pageId: findSubscriber(tx, { id: "sub_erases" })?.pageId ?? "",
+        address: "erases@example.com",
+        addressKey: "erases@example.com",
+        throttleKey: "erases@example.com",
+        choices: { scope: "page", targets: [], events: ["incidents"] },
+        source: "form",
+        ip: null,
+        clientKey: null,
+        requestedAt: TEST_START,
+        expiresAt: TEST_START + 1_000_000,
+        state: "confirmed",
+      });
+    });
+  };
+  using site = await backedUpSite(written, async ({ ctx }) => {
+    await ctx.db.write((tx) => {
+      suppress(ctx, tx, { addressHmac: "hmac of erases", reason: "erased" });
+      eraseSubscriberRow(tx, { id: "sub_erases" });
+    });
+  });
+  site.restore();
+  const { database } = site.directory;
+  expect(rowsOf(database, "SELECT subscriber_id FROM subscriber_choices")).toEqual([["sub_stays"]]);
+  expect(rowsOf(database, "SELECT id FROM mails ORDER BY id")).toEqual([
+    ["eml_blocked"],
+    ["eml_leaves"],
+    ["eml_stays"],
+  ]);
+  expect(rowsOf(database, "SELECT id FROM mail_reports")).toEqual([]);
+  expect(rowsOf(database, "SELECT id FROM mail_requests")).toEqual([]);
+});
+
+test("suppressions since a backup from before the first mail stop mails after a restore", async () => {
+  using site = await backedUpSite(
+    async (app) => void (await app.page()),
+    ({ ctx }) =>
+      ctx.db.write((tx) => {
+        const addressHmac = markOfAddress(ctx, tx, "ada@example.com");
+        suppress(ctx, tx, { addressHmac, reason: "blocked" });
+      }),
+  );
+  site.restore();
+  await site.withApp(async ({ ctx }) => {
+    const found = suppressionsOfAddress(ctx.db, "ada@example.com", ctx.clock.now());
+    expect(found).toMatchObject([{ reason: "blocked" }]);
+  });
+});
+
+test("an address that declined alerts since the backup, or is another one, does not get them after a restore", async () => {
+  const urls = [
+    "mailto:declines@example.com",
+    "mailto:former@example.com",
+    "mailto:stays@example.com",
+  ];
+  const columns = "SELECT url, confirmed_at IS NOT NULL FROM webhooks ORDER BY id";
+  using site = await backedUpSite(
+    (app) =>
+      app.ctx.db.write((tx) => {
+        for (const [index, url] of urls.entries()) {
+          insertWebhook(tx, { ...alertWebhook(index), url, confirmedAt: TEST_START });
+        }
+      }),
+    ({ ctx }) =>
+      ctx.db.write((tx) => {
+        const changed = { ...alertWebhook(0), confirmedAt: null, version: 2 };
+        updateWebhookRow(tx, { ...changed, url: urls[0] ?? "" });
+        const other = { ...alertWebhook(1), confirmedAt: null, version: 2 };
+        updateWebhookRow(tx, { ...other, url: "mailto:other@example.com" });
+      }),
+  );
+  expect(rowsOf(site.backup, columns)).toEqual(urls.map((url) => [url, 1]));
+  site.restore();
+  expect(rowsOf(site.directory.database, columns)).toEqual([
+    ["mailto:declines@example.com", 0],
+    ["mailto:other@example.com", 0],
+    ["mailto:stays@example.com", 1],
+  ]);
+});
+
+test("webhooks are carried over from a database without confirmed addresses", async () => {
+  using site = await backedUpSite(
+    (app) =>
+      app.ctx.db.write((tx) => {
+        insertWebhook(tx, { ...alertWebhook(0), format: "standard", url: "https://a.example" });
+      }),
+    ({ ctx }) =>
+      ctx.db.write((tx) => {
+        const changed = { ...alertWebhook(0), format: "standard" as const, version: 2 };
+        updateWebhookRow(tx, { ...changed, url: "https://b.example" });
+      }),
+  );
+  const { database } = site.directory;
+  const sqlite = new Database(database);
+  sqlite.run("ALTER TABLE webhooks DROP COLUMN confirmed_at");
+  sqlite.close();
+  site.restore();
+  expect(rowsOf(database, "SELECT url FROM webhooks")).toEqual([["https://b.example"]]);
 });
 
 test("a restore sends no mail that waited when the backup was made", async () => {
