@@ -5,6 +5,7 @@ import {
   findMailHold,
   listMailHolds,
   releaseAllMailings,
+  suppress,
   suppressionsOfHold,
   undoSuppressions,
 } from "../../../src/features/mail";
@@ -60,6 +61,14 @@ test("the suppressions of a hold are undone one by one or together, also after i
   const listed = suppressionsOfHold(ctx.db, hold, ctx.clock.now());
   const ids = listed.map(({ mailId }) => mailId ?? "");
   expect(listed.length).toBeGreaterThanOrEqual(21);
+  // Those that people caused meanwhile end by other rules.
+  const [declined, complained] = listed.map(({ addressHmac }) => addressHmac);
+  await ctx.db.write((tx) => {
+    const mailId = "eml_declined";
+    suppress(ctx, tx, { addressHmac: declined ?? "", reason: "declined", mailId });
+    suppress(ctx, tx, { addressHmac: complained ?? "", reason: "complained", mailId });
+  });
+  expect(suppressionsOfHold(ctx.db, { ...hold, endedAt: null })).toEqual(listed);
   const undo = (...mailIds: string[]) =>
     ctx.db.write((tx) => undoSuppressions(ctx, tx, hold, new Set(mailIds), CLI_ACTOR));
   expect(await undo(ids[0] ?? "", "eml_unknown")).toBe(1);
