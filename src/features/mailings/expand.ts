@@ -70,12 +70,16 @@ function begin(
     return undefined;
   }
   const waiting = listMailingsOfSubject(tx, mailing).filter(
-    ({ id, state, cursor }) => id !== mailing.id && state === "expanding" && cursor === NOT_BEGUN,
+    ({ id, state, cursor }) =>
+      id !== mailing.id && (state === "expanding" || state === "held") && cursor === NOT_BEGUN,
   );
-  if (waiting.some(({ id, beginAt }) => id > mailing.id && beginAt <= now)) {
+  const isDue = ({ id, state, beginAt }: MailingRow) =>
+    id > mailing.id && state === "expanding" && beginAt <= now;
+  if (waiting.some(isDue)) {
     end(MERGED);
     return undefined;
   }
+  // Also a held one: it could not be sent after this one, and its text would be lost.
   for (const older of waiting.filter(({ id }) => id < mailing.id)) {
     setProgress(tx, { ...older, state: "done", cursor: MERGED });
   }

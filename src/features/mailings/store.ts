@@ -155,7 +155,7 @@ export const findFirstBegun = selectOne((orm, $: { subjectId: string }) =>
     .limit(1),
 );
 
-/** Lists the open mailings of a subject that began before another one. */
+/** Lists the open mailings of a subject that began before another one. Mails of stopped ones are cancelled instead. */
 export const listOpenBefore = selectMany((orm, $: { subjectId: string; id: string }) =>
   orm
     .select({ id: mailings.id })
@@ -165,7 +165,7 @@ export const listOpenBefore = selectMany((orm, $: { subjectId: string; id: strin
         eq(mailings.subjectId, $.subjectId),
         lt(mailings.id, $.id),
         sql`${mailings.cursor} >= 0`,
-        sql`${mailings.state} <> 'done'`,
+        sql`${mailings.state} NOT IN ('done', 'stopped')`,
       ),
     ),
 );

@@ -315,6 +315,35 @@ describe("a mailing", () => {
     ]);
   });
 
+  test("that is held is contained in a newer one that is released", async () => {
+    await using site = await createSite();
+    for (let index = 0; index < 50; index++) await site.open();
+    await site.send();
+    const id = await site.open({ body: "First text." });
+    await site.update(id, { body: "Second text." });
+    const newest = site.mailings().at(-1)?.id ?? "";
+    await site.control((ctx, tx) => releaseMailing(ctx, tx, newest, CLI_ACTOR));
+    const sent = await site.send();
+    expect(sent).toHaveLength(1);
+    expect(textsOf(sent)[0]).toContain("First text.");
+    expect(textsOf(sent)[0]).toContain("Second text.");
+    expect(site.mailings()[50]).toMatchObject({ state: "done", written: 0 });
+  });
+
+  test("that is stopped says nothing in a newer one either", async () => {
+    await using site = await createSite();
+    const id = await site.open({ body: "Wrong text." });
+    const first = site.mailings()[0]?.id ?? "";
+    await site.control((ctx, tx) => stopMailing(ctx, tx, first, CLI_ACTOR));
+    await site.update(id, { status: "resolved", body: "Right text." });
+    const [, mail] = site.mails();
+    expect(site.mails()[0]?.supersededBy).toBeNull();
+    const sent = (await site.send()).filter(({ messageId }) => messageId.includes(mail?.id ?? "?"));
+    expect(textsOf(sent)).toHaveLength(1);
+    expect(textsOf(sent)[0]).toContain("Right text.");
+    expect(textsOf(sent)[0]).not.toContain("Wrong text.");
+  });
+
   test("of a post-mortem is made when that is first published, also if no mailing of then is left", async () => {
     await using site = await createSite();
     const write = (id: string, json: Record<string, unknown>) =>
