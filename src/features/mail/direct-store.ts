@@ -18,6 +18,11 @@ export const queueMailAgain = mutate(
       .where(eq(mails.id, $.id)),
 );
 
+/** Deletes a mail that was cancelled. */
+export const deleteCancelledMail = mutate((orm, $: { id: string }) =>
+  orm.delete(mails).where(and(eq(mails.id, $.id), eq(mails.status, "cancelled"))),
+);
+
 /** Finds an earlier mail to a recipient about a subject, of those that belong to no mailing. */
 export const findEarlierMail = selectOne(
   (orm, $: { subjectId: string; recipient: string; before: string }) =>

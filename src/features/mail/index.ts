@@ -10,7 +10,7 @@ import type { TestMailResult } from "./smtp/send-test-mail";
 export { type ComposedMail, toMessage } from "./compose";
 export { type Delivery, readDelivery, type WaitingMails } from "./delivery";
 export { type DirectMail, queueDirectly } from "./direct-mails";
-export { findEarlierMail, listMailsAbout } from "./direct-store";
+export { deleteCancelledMail, findEarlierMail, listMailsAbout } from "./direct-store";
 export { displayPhrase, headerText } from "./header";
 export {
   findMailHold,

@@ -20,6 +20,8 @@ import {
   findDeliveryOfEvent,
 } from "./log-store";
 import { findWebhook, type WebhookRow } from "./store";
+import { deleteCancelledMail } from "../mail";
+import { alertMailId } from "./alerts/mail-id";
 import { isOpenToEvents } from "./alerts/receivers";
 import { deleteHoursBefore } from "./health-store";
 import { queueTestEvent } from "./enqueue";
@@ -78,7 +80,7 @@ export function redeliver(
 ): DeliveryRecord {
   const webhook = requireEnabled(tx, webhookId);
   const { row } = getDelivery(tx, webhookId, deliveryId);
-  queueAgain(tx, { id: row.id, now: ctx.clock.now() });
+  requeue(tx, webhook, row.id, ctx.clock.now());
   const summary = `Sent an event to ${nameInWords(webhook)} again`;
   audit(ctx, tx, actor, "webhook.redeliver", webhookId, summary);
   wakeDeliverer(ctx, tx, webhookId);
@@ -109,7 +111,7 @@ export function redeliverFailed(
   const webhook = requireEnabled(tx, webhookId);
   const rows = listUndelivered(tx, { webhookId, since, after, limit: DELIVERIES_PER_BATCH });
   const now = ctx.clock.now();
-  for (const { id } of rows) queueAgain(tx, { id, now });
+  for (const { id } of rows) requeue(tx, webhook, id, now);
   if (rows.length > 0) {
     const summary = `Sent ${plural(rows.length, "event")} to ${nameInWords(webhook)} again`;
     audit(ctx, tx, actor, "webhook.redeliver", webhookId, summary);
@@ -119,6 +121,13 @@ export function redeliverFailed(
     count: rows.length,
     next: rows.length === DELIVERIES_PER_BATCH ? rows.at(-1)?.id : undefined,
   };
+}
+
+/** Queues a delivery again. A mail of it that was cancelled would be taken for its result. */
+function requeue(tx: Tx, { id: webhookId, format }: WebhookRow, id: string, now: number): void {
+  queueAgain(tx, { id, now });
+  const delivery = format === "email" ? findDelivery(tx, { webhookId, id })?.row : undefined;
+  if (delivery) deleteCancelledMail(tx, { id: alertMailId(delivery) });
 }
 
 function requireEnabled(tx: Tx, id: string): WebhookRow {

@@ -28,6 +28,9 @@ const UNCERTAIN_MS = DAY_MS;
 
 const REPLY = /^(\d{3})(?: ([245]\.\d{1,3}\.\d{1,3})(?= |$))?/;
 
+/** Parts of a result without an answer of the relay. */
+const NO_ANSWER = { statusCode: null, answer: null, retryAfter: undefined };
+
 /** Delivery to an address, with its parts. */
 interface MailDelivery extends Outgoing {
   delivery: DeliveryRow;
@@ -51,8 +54,13 @@ export function createMailAttempt(
     if (mail?.status === "pending") return "awaits_mail";
     if (mail && mail.params["try"] === delivery.tries) return resultOf(ctx.db, webhook, mail);
     const recipient = parseMailto(webhook.url);
-    if ("error" in recipient || !writeMessage(ctx, outgoing)) return "no_message";
     const at = ctx.clock.now();
+    try {
+      if ("error" in recipient || !writeMessage(ctx, outgoing)) return "no_message";
+    } catch (error) {
+      ctx.log.error({ err: error, delivery: delivery.id }, "an alert could not be written");
+      return { ...NO_ANSWER, at, latencyMs: 0, error: "The message could not be written." };
+    }
     const isQueued = await changes.run((tx) => {
       queueDirectly(ctx, tx, {
         id,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { NEWEST } from "../../../../src/domain/ids";
-import { listDeliveries } from "../../../../src/features/webhooks";
+import { CLI_ACTOR } from "../../../../src/domain/actor";
+import { listDeliveries, redeliverFailed } from "../../../../src/features/webhooks";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { createAlertSite } from "../../../support/alert-site";
 import { startRelay } from "../../../support/relay";
@@ -271,5 +272,31 @@ describe("alerts by mail", () => {
     expect(relay.accepted).toEqual([]);
     expect(await site.deliveries(webhook.id)).toMatchObject([{ status: "cancelled" }]);
     expect(site.mails()).toMatchObject([{ status: "cancelled" }]);
+  });
+
+  test("a delivery that was cancelled before its mail began is sent when it is redelivered", async () => {
+    await using relay = await startMailboxes({ "": "421 4.3.2 Not now" });
+    const { site, webhook } = await createOncall(relay);
+    await using _ = site;
+    await site.open();
+    const enable = (enabled: boolean) =>
+      site.call(`webhooks/${webhook.id}`, { method: "PATCH", json: { enabled } });
+    const cancel = async () => {
+      await enable(false);
+      await site.pass(10 * MINUTE_MS, MINUTE_MS);
+      expect(site.mails()).toMatchObject([{ status: "cancelled" }]);
+      await enable(true);
+    };
+    await cancel();
+    const [{ id }] = await site.deliveries(webhook.id);
+    await site.call(`webhooks/${webhook.id}/deliveries/${id}/redeliver`, { method: "POST" });
+    await cancel();
+    delete relay.answers[""];
+    const { ctx, clock } = site.app;
+    const failed = { webhookId: webhook.id, since: clock.now() - HOUR_MS };
+    await ctx.db.write((tx) => redeliverFailed(ctx, tx, failed, CLI_ACTOR));
+    await site.pass(10 * MINUTE_MS, MINUTE_MS);
+    expect(relay.accepted).toEqual([ONCALL]);
+    expect(await site.deliveries(webhook.id)).toMatchObject([{ status: "delivered", tries: 1 }]);
   });
 });
