@@ -10,7 +10,10 @@ import { renderEnd } from "./mail-pages";
 
 const ENDS = {
   confirm: { title: "Alerts are on", text: "Alerts are sent to this address from now on." },
-  decline: { title: "Declined", text: "No alerts and no more such questions are sent." },
+  decline: {
+    title: "Declined",
+    text: "No alerts, no further questions and no mails of subscriptions are sent to this address.",
+  },
 };
 
 /** `/mail/alerts/…`: the link by which an address confirms alerts for the team. Only its buttons change anything. */
@@ -94,6 +97,10 @@ function renderQuestion({ host, address, isConfirmed }: Question): HtmlDocument 
             </dd>
           </div>
         </dl>
+        <p class="muted">
+          {isConfirmed ? "Stopping alerts" : "Declining"} also ends mails of subscriptions to status
+          pages of {host} to this address. An administrator can undo it.
+        </p>
         <form method="post" class="actions">
           {isConfirmed ? null : (
             <button class="button primary" name="action" value="confirm">

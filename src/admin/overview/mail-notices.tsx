@@ -52,8 +52,8 @@ export function MailNotices({ troubles, now }: { troubles: MailTroubles; now: nu
       <HeldNotices held={held} now={now} />
       {unreached > 0 ? (
         <Notice tone="partial" title="E-mail is not set up">
-          {plural(unreached, "subscriber")} get no messages. What happens in this time is not sent
-          later.
+          {plural(unreached, "subscriber")} {unreached === 1 ? "gets" : "get"} no messages. What
+          happens in this time is not sent later.
         </Notice>
       ) : null}
       {crowded.length > 0 ? (
