@@ -68,15 +68,30 @@ export const MAIL_RULES: readonly Rule[] = [
   },
 ];
 
+/** True if mailings of the replaced database are held since an earlier restore could not read who left. */
+export function isHeldSinceRestore(sqlite: Database): boolean {
+  return readHolds(sqlite, "replaced").some(isOfRestore);
+}
+
+function isOfRestore({ reason, endedAt }: MailHold): boolean {
+  return reason === "restore" && endedAt === null;
+}
+
+function readHolds(sqlite: Database, schema: "main" | "replaced"): MailHold[] {
+  const stored = sqlite
+    .prepare<{ value: string }, [string]>(`SELECT value FROM ${schema}.settings WHERE name = ?`)
+    .get(MAIL_HOLDS_SETTING);
+  return stored ? (JSON.parse(stored.value) as MailHold[]) : [];
+}
+
 /** Holds all mailings of the restored database from `now` (unix ms) until an admin goes on. */
 export function holdMailings(sqlite: Database, now: number): void {
-  const stored = sqlite
-    .prepare<{ value: string }, [string]>("SELECT value FROM main.settings WHERE name = ?")
-    .get(MAIL_HOLDS_SETTING);
-  const holds = stored ? (JSON.parse(stored.value) as MailHold[]) : [];
-  if (holds.some(({ endedAt }) => endedAt === null)) return;
+  const holds = readHolds(sqlite, "main");
+  if (holds.some(isOfRestore)) return;
+  // One with another reason ends, since this is the reason that an admin has to know.
+  const ended = holds.map((each) => ({ ...each, endedAt: each.endedAt ?? now }));
   const hold: MailHold = { reason: "restore", at: now, since: now, endedAt: null };
   sqlite
     .prepare("INSERT OR REPLACE INTO main.settings (name, value, updated_at) VALUES (?, ?, ?)")
-    .run(MAIL_HOLDS_SETTING, JSON.stringify([...holds, hold]), now);
+    .run(MAIL_HOLDS_SETTING, JSON.stringify([...ended, hold]), now);
 }

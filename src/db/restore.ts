@@ -10,7 +10,7 @@ import {
   describeCarried,
   hasCredentials,
 } from "./carry-over";
-import { holdMailings } from "./carry-over-mail";
+import { holdMailings, isHeldSinceRestore } from "./carry-over-mail";
 import type { DataDirectory } from "./data-directory";
 import { OperatorError, isBusy } from "./errors";
 import {
@@ -174,9 +174,10 @@ function hasSubscribers(sqlite: Database): boolean {
 
 /** True if the replaced database says who unsubscribed, was erased or was suppressed after the backup. */
 function canReadWhoLeft(sqlite: Database): boolean {
-  return (["subscribers", "suppressions"] as const).every((table) =>
+  const isReadable = (["subscribers", "suppressions", "settings"] as const).every((table) =>
     hasCredentials(sqlite, "replaced", table),
   );
+  return isReadable && !isHeldSinceRestore(sqlite);
 }
 
 /** Writes one row to the audit log of the restored database. */

@@ -20,6 +20,7 @@ import {
   suppress,
   suppressionsOfAddress,
 } from "../../src/features/mail";
+import { holdAllMailings } from "../../src/features/mail/hold";
 import { markOfAddress } from "../../src/features/mail/suppressions";
 import { insertSubscriber } from "../../src/features/subscribers/store";
 import {
@@ -313,9 +314,14 @@ test("after a restore that cannot read who left since the backup, mailings are h
   expect(site.restore().holdsMailings).toBe(true);
   await site.withApp(async ({ ctx }) => {
     expect(findMailHold(ctx.db)).toMatchObject({ reason: "restore", endedAt: null });
+  });
+  // The database that is replaced now does not know either.
+  expect(site.restore().holdsMailings).toBe(true);
+  await site.withApp(async ({ ctx }) => {
     await ctx.db.write((tx) => releaseAllMailings(ctx, tx, CLI_ACTOR));
     expect(findMailHold(ctx.db)).toBeUndefined();
   });
+  expect(site.restore().holdsMailings).toBe(false);
 
   rmSync(database);
   const { err } = await commandLine(site.directory.path)(["restore", site.backup]);
@@ -323,6 +329,20 @@ test("after a restore that cannot read who left since the backup, mailings are h
     "It is not known who unsubscribed since the backup, so mailings are held. Go on in the dashboard, under Mailings.",
   );
   await site.withApp(async ({ ctx }) => expect(findMailHold(ctx.db)).toBeDefined());
+});
+
+test("mailings that were held after failures are held because of the restore, if that cannot read who left", async () => {
+  using site = await backedUpSite(async (app) => {
+    await withSubscribers(app);
+    await app.ctx.db.write((tx) =>
+      holdAllMailings(app.ctx, tx, { reason: "failures", since: TEST_START }),
+    );
+  });
+  rmSync(site.directory.database);
+  expect(site.restore().holdsMailings).toBe(true);
+  await site.withApp(async ({ ctx }) => {
+    expect(findMailHold(ctx.db)).toMatchObject({ reason: "restore", endedAt: null });
+  });
 });
 
 test("a restore without subscribers holds nothing", async () => {
