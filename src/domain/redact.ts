@@ -1,8 +1,8 @@
 // Secrets that must not reach a log, wherever they were pasted: values of keys and texts that begin
 // like one, tokens of sessions, one-time links, heartbeats, reports about mails and links in mails, and the
-// query parameter `access_token`.
+// query parameter `access_token`. Also addresses that the list of subscribers is searched for.
 const SECRETS =
-  /allclear_[0-9A-Za-z]{20,}|(?<![0-9A-Za-z])[0-9A-Za-z]{43}(?![0-9A-Za-z])|(\/admin\/(?:setup|join)\/|\/heartbeats\/|\/mail\/(?:bounces|confirm|manage|unsubscribe|decline|alerts)\/)[^/?#\s]+|((?:^|[?&])access_token=)[^&\s]*/g;
+  /allclear_[0-9A-Za-z]{20,}|(?<![0-9A-Za-z])[0-9A-Za-z]{43}(?![0-9A-Za-z])|(\/admin\/(?:setup|join)\/|\/heartbeats\/|\/mail\/(?:bounces|confirm|manage|unsubscribe|decline|alerts)\/)[^/?#\s]+|(\/admin\/subscribers\/?\?)[^#\s]+|((?:^|[?&])access_token=)[^&\s]*/g;
 
 /** Removes everything from a path with its query that may be a secret, also if it is percent-encoded. */
 export function redactUrl(pathAndQuery: string): string {
@@ -15,8 +15,8 @@ export function redactUrl(pathAndQuery: string): string {
 export function redactText(text: string): string {
   return text.replace(
     SECRETS,
-    (_match, link: string | undefined, name: string | undefined) =>
-      `${link ?? name ?? ""}[redacted]`,
+    (_match, ...[link, list, name]: (string | undefined)[]) =>
+      `${link ?? list ?? name ?? ""}[redacted]`,
   );
 }
 

@@ -101,6 +101,18 @@ describe("the request log", () => {
     expect(urlOf(app)).toEndWith("/status/[redacted]");
   });
 
+  test("the request log does not contain the address that subscribers are searched for", async () => {
+    await using app = await createTestApp({ logLevel: "debug" });
+    const list = "/admin/subscribers?page=acme&q=ann%2540%26b%40example.com";
+    await app.call(list);
+    await app.call(`/admin/sign-in?next=${encodeURIComponent(list)}`);
+    const requests = app.logged.filter((line) => line.msg === "request");
+    expect(requests.map((line) => String(line["url"]).replace(/^https?:\/\/[^/]+/, ""))).toEqual([
+      "/admin/subscribers?[redacted]",
+      "/admin/sign-in?next=/admin/subscribers?[redacted]",
+    ]);
+  });
+
   test("the request log contains the id of the key, if any", async () => {
     await using app = await createTestApp({ logLevel: "debug" });
     const { key, value } = await app.createKey();
