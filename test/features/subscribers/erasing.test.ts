@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { insertInto, selectMany } from "../../../src/db";
 import { mailings, mailReports, suppressions } from "../../../src/db/tables/mail";
+import { CLI_ACTOR } from "../../../src/domain/actor";
 import { parseMailAddress } from "../../../src/domain/mail-address";
 import { enqueueMails, suppress } from "../../../src/features/mail";
-import type { SubscriberRow } from "../../../src/features/subscribers";
+import { eraseAddress, type SubscriberRow } from "../../../src/features/subscribers";
 import { DAY_MS } from "../../../src/kernel/time";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
 
@@ -108,6 +109,22 @@ test("erasing deletes what the relay and reports said about the address, and kee
   const kept = listSuppressions(ctx.db, {});
   expect(kept.map(({ reason }) => reason)).toEqual(["bounced", "erased"]);
   expect(JSON.stringify([kept, listReports(ctx.db, {})]).toLowerCase()).not.toContain("ann@");
+});
+
+test("erasing an address that was never confirmed deletes the reports that contain it", async () => {
+  await using site = await createSubscribingSite();
+  await site.requested("ann@example.com");
+  const { ctx, clock } = site.app;
+  const ann = parseMailAddress("Ann@example.com");
+  if ("error" in ann) throw new Error(ann.error);
+  await ctx.db.write((tx) => {
+    const report = { at: clock.now(), mailId: null, kind: "other" as const, status: null };
+    insertReport(tx, { ...report, id: ctx.newId("rpt"), excerpt: "From: Ann <ANN@Example.com>" });
+    insertReport(tx, { ...report, id: ctx.newId("rpt"), excerpt: "From: bob@example.com" });
+    eraseAddress(ctx, tx, ann, undefined, CLI_ACTOR);
+  });
+  expect(listReports(ctx.db, {}).map(({ excerpt }) => excerpt)).toEqual(["From: bob@example.com"]);
+  expect([site.requests(), site.mails()]).toEqual([[], []]);
 });
 
 test("who confirms after an erasure is not among the recipients of an earlier mailing", async () => {
