@@ -181,7 +181,8 @@ export function renderDecline(page: PageRow, address: string): HtmlDocument {
       <section class="card panel">
         <h1>Never send such mails to this address</h1>
         <p>
-          After this, no subscription can be requested for this address, on any page of this server.
+          After this, no subscription can be requested for this address, on any page of this server,
+          and subscriptions that it has get no more messages.
         </p>
         <dl>
           <Recipient address={address} />

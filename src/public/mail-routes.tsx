@@ -140,7 +140,10 @@ export function mailRoutes(ctx: AppContext, requestContexts: RequestContexts) {
     });
     const end =
       action === "erase"
-        ? { title: "Your data was deleted", text: "You are unsubscribed, and nothing is kept." }
+        ? {
+            title: "Your data was deleted",
+            text: "Your address, your choices and the record of messages about this page were deleted.",
+          }
         : UNSUBSCRIBED;
     return sendHtml(request, renderEnd(page, end));
   }
@@ -224,7 +227,7 @@ export function mailRoutes(ctx: AppContext, requestContexts: RequestContexts) {
         });
         const end = {
           title: "No more such mails",
-          text: "Sign-ups for this address are ignored from now on.",
+          text: "Sign-ups for this address are ignored from now on, and its subscriptions get no messages.",
         };
         return sendHtml(call.request, renderEnd(page, end));
       },
