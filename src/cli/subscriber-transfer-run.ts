@@ -75,7 +75,7 @@ export async function runExport(invocation: Invocation): Promise<ExitCode> {
     await ctx.db.write((tx) => recordExport(ctx, tx, selection, CLI_ACTOR));
     for (const lines of exportSubscribers(ctx.db, selection)) {
       // `out` adds one line end.
-      output.out(lines.replace(/\n$/, ""));
+      if (lines !== "") output.out(lines.replace(/\n$/, ""));
     }
   });
 }

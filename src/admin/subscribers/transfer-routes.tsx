@@ -225,10 +225,13 @@ function streamOf(texts: Generator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({
     async pull(controller) {
-      await setImmediate();
-      const { value, done } = texts.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
+      let text: IteratorResult<string>;
+      do {
+        await setImmediate();
+        text = texts.next();
+      } while (text.value === "");
+      if (text.done) controller.close();
+      else controller.enqueue(encoder.encode(text.value));
     },
   });
 }
