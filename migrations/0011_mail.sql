@@ -134,7 +134,7 @@ CREATE INDEX mail_requests_by_client ON mail_requests (client_key, requested_at)
 CREATE INDEX mail_requests_of_page ON mail_requests (page_id, requested_at, state) WHERE state <> 'unsent' AND source = 'form';
 CREATE INDEX mail_requests_of_all ON mail_requests (requested_at, state) WHERE state <> 'unsent' AND source = 'form';
 CREATE INDEX mail_requests_open ON mail_requests (page_id, id) WHERE state IN ('waiting', 'sent');
-CREATE INDEX mail_requests_by_time ON mail_requests (requested_at);
+CREATE INDEX mail_requests_expiring ON mail_requests (expires_at);
 CREATE INDEX mail_requests_but_imports ON mail_requests (requested_at) WHERE source <> 'import';
 CREATE INDEX mail_requests_by_key ON mail_requests (address_key);
 

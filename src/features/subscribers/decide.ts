@@ -18,13 +18,7 @@ import {
   type RequestRow,
   setRequestState,
 } from "./request-store";
-import {
-  decideSignUp,
-  LONGEST_WAIT_MS,
-  REQUEST_LIFETIME_MS,
-  type SignUpFacts,
-  type SignUpMail,
-} from "./rules";
+import { decideSignUp, LONGEST_WAIT_MS, type SignUpFacts, type SignUpMail } from "./rules";
 import { findSubscriberByAddress, type SubscriberRow } from "./store";
 
 /** Sign-ups that one transaction decides about. */
@@ -109,7 +103,7 @@ export function readSignUpFacts(
 
 /** Returns the mail that answers a sign-up. */
 export function signUpMail(
-  { id, pageId, requestedAt }: Pick<RequestRow, "id" | "pageId" | "requestedAt">,
+  { id, pageId, expiresAt }: Pick<RequestRow, "id" | "pageId" | "expiresAt">,
   recipient: Pick<MailAddress, "address" | "domain">,
   template: SignUpMail,
   { hmac, subscriber }: { hmac: string; subscriber: SubscriberRow | undefined },
@@ -121,7 +115,7 @@ export function signUpMail(
     template,
     params: { request: id, page: pageId },
     ...(template === "already_subscribed" && subscriber ? { subscriberId: subscriber.id } : {}),
-    expiresAt: requestedAt + REQUEST_LIFETIME_MS,
+    expiresAt,
   };
 }
 

@@ -176,11 +176,11 @@ export const deleteRequestsOfAddress = mutate((orm, $: { addressKey: string; pag
     .where(and(eq(mailRequests.addressKey, $.addressKey), eq(mailRequests.pageId, $.pageId))),
 );
 
-/** Deletes up to `limit` sign-ups from before `until`. */
-export const deleteRequestsBefore = mutate((orm, $: { until: number; limit: number }) =>
+/** Deletes up to `limit` sign-ups that cannot be confirmed any more. `now` is unix ms. */
+export const deleteExpiredRequests = mutate((orm, $: { now: number; limit: number }) =>
   orm
     .delete(mailRequests)
     .where(
-      sql`${mailRequests.id} IN (SELECT id FROM mail_requests WHERE requested_at <= ${$.until} LIMIT ${$.limit})`,
+      sql`${mailRequests.id} IN (SELECT id FROM mail_requests WHERE expires_at <= ${$.now} LIMIT ${$.limit})`,
     ),
 );

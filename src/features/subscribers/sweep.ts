@@ -2,8 +2,7 @@ import type { Tx } from "../../db";
 import { DAY_MS } from "../../kernel/time";
 import { signUpSubject } from "./decide";
 import { deleteReportsOf, deleteReportsOfSignUps, deleteSignUpMails } from "./mail-store";
-import { deleteRequestsBefore } from "./request-store";
-import { REQUEST_LIFETIME_MS } from "./rules";
+import { deleteExpiredRequests } from "./request-store";
 import {
   deleteChoicesOfTarget,
   deleteSubscriber,
@@ -32,7 +31,7 @@ export function sweepSubscribers(
 ): boolean {
   const limit = ROWS_PER_RUN;
   const counts = [
-    deleteRequestsBefore(tx, { until: now - REQUEST_LIFETIME_MS, limit }),
+    deleteExpiredRequests(tx, { now, limit }),
     removeOldAddresses(tx, { until: now - KEPT_MS, limit }),
     removeConsentAddresses(tx, { until: addressesUntil, limit }),
   ];

@@ -56,7 +56,9 @@ export function inviteSubscriber(
   const template = decideSignUp({ ...facts, isSubscribed: false }, { pageId, now });
   if (!template) return { result: "limited" };
   const requestId = ctx.newId("mrq");
-  const request = { id: requestId, pageId, requestedAt: now };
+  // A link can be used for as long, whenever its mail is sent.
+  const expiresAt = (dueAt ?? now) + REQUEST_LIFETIME_MS;
+  const request = { id: requestId, pageId, expiresAt };
   insertRequest(tx, {
     ...request,
     address: address.address,
@@ -66,7 +68,7 @@ export function inviteSubscriber(
     source,
     ip: null,
     clientKey: null,
-    expiresAt: now + REQUEST_LIFETIME_MS,
+    requestedAt: now,
     state: "sent",
   });
   const mail = signUpMail(request, address, template, { hmac, subscriber });

@@ -27,7 +27,7 @@ test("statements about sign-ups and subscribers use indexes and do not sort", as
       requests.declineRequestsOfAddress(tx, { addressKey });
       requests.voidConfirmedRequests(tx, { addressKey, pageId });
       requests.deleteRequestsOfAddress(tx, { addressKey, pageId });
-      requests.deleteRequestsBefore(tx, { until: 0, limit: 1 });
+      requests.deleteExpiredRequests(tx, { now: 0, limit: 1 });
       subscribers.findSubscriber(tx, { id: subscriberId });
       subscribers.findSubscriberByAddress(tx, { pageId, addressKey });
       subscribers.listSubscribersByHmac(tx, { pageId, addressHmac });
