@@ -43,7 +43,7 @@ const DESTINATIONS: readonly { label?: string; items: readonly Destination[] }[]
         role: "viewer",
         letter: "a",
       },
-      { href: MAILINGS_PATH, label: "Mailings", icon: "mail", role: "admin", letter: "e" },
+      { href: MAILINGS_PATH, label: "Mailings", icon: "megaphone", role: "admin", letter: "e" },
       { href: PAGES_PATH, label: "Pages", icon: "globe", role: "viewer", letter: "p" },
       {
         href: SUBSCRIBERS_PATH,

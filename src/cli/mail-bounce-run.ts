@@ -8,7 +8,7 @@ const MESSAGE_MAX_BYTES = 900 * 1024;
 const OUTCOMES = {
   matched: "The report was recorded.",
   repeated: "The report had been recorded before.",
-  unmatched: "The report belongs to no mail. It is listed in Settings → Mail for 30 days.",
+  unmatched: "The report belongs to no mail. The mail settings list it for 30 days.",
   ignored: "Nothing to record: the message does not say that a mail failed.",
 } as const;
 

@@ -82,13 +82,13 @@ function deliveryLines({ relay, waiting, unmatched, tokenAt }: Delivery): string
   const nextTryAt = relay?.nextTryAt ?? null;
   return [
     `State     ${state}`,
-    ...(nextTryAt === null ? [] : [`Next try  ${toIso(nextTryAt)}`]),
+    ...(nextTryAt === null ? [] : [`Retry at  ${toIso(nextTryAt)}`]),
     ...waiting.map(({ class: one, count, oldestAt }) => {
       const oldest = oldestAt === undefined ? "" : `, oldest of ${toIso(oldestAt)}`;
       return `Waiting   ${CLASS_NAMES[one]}: ${count.toLocaleString("en")}${oldest}`;
     }),
     `Reports   ${plural(unmatched, "unmatched report")} in the last 30 days`,
-    `Token     ${tokenAt === undefined ? "none" : `made ${toIso(tokenAt)}`}`,
+    `Token     ${tokenAt === undefined ? "none" : `created ${toIso(tokenAt)}`}`,
   ];
 }
 

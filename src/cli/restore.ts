@@ -78,7 +78,7 @@ function describeCredentials(output: Output, report: RestoreReport, dataDir: str
   }
   if (holdsMailings) {
     output.err(
-      "It is not known who unsubscribed since the backup, so mailings are held. Go on in the dashboard, under Mailings.",
+      "It is not known who unsubscribed since the backup, so mailings are held. Release them in the dashboard, under Mailings.",
     );
   }
   if (revived.length > 0) {

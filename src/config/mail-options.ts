@@ -36,7 +36,7 @@ export const MAIL_OPTIONS = {
     parse: parseHostName,
     default: undefined,
     placeholder: "HOST",
-    help: "Name or address of the SMTP relay that takes all mail; if omitted, that of Settings → Mail.",
+    help: "Name or address of the SMTP relay that takes all mail; if omitted, that of the dashboard.",
     scope: "mail",
   }),
   smtpPort: option({

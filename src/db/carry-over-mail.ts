@@ -7,7 +7,7 @@ const IS_ERASED = `NOT EXISTS (SELECT 1 FROM replaced.subscribers AS o WHERE o.i
   AND EXISTS (SELECT 1 FROM replaced.suppressions AS o
     WHERE o.address_hmac = r.address_hmac AND o.reason = 'erased' AND o.at >= r.updated_at)`;
 
-/** Rules by which nobody who left gets mail from a restored database. */
+/** Rules that keep a restored database from mailing people who unsubscribed. */
 export const MAIL_RULES: readonly Rule[] = [
   {
     table: "subscribers",

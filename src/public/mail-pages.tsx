@@ -94,7 +94,7 @@ export function renderManagement(props: ManageProps): HtmlDocument {
         {isEditable ? <Choices {...props} /> : null}
         <section class="card panel">
           <h2>Unsubscribe</h2>
-          <p class="muted">You get no more messages about {page.name}.</p>
+          <p class="muted">Ends all messages about {page.name}.</p>
           <ActionForm action="unsubscribe" label="Unsubscribe" />
         </section>
         <section class="card panel">
@@ -165,7 +165,11 @@ export function renderUnsubscribing(page: PageRow | undefined): HtmlDocument {
     children: (
       <section class="card panel">
         <h1>Unsubscribe</h1>
-        <p>{page ? `You get no more messages about ${page.name}.` : "You get no more messages."}</p>
+        <p>
+          {page
+            ? `Press the button to get no more messages about ${page.name}.`
+            : "Press the button to get no more messages."}
+        </p>
         <ActionForm action="unsubscribe" label="Unsubscribe" />
       </section>
     ),
@@ -176,7 +180,7 @@ export function renderUnsubscribing(page: PageRow | undefined): HtmlDocument {
 export function renderDecline(page: PageRow, address: string): HtmlDocument {
   return renderMailDocument({
     page,
-    title: "Decline",
+    title: "Never send such mails",
     children: (
       <section class="card panel">
         <h1>Never send such mails to this address</h1>

@@ -125,7 +125,7 @@ export function renderSentPage(document: StatusDocument, rendering?: Rendering):
             <h1>Open the mail to confirm</h1>
             <p>
               If this address can be subscribed, a mail is on its way. Open it within 7 days. If it
-              does not arrive, look in the folder for spam.
+              does not arrive, look in your spam folder.
             </p>
           </div>
         </div>

@@ -156,7 +156,7 @@ describe("allclear mail bounce", () => {
     expect(await bounce(bounceMessage({}))).toEqual({
       exitCode: 0,
       out: [],
-      err: ["The report belongs to no mail. It is listed in Settings → Mail for 30 days."],
+      err: ["The report belongs to no mail. The mail settings list it for 30 days."],
     });
     expect(await bounce(bounceMessage({ action: "delayed" }))).toMatchObject({
       exitCode: 0,

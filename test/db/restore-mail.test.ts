@@ -326,7 +326,7 @@ test("after a restore that cannot read who left since the backup, mailings are h
   rmSync(database);
   const { err } = await commandLine(site.directory.path)(["restore", site.backup]);
   expect(err).toContain(
-    "It is not known who unsubscribed since the backup, so mailings are held. Go on in the dashboard, under Mailings.",
+    "It is not known who unsubscribed since the backup, so mailings are held. Release them in the dashboard, under Mailings.",
   );
   await site.withApp(async ({ ctx }) => expect(findMailHold(ctx.db)).toBeDefined());
 });

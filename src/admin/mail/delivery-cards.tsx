@@ -33,10 +33,10 @@ export function RelayFacts({ relay, now }: { relay: RelayRecord | undefined; now
       </p>
       <p class="detail-note">
         {relay.nextTryAt === null || relay.nextTryAt <= now ? (
-          "The next mail tries it again."
+          "The next mail is the next attempt."
         ) : (
           <>
-            Next try <RelativeTime at={toIso(relay.nextTryAt)} now={now} />.
+            Next attempt <RelativeTime at={toIso(relay.nextTryAt)} now={now} />.
           </>
         )}{" "}
         Mails wait, and none is lost.
@@ -90,7 +90,7 @@ export function ReturnsCard({ unmatched, tokenAt, now }: ReturnsProps) {
           shape={<Shape tone="none" />}
           href={SUPPRESSIONS_PATH}
           title="Suppressed addresses"
-          note="Addresses that get no mail of a kind, and why."
+          note="Addresses that get no mail of some kinds, and why."
         />
         <DetailRow
           shape={<Shape tone={unmatched > 0 ? "degraded" : "none"} />}
@@ -121,12 +121,12 @@ function TokenState({
     return (
       <>
         <p class="hint">
-          A mail server or a provider reports bounces and complaints with a token, which grants
+          With a token, a mail server or a provider reports bounces and complaints here. It grants
           nothing else.
         </p>
         <div class="actions">
           <ButtonLink href={MAIL_TOKEN_PATH} dialog>
-            Make token
+            Create token
           </ButtonLink>
         </div>
       </>
@@ -135,7 +135,7 @@ function TokenState({
   return (
     <>
       <p class="hint">
-        Token for reports: made <RelativeTime at={toIso(tokenAt)} now={now} />.
+        Token for reports: created <RelativeTime at={toIso(tokenAt)} now={now} />.
       </p>
       <div class="actions">
         <ButtonLink href={MAIL_TOKEN_PATH} dialog>

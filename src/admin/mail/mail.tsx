@@ -30,12 +30,12 @@ interface MailProps {
   test?: TestOutcome | undefined;
 }
 
-/** Settings → Mail: the relay, its state, and test mails. */
+/** Mail settings: the relay, its state, and test mails. */
 export function Mail(props: MailProps) {
   const { readiness, delivery, settings, setters, form, address, test, now } = props;
   return (
     <>
-      <PageHead title="Mail" crumbs={[{ href: GENERAL_PATH, label: "General" }]}>
+      <PageHead title="Mail settings" crumbs={[{ href: GENERAL_PATH, label: "General" }]}>
         Mail to subscribers and to your team goes through an SMTP relay, such as that of your mail
         provider.
       </PageHead>
@@ -85,8 +85,8 @@ export function RemoveRelay({ host }: { host: string }) {
       cancelHref={MAIL_PATH}
     >
       <p>
-        Mail is no longer sent through {host}, and the password is deleted. Subscribers are kept,
-        but events that happen in the meantime are not mailed later.
+        Mail is no longer sent through {host}, and the password is deleted. Subscribers are kept.
+        What happens until another relay is set is not mailed later.
       </p>
     </DialogForm>
   );

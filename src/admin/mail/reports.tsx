@@ -29,14 +29,14 @@ const KIND_LABELS: Readonly<Record<ReportRow["kind"], string>> = {
 
 const CRUMBS = [
   { href: GENERAL_PATH, label: "General" },
-  { href: MAIL_PATH, label: "Mail" },
+  { href: MAIL_PATH, label: "Mail settings" },
 ];
 
 const COLUMNS = [
   { label: "Subject" },
   { label: "Kind" },
   { label: "Status" },
-  { label: "Arrived" },
+  { label: "Received" },
 ];
 
 type UnmatchedReport = ReturnType<typeof listUnmatched>[number];
@@ -65,7 +65,8 @@ export function ReportList({ reports, hasMore, isContinued, now }: ReportListPro
         <NoOlder what="reports" newest={MAIL_REPORTS_PATH} />
       ) : (
         <EmptyState title="No unmatched reports">
-          Bounces and complaints about mails of this server change the state of those mails instead.
+          A bounce or a complaint appears here if it names no mail of this server. All others change
+          the state of their mail.
         </EmptyState>
       )}
       <Pagination
@@ -84,7 +85,7 @@ function ReportLine({ report, now }: { report: UnmatchedReport; now: number }) {
       </Cell>
       <Cell label="Kind">{KIND_LABELS[report.kind]}</Cell>
       <Cell label="Status">{report.status ?? <span class="quiet-text">None</span>}</Cell>
-      <Cell label="Arrived">
+      <Cell label="Received">
         <RelativeTime at={toIso(report.at)} now={now} />
       </Cell>
     </Row>
@@ -102,7 +103,7 @@ export function ReportDetail({ report, now }: { report: ReportRow; now: number }
           items={[
             { label: "Kind", value: KIND_LABELS[report.kind] },
             { label: "Status", value: report.status ?? "None" },
-            { label: "Arrived", value: <RelativeTime at={toIso(report.at)} now={now} /> },
+            { label: "Received", value: <RelativeTime at={toIso(report.at)} now={now} /> },
           ]}
         />
       </Card>

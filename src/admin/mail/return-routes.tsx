@@ -29,7 +29,7 @@ import { MakeToken, RevealedReportToken, RevokeToken } from "./token";
 
 /** Words of a person who had declined, for an admin who ends that. Other suppressions need none. */
 const requestField: Field<string, string, ListedSuppression> = {
-  label: "The person's request",
+  label: "The person’s request",
   initial: "",
   read: (sent, name) => sent.text(name),
   toBody: (typed) => typed,
@@ -37,7 +37,8 @@ const requestField: Field<string, string, ListedSuppression> = {
   Input: ({ name, value, errors, context }) =>
     context.undo === "request" ? (
       <TextArea
-        label="The person's request"
+        label="The person’s request"
+        hint="In the person’s own words. It is kept in the activity."
         name={name}
         value={value}
         rows={3}
@@ -45,6 +46,11 @@ const requestField: Field<string, string, ListedSuppression> = {
       />
     ) : null,
 };
+
+/** Returns the name of the action that ends a suppression. */
+function endTitle(reason: string): string {
+  return reason === "blocked" ? "Unblock address" : "End suppression";
+}
 
 const UNDO_FORM = defineForm<{ request: string }, ListedSuppression>()({ request: requestField });
 const TOKEN_FORM = defineForm<object, { hasToken: boolean }>()({});
@@ -86,13 +92,13 @@ export function addReturnRoutes(area: Area, { ctx }: Pick<AdminDependencies, "ct
     load: (reader, { params }) =>
       getSuppressed(reader, { addressHmac: params.mark, reason: params.reason }, now()),
     show: (state, { params }) => ({
-      title: "Undo suppression",
+      title: endTitle(params.reason),
       children: (
         <DialogForm
-          title="Undo suppression"
+          title={endTitle(params.reason)}
           action={undoPath({ reason: params.reason, addressHmac: params.mark })}
           hidden={state.hidden}
-          button="Undo suppression"
+          button={endTitle(params.reason)}
           cancelHref={SUPPRESSIONS_PATH}
         >
           <UndoText suppression={state.context} />
@@ -107,7 +113,7 @@ export function addReturnRoutes(area: Area, { ctx }: Pick<AdminDependencies, "ct
     },
     done: (reason) => ({
       path: `${SUPPRESSIONS_PATH}?reason=${reason}`,
-      text: "Mail is sent to the address again.",
+      text: "The address can get mail again.",
     }),
   });
 
@@ -117,13 +123,13 @@ export function addReturnRoutes(area: Area, { ctx }: Pick<AdminDependencies, "ct
     form: TOKEN_FORM,
     load: (reader) => ({ hasToken: findReportToken(reader) !== undefined }),
     show: ({ context, hidden }) => ({
-      title: context.hasToken ? "Replace token" : "Make token",
+      title: context.hasToken ? "Replace token" : "Create token",
       children: <MakeToken {...context} hidden={hidden} />,
     }),
     create: (tx, _body, actor) => ({ made: makeReportToken(ctx, tx, actor), subjectId: "mail" }),
     reveal(reveal) {
       if ("shownBefore" in reveal) {
-        const mail = { href: MAIL_PATH, label: "Mail" };
+        const mail = { href: MAIL_PATH, label: "Mail settings" };
         return shownBefore({
           secret: "token",
           ifLost: "replace it",

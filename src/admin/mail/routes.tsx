@@ -22,7 +22,7 @@ import { MAIL_FORM, shownSettings } from "./forms";
 import { Mail, RemoveRelay } from "./mail";
 import { addReturnRoutes, foundAddress } from "./return-routes";
 
-/** Settings → Mail: for owners. */
+/** Mail settings, for owners. */
 export function mailAdminRoutes(deps: AdminDependencies) {
   const { ctx, egress, render, writeAs } = deps;
   const area = createArea(deps, MAIL_PATH, "owner");
@@ -42,7 +42,7 @@ export function mailAdminRoutes(deps: AdminDependencies) {
     };
     const setters = mailSetters(ctx.config);
     const props = { ...shown, setters, form, address: email, test };
-    return { title: "Mail", children: <Mail {...props} /> };
+    return { title: "Mail settings", children: <Mail {...props} /> };
   }
 
   function contextOf() {

@@ -19,6 +19,7 @@ import {
   TextField,
 } from "../../ui";
 import { GENERAL_PATH, MAIL_PATH } from "../paths";
+import { REASON_CAUSES, REASON_LABELS } from "../suppression-words";
 import { listPath, NoOlder } from "../timeline/list-frame";
 import { SUPPRESSIONS_PATH, undoPath } from "./mail-paths";
 
@@ -26,31 +27,24 @@ import { SUPPRESSIONS_PATH, undoPath } from "./mail-paths";
 export const LISTED_REASONS = ["bounced", "soft", "complained", "declined", "blocked"] as const;
 export type ListedReason = (typeof LISTED_REASONS)[number];
 
-export const REASON_LABELS: Readonly<Record<SuppressionReason, string>> = {
-  bounced: "Bounced",
-  soft: "Failing",
-  complained: "Complained",
-  unsubscribed: "Unsubscribed",
-  declined: "Declined",
-  blocked: "Blocked",
-  erased: "Erased",
-};
+const NO_MESSAGES = "The address gets no mailings and no alerts.";
 
-const MEANINGS: Readonly<Record<SuppressionReason, string>> = {
-  bounced: "The address does not exist. It gets no mailings and no alerts.",
-  soft: "Three mails failed over at least a week. The address gets no mailings and no alerts.",
-  complained: "The person reported a mail as spam. The address gets no mailings and no alerts.",
-  unsubscribed: "The person left a page.",
-  declined: "The person wants no sign-up mails. The address gets no mailings.",
-  blocked: "An admin blocked the address. It gets account mail alone.",
-  erased: "The data of the person was deleted.",
+/** Consequences of suppressions, as sentences. */
+const EFFECTS: Readonly<Record<SuppressionReason, string>> = {
+  bounced: NO_MESSAGES,
+  soft: NO_MESSAGES,
+  complained: NO_MESSAGES,
+  unsubscribed: "The address gets no mailings of the page.",
+  declined: "The address gets no mails about sign-ups and no mailings.",
+  blocked: "The address gets only invitations and password resets.",
+  erased: "",
 };
 
 const COLUMNS = [
   { label: "Address" },
   { label: "Reason" },
   { label: "Since" },
-  { label: "Undo", isHidden: true },
+  { label: "Actions", isHidden: true },
 ];
 
 interface SuppressionListProps {
@@ -75,11 +69,11 @@ export function SuppressionList(props: SuppressionListProps) {
         title="Suppressed addresses"
         crumbs={[
           { href: GENERAL_PATH, label: "General" },
-          { href: MAIL_PATH, label: "Mail" },
+          { href: MAIL_PATH, label: "Mail settings" },
         ]}
       >
-        Addresses that get no mail of a kind. Only marks of them are kept, so an address is shown
-        only where a subscriber or a mail still has it.
+        Addresses that get no mail of some kinds. Only a mark of each is kept, so an address is
+        shown only while a subscriber or a mail still has it.
       </PageHead>
       <Tabs
         label="Suppressions by reason"
@@ -139,11 +133,13 @@ function AddressSearch({ search }: Pick<SuppressionListProps, "search">) {
 function Nothing({ reason, search, isContinued }: SuppressionListProps) {
   if (search?.error !== undefined) return null;
   if (search) {
-    return <EmptyState title="Not suppressed">This address gets all mail.</EmptyState>;
+    return <EmptyState title="This address is not suppressed">It gets all mail.</EmptyState>;
   }
   if (isContinued) return <NoOlder what="suppressions" newest={SUPPRESSIONS_PATH} />;
   return (
-    <EmptyState title="No addresses">{reason === undefined ? "" : MEANINGS[reason]}</EmptyState>
+    <EmptyState title="No suppressed addresses for this reason">
+      {reason === undefined ? "" : `${REASON_CAUSES[reason]} Such addresses appear here.`}
+    </EmptyState>
   );
 }
 
@@ -161,12 +157,12 @@ function SuppressionLine({ suppression, now }: { suppression: ListedSuppression;
       </Cell>
       <Cell>
         {undo === "person" ? (
-          <span class="quiet-text">Only the person</span>
+          <span class="quiet-text">Ends when the person confirms again</span>
         ) : undo === "waiting" ? (
-          <span class="quiet-text">Ended this week</span>
+          <span class="quiet-text">Was ended less than 7 days ago</span>
         ) : (
           <ButtonLink href={undoPath(suppression)} dialog>
-            Undo
+            {reason === "blocked" ? "Unblock address" : "End suppression"}
           </ButtonLink>
         )}
       </Cell>
@@ -180,14 +176,15 @@ export function UndoText({ suppression }: { suppression: ListedSuppression }) {
   return (
     <>
       <p>
-        {address ?? "The address"} · {REASON_LABELS[reason]}. {MEANINGS[reason]}
+        {address ?? "The address"} · {REASON_LABELS[reason]}. {REASON_CAUSES[reason]}{" "}
+        {EFFECTS[reason]}
       </p>
       <p>
         {undo === "request"
           ? "End this only if the person asked for it. The words are kept in the activity."
           : reason === "blocked"
             ? "Mail is sent to the address again."
-            : "Mail is sent to the address again. If it fails again, this can be repeated after 7 days."}
+            : "Mail is sent to the address again. If it fails again, the suppression can be ended again after 7 days."}
       </p>
     </>
   );

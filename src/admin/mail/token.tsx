@@ -17,7 +17,7 @@ export function RevealedReportToken({ token, baseUrl }: { token: string; baseUrl
   const curl = `curl -fsS -H "Content-Type: message/rfc822" --data-binary @- ${url} < bounce.eml`;
   return (
     <>
-      <PageHead title="Token for reports" crumbs={[{ href: MAIL_PATH, label: "Mail" }]} />
+      <PageHead title="Token for reports" crumbs={[{ href: MAIL_PATH, label: "Mail settings" }]} />
       <Notice tone="degraded" title="This address is shown only once">
         Copy the address before you leave this page, since Allclear stores only a hash of its token.
         If you lose it, replace the token.
@@ -46,7 +46,7 @@ export function RevealedReportToken({ token, baseUrl }: { token: string; baseUrl
 /** Asks before the token is made or replaced. */
 export function MakeToken(props: { hasToken: boolean; hidden: Readonly<Record<string, string>> }) {
   const { hasToken, hidden } = props;
-  const title = hasToken ? "Replace token" : "Make token";
+  const title = hasToken ? "Replace token" : "Create token";
   return (
     <DialogForm
       title={title}
@@ -58,8 +58,8 @@ export function MakeToken(props: { hasToken: boolean; hidden: Readonly<Record<st
     >
       <p>
         {hasToken
-          ? "Reports with the token in use are refused at once."
-          : "With it, a mail server or a provider reports bounces and complaints. It grants nothing else, and is shown once."}
+          ? "Reports with the current token are refused at once. Give the new one to your mail server or provider."
+          : "A mail server or a provider reports bounces and complaints with the token. It grants nothing else, and is shown once."}
       </p>
     </DialogForm>
   );
@@ -76,7 +76,7 @@ export function RevokeToken() {
       cancelHref={MAIL_PATH}
     >
       <p>
-        Reports by HTTP are refused at once. <code>allclear mail bounce</code> goes on working.
+        Reports by HTTP are refused at once. <code>allclear mail bounce</code> still works.
       </p>
     </DialogForm>
   );

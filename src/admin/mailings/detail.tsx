@@ -64,7 +64,7 @@ export function MailingDetail({ view, now, rejection }: DetailProps) {
           { label: "Audience", value: audienceOf(row) },
           { label: "Sent", value: figure(row.sent), note: "accepted by the relay" },
           { label: "Waiting", value: figure(waitingOf(row)) },
-          { label: "Superseded", value: figure(row.superseded) },
+          { label: "Superseded", value: figure(row.superseded), note: "by a newer mail" },
           { label: "Failed", value: figure(row.failed + row.bounced) },
         ]}
       />
@@ -130,7 +130,7 @@ function MailingFacts({ view, now }: { view: MailingView; now: number }) {
             value: <RelativeTime at={toIso(row.deadlineAt)} now={now} />,
           },
           { label: "Cancelled", value: figure(row.cancelled) },
-          { label: "Too late", value: figure(row.expired) },
+          { label: "Expired", value: figure(row.expired) },
           { label: "Mailing id", value: <code>{row.id}</code>, isWide: true },
         ]}
       />
@@ -151,7 +151,7 @@ function FailedMails({ view, now }: { view: MailingView; now: number }) {
             <Cell>{recipient}</Cell>
             <Cell label="Reply of the relay">
               {reply ?? "None"}
-              {tries > 1 ? <CellNote>{tries} tries</CellNote> : null}
+              {tries > 1 ? <CellNote>{tries} attempts</CellNote> : null}
             </Cell>
             <Cell label="When">
               {finishedAt === null ? null : <RelativeTime at={toIso(finishedAt)} now={now} />}

@@ -10,14 +10,14 @@ import { MAILINGS_PATH } from "../paths";
 import { figure } from "./words";
 import { GO_ON_PATH, releaseOfPagePath, suppressionsPath } from "./mailing-paths";
 
-/** Time for which suppressions of a hold that has ended are offered for undoing. */
+/** Time after the end of a hold in which its suppressions are listed. */
 const OFFERED_FOR_MS = 30 * DAY_MS;
 
 /** Mailings that wait for an admin. */
 export interface HeldMailings {
   /** Hold of all mailings; undefined if they are sent. */
   hold: MailHold | undefined;
-  /** Holds with suppressions that can be undone, newest first. */
+  /** Holds with suppressions that an admin can end, newest first. */
   undoable: readonly { hold: MailHold; count: number }[];
   pages: readonly { id: string; name: string; slug: string; count: number }[];
 }
@@ -37,7 +37,7 @@ export function readHeldMailings(reader: Reader): HeldMailings {
   };
 }
 
-/** Reads the holds with suppressions that can be undone, newest first. `now` is in unix ms. */
+/** Reads the holds with suppressions that an admin can end, newest first. `now` is in unix ms. */
 export function readUndoable(reader: Reader, now: number): HeldMailings["undoable"] {
   const offered = listMailHolds(reader).filter(
     ({ reason, endedAt }) =>
@@ -49,7 +49,7 @@ export function readUndoable(reader: Reader, now: number): HeldMailings["undoabl
     .toReversed();
 }
 
-/** Notices about held mailings, with the buttons that go on. */
+/** Notices about held mailings, with the buttons that release them. */
 export function HeldNotices({ held, now }: { held: HeldMailings; now: number }) {
   const { hold, undoable, pages } = held;
   return (
@@ -60,13 +60,13 @@ export function HeldNotices({ held, now }: { held: HeldMailings; now: number }) 
           {count === 1 ? "It gets" : "They get"} no more mail, since mails to{" "}
           {count === 1 ? "it" : "them"} failed when mailings were held{" "}
           <RelativeTime at={toIso(one.at)} now={now} />. If the relay was at fault,{" "}
-          <a href={suppressionsPath(one.at)}>undo this</a>.
+          <a href={suppressionsPath(one.at)}>end the suppressions</a>.
         </Notice>
       ))}
       {pages.map(({ id, name, slug, count }) => (
         <Notice key={id} tone="degraded" title={`${plural(count, "mailing")} of ${name} held`}>
           <p>
-            A page sends at most 50 mailings in 24 hours by itself. Release the others, or{" "}
+            A page sends at most 50 mailings in 24 hours without an admin. Release the others, or{" "}
             <a href={`${MAILINGS_PATH}?page=${encodeURIComponent(slug)}`}>stop single ones</a>.
           </p>
           <PostButton action={releaseOfPagePath(id)}>
@@ -85,15 +85,16 @@ function HoldNotice({ hold, now }: { hold: MailHold; now: number }) {
       {hold.reason === "failures" ? (
         <p>
           Since {since}: more than 20 of the last 100 mails failed. Look at the{" "}
-          <a href={MAILINGS_PATH}>relay&apos;s replies</a>, then go on. Other mail is sent.
+          <a href={MAILINGS_PATH}>relay&apos;s replies</a>, then release them. All other mail is
+          sent.
         </p>
       ) : (
         <p>
           Since {since}: a backup was restored, and it is not known who unsubscribed after it was
-          made. They would get mail again. Other mail is sent.
+          made. Once released, mailings also go to these people. All other mail is sent.
         </p>
       )}
-      <PostButton action={GO_ON_PATH}>Go on</PostButton>
+      <PostButton action={GO_ON_PATH}>Release all mailings</PostButton>
     </Notice>
   );
 }

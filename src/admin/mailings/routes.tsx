@@ -42,11 +42,11 @@ export function mailingAdminRoutes(deps: AdminDependencies) {
   }));
 
   area.action("/go-on", {
-    summary: "Go on with all mailings",
+    summary: "Release all mailings",
     run: (tx, _, actor) => releaseAllMailings(ctx, tx, actor),
     done: (isChanged) => ({
       path: MAILINGS_PATH,
-      text: isChanged ? "Mailings are sent again." : undefined,
+      text: isChanged ? "All mailings were released." : undefined,
     }),
   });
 
@@ -71,7 +71,7 @@ export function mailingAdminRoutes(deps: AdminDependencies) {
   );
 
   area.action("/holds/:at", {
-    summary: "Undo suppressions of a hold",
+    summary: "End suppressions of a hold",
     run(tx, { params, sent }, actor) {
       const hold = holdOf(tx, params.at);
       const isAll = sent.text(ALL_FIELD) === "yes";

@@ -1,4 +1,4 @@
-import type { MailHold, SuppressionReason } from "../../domain/mail";
+import type { MailHold } from "../../domain/mail";
 import type { CausedSuppression } from "../../features/mail";
 import { toIso } from "../../kernel/time";
 import {
@@ -12,16 +12,12 @@ import {
   RelativeTime,
 } from "../../ui";
 import { MAILINGS_PATH } from "../paths";
+import { REASON_CAUSES } from "../suppression-words";
 import { suppressionsPath } from "./mailing-paths";
 
 /** Name of the checkboxes, and of the button for all of them. */
 export const MAIL_FIELD = "mail";
 export const ALL_FIELD = "all";
-
-const REASON_WORDS: Partial<Record<SuppressionReason, string>> = {
-  bounced: "The address does not exist",
-  soft: "Several mails failed",
-};
 
 interface SuppressionsProps {
   hold: MailHold;
@@ -30,7 +26,7 @@ interface SuppressionsProps {
   now: number;
 }
 
-/** Suppressions that the mails of a hold caused, for undoing some or all. */
+/** Suppressions that the mails of a hold caused, with buttons to end some or all. */
 export function HoldSuppressions({ hold, suppressions, error, now }: SuppressionsProps) {
   return (
     <>
@@ -38,12 +34,13 @@ export function HoldSuppressions({ hold, suppressions, error, now }: Suppression
         title="Suppressed addresses"
         crumbs={[{ href: MAILINGS_PATH, label: "Mailings" }, { label: "Suppressed addresses" }]}
       >
-        Addresses that get no more mail because of the failures for which mailings were held{" "}
-        <RelativeTime at={toIso(hold.at)} now={now} />. Each can be undone once in 7 days.
+        Addresses that get no mail since the failures for which mailings were held{" "}
+        <RelativeTime at={toIso(hold.at)} now={now} />. End the suppressions if the relay was at
+        fault; each can be ended once in 7 days.
       </PageHead>
       {suppressions.length === 0 ? (
         <EmptyState title="No suppressed addresses">
-          None is left of this hold: they were undone, or the people confirmed again.
+          No suppression of this hold is left: an admin ended it, or the person confirmed again.
         </EmptyState>
       ) : (
         <Form action={suppressionsPath(hold.at)} enter={{}}>
@@ -54,14 +51,14 @@ export function HoldSuppressions({ hold, suppressions, error, now }: Suppression
             options={suppressions.map(({ mailId, recipient, reason, note }) => ({
               value: mailId ?? "",
               label: recipient ?? "Erased address",
-              hint: [REASON_WORDS[reason] ?? reason, note].filter(Boolean).join(" · "),
+              hint: [REASON_CAUSES[reason], note].filter(Boolean).join(" "),
               isChecked: false,
             }))}
           />
           <Actions>
-            <Button kind="primary">Undo selected</Button>
+            <Button kind="primary">End selected</Button>
             <Button name={ALL_FIELD} value="yes">
-              Undo all
+              End all
             </Button>
           </Actions>
         </Form>

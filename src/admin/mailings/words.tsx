@@ -71,7 +71,7 @@ export function MailingReason({ mailing, hold, now }: StateProps) {
     case "merged":
       return <>The next mailing contains its text</>;
     case "not_begun":
-      return <>Its time was over, or it was no longer true</>;
+      return <>Its time was over, or it no longer applied</>;
     case "sending":
     case "done":
     case "stopped":

@@ -17,11 +17,9 @@ import { defineForm, type StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { textAreaField, textField } from "../forms/text-fields";
 import type { Area } from "../screens/area";
+import { MAIL_PATH } from "../paths";
 import { subscribersOfPagePath } from "../subscribers/subscriber-paths";
 import { PageFrame, pageTabPath, pageTabTitle } from "./frame";
-
-/** Path of the settings of the relay, for owners. */
-const RELAY_PATH = "/admin/mail";
 
 const MAIL_FORM = defineForm<PageMailInput, { page: PageRow }>()({
   subscriptions: checkboxField({
@@ -107,7 +105,7 @@ function NotReady({ canSetUp }: { canSetUp: boolean }) {
   return (
     <Notice tone="maint" title="E-mail is not set up">
       Visitors see no form, and no messages are sent.{" "}
-      {canSetUp ? <a href={RELAY_PATH}>Set up e-mail</a> : "An owner can set it up."}
+      {canSetUp ? <a href={MAIL_PATH}>Set up e-mail</a> : "An owner can set it up."}
     </Notice>
   );
 }

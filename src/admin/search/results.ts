@@ -24,6 +24,7 @@ import {
   incidentPath,
   keyPath,
   KEYS_PATH,
+  MAIL_PATH,
   maintenancePath,
   monitorPath,
   pagePath,
@@ -224,6 +225,7 @@ function screensFor(search: string, role: Role): ResultGroup[] {
   const links = navigationFor(role, "", {}).flatMap((group) => group.links);
   const screens = [
     ...links.map(({ href, label }) => ({ href, name: label })),
+    ...(roleAllows(role, "owner") ? [{ href: MAIL_PATH, name: "Mail settings" }] : []),
     { href: ACCOUNT_PATH, name: "Account" },
     { href: "/docs", name: "Documentation" },
   ];

@@ -84,15 +84,15 @@ export function Reactivate({ title, row, reason, state }: ReactivateProps) {
       title={title}
       action={paths.reactivate(reason)}
       hidden={state.hidden}
-      button={reason === "blocked" ? "Unblock address" : "Reactivate"}
+      button={reason === "blocked" ? "Unblock address" : "End suppression"}
       cancelHref={paths.home}
     >
       <p>
         {reason === "declined"
-          ? "The person asked never to get such mail. Reactivate the address only if the person asks for it."
+          ? "The person asked never to get mails about sign-ups. End this only if the person asks for it."
           : reason === "blocked"
             ? "The address can get mail again."
-            : "The address gets messages again. If mail fails again, it can be reactivated after 7 days at the earliest: providers watch senders that keep on writing to dead addresses."}
+            : "The address gets messages again. If mail fails again, an admin can end the suppression after 7 days at the earliest: providers watch senders that keep on writing to dead addresses."}
       </p>
       <FormInputs form={REACTIVATE_FORM} state={state} />
     </DialogForm>

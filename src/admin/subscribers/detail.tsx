@@ -22,10 +22,11 @@ import {
   PageHead,
   RelativeTime,
 } from "../../ui";
+import { REASON_CAUSES, REASON_LABELS } from "../suppression-words";
 import { subscribersOfPagePath, pathsOfSubscriber } from "./subscriber-paths";
 import { MailList } from "./mails";
 import { eraseSubscriberPath } from "./transfer-paths";
-import { REASON_WORDS, SOURCE_WORDS, SubscriberState } from "./words";
+import { SOURCE_WORDS, SubscriberState } from "./words";
 
 /** A subscriber with everything that its screen shows. */
 export interface SubscriberView {
@@ -144,16 +145,6 @@ function HeadActions(props: Pick<DetailProps, "view" | "canErase">) {
   );
 }
 
-/** Sentences that explain why an address gets no mail. */
-const STOP_TEXTS: Readonly<Record<keyof typeof REASON_WORDS, string>> = {
-  bounced: "A mail server reported that the address does not exist.",
-  soft: "Three messages in a row could not be delivered.",
-  complained: "The person marked a message as unwanted.",
-  declined: "The person asked never to get such mail.",
-  blocked: "An admin blocked the address.",
-  unsubscribed: "The subscription has ended.",
-};
-
 function SuppressionNotice(props: {
   row: SubscriberRow;
   suppression: ShownSuppression;
@@ -163,16 +154,19 @@ function SuppressionNotice(props: {
   const { reason, note, at, undo } = suppression;
   if (reason === "erased") return null;
   return (
-    <Notice tone="partial" title={`Gets no mail: ${REASON_WORDS[reason].toLowerCase()}`}>
-      {STOP_TEXTS[reason]} Since <RelativeTime at={toIso(at)} now={now} />.
+    <Notice
+      tone="partial"
+      title={`The address is suppressed: ${REASON_LABELS[reason].toLowerCase()}`}
+    >
+      {REASON_CAUSES[reason]} Since <RelativeTime at={toIso(at)} now={now} />.
       {note === null || note === "" ? null : <> “{note}”</>}{" "}
       {undo === "person" ? (
-        "It ends when the person confirms a subscription again."
+        "It gets messages again once the person confirms a subscription."
       ) : undo === "waiting" ? (
-        "An admin ended this less than 7 days ago, and mail failed again. It can be ended again later, or by the person."
+        "An admin ended the suppression less than 7 days ago, and mail failed again. An admin can end it again after these 7 days; the person can at any time, by confirming."
       ) : (
         <a href={pathsOfSubscriber(row.id).reactivate(reason)} data-dialog="">
-          {reason === "blocked" ? "Unblock" : "Reactivate"}
+          {reason === "blocked" ? "Unblock address" : "End suppression"}
         </a>
       )}
     </Notice>
@@ -213,7 +207,7 @@ function SubscriptionFacts({ view, now }: { view: SubscriberView; now: number })
         { label: "Changed", value: <RelativeTime at={toIso(row.updatedAt)} now={now} /> },
         { label: "Consent", value: SOURCE_WORDS[consentSource] },
         { label: "Client address", value: consentIp ?? "Not kept" },
-        { label: "Wording", isWide: true, value: consentText ?? "None" },
+        { label: "Words of the consent", isWide: true, value: consentText ?? "None" },
       ]}
     />
   );

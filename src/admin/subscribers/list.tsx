@@ -19,13 +19,13 @@ import {
 } from "../../ui";
 import { PageFilter } from "../page-choice";
 import { MAIL_PATH, SUBSCRIBERS_PATH } from "../paths";
+import { REASON_LABELS } from "../suppression-words";
 import { listPath } from "../timeline/list-frame";
 import type { SubscriberListing, View } from "./read";
 import { EmptyList } from "./empty-list";
 import { newSubscriberPath } from "./subscriber-paths";
 import { IMPORT_PATH } from "./transfer-paths";
 import { SignUpTable, SubscriberTable } from "./tables";
-import { REASON_WORDS } from "./words";
 
 const VIEW_LABELS: Readonly<Record<View, string>> = {
   active: "Active",
@@ -155,7 +155,7 @@ function Counts({ counts }: FrameProps) {
   const count = all.reduce((sum, one) => sum + one.count, 0);
   const reasons = all
     .filter((one) => one.count > 0)
-    .map((one) => `${textOf(one)} ${REASON_WORDS[one.reason].toLowerCase()}`);
+    .map((one) => `${textOf(one)} ${REASON_LABELS[one.reason].toLowerCase()}`);
   return (
     <Numbers
       label="Numbers of subscribers"
@@ -210,7 +210,7 @@ function Filters({ list }: { list: SubscriberListing }) {
           name="reason"
           options={[
             { value: "", label: "Every reason" },
-            ...STOPPING_REASONS.map((value) => ({ value, label: REASON_WORDS[value] })),
+            ...STOPPING_REASONS.map((value) => ({ value, label: REASON_LABELS[value] })),
           ]}
           value={reason ?? ""}
         />

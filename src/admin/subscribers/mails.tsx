@@ -10,7 +10,7 @@ import { MailState } from "./words";
 const COLUMNS = [
   { label: "Message" },
   { label: "Status" },
-  { label: "Tries" },
+  { label: "Attempts" },
   { label: "Reply of the relay" },
   { label: "Queued" },
   { label: "Actions", isHidden: true },
@@ -70,7 +70,7 @@ function MailLine({ mail, ...props }: MailsProps & { mail: SubscriberMail }) {
       <Cell label="Status">
         <MailState status={status} tries={tries} />
       </Cell>
-      <Cell label="Tries">
+      <Cell label="Attempts">
         {tries}
         {nextTryAt === null ? null : (
           <CellNote>

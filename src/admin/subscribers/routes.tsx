@@ -25,8 +25,9 @@ import { addSubscriberRoutes } from "./subscriber-routes";
 const REJECTIONS: Readonly<Record<Exclude<InvitationResult["result"], "invited">, string>> = {
   subscribed: "This address is subscribed already.",
   suppressed:
-    "This address gets no such mail: the person declined it, or an admin blocked the address.",
-  limited: "This address got such a mail a short time ago. Try again later.",
+    "This address gets no mails about sign-ups: the person declined them, or an admin blocked the address.",
+  limited:
+    "This address has had as many mails about sign-ups as the limits allow. Try again later.",
 };
 
 /** `/admin/subscribers`: for admins. Editors see the numbers. */
@@ -78,8 +79,9 @@ export function subscriberAdminRoutes(deps: AdminDependencies) {
             ]}
             above={
               isPossible ? null : (
-                <Notice tone="maint" title="Nobody can subscribe now">
-                  E-mail is not set up, or the page is private or takes no subscriptions by e-mail.
+                <Notice tone="maint" title="This page takes no subscribers now">
+                  E-mail is not set up, the page is private, or its form for e-mail is off (Pages →
+                  E-mail).
                 </Notice>
               )
             }
@@ -96,7 +98,10 @@ export function subscriberAdminRoutes(deps: AdminDependencies) {
       const address = parseMailAddress(body.email, { allowUtf8Local: relayTakesUtf8(ctx) });
       if ("error" in address) throw invalidFields([{ pointer: "#/email", detail: address.error }]);
       if (!isMailReady() || !takesSubscribers(page)) {
-        throw new Problem("conflict", "Nobody can subscribe to this page by e-mail now.");
+        throw new Problem(
+          "conflict",
+          "This page takes no subscribers now: e-mail is not set up, the page is private, or its form for e-mail is off.",
+        );
       }
       const choices = choicesOfBody(body, choosable);
       const invitation = { pageId: page.id, address, choices, source: "dashboard" as const };

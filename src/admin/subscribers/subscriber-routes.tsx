@@ -191,8 +191,8 @@ export function addSubscriberRoutes(area: Area, { ctx }: AdminDependencies): voi
     },
     show(state) {
       const { row, reason } = state.context;
-      const verb = reason === "blocked" ? "Unblock" : "Reactivate";
-      const title = `${verb} ${titleOf(row)}`;
+      const action = reason === "blocked" ? "Unblock" : "End the suppression of";
+      const title = `${action} ${titleOf(row)}`;
       return { title, children: <Reactivate {...{ title, row, reason, state }} /> };
     },
     submit(tx, { request }, actor, _at, { row, reason }) {

@@ -87,5 +87,5 @@ function Address({ address }: { address: string }) {
 /** Returns the number of chosen components and groups. */
 function aboutText(scope: "page" | "selection", choices: number): string {
   if (scope === "page") return "Everything";
-  return choices === 0 ? "Nothing any more" : plural(choices, "selected component");
+  return choices === 0 ? "Nothing: components deleted" : plural(choices, "selected component");
 }

@@ -53,23 +53,23 @@ export const IMPORT_FORM = defineForm<ImportBody, TransferContext>()({
   kind: choiceField<ImportBody["kind"]>({
     label: "Consent",
     initial: "confirm",
-    invalid: "Choose one of both.",
+    invalid: "Select one of the two.",
     options: [
       {
         value: "confirm",
         label: "Ask each person",
-        hint: "Everybody gets a mail and is subscribed by its button.",
+        hint: "Each person gets a mail and is subscribed by its button.",
       },
       {
         value: "consent",
         label: "They have agreed already",
-        hint: "Everybody is subscribed at once. Say below how they agreed.",
+        hint: "Each person is subscribed at once. Say below how they agreed.",
       },
     ],
   }),
   consent: textAreaField({
     label: "How they agreed",
-    hint: "Stored with each subscriber, for the second choice only.",
+    hint: "Only if they have agreed already. Stored with each subscriber.",
     rows: 3,
     maxlength: CONSENT_MAX,
   }),
@@ -85,7 +85,7 @@ export const EXPORT_FORM = defineForm<ExportBody, TransferContext>()({
   what: choiceField<ExportBody["what"]>({
     label: "Content",
     initial: "subscribers",
-    invalid: "Choose one of both.",
+    invalid: "Select one of the two.",
     options: [
       {
         value: "subscribers",
@@ -95,7 +95,7 @@ export const EXPORT_FORM = defineForm<ExportBody, TransferContext>()({
       {
         value: "suppressed",
         label: "Suppressed addresses",
-        hint: "Those that are still known, with the reason.",
+        hint: "Those that a subscriber still has, with the reason. The file cannot be imported.",
       },
     ],
   }),
@@ -105,7 +105,7 @@ export const ERASE_FORM = defineForm<{ email: string }, TransferContext>()({
   email: textField({
     label: "Address",
     type: "email",
-    hint: "The whole address, also of somebody who has not confirmed.",
+    hint: "The whole address. It may also be one that has not confirmed.",
     isRequired: true,
   }),
 });

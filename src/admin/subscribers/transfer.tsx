@@ -54,8 +54,8 @@ export function ImportScreen(props: {
       >
         <FormFields form={IMPORT_FORM} state={state} />
         <p class="hint">
-          Suppressed addresses are skipped. Who has unsubscribed is only subscribed again by the
-          button in a mail. Larger files: <code>allclear subscriber import</code>.
+          Suppressed addresses are skipped. People who unsubscribed are subscribed again only by the
+          button in a mail. For larger files run <code>allclear subscriber import</code>.
         </p>
         <Actions>
           <Button kind="primary" name="intent" value="import">

@@ -1,25 +1,18 @@
-import type { ConsentSource, MailStatus, SuppressionReason } from "../../domain/mail";
+import type { ConsentSource, MailStatus } from "../../domain/mail";
 import type { Tone } from "../../domain/tone";
 import type { ListedSubscriber } from "../../features/subscribers";
 import { State } from "../../ui";
-
-/** Words for reasons of suppressions, the most important first. */
-export const REASON_WORDS: Readonly<Record<Exclude<SuppressionReason, "erased">, string>> = {
-  blocked: "Blocked",
-  complained: "Complained",
-  declined: "Declined",
-  bounced: "Bounced",
-  soft: "Failed repeatedly",
-  unsubscribed: "Unsubscribed",
-};
+import { REASON_LABELS } from "../suppression-words";
 
 type Shown = Pick<ListedSubscriber, "status" | "reasons">;
 
 /** State of a subscriber: active, ended, or the reason for which the address gets no mail. */
 export function SubscriberState({ status, reasons }: Shown) {
   const all = reasons?.split(",") ?? [];
-  const stop = Object.entries(REASON_WORDS).find(([reason]) => all.includes(reason));
-  if (status === "unsubscribed") return <State tone="none">{REASON_WORDS.unsubscribed}</State>;
+  const stop = Object.entries(REASON_LABELS).find(
+    ([reason]) => reason !== "erased" && all.includes(reason),
+  );
+  if (status === "unsubscribed") return <State tone="none">{REASON_LABELS.unsubscribed}</State>;
   if (stop === undefined) return <State tone="ok">Active</State>;
   const [reason, word] = stop;
   return reason === "blocked" ? (
@@ -44,7 +37,7 @@ const MAIL_LOOKS: Readonly<Record<MailStatus, { label: string; tone: Tone }>> = 
   sent: { label: "Accepted by the relay", tone: "ok" },
   bounced: { label: "Bounced", tone: "major" },
   failed: { label: "Failed", tone: "major" },
-  superseded: { label: "Contained in a newer one", tone: "none" },
+  superseded: { label: "Superseded by a newer message", tone: "none" },
   cancelled: { label: "Cancelled", tone: "none" },
   expired: { label: "Expired", tone: "none" },
 };

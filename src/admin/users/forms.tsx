@@ -25,7 +25,7 @@ const emailField = (hint: string) =>
 
 const MAILED = emailField("Used for signing in. The invitation is sent to this address.");
 const NOT_MAILED = emailField(
-  "Used for signing in. Mail is not set up, so send the invitation link yourself.",
+  "Used for signing in. E-mail is not set up, so send the invitation link yourself.",
 );
 
 export const INVITE_FORM = defineForm<NewUser, InviteContext>()({

@@ -10,7 +10,7 @@ const MAIL_NAMES: Readonly<Record<string, string>> = {
   password_changed: "mail about the changed password",
 };
 
-/** Tells why the last mail to a user did not go out. */
+/** Explains why the last mail to a user did not go out. */
 export function MailTroubleNotice({ trouble, now }: { trouble: MailTrouble; now: number }) {
   const { template, isWaiting, reply, at } = trouble;
   const name = MAIL_NAMES[template] ?? "last mail";
@@ -51,7 +51,8 @@ export function ResetMailsCard({ isOn, readiness }: { isOn: boolean; readiness: 
         {readiness.ready ? null : (
           <>
             {" "}
-            <a href={MAIL_PATH}>Mail</a> needs {describeMissing(readiness.missing)} first.
+            <a href={MAIL_PATH}>Mail settings</a>: mail needs {describeMissing(readiness.missing)}{" "}
+            first.
           </>
         )}
       </p>

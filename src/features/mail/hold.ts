@@ -24,7 +24,7 @@ export function findMailHold(reader: Reader): MailHold | undefined {
   return listMailHolds(reader).findLast(({ endedAt }) => endedAt === null);
 }
 
-/** Holds all mailings until an admin goes on. Returns false if they are held already. */
+/** Holds all mailings until an admin releases them. Returns false if they are held already. */
 export function holdAllMailings(
   ctx: Pick<AppContext, "clock" | "signals">,
   tx: Tx,
@@ -38,7 +38,7 @@ export function holdAllMailings(
   return true;
 }
 
-/** Goes on with all mailings. Returns false if they were not held. */
+/** Releases all mailings. Returns false if they were not held. */
 export function releaseAllMailings(
   ctx: Pick<AppContext, "clock" | "signals">,
   tx: Tx,
@@ -48,7 +48,7 @@ export function releaseAllMailings(
   const now = ctx.clock.now();
   const value = listMailHolds(tx).map((hold) => ({ ...hold, endedAt: hold.endedAt ?? now }));
   putSetting(tx, { name: MAIL_HOLDS_SETTING, value, now });
-  audit(ctx, tx, actor, "mailing.release", MAIL_HOLDS_SETTING, "Went on with all mailings");
+  audit(ctx, tx, actor, "mailing.release", MAIL_HOLDS_SETTING, "Released all mailings");
   wakeSender(ctx, tx);
   return true;
 }

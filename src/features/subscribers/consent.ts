@@ -34,7 +34,7 @@ export type ConsentResult =
   | { result: "suppressed"; reason: SuppressionReason };
 
 /**
- * Subscribes an address without a mail. Whoever unsubscribed, declined, complained, bounced or is blocked is
+ * Subscribes an address without a mail. A person who unsubscribed, declined, complained, bounced or is blocked is
  * not brought back. `actor` is null for an import, which has an audit entry of its own.
  */
 export function addConsentedSubscriber(

@@ -193,7 +193,7 @@ function importChunk(
   return results;
 }
 
-/** True for an address to which not even a confirmation goes. Whoever unsubscribed may be asked again. */
+/** True for an address to which not even a confirmation goes. People who unsubscribed may be asked again. */
 function isStopped(reader: Reader, hmac: string, pageId: string): boolean {
   return listSuppressionsOf(reader, { addressHmac: hmac, pageId }).some(
     ({ reason }) => reason !== "erased" && reason !== "unsubscribed",

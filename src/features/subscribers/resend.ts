@@ -35,7 +35,7 @@ export function resendMail(
     throw new Problem("conflict", "The subscription has ended, so nothing is sent.");
   }
   const stop = findSuppression(tx, { addressHmac, pageId, kind: "mailing" });
-  if (stop) throw new Problem("conflict", `The address gets no mail (${stop.reason}).`);
+  if (stop) throw new Problem("conflict", "The address is suppressed, so nothing is sent.");
   if (findPage(tx, { id: pageId })?.visibility !== "public") {
     throw new Problem("conflict", "The page is not public, so nothing is sent.");
   }

@@ -15,7 +15,7 @@ import { insertRequest, voidConfirmedRequests } from "./request-store";
 import { decideSignUp, REQUEST_LIFETIME_MS } from "./rules";
 import { findSubscriber, type SubscriberRow, updateSubscriberRow } from "./store";
 
-/** Address that somebody of the team proposes for a page. The person must confirm. */
+/** Address that a member of the team proposes for a page. The person must confirm. */
 export interface Invitation {
   pageId: string;
   address: MailAddress;

@@ -20,7 +20,7 @@ async function texts({ app }: MailSite, selector: string): Promise<string> {
   return readHtml(answer.text).texts(selector).join(" ");
 }
 
-describe("the state of sending on Settings → Mail", () => {
+describe("the state of sending in the mail settings", () => {
   test("says since when the relay is available, and what waits by class", async () => {
     await using relay = await startMailboxes({});
     await using site = await createMailSite(relay);

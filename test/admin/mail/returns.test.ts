@@ -54,7 +54,7 @@ describe("the token for reports", () => {
     expect([revoked.status, revoked.headers.get("location")]).toEqual([303, MAIL]);
     expect(findReportToken(app.ctx.db)).toBeUndefined();
     expect(app.audit().filter(({ action }) => action === "mail.token")).toMatchObject([
-      { summary: "Made the token for reports about mails" },
+      { summary: "Created the token for reports about mails" },
       { summary: "Replaced the token for reports about mails" },
       { summary: "Revoked the token for reports about mails" },
     ]);

@@ -190,7 +190,7 @@ describe("a hold of all mailings", () => {
     for (const path of ["/admin", LIST]) {
       const { page } = await open(site, path);
       expect(page.texts(".notice .strong")).toEqual(["All mailings are held"]);
-      expect(page.texts(".notice button")).toEqual(["Go on"]);
+      expect(page.texts(".notice button")).toEqual(["Release all mailings"]);
     }
     expect((await open(site, LIST)).text).toContain("Too many mails failed");
     expect((await open(site, "/admin", "editor")).page.texts(".notice")).toEqual([]);

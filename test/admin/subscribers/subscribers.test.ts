@@ -216,7 +216,7 @@ describe("a subscriber", () => {
     const home = `${LIST}/${ann.id}`;
     await team.suppress(ann, "bounced");
     await team.suppress(ann, "soft");
-    expect((await team.show(home)).text).toContain("Gets no mail: bounced");
+    expect((await team.show(home)).text).toContain("The address is suppressed: bounced");
     expect((await team.send(`${home}/reactivate/bounced`)).status).toBe(303);
     expect(team.site.suppressions()).toEqual([]);
     expect(team.site.app.audit().at(-1)?.summary).toBe(
@@ -252,7 +252,7 @@ describe("a subscriber", () => {
     );
     expect((await team.send(`${home}/reactivate/complained`)).headers.get("location")).toBe(home);
     expect(team.site.suppressions().map(({ reason }) => reason)).toEqual(["complained"]);
-    expect((await team.show(home)).text).toContain("when the person confirms a subscription again");
+    expect((await team.show(home)).text).toContain("once the person confirms a subscription");
   });
 
   test("is blocked and unblocked", async () => {
@@ -295,7 +295,7 @@ describe("a subscriber", () => {
     expect((await again(superseded, "3")).status).toBe(409);
     expect((await again("eml_unknown", "4")).status).toBe(404);
     await team.suppress(ann, "bounced");
-    expect((await again(id, "5")).text).toContain("The address gets no mail (bounced).");
+    expect((await again(id, "5")).text).toContain("The address is suppressed, so nothing is sent.");
     expect(team.site.mails()).toHaveLength(3);
   });
 });

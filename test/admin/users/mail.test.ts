@@ -30,7 +30,7 @@ import { readHtml } from "../../support/html";
 
 const NEW = "new@example.com";
 const CHOSEN = { name: "New", password: "another horse battery" };
-const WITHOUT_MAIL = "Mail is not set up, so send the invitation link yourself.";
+const WITHOUT_MAIL = "E-mail is not set up, so send the invitation link yourself.";
 
 const setResult = mutate(
   (orm, $: { id: string; status: MailStatus; tries: number; reply: string; at: number | null }) =>

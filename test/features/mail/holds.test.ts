@@ -68,7 +68,8 @@ test("the suppressions of a hold are undone one by one or together, also after i
     suppress(ctx, tx, { addressHmac: declined ?? "", reason: "declined", mailId });
     suppress(ctx, tx, { addressHmac: complained ?? "", reason: "complained", mailId });
   });
-  expect(suppressionsOfHold(ctx.db, { ...hold, endedAt: null })).toEqual(listed);
+  const open = { ...hold, endedAt: null };
+  expect(suppressionsOfHold(ctx.db, open, ctx.clock.now())).toEqual(listed);
   const undo = (...mailIds: string[]) =>
     ctx.db.write((tx) => undoSuppressions(ctx, tx, hold, new Set(mailIds), CLI_ACTOR));
   expect(await undo(ids[0] ?? "", "eml_unknown")).toBe(1);

@@ -158,7 +158,7 @@ export const MAIL_SCREENS: readonly Screen[] = [
     name: "mail-suppression-undo",
     isOverlay: true,
     open: inEmptyAt(`${MAIL}/suppressions?reason=declined`),
-    reach: withReturns((page) => page.getByRole("link", { name: "Undo" }).click()),
+    reach: withReturns((page) => page.getByRole("link", { name: "End suppression" }).click()),
   },
   {
     name: "mail-token",

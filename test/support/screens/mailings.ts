@@ -28,7 +28,7 @@ export const MAILING_SCREENS: readonly Screen[] = [
     status: 409,
     open: inDemoData(({ mailings }) => `${MAILINGS}/holds/${mailings.hold}`, "admin"),
     async reach(page) {
-      await page.getByRole("button", { name: "Undo selected" }).click();
+      await page.getByRole("button", { name: "End selected" }).click();
       await page.getByRole("alert").waitFor();
     },
   },

@@ -115,7 +115,7 @@ export const SUBSCRIBER_SCREENS: readonly Screen[] = [
     isOverlay: true,
     open: inSubscriber("declined"),
     reach: async (page) => {
-      await page.getByRole("link", { name: "Reactivate" }).click();
+      await page.getByRole("link", { name: "End suppression" }).click();
       await page.getByRole("dialog").waitFor();
     },
   },

@@ -35,7 +35,7 @@ export function isReportToken(reader: Reader, text: string): boolean {
   return stored !== undefined && timingSafeEqual(sha256(text), Buffer.from(stored.hash, "hex"));
 }
 
-/** Makes the token, which replaces an earlier one at once. It is returned only here. */
+/** Creates the token, which replaces an earlier one at once. It is returned only here. */
 export function makeReportToken(
   ctx: Pick<AppContext, "clock" | "random">,
   tx: Tx,
@@ -46,7 +46,7 @@ export function makeReportToken(
   const now = ctx.clock.now();
   const value: ReportToken = { hash: sha256(token).toString("hex"), createdAt: now };
   putSetting(tx, { name: REPORT_TOKEN, value, now });
-  const verb = hadOne ? "Replaced" : "Made";
+  const verb = hadOne ? "Replaced" : "Created";
   audit(ctx, tx, actor, "mail.token", "mail", `${verb} the token for reports about mails`);
   return token;
 }
