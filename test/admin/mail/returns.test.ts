@@ -164,7 +164,7 @@ describe("suppressed addresses", () => {
     expect(form.attributes("textarea", "name")).toEqual(["request"]);
     const without = await undo(app, session, path, "  ");
     expect(without.status).toBe(422);
-    expect(readHtml(without.text).texts(".field-error").join()).toContain("person's request");
+    expect(readHtml(without.text).texts(".field-error").join()).toContain("person’s request");
     const words = `She wrote from ${ADA}: please mail me again`;
     expect((await undo(app, session, path, words)).status).toBe(303);
     const { summary = "" } = app.audit().at(-1) ?? {};
