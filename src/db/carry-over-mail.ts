@@ -7,6 +7,11 @@ const IS_ERASED = `NOT EXISTS (SELECT 1 FROM replaced.subscribers AS o WHERE o.i
   AND EXISTS (SELECT 1 FROM replaced.suppressions AS o
     WHERE o.address_hmac = r.address_hmac AND o.reason = 'erased' AND o.at >= r.updated_at)`;
 
+/** Mails that answered sign-ups of addresses which were erased later, found by the index of their subjects. */
+const ANSWERS_TO_ERASED = `replaced.suppressions AS o CROSS JOIN main.mails AS m
+    ON m.subject_id = 'signup_' || o.address_hmac AND m.mailing_id IS NULL
+  WHERE o.reason = 'erased' AND o.at >= m.created_at`;
+
 /** Rules that keep a restored database from mailing people who unsubscribed. */
 export const MAIL_RULES: readonly Rule[] = [
   {
@@ -28,6 +33,16 @@ export const MAIL_RULES: readonly Rule[] = [
     table: "subscribers",
     alsoReads: "suppressions",
     sql: `DELETE FROM main.subscribers AS r WHERE ${IS_ERASED}`,
+  },
+  {
+    // Sign-ups and their mails contain the address as well. A sign-up has no mark of its own.
+    table: "suppressions",
+    sql: `DELETE FROM main.mail_requests WHERE id IN (
+      SELECT json_extract(m.params, '$.request') FROM ${ANSWERS_TO_ERASED})`,
+  },
+  {
+    table: "suppressions",
+    sql: `DELETE FROM main.mails WHERE id IN (SELECT m.id FROM ${ANSWERS_TO_ERASED})`,
   },
   {
     // Links to manage a subscription that were made invalid stay so.

@@ -4,14 +4,10 @@ import { expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { insertInto, mutate, selectOne } from "../../src/db";
-import {
-  mailReports,
-  mailRequests,
-  subscriberChoices,
-  subscribers,
-} from "../../src/db/tables/mail";
+import { mailReports, subscriberChoices, subscribers } from "../../src/db/tables/mail";
 import { insertMails } from "../../src/features/mail/queue-store";
 import {
+  enqueueMails,
   findMailHold,
   isReportToken,
   makeReportToken,
@@ -22,6 +18,8 @@ import {
 } from "../../src/features/mail";
 import { holdAllMailings } from "../../src/features/mail/hold";
 import { markOfAddress } from "../../src/features/mail/suppressions";
+import { signUpMail } from "../../src/features/subscribers/decide";
+import { insertRequest } from "../../src/features/subscribers/request-store";
 import { insertSubscriber } from "../../src/features/subscribers/store";
 import {
   insertWebhook,
@@ -35,7 +33,6 @@ import { TEST_START } from "../support/clock";
 import { backedUpSite } from "../support/restored-app";
 
 const insertReport = insertInto(mailReports);
-const insertRequest = insertInto(mailRequests);
 const insertChoice = insertInto(subscriberChoices);
 const findSubscriber = selectOne((orm, $: { id: string }) =>
   orm.select().from(subscribers).where(eq(subscribers.id, $.id)),
@@ -292,6 +289,42 @@ test("webhooks are carried over from a database without confirmed addresses", as
   sqlite.close();
   site.restore();
   expect(rowsOf(database, "SELECT url FROM webhooks")).toEqual([["https://b.example"]]);
+});
+
+test("no sign-up of an address that was erased since the backup is back after a restore", async () => {
+  const signUps = async (app: TestApp) => {
+    const { page } = await app.page({ slug: "acme", name: "Acme" });
+    await app.ctx.db.write((tx) => {
+      for (const name of ["erases", "stays"]) {
+        const address = `${name}@example.com`;
+        const request = {
+          id: `mrq_${name}`,
+          pageId: page.id,
+          address,
+          addressKey: address,
+          throttleKey: address,
+          choices: { scope: "page" as const, targets: [], events: ["incidents" as const] },
+          source: "form" as const,
+          ip: null,
+          clientKey: null,
+          requestedAt: TEST_START,
+          expiresAt: TEST_START + 1_000_000,
+          state: "sent" as const,
+        };
+        insertRequest(tx, request);
+        const recipient = { address, domain: "example.com" };
+        const about = { hmac: `hmac of ${name}`, subscriber: undefined };
+        enqueueMails(app.ctx, tx, [signUpMail(request, recipient, "confirmation", about)]);
+      }
+    });
+  };
+  using site = await backedUpSite(signUps, ({ ctx }) =>
+    ctx.db.write((tx) => suppress(ctx, tx, { addressHmac: "hmac of erases", reason: "erased" })),
+  );
+  site.restore();
+  const { database } = site.directory;
+  expect(rowsOf(database, "SELECT id FROM mail_requests")).toEqual([["mrq_stays"]]);
+  expect(rowsOf(database, "SELECT recipient FROM mails")).toEqual([["stays@example.com"]]);
 });
 
 test("a restore sends no mail that waited when the backup was made", async () => {
