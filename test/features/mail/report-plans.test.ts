@@ -21,7 +21,7 @@ test("statements about what came back and what waits use indexes and do not sort
       reports.countUnmatched(tx, {});
       reports.deleteUnmatchedBeyond(tx, { kept: 1 });
       reports.deleteUnmatchedBefore(tx, { before: 0 });
-      reports.deleteUnmatchedAbout(tx, { text: "ada@example.com" });
+      reports.deleteUnmatchedAbout(tx, { text: "ada@example.com", pattern: "%ada@example.com%" });
       reports.listOutcomes(tx, { subscriberId: "sub_1", since: 0, limit: 1 });
       reports.findReported(tx, { subscriberId: "sub_1" });
       lists.listOfReason(tx, { reason: "bounced", beforeAt: 1, beforeHmac: "", limit: 1 });

@@ -3,7 +3,7 @@ import { insertInto, selectMany } from "../../../src/db";
 import { mailings, mailReports, suppressions } from "../../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { parseMailAddress } from "../../../src/domain/mail-address";
-import { enqueueMails, suppress } from "../../../src/features/mail";
+import { enqueueMails, eraseReportsAbout, suppress } from "../../../src/features/mail";
 import { eraseAddress, type SubscriberRow } from "../../../src/features/subscribers";
 import { DAY_MS } from "../../../src/kernel/time";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
@@ -125,6 +125,21 @@ test("erasing an address that was never confirmed deletes the reports that conta
   });
   expect(listReports(ctx.db, {}).map(({ excerpt }) => excerpt)).toEqual(["From: bob@example.com"]);
   expect([site.requests(), site.mails()]).toEqual([[], []]);
+});
+
+test("erasing finds an address in reports that has wildcards of LIKE, and no similar one", async () => {
+  await using site = await createSubscribingSite();
+  const { ctx, clock } = site.app;
+  const similar = ["To: 100xxann@example.com", "To: 100%_ann@example.org"];
+  await ctx.db.write((tx) => {
+    const report = { at: clock.now(), mailId: null, kind: "other" as const, status: null };
+    for (const excerpt of ["To: 100%_ANN@example.com", "To: a_%\\b@example.com", ...similar]) {
+      insertReport(tx, { ...report, id: ctx.newId("rpt"), excerpt });
+    }
+    eraseReportsAbout(tx, "100%_ann@example.com");
+    eraseReportsAbout(tx, "a_%\\b@example.com");
+  });
+  expect(listReports(ctx.db, {}).map(({ excerpt }) => excerpt)).toEqual(similar);
 });
 
 test("who confirms after an erasure is not among the recipients of an earlier mailing", async () => {

@@ -31,6 +31,9 @@ export type TakenReport = "matched" | "repeated" | "unmatched";
 const UNMATCHED_MAX = 500;
 const UNMATCHED_KEPT_MS = 30 * DAY_MS;
 
+/** Characters before the @ by which reports about an address are found. More take longer in repeated ones. */
+const COMPARED_BEFORE_AT = 4;
+
 /** Number of mails to a subscriber that are compared: more than three in a row make no difference. */
 const OUTCOMES_MAX = 20;
 
@@ -55,7 +58,9 @@ export function trimUnmatchedReports(tx: Tx, now: number): void {
 
 /** Deletes unmatched reports that contain an address, for erasing a person. */
 export function eraseReportsAbout(tx: Tx, address: string): void {
-  deleteUnmatchedAbout(tx, { text: address });
+  const part = address.slice(Math.max(0, address.lastIndexOf("@") - COMPARED_BEFORE_AT));
+  const pattern = `%${part.replaceAll(/[%_\\]/g, "\\$&")}%`;
+  deleteUnmatchedAbout(tx, { text: address, pattern });
 }
 
 /** Returns the first mail that a report names and proves, or else the last one to its address. */
