@@ -237,6 +237,20 @@ describe("a bounce that comes back later", () => {
     expect(reasons(reports)).toEqual([]);
   });
 
+  test("links in a message that came back are listed without their tokens", async () => {
+    await using reports = await createReportSite();
+    const secret = "aB3".repeat(14) + "x";
+    const links = [
+      `https://status.example.com/mail/manage/sub_01kah2v9w0e0rs6x0h3=\r\nye0a1bc.${secret}`,
+      `https://status.example.com/admin/join/${secret.slice(0, 20)}=\r\n${secret.slice(20)}`,
+    ];
+    await reports.report(`Subject: Returned\r\n\r\n${links.join("\r\n")}\r\nRegards\r\n`);
+    const [report] = reports.unmatched();
+    expect(report?.beginning).toContain("/mail/manage/[redacted]\r\n");
+    expect(report?.beginning).toEndWith("/admin/join/[redacted]\r\nRegards\r\n");
+    expect(report?.beginning).not.toContain(secret.slice(20));
+  });
+
   test("a report about a mail from before a new confirmation has no consequence", async () => {
     await using reports = await createReportSite();
     const { site } = reports;

@@ -1,4 +1,5 @@
 import PostalMime from "postal-mime";
+import { redactText } from "../../../domain/redact";
 import { readDeliveryStatus, readFeedback } from "./delivery-status";
 import { allOf, type Fields, parseFieldGroups } from "./fields";
 import type { Finding, MailHint } from "./finding";
@@ -147,6 +148,11 @@ function isAutomatic(headers: Fields): boolean {
   );
 }
 
+/**
+ * Returns the beginning of a message. Links in a mail that came back may still work, so their tokens are removed,
+ * also where quoted-printable breaks them over lines.
+ */
 function excerptOf(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes.subarray(0, EXCERPT_MAX)).replaceAll("\0", "");
+  const text = new TextDecoder().decode(bytes.subarray(0, EXCERPT_MAX)).replaceAll("\0", "");
+  return redactText(text.replaceAll(/=\r?\n/g, ""));
 }
