@@ -77,9 +77,10 @@ export const MAIL_RULES: readonly Rule[] = [
       AND NOT EXISTS (SELECT 1 FROM replaced.settings AS o WHERE o.name = r.name AND o.value = r.value)`,
   },
   {
+    // Suppressions are found by the key, which a backup from before the first mail does not have.
     table: "settings",
     sql: `INSERT OR IGNORE INTO main.settings (name, value, updated_at)
-      SELECT name, value, updated_at FROM replaced.settings WHERE name = 'mail_report_token'`,
+      SELECT name, value, updated_at FROM replaced.settings WHERE name IN ('mail_report_token', 'mail_key')`,
   },
 ];
 

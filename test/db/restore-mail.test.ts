@@ -8,6 +8,8 @@ import { mailReports, subscriberChoices, subscribers } from "../../src/db/tables
 import { insertMails } from "../../src/features/mail/queue-store";
 import {
   enqueueMails,
+  addressHmac,
+  ensureMailKey,
   findMailHold,
   isReportToken,
   makeReportToken,
@@ -375,6 +377,23 @@ test("mailings that were held after failures are held because of the restore, if
   expect(site.restore().holdsMailings).toBe(true);
   await site.withApp(async ({ ctx }) => {
     expect(findMailHold(ctx.db)).toMatchObject({ reason: "restore", endedAt: null });
+  });
+});
+
+test("an address that was suppressed since a backup from before the first mail stays suppressed", async () => {
+  const address = "ada@example.com";
+  using site = await backedUpSite(
+    async () => {},
+    ({ ctx }) =>
+      ctx.db.write((tx) => {
+        const hmac = addressHmac(ensureMailKey(ctx, tx), address);
+        suppress(ctx, tx, { addressHmac: hmac, reason: "declined" });
+      }),
+  );
+  site.restore();
+  await site.withApp(async ({ ctx, clock }) => {
+    const found = suppressionsOfAddress(ctx.db, address, clock.now());
+    expect(found.map(({ reason }) => reason)).toEqual(["declined"]);
   });
 });
 
