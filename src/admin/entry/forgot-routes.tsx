@@ -78,5 +78,5 @@ export function forgotAdminRoutes({ ctx, requestContexts, render }: AdminDepende
 
 function tooManyText(seconds: number): string {
   const wait = plural(Math.ceil((seconds * SECOND_MS) / MINUTE_MS), "minute");
-  return `Too many requests came from your address. Try again in ${wait}.`;
+  return `Too many links were asked for. Try again in ${wait}.`;
 }
