@@ -190,6 +190,8 @@ function copyTable(from: Database, to: Database, table: CredentialTable): void {
   const places = names.map(() => "?").join(", ");
   const insert = to.prepare(`INSERT INTO replaced.${table} VALUES (${places})`);
   for (const row of rows) insert.run(...row);
+  // Rules look rows up by the first column, also 100,000 of them.
+  to.run(`CREATE INDEX replaced.${table}_by_key ON ${table} (${names[0]})`);
 }
 
 /** Applies every rule whose table could be read, in the transaction of the caller. */

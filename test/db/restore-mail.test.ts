@@ -5,6 +5,8 @@ import { eq, sql } from "drizzle-orm";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { insertInto, mutate, selectOne } from "../../src/db";
 import { mailReports, subscriberChoices, subscribers } from "../../src/db/tables/mail";
+import { attachReplaced } from "../../src/db/carry-over";
+import { MAIL_RULES } from "../../src/db/carry-over-mail";
 import { insertMails } from "../../src/features/mail/queue-store";
 import {
   enqueueMails,
@@ -327,6 +329,22 @@ test("no sign-up of an address that was erased since the backup is back after a 
   const { database } = site.directory;
   expect(rowsOf(database, "SELECT id FROM mail_requests")).toEqual([["mrq_stays"]]);
   expect(rowsOf(database, "SELECT recipient FROM mails")).toEqual([["stays@example.com"]]);
+});
+
+test("a restore looks up each of 100,000 subscribers in the replaced database by an index", async () => {
+  using site = await backedUpSite(withSubscribers);
+  using sqlite = new Database(site.backup, { readwrite: true, strict: true });
+  attachReplaced(sqlite, site.directory.database);
+  const deletions = MAIL_RULES.filter(
+    ({ table, sql }) => table === "subscribers" && sql.startsWith("DELETE"),
+  );
+  expect(deletions.length).toBeGreaterThan(0);
+  for (const { sql } of deletions) {
+    const plan = sqlite.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all();
+    expect(plan.map(({ detail }) => detail).filter((detail) => /^SCAN o\b/.test(detail))).toEqual(
+      [],
+    );
+  }
 });
 
 test("a restore sends no mail that waited when the backup was made", async () => {
