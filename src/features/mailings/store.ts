@@ -88,6 +88,17 @@ export const stopMailingsOfSubject = mutate((orm, $: { subjectId: string }) =>
     .where(and(eq(mailings.subjectId, $.subjectId), isOpen)),
 );
 
+/** Stops the open mailings of pages that became private or were deleted. Returns their number. */
+export const stopMailingsOfHiddenPages = mutate((orm, _$: Record<string, never>) =>
+  orm
+    .update(mailings)
+    .set({ state: "stopped" })
+    .where(
+      sql`${isOpen} AND EXISTS (SELECT 1 FROM pages WHERE pages.id = ${mailings.pageId}
+        AND (visibility = 'private' OR deleted_at IS NOT NULL))`,
+    ),
+);
+
 /** Finds a mailing that has mails to write or to send, or that can end. Others that are held wait for an admin. */
 export const findUnfinished = selectOne((orm, $: { now: number }) =>
   orm

@@ -2,9 +2,15 @@ import { setImmediate } from "node:timers/promises";
 import type { AppContext } from "../../context";
 import type { Timer } from "../../kernel/clock";
 import { DAY_MS, SECOND_MS } from "../../kernel/time";
-import { mailReadiness } from "../mail";
+import { mailReadiness, wakeSender } from "../mail";
 import { advanceMailings } from "./expand";
-import { endFinishedMailings, findNextBegin, findNextHeldEnd, findUnfinished } from "./store";
+import {
+  endFinishedMailings,
+  findNextBegin,
+  findNextHeldEnd,
+  findUnfinished,
+  stopMailingsOfHiddenPages,
+} from "./store";
 
 /** Longest time between two looks at the database, in which mails may have been sent or mailings stopped. */
 const TICK_MS = 5 * SECOND_MS;
@@ -34,7 +40,11 @@ export function startMailings(ctx: AppContext): RunningMailings {
       hasMore = await ctx.db.write((tx) => advanceMailings(ctx, tx, domain));
       await setImmediate();
     }
-    await ctx.db.write((tx) => endFinishedMailings(tx, { now: ctx.clock.now() }));
+    await ctx.db.write((tx) => {
+      // The sender cancels the mails of stopped mailings.
+      if (stopMailingsOfHiddenPages(tx, {}) > 0) wakeSender(ctx, tx);
+      endFinishedMailings(tx, { now: ctx.clock.now() });
+    });
   }
 
   /** Idle servers write nothing. */

@@ -330,6 +330,18 @@ describe("a mailing", () => {
     expect(site.mailings()[50]).toMatchObject({ state: "done", written: 0 });
   });
 
+  test("of a page that becomes private is not sent later, when the page is public again", async () => {
+    await using site = await createSite();
+    await site.open();
+    await site.change({ visibility: "private" });
+    await site.advance(6 * SECOND_MS);
+    expect(site.mailings()[0]?.state).toBe("stopped");
+    await site.change({ visibility: "public" });
+    expect(await site.send()).toEqual([]);
+    await site.open();
+    expect(await site.recipients()).toEqual(["anna"]);
+  });
+
   test("that is stopped says nothing in a newer one either", async () => {
     await using site = await createSite();
     const id = await site.open({ body: "Wrong text." });

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { Tx } from "../../../src/db";
 import * as endings from "../../../src/features/mail/ending-store";
 import * as lists from "../../../src/features/mailings/list-store";
 import * as mailings from "../../../src/features/mailings/store";
@@ -17,8 +18,9 @@ const PLANS = [
   ["mailings_by_subject", (tx) => lists.findNewestAbout(tx, { subjectId: "inc_1" })],
   ["mailings_open", (tx) => mailings.findUnfinished(tx, { now: 9 })],
   ["mailings_open", (tx) => mailings.findNextHeldEnd(tx, {})],
+  ["mailings_open", (tx) => mailings.stopMailingsOfHiddenPages(tx, {})],
   ["PRIMARY KEY", (tx) => subscribers.listSubscriberCounts(tx, { pageId: "p" })],
-] as const satisfies [string, Parameters<typeof statementsOf>[1]][];
+] as const satisfies [string, Parameters<typeof statementsOf<Tx>>[1]][];
 
 test.each(PLANS)("a statement about mailings uses %s: %#", async (index, run) => {
   using store = openMonitorStore();
