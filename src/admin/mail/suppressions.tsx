@@ -176,8 +176,8 @@ export function UndoText({ suppression }: { suppression: ListedSuppression }) {
   return (
     <>
       <p>
-        {address ?? "The address"} · {REASON_LABELS[reason]}. {REASON_CAUSES[reason]}{" "}
-        {EFFECTS[reason]}
+        {address === null ? "" : `${address}: `}
+        {REASON_CAUSES[reason]} {EFFECTS[reason]}
       </p>
       <p>
         {undo === "request"

@@ -28,7 +28,7 @@ import { IMPORT_PATH } from "./transfer-paths";
 import { SignUpTable, SubscriberTable } from "./tables";
 
 const VIEW_LABELS: Readonly<Record<View, string>> = {
-  active: "Active",
+  active: "Subscribed",
   unconfirmed: "Unconfirmed",
   suppressed: "Suppressed",
   unsubscribed: "Unsubscribed",
@@ -161,7 +161,7 @@ function Counts({ counts }: FrameProps) {
       label="Numbers of subscribers"
       liveId="subscriber-numbers"
       items={[
-        { label: "Active", value: active.toLocaleString("en") },
+        { label: "Subscribed", value: active.toLocaleString("en") },
         {
           label: "Get no mail",
           value: textOf({ count, isExact }),
@@ -220,7 +220,7 @@ function Filters({ list }: { list: SubscriberListing }) {
           label="Followed component"
           name="component"
           options={[
-            { value: "", label: "Every selection" },
+            { value: "", label: "Every component" },
             ...choosable.groups.map(({ id, name }) => ({ value: id, label: `All of ${name}` })),
             ...choosable.components.map(({ id, name }) => ({ value: id, label: name })),
           ]}

@@ -1,6 +1,7 @@
 import type { ListPart, SubscriberMail } from "../../features/subscribers";
 import { toIso } from "../../kernel/time";
 import { Cell, CellNote, Pagination, PostButton, RelativeTime, Row, Table } from "../../ui";
+import { eventWords } from "../mailings/words";
 import { incidentPath, maintenancePath } from "../paths";
 import { NoOlder } from "../timeline/list-frame";
 import { NextTry } from "../webhooks/deliveries";
@@ -63,7 +64,7 @@ function MailLine({ mail, ...props }: MailsProps & { mail: SubscriberMail }) {
       <Cell>
         <MessageName mail={mail} />
         <CellNote>
-          {kind ?? "Sign-up"}
+          {kind === null ? "Sign-up" : eventWords({ kind })}
           {copy > 0 ? ", sent again" : ""}
         </CellNote>
       </Cell>

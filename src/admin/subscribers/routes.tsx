@@ -2,7 +2,7 @@ import { parseMailAddress } from "../../domain/mail-address";
 import { roleAllows } from "../../domain/role";
 import { invalidFields, Problem } from "../../errors";
 import { mailReadiness, relayTakesUtf8 } from "../../features/mail";
-import { takesSubscribers } from "../../features/pages";
+import { type PageRow, takesSubscribers } from "../../features/pages";
 import {
   countSubscribersOfPage,
   inviteSubscriber,
@@ -21,6 +21,17 @@ import { SubscriberList, SubscriberNumbers } from "./list";
 import { readPageOf, readSubscriberList } from "./read";
 import { newSubscriberPath, subscribersOfPagePath } from "./subscriber-paths";
 import { addSubscriberRoutes } from "./subscriber-routes";
+
+/** Returns what has to be done before people can subscribe to a page; undefined if they can. */
+function closedText(page: PageRow, isMailReady: boolean): string | undefined {
+  if (!isMailReady) {
+    return "E-mail is not set up. An owner can set it up in Settings → General → Mail settings.";
+  }
+  if (takesSubscribers(page)) return undefined;
+  return page.visibility === "private"
+    ? "The page is private. Make it public first."
+    : "The form for e-mail is off. Turn it on in Pages → E-mail.";
+}
 
 const REJECTIONS: Readonly<Record<Exclude<InvitationResult["result"], "invited">, string>> = {
   subscribed: "This address is subscribed already.",
@@ -67,7 +78,7 @@ export function subscriberAdminRoutes(deps: AdminDependencies) {
     },
     show(state) {
       const { page } = state.context;
-      const isPossible = isMailReady() && takesSubscribers(page);
+      const closed = closedText(page, isMailReady());
       return {
         title: "Add subscriber",
         children: (
@@ -78,10 +89,9 @@ export function subscriberAdminRoutes(deps: AdminDependencies) {
               { label: page.name },
             ]}
             above={
-              isPossible ? null : (
+              closed === undefined ? null : (
                 <Notice tone="maint" title="This page takes no subscribers now">
-                  E-mail is not set up, the page is private, or its form for e-mail is off (Pages →
-                  E-mail).
+                  {closed}
                 </Notice>
               )
             }
@@ -97,12 +107,8 @@ export function subscriberAdminRoutes(deps: AdminDependencies) {
     submit(tx, body, actor, _at, { page, choosable }) {
       const address = parseMailAddress(body.email, { allowUtf8Local: relayTakesUtf8(ctx) });
       if ("error" in address) throw invalidFields([{ pointer: "#/email", detail: address.error }]);
-      if (!isMailReady() || !takesSubscribers(page)) {
-        throw new Problem(
-          "conflict",
-          "This page takes no subscribers now: e-mail is not set up, the page is private, or its form for e-mail is off.",
-        );
-      }
+      const closed = closedText(page, isMailReady());
+      if (closed !== undefined) throw new Problem("conflict", closed);
       const choices = choicesOfBody(body, choosable);
       const invitation = { pageId: page.id, address, choices, source: "dashboard" as const };
       const { result } = inviteSubscriber(ctx, tx, invitation, actor);

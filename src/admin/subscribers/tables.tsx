@@ -1,7 +1,7 @@
 import { EVENT_LABELS } from "../../public/subscription-fields";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
-import { Cell, CellNote, OneLine, RelativeTime, Row, RowLink, Table } from "../../ui";
+import { Cell, CellNote, RelativeTime, Row, RowLink, Table } from "../../ui";
 import { subscriberPath } from "../paths";
 import type { SubscriberListing } from "./read";
 import { SOURCE_WORDS, SubscriberState } from "./words";
@@ -77,11 +77,8 @@ export function SignUpTable({ list, now }: { list: SubscriberListing; now: numbe
 
 const EVENT_WORDS = { ...EVENT_LABELS, incidents: "Incidents", status: "Status changes" };
 
-/** Longest address that is kept on one line. */
-const ONE_LINE_MAX = 48;
-
 function Address({ address }: { address: string }) {
-  return address.length > ONE_LINE_MAX ? <>{address}</> : <OneLine>{address}</OneLine>;
+  return <span class="mail-address">{address}</span>;
 }
 
 /** Returns the number of chosen components and groups. */

@@ -132,7 +132,7 @@ function Outcome({ outcome }: { outcome: ImportOutcome }) {
           tone={badCount > 0 ? "degraded" : "ok"}
           title={isDryRun ? "The file was checked, nothing was changed" : "The file was imported"}
         >
-          {isDryRun ? "By an import: " : ""}
+          {isDryRun ? "An import would give: " : ""}
           {describeCounts(counts, badCount)}
           {isDryRun && total > 0 ? " To import it, select it again." : ""}
         </Notice>

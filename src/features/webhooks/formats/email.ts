@@ -11,7 +11,7 @@ import { buildNotification } from "./notification";
 export const email: Format = {
   name: "email",
   label: "E-mail",
-  hint: "One address, in the API as mailto:oncall@example.com. An address of no user must confirm by a link that is mailed to it.",
+  hint: "One address, in the API as mailto:oncall@example.com. If it is not the address of a user, its owner must confirm by a link in a mail.",
   settings: Type.Object({}, { additionalProperties: false }),
   secretSettings: [],
   validate: () => [],
