@@ -54,7 +54,7 @@ export type MailingProgress =
   /** Until its window is over. */
   | "waiting"
   | "sending"
-  /** Until an admin releases it, since the page had too many, or until one goes on with all mailings. */
+  /** Until an admin releases it, since the page had too many, or all mailings are held. */
   | "held"
   | "all_held"
   | "done"

@@ -54,7 +54,7 @@ export class MailResults {
     return nextTryAt;
   }
 
-  /** Forgets earlier failures: an admin goes on in spite of them. */
+  /** Forgets earlier failures, since an admin released all mailings. */
   forgetFailures(): void {
     this.#failures.clear();
   }
