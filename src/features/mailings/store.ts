@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, lt, sql } from "drizzle-orm";
-import { insertInto, mutate, selectMany, selectOne } from "../../db";
+import { insertInto, mutate, type Reader, selectMany, selectOne } from "../../db";
 import { events } from "../../db/tables/events";
 import { mailings, mailThreads } from "../../db/tables/mail";
 
@@ -30,10 +30,25 @@ export const findMailing = selectOne((orm, $: { id: string }) =>
   orm.select().from(mailings).where(eq(mailings.id, $.id)),
 );
 
-/** Lists the mailings of a subject, oldest first. */
-export const listMailingsOfSubject = selectMany((orm, $: { subjectId: string }) =>
-  orm.select().from(mailings).where(eq(mailings.subjectId, $.subjectId)).orderBy(asc(mailings.id)),
+/** Limit of a subject's mailings that are read. A component whose status changes all day has thousands. */
+const OF_SUBJECT_MAX = 200;
+
+const listNewestOfSubject = selectMany((orm, $: { subjectId: string; limit: number }) =>
+  orm
+    .select()
+    .from(mailings)
+    .where(eq(mailings.subjectId, $.subjectId))
+    .orderBy(desc(mailings.id))
+    .limit($.limit),
 );
+
+/** Lists the newest mailings of a subject, at most 200, oldest first. */
+export function listMailingsOfSubject(
+  reader: Reader,
+  { subjectId }: Pick<MailingRow, "subjectId">,
+): MailingRow[] {
+  return listNewestOfSubject(reader, { subjectId, limit: OF_SUBJECT_MAX }).toReversed();
+}
 
 /** Finds the creation time of the mailing of a page that is `offset` before the newest. */
 export const findMailingBefore = selectOne((orm, $: { pageId: string; offset: number }) =>

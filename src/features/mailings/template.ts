@@ -155,7 +155,7 @@ interface MailingFacts {
   page: PageRow;
   thread: ThreadRow;
   key: MailKey;
-  /** All mailings of its subject, oldest first. */
+  /** The newest mailings of its subject, oldest first. */
   all: readonly MailingRow[];
 }
 

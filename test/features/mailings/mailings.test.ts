@@ -14,6 +14,7 @@ import {
 } from "../../../src/features/mailings";
 import { getSubscriber, resendMail } from "../../../src/features/subscribers";
 import { advanceMailings } from "../../../src/features/mailings/expand";
+import { insertMailing, listMailingsOfSubject } from "../../../src/features/mailings/store";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";
 import { parseMails } from "../../support/parsed-mail";
@@ -328,6 +329,25 @@ describe("a mailing", () => {
     expect(textsOf(sent)[0]).toContain("First text.");
     expect(textsOf(sent)[0]).toContain("Second text.");
     expect(site.mailings()[50]).toMatchObject({ state: "done", written: 0 });
+  });
+
+  test("is written without reading thousands of earlier ones about the same object", async () => {
+    await using site = await createSite();
+    const id = await site.open();
+    const [first] = site.mailings();
+    if (!first) throw new Error("there is no mailing");
+    await site.control((ctx, tx) => {
+      for (let index = 0; index < 300; index++) {
+        insertMailing(tx, { ...first, id: ctx.newId("mlg"), state: "done" });
+      }
+    });
+    const listed = listMailingsOfSubject(site.app.ctx.db, { subjectId: id });
+    expect(listed.map(({ id: listedId }) => listedId)).toEqual(
+      site
+        .mailings()
+        .slice(-200)
+        .map(({ id: ownId }) => ownId),
+    );
   });
 
   test("of a page that becomes private is not sent later, when the page is public again", async () => {
