@@ -1,5 +1,7 @@
 import type { Reader } from "../../db";
 import type { Letter, Moments } from "../mail";
+import type { ComponentStatus } from "../../domain/component-status";
+import { findComponent } from "../components";
 import { getIncident } from "../incidents";
 import { getMaintenanceRecord } from "../maintenance";
 import { mailSettingsOf, type PageRow, pageUrl } from "../pages";
@@ -84,13 +86,14 @@ export function readContent(
   const { postmortemBody: body, postmortemPublishedAt: at } = row;
   const postmortem = body !== null && at !== null ? { body, at } : undefined;
   const texts = textsIn(updates, postmortem && { ...postmortem, status: "post-mortem" });
+  const status = (texts.update?.status ?? row.status) as typeof row.status;
   const facts = {
     ...texts,
     ...(isPostmortem ? { update: undefined } : {}),
     name: row.name,
-    status: (texts.update?.status ?? row.status) as typeof row.status,
+    status,
     impact: row.impact,
-    components,
+    components: status === "resolved" ? withPresentStatus(reader, components) : components,
     postmortem: isPostmortem ? postmortem : undefined,
     url: `${address}/incidents/${row.id}`,
   };
@@ -98,6 +101,17 @@ export function readContent(
   if (isPostmortem && !facts.postmortem) return undefined;
   const letter = incidentLetter(page, facts, source.moments);
   return { letter, status: incidentWords(facts), name: row.name };
+}
+
+/** Gives components their status of now, since the one that an incident set ends with it. */
+function withPresentStatus<Named extends { id: string; status: ComponentStatus }>(
+  reader: Reader,
+  components: readonly Named[],
+): Named[] {
+  return components.map((component) => ({
+    ...component,
+    status: findComponent(reader, { id: component.id })?.status ?? component.status,
+  }));
 }
 
 interface Update {

@@ -62,6 +62,16 @@ describe("a mailing", () => {
     expect(site.mails()).toHaveLength(2);
   });
 
+  test("shows the status of the incident's components until it is resolved, and then their present one", async () => {
+    await using site = await createMailingSite();
+    await site.subscribe("anna");
+    const id = await site.open({ components: { [site.ids["API"] ?? ""]: "major_outage" } });
+    expect(textsOf(await site.send())[0]).toContain("- API: Major outage");
+    await site.update(id, { status: "resolved", body: "It works again." });
+    await site.advance(HOUR_MS);
+    expect(textsOf(await site.send())[0]).toContain("- API: Operational");
+  });
+
   test("is not recorded without subscribers, and not later for what happened while mail was not ready", async () => {
     await using site = await createMailingSite();
     await site.open();
