@@ -9,6 +9,7 @@ import {
   undoSuppression,
   undoSuppressions,
 } from "../../../src/features/mail";
+import { addBounce } from "../../../src/features/mail/suppressions";
 import { reactivateSubscriber } from "../../../src/features/subscribers";
 import { DAY_MS } from "../../../src/kernel/time";
 import { createTestApp } from "../../support/app";
@@ -44,6 +45,7 @@ async function createFailing() {
   return {
     app,
     hold,
+    row,
     ways,
     suppress: (reason: SuppressionReason) =>
       ctx.db.write((tx) => suppress(ctx, tx, { addressHmac, reason, mailId })),
@@ -86,6 +88,30 @@ describe("an admin ends a suppression after failures once in 7 days", () => {
       });
     }
   }
+});
+
+test("an uncertain bounce from before an undo does not suppress the address again", async () => {
+  await using failing = await createFailing();
+  const { app, row, ways } = failing;
+  const { ctx, clock } = app;
+  const bounce = () => {
+    clock.setWallClock(clock.now() + DAY_MS);
+    return ctx.db.write((tx) => {
+      const mailId = storeMail(ctx, tx, row, { status: "bounced" });
+      const mail = { subscriberId: row.id, recipient: "ada@example.com" };
+      addBounce(ctx, tx, mail, false, { mailId, note: "550 No" });
+    });
+  };
+  await bounce();
+  expect(failing.reasons()).toEqual([]);
+  await bounce();
+  expect(failing.reasons()).toEqual(["bounced"]);
+  clock.setWallClock(clock.now() + 1);
+  await ways.settings("bounced");
+  await bounce();
+  expect(failing.reasons()).toEqual([]);
+  await bounce();
+  expect(failing.reasons()).toEqual(["bounced"]);
 });
 
 test("undoing the suppressions of a hold ends no complaint and no refusal by a person", async () => {
