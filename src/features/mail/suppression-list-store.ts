@@ -3,12 +3,15 @@ import { selectMany, selectOne } from "../../db";
 import { suppressions } from "../../db/tables/mail";
 import type { SuppressionReason } from "../../domain/mail";
 
+// Columns of `suppressions` are written out here: in a list of columns, drizzle names them without their table, and
+// the nearest table would have them.
+
 /** A subscriber's address, or that of the mail that was the cause; null if neither is stored any more. */
 const address = sql<string | null>`COALESCE(
-  (SELECT s.address FROM subscribers AS s WHERE s.address_hmac = ${suppressions.addressHmac} AND s.address IS NOT NULL LIMIT 1),
-  (SELECT m.recipient FROM mails AS m WHERE m.id = ${suppressions.mailId}))`;
+  (SELECT s.address FROM subscribers AS s WHERE s.address_hmac = suppressions.address_hmac AND s.address IS NOT NULL LIMIT 1),
+  (SELECT m.recipient FROM mails AS m WHERE m.id = suppressions.mail_id))`;
 const subscriberId = sql<string | null>`(
-  SELECT s.id FROM subscribers AS s WHERE s.address_hmac = ${suppressions.addressHmac} LIMIT 1)`;
+  SELECT s.id FROM subscribers AS s WHERE s.address_hmac = suppressions.address_hmac LIMIT 1)`;
 
 const columns = {
   addressHmac: suppressions.addressHmac,

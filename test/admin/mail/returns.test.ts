@@ -14,6 +14,7 @@ import { DAY_MS } from "../../../src/kernel/time";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { readHtml } from "../../support/html";
 import { bounceMessage } from "../../support/mail-reports";
+import { storeSubscriber } from "../../support/mailed-subscriber";
 
 const MAIL = "/admin/mail";
 const SUPPRESSIONS = `${MAIL}/suppressions`;
@@ -126,6 +127,29 @@ describe("suppressed addresses", () => {
     expect((await find("bob@example.com")).texts("tbody tr")).toEqual([]);
     expect((await find("ada")).texts(".field-error").join()).toContain("must be an e-mail address");
     expect(JSON.stringify(app.logged).toLowerCase()).not.toContain(ADA);
+  });
+
+  test("each is shown with its own address, which the audit log masks", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn();
+    const { ctx } = app;
+    const { page } = await app.page({ name: "Acme" });
+    const names = ["ada@example.com", "bob@example.org", "cy@example.net"];
+    const rows = await ctx.db.write((tx) =>
+      names.map((address) => storeSubscriber(ctx, tx, { pageId: page.id, address })),
+    );
+    for (const address of [...names, "dan@example.com"]) {
+      app.clock.setWallClock(app.clock.now() + 1);
+      await suppressed(app, "bounced", address);
+    }
+    const list = readHtml((await app.call(SUPPRESSIONS, { session })).text);
+    expect(list.texts("tbody .strong")).toEqual(["Not stored any more", ...names.toReversed()]);
+    const [, bob] = rows;
+    await undo(app, session, `${SUPPRESSIONS}/bounced/${bob?.addressHmac}`);
+    expect(app.audit().at(-1)).toMatchObject({
+      targetId: bob?.id ?? "",
+      summary: "Ended the suppression of b…@example.org (bounced)",
+    });
   });
 
   for (const reason of ["bounced", "soft"] as const) {
