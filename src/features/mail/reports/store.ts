@@ -95,14 +95,13 @@ export const findReported = selectOne((orm, $: { subscriberId: string }) =>
     .where(eq(subscribers.id, $.subscriberId)),
 );
 
-/** Finds the last mail that was sent to an address as a subscriber. */
+/** Finds the last mail that was sent to an address as a subscriber; null without one. */
 export const findLastSentTo = selectOne((orm, $: { addressHmac: string }) =>
   orm
-    .select({ id: mails.id })
-    .from(mails)
-    .where(
-      sql`${mails.status} = 'sent' AND ${mails.subscriberId} IN (SELECT id FROM subscribers WHERE address_hmac = ${$.addressHmac})`,
-    )
-    .orderBy(desc(mails.id))
-    .limit(1),
+    .select({
+      id: sql<string | null>`MAX((SELECT m.id FROM mails AS m
+        WHERE m.subscriber_id = subscribers.id AND m.status = 'sent' ORDER BY m.id DESC LIMIT 1))`,
+    })
+    .from(subscribers)
+    .where(eq(subscribers.addressHmac, $.addressHmac)),
 );

@@ -72,8 +72,8 @@ function findMailOf(ctx: Services, tx: Tx, { mails, address, kind }: Finding): M
     if (mail) return mail;
   }
   if (address === undefined || kind !== "soft") return undefined;
-  const last = findLastSentTo(tx, { addressHmac: markOfAddress(ctx, tx, address) });
-  return last && findMail(tx, { id: last.id });
+  const id = findLastSentTo(tx, { addressHmac: markOfAddress(ctx, tx, address) })?.id ?? null;
+  return id === null ? undefined : findMail(tx, { id });
 }
 
 function takeAbout(
