@@ -24,8 +24,8 @@ export async function noteRelayOffers(
   extensions: ReadonlySet<string>,
 ): Promise<void> {
   const offers: RelayOffers = { host, port, smtpUtf8: extensions.has("SMTPUTF8") };
-  if (readOffers(ctx, offers)?.smtpUtf8 === offers.smtpUtf8) return;
   try {
+    if (readOffers(ctx, offers)?.smtpUtf8 === offers.smtpUtf8) return;
     const now = ctx.clock.now();
     await ctx.db.write((tx) => putSetting(tx, { name: RELAY_OFFERS, value: offers, now }));
   } catch (error) {
