@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openForServer } from "../../src/installation";
 import { testConfig } from "../support/app";
@@ -235,6 +235,19 @@ test("allclear subscriber export prints what an import reads, of one page or of 
   expect((await site.list()).map(shown)).toEqual(before.map(shown));
   const suppressed = await site.run(["subscriber", "export", "--suppressed"]);
   expect(suppressed.out).toEqual(["email,page,reason,since\r"]);
+});
+
+test("an erased address is not left anywhere in the file of the database", async () => {
+  using site = await createSite();
+  for (const email of ["ann@example.com", "bob@example.com"]) {
+    await site.run(["subscriber", "add", email, "--page", "acme"], WITH_MAIL);
+    await site.run(["subscriber", "add", email, "--page", "acme", "--consent", CONSENT]);
+  }
+  const bytes = () => readFileSync(join(site.path, "allclear.db"), "latin1");
+  expect(bytes()).toContain("ann@example.com");
+  await site.run(["subscriber", "remove", "ann@example.com", "--erase"]);
+  expect(bytes()).not.toContain("ann@example.com");
+  expect(bytes()).toContain("bob@example.com");
 });
 
 test("allclear subscriber list prints a table, and knows its statuses", async () => {
