@@ -1,10 +1,11 @@
 import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { maskAddress } from "../domain/mail-address";
-import { invalidFields, Problem } from "../errors";
+import { invalidFields } from "../errors";
 import { confirmAlerts, declineAlerts, openAlertLink } from "../features/webhooks";
-import { formBody, operation, type RequestContexts, sendHtml } from "../http";
+import { formBody, type RequestContexts, sendHtml } from "../http";
 import type { HtmlDocument } from "../ui";
+import { linkOperation } from "./link-operation";
 import { renderMailDocument } from "./mail-document";
 import { renderEnd } from "./mail-pages";
 
@@ -19,25 +20,7 @@ const ENDS = {
 /** `/mail/alerts/…`: the link by which an address confirms alerts for the team. Only its buttons change anything. */
 export function alertRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   const { db } = ctx;
-  const declared = (summary: string) =>
-    operation({
-      tag: "E-mail",
-      summary,
-      access: {
-        kind: "link",
-        find(token, use) {
-          try {
-            openAlertLink(db, token, use);
-            return token;
-          } catch (error) {
-            if (error instanceof Problem) return error;
-            throw error;
-          }
-        },
-      },
-      onCustomDomain: "shared",
-      answers: { 200: { description: "HTML." } },
-    });
+  const declared = (summary: string) => linkOperation(db, summary, openAlertLink);
 
   return new Elysia()
     .use(requestContexts.plugin)

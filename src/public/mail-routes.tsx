@@ -25,13 +25,13 @@ import {
 import {
   type Form,
   formBody,
-  operation,
   type RequestContext,
   type RequestContexts,
   NO_STORE,
   seeOther,
   sendHtml,
 } from "../http";
+import { linkOperation } from "./link-operation";
 import { isOpen } from "./mail-document";
 import {
   renderConfirmation,
@@ -65,33 +65,11 @@ export function mailRoutes(ctx: AppContext, requestContexts: RequestContexts) {
   const now = () => ctx.clock.now();
   const useOf = ({ requestContext: { domain } }: Call): LinkUse => ({ domain, now: now() });
 
-  /** Declares a route whose token `open` finds. Each token has a bucket of its own. */
-  function link(
+  const link = (
     summary: string,
-    open: (reader: typeof db, token: string, use: LinkUse) => unknown,
-    more: { description?: string; redirects?: boolean } = {},
-  ) {
-    return operation({
-      tag: "E-mail",
-      summary,
-      access: {
-        kind: "link",
-        find(token, use) {
-          try {
-            open(db, token, use);
-            return token;
-          } catch (error) {
-            if (error instanceof Problem) return error;
-            throw error;
-          }
-        },
-      },
-      onCustomDomain: "shared",
-      answers: more.redirects
-        ? { 303: { description: "Redirects." } }
-        : { 200: { description: more.description ?? "HTML." } },
-    });
-  }
+    open: Parameters<typeof linkOperation>[2],
+    more?: Parameters<typeof linkOperation>[3],
+  ) => linkOperation(db, summary, open, more);
 
   function managementPage(
     call: Call,
