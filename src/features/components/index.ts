@@ -79,6 +79,7 @@ export {
   countStatuses,
   type ComponentRow,
   findComponent,
+  findComponents,
   findGroup,
   type GroupRow,
   listComponentsOfPage,

@@ -1,7 +1,7 @@
 import type { Reader } from "../../db";
 import type { Letter, Moments } from "../mail";
 import type { ComponentStatus } from "../../domain/component-status";
-import { findComponent } from "../components";
+import { findComponents } from "../components";
 import { getIncident } from "../incidents";
 import { getMaintenanceRecord } from "../maintenance";
 import { mailSettingsOf, type PageRow, pageUrl } from "../pages";
@@ -108,9 +108,13 @@ function withPresentStatus<Named extends { id: string; status: ComponentStatus }
   reader: Reader,
   components: readonly Named[],
 ): Named[] {
+  const present = findComponents(
+    reader,
+    components.map(({ id }) => id),
+  );
   return components.map((component) => ({
     ...component,
-    status: findComponent(reader, { id: component.id })?.status ?? component.status,
+    status: present.get(component.id)?.status ?? component.status,
   }));
 }
 
