@@ -22,7 +22,7 @@ const VALID = {
 
 let forms = 0;
 
-/** Sends the form as it is rendered anew, so that it is not taken for a repeated submission. */
+/** Sends the fields with a newly rendered form, since the same form sent twice counts as repeated. */
 async function save(app: TestApp, session: string, changes: Record<string, string> = {}) {
   forms += 1;
   return app.call(MAIL, { session, form: { ...VALID, ...changes, form: `form-${forms}` } });

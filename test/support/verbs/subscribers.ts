@@ -27,7 +27,7 @@ async function subscriberForm(
   return byForm(installation, `/subscribers/${id}${verb}`, { form: "1", ...fields });
 }
 
-/** Signs somebody up and returns the link of a purpose. */
+/** Signs an address up and returns the request for its link to confirm or to decline. */
 async function signedUp(
   installation: ActionInstallation,
   purpose: "confirm" | "decline",
