@@ -2,6 +2,7 @@ import { type Answer, openConnection } from "../support/connection";
 import {
   browserRequest,
   DASHBOARD_KEYS,
+  DASHBOARD_ENV,
   type Dashboard,
   isScreen,
   seedDashboard,
@@ -92,7 +93,7 @@ async function measurePages(
   pages: readonly DashboardPage[],
 ): Promise<Map<string, PageCost>> {
   const server = await startAllclear(workspace, dataDir, {
-    env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "1000000" },
+    env: { ...DASHBOARD_ENV, ALLCLEAR_PUBLIC_RATE_LIMIT: "1000000" },
   });
   const connection = await openConnection(server.url);
   const costs = new Map<string, PageCost>();

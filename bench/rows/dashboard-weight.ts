@@ -1,5 +1,5 @@
 import { openConnection } from "../support/connection";
-import { browserRequest, isScreen, seedDashboard } from "../support/dashboard";
+import { browserRequest, DASHBOARD_ENV, isScreen, seedDashboard } from "../support/dashboard";
 import type { DashboardPage } from "../support/dashboard-pages";
 import type { Figure } from "../support/figure";
 import { createScales, kilobytes, resourcesOf, textOf } from "../support/page-resources";
@@ -20,7 +20,7 @@ interface Weight {
 export async function measureDashboardWeight(workspace: Workspace): Promise<Figure[]> {
   const dashboard = await seedDashboard(workspace.path("data"), { incidents: INCIDENTS });
   const { dataDir, pages, answers, previews, largePages, sessions } = dashboard;
-  const server = await startAllclear(workspace, dataDir);
+  const server = await startAllclear(workspace, dataDir, { env: DASHBOARD_ENV });
   const connection = await openConnection(server.url);
   try {
     const weighResource = createScales(server.url, connection);

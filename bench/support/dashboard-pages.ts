@@ -32,6 +32,14 @@ export interface DashboardIds {
   underWay: string;
   /** With the suppression `bounced`. */
   subscriber: string;
+  /** Without waiting mails. */
+  mailing: string;
+  /** Start of a hold of all mailings, in unix ms. */
+  hold: string;
+  /** About no known mail. */
+  report: string;
+  /** HMAC of a suppressed address. */
+  suppressed: string;
   monitor: string;
   pushMonitor: string;
   webhook: string;
@@ -50,6 +58,9 @@ function valuesOf(path: string, ids: DashboardIds): Record<string, string> {
     ["/admin/components/groups/", { id: ids.group }],
     ["/admin/components/", { id: ids.component }],
     ["/admin/subscribers/", { id: ids.subscriber, reason: "bounced" }],
+    ["/admin/mailings/", { id: ids.mailing, at: ids.hold }],
+    ["/admin/mail/reports/", { id: ids.report }],
+    ["/admin/mail/suppressions/", { reason: "bounced", mark: ids.suppressed }],
     ["/admin/pages/", { id: ids.page, slug: ids.oldSlug }],
     ["/admin/settings/keys/", { id: ids.key }],
     ["/admin/settings/users/", { id: ids.user }],
@@ -96,6 +107,8 @@ export async function listPages(ctx: AppContext, ids: DashboardIds): Promise<Das
 function statusOf(path: string, summary: string): number {
   // Its link works for the first user only.
   if (path.startsWith(SET_UP)) return 404;
+  // The server ends the mailing, since none of its mails waits.
+  if (path === "/admin/mailings/:id/stop") return 303;
   return summary.startsWith("Redirect ") ? 303 : 200;
 }
 

@@ -13,7 +13,15 @@ import { createWebhook, sendTestEvent } from "../../src/features/webhooks";
 import { setDeliveryProgress } from "../../src/features/webhooks/delivery-store";
 import { sessionCookie } from "../../src/http";
 import type { Tx } from "../../src/db";
-import { suppress } from "../../src/features/mail";
+import {
+  findMailHold,
+  holdAllMailings,
+  listUnmatched,
+  makeReportToken,
+  setMailSettings,
+  suppress,
+  takeReport,
+} from "../../src/features/mail";
 import { CLI_ACTOR, userActor } from "../../src/domain/actor";
 import { makeOldAndBusy } from "./busy-keys";
 import { type Answer, requestText } from "./connection";
@@ -28,7 +36,7 @@ import { openData } from "./open-data";
 import { seed, type Seed } from "./seed";
 import { seedHistory } from "./seed-history";
 import { type Past, seedPast } from "./seed-past";
-import { storeSubscribers } from "./seed-subscribers";
+import { storeMailing, storeSubscribers } from "./seed-subscribers";
 
 export const DASHBOARD_KEYS = 1_000;
 const USERS = 50;
@@ -39,6 +47,24 @@ const HOUR_MS = 3_600_000;
 /** Ten years for ten thousand: two or three a day, of a house where much goes wrong. */
 const INCIDENTS_A_DAY = 2.74;
 const UPDATES = 10;
+
+/** Public address of its server, without which it sends no mail. */
+export const DASHBOARD_ENV = { ALLCLEAR_BASE_URL: "http://localhost:8080" };
+
+/** Relay that is never reached, since all mailings are held. */
+const RELAY = {
+  host: "127.0.0.1",
+  port: 9,
+  tls: "none",
+  ca: null,
+  user: null,
+  password: null,
+  connections: 4,
+  rate_per_minute: 600,
+  from: "Acme <status@acme.example>",
+  reply_to: null,
+  bounce_address: null,
+} as const;
 
 const TEAMS = ["Checkout", "Warehouse", "Billing", "Mobile", "Search", "Data", "Support", "Edge"];
 const TASKS = [
@@ -177,7 +203,7 @@ function seedThings(
       update: pick(getIncident(tx, openIncidentId, true).updates, 0).id,
       scheduled: scheduledId,
       underWay,
-      subscriber: seedSubscriber(ctx, tx, page.id),
+      ...seedMail(ctx, tx, { pageId: page.id, subjectId: openIncidentId }),
       monitor: createMonitor(ctx, tx, watching, CLI_ACTOR).record.row.id,
       webhook,
       delivery,
@@ -186,13 +212,36 @@ function seedThings(
   });
 }
 
-/** Stores a subscriber whose mails bounced. */
-function seedSubscriber(ctx: AppContext, tx: Tx, pageId: string): string {
+type MailIds = Pick<DashboardIds, "subscriber" | "mailing" | "hold" | "report" | "suppressed">;
+
+/** Stores a relay, a subscriber whose mails bounced, a held mailing, and a report about an unknown mail. */
+function seedMail(ctx: AppContext, tx: Tx, about: { pageId: string; subjectId: string }): MailIds {
+  const now = ctx.clock.now();
   const address = "maya@customer.example";
   const row = { id: ctx.newId("sub"), seq: 1, domain: "customer.example", address, mark: "maya" };
-  storeSubscribers(tx, [row], pageId, ctx.clock.now());
+  storeSubscribers(tx, [row], about.pageId, now);
   suppress(ctx, tx, { addressHmac: row.mark, reason: "bounced" });
-  return row.id;
+  const mailing = storeMailing(ctx, tx, { ...about, state: "held", count: 1 });
+  setMailSettings(ctx, tx, RELAY, CLI_ACTOR);
+  makeReportToken(ctx, tx, CLI_ACTOR);
+  holdAllMailings(ctx, tx, { reason: "failures", since: now - HOUR_MS });
+  const excerpt = "From: grace@customer.example\r\n\r\nWho are you?";
+  takeReport(ctx, tx, {
+    isCertain: false,
+    status: null,
+    diagnostic: "",
+    mails: [],
+    kind: "other",
+    excerpt,
+  });
+  const report = listUnmatched(tx, { before: "~", limit: 1 })[0]?.id ?? "";
+  return {
+    subscriber: row.id,
+    mailing,
+    hold: String(findMailHold(tx)?.at),
+    report,
+    suppressed: row.mark,
+  };
 }
 
 /** A request for a page as a browser sends it, compression accepted. */

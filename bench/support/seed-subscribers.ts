@@ -6,7 +6,9 @@ import {
   subscribers,
   subscriberChoices,
 } from "../../src/db/tables/mail";
+import type { AppContext } from "../../src/context";
 import { CLI_ACTOR } from "../../src/domain/actor";
+import type { MailingState } from "../../src/domain/mail";
 import { startSession } from "../../src/features/auth";
 import { suppress } from "../../src/features/mail";
 import { findPageBySlug } from "../../src/features/pages";
@@ -83,6 +85,46 @@ export function storeSubscribers(
   );
 }
 
+/** Stores a mailing that wrote `count` mails. Returns its id. */
+export function storeMailing(
+  ctx: Pick<AppContext, "clock" | "newId">,
+  tx: Tx,
+  {
+    pageId,
+    subjectId,
+    state,
+    count,
+  }: { pageId: string; subjectId: string; state: MailingState; count: number },
+): string {
+  const now = ctx.clock.now();
+  const id = ctx.newId("mlg");
+  const [domain, subject] = ["acme.example", "[Acme] Payments fail"];
+  insertThreads(tx, [{ subjectId, pageId, domain, subject, reach: [], lastBeganAt: now }]);
+  insertMailings(tx, [
+    {
+      id,
+      eventId: ctx.newId("evt"),
+      pageId,
+      subjectId,
+      kind: "incident.created",
+      state,
+      cursor: count,
+      maxSeq: count,
+      beginAt: now,
+      deadlineAt: now + DAY_MS,
+      written: count,
+      sent: state === "done" ? count : 0,
+      bounced: 0,
+      failed: 0,
+      superseded: 0,
+      cancelled: 0,
+      expired: 0,
+      createdAt: now,
+    },
+  ]);
+  return id;
+}
+
 /** Fills a new data directory with a page with subscribers, half of them with selections, and ten mails to each. */
 export async function seedSubscribers(
   folder: string,
@@ -95,38 +137,10 @@ export async function seedSubscribers(
     const now = ctx.clock.now();
     const pageId = findPageBySlug(ctx.db, { slug })?.id ?? "";
     const subjects = Array.from({ length: MAILS_EACH }, () => ctx.newId("inc"));
-    const mailingIds = subjects.map(() => ctx.newId("mlg"));
-    const none = { bounced: 0, failed: 0, superseded: 0, cancelled: 0, expired: 0 };
+    let mailingIds: string[] = [];
     const tokens = await ctx.db.write((tx) => {
-      insertThreads(
-        tx,
-        subjects.map((subjectId, index) => ({
-          subjectId,
-          pageId,
-          domain: "acme.example",
-          subject: `[Acme] Payments fail, no. ${index}`,
-          reach: [],
-          lastBeganAt: now,
-        })),
-      );
-      insertMailings(
-        tx,
-        mailingIds.map((id, index) => ({
-          id,
-          eventId: ctx.newId("evt"),
-          pageId,
-          subjectId: subjects[index] ?? "",
-          kind: "incident.created",
-          state: "done" as const,
-          cursor: count,
-          maxSeq: count,
-          beginAt: now,
-          deadlineAt: now + DAY_MS,
-          written: count,
-          sent: count,
-          ...none,
-          createdAt: now,
-        })),
+      mailingIds = subjects.map((subjectId) =>
+        storeMailing(ctx, tx, { pageId, subjectId, state: "done", count }),
       );
       const owner = { email: "ada@acme.example", name: "Ada", role: "owner" as const };
       const { id } = createUser(ctx, tx, owner, CLI_ACTOR);
