@@ -45,6 +45,12 @@ export const MAIL_RULES: readonly Rule[] = [
     sql: `DELETE FROM main.mails WHERE id IN (SELECT m.id FROM ${ANSWERS_TO_ERASED})`,
   },
   {
+    // A mark finds no address in a text, so that all unmatched reports from before the last erasure are deleted.
+    table: "suppressions",
+    sql: `DELETE FROM main.mail_reports WHERE mail_id IS NULL
+      AND at <= (SELECT max(at) FROM replaced.suppressions WHERE reason = 'erased')`,
+  },
+  {
     // Links to manage a subscription that were made invalid stay so.
     table: "subscribers",
     sql: `UPDATE main.subscribers AS r SET token_version = o.token_version

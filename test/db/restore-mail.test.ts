@@ -191,6 +191,14 @@ test("nothing about an address that was erased since the backup is left after a 
         status: null,
         excerpt: "erases@example.com is unknown",
       });
+      insertReport(tx, {
+        id: "rpt_2",
+        at: TEST_START,
+        mailId: null,
+        kind: "other",
+        status: null,
+        excerpt: "From: erases@example.com",
+      });
       for (const subscriberId of ["sub_stays", "sub_erases"]) {
         insertChoice(tx, { targetId: "cmp_1", subscriberId });
       }
@@ -226,6 +234,20 @@ test("nothing about an address that was erased since the backup is left after a 
   ]);
   expect(rowsOf(database, "SELECT id FROM mail_reports")).toEqual([]);
   expect(rowsOf(database, "SELECT id FROM mail_requests")).toEqual([]);
+});
+
+test("unmatched reports are kept by a restore if nobody was erased since", async () => {
+  const report = { at: TEST_START, mailId: null, kind: "other" as const, status: null };
+  using site = await backedUpSite(
+    ({ ctx }) =>
+      ctx.db.write((tx) => {
+        suppress(ctx, tx, { addressHmac: "hmac of blocked", reason: "blocked" });
+        insertReport(tx, { ...report, id: "rpt_1", excerpt: "From: ada@example.com" });
+      }),
+    async () => {},
+  );
+  site.restore();
+  expect(rowsOf(site.directory.database, "SELECT id FROM mail_reports")).toEqual([["rpt_1"]]);
 });
 
 test("suppressions since a backup from before the first mail stop mails after a restore", async () => {

@@ -92,7 +92,7 @@ function ReportLine({ report, now }: { report: UnmatchedReport; now: number }) {
   );
 }
 
-/** Report as it came, up to 20 KB. */
+/** Report in the clear, up to 20 KB. */
 export function ReportDetail({ report, now }: { report: ReportRow; now: number }) {
   const crumbs = [...CRUMBS, { href: MAIL_REPORTS_PATH, label: "Unmatched reports" }];
   return (
@@ -107,7 +107,7 @@ export function ReportDetail({ report, now }: { report: ReportRow; now: number }
           ]}
         />
       </Card>
-      <Card title="As it came">
+      <Card title="Text">
         <CodeBlock text={report.excerpt} copyLabel="Copy report" />
       </Card>
     </>

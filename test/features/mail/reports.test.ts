@@ -251,6 +251,28 @@ describe("a bounce that comes back later", () => {
     expect(report?.beginning).not.toContain(secret.slice(20));
   });
 
+  test("encoded parts are listed decoded, without tokens, and files are left out", async () => {
+    await using reports = await createReportSite();
+    const link = `https://status.example.com/mail/manage/sub_1.${"aB3".repeat(14)}x`;
+    const parts = [`Open ${link} now.`, "\u0001\u0002 ada@example.com"].map(
+      (text) => `Content-Transfer-Encoding: base64\r\n\r\n${btoa(text)}\r\n`,
+    );
+    await reports.report(`Subject: Returned\r\n${parts.join("--part\r\n")}--part--\r\n`);
+    const [report] = reports.unmatched();
+    expect(report?.beginning.split("\r\n")).toEqual([
+      "Subject: Returned",
+      "Content-Transfer-Encoding: base64",
+      "",
+      "Open https://status.example.com/mail/manage/[redacted] now.",
+      "--part",
+      "Content-Transfer-Encoding: base64",
+      "",
+      "[not text]",
+      "--part--",
+      "",
+    ]);
+  });
+
   test("a report about a mail from before a new confirmation has no consequence", async () => {
     await using reports = await createReportSite();
     const { site } = reports;

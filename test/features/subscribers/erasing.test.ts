@@ -3,7 +3,12 @@ import { insertInto, selectMany } from "../../../src/db";
 import { mailings, mailReports, suppressions } from "../../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { parseMailAddress } from "../../../src/domain/mail-address";
-import { enqueueMails, eraseReportsAbout, suppress } from "../../../src/features/mail";
+import {
+  enqueueMails,
+  eraseReportsAbout,
+  makeReportToken,
+  suppress,
+} from "../../../src/features/mail";
 import { eraseAddress, type SubscriberRow } from "../../../src/features/subscribers";
 import { DAY_MS } from "../../../src/kernel/time";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
@@ -126,6 +131,62 @@ test("erasing an address that was never confirmed deletes the reports that conta
   expect(listReports(ctx.db, {}).map(({ excerpt }) => excerpt)).toEqual(["From: bob@example.com"]);
   expect([site.requests(), site.mails()]).toEqual([[], []]);
 });
+
+const base64 = (text: string, encoding: "utf8" | "utf16le" = "utf8") =>
+  Buffer.from(text, encoding).toString("base64").replaceAll(/.{20}/g, "$&\r\n");
+const part = (encoding: string, text: string) =>
+  `Content-Type: text/plain\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n${text}\r\n`;
+const parts = (...all: string[]) =>
+  `Content-Type: multipart/mixed;\r\n boundary="=_b 1"\r\n\r\n--=_b 1\r\n${all.join("--=_b 1\r\n")}--=_b 1--\r\n`;
+const LETTER = "Dear Ann <ANN@Example.com>, we could not deliver your mail.";
+
+for (const [where, message] of Object.entries({
+  "the clear": `Subject: Returned\r\n\r\n${LETTER}\r\n`,
+  "a body in base64": part("base64", base64(LETTER)),
+  "a body in base64 of which each line is padded": part(
+    "BASE64",
+    `${btoa("ann@")}\r\n${btoa("example.com")}`,
+  ),
+  "a body in quoted-printable": part("quoted-printable", "Dear =61nn=40exam=\r\nple.com,"),
+  "a part between others": parts(
+    part("8bit", "Hello"),
+    part("base64", base64(LETTER)),
+    part("7bit", "Regards"),
+  ),
+  "a part in quoted-printable after a line of dashes": parts(
+    part("quoted-printable", "-- \r\n--- ann=40example.com"),
+  ),
+  "a part after one whose boundary is not declared": `${part("base64", base64("Hello"))}--b\r\n${part("base64", base64(LETTER))}`,
+  "a returned message": parts(
+    "Content-Type: message/rfc822\r\n\r\n" + part("base64", base64(LETTER)),
+  ),
+  "a returned message in base64": parts(
+    `Content-Type: message/rfc822\r\nContent-Transfer-Encoding: base64\r\n\r\n${base64(part("quoted-printable", "ann=40example.com"))}\r\n`,
+  ),
+  "a body in UTF-16": part("base64", base64(LETTER, "utf16le")),
+  "a header with encoded words":
+    "Subject: =?utf-8?B?QW5uIDxhbm4=?=\r\n =?utf-8?Q?=40example=2Ecom?=\r\n\r\nHello\r\n",
+  "a body that is cut off": part("base64", base64(LETTER.padEnd(40_000))),
+})) {
+  test(`erasing deletes an unmatched report with the address in ${where}`, async () => {
+    await using site = await createSubscribingSite();
+    const { ctx } = site.app;
+    const subscriber = await site.subscribed();
+    const token = await ctx.db.write((tx) => makeReportToken(ctx, tx, CLI_ACTOR));
+    for (const raw of [
+      message,
+      message.replaceAll("\r\n", "\n"),
+      part("base64", btoa("bob@example.com")),
+    ]) {
+      const headers = { "content-type": "message/rfc822" };
+      const sent = { method: "POST", headers, raw };
+      expect((await site.app.call(`/api/v1/mail/bounces/${token}`, sent)).status).toBe(204);
+    }
+    await erase(site, subscriber);
+    const kept = listReports(ctx.db, {}).map(({ excerpt }) => excerpt);
+    expect(kept).toEqual([part("base64", "bob@example.com")]);
+  });
+}
 
 test("erasing finds an address in reports that has wildcards of LIKE, and no similar one", async () => {
   await using site = await createSubscribingSite();

@@ -1,6 +1,6 @@
 import PostalMime from "postal-mime";
-import { redactText } from "../../../domain/redact";
 import { readDeliveryStatus, readFeedback } from "./delivery-status";
+import { excerptOf } from "./excerpt";
 import { allOf, type Fields, parseFieldGroups } from "./fields";
 import type { Finding, MailHint } from "./finding";
 
@@ -13,8 +13,6 @@ const LINES_MAX = 8_000;
 const PARTS_MAX = 400;
 const NESTING_MAX = 8;
 const HEADERS_MAX = 32 * 1024;
-/** Number of bytes of a report that are kept. */
-const EXCERPT_MAX = 20 * 1024;
 
 /** Fields in which the envelope sender of a mail comes back, of the report itself and of its parts. */
 const RECEIVED_FOR = ["delivered-to", "x-original-to", "envelope-to", "x-envelope-to", "to", "cc"];
@@ -146,13 +144,4 @@ function isAutomatic(headers: Fields): boolean {
     allOf(headers, "x-autoreply", "x-autorespond").length > 0 ||
     allOf(headers, "precedence", "x-precedence").some((value) => /auto_?reply/i.test(value))
   );
-}
-
-/**
- * Returns the beginning of a message. Links in a mail that came back may still work, so their tokens are removed,
- * also where quoted-printable breaks them over lines.
- */
-function excerptOf(bytes: Uint8Array): string {
-  const text = new TextDecoder().decode(bytes.subarray(0, EXCERPT_MAX)).replaceAll("\0", "");
-  return redactText(text.replaceAll(/=\r?\n/g, ""));
 }
