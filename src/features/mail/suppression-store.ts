@@ -100,10 +100,23 @@ export const findFailuresOf = selectOne((orm, $: { subscriberId: string }) =>
       addressHmac: subscribers.addressHmac,
       softFailures: subscribers.softFailures,
       softSince: subscribers.softSince,
-      confirmedAt: subscribers.confirmedAt,
     })
     .from(subscribers)
     .where(eq(subscribers.id, $.subscriberId)),
+);
+
+/**
+ * Finds the time at which a person last confirmed a subscription of an address, on any page; null if only the team
+ * has subscribed it, which happens once for each row.
+ */
+export const findLastConfirmation = selectOne((orm, $: { addressHmac: string }) =>
+  orm
+    .select({ at: sql<number | null>`MAX(${subscribers.confirmedAt})` })
+    .from(subscribers)
+    .where(
+      sql`${subscribers.addressHmac} = ${$.addressHmac}
+        AND (${subscribers.consentSource} = 'form' OR ${subscribers.confirmedAt} > ${subscribers.createdAt})`,
+    ),
 );
 
 /** Sets the failures of an address, on all pages. */

@@ -9,6 +9,7 @@ import {
   deleteSuppression,
   findFailuresOf,
   findFirstBounce,
+  findLastConfirmation,
   listSuppressionsOf,
   listSuppressionsOfSubscriber,
   putSuppression,
@@ -62,6 +63,15 @@ export function endSuppressions(
   }
   if (reasons.includes("soft")) setFailures(tx, { ...NO_FAILURES, addressHmac: hmac });
   return ended;
+}
+
+/**
+ * Returns the time (unix ms) from which failures and complaints count for an address: when an admin last ended its
+ * suppression, or when the person last confirmed. 0 if neither has happened.
+ */
+export function countedSince(reader: Reader, hmac: string): number {
+  const undoneAt = findUndo(reader, { addressHmac: hmac })?.at ?? 0;
+  return Math.max(undoneAt, findLastConfirmation(reader, { addressHmac: hmac })?.at ?? 0);
 }
 
 /** Returns the number of suppressions of each reason. */
@@ -156,8 +166,7 @@ export function addBounce(
   const subscriber = subscriberId === null ? undefined : findFailuresOf(tx, { subscriberId });
   if (!isCertain) {
     if (subscriberId === null || !subscriber) return;
-    const undone = findUndo(tx, { addressHmac: subscriber.addressHmac });
-    const since = Math.max(subscriber.confirmedAt, undone?.at ?? 0);
+    const since = countedSince(tx, subscriber.addressHmac);
     const first = findFirstBounce(tx, { subscriberId, since })?.at ?? null;
     if (!isSecondBounce(first, ctx.clock.now())) return;
   }

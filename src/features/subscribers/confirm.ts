@@ -46,6 +46,7 @@ export function confirmSignUp(
   }
   const hmac = addressHmac(ensureMailKey(ctx, tx), addressKey);
   if (findSuppression(tx, { addressHmac: hmac, pageId, kind: "confirmation" })) throw deadLink();
+  const isRenewed = endSuppressions(tx, hmac, ENDED_BY_CONFIRMING, pageId) > 0;
   const choices = existingChoices(request.choices, readChoosable(tx, pageId));
   const { address, source } = request;
   const enrolment = { pageId, address, addressKey, choices };
@@ -53,7 +54,7 @@ export function confirmSignUp(
     ctx,
     tx,
     enrolment,
-    { current, hmac },
+    { current, hmac, isRenewed },
     {
       confirmedAt: ctx.clock.now(),
       consentSource: source,
@@ -63,7 +64,6 @@ export function confirmSignUp(
   );
   setRequestState(tx, { id: request.id, state: "confirmed" });
   voidOpenRequests(tx, { addressKey, pageId, except: request.id });
-  endSuppressions(tx, hmac, ENDED_BY_CONFIRMING, pageId);
   return subscriber;
 }
 

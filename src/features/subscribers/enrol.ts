@@ -26,18 +26,24 @@ export type Consent = Pick<
 
 /**
  * Stores a subscription. `current` is what the page has of the address, subscribed or not. New choices of a
- * subscriber are no new consent: its time, words and client stay those of one moment.
+ * subscriber are no new consent: its time, words and client stay those of one moment. `isRenewed` is true if the
+ * consent ends a suppression, which replaces the earlier one.
  */
 export function enrol(
   ctx: Pick<AppContext, "clock" | "newId">,
   tx: Tx,
   { pageId, address, addressKey, choices }: Enrolment,
-  { current, hmac }: { current: SubscriberRow | undefined; hmac: string },
+  {
+    current,
+    hmac,
+    isRenewed = false,
+  }: { current: SubscriberRow | undefined; hmac: string; isRenewed?: boolean },
   consent: Consent,
 ): SubscriberRow {
   const now = ctx.clock.now();
   const active = current?.status === "active" ? current : undefined;
-  const { confirmedAt, consentSource, consentText, consentIp } = active ?? consent;
+  const { confirmedAt, consentSource, consentText, consentIp } =
+    active && !isRenewed ? active : consent;
   const row: SubscriberRow = {
     id: current?.id ?? ctx.newId("sub"),
     // The audience of a mailing are those confirmed before it.

@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
 import * as reports from "../../../src/features/mail/reports/store";
 import * as lists from "../../../src/features/mail/suppression-list-store";
-import { listSuppressionsByMails } from "../../../src/features/mail/suppression-store";
+import {
+  findLastConfirmation,
+  listSuppressionsByMails,
+} from "../../../src/features/mail/suppression-store";
 import * as undos from "../../../src/features/mail/undo-store";
 import * as waiting from "../../../src/features/mail/waiting-store";
 import { openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
@@ -28,6 +31,7 @@ test("statements about what came back and what waits use indexes and do not sort
       lists.listOfReason(tx, { reason: "bounced", beforeAt: 1, beforeHmac: "", limit: 1 });
       lists.listOfAddress(tx, { addressHmac: "mark" });
       lists.findOfAddress(tx, { addressHmac: "mark", reason: "bounced" });
+      findLastConfirmation(tx, { addressHmac: "mark" });
       undos.findUndo(tx, { addressHmac: "mark" });
       undos.deleteUndosBefore(tx, { before: 0, limit: 1 });
       listSuppressionsByMails(tx, { since: 0, until: 1, undoneSince: 0, limit: 1 });
@@ -36,7 +40,7 @@ test("statements about what came back and what waits use indexes and do not sort
       waiting.sumOfOpenMailings(tx, {});
     }),
   );
-  expect(statements).toHaveLength(19);
+  expect(statements).toHaveLength(20);
   for (const sql of statements) {
     const large = planOf(store, sql).filter((step) => LARGE.test(step));
     expect(large, sql).toEqual([]);

@@ -15,7 +15,9 @@ export interface Finding {
   mails: readonly MailHint[];
   /** Address that an authenticated service reports; undefined for a raw message, since anyone can write one. */
   address?: string | undefined;
-  /** Beginning of the report as it came, which is kept if no mail is found. */
+  /** Time at which it happened, as an authenticated service says (unix ms); undefined for a raw message. */
+  at?: number | undefined;
+  /** Beginning of the report in the clear, which is kept if no mail is found. */
   excerpt: string;
 }
 

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { parseMailAddress } from "../../../domain/mail-address";
-import { Nullable, OneOf, Text } from "../../../kernel/schema";
+import { InstantText, Nullable, OneOf, Text } from "../../../kernel/schema";
+import { parseInstant } from "../../../kernel/time";
 import { cleanReply } from "../smtp/reply";
 import type { Finding } from "./finding";
 
@@ -35,6 +36,14 @@ const JsonReport = Type.Object(
         }),
       ),
     ),
+    occurred_at: Type.Optional(
+      Nullable(
+        InstantText({
+          description:
+            "Time at which the mail failed or the person complained, by default the time at which the mail was sent. What happened before suppressions of the address last ended does not suppress it again.",
+        }),
+      ),
+    ),
     diagnostic: Type.Optional(
       Nullable(Text({ maxLength: 2_000, description: "Words of the server that refused it." })),
     ),
@@ -58,6 +67,7 @@ export function readJsonReports({ reports }: Static<typeof JsonReports>): {
   );
   const findings = reports.map((report): Finding => {
     const { mail = null, address = null, kind, status = null, diagnostic } = report;
+    const { occurred_at: occurredAt } = report;
     return {
       kind,
       isCertain: true,
@@ -65,6 +75,7 @@ export function readJsonReports({ reports }: Static<typeof JsonReports>): {
       diagnostic: cleanReply(diagnostic ?? ""),
       mails: mail === null ? [] : [{ id: mail }],
       address: address ?? undefined,
+      at: occurredAt == null ? undefined : parseInstant(occurredAt),
       excerpt: JSON.stringify(report, null, 2),
     };
   });

@@ -83,14 +83,10 @@ export const listOutcomes = selectMany(
       .limit($.limit),
 );
 
-/** Finds the times from which reports count for a subscriber. */
+/** Finds the mark of a subscriber's address, and the time from which failures in a row are counted. */
 export const findReported = selectOne((orm, $: { subscriberId: string }) =>
   orm
-    .select({
-      addressHmac: subscribers.addressHmac,
-      confirmedAt: subscribers.confirmedAt,
-      updatedAt: subscribers.updatedAt,
-    })
+    .select({ addressHmac: subscribers.addressHmac, updatedAt: subscribers.updatedAt })
     .from(subscribers)
     .where(eq(subscribers.id, $.subscriberId)),
 );

@@ -5,8 +5,7 @@ import { countMails } from "../queue";
 import { findMail, type MailRow, setMailProgress } from "../queue-store";
 import { isSoftBounce } from "../rules";
 import { withoutAddresses } from "../smtp/reply";
-import { findUndo } from "../undo-store";
-import { addBounce, markOfAddress, markOfRecipient, suppress } from "../suppressions";
+import { addBounce, countedSince, markOfAddress, markOfRecipient, suppress } from "../suppressions";
 import { setFailures } from "../suppression-store";
 import { findMailKey } from "../tokens";
 import { bounceMac } from "../verp";
@@ -47,7 +46,10 @@ export function takeReport(ctx: Services, tx: Tx, finding: Finding): TakenReport
   if (finding.address === undefined || kind === "soft") return keepUnmatched(ctx, tx, finding);
   const hmac = markOfAddress(ctx, tx, finding.address);
   const reason = kind === "hard" ? "bounced" : "complained";
-  suppress(ctx, tx, { addressHmac: hmac, reason, note: noteOf(finding) });
+  const happenedAt = finding.at ?? findLastMail(tx, hmac)?.createdAt ?? 0;
+  if (happenedAt >= countedSince(tx, hmac)) {
+    suppress(ctx, tx, { addressHmac: hmac, reason, note: noteOf(finding) });
+  }
   return "matched";
 }
 
@@ -72,7 +74,12 @@ function findMailOf(ctx: Services, tx: Tx, { mails, address, kind }: Finding): M
     if (mail) return mail;
   }
   if (address === undefined || kind !== "soft") return undefined;
-  const id = findLastSentTo(tx, { addressHmac: markOfAddress(ctx, tx, address) })?.id ?? null;
+  return findLastMail(tx, markOfAddress(ctx, tx, address));
+}
+
+/** Returns the last mail that was sent to the address of a subscriber. */
+function findLastMail(tx: Tx, addressHmac: string): MailRow | undefined {
+  const id = findLastSentTo(tx, { addressHmac })?.id ?? null;
   return id === null ? undefined : findMail(tx, { id });
 }
 
@@ -82,20 +89,18 @@ function takeAbout(
   mail: MailRow,
   finding: Finding & { kind: ReportKind },
 ): TakenReport {
-  const { kind, isCertain, status } = finding;
-  if (listReportsOfMail(tx, { mailId: mail.id }).some((row) => row.kind === kind)) {
-    return "repeated";
-  }
+  const { kind, isCertain, status, at: happenedAt = 0 } = finding;
+  const earlier = listReportsOfMail(tx, { mailId: mail.id }).filter((row) => row.kind === kind);
+  if (earlier.some((row) => row.at >= happenedAt)) return "repeated";
   const at = ctx.clock.now();
   const excerpt = replyOf(finding);
   insertReport(tx, { id: ctx.newId("rpt"), at, mailId: mail.id, kind, status, excerpt });
   const { subscriberId } = mail;
   const subscriber = subscriberId === null ? undefined : findReported(tx, { subscriberId });
-  // The person subscribed again since.
-  const isOld = subscriber !== undefined && mail.createdAt < subscriber.confirmedAt;
+  const hmac = markOfRecipient(ctx, tx, mail);
+  const isOld = Math.max(happenedAt, mail.createdAt) < countedSince(tx, hmac);
   const cause = { mailId: mail.id, note: noteOf(finding) };
   if (kind === "complaint") {
-    const hmac = markOfRecipient(ctx, tx, mail);
     if (!isOld) suppress(ctx, tx, { addressHmac: hmac, reason: "complained", ...cause });
     return "matched";
   }
@@ -140,7 +145,7 @@ function countFailures(
   cause: { mailId: string; note: string },
 ): void {
   const { subscriberId, addressHmac, updatedAt } = of;
-  const since = Math.max(updatedAt, findUndo(tx, { addressHmac })?.at ?? 0);
+  const since = Math.max(updatedAt, countedSince(tx, addressHmac));
   const outcomes = listOutcomes(tx, { subscriberId, since, limit: OUTCOMES_MAX });
   const at = outcomes.findIndex(({ id }) => id === mailId);
   if (at === -1) return;
