@@ -130,7 +130,7 @@ export const OPTIONS = {
     parse: parseInteger(1, 3_650),
     default: "30",
     placeholder: "N",
-    help: "Days for which events and their deliveries are kept.",
+    help: "Days for which events and their deliveries are kept. Mails are kept for at least 30 days.",
     scope: "serve",
   }),
   keepKeyHoursDays: option({

@@ -1,5 +1,6 @@
 import type { AppContext } from "../../src/context";
 import { insertAllInto, insertInto, selectOne, type Tx } from "../../src/db";
+import { events } from "../../src/db/tables/events";
 import {
   mailings,
   mailRequests,
@@ -18,6 +19,7 @@ const insertSubscriber = insertInto(subscribers);
 export const insertChoice = insertInto(subscriberChoices);
 const insertRequest = insertInto(mailRequests);
 const insertMailing = insertInto(mailings);
+const insertEvent = insertInto(events);
 const insertThread = insertInto(mailThreads);
 const insertMails = insertAllInto(mails);
 const findLastSeq = selectOne((orm, _$: Record<string, never>) =>
@@ -78,9 +80,18 @@ export function storeMail(
   const thread = { subjectId, pageId, domain: "example.com", subject, reach: [] };
   insertThread(tx, { ...thread, lastBeganAt: now });
   const counts = { sent: 0, bounced: 0, failed: 0, superseded: 0, cancelled: 0, expired: 0 };
+  const eventId = ctx.newId("evt");
+  insertEvent(tx, {
+    id: eventId,
+    type: "incident.created",
+    pageId,
+    subjectId,
+    data: {},
+    at: now,
+  });
   insertMailing(tx, {
     id: mailingId,
-    eventId: ctx.newId("evt"),
+    eventId,
     pageId,
     subjectId,
     kind: "incident.created",

@@ -1,23 +1,25 @@
 import type { Tx } from "../../db";
+import { DAY_MS } from "../../kernel/time";
 import { trimUnmatchedReports } from "./reports/take-reports";
 import { deleteMailingsBefore, deleteMailsBefore, deleteReportsBefore } from "./trim-store";
-import { UNDO_WAIT_MS } from "./undo";
 import { deleteUndosBefore } from "./undo-store";
 
 /** Limit of rows per transaction, which keeps it short. */
 const ROWS_PER_BATCH = 500;
 
+/** Time for which mails are kept at least: waits and failures in a row are counted from them. */
+const COUNTED_MS = 30 * DAY_MS;
+
 /**
- * Deletes mails that have ended, mailings and reports from before `before` (unix ms), and unmatched reports of
- * more than 30 days ago. Returns true if there may be more.
+ * Deletes mails that have ended, mailings and reports from before `before` (unix ms), and unmatched reports. All are
+ * of more than 30 days ago. Returns true if there may be more.
  */
 export function trimMails(tx: Tx, { before, now }: { before: number; now: number }): boolean {
   trimUnmatchedReports(tx, now);
-  const some = { before, limit: ROWS_PER_BATCH };
-  // Mails from before an undo must not count again, so it is kept as long as they are.
-  const undos = { ...some, before: Math.min(before, now - UNDO_WAIT_MS) };
+  const some = { before: Math.min(before, now - COUNTED_MS), limit: ROWS_PER_BATCH };
   const deleted = [
-    deleteUndosBefore(tx, undos),
+    // Mails from before an undo must not count again, so it is kept as long as they are.
+    deleteUndosBefore(tx, some),
     deleteMailsBefore(tx, some),
     deleteMailingsBefore(tx, some),
     deleteReportsBefore(tx, some),

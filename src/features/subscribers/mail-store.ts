@@ -1,5 +1,6 @@
 import { and, desc, eq, gt, isNull, lt, sql } from "drizzle-orm";
 import { mutate, selectMany, selectOne } from "../../db";
+import { events } from "../../db/tables/events";
 import { mailings, mailReports, mails, mailThreads } from "../../db/tables/mail";
 
 /** Lists sign-up mails to an address after `since`, newest first. `subjectId` is that of the address. */
@@ -23,7 +24,7 @@ export const listSignUpMails = selectMany(
       .limit($.limit),
 );
 
-/** Finds a mail to a subscriber, with the state of its mailing. */
+/** Finds a mail to a subscriber, with the state of its mailing. `eventId` is null once the event is deleted. */
 export const findMailToResend = selectOne((orm, $: { id: string; subscriberId: string }) =>
   orm
     .select({
@@ -33,9 +34,11 @@ export const findMailToResend = selectOne((orm, $: { id: string; subscriberId: s
       params: mails.params,
       status: mails.status,
       mailingState: mailings.state,
+      eventId: events.id,
     })
     .from(mails)
     .leftJoin(mailings, eq(mailings.id, mails.mailingId))
+    .leftJoin(events, eq(events.id, mailings.eventId))
     .where(and(eq(mails.id, $.id), eq(mails.subscriberId, $.subscriberId))),
 );
 

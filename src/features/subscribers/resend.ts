@@ -45,6 +45,9 @@ export function resendMail(
   if (mail.status === "superseded") {
     throw new Problem("conflict", "A newer message contains what this one said.");
   }
+  if (mail.eventId === null) {
+    throw new Problem("conflict", "The event of the message is no longer stored.");
+  }
   const last = findLastCopy(tx, { mailingId, subscriberId });
   if (mail.status === "pending" || last?.status === "pending") {
     throw new Problem("conflict", "The message is already waiting to be sent.");

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { mutate } from "../../../src/db";
+import { events } from "../../../src/db/tables/events";
 import { mailings } from "../../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../../src/domain/actor";
 import { listenUrl } from "../../../src/config";
@@ -19,6 +20,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time"
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";
 import { parseMails } from "../../support/parsed-mail";
 
+const deleteEvents = mutate((orm, _$: Record<string, never>) => orm.delete(events));
 const deleteMailings = mutate((orm, _$: Record<string, never>) => orm.delete(mailings));
 
 async function createSite(): Promise<MailingSite> {
@@ -184,6 +186,22 @@ describe("a mailing", () => {
     expect(again.messageId).not.toBe(first.messageId);
     expect([again.references, again.inReplyTo]).toEqual([first.references, first.inReplyTo]);
     expect(site.mailings().at(-1)).toMatchObject({ written: 2 });
+  });
+
+  test("is not sent again once its event is deleted", async () => {
+    await using site = await createSite();
+    await site.open();
+    await site.send();
+    const [mail] = site.mails();
+    await site.control((_, tx) => deleteEvents(tx, {}));
+    const again = site.control((ctx, tx) => {
+      const row = getSubscriber(tx, mail?.subscriberId ?? "");
+      resendMail(ctx, tx, row, mail?.id ?? "", CLI_ACTOR);
+    });
+    expect(await again.catch((error: Error) => error.message)).toBe(
+      "The event of the message is no longer stored.",
+    );
+    expect(site.mails()).toHaveLength(1);
   });
 
   test.each([true, false])(

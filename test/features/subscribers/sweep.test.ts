@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { insertInto, selectMany } from "../../../src/db";
-import { mailReports } from "../../../src/db/tables/mail";
+import { insertInto, mutate, selectMany } from "../../../src/db";
+import { mailReports, mails } from "../../../src/db/tables/mail";
 import { deleteComponent } from "../../../src/features/components";
+import { suppress, trimMails } from "../../../src/features/mail";
 import { subscriberFamilies } from "../../../src/features/metrics";
 import { deletePage } from "../../../src/features/page-deletion";
 import {
@@ -17,6 +18,9 @@ import { scrape } from "../../support/scrape";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
 
 const insertReport = insertInto(mailReports);
+const setAllSent = mutate((orm, _$: Record<string, never>) =>
+  orm.update(mails).set({ status: "sent", nextTryAt: null }),
+);
 const listIndex = selectMany((orm, _$: Record<string, never>) =>
   orm.select({ block: sql<Uint8Array>`block` }).from(sql`subscriber_search_data`),
 );
@@ -27,6 +31,26 @@ async function sweep({ app: { ctx } }: SubscribingSite, addressesDays = 90): Pro
   const addressesUntil = now - addressesDays * DAY_MS;
   while (await ctx.db.write((tx) => sweepSubscribers(tx, { now, addressesUntil })));
 }
+
+test("a suppressed address waits 30 days for its next sign-up mail, however short events are kept", async () => {
+  await using site = await createSubscribingSite();
+  const { ctx, clock } = site.app;
+  const { addressHmac } = await site.subscribed();
+  await ctx.db.write((tx) => suppress(ctx, tx, { addressHmac, reason: "complained" }));
+  const mailsAfter = async (days: number) => {
+    clock.setWallClock(clock.now() + days * DAY_MS);
+    const now = clock.now();
+    await ctx.db.write((tx) => {
+      setAllSent(tx, {});
+      trimMails(tx, { before: now - DAY_MS, now });
+    });
+    const before = site.mails().length;
+    await site.requested();
+    return site.mails().length - before;
+  };
+  expect(await mailsAfter(29)).toBe(0);
+  expect(await mailsAfter(1)).toBe(1);
+});
 
 describe("data about subscribers that is deleted in time", () => {
   test("sign-ups are deleted after 7 days, also confirmed ones", async () => {
