@@ -55,7 +55,6 @@ export async function runImport(invocation: Invocation): Promise<ExitCode> {
       {
         chunkMs: CHUNK_MS,
         write: (change) => ctx.db.write(change),
-        record: (change) => ctx.db.write(change),
         between: () => Bun.sleep(PAUSE_MS),
       },
       CLI_ACTOR,

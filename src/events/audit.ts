@@ -1,5 +1,5 @@
-import { and, asc, isNotNull, lt, sql } from "drizzle-orm";
-import { insertAllInto, mutate, type Tx } from "../db";
+import { and, asc, eq, isNotNull, lt, sql } from "drizzle-orm";
+import { insertAllInto, mutate, selectOne, type Tx } from "../db";
 import { auditLog } from "../db/tables/events";
 import type { Actor } from "../domain/actor";
 import type { Clock } from "../kernel/clock";
@@ -42,6 +42,38 @@ export function audit(
   summary: string,
 ): void {
   recordAudits(tx, [{ actor, action, targetId, summary, at: ctx.clock.now() }]);
+}
+
+const findLastEntry = selectOne((orm, _$: Record<string, never>) =>
+  orm.select({ id: sql<number>`max(${auditLog.id})` }).from(auditLog),
+);
+
+const setSummary = mutate((orm, $: { id: number; summary: string }) =>
+  orm.update(auditLog).set({ summary: $.summary }).where(eq(auditLog.id, $.id)),
+);
+
+/**
+ * Returns a function that writes the entry of a change in several transactions. The first call inserts it, later ones
+ * replace its summary, so that the log says how far a change came that was broken off.
+ */
+export function createRunningAudit(
+  ctx: { clock: Clock },
+  actor: Actor,
+  action: string,
+  targetId: string,
+): (tx: Tx, summary: string) => void {
+  let id: number | undefined;
+  return (tx, summary) => {
+    if (id !== undefined) {
+      setSummary(tx, { id, summary });
+      return;
+    }
+    audit(ctx, tx, actor, action, targetId, summary);
+    const inserted = findLastEntry(tx, {})?.id;
+    tx.afterCommit(() => {
+      id = inserted;
+    });
+  };
 }
 
 /** Limit of rows per transaction, which keeps it short. */

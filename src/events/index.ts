@@ -2,7 +2,13 @@
  * Records of changes: the outbox, whose events become deliveries, and the audit log. Both are
  * written in the transaction of the change.
  */
-export { audit, deleteAuditAddresses, recordAudits, deleteOldAudits } from "./audit";
+export {
+  audit,
+  createRunningAudit,
+  deleteAuditAddresses,
+  deleteOldAudits,
+  recordAudits,
+} from "./audit";
 export { type AuditCursor, type AuditQuery, type AuditRow, searchAudit } from "./audit-search";
 export { type Author, authorsOf } from "./authors";
 export { EVENTS, type EventType } from "./catalog";

@@ -118,7 +118,6 @@ export function subscriberTransferRoutes(deps: AdminDependencies) {
       {
         chunkMs: CHUNK_MS,
         write: (change) => writeAs(requestContext, change),
-        record: (change) => ctx.db.write(change),
         // Other requests are read before the next transaction.
         between: () => setImmediate(),
       },

@@ -1,9 +1,9 @@
 import type { AppContext } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Db, Reader, Tx } from "../../db";
 import { type Actor } from "../../domain/actor";
 import type { ConsentSource } from "../../domain/mail";
 import { conflict } from "../../errors";
-import { audit } from "../../events";
+import { createRunningAudit } from "../../events";
 import { MINUTE_MS } from "../../kernel/time";
 import {
   addressHmac,
@@ -46,16 +46,11 @@ export interface Import {
   isDryRun: boolean;
 }
 
-/** Runs a change in a transaction. */
-type Write = <T>(change: (tx: Tx) => T) => Promise<T>;
-
 export interface ImportSteps {
   /** Milliseconds of a chunk. Its commit takes about twice as long again. */
   chunkMs: number;
   /** Writes a chunk. May refuse the change, such as after the session of its user has ended. */
-  write: Write;
-  /** Writes the audit entry, in any case: what was imported must be in the log. */
-  record: Write;
+  write: Db["write"];
   /** Runs after each chunk. */
   between(): Promise<void>;
 }
@@ -91,48 +86,48 @@ export function requireImportable(
 }
 
 /**
- * Imports the lines of a file into a page, a chunk after another, with one audit entry at the end. Stopped in
- * the middle, it can be run again. Throws `conflict`.
+ * Imports the lines of a file into a page, a chunk after another. One audit entry says how far it has come. Stopped
+ * in the middle, it can be run again. Throws `conflict`.
  */
 export async function importSubscribers(
   ctx: Services,
   { page, file, consent, source, isDryRun }: Import,
-  { chunkMs, write, record, between }: ImportSteps,
+  { chunkMs, write, between }: ImportSteps,
   actor: Actor,
 ): Promise<ImportCounts> {
   requireImportable(ctx, page, consent === null);
-  const counts: ImportCounts = { added: 0, invited: 0, subscribed: 0, suppressed: 0, limited: 0 };
+  let counts: ImportCounts = { added: 0, invited: 0, subscribed: 0, suppressed: 0, limited: 0 };
   const spacingMs = spacingOf(ctx);
+  const record = createRunningAudit(ctx, actor, "subscriber.import", page.id);
   let done = 0;
-  try {
-    while (done < file.rows.length) {
-      const results = await runChunk(write, isDryRun, (tx) =>
-        importChunk(ctx, tx, file.rows, done, {
-          pageId: page.id,
-          consent,
-          source,
-          chunkMs,
-          // Read before each chunk, since chunks may wait for each other.
-          dueAt: (invited) => ctx.clock.now() + Math.floor((counts.invited + invited) * spacingMs),
-        }),
-      );
-      for (const result of results) counts[result] += 1;
-      done += results.length;
-      await between();
-    }
-  } finally {
-    if (!isDryRun && done > 0) {
-      await record((tx) => {
-        const summary = summaryOf(page.name, counts, file, done);
-        audit(ctx, tx, actor, "subscriber.import", page.id, summary);
+  while (done < file.rows.length) {
+    const results = await runChunk(write, isDryRun, (tx) => {
+      const ofChunk = importChunk(ctx, tx, file.rows, done, {
+        pageId: page.id,
+        consent,
+        source,
+        chunkMs,
+        // Read before each chunk, since chunks may wait for each other.
+        dueAt: (invited) => ctx.clock.now() + Math.floor((counts.invited + invited) * spacingMs),
       });
-    }
+      record(tx, summaryOf(page.name, withResults(counts, ofChunk), file, done + ofChunk.length));
+      return ofChunk;
+    });
+    counts = withResults(counts, results);
+    done += results.length;
+    await between();
   }
   return counts;
 }
 
+function withResults(counts: ImportCounts, results: readonly ImportResult[]): ImportCounts {
+  const sums = { ...counts };
+  for (const result of results) sums[result] += 1;
+  return sums;
+}
+
 async function runChunk(
-  write: Write,
+  write: Db["write"],
   isDryRun: boolean,
   change: (tx: Tx) => ImportResult[],
 ): Promise<ImportResult[]> {

@@ -53,7 +53,6 @@ async function run(
   const steps = {
     chunkMs: 10,
     write: <T>(change: (tx: Tx) => T) => ctx.db.write(change),
-    record: <T>(change: (tx: Tx) => T) => ctx.db.write(change),
     between,
   };
   return importSubscribers(ctx, input, steps, CLI_ACTOR);
@@ -142,6 +141,23 @@ describe("an import with a consent", () => {
       subscribed: 1,
     });
     expect([site.subscribers(), site.app.audit(), site.mails()]).toEqual(before);
+  });
+
+  test("says after each chunk how far it has come, in one entry", async () => {
+    await using site = await createSubscribingSite();
+    const before = site.app.audit().length;
+    const lines = Array.from({ length: 250 }, (_, index) => `a${index}@example.com`);
+    const said: string[][] = [];
+    const between = async () => {
+      const entries = site.app.audit().slice(before);
+      said.push(entries.map(({ summary }) => summary));
+    };
+    await run(site, ["email", ...lines, "nonsense"].join("\n"), { between });
+    expect(said).toEqual([
+      ["Imported subscribers of Acme: 100 added, 1 not valid, 150 not reached"],
+      ["Imported subscribers of Acme: 200 added, 1 not valid, 50 not reached"],
+      ["Imported subscribers of Acme: 250 added, 1 not valid"],
+    ]);
   });
 
   test("says how far it came if it is broken off", async () => {
