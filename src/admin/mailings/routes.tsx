@@ -50,12 +50,12 @@ export function mailingAdminRoutes(deps: AdminDependencies) {
     }),
   });
 
-  area.action("/pages/:id/release", {
+  area.longAction("/pages/:id/release", {
     summary: "Release the held mailings of a page",
-    run(tx, { params }, actor) {
-      const page = findPage(tx, { id: params.id });
+    async run(write, { params }, actor) {
+      const page = findPage(ctx.db, { id: params.id });
       if (!page) throw notFound("page");
-      return releaseHeldMailings(ctx, tx, page, actor);
+      return releaseHeldMailings(ctx, page, write, actor);
     },
     done: (count) => ({
       path: MAILINGS_PATH,

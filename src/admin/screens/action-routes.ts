@@ -1,5 +1,5 @@
 import type { Actor } from "../../domain/actor";
-import type { Tx } from "../../db";
+import type { Db, Tx } from "../../db";
 import { actorOf } from "../../http";
 import type { Screen } from "../render";
 import type { Reveal } from "../reveals";
@@ -13,6 +13,11 @@ export interface Action<Path extends string, Result> extends RouteOptions {
   done: (result: Result, at: SentAt<Path>) => Done | Promise<Done>;
   /** Renders the reason of a conflict; without it the error page is shown. */
   showConflict?: (message: string, at: SentAt<Path>) => Screen;
+}
+
+/** Action of a button that changes so much that it takes several transactions. */
+export interface LongAction<Path extends string, Result> extends Omit<Action<Path, Result>, "run"> {
+  run: (write: Db["write"], at: SentAt<Path>, actor: Actor) => Promise<Result>;
 }
 
 /** Action with a screen that asks before it, shown as a dialog where scripts run. */
@@ -53,14 +58,28 @@ export function addAction<Path extends string, Result>(
   path: Path,
   declared: Action<Path, Result>,
 ): void {
+  addLongAction<Path, Result>(routes, path, {
+    ...declared,
+    run: (write, at, actor) => write((tx) => declared.run(tx, at, actor)),
+  });
+}
+
+/** Adds the action of a button that takes several transactions. Each checks session and role again. */
+export function addLongAction<Path extends string, Result>(
+  routes: AreaRoutes,
+  path: Path,
+  declared: LongAction<Path, Result>,
+): void {
   routes.post(
     path,
     declared.summary,
     (at) => {
       const { requestContext } = at;
       const act = async () => {
-        const result = await routes.deps.writeAs(requestContext, (tx) =>
-          declared.run(tx, at, actorOf(requestContext)),
+        const result = await declared.run(
+          (change) => routes.deps.writeAs(requestContext, change),
+          at,
+          actorOf(requestContext),
         );
         return routes.redirect(at, await declared.done(result, at));
       };

@@ -5,9 +5,11 @@ import {
   addAction,
   addConfirmation,
   addDeletion,
+  addLongAction,
   addSecretAction,
   type Confirmation,
   type Deletion,
+  type LongAction,
   type SecretAction,
 } from "./action-routes";
 import { addEditForm, type EditForm } from "./edit-routes";
@@ -68,6 +70,11 @@ export function createArea(deps: AdminDependencies, prefix: string, role: Role) 
     /** Adds a button's action. */
     action<Path extends string, Result>(path: Path, declared: Action<Path, Result>): void {
       addAction(routes, path, declared);
+    },
+
+    /** Adds a button's action that takes several transactions. */
+    longAction<Path extends string, Result>(path: Path, declared: LongAction<Path, Result>): void {
+      addLongAction(routes, path, declared);
     },
 
     /** Adds an action and the screen that asks before it. */

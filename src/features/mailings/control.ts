@@ -1,15 +1,19 @@
+import { setImmediate } from "node:timers/promises";
 import type { AppContext } from "../../context";
-import type { Reader, Tx } from "../../db";
+import type { Db, Reader, Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
 import { conflict } from "../../errors";
-import { audit } from "../../events";
+import { audit, createRunningAudit } from "../../events";
 import { plural } from "../../kernel/text";
 import { wakeSender } from "../mail";
 import { listHeld } from "./list-store";
 import { getMailing } from "./lists";
-import { listMailingsOfSubject, type MailingRow, setProgress } from "./store";
+import { findMailing, findNewestBegun, type MailingRow, setProgress } from "./store";
 
 type Services = Pick<AppContext, "clock" | "signals">;
+
+/** Number of held mailings that one transaction releases. */
+const RELEASED_PER_BATCH = 250;
 
 /**
  * Stops a mailing. The sender cancels its mails that have not begun. Throws `not_found`, or `conflict` if it has
@@ -33,38 +37,62 @@ export function releaseMailing(ctx: Services, tx: Tx, id: string, actor: Actor):
   if (mailing.state !== "held") throw conflict("The mailing is not held.");
   const now = ctx.clock.now();
   if (now >= mailing.deadlineAt) throw conflict("The time of the mailing is over.");
-  if (isOutdated(tx, mailing)) throw conflict("A newer mailing about it was sent already.");
+  if (newestBegunOf(tx, mailing.subjectId) > id)
+    throw conflict("A newer mailing about it was sent already.");
   setProgress(tx, { ...mailing, state: "expanding", beginAt: now });
   audit(ctx, tx, actor, "mailing.release", id, `Released the mailing about ${mailing.kind}`);
   tx.afterCommit(() => ctx.signals.mailingsRecorded.emit());
 }
 
 /**
- * Releases the held mailings of a page that are neither late nor outdated, oldest first. Returns their number.
+ * Releases the held mailings of a page that are neither late nor outdated, some hundred per transaction. The newest
+ * go first, since what begins meanwhile contains the texts of older ones. Returns their number.
  */
-export function releaseHeldMailings(
-  ctx: Services,
-  tx: Tx,
+export async function releaseHeldMailings(
+  ctx: Services & Pick<AppContext, "db">,
   page: { id: string; name: string },
+  write: Db["write"],
   actor: Actor,
-): number {
-  const now = ctx.clock.now();
-  const released = listHeld(tx, { pageId: page.id }).filter(
-    (mailing) => now < mailing.deadlineAt && !isOutdated(tx, mailing),
-  );
-  for (const mailing of released) setProgress(tx, { ...mailing, state: "expanding", beginAt: now });
-  if (released.length === 0) return 0;
-  const count = plural(released.length, "held mailing");
-  audit(ctx, tx, actor, "mailing.release", page.id, `Released ${count} of the page “${page.name}”`);
-  tx.afterCommit(() => ctx.signals.mailingsRecorded.emit());
-  return released.length;
+): Promise<number> {
+  const ids = listHeld(ctx.db, { pageId: page.id }).map(({ id }) => id);
+  const record = createRunningAudit(ctx, actor, "mailing.release", page.id);
+  let released = 0;
+  try {
+    while (ids.length > 0) {
+      const some = ids.splice(0, RELEASED_PER_BATCH);
+      released += await write((tx) => {
+        const count = releaseSome(ctx, tx, some);
+        const all = plural(released + count, "held mailing");
+        if (count > 0) record(tx, `Released ${all} of the page “${page.name}”`);
+        return count;
+      });
+      await setImmediate();
+    }
+  } finally {
+    if (released > 0) ctx.signals.mailingsRecorded.emit();
+  }
+  return released;
 }
 
-/** True if a newer mailing about the same object has begun. */
-function isOutdated(reader: Reader, mailing: MailingRow): boolean {
-  return listMailingsOfSubject(reader, mailing).some(
-    ({ id, cursor }) => id > mailing.id && cursor >= 0,
-  );
+/** Releases those of some mailings that are held, and neither late nor outdated. Returns their number. */
+function releaseSome({ clock }: Services, tx: Tx, ids: readonly string[]): number {
+  const now = clock.now();
+  // A component whose status changes all day is the subject of thousands.
+  const newestBegun = new Map<string, string>();
+  return ids.filter((id) => {
+    const mailing = findMailing(tx, { id });
+    if (mailing?.state !== "held" || now >= mailing.deadlineAt) return false;
+    const { subjectId } = mailing;
+    const newest = newestBegun.get(subjectId) ?? newestBegunOf(tx, subjectId);
+    newestBegun.set(subjectId, newest);
+    if (newest > id) return false;
+    return setProgress(tx, { ...mailing, state: "expanding", beginAt: now }) > 0;
+  }).length;
+}
+
+/** Returns the id of the newest mailing about an object that has begun; an empty text without one. */
+function newestBegunOf(reader: Reader, subjectId: string): string {
+  return findNewestBegun(reader, { subjectId })?.id ?? "";
 }
 
 function requireOpen({ state }: MailingRow): void {

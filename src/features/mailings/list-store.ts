@@ -3,7 +3,7 @@ import { selectMany, selectOne } from "../../db";
 import { mailings, mails } from "../../db/tables/mail";
 
 // The same texts as in the conditions of the partial indexes, so that SQLite uses them. The plus keeps it from using
-// the index of pages, which holds all mailings.
+// indexes that hold all mailings.
 const isOpen = sql`${mailings.state} IN ('expanding', 'sending', 'held')`;
 const hasFailed = sql`${mails.status} IN ('bounced', 'failed')`;
 
@@ -28,13 +28,13 @@ export const listNewestOfPage = selectMany(
       .limit($.limit),
 );
 
-/** Lists the held mailings of a page, the first to begin first. */
+/** Lists the ids of a page's held mailings, newest first. */
 export const listHeld = selectMany((orm, $: { pageId: string }) =>
   orm
-    .select()
+    .select({ id: mailings.id })
     .from(mailings)
     .where(and(isOpen, eq(mailings.state, "held"), sql`+${mailings.pageId} = ${$.pageId}`))
-    .orderBy(asc(mailings.beginAt), asc(mailings.id)),
+    .orderBy(sql`+${mailings.id} DESC`),
 );
 
 /** Counts the held mailings of each page. */

@@ -181,6 +181,16 @@ export const findFirstBegun = selectOne((orm, $: { subjectId: string }) =>
     .limit(1),
 );
 
+/** Finds the newest mailing of a subject that began. */
+export const findNewestBegun = selectOne((orm, $: { subjectId: string }) =>
+  orm
+    .select({ id: mailings.id })
+    .from(mailings)
+    .where(and(eq(mailings.subjectId, $.subjectId), sql`${mailings.cursor} >= 0`))
+    .orderBy(desc(mailings.id))
+    .limit(1),
+);
+
 /** Lists the open mailings of a subject that began before another one. Mails of stopped ones are cancelled instead. */
 export const listOpenBefore = selectMany((orm, $: { subjectId: string; id: string }) =>
   orm

@@ -324,23 +324,45 @@ describe("a mailing", () => {
         .map(({ state }) => state),
     ).toEqual(["held", "held", "held"]);
     const { page } = site;
-    let released = 0;
-    await site.control((ctx, tx) => {
-      released = releaseHeldMailings(ctx, tx, page, CLI_ACTOR);
-    });
-    expect(released).toBe(3);
+    const { ctx } = site.app;
+    const release = () => releaseHeldMailings(ctx, page, ctx.db.write, CLI_ACTOR);
+    expect(await release()).toBe(3);
     const sent = await site.send();
     expect(sent).toHaveLength(2);
     expect(textsOf(sent)[0]).toContain("First text.");
     expect(textsOf(sent)[0]).toContain("Second text.");
     expect(sent[1]?.references).toContain(other);
-    await site.control((ctx, tx) => {
-      released = releaseHeldMailings(ctx, tx, page, CLI_ACTOR);
-    });
-    expect(released).toBe(0);
+    expect(await release()).toBe(0);
     const releases = site.app.audit().filter(({ action }) => action === "mailing.release");
     expect(releases.map(({ summary }) => summary)).toEqual([
       `Released 3 held mailings of the page “${page.name}”`,
+    ]);
+  });
+
+  test("that is held with hundreds of others is released in several transactions, with one audit entry", async () => {
+    await using site = await createSite();
+    await site.open();
+    await site.stopWorker();
+    const [mailing] = site.mailings();
+    if (!mailing) throw new Error("there is no mailing");
+    await site.control((ctx, tx) => {
+      const held = { ...mailing, state: "held" as const, cursor: -1 };
+      for (let index = 0; index < 600; index++) {
+        insertMailing(tx, { ...held, id: ctx.newId("mlg"), subjectId: `inc_${index % 7}` });
+      }
+    });
+    const { ctx } = site.app;
+    let transactions = 0;
+    const write: typeof ctx.db.write = (change) => {
+      transactions += 1;
+      return ctx.db.write(change);
+    };
+    expect(await releaseHeldMailings(ctx, site.page, write, CLI_ACTOR)).toBe(600);
+    expect(transactions).toBe(3);
+    expect(site.mailings().filter(({ state }) => state === "held")).toEqual([]);
+    const releases = site.app.audit().filter(({ action }) => action === "mailing.release");
+    expect(releases.map(({ summary }) => summary)).toEqual([
+      `Released 600 held mailings of the page “${site.page.name}”`,
     ]);
   });
 

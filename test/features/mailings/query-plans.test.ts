@@ -16,6 +16,7 @@ const PLANS = [
   ["mailings_open", (tx) => lists.countHeldByPage(tx, {})],
   ["mails_failed", (tx) => lists.listFailedMails(tx, { mailingId: "m", after: "", limit: 1 })],
   ["mailings_by_subject", (tx) => lists.findNewestAbout(tx, { subjectId: "inc_1" })],
+  ["mailings_by_subject", (tx) => mailings.findNewestBegun(tx, { subjectId: "inc_1" })],
   ["mailings_open", (tx) => mailings.findUnfinished(tx, { now: 9 })],
   ["mailings_open", (tx) => mailings.findNextHeldEnd(tx, {})],
   ["mailings_open", (tx) => mailings.stopMailingsOfHiddenPages(tx, {})],
