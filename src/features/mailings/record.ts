@@ -48,6 +48,9 @@ export function recordMailings(
     for (const event of relevant) {
       const { pageId } = event;
       if (pageId === null) continue;
+      // Components that a maintenance named once stay in its reach, also for people who subscribe later, and by
+      // changes that are not mailed.
+      if (event.type.startsWith("maintenance.")) growReach(tx, { ...event, pageId });
       if (!audiences.has(pageId)) audiences.set(pageId, findLastSubscriber(tx, { pageId })?.seq);
       const maxSeq = audiences.get(pageId);
       if (maxSeq === undefined) continue;
@@ -80,10 +83,7 @@ function recordMailing(
   }
   const page = findPage(tx, { id: pageId });
   if (!page) return;
-  const mailed = isReady && isMailed(event, page) && !isNamedMeanwhile(event, relevant);
-  // Components that a maintenance named once stay in its reach, also by changes that are not mailed.
-  if (type.startsWith("maintenance.")) growReach(tx, event);
-  if (!mailed) return;
+  if (!isReady || !isMailed(event, page) || isNamedMeanwhile(event, relevant)) return;
   const earlier = listMailingsOfSubject(tx, { subjectId });
   if (isLeftOut(event, earlier)) return;
   if (type === "component.status_changed" && mergeStatus(tx, event, earlier)) return;
@@ -151,6 +151,7 @@ function mergeStatus(tx: Tx, { at }: RecordedEvent, earlier: readonly MailingRow
 }
 
 function growReach(tx: Tx, { subjectId, pageId, data }: RecordedEvent & { pageId: string }): void {
+  if (!findPage(tx, { id: pageId })) return;
   const thread = findThread(tx, { subjectId });
   const named =
     data["truncated"] === true

@@ -251,6 +251,29 @@ describe("the recipients of mails", () => {
     expect(await site.recipients()).toEqual(recipients.toSorted());
   });
 
+  test("about a maintenance are those who chose what it named before the page had any subscriber", async () => {
+    await using site = await createMailingSite();
+    const { API = "", Search = "" } = site.ids;
+    await planned(site);
+    await site.call(`maintenance/${maintenance}`, { components: [Search] }, "PATCH");
+    await site.subscribe("api", { targets: [API] });
+    expect(await site.recipients()).toEqual([]);
+    await site.call(`maintenance/${maintenance}/updates`, { body: "Soon." });
+    expect(await site.recipients()).toEqual(["api"]);
+  });
+
+  test("about an incident are those who chose what it named before the page had any subscriber", async () => {
+    await using site = await createMailingSite();
+    const { API = "" } = site.ids;
+    await openedApi(site);
+    await site.update(incident, { components: { [API]: "operational" } });
+    await site.update(incident, { components: named(site, "Search") });
+    await site.subscribe("api", { targets: [API] });
+    expect(await site.recipients()).toEqual([]);
+    await site.update(incident);
+    expect(await site.recipients()).toEqual(["api"]);
+  });
+
   test("about a private page are none, also after it was made private", async () => {
     await using site = await createAudience();
     await openedApi(site);
