@@ -1,18 +1,13 @@
 import { setImmediate } from "node:timers/promises";
 import { parseMailAddress } from "../../domain/mail-address";
-import { invalidFields, Problem } from "../../errors";
-import { relayTakesUtf8 } from "../../features/mail";
+import { invalidFields } from "../../errors";
 import { getPage } from "../../features/pages";
 import {
   eraseAddress,
   exportSubscribers,
   findSubscriber,
-  importSubscribers,
   listSubscribedPages,
-  readConsent,
-  readImportFile,
   recordExport,
-  requireImportable,
 } from "../../features/subscribers";
 import { actorOf, NO_STORE, sessionOf } from "../../http";
 import { plural } from "../../kernel/text";
@@ -25,6 +20,7 @@ import { SUBSCRIBERS_PATH } from "../paths";
 import type { Screen } from "../render";
 import { rejectionOf } from "../screens/rejection";
 import { type AreaRoutes, createAreaRoutes, type SentAt } from "../screens/routes";
+import { runImport } from "./run-import";
 import {
   describeCounts,
   EraseScreen,
@@ -32,22 +28,11 @@ import {
   type ImportOutcome,
   ImportScreen,
 } from "./transfer";
-import {
-  ERASE_FORM,
-  EXPORT_FORM,
-  IMPORT_FORM,
-  type ImportBody,
-  type TransferContext,
-} from "./transfer-forms";
+import { ERASE_FORM, EXPORT_FORM, IMPORT_FORM, type TransferContext } from "./transfer-forms";
 import { ERASE_PATH, IMPORT_FILE_MAX_BYTES, IMPORT_PATH } from "./transfer-paths";
 
-/** Bad lines that the screen lists. */
-const BAD_LINES_MAX = 200;
 /** Largest form with a file: the file, the other fields, and what is around them. */
 const IMPORT_BODY_MAX_BYTES = IMPORT_FILE_MAX_BYTES + 16 * 1024;
-
-/** Time of a transaction of an import, before its commit. */
-const CHUNK_MS = 2;
 
 const TITLE = "Import and export";
 
@@ -85,46 +70,19 @@ export function subscriberTransferRoutes(deps: AdminDependencies) {
         at,
         { form: IMPORT_FORM, values, contextOf, show },
         async (body) => {
-          const outcome = await runImport(at, body);
-          if (outcome.badCount > 0 || outcome.isDryRun) {
-            const state = IMPORT_FORM.state({ ...values, file: undefined }, contextOf());
-            return routes.answer(at, importScreen(state, outcome));
+          const outcome = await runImport(deps, at, body);
+          const { counts, badCount, isDryRun } = outcome;
+          if (counts && badCount === 0 && !isDryRun) {
+            const text = `The file was imported: ${describeCounts(counts, 0)}`;
+            return routes.redirect(at, { path: IMPORT_PATH, text });
           }
-          const text = `The file was imported: ${describeCounts(outcome.counts, 0)}`;
-          return routes.redirect(at, { path: IMPORT_PATH, text });
+          const state = IMPORT_FORM.state({ ...values, file: undefined }, contextOf());
+          return routes.answer(at, importScreen(state, outcome));
         },
       );
     },
     { takesFiles: true, maxBytes: IMPORT_BODY_MAX_BYTES },
   );
-
-  async function runImport(
-    { requestContext, sent }: SentAt<string>,
-    { page: pageId, file: bytes, kind, consent: words }: ImportBody,
-  ): Promise<ImportOutcome> {
-    if (bytes.byteLength > IMPORT_FILE_MAX_BYTES) {
-      const limit = `${IMPORT_FILE_MAX_BYTES / 1_024} KiB`;
-      throw new Problem("payload_too_large", `The file is larger than ${limit}.`);
-    }
-    const page = getPage(ctx.db, pageId);
-    const consent = kind === "consent" ? readConsent(words) : null;
-    requireImportable(ctx, page, consent === null);
-    const options = { badLinesMax: BAD_LINES_MAX, allowUtf8Local: relayTakesUtf8(ctx) };
-    const file = await readImportFile(ctx.db, page, [bytes], options);
-    const isDryRun = sent.text("intent") !== "import";
-    const counts = await importSubscribers(
-      ctx,
-      { page, file, consent, source: "import", isDryRun },
-      {
-        chunkMs: CHUNK_MS,
-        write: (change) => writeAs(requestContext, change),
-        // Other requests are read before the next transaction.
-        between: () => setImmediate(),
-      },
-      actorOf(requestContext),
-    );
-    return { isDryRun, counts, badLines: file.badLines, badCount: file.badCount };
-  }
 
   function exportScreen(state: StateOf<typeof EXPORT_FORM>): Screen {
     return { title: TITLE, isStill: true, children: <ExportScreen state={state} /> };

@@ -18,6 +18,7 @@ import {
   Tabs,
 } from "../../ui";
 import type { StateOf } from "../forms/form";
+import { activityPath } from "../activity/listing";
 import { FormFields } from "../forms/form-fields";
 import { SUBSCRIBERS_PATH } from "../paths";
 import { ERASE_FORM, EXPORT_FORM, IMPORT_FORM } from "./transfer-forms";
@@ -32,7 +33,8 @@ const TABS = [
 /** Result of a file that was checked or imported. */
 export interface ImportOutcome {
   isDryRun: boolean;
-  counts: ImportCounts;
+  /** Undefined while it goes on. */
+  counts: ImportCounts | undefined;
   /** The first bad lines, and the number of all. */
   badLines: readonly BadLine[];
   badCount: number;
@@ -123,19 +125,11 @@ function Frame({ current, children }: { current: string; children: ComponentChil
 
 function Outcome({ outcome }: { outcome: ImportOutcome }) {
   const { isDryRun, counts, badLines, badCount } = outcome;
-  const total = IMPORT_RESULTS.reduce((sum, result) => sum + counts[result], 0);
   const left = badCount - badLines.length;
   return (
     <>
       <div role="status">
-        <Notice
-          tone={badCount > 0 ? "degraded" : "ok"}
-          title={isDryRun ? "The file was checked, nothing was changed" : "The file was imported"}
-        >
-          {isDryRun ? "An import would give: " : ""}
-          {describeCounts(counts, badCount)}
-          {isDryRun && total > 0 ? " To import it, select it again." : ""}
-        </Notice>
+        {counts ? <Result outcome={{ ...outcome, counts }} /> : <Unfinished isDryRun={isDryRun} />}
       </div>
       {badCount === 0 ? null : (
         <DetailCard title="Lines that are skipped" liveId="bad-lines" isStill isTable>
@@ -161,6 +155,35 @@ function Outcome({ outcome }: { outcome: ImportOutcome }) {
         </DetailCard>
       )}
     </>
+  );
+}
+
+function Result({ outcome }: { outcome: ImportOutcome & { counts: ImportCounts } }) {
+  const { isDryRun, counts, badCount } = outcome;
+  const total = IMPORT_RESULTS.reduce((sum, result) => sum + counts[result], 0);
+  return (
+    <Notice
+      tone={badCount > 0 ? "degraded" : "ok"}
+      title={isDryRun ? "The file was checked, nothing was changed" : "The file was imported"}
+    >
+      {isDryRun ? "An import would give: " : ""}
+      {describeCounts(counts, badCount)}
+      {isDryRun && total > 0 ? " To import it, select it again." : ""}
+    </Notice>
+  );
+}
+
+function Unfinished({ isDryRun }: { isDryRun: boolean }) {
+  return isDryRun ? (
+    <Notice tone="degraded" title="Checking the file takes too long here">
+      Run <code>allclear subscriber import --dry-run</code>.
+    </Notice>
+  ) : (
+    <Notice tone="maint" title="The import goes on">
+      Its entry in the <a href={activityPath({ action: "subscriber.import" })}>activity</a> says how
+      far it has come. If it breaks off, import the file again: those who are subscribed already are
+      skipped.
+    </Notice>
   );
 }
 

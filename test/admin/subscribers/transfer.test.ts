@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { settle } from "../../support/clock";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import { importForm } from "../../support/import-form";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
@@ -80,6 +81,47 @@ describe("the import of the dashboard", () => {
     expect(next.texts(".flash")).toEqual(["The file was imported: 2 asked to confirm."]);
     expect(site.subscribers()).toEqual([]);
     expect(site.mails().map(({ template }) => template)).toEqual(["confirmation", "confirmation"]);
+  });
+
+  test("answers before a long import ends, whose result is then in the activity", async () => {
+    await using dashboard = await createDashboard();
+    const { site, send, session } = dashboard;
+    const { clock } = site.app;
+    const lines = Array.from({ length: 3_000 }, (_, index) => `a${index}@example.com`);
+    let answer: Awaited<ReturnType<typeof send>> | undefined;
+    const sending = send(["email", ...lines, "bob"].join("\n"), CONSENT).then((sent) => {
+      answer = sent;
+    });
+    while (!answer) await clock.advance(10_000);
+    await sending;
+    const page = readHtml(answer.text);
+    const titles = page.texts(".notice-text .strong");
+    expect([answer.status, titles]).toEqual([200, ["The import goes on"]]);
+    expect(page.texts("#bad-lines td")[0]?.trim()).toBe("3,002");
+    expect(site.subscribers().length).toBeLessThan(3_000);
+    const [path = ""] = page.attributes(".notice-text a", "href");
+    const summaries = () => site.app.audit().map(({ summary }) => summary);
+    while (summaries().some((summary) => summary.includes("not reached"))) await settle();
+    const activity = await site.app.call(path, { session });
+    expect(activity.text).toContain("Imported subscribers of Acme: 3,000 added, 1 not valid");
+  });
+
+  test("that goes on after its answer ends with its session, and the log says so", async () => {
+    await using dashboard = await createDashboard();
+    const { site, send, session } = dashboard;
+    const lines = Array.from({ length: 3_000 }, (_, index) => `a${index}@example.com`);
+    let isAnswered = false;
+    const sending = send(["email", ...lines].join("\n"), CONSENT).then(() => {
+      isAnswered = true;
+    });
+    while (!isAnswered) await site.app.clock.advance(10_000);
+    await sending;
+    await site.app.call("/admin/sign-out", { session, form: {} });
+    const broken = () => site.app.logged.some(({ msg }) => msg.includes("broke off"));
+    while (!broken()) await settle();
+    expect(site.app.audit().find(({ action }) => action === "subscriber.import")?.summary).toMatch(
+      /^Imported subscribers of Acme: [\d,]+ added, [\d,]+ not reached$/,
+    );
   });
 
   test("names what is missing at its field", async () => {
