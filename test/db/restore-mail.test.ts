@@ -19,6 +19,7 @@ import {
   revokeReportToken,
   suppress,
   suppressionsOfAddress,
+  undoSuppression,
 } from "../../src/features/mail";
 import { holdAllMailings } from "../../src/features/mail/hold";
 import { markOfAddress } from "../../src/features/mail/suppressions";
@@ -177,6 +178,33 @@ test("nobody who unsubscribed, was erased or was suppressed since the backup is 
     ],
   );
   expect(rowsOf(site.backup, "SELECT count(*) FROM subscribers")).toEqual([[4]]);
+});
+
+test("a suppression that has ended since the backup is in force again after a restore", async () => {
+  const address = "ada@example.com";
+  using site = await backedUpSite(
+    ({ ctx }) =>
+      ctx.db.write((tx) => {
+        const addressHmac = markOfAddress(ctx, tx, address);
+        for (const reason of ["bounced", "blocked"] as const)
+          suppress(ctx, tx, { addressHmac, reason });
+      }),
+    ({ ctx }) =>
+      ctx.db.write((tx) => {
+        const addressHmac = markOfAddress(ctx, tx, address);
+        for (const reason of ["bounced", "blocked"]) {
+          undoSuppression(ctx, tx, { addressHmac, reason, request: "" }, CLI_ACTOR);
+        }
+      }),
+  );
+  site.restore();
+  await site.withApp(async ({ ctx, clock }) => {
+    const found = suppressionsOfAddress(ctx.db, address, clock.now());
+    expect(found.map(({ reason, undo }) => [reason, undo]).toSorted()).toEqual([
+      ["blocked", "possible"],
+      ["bounced", "possible"],
+    ]);
+  });
 });
 
 test("nothing about an address that was erased since the backup is left after a restore", async () => {
