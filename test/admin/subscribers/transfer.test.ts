@@ -106,7 +106,24 @@ describe("the import of the dashboard", () => {
     expect(activity.text).toContain("Imported subscribers of Acme: 3,000 added, 1 not valid");
   });
 
-  test("that goes on after its answer ends with its session, and the log says so", async () => {
+  test("names the command if checking a file takes too long", async () => {
+    await using dashboard = await createDashboard();
+    const { site, send } = dashboard;
+    const audits = site.app.audit().length;
+    const lines = Array.from({ length: 3_000 }, (_, index) => `a${index}@example.com`);
+    let answer: Awaited<ReturnType<typeof send>> | undefined;
+    const file = ["email", ...lines].join("\n");
+    const sending = send(file, { ...CONSENT, intent: "check" }).then((sent) => {
+      answer = sent;
+    });
+    while (!answer) await site.app.clock.advance(10_000);
+    await sending;
+    const notices = readHtml(answer.text).texts(".notice-text").join();
+    expect(notices).toContain("allclear subscriber import --dry-run");
+    expect([site.subscribers(), site.app.audit().length]).toEqual([[], audits]);
+  });
+
+  test("ends with its session, also after its answer, and the log says so", async () => {
     await using dashboard = await createDashboard();
     const { site, send, session } = dashboard;
     const lines = Array.from({ length: 3_000 }, (_, index) => `a${index}@example.com`);
