@@ -2,6 +2,7 @@ import type { AppContext } from "../../src/context";
 import { insertAllInto } from "../../src/db";
 import { subscriberChoices, subscribers } from "../../src/db/tables/mail";
 import { addressHmac, ensureMailKey } from "../../src/features/mail";
+import { subscriberRow } from "../../test/support/mailed-subscriber";
 
 const AT_ONCE = 500;
 const DOMAINS = 400;
@@ -33,30 +34,15 @@ export async function addSubscribers(
       const seq = after + from + index + 1;
       const domain = seq % 4 === 0 ? "large.test" : `d${(seq * 7919) % DOMAINS}.test`;
       const address = `${name}${seq}@${domain}`;
-      return {
+      return subscriberRow({
         id: ctx.newId("sub"),
         seq,
         pageId,
         address,
-        addressKey: address,
         addressHmac: addressHmac(key, address),
-        domain,
-        scope:
-          seq % 2 === 0 && componentIds.length > 0 ? ("selection" as const) : ("page" as const),
-        events: ["incidents" as const, "maintenance" as const],
-        status: "active" as const,
-        tokenVersion: 1,
+        scope: seq % 2 === 0 && componentIds.length > 0 ? "selection" : "page",
         confirmedAt: now,
-        unsubscribedAt: null,
-        consentSource: "form" as const,
-        consentText: null,
-        consentIp: null,
-        softFailures: 0,
-        softSince: null,
-        version: 1,
-        createdAt: now,
-        updatedAt: now,
-      };
+      });
     });
     await ctx.db.write((tx) => {
       insertSubscribers(tx, rows);

@@ -217,8 +217,7 @@ type MailIds = Pick<DashboardIds, "subscriber" | "mailing" | "hold" | "report" |
 /** Stores a relay, a subscriber whose mails bounced, a held mailing, and a report about an unknown mail. */
 function seedMail(ctx: AppContext, tx: Tx, about: { pageId: string; subjectId: string }): MailIds {
   const now = ctx.clock.now();
-  const address = "maya@customer.example";
-  const row = { id: ctx.newId("sub"), seq: 1, domain: "customer.example", address, mark: "maya" };
+  const row = { id: ctx.newId("sub"), seq: 1, address: "maya@customer.example", mark: "maya" };
   storeSubscribers(tx, [row], about.pageId, now);
   suppress(ctx, tx, { addressHmac: row.mark, reason: "bounced" });
   const mailing = storeMailing(ctx, tx, { ...about, state: "held", count: 1 });

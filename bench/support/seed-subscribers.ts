@@ -14,6 +14,7 @@ import { suppress } from "../../src/features/mail";
 import { findPageBySlug } from "../../src/features/pages";
 import { createUser } from "../../src/features/users";
 import { DAY_MS } from "../../src/kernel/time";
+import { subscriberRow } from "../../test/support/mailed-subscriber";
 import { openData } from "./open-data";
 import { seed } from "./seed";
 
@@ -44,7 +45,6 @@ export interface SeededSubscribers {
 interface Stored {
   id: string;
   seq: number;
-  domain: string;
   address: string;
   mark: string;
 }
@@ -58,30 +58,20 @@ export function storeSubscribers(
 ): void {
   insertSubscribers(
     tx,
-    rows.map(({ id, seq, domain, address, mark }) => ({
-      id,
-      seq,
-      pageId,
-      address,
-      addressKey: address,
-      addressHmac: mark,
-      domain,
-      scope: seq % 2 === 0 ? ("selection" as const) : ("page" as const),
-      events: ["incidents" as const, "maintenance" as const],
-      status: seq % 20 === 0 ? ("unsubscribed" as const) : ("active" as const),
-      tokenVersion: 1,
-      confirmedAt: now,
-      unsubscribedAt: seq % 20 === 0 ? now : null,
-      consentSource: "form" as const,
-      consentText: null,
-      consentIp: null,
-      softFailures: 0,
-      softSince: null,
-      reactivatedAt: null,
-      version: 1,
-      createdAt: now,
-      updatedAt: now,
-    })),
+    rows.map(({ id, seq, address, mark }) => {
+      const isActive = seq % 20 !== 0;
+      return subscriberRow({
+        id,
+        seq,
+        pageId,
+        address,
+        addressHmac: mark,
+        scope: seq % 2 === 0 ? "selection" : "page",
+        status: isActive ? "active" : "unsubscribed",
+        confirmedAt: now,
+        unsubscribedAt: isActive ? null : now,
+      });
+    }),
   );
 }
 

@@ -35,6 +35,7 @@ import type { TestApp } from "../support/app";
 import { commandLine } from "../support/command-line";
 import { damageTable } from "../support/damage-table";
 import { TEST_START } from "../support/clock";
+import { subscriberRow } from "../support/mailed-subscriber";
 import { backedUpSite } from "../support/restored-app";
 
 const insertReport = insertInto(mailReports);
@@ -50,29 +51,15 @@ async function withSubscribers(app: TestApp): Promise<void> {
   const { page } = await app.page({ slug: "acme", name: "Acme" });
   await app.ctx.db.write((tx) => {
     for (const [index, name] of NAMES.entries()) {
-      insertSubscriber(tx, {
+      const row = subscriberRow({
         id: `sub_${name}`,
         seq: index + 1,
         pageId: page.id,
         address: `${name}@example.com`,
-        addressKey: `${name}@example.com`,
         addressHmac: `hmac of ${name}`,
-        domain: "example.com",
-        scope: "page",
-        events: ["incidents"],
-        status: "active",
-        tokenVersion: 1,
         confirmedAt: TEST_START,
-        unsubscribedAt: null,
-        consentSource: "form",
-        consentText: null,
-        consentIp: null,
-        softFailures: 0,
-        softSince: null,
-        version: 1,
-        createdAt: TEST_START,
-        updatedAt: TEST_START,
       });
+      insertSubscriber(tx, row);
     }
     insertMails(
       tx,

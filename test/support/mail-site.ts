@@ -17,6 +17,7 @@ import { DAY_MS } from "../../src/kernel/time";
 import { createTestApp, type TestApp } from "./app";
 import { createTestClock } from "./clock";
 import { createTestEgress } from "./egress";
+import { subscriberRow } from "./mailed-subscriber";
 
 export type MailRow = typeof mails.$inferSelect;
 export type SuppressionRow = typeof suppressions.$inferSelect;
@@ -190,29 +191,15 @@ export async function createMailSite(
           if (existing !== undefined) return { parsed, subscriberId: existing };
           const subscriberId = ctx.newId("sub");
           seq += 1;
-          insertSubscriber(tx, {
+          const row = subscriberRow({
             id: subscriberId,
             seq,
             pageId: page,
             address: parsed.address,
-            addressKey: parsed.key,
             addressHmac: addressHmac(key, parsed.key),
-            domain: parsed.domain,
-            scope: "page",
-            events: ["incidents"],
-            status: "active",
-            tokenVersion: 1,
             confirmedAt: now,
-            unsubscribedAt: null,
-            consentSource: "form",
-            consentText: null,
-            consentIp: null,
-            softFailures: 0,
-            softSince: null,
-            version: 1,
-            createdAt: now,
-            updatedAt: now,
           });
+          insertSubscriber(tx, row);
           return { parsed, subscriberId };
         });
         enqueueMails(

@@ -26,37 +26,49 @@ const findLastSeq = selectOne((orm, _$: Record<string, never>) =>
   orm.select({ seq: sql<number | null>`max(seq)` }).from(subscribers),
 );
 
-/** Stores a subscriber of a page. */
-export function storeSubscriber(
-  ctx: AppContext,
-  tx: Tx,
-  { pageId, address, ...more }: { pageId: string; address: string } & Partial<SubscriberRow>,
-): SubscriberRow {
-  const now = ctx.clock.now();
-  const row: SubscriberRow = {
-    id: ctx.newId("sub"),
-    seq: (findLastSeq(tx, {})?.seq ?? 0) + 1,
-    pageId,
-    address,
+/** Fields of a subscriber that have no default. */
+type OwnFields = Pick<SubscriberRow, "id" | "seq" | "pageId" | "addressHmac" | "confirmedAt"> & {
+  address: string;
+};
+
+/** Returns the row of a subscriber: active, and with the whole page's incidents and maintenance. */
+export function subscriberRow(fields: OwnFields & Partial<SubscriberRow>): SubscriberRow {
+  const { address, confirmedAt } = fields;
+  return {
     addressKey: address.toLowerCase(),
-    addressHmac: addressHmac(ensureMailKey(ctx, tx), address.toLowerCase()),
-    domain: address.slice(address.indexOf("@") + 1),
+    domain: address.slice(address.lastIndexOf("@") + 1),
     scope: "page",
     events: ["incidents", "maintenance"],
     status: "active",
     tokenVersion: 1,
-    confirmedAt: now,
     unsubscribedAt: null,
     consentSource: "form",
-    consentText: "Messages about Acme will be sent to this address.",
-    consentIp: "203.0.113.9",
+    consentText: null,
+    consentIp: null,
     softFailures: 0,
     softSince: null,
     version: 1,
-    createdAt: now,
-    updatedAt: now,
-    ...more,
+    createdAt: confirmedAt,
+    updatedAt: confirmedAt,
+    ...fields,
   };
+}
+
+/** Stores a subscriber of a page, with the next number. */
+export function storeSubscriber(
+  ctx: AppContext,
+  tx: Tx,
+  fields: { pageId: string; address: string } & Partial<SubscriberRow>,
+): SubscriberRow {
+  const row = subscriberRow({
+    id: ctx.newId("sub"),
+    seq: (findLastSeq(tx, {})?.seq ?? 0) + 1,
+    addressHmac: addressHmac(ensureMailKey(ctx, tx), fields.address.toLowerCase()),
+    confirmedAt: ctx.clock.now(),
+    consentText: "Messages about Acme will be sent to this address.",
+    consentIp: "203.0.113.9",
+    ...fields,
+  });
   insertSubscriber(tx, row);
   return row;
 }

@@ -16,6 +16,7 @@ import { CLI_ACTOR } from "../../src/domain/actor";
 import { type PageInput, type PageRow, updatePage } from "../../src/features/pages";
 import { type Answer, createTestApp, type TestApp } from "./app";
 import { settle } from "./clock";
+import { subscriberRow } from "./mailed-subscriber";
 
 type MailRow = typeof mails.$inferSelect;
 
@@ -133,29 +134,18 @@ export async function createMailingSite(
       seq += 1;
       const own = seq;
       await ctx.db.write((tx) => {
-        insertSubscriber(tx, {
+        const row = subscriberRow({
           id,
           seq: own,
           pageId,
           address,
-          addressKey: address,
           addressHmac: addressHmac(mailKey, address),
-          domain: "example.net",
           scope: targets ? "selection" : "page",
-          events: events ?? ["incidents", "maintenance"],
           status,
-          tokenVersion: 1,
           confirmedAt: now,
-          unsubscribedAt: null,
-          consentSource: "form",
-          consentText: null,
-          consentIp: null,
-          softFailures: 0,
-          softSince: null,
-          version: 1,
-          createdAt: now,
-          updatedAt: now,
+          ...(events && { events }),
         });
+        insertSubscriber(tx, row);
         for (const targetId of targets ?? []) insertChoice(tx, { targetId, subscriberId: id });
       });
       return id;

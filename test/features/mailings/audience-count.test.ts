@@ -5,6 +5,7 @@ import { insertAllInto, mutate, selectOne, type Reader } from "../../../src/db";
 import { subscriberChoices, subscribers } from "../../../src/db/tables/mail";
 import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../../../src/domain/mail";
 import { countAudience } from "../../../src/features/mailings";
+import { subscriberRow } from "../../support/mailed-subscriber";
 import { createMailingSite } from "../../support/mailing-site";
 
 const update = mutate(
@@ -83,29 +84,18 @@ test("subscribers with many selections are counted up to a limit, and the count 
   const api = site.ids["API"] ?? "";
   const web = site.ids["Web"] ?? "";
   await db.write((tx) => {
-    const rows = Array.from({ length: 600 }, (_, index) => ({
-      id: `sub_${index}`,
-      seq: 100 + index,
-      pageId: site.page.id,
-      address: `${index}@example.net`,
-      addressKey: `${index}@example.net`,
-      addressHmac: String(index),
-      domain: "example.net",
-      scope: "selection" as const,
-      events: ["incidents" as const],
-      status: "active" as const,
-      tokenVersion: 1,
-      confirmedAt: 1,
-      consentSource: "form" as const,
-      softFailures: 0,
-      version: 1,
-      createdAt: 1,
-      updatedAt: 1,
-      unsubscribedAt: null,
-      consentText: null,
-      consentIp: null,
-      softSince: null,
-    }));
+    const rows = Array.from({ length: 600 }, (_, index) =>
+      subscriberRow({
+        id: `sub_${index}`,
+        seq: 100 + index,
+        pageId: site.page.id,
+        address: `${index}@example.net`,
+        addressHmac: String(index),
+        scope: "selection",
+        events: ["incidents"],
+        confirmedAt: 1,
+      }),
+    );
     insertSubscribers(tx, rows);
     insertChoices(
       tx,

@@ -9,6 +9,7 @@ import { openForServer } from "../../../src/installation";
 import { testConfig } from "../../support/app";
 import { startChild } from "../../support/child";
 import { mailingEnv } from "../../support/mailing-env";
+import { subscriberRow } from "../../support/mailed-subscriber";
 import { startRelay } from "../../support/relay";
 import { temporaryFolder } from "../../support/temporary-folder";
 
@@ -33,31 +34,15 @@ async function openIncident(path: string): Promise<void> {
     const page = createPage(ctx, tx, { slug: "acme", name: "Acme" }, CLI_ACTOR);
     const key = ensureMailKey(ctx, tx);
     const rows = Array.from({ length: RECIPIENTS }, (_, index) => {
-      const domain = `d${index % 9}.test`;
-      const address = `user${index}@${domain}`;
-      return {
+      const address = `user${index}@d${index % 9}.test`;
+      return subscriberRow({
         id: ctx.newId("sub"),
         seq: index + 1,
         pageId: page.id,
         address,
-        addressKey: address,
         addressHmac: addressHmac(key, address),
-        domain,
-        scope: "page" as const,
-        events: ["incidents" as const],
-        status: "active" as const,
-        tokenVersion: 1,
         confirmedAt: now,
-        unsubscribedAt: null,
-        consentSource: "form" as const,
-        consentText: null,
-        consentIp: null,
-        softFailures: 0,
-        softSince: null,
-        version: 1,
-        createdAt: now,
-        updatedAt: now,
-      };
+      });
     });
     insertSubscribers(tx, rows);
     const input = { page: "acme", name: "Errors", body: "We look into it." };

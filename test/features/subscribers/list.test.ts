@@ -13,6 +13,7 @@ import * as lists from "../../../src/features/subscribers/list-store";
 import { NEWEST } from "../../../src/domain/ids";
 import { DAY_MS } from "../../../src/kernel/time";
 import { createTestApp, type TestApp } from "../../support/app";
+import { subscriberRow } from "../../support/mailed-subscriber";
 import { openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
 
 const insertSubscribers = insertAllInto(subscribers);
@@ -53,29 +54,18 @@ async function fill({ ctx }: TestApp, pageId: string, count: number): Promise<Kn
   await ctx.db.write((tx) => {
     insertSubscribers(
       tx,
-      known.map(({ id, seq, address, status, targets }) => ({
-        id,
-        seq,
-        pageId,
-        address,
-        addressKey: address,
-        addressHmac: `mark-${seq}`,
-        domain: "example.com",
-        scope: targets.length > 0 ? ("selection" as const) : ("page" as const),
-        events: ["incidents" as const],
-        status,
-        tokenVersion: 1,
-        confirmedAt: now,
-        unsubscribedAt: null,
-        consentSource: "form" as const,
-        consentText: null,
-        consentIp: null,
-        softFailures: 0,
-        softSince: null,
-        version: 1,
-        createdAt: now,
-        updatedAt: now,
-      })),
+      known.map(({ id, seq, address, status, targets }) =>
+        subscriberRow({
+          id,
+          seq,
+          pageId,
+          address,
+          addressHmac: `mark-${seq}`,
+          scope: targets.length > 0 ? "selection" : "page",
+          status,
+          confirmedAt: now,
+        }),
+      ),
     );
     insertChoices(
       tx,
