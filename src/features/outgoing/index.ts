@@ -1,10 +1,11 @@
 /**
- * Common parts of the queues that send webhooks and e-mail: one pace that leaves the processor to requests,
- * results that share commits, waits after faults, and times that survive changes of the clock.
+ * Common parts of the queues that send webhooks and e-mail: the loop that begins attempts, one pace that leaves
+ * the processor to requests, results that share commits, waits after faults, and times that survive changes of
+ * the clock.
  */
 export { createLoadThrottle, type LoadThrottle } from "./load-throttle";
-export { OncePerTurn } from "./once-per-turn";
 export { QueueChanges } from "./queue-changes";
 export { RESULTS_PER_COMMIT, ResultRecorder } from "./result-recorder";
+export { SendingLoop } from "./sending-loop";
 export { Backoff, monotonicWallClock } from "./timing";
 export { startWaitingRows, type WaitingRows } from "./waiting-rows";

@@ -55,10 +55,6 @@ export class ResultRecorder<Result, Recorded> {
     return this.#isStuck;
   }
 
-  get isEmpty(): boolean {
-    return this.unwritten === 0;
-  }
-
   /** Number of results that are not stored yet. */
   get unwritten(): number {
     return this.#gathered.length + this.#writing;

@@ -36,6 +36,8 @@ export class RelayPool {
     this.#egress = egress;
     this.#signal = signal;
     this.#settings = settings;
+    // Each connection closes itself; what is left are the timers of idle ones.
+    signal.addEventListener("abort", () => this.retire());
   }
 
   /** Returns an open connection, or the reply for which there is none. */
@@ -75,13 +77,10 @@ export class RelayPool {
   /** Closes idle connections now and the others after their mail, such as after a change of the settings. */
   retire(): void {
     for (const connection of this.#inUse) this.#retired.add(connection);
-    this.#closeIdle();
-  }
-
-  /** Closes all connections. */
-  close(): void {
-    for (const connection of this.#inUse) connection.close();
-    this.#closeIdle();
+    for (const { connection, timer } of this.#idle.splice(0)) {
+      timer.cancel();
+      connection.close();
+    }
   }
 
   async #open(): Promise<RelayConnection | { reply: Reply }> {
@@ -93,12 +92,5 @@ export class RelayPool {
     const opened = await openRelay({ settings, name: helloName(baseUrl), ...deps });
     if (!("reply" in opened)) void noteRelayOffers(this.#ctx, settings, opened.extensions);
     return opened;
-  }
-
-  #closeIdle(): void {
-    for (const { connection, timer } of this.#idle.splice(0)) {
-      timer.cancel();
-      connection.close();
-    }
   }
 }

@@ -1,7 +1,6 @@
 import type { AppContext } from "../../../context";
-import type { Timer } from "../../../kernel/clock";
-import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
-import { monotonicWallClock, OncePerTurn, RESULTS_PER_COMMIT } from "../../outgoing";
+import { MINUTE_MS, SECOND_MS } from "../../../kernel/time";
+import { monotonicWallClock, RESULTS_PER_COMMIT, SendingLoop } from "../../outgoing";
 import { findMailHold } from "../hold";
 import { mailReadiness, type MailSettings } from "../settings";
 import type { RelayOptions } from "../smtp/relay";
@@ -39,19 +38,12 @@ class Sending implements MailSender {
   readonly #gate: StartGate;
   readonly #limits = new DomainLimits();
   readonly #steadyNow: () => number;
-  readonly #turn = new OncePerTurn(() => this.#run());
-  readonly #underWay = new Set<Promise<void>>();
-  readonly #aborter = new AbortController();
-  readonly #unsubscribe: (() => void)[];
-  readonly #tick: Timer;
+  readonly #loop: SendingLoop;
+  readonly #unfollow: (() => void)[];
   #settings: MailSettings | undefined;
   #isHeld = false;
   /** True if settings or queue may have changed since they were read. */
   #isStale = true;
-  /** Wakes when a mail falls due, or when the relay, the rate or the load allows the next one. */
-  #timer: Timer | undefined;
-  #isStopped = false;
-  #whenIdle: (() => void)[] = [];
 
   constructor(ctx: AppContext, egress: RelayOptions["egress"], deps: SenderDependencies) {
     const { clock, db, signals } = ctx;
@@ -59,66 +51,57 @@ class Sending implements MailSender {
     this.#templates = deps.templates;
     const steadyNow = monotonicWallClock(clock);
     this.#steadyNow = steadyNow;
-    this.#cleanup = new MailCleanup(ctx, () => this.#turn.schedule());
+    this.#cleanup = new MailCleanup(ctx, () => this.#loop.schedule());
     this.#queue = new MailQueue(db, steadyNow, (id) => void this.#cleanup.cancelAll(id));
     this.#gate = new StartGate(ctx, deps.throttle, (relay) => void this.#cleanup.record(relay));
     this.#results = new MailResults(ctx, steadyNow, (since) => {
       this.#isHeld = true;
       void this.#cleanup.hold(since);
     });
-    this.#pool = new RelayPool(ctx, egress, this.#aborter.signal, () => this.#settings);
-    this.#unsubscribe = [
-      signals.mailsQueued.on(() => this.#rescan()),
-      signals.settingsChanged.on(() => this.#rescan()),
-      signals.databaseChangedElsewhere.on(() => this.#rescan()),
-    ];
+    this.#loop = new SendingLoop(ctx, {
+      begin: () => this.#beginAll(),
+      isActive: () => this.#gate.isThrottled,
+      results: this.#results,
+      cleanup: this.#cleanup,
+      unreadable: "the queue of mails cannot be read",
+    });
+    this.#pool = new RelayPool(ctx, egress, this.#loop.signal, () => this.#settings);
     // Finds changes without a signal, such as a clock that was set forward.
-    this.#tick = clock.every(MINUTE_MS, () => {
+    const tick = clock.every(MINUTE_MS, () => {
       this.#rescan();
       void this.#cleanup.expireAll();
     });
+    this.#unfollow = [
+      signals.mailsQueued.on(() => this.#rescan()),
+      signals.settingsChanged.on(() => this.#rescan()),
+      signals.databaseChangedElsewhere.on(() => this.#rescan()),
+      () => tick.cancel(),
+    ];
     this.#rescan();
     void this.#cleanup.capDueTimes(steadyNow(), () => this.#rescan());
   }
 
   stats(): SenderFigures {
     return {
-      underWay: this.#underWay.size,
+      underWay: this.#loop.underWay,
       relay: this.#gate.relay.figures,
       results: (mailClass, result) => this.#results.counts.of(mailClass, result),
     };
   }
 
   whenIdle(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#whenIdle.push(resolve);
-      this.#turn.schedule();
-    });
+    return this.#loop.whenIdle();
   }
 
-  async stop(drainMs: number): Promise<void> {
-    this.#isStopped = true;
-    this.#turn.stop();
-    this.#cleanup.stop();
-    this.#tick.cancel();
-    this.#timer?.cancel();
-    for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    const overdue = this.#ctx.clock.after(drainMs, () => {
-      this.#aborter.abort();
-      this.#pool.close();
-    });
-    await Promise.all(this.#underWay);
-    overdue.cancel();
-    this.#aborter.abort();
-    this.#pool.close();
-    await this.#results.flush();
-    this.#results.stop();
+  stop(drainMs: number): Promise<void> {
+    for (const unfollow of this.#unfollow) unfollow();
+    return this.#loop.stop(drainMs);
   }
 
   /** Reads settings and queue again before the next mail begins, once for many changes. */
   #rescan(): void {
     this.#isStale = true;
-    this.#turn.schedule();
+    this.#loop.schedule();
   }
 
   #readAll(): void {
@@ -141,27 +124,11 @@ class Sending implements MailSender {
     this.#pool.retire();
   }
 
-  #run(): void {
-    // A mail whose result cannot be recorded would be sent again and again.
-    if (this.#results.isStuck) return;
-    try {
-      this.#beginAll();
-    } catch (error) {
-      this.#ctx.log.error({ err: error }, "the queue of mails cannot be read");
-      this.#wakeAfter(AGAIN_AFTER_MS);
-    }
-    if (this.#underWay.size > 0) return;
-    // No other result is worth waiting for.
-    void this.#results.flush();
-    const isBusy = this.#cleanup.underWay > 0 || this.#turn.isScheduled || this.#gate.isThrottled;
-    if (isBusy || this.#results.unwritten > 0) return;
-    for (const resolve of this.#whenIdle.splice(0)) resolve();
-  }
-
-  #beginAll(): void {
+  /** Begins what can be sent. Returns the wait in ms until a mail falls due, or the relay, the rate or the load allows one. */
+  #beginAll(): number {
     if (this.#isStale) this.#readAll();
     const settings = this.#settings;
-    if (!settings) return;
+    if (!settings) return Number.POSITIVE_INFINITY;
     if (this.#queue.nextDueAt <= this.#steadyNow()) this.#queue.wakeDue();
     let waitMs = this.#queue.nextDueAt - this.#steadyNow();
     const capacity: Capacity = {
@@ -172,7 +139,10 @@ class Sending implements MailSender {
     };
     for (let begun = 0; this.#hasRoom(settings); begun++) {
       if (!this.#queue.isActive(capacity)) break;
-      if (begun === BEGUN_PER_TURN) return this.#turn.schedule();
+      if (begun === BEGUN_PER_TURN) {
+        this.#loop.schedule();
+        break;
+      }
       const blockedMs = this.#gate.waitMs();
       if (blockedMs > 0) {
         waitMs = Math.min(waitMs, blockedMs);
@@ -180,36 +150,21 @@ class Sending implements MailSender {
       }
       const mail = this.#queue.take(capacity);
       if (!mail) {
-        if (this.#queue.canReadOn(capacity)) this.#turn.schedule();
+        if (this.#queue.canReadOn(capacity)) this.#loop.schedule();
         break;
       }
       this.#gate.begin();
-      this.#start(mail, settings);
+      this.#loop.add(this.#try(mail, settings));
     }
-    this.#wakeAfter(waitMs);
+    return Math.max(1, waitMs);
   }
 
   /** True if a connection is free, and few enough results are unrecorded to be repeated after a crash. */
   #hasRoom({ connections }: MailSettings): boolean {
     const most = this.#gate.relay.isAvailable ? connections : 1;
-    const unrecorded = this.#results.unwritten + this.#underWay.size;
-    return this.#underWay.size < most && unrecorded < RESULTS_PER_COMMIT + connections;
-  }
-
-  #wakeAfter(waitMs: number): void {
-    this.#timer?.cancel();
-    if (this.#isStopped || waitMs === Number.POSITIVE_INFINITY) return;
-    // A timer of more than 24 days would fire at once.
-    const inTimeMs = Math.min(DAY_MS, Math.max(1, waitMs));
-    this.#timer = this.#ctx.clock.after(inTimeMs, () => this.#turn.schedule());
-  }
-
-  #start(mail: BegunMail, settings: MailSettings): void {
-    const ended = this.#try(mail, settings).finally(() => {
-      this.#underWay.delete(ended);
-      this.#turn.schedule();
-    });
-    this.#underWay.add(ended);
+    const { underWay } = this.#loop;
+    const unrecorded = this.#results.unwritten + underWay;
+    return underWay < most && unrecorded < RESULTS_PER_COMMIT + connections;
   }
 
   /** Resolves when the attempt has ended and its result was passed to the recorder. */
@@ -226,14 +181,14 @@ class Sending implements MailSender {
     if (attempted === undefined) {
       this.#ctx.clock.after(AGAIN_AFTER_MS, () => {
         this.#queue.putBack(mail);
-        this.#turn.schedule();
+        this.#loop.schedule();
       });
     } else if (attempted.outcome === "gone") {
       this.#gate.takeBack();
       this.#queue.release(mail);
     } else if (attempted.outcome === "relay_unavailable") {
       // What the shutdown breaks off is repeated after the next start.
-      if (!this.#aborter.signal.aborted) this.#gate.relay.fail(attempted.reply);
+      if (!this.#loop.signal.aborted) this.#gate.relay.fail(attempted.reply);
       this.#queue.putBack(mail, attempted.isBrokenOff);
     } else {
       if (attempted.outcome === "answered") this.#gate.relay.succeed(begunAt);
@@ -245,6 +200,6 @@ class Sending implements MailSender {
 
   async #record(mail: BegunMail, result: MailResult): Promise<void> {
     this.#queue.release(mail, await this.#results.add({ mailId: mail.id, result }));
-    this.#turn.schedule();
+    this.#loop.schedule();
   }
 }

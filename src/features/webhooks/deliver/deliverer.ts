@@ -1,10 +1,14 @@
 import type { AppContext } from "../../../context";
 import { createEgress, type Egress } from "../../../egress";
-import type { Timer } from "../../../kernel/clock";
-import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 import { lazy } from "../../../kernel/lazy";
-import { Backoff, createLoadThrottle, type LoadThrottle } from "../../outgoing";
-import { monotonicWallClock, OncePerTurn } from "../../outgoing";
+import { MINUTE_MS, SECOND_MS } from "../../../kernel/time";
+import {
+  Backoff,
+  createLoadThrottle,
+  type LoadThrottle,
+  monotonicWallClock,
+  SendingLoop,
+} from "../../outgoing";
 import { AwaitedMails } from "../alerts/awaited-mails";
 import { hasBatches } from "../delivery-store";
 import { isSuccess } from "../rules";
@@ -52,20 +56,12 @@ class Delivering implements Deliverer {
   readonly #attempt;
   readonly #tries = new TryCounts();
   readonly #awaited: AwaitedMails;
-  /** Attempts in progress. */
-  readonly #underWay = new Set<Promise<void>>();
   /** Number of attempts whose message is not written yet in this turn. */
   #starting = 0;
   readonly #cleanup: QueueCleanup;
-  readonly #aborter = new AbortController();
-  readonly #unsubscribe: (() => void)[];
-  readonly #tick: Timer;
+  readonly #loop: SendingLoop;
+  readonly #unfollow: (() => void)[];
   readonly #backoff = new Backoff(BACKOFF_MS.first, BACKOFF_MS.longest);
-  #timer: Timer | undefined;
-  #throttleTimer: Timer | undefined;
-  readonly #turn = new OncePerTurn(() => this.#run());
-  #isStopped = false;
-  #whenIdle: (() => void)[] = [];
 
   constructor(
     ctx: AppContext,
@@ -79,51 +75,46 @@ class Delivering implements Deliverer {
     this.#steadyNow = monotonicWallClock(clock);
     this.#queue = new DeliveryQueue(db, this.#steadyNow, (id) => void this.#cleanup.cancelAll(id));
     this.#recorder = createRecorder(ctx, this.#steadyNow);
-    this.#cleanup = new QueueCleanup(ctx, () => this.#turn.schedule());
+    this.#cleanup = new QueueCleanup(ctx, () => this.#loop.schedule());
+    this.#loop = new SendingLoop(ctx, {
+      begin: () => this.#beginAll(),
+      isActive: () => this.#queue.isActive,
+      results: this.#recorder,
+      cleanup: this.#cleanup,
+      unreadable: "the delivery queue cannot be read",
+    });
     this.#awaited = new AwaitedMails(ctx, (begun) => this.#release(begun));
     this.#attempt = lazy(async () => {
       const { createAttempt } = await import("./attempt");
       return createAttempt(ctx, egress, readHeadline);
     });
-    this.#unsubscribe = [
+    // Finds changes without a signal, such as a clock that was set forward.
+    const tick = clock.every(MINUTE_MS, () => this.#rescan());
+    this.#unfollow = [
       signals.deliveriesQueued.on((id) => {
         this.#queue.wake(id);
-        this.#turn.schedule();
+        this.#loop.schedule();
       }),
       signals.deliveriesBatched.on(() => void this.#cleanup.writeBatches()),
       signals.databaseChangedElsewhere.on(() => this.#rescan()),
+      this.#awaited.stop,
+      () => tick.cancel(),
     ];
-    // Finds changes without a signal, such as a clock that was set forward.
-    this.#tick = clock.every(MINUTE_MS, () => this.#rescan());
     this.#rescan();
     if (this.#queue.isActive) void this.#capDueTimes();
   }
 
   stats(): DelivererFigures {
-    return { underWay: this.#underWay.size, tries: this.#tries.byEndpoint };
+    return { underWay: this.#loop.underWay, tries: this.#tries.byEndpoint };
   }
 
   whenIdle(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#whenIdle.push(resolve);
-      this.#turn.schedule();
-    });
+    return this.#loop.whenIdle();
   }
 
-  async stop(drainMs: number): Promise<void> {
-    this.#isStopped = true;
-    this.#turn.stop();
-    this.#cleanup.stop();
-    this.#awaited.stop();
-    this.#tick.cancel();
-    this.#timer?.cancel();
-    this.#throttleTimer?.cancel();
-    for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    const overdue = this.#ctx.clock.after(drainMs, () => this.#aborter.abort());
-    await Promise.all(this.#underWay);
-    overdue.cancel();
-    await this.#recorder.flush();
-    this.#recorder.stop();
+  stop(drainMs: number): Promise<void> {
+    for (const unfollow of this.#unfollow) unfollow();
+    return this.#loop.stop(drainMs);
   }
 
   #rescan(): void {
@@ -134,27 +125,12 @@ class Delivering implements Deliverer {
     } catch (error) {
       this.#ctx.log.error({ err: error }, "the delivery queue cannot be read");
     }
-    this.#turn.schedule();
+    this.#loop.schedule();
   }
 
-  #run(): void {
-    // A delivery whose result cannot be recorded would be sent again and again.
-    if (this.#recorder.isStuck) return;
-    try {
-      this.#beginAll();
-      this.#wakeWhenDue();
-    } catch (error) {
-      this.#ctx.log.error({ err: error }, "the delivery queue cannot be read");
-      this.#retryLater();
-    }
-    if (this.#underWay.size > 0 || this.#queue.isActive) return;
-    // No other result is worth waiting for.
-    void this.#recorder.flush();
-    if (this.#cleanup.underWay > 0 || this.#turn.isScheduled || !this.#recorder.isEmpty) return;
-    for (const resolve of this.#whenIdle.splice(0)) resolve();
-  }
-
-  #beginAll(): void {
+  /** Begins what is due. Returns the wait in ms until more is due, or the load allows it. */
+  #beginAll(): number {
+    this.#queue.wakeDue();
     let isThrottled = false;
     const canStart = () => {
       if (this.#starting === STARTED_PER_TURN) return false;
@@ -162,32 +138,14 @@ class Delivering implements Deliverer {
       return !isThrottled;
     };
     for (const begun of this.#queue.begin(canStart)) this.#start(begun);
-    if (!isThrottled) return;
-    this.#throttleTimer ??= this.#ctx.clock.after(this.#throttle.waitMs(), () => {
-      this.#throttleTimer = undefined;
-      this.#turn.schedule();
-    });
-  }
-
-  #wakeWhenDue(): void {
-    this.#timer?.cancel();
-    const dueAt = this.#queue.nextDueAt();
-    if (dueAt === Number.POSITIVE_INFINITY) return;
-    // A timer of more than 24 days would fire at once.
-    const waitMs = Math.min(DAY_MS, Math.max(0, dueAt - this.#steadyNow()));
-    this.#timer = this.#ctx.clock.after(waitMs, () => {
-      this.#queue.wakeDue();
-      this.#turn.schedule();
-    });
+    const throttledMs = isThrottled ? this.#throttle.waitMs() : Number.POSITIVE_INFINITY;
+    const untilDueMs = Math.max(0, this.#queue.nextDueAt() - this.#steadyNow());
+    return Math.min(throttledMs, untilDueMs);
   }
 
   #start(begun: Begun): void {
     this.#starting += 1;
-    const ended = this.#try(begun).finally(() => {
-      this.#underWay.delete(ended);
-      this.#turn.schedule();
-    });
-    this.#underWay.add(ended);
+    this.#loop.add(this.#try(begun));
   }
 
   /** Resolves when the attempt has ended and its result was passed to the recorder. */
@@ -197,9 +155,9 @@ class Delivering implements Deliverer {
     try {
       const attempt = await this.#attempt().finally(() => {
         this.#starting -= 1;
-        this.#turn.schedule();
+        this.#loop.schedule();
       });
-      outcome = await attempt(due.id, this.#aborter.signal);
+      outcome = await attempt(due.id, this.#loop.signal);
     } catch (error) {
       this.#ctx.log.error({ err: error, delivery: due.id }, "a delivery could not be attempted");
     }
@@ -207,7 +165,7 @@ class Delivering implements Deliverer {
     if (isHeld) queue.hold(due);
     else queue.end(due);
     // An aborted attempt does not count.
-    if (this.#aborter.signal.aborted) return;
+    if (this.#loop.signal.aborted) return;
     if (outcome === undefined) this.#retryLater(begun);
     else if (outcome === "awaits_mail") this.#awaited.add(begun);
     else if (outcome === "ended") this.#queue.release(begun);
@@ -228,7 +186,7 @@ class Delivering implements Deliverer {
 
   #release(begun: Begun, nextTryAt?: number): void {
     this.#queue.release(begun, nextTryAt);
-    this.#turn.schedule();
+    this.#loop.schedule();
   }
 
   async #discardDelivery(begun: Begun): Promise<void> {
@@ -238,10 +196,10 @@ class Delivering implements Deliverer {
 
   async #capDueTimes(): Promise<void> {
     const hasCapped = await this.#cleanup.capDueTimes(this.#steadyNow());
-    if (hasCapped && !this.#isStopped) this.#rescan();
+    if (hasCapped && !this.#loop.isStopped) this.#rescan();
   }
 
-  #retryLater(begun?: Begun, waitMs: number = AGAIN_AFTER_MS): void {
-    this.#ctx.clock.after(waitMs, () => (begun ? this.#release(begun) : this.#turn.schedule()));
+  #retryLater(begun: Begun, waitMs: number = AGAIN_AFTER_MS): void {
+    this.#ctx.clock.after(waitMs, () => this.#release(begun));
   }
 }

@@ -52,7 +52,7 @@ describe("a recorder after a failed write", () => {
     writes[2]?.resolve(undefined);
     expect(await late).toBeUndefined();
     await clock.advance(0);
-    expect(recorder.isEmpty).toBe(true);
+    expect(recorder.unwritten).toBe(0);
   });
 
   test("a recorder is no longer stuck after dropping results that cannot be written", async () => {
@@ -68,6 +68,6 @@ describe("a recorder after a failed write", () => {
     writes[1]?.reject(new Error("a row that no table takes"));
     await clock.advance(0);
     expect(recorder.isStuck).toBe(false);
-    expect(recorder.isEmpty).toBe(true);
+    expect(recorder.unwritten).toBe(0);
   });
 });
