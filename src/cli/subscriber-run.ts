@@ -34,7 +34,7 @@ export async function runList(invocation: Invocation): Promise<ExitCode> {
   return withInstallation({ name: "subscriber list" }, invocation, ACCESS, async ({ ctx }) => {
     const page = requiredPage(ctx.db, invocation);
     const now = ctx.clock.now();
-    const list = [...listSubscribersOfPage(ctx.db, page, { status, now })];
+    const list = listSubscribersOfPage(ctx.db, page, { status, now });
     if (isSet("json")) printJson(output, list);
     else printTable(output, ["EMAIL", "STATUS", "FOLLOWS", "EVENTS", "SINCE"], list.map(toRow));
   });

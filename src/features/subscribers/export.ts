@@ -4,10 +4,10 @@ import type { Actor } from "../../domain/actor";
 import { audit } from "../../events";
 import { guarded, toCsvLine } from "../../kernel/csv";
 import { toIso } from "../../kernel/time";
+import { listSuppressionsOf } from "../mail";
 import { listAllPages, type PageRow } from "../pages";
 import { choicesOf } from "./choices";
 import { EXPORT_COLUMNS } from "./import-file";
-import { reasonsOf } from "./listing";
 import { readRefs, refsOf, type RefsOfPage } from "./refs";
 import type { SubscriberRow } from "./store";
 import {
@@ -88,6 +88,9 @@ function subscriberLine(
   const { scope, targets, events } = choicesOf(reader, subscriber);
   const { components, groups } = refsOf(targets, refs);
   const { address, addressHmac, confirmedAt, consentSource, consentText } = subscriber;
+  const suppressions = listSuppressionsOf(reader, { addressHmac, pageId: page.id }).filter(
+    ({ reason }) => reason !== "erased",
+  );
   return line([
     address ?? "",
     components.join(";"),
@@ -98,7 +101,7 @@ function subscriberLine(
     toIso(confirmedAt),
     consentSource,
     consentText ?? "",
-    reasonsOf(reader, addressHmac, page.id).join(";"),
+    suppressions.map(({ reason }) => reason).join(";"),
   ]);
 }
 

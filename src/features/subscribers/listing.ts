@@ -2,14 +2,14 @@ import type { Reader } from "../../db";
 import type { RequestedChoices } from "../../db/tables/mail";
 import type { SubscriberEvent, SubscriberScope, SuppressionReason } from "../../domain/mail";
 import { toIso } from "../../kernel/time";
-import { listSuppressionsOf } from "../mail";
 import type { PageRow } from "../pages";
 import { choicesOf } from "./choices";
+import { type ListedSubscriber, listSignUps, listSubscribers } from "./list";
+import type { ListPart } from "./list-parts";
 import { readRefs, refsOf } from "./refs";
-import { listActiveAfter, listOpenRequestsAfter, listUnsubscribedAfter } from "./transfer-store";
 
 /** Rows that are read at a time. */
-const ROWS_PER_BATCH = 200;
+const ROWS_PER_PART = 500;
 
 export const LISTED_STATUSES = ["active", "suppressed", "unconfirmed", "unsubscribed"] as const;
 export type ListedStatus = (typeof LISTED_STATUSES)[number];
@@ -30,76 +30,61 @@ export interface SubscriberLine {
   since: string;
 }
 
-/** Lists the subscribers of a page with a status, or of every status. */
-export function* listSubscribersOfPage(
+/** Lists the subscribers of a page with a status, or of every status. Within a list, the oldest is first. */
+export function listSubscribersOfPage(
   reader: Reader,
-  page: PageRow,
-  { status, now }: { status: ListedStatus | undefined; now: number },
-): Generator<SubscriberLine> {
-  const { id: pageId } = page;
-  const limit = ROWS_PER_BATCH;
+  { id: pageId }: PageRow,
+  { status: wanted, now }: { status: ListedStatus | undefined; now: number },
+): SubscriberLine[] {
   const refs = readRefs(reader, pageId);
-  const withRefs = ({ scope, targets, events }: RequestedChoices) => ({
-    scope,
-    ...refsOf(targets, refs),
-    events,
-  });
+  const isWanted = (status: ListedStatus) => wanted === undefined || status === wanted;
 
-  if (status === undefined || status === "active" || status === "suppressed") {
-    const read = (after: number) => listActiveAfter(reader, { pageId, after, limit });
-    for (const row of inBatches(read, -1, ({ seq }) => seq)) {
-      const reasons = reasonsOf(reader, row.addressHmac, pageId);
-      const found = reasons.length > 0 ? "suppressed" : "active";
-      if (status !== undefined && status !== found) continue;
-      const { id, address: email, confirmedAt } = row;
-      const choices = withRefs(choicesOf(reader, row));
-      yield { id, email, status: found, reasons, ...choices, since: toIso(confirmedAt) };
-    }
+  function toLine(
+    { id, address: email }: { id: string; address: string | null },
+    facts: Pick<SubscriberLine, "status" | "reasons">,
+    { scope, targets, events }: RequestedChoices,
+    since: number,
+  ): SubscriberLine {
+    return { id, email, ...facts, scope, ...refsOf(targets, refs), events, since: toIso(since) };
   }
-  if (status === undefined || status === "unconfirmed") {
-    const read = (after: string) => listOpenRequestsAfter(reader, { pageId, after, now, limit });
-    for (const { id, address: email, choices, requestedAt } of inBatches(read, "", idOf)) {
-      const since = toIso(requestedAt);
-      yield { id, email, status: "unconfirmed", reasons: [], ...withRefs(choices), since };
-    }
+
+  function confirmed(view: "active" | "unsubscribed"): SubscriberLine[] {
+    return readAll((part) => listSubscribers(reader, { ...part, pageId, view })).map((row) => {
+      const reasons = view === "active" ? reasonsOf(row) : [];
+      const status = reasons.length > 0 ? "suppressed" : view;
+      return toLine(row, { status, reasons }, choicesOf(reader, row), row.confirmedAt);
+    });
   }
-  if (status === undefined || status === "unsubscribed") {
-    const read = (after: string) => listUnsubscribedAfter(reader, { pageId, after, limit });
-    for (const row of inBatches(read, "", idOf)) {
-      const { id, address: email, confirmedAt } = row;
-      const choices = withRefs(choicesOf(reader, row));
-      const since = toIso(confirmedAt);
-      yield { id, email, status: "unsubscribed", reasons: [], ...choices, since };
-    }
+
+  function unconfirmed(): SubscriberLine[] {
+    const facts = { status: "unconfirmed" as const, reasons: [] };
+    const rows = readAll((part) => listSignUps(reader, { ...part, pageId }, now));
+    return rows.map((row) => toLine(row, facts, row.choices, row.requestedAt));
   }
+
+  return [
+    ...(isWanted("active") || isWanted("suppressed") ? confirmed("active") : []),
+    ...(isWanted("unconfirmed") ? unconfirmed() : []),
+    ...(isWanted("unsubscribed") ? confirmed("unsubscribed") : []),
+  ].filter(({ status }) => isWanted(status));
 }
 
-/** Returns the reasons for which an address gets no mails of a page. */
-export function reasonsOf(
-  reader: Reader,
-  addressHmac: string,
-  pageId: string,
-): SuppressionReason[] {
-  return listSuppressionsOf(reader, { addressHmac, pageId })
-    .map(({ reason }) => reason)
-    .filter((reason) => reason !== "erased");
+/** Reads all parts of a list without a search. Returns the oldest row first. */
+function readAll<Row>(
+  list: (part: { search: string; limit: number; before: string | undefined }) => ListPart<Row>,
+): Row[] {
+  const rows: Row[] = [];
+  let before: string | undefined;
+  do {
+    const part = list({ search: "", limit: ROWS_PER_PART, before });
+    rows.push(...part.rows);
+    before = part.nextBefore;
+  } while (before !== undefined);
+  return rows.reverse();
 }
 
-/** Reads rows by key until there are no more. */
-export function* inBatches<Row, Key>(
-  read: (after: Key) => Row[],
-  first: Key,
-  keyOf: (row: Row) => Key,
-): Generator<Row> {
-  let rows = read(first);
-  while (rows.length > 0) {
-    yield* rows;
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < ROWS_PER_BATCH) return;
-    rows = read(keyOf(last));
-  }
-}
-
-function idOf({ id }: { id: string }): string {
-  return id;
+/** Returns the reasons for which an address gets no mails. The mark of an erased one stops nothing. */
+function reasonsOf({ reasons }: ListedSubscriber): SuppressionReason[] {
+  const all = (reasons?.split(",") ?? []) as SuppressionReason[];
+  return all.filter((reason) => reason !== "erased");
 }

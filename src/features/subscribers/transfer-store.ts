@@ -25,41 +25,6 @@ export const listActiveAfter = selectMany(
       .limit($.limit),
 );
 
-/** Lists those of a page who unsubscribed, after an id. */
-export const listUnsubscribedAfter = selectMany(
-  (orm, $: { pageId: string; after: string; limit: number }) =>
-    orm
-      .select()
-      .from(subscribers)
-      .where(
-        and(
-          eq(subscribers.pageId, $.pageId),
-          gt(subscribers.id, $.after),
-          sql`${subscribers.status} = 'unsubscribed'`,
-        ),
-      )
-      .orderBy(asc(subscribers.id))
-      .limit($.limit),
-);
-
-/** Lists sign-ups of a page that are not confirmed and have not expired, after an id. */
-export const listOpenRequestsAfter = selectMany(
-  (orm, $: { pageId: string; after: string; now: number; limit: number }) =>
-    orm
-      .select()
-      .from(mailRequests)
-      .where(
-        and(
-          eq(mailRequests.pageId, $.pageId),
-          gt(mailRequests.id, $.after),
-          sql`${mailRequests.state} IN ('waiting', 'sent')`,
-          gt(mailRequests.expiresAt, $.now),
-        ),
-      )
-      .orderBy(asc(mailRequests.id))
-      .limit($.limit),
-);
-
 /** Position in the list of suppressions. */
 export type SuppressionCursor = Pick<
   typeof suppressions.$inferSelect,
