@@ -1,26 +1,17 @@
 /** Settings: the table of options, and the loader that reads flags and environment variables. */
 export { type GivenFlags, loadConfig } from "./load";
-export {
-  type Config,
-  type OptionName,
-  optionNames,
-  OPTIONS,
-  type OptionSource,
-  setterOf,
-} from "./options";
+export { type Config, type OptionName, optionNames, OPTIONS, setterOf } from "./options";
 export type { Option } from "./option";
 export { certificatesError } from "./certificates";
 export {
   CONNECTIONS_MAX,
   DEFAULT_PORTS,
   MAIL_OPTION_NAMES,
-  type MailOptionName,
   parseAddress,
   parseBounceAddress,
   parseCredential,
   parseSender,
   RATE_MAX,
-  type RelayError,
   relayErrors,
   TLS_MODES,
   type TlsMode,
@@ -33,6 +24,5 @@ export {
   type Network,
   parseBaseUrl,
   parseHostName,
-  parseInteger,
   parseNetworks,
 } from "./parse";

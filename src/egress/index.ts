@@ -19,4 +19,4 @@ export {
 } from "./model";
 export { mailPolicy, monitorPolicy, networkError, type Policy, webhookPolicy } from "./policy";
 export { headerError } from "./request-headers";
-export type { OpenSocket, SocketTarget } from "./socket";
+export type { OpenSocket } from "./socket";

@@ -21,7 +21,7 @@ export {
   sendUntagged,
   sendWithVersionTag,
 } from "./answers";
-export { type CallerSources, SIGN_IN_PATH } from "./authorisation";
+export { SIGN_IN_PATH } from "./authorisation";
 export { createCredentials } from "./credentials";
 export { beginningOf, RUNTIME_BODY_MAX_BYTES } from "./body";
 export { BODY_MAX_BYTES } from "./declared-body";

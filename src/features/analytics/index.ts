@@ -11,10 +11,4 @@ export { requestsAnswer } from "./requests";
 export { listComponents, listMeasuringMonitors, listUnattachedMonitors } from "./store";
 export { type ComponentOnPage, findSubject, type MonitorName } from "./subjects";
 export { type TotalUptime, totalUptime, uptimeTogether } from "./total-uptime";
-export {
-  type ComponentsUptime,
-  sumOfFolded,
-  uptimeAnswer,
-  uptimeByComponent,
-  uptimeByMonitor,
-} from "./uptime";
+export { sumOfFolded, uptimeAnswer, uptimeByComponent, uptimeByMonitor } from "./uptime";

@@ -3,5 +3,5 @@
  * the command line. Another process of this program copies the database, so that requests do not wait.
  */
 export { type Backups, createBackups } from "./backups";
-export { type CopyDatabase, COPY_COMMAND } from "./copy-process";
+export { COPY_COMMAND } from "./copy-process";
 export { type LastBackup, readLastBackup, recordBackup } from "./last-backup";

@@ -26,7 +26,7 @@ export { AddUpdateBody, CreateIncidentBody, EditUpdateBody, UpdateIncidentBody }
 export { createIncidentCache } from "./incident-cache";
 export { ImpactText, Incident, type IncidentSource, presentIncident, presentUpdate } from "./model";
 export { findLastIncidentStart, listAllOpenIncidents, type OpenIncident } from "./open-store";
-export { getIncident, getIncidentPart, getIncidentRow, type IncidentRecord } from "./records";
+export { getIncident, getIncidentPart, type IncidentRecord } from "./records";
 export { searchIncidents } from "./search-store";
 export { countOpenImpacts, findIncidentNames } from "./list-store";
 export { findIncident, listOpenImpacts } from "./store";

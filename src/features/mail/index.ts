@@ -3,13 +3,11 @@
  * key of the installation from which links are derived. Knows neither pages nor subscribers beyond their ids.
  */
 import type { Finding } from "./reports/finding";
-import type { RelayConnection, RelayOptions } from "./smtp/relay";
-import type { RelayFault } from "./smtp/reply";
 import type { TestMailResult } from "./smtp/send-test-mail";
 
 export { type ComposedMail, toMessage } from "./compose";
 export { type Delivery, readDelivery, type WaitingMails } from "./delivery";
-export { type DirectMail, queueDirectly } from "./direct-mails";
+export { queueDirectly } from "./direct-mails";
 export { deleteCancelledMail, findEarlierMail, listMailsAbout } from "./direct-store";
 export { displayPhrase, headerText } from "./header";
 export {
@@ -20,13 +18,7 @@ export {
   suppressionsOfHold,
   undoSuppressions,
 } from "./hold";
-export {
-  type Block,
-  type ComponentEntry,
-  type Inline,
-  isRtlLocale,
-  type Letter,
-} from "./letter/letter";
+export { type Block, type ComponentEntry, isRtlLocale, type Letter } from "./letter/letter";
 export { createMoments, type Moments } from "./letter/moments";
 export { type RenderedLetter, renderLetter, renderPlace } from "./letter/render";
 export {
@@ -38,7 +30,6 @@ export {
   type SignUp,
 } from "./letter/sign-up";
 export {
-  cancelMailsOfMailing,
   cancelMailsOfSubscriber,
   enqueueMails,
   enqueueMailsTo,
@@ -50,23 +41,15 @@ export {
 export { findMail, type MailRow } from "./queue-store";
 export { encodeAround, type EncodedText, encodeShared, type SharedText } from "./quoted-printable";
 export { findRelayRecord, type RelayRecord } from "./relay-record";
-export type { Finding } from "./reports/finding";
-export {
-  countUnmatched,
-  findReport,
-  listReportsOfMail,
-  listUnmatched,
-  type ReportRow,
-} from "./reports/store";
-export { eraseReportsAbout, takeReport, type TakenReport } from "./reports/take-reports";
+export { findReport, listReportsOfMail, listUnmatched, type ReportRow } from "./reports/store";
+export { eraseReportsAbout, takeReport } from "./reports/take-reports";
 export {
   findReportToken,
   isReportToken,
   makeReportToken,
-  type ReportToken,
   revokeReportToken,
 } from "./reports/token";
-export { ENDED_BY_CONFIRMING, type MailKind } from "./rules";
+export { ENDED_BY_CONFIRMING } from "./rules";
 export { MAIL_RESULTS, type MailSender, type SenderFigures } from "./sending/model";
 export { startSending } from "./sending/sender";
 export { relayTakesUtf8 } from "./relay-offers";
@@ -76,24 +59,13 @@ export {
   mailSetters,
   type MailSettings,
   type MailSettingsInput,
-  type MissingForMail,
   readMailSettings,
   readStoredMailSettings,
   removeMailSettings,
-  type Sender,
   setMailSettings,
 } from "./settings";
-export type { RelayConnection, RelayOptions, RelayStep } from "./smtp/relay";
-export {
-  formatReply,
-  RelayFault,
-  type RelayStage,
-  type Reply,
-  STEP_NAMES,
-  withoutAddresses,
-} from "./smtp/reply";
+export { RelayFault, type Reply, STEP_NAMES, withoutAddresses } from "./smtp/reply";
 export type { TestMailResult } from "./smtp/send-test-mail";
-export type { MailEnvelope } from "./smtp/session-options";
 export type { StoredMailSettings } from "./stored-settings";
 export {
   type CausedSuppression,
@@ -105,7 +77,6 @@ export {
   countSuppressedAddresses,
   endSuppressions,
   findSuppression,
-  type NewSuppression,
   suppress,
 } from "./suppressions";
 export {
@@ -119,7 +90,7 @@ export {
   undoSuppression,
 } from "./undo";
 export type { MailTemplate, TemplateEnvironment, Templates } from "./templates";
-export { beginTestMail, type BegunTestMail, describeMissing } from "./test-mail";
+export { beginTestMail, describeMissing } from "./test-mail";
 export {
   addressHmac,
   ensureMailKey,
@@ -127,22 +98,16 @@ export {
   isTokenOf,
   type LinkPurpose,
   type MailKey,
-  shortMac,
   subjectOfToken,
   tokenOf,
 } from "./tokens";
 export { trimMails } from "./trim";
-export { bounceMac, envelopeSender } from "./verp";
+export { bounceMac } from "./verp";
+export { waitingMails } from "./waiting";
 
 /** Reads the report in a message that came back. The parser is loaded with the first message. */
 export async function readReport(message: Uint8Array): Promise<Finding | "ignored"> {
   return (await import("./reports/read-message")).readMessage(message);
-}
-export { waitingMails } from "./waiting";
-
-/** Connects to a relay and signs in. The SMTP client is loaded with the first call, which shortens the start. */
-export async function openRelay(options: RelayOptions): Promise<RelayConnection | RelayFault> {
-  return (await import("./smtp/relay")).openRelay(options);
 }
 
 /** Sends a test mail over a connection of its own. Never throws for a fault of the relay. */

@@ -8,4 +8,4 @@ export { QueueChanges } from "./queue-changes";
 export { RESULTS_PER_COMMIT, ResultRecorder } from "./result-recorder";
 export { SendingLoop } from "./sending-loop";
 export { Backoff, monotonicWallClock } from "./timing";
-export { startWaitingRows, type WaitingRows } from "./waiting-rows";
+export { startWaitingRows } from "./waiting-rows";

@@ -23,12 +23,5 @@ export {
 export { EMPTY_HEADLINE, type PageHeadline, readHeadlines } from "./headlines";
 export { StatusDocument } from "./model";
 export { buildSnapshot, readHeadline, type Snapshot } from "./snapshot";
-export {
-  type Headline,
-  headlineOf,
-  headlineText,
-  type Indicator,
-  INDICATORS,
-  toneOf,
-} from "./rules";
+export { headlineText, INDICATORS, toneOf } from "./rules";
 export { createSnapshots, type Snapshots } from "./snapshots";

@@ -11,22 +11,11 @@ export {
   readChoosable,
   type TypedChoices,
 } from "./choices";
-export {
-  addConsentedSubscriber,
-  CONSENT_MAX,
-  type ConsentedAddress,
-  type ConsentResult,
-  readConsent,
-} from "./consent";
+export { addConsentedSubscriber, CONSENT_MAX, readConsent } from "./consent";
 export { confirmSignUp, consentText, declineSignUps } from "./confirm";
 export { SIGN_UP_RESULTS } from "./decide";
-export { eraseAddress, type Erasure } from "./erase";
-export {
-  exportSubscribers,
-  type ExportSelection,
-  listSubscribedPages,
-  recordExport,
-} from "./export";
+export { eraseAddress } from "./erase";
+export { exportSubscribers, listSubscribedPages, recordExport } from "./export";
 export {
   IMPORT_RESULTS,
   type ImportCounts,
@@ -34,13 +23,8 @@ export {
   requireImportable,
   RESULT_WORDS,
 } from "./import";
-export { type BadLine, IMPORT_COLUMNS, type ImportFile, readImportFile } from "./import-file";
-export {
-  LISTED_STATUSES,
-  type ListedStatus,
-  listSubscribersOfPage,
-  type SubscriberLine,
-} from "./listing";
+export { type BadLine, IMPORT_COLUMNS, readImportFile } from "./import-file";
+export { LISTED_STATUSES, listSubscribersOfPage, type SubscriberLine } from "./listing";
 export { createChoicesReader } from "./refs";
 export {
   deadLink,
@@ -52,7 +36,6 @@ export {
   openDecline,
   openManagement,
   openUnsubscribing,
-  type RequestLink,
   type SubscriberLink,
 } from "./links";
 export {
@@ -84,7 +67,6 @@ export { listSubscribersOfAddress } from "./transfer-store";
 export {
   getSubscriber,
   invalidateLinks,
-  type Invitation,
   type InvitationResult,
   inviteSubscriber,
   removeSubscriber,
