@@ -23,7 +23,7 @@ export interface Previewed {
  * that is rolled back, so no row, event, audit entry or signal remains. Rejects with the errors of
  * the change, such as `validation_failed`.
  */
-export type Preview = (at: ScreenRequest, change: (tx: Tx) => Previewed) => Promise<Response>;
+type Preview = (at: ScreenRequest, change: (tx: Tx) => Previewed) => Promise<Response>;
 
 /** Thrown to roll back the transaction; carries its result. */
 class PreviewRollback extends Error {

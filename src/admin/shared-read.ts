@@ -30,7 +30,7 @@ interface Figures {
 }
 
 /** Reads the figures with this key, or returns those that another request has read. */
-export type ReadFigures = <View extends Figures>(
+type ReadFigures = <View extends Figures>(
   request: Request,
   key: string,
   now: number,

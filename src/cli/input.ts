@@ -12,10 +12,7 @@ export function processInput(): Input {
 }
 
 /** Reads a stream to its end, since its sender may fail otherwise. Returns at most the first `max` bytes. */
-export async function firstBytes(
-  stream: AsyncIterable<Uint8Array>,
-  max: number,
-): Promise<Uint8Array> {
+async function firstBytes(stream: AsyncIterable<Uint8Array>, max: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of stream) {

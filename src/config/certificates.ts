@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /** Certificates of authorities, from a file. */
-export interface CertificateFile {
+interface CertificateFile {
   path: string;
   /** Text of the file (PEM). */
   pem: string;

@@ -169,7 +169,7 @@ export function parseBounceAddress(value: string): string {
 }
 
 /** Values that depend on each other. */
-export interface RelayFacts {
+interface RelayFacts {
   host: unknown;
   tls: TlsMode | undefined;
   user: unknown;
@@ -178,7 +178,7 @@ export interface RelayFacts {
 }
 
 /** Field of a relay that contradicts the others. `detail` ends the sentence "X …". */
-export interface RelayError {
+interface RelayError {
   field: keyof RelayFacts;
   detail: string;
 }

@@ -12,7 +12,7 @@ const WORDS_MAX = 8;
 const ROWS_PER_TURN = 4_000;
 
 /** Parameters of `isFound`. */
-export interface SearchedWords {
+interface SearchedWords {
   /** JSON list of different words. */
   words: string;
   /** Longest of the words, which is looked for first. */

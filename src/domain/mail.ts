@@ -44,7 +44,7 @@ export const MAIL_HOLDS_SETTING = "mail_holds";
  * Reason for which all mailings are held: too many of their mails failed, or a restore could not read who left
  * since the backup.
  */
-export type HoldReason = "failures" | "restore";
+type HoldReason = "failures" | "restore";
 
 /** Hold of all mailings. Other mails are sent. Times are in unix ms. */
 export interface MailHold {

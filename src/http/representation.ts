@@ -21,7 +21,7 @@ interface Variant {
   headers: ReusedHeaders;
 }
 
-export interface RepresentationOptions {
+interface RepresentationOptions {
   mediaType: string;
   cacheControl: string;
   /** True if scripts of other origins may read the answer (CORS). */

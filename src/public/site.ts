@@ -22,7 +22,7 @@ const CACHED_MAX = 32;
 const PREPARATIONS_MAX = 3;
 
 /** One request for a page below `/status/{slug}`. */
-export interface PageRequest {
+interface PageRequest {
   /** Slug in the path. */
   slug: string;
   /** Rest of the path after the slug, with the query. */
@@ -34,7 +34,7 @@ export interface PageRequest {
 }
 
 /** Answers requests for the documents of status pages. */
-export interface Site {
+interface Site {
   /**
    * Answers with the status page itself or a page below it, which `make` renders. A private page is
    * shown only to signed-in users and never cached. An earlier slug redirects to the current one. A

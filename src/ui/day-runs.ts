@@ -45,7 +45,7 @@ export interface DayRun {
 }
 
 /** Texts of a day and of a span of days (`YYYY-MM-DD`). */
-export interface DayWords {
+interface DayWords {
   day(day: string): string;
   span(from: string, to: string): string;
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { safeHref } from "./safe-href";
 
 /** Column of a `Table`. */
-export interface Column {
+interface Column {
   label: string;
   isNumeric?: boolean;
   /** True if only screen readers read the label, such as above a column of buttons. */

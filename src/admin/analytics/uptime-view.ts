@@ -32,7 +32,7 @@ const BARS_MAX_DAYS = 92;
 const DRAWN_DAYS_MAX = 40_000;
 
 /** Uptime of a component and of the monitors that check it. */
-export interface ComponentUptime {
+interface ComponentUptime {
   line: UptimeLine;
   monitors: readonly UptimeLine[];
 }

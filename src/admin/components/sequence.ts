@@ -4,7 +4,7 @@ import type { ComponentOrder, ComponentRow, GroupRow } from "../../features/comp
  * A page's groups and components as one list of ids, as a screen shows them from top to bottom: those
  * without a group, then each group, followed by its components. Components that follow a group's id belong to that group.
  */
-export type Sequence = readonly string[];
+type Sequence = readonly string[];
 
 export type Direction = "up" | "down";
 

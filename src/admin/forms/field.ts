@@ -20,7 +20,7 @@ export class InvalidInput {
 }
 
 /** Properties of a rendered input. */
-export interface InputProps<Typed, Context> {
+interface InputProps<Typed, Context> {
   name: string;
   value: Typed;
   errors: FormErrors;
@@ -28,7 +28,7 @@ export interface InputProps<Typed, Context> {
 }
 
 /** Error as a form shows it. `input` is undefined if the input is named like the field. */
-export interface ShownError {
+interface ShownError {
   input?: string;
   detail: string;
 }

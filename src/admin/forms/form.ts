@@ -6,7 +6,7 @@ import { type Field, type FormErrors, InvalidInput, NO_ERRORS } from "./field";
 export type AnyField = Field<any, any, any>;
 
 /** Fields by the names that the API gives them. */
-export type FieldsOf<Body, Context> = {
+type FieldsOf<Body, Context> = {
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly [Name in keyof Body]?: Field<any, NonNullable<Body[Name]> | null, Context>;
 };

@@ -12,7 +12,7 @@ import {
 } from "./mail-paths";
 
 /** Names of the classes of mails, in the order in which they are sent. */
-export const CLASS_LABELS: Readonly<Record<MailClass, string>> = {
+const CLASS_LABELS: Readonly<Record<MailClass, string>> = {
   1: "Accounts and sign-ups",
   2: "Alerts",
   3: "Mailings to subscribers",

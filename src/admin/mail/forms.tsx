@@ -21,7 +21,7 @@ export const TLS_LABELS: Readonly<Record<TlsMode, { label: string; hint: string 
 };
 
 /** Screen data of the form. */
-export interface MailContext {
+interface MailContext {
   hasPassword: boolean;
 }
 

@@ -25,7 +25,7 @@ import { SUPPRESSIONS_PATH, undoPath } from "./mail-paths";
 
 /** Reasons by which the list is filtered. Those of one page are shown with its subscribers. */
 export const LISTED_REASONS = ["bounced", "soft", "complained", "declined", "blocked"] as const;
-export type ListedReason = (typeof LISTED_REASONS)[number];
+type ListedReason = (typeof LISTED_REASONS)[number];
 
 const NO_MESSAGES = "The address gets no mailings and no alerts.";
 

@@ -3,7 +3,7 @@ import { type FormErrors, NO_ERRORS } from "../forms/field";
 import type { FormDefinition, ValuesOf } from "../forms/form";
 
 /** Rejected form: its errors by input, or a message about the whole form. */
-export interface Rejection {
+interface Rejection {
   status: 409 | 422;
   errors: FormErrors;
   notice: string | undefined;

@@ -16,13 +16,13 @@ interface Selection {
 }
 
 /** Choices of a form. */
-export interface ChoicesBody {
+interface ChoicesBody {
   targets: Selection;
   events: readonly SubscriberEvent[];
 }
 
 /** Screen data of a form with choices. */
-export interface ChoicesContext {
+interface ChoicesContext {
   page: PageRow;
   choosable: Choosable;
 }

@@ -15,7 +15,7 @@ import {
 import { choosePage, readPages } from "../page-choice";
 import { readSearch } from "../timeline/list-frame";
 
-export const VIEWS = ["active", "unconfirmed", "suppressed", "unsubscribed"] as const;
+const VIEWS = ["active", "unconfirmed", "suppressed", "unsubscribed"] as const;
 export type View = (typeof VIEWS)[number];
 
 const PER_SCREEN = 25;

@@ -75,7 +75,7 @@ export const IMPORT_FORM = defineForm<ImportBody, TransferContext>()({
   }),
 });
 
-export interface ExportBody {
+interface ExportBody {
   page: string;
   what: "subscribers" | "suppressed";
 }

@@ -71,7 +71,7 @@ function timesOfMonitors(
 }
 
 /** Components with their times in a period, each in several spans and as a line of the whole period. */
-export interface ComponentsUptime {
+interface ComponentsUptime {
   total: UptimeFigures;
   /** A line for each component. */
   lines: readonly UptimeLine[];

@@ -5,7 +5,6 @@ import { incidentTemplateComponents, incidentTemplates } from "../../db/tables/i
 import { pages } from "../../db/tables/pages";
 
 export type TemplateRow = typeof incidentTemplates.$inferSelect;
-export type TemplateComponentRow = typeof incidentTemplateComponents.$inferSelect;
 
 export const insertTemplate = insertInto(incidentTemplates);
 export const updateTemplateRow = updateById(incidentTemplates);

@@ -5,7 +5,7 @@ import { type NewMail, wakeSender } from "./queue";
 import { findMail, insertMails } from "./queue-store";
 
 /** Mail whose id is known before it is queued. */
-export interface DirectMail extends Omit<NewMail, "mailingId" | "subscriberId" | "copy"> {
+interface DirectMail extends Omit<NewMail, "mailingId" | "subscriberId" | "copy"> {
   id: string;
 }
 

@@ -46,7 +46,7 @@ export function addressField(name: string, address: string, displayName?: string
 }
 
 /** Returns an address. Throws for one that could change a header or the recipients. */
-export function requireAddress(address: string): string {
+function requireAddress(address: string): string {
   const at = address.lastIndexOf("@");
   const isAddress = at > 0 && at < address.length - 1 && address.length <= 320;
   if (isAddress && address.indexOf("@") === at && !NOT_IN_ADDRESSES.test(address)) return address;

@@ -90,7 +90,7 @@ export function enqueueMails(ctx: Services, tx: Tx, mails: readonly NewMail[]): 
 }
 
 /** Mails of a mailing that differ in nothing but their recipients. */
-export interface MailsOfMailing extends Required<Pick<NewMail, "batch" | "mailingId">> {
+interface MailsOfMailing extends Required<Pick<NewMail, "batch" | "mailingId">> {
   subjectId: string;
   template: string;
   expiresAt: number;

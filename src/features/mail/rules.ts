@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
 import type { Reply } from "./smtp/reply";
 
 /** Waits after each try that the relay refused for now. A mail refused after the last one has failed. */
-export const RETRY_WAITS_MS: readonly number[] = [
+const RETRY_WAITS_MS: readonly number[] = [
   MINUTE_MS,
   5 * MINUTE_MS,
   15 * MINUTE_MS,
@@ -52,7 +52,7 @@ export function maybeUnknownAddress(code: number): boolean {
 }
 
 /** Meaning of a reply. */
-export type ReplyMeaning =
+type ReplyMeaning =
   /** The relay has the mail. */
   | { result: "sent" }
   /** Refused for now. */

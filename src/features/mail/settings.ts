@@ -23,7 +23,7 @@ import {
 const MAIL = "mail";
 
 /** Address of a sender, with a name or without. */
-export interface Sender {
+interface Sender {
   name: string | null;
   address: string;
 }

@@ -25,7 +25,7 @@ const ALL_PAGES = "";
 type Services = Pick<AppContext, "clock" | "random">;
 
 /** Suppression to be made. */
-export interface NewSuppression {
+interface NewSuppression {
   addressHmac: string;
   reason: SuppressionReason;
   /** Page of the reason `unsubscribed`; the others count for the installation. */

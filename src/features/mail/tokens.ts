@@ -16,7 +16,7 @@ export interface MailKey {
 }
 
 /** Object of a token: a sign-up request or a subscriber. */
-export interface TokenSubject {
+interface TokenSubject {
   id: string;
   /** For managing alone: the subscriber's version of links. */
   version?: number;

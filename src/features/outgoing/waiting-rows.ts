@@ -10,7 +10,7 @@ const WAIT_MS = 100;
 const RETRY_MS = 5_000;
 
 /** Work on rows that requests leave behind. */
-export interface WaitingRows {
+interface WaitingRows {
   /** Emitted when a row was written. */
   signal: Signal<void>;
   /** Returns true while rows wait. */

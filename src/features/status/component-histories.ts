@@ -59,7 +59,7 @@ export type ReadHistories = (
 ) => ReadonlyMap<string, ComponentHistory>;
 
 /** Times without data by component id. */
-export type Gaps = ReadonlyMap<string, readonly Interval[]>;
+type Gaps = ReadonlyMap<string, readonly Interval[]>;
 
 /**
  * Returns the time until which figures read at `readAt` are valid (unix ms): five minutes, or until

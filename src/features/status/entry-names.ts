@@ -14,7 +14,7 @@ const NAMES_MAX = 2_000;
 const KEPT_MAX_SIZE = 4_000_000;
 
 /** Kind and name of an incident or a maintenance. */
-export interface EntryName {
+interface EntryName {
   kind: HistoryEntry["subject"]["kind"];
   name: string;
 }

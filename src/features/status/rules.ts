@@ -6,7 +6,7 @@ import { IMPACT_TONES, STATUS_TONES, type Tone, worstTone } from "../../domain/t
 /** Severities of headlines, best to worst. */
 export const INDICATORS = ["none", "maintenance", "minor", "major", "critical"] as const;
 
-export type Indicator = (typeof INDICATORS)[number];
+type Indicator = (typeof INDICATORS)[number];
 
 /** Indicator and sentence that summarise a page. */
 export interface Headline {

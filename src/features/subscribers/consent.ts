@@ -16,7 +16,7 @@ import { auditSubscriber } from "./team";
 export const CONSENT_MAX = 1_000;
 
 /** Address whose owner has already consented, by the team's word. */
-export interface ConsentedAddress {
+interface ConsentedAddress {
   pageId: string;
   address: MailAddress;
   /** Choices that name only what exists. */
@@ -26,7 +26,7 @@ export interface ConsentedAddress {
   consent: string;
 }
 
-export type ConsentResult =
+type ConsentResult =
   | { result: "added"; subscriber: SubscriberRow }
   /** Is a subscriber already, whose choices stay. */
   | { result: "subscribed"; subscriber: SubscriberRow }

@@ -11,7 +11,7 @@ import {
 } from "./store";
 
 /** Address that is subscribed to a page, with its choices. They name only what exists. */
-export interface Enrolment {
+interface Enrolment {
   pageId: string;
   address: string;
   addressKey: string;
@@ -19,10 +19,7 @@ export interface Enrolment {
 }
 
 /** Time, origin, words and client of a consent. */
-export type Consent = Pick<
-  SubscriberRow,
-  "confirmedAt" | "consentSource" | "consentText" | "consentIp"
->;
+type Consent = Pick<SubscriberRow, "confirmedAt" | "consentSource" | "consentText" | "consentIp">;
 
 /**
  * Stores a subscription. `current` is what the page has of the address, subscribed or not. New choices of a

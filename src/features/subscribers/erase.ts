@@ -23,7 +23,7 @@ import {
   listSubscribersOfAddress,
 } from "./transfer-store";
 
-export interface Erasure {
+interface Erasure {
   /** Number of subscriptions that were erased, one for a page. */
   subscriptions: number;
   /** Number of sign-ups that were erased. */

@@ -23,7 +23,7 @@ const ROWS_PER_BATCH = 200;
 /** Columns of an export of suppressed addresses. It cannot be imported. */
 const SUPPRESSED_COLUMNS = ["email", "page", "reason", "since"] as const;
 
-export interface ExportSelection {
+interface ExportSelection {
   /** Undefined for all pages. */
   page: PageRow | undefined;
   /** True for the suppressed addresses instead of the subscribers. */

@@ -8,7 +8,7 @@ export interface ListPart<Row> {
 }
 
 /** Order of a list: key of a row, and text of a key. */
-export interface Order<Row, Key> {
+interface Order<Row, Key> {
   keyOf(row: Row): Key;
   compare(a: Key, b: Key): number;
   toText(key: Key): string;

@@ -47,7 +47,7 @@ export const STOPPING_REASONS = [
 export type StoppingReason = (typeof STOPPING_REASONS)[number];
 
 /** Query for a part of the list of a page's subscribers. */
-export interface SubscriberQuery {
+interface SubscriberQuery {
   pageId: string;
   /** Active ones, also if they are suppressed; those whose subscription has ended; suppressed active ones. */
   view: "active" | "unsubscribed" | "suppressed";

@@ -12,7 +12,7 @@ import { readRefs, refsOf } from "./refs";
 const ROWS_PER_PART = 500;
 
 export const LISTED_STATUSES = ["active", "suppressed", "unconfirmed", "unsubscribed"] as const;
-export type ListedStatus = (typeof LISTED_STATUSES)[number];
+type ListedStatus = (typeof LISTED_STATUSES)[number];
 
 /** Subscriber, or a person who has not confirmed. Names as in the command's JSON. */
 export interface SubscriberLine {

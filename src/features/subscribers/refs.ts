@@ -11,14 +11,14 @@ const SHOWN_MAX = 63;
 const SLUGS_MAX = 1_000;
 
 /** Choices as people write them: refs, with or without the page's slug, and kinds of events. */
-export interface WrittenChoices {
+interface WrittenChoices {
   components: readonly string[];
   groups: readonly string[];
   events: readonly string[];
 }
 
 /** Reads choices of one page. */
-export interface ChoicesReader {
+interface ChoicesReader {
   /** Returns true for the page's slug, and for an earlier one. */
   isPage(slug: string): boolean;
   /** Returns the choices, or the reason why they are none. Without components and groups they are for the page. */

@@ -80,7 +80,7 @@ function requireRoomForClient(tx: Tx, clientKey: string, now: number): void {
  * Returns the milliseconds until a page takes sign-ups again; 0 if it does now. The limits of an hour, for the
  * page and the installation, are lower while hardly any earlier sign-up was confirmed.
  */
-export function signUpWait(reader: Reader, pageId: string, now: number): number {
+function signUpWait(reader: Reader, pageId: string, now: number): number {
   const since = now - HOUR_MS;
   const sample = { until: since, limit: SAMPLE_SIZE };
   const forPage = hourlyLimit(

@@ -16,7 +16,7 @@ import { decideSignUp, REQUEST_LIFETIME_MS } from "./rules";
 import { findSubscriber, type SubscriberRow, updateSubscriberRow } from "./store";
 
 /** Address that a member of the team proposes for a page. The person must confirm. */
-export interface Invitation {
+interface Invitation {
   pageId: string;
   address: MailAddress;
   choices: RequestedChoices;

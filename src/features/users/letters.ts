@@ -140,7 +140,7 @@ export function passwordChangedLetter(facts: {
 const KEYS_LISTED = 20;
 
 /** API key as a mail names it. */
-export interface ExpiringKey {
+interface ExpiringKey {
   name: string;
   expiresAt: number;
 }

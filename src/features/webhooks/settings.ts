@@ -18,7 +18,7 @@ const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:"]);
  * Recognises every spelling of an IP address. The addresses of a host name are checked at every
  * attempt.
  */
-export function urlError(text: string, policy: Policy): string | undefined {
+function urlError(text: string, policy: Policy): string | undefined {
   if (text.includes(ELLIPSIS)) return "is the shortened URL: enter the whole URL";
   // URL parsers drop these characters, so that the URL called would differ from the one shown.
   if (/[\s\\]|\p{Cc}/u.test(text))

@@ -7,7 +7,7 @@ export interface OpenApi {
   components: { schemas: Readonly<Record<string, Schema>> };
 }
 
-export interface Operation {
+interface Operation {
   operationId: string;
   summary: string;
   description?: string;
@@ -27,7 +27,7 @@ export interface Parameter {
   schema: Schema;
 }
 
-export type Content = Readonly<Record<string, { schema?: Schema }>>;
+type Content = Readonly<Record<string, { schema?: Schema }>>;
 
 /** JSON Schema, as far as the document uses it. */
 export interface Schema {

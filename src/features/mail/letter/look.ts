@@ -41,7 +41,7 @@ const LOOKS = {
   ) as Record<`t-${Tone}`, Look>),
 } satisfies Record<string, Look>;
 
-export type LookName = keyof typeof LOOKS;
+type LookName = keyof typeof LOOKS;
 
 /** Rules for the dark theme. Programs that ignore them show the light one or change colours themselves. */
 export const DARK_RULES = `:root{color-scheme:light dark;supported-color-schemes:light dark}@media (prefers-color-scheme:dark){${Object.entries(

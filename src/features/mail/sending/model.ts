@@ -19,7 +19,7 @@ export interface SenderDependencies {
 
 /** Results of mails that are counted. `retry` is a refusal for now. */
 export const MAIL_RESULTS = ["sent", "retry", "bounced", "failed", "cancelled", "expired"] as const;
-export type CountedResult = (typeof MAIL_RESULTS)[number];
+type CountedResult = (typeof MAIL_RESULTS)[number];
 
 /** Load and counters of the sender. */
 export interface SenderFigures {

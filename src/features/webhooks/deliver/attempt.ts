@@ -42,7 +42,7 @@ const TRY_TIMEOUT_MS = 15 * SECOND_MS;
  * Attempts a delivery once, with its current data in the database. Never throws. Ends at once when
  * `signal` aborts.
  */
-export type Attempt = (deliveryId: string, signal: AbortSignal) => Promise<TryResult | NoTry>;
+type Attempt = (deliveryId: string, signal: AbortSignal) => Promise<TryResult | NoTry>;
 
 /**
  * Creates the function that attempts deliveries. Loaded with the first delivery, since it loads all
