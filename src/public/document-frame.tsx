@@ -6,6 +6,7 @@ import { lazy } from "../kernel/lazy";
 import { type HtmlDocument, minifyCss, spriteFor } from "../ui";
 import base from "../ui/base.css" with { type: "text" };
 import charts from "../ui/css/charts.css" with { type: "text" };
+import text from "../ui/css/text.css" with { type: "text" };
 import tokens from "../ui/tokens.css" with { type: "text" };
 import { accentCss } from "./accent";
 import banner from "./css/banner.css" with { type: "text" };
@@ -13,7 +14,6 @@ import components from "./css/components.css" with { type: "text" };
 import frame from "./css/page.css" with { type: "text" };
 import preferences from "./css/preferences.css" with { type: "text" };
 import sections from "./css/sections.css" with { type: "text" };
-import text from "./css/text.css" with { type: "text" };
 import updates from "./css/updates.css" with { type: "text" };
 
 const PARTS = [

@@ -37,6 +37,7 @@ import sidebarIcons from "./css/sidebar-icons.css" with { type: "text" };
 import tabbar from "./css/tabbar.css" with { type: "text" };
 import steps from "./css/steps.css" with { type: "text" };
 import table from "./css/table.css" with { type: "text" };
+import text from "./css/text.css" with { type: "text" };
 import timeline from "./css/timeline.css" with { type: "text" };
 import timeChart from "./css/time-chart.css" with { type: "text" };
 import tokens from "./tokens.css" with { type: "text" };
@@ -74,6 +75,7 @@ export function dashboardCss(fontPath: string): string {
       tokens,
       base,
       content,
+      text,
       layout,
       blocks,
       navigation,
