@@ -16,12 +16,7 @@ import { signUpSubject } from "./decide";
 import { deleteReportsOfSignUps, deleteSignUpMails } from "./mail-store";
 import { eraseSubscriber } from "./manage";
 import { deleteRequestsOfAddress } from "./request-store";
-import {
-  deleteAllReportsOfSignUps,
-  deleteAllRequestsOfAddress,
-  deleteAllSignUpMails,
-  listSubscribersOfAddress,
-} from "./transfer-store";
+import { listSubscribersOfAddress } from "./transfer-store";
 
 interface Erasure {
   /** Number of subscriptions that were erased, one for a page. */
@@ -47,17 +42,11 @@ export function eraseAddress(
   const rows = listSubscribersOfAddress(tx, { addressHmac: hmac }).filter(
     ({ pageId }) => page === undefined || pageId === page.id,
   );
-  const requests = page
-    ? deleteRequestsOfAddress(tx, { addressKey: key, pageId: page.id })
-    : deleteAllRequestsOfAddress(tx, { addressKey: key });
+  const pageId = page?.id ?? null;
+  const requests = deleteRequestsOfAddress(tx, { addressKey: key, pageId });
   for (const row of rows) eraseSubscriber(ctx, tx, row);
-  if (page) {
-    deleteReportsOfSignUps(tx, { subjectId, pageId: page.id });
-    deleteSignUpMails(tx, { subjectId, pageId: page.id });
-  } else {
-    deleteAllReportsOfSignUps(tx, { subjectId });
-    deleteAllSignUpMails(tx, { subjectId });
-  }
+  deleteReportsOfSignUps(tx, { subjectId, pageId });
+  deleteSignUpMails(tx, { subjectId, pageId });
   // Unmatched reports name addresses that never subscribed, too.
   eraseReportsAbout(tx, key);
   removeNotesOfMails(tx, { addressHmac: hmac });

@@ -79,51 +79,38 @@ export const listMailsOfSubscriber = selectMany(
       .limit($.limit),
 );
 
+/** Condition of the sign-up mails to an address: of a page, or of all pages if `pageId` is null. */
+const isSignUpMail = ($: { subjectId: string; pageId: string | null }) =>
+  and(
+    eq(mails.subjectId, $.subjectId),
+    isNull(mails.mailingId),
+    sql`(${$.pageId} IS NULL OR json_extract(${mails.params}, '$.page') = ${$.pageId})`,
+  );
+
 /** Lists the sign-up mails of a page to an address below an id, newest first. */
 export const listSignUpMailsOfPage = selectMany(
   (orm, $: { subjectId: string; pageId: string; before: string; limit: number }) =>
     orm
       .select({ ...listed, kind: sql<string | null>`NULL`, subject: sql<string | null>`NULL` })
       .from(mails)
-      .where(
-        and(
-          eq(mails.subjectId, $.subjectId),
-          isNull(mails.mailingId),
-          lt(mails.id, $.before),
-          sql`json_extract(${mails.params}, '$.page') = ${$.pageId}`,
-        ),
-      )
+      .where(and(isSignUpMail($), lt(mails.id, $.before)))
       .orderBy(desc(mails.id))
       .limit($.limit),
 );
 
-/** Deletes the sign-up mails of a page to an address. */
-export const deleteSignUpMails = mutate((orm, $: { subjectId: string; pageId: string }) =>
-  orm
-    .delete(mails)
-    .where(
-      and(
-        eq(mails.subjectId, $.subjectId),
-        isNull(mails.mailingId),
-        sql`json_extract(${mails.params}, '$.page') = ${$.pageId}`,
-      ),
-    ),
+/** Deletes the sign-up mails of a page, or of all pages, to an address. */
+export const deleteSignUpMails = mutate((orm, $: { subjectId: string; pageId: string | null }) =>
+  orm.delete(mails).where(isSignUpMail($)),
 );
 
-/** Deletes the reports about sign-up mails of a page to an address. */
-export const deleteReportsOfSignUps = mutate((orm, $: { subjectId: string; pageId: string }) =>
-  orm.delete(mailReports).where(
-    sql`${mailReports.mailId} IN ${orm
-      .select({ id: mails.id })
-      .from(mails)
+/** Deletes the reports about sign-up mails of a page, or of all pages, to an address. */
+export const deleteReportsOfSignUps = mutate(
+  (orm, $: { subjectId: string; pageId: string | null }) =>
+    orm
+      .delete(mailReports)
       .where(
-        and(
-          eq(mails.subjectId, $.subjectId),
-          isNull(mails.mailingId),
-          sql`json_extract(${mails.params}, '$.page') = ${$.pageId}`,
-        ),
-      )}`,
-  ),
+        sql`${mailReports.mailId} IN ${orm.select({ id: mails.id }).from(mails).where(isSignUpMail($))}`,
+      ),
 );
 
 /** Deletes the reports about mails to a subscriber. */

@@ -170,10 +170,17 @@ export const voidConfirmedRequests = mutate((orm, $: { addressKey: string; pageI
     ),
 );
 
-export const deleteRequestsOfAddress = mutate((orm, $: { addressKey: string; pageId: string }) =>
-  orm
-    .delete(mailRequests)
-    .where(and(eq(mailRequests.addressKey, $.addressKey), eq(mailRequests.pageId, $.pageId))),
+/** Deletes the sign-ups of an address, on a page or on all pages if `pageId` is null. */
+export const deleteRequestsOfAddress = mutate(
+  (orm, $: { addressKey: string; pageId: string | null }) =>
+    orm
+      .delete(mailRequests)
+      .where(
+        and(
+          eq(mailRequests.addressKey, $.addressKey),
+          sql`(${$.pageId} IS NULL OR ${mailRequests.pageId} = ${$.pageId})`,
+        ),
+      ),
 );
 
 /** Deletes up to `limit` sign-ups that cannot be confirmed any more. `now` is unix ms. */

@@ -1,6 +1,6 @@
-import { and, asc, eq, gt, isNull, sql } from "drizzle-orm";
-import { mutate, selectMany } from "../../db";
-import { mailReports, mailRequests, mails, subscribers, suppressions } from "../../db/tables/mail";
+import { and, asc, eq, gt, sql } from "drizzle-orm";
+import { selectMany } from "../../db";
+import { subscribers, suppressions } from "../../db/tables/mail";
 
 /** Lists the subscribers with the mark of an address, on all pages. */
 export const listSubscribersOfAddress = selectMany((orm, $: { addressHmac: string }) =>
@@ -42,23 +42,4 @@ export const listSuppressionsAfter = selectMany((orm, $: SuppressionCursor & { l
     )
     .orderBy(asc(suppressions.addressHmac), asc(suppressions.pageId), asc(suppressions.reason))
     .limit($.limit),
-);
-
-export const deleteAllRequestsOfAddress = mutate((orm, $: { addressKey: string }) =>
-  orm.delete(mailRequests).where(eq(mailRequests.addressKey, $.addressKey)),
-);
-
-/** Deletes the sign-up mails of all pages to an address. */
-export const deleteAllSignUpMails = mutate((orm, $: { subjectId: string }) =>
-  orm.delete(mails).where(and(eq(mails.subjectId, $.subjectId), isNull(mails.mailingId))),
-);
-
-/** Deletes the reports about sign-up mails of all pages to an address. */
-export const deleteAllReportsOfSignUps = mutate((orm, $: { subjectId: string }) =>
-  orm.delete(mailReports).where(
-    sql`${mailReports.mailId} IN ${orm
-      .select({ id: mails.id })
-      .from(mails)
-      .where(and(eq(mails.subjectId, $.subjectId), isNull(mails.mailingId)))}`,
-  ),
 );
