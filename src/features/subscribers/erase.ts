@@ -16,7 +16,7 @@ import { signUpSubject } from "./decide";
 import { deleteReportsOfSignUps, deleteSignUpMails } from "./mail-store";
 import { eraseSubscriber } from "./manage";
 import { deleteRequestsOfAddress } from "./request-store";
-import { listSubscribersOfAddress } from "./transfer-store";
+import { listSubscribersOfAddress } from "./store";
 
 interface Erasure {
   /** Number of subscriptions that were erased, one for a page. */

@@ -9,13 +9,13 @@ import { listAllPages, type PageRow } from "../pages";
 import { choicesOf } from "./choices";
 import { EXPORT_COLUMNS } from "./import-file";
 import { readRefs, refsOf, type RefsOfPage } from "./refs";
-import type { SubscriberRow } from "./store";
 import {
   listActiveAfter,
   listSubscribersOfAddress,
   listSuppressionsAfter,
+  type SubscriberRow,
   type SuppressionCursor,
-} from "./transfer-store";
+} from "./store";
 
 /** Rows that are read at a time, which takes a few milliseconds. */
 const ROWS_PER_BATCH = 200;

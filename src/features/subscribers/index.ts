@@ -61,9 +61,13 @@ export {
 export { resendMail } from "./resend";
 export { listCrowdedPages, requestSubscription } from "./sign-up";
 export { type SignUpFigures, startSignUps } from "./sign-up-worker";
-export { countSubscribers, findSubscriber, type SubscriberRow } from "./store";
+export {
+  countSubscribers,
+  findSubscriber,
+  listSubscribersOfAddress,
+  type SubscriberRow,
+} from "./store";
 export { listSubscriberMails, type SubscriberMail } from "./subscriber-mails";
-export { listSubscribersOfAddress } from "./transfer-store";
 export {
   getSubscriber,
   invalidateLinks,

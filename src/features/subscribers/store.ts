@@ -1,7 +1,13 @@
-import { and, asc, eq, isNotNull, lte, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNotNull, lte, sql } from "drizzle-orm";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { insertInto, mutate, type Reader, selectMany, selectOne, updateById } from "../../db";
-import { mailings, subscriberChoices, subscriberCounts, subscribers } from "../../db/tables/mail";
+import {
+  mailings,
+  subscriberChoices,
+  subscriberCounts,
+  subscribers,
+  suppressions,
+} from "../../db/tables/mail";
 import { pages } from "../../db/tables/pages";
 
 export type SubscriberRow = typeof subscribers.$inferSelect;
@@ -28,6 +34,48 @@ export const listSubscribersByHmac = selectMany((orm, $: { pageId: string; addre
     .select()
     .from(subscribers)
     .where(and(eq(subscribers.addressHmac, $.addressHmac), eq(subscribers.pageId, $.pageId))),
+);
+
+/** Lists the subscribers with the mark of an address, on all pages. */
+export const listSubscribersOfAddress = selectMany((orm, $: { addressHmac: string }) =>
+  orm.select().from(subscribers).where(eq(subscribers.addressHmac, $.addressHmac)),
+);
+
+/** Lists active subscribers of a page after a number. */
+export const listActiveAfter = selectMany(
+  (orm, $: { pageId: string; after: number; limit: number }) =>
+    orm
+      .select()
+      .from(subscribers)
+      .where(
+        // The same text as in the condition of the partial index, so that SQLite uses it.
+        and(
+          eq(subscribers.pageId, $.pageId),
+          gt(subscribers.seq, $.after),
+          sql`${subscribers.status} = 'active'`,
+        ),
+      )
+      .orderBy(asc(subscribers.seq))
+      .limit($.limit),
+);
+
+/** Position in the list of suppressions. */
+export type SuppressionCursor = Pick<
+  typeof suppressions.$inferSelect,
+  "addressHmac" | "pageId" | "reason"
+>;
+
+/** Lists suppressions after a position, in the order of their key. */
+export const listSuppressionsAfter = selectMany((orm, $: SuppressionCursor & { limit: number }) =>
+  orm
+    .select()
+    .from(suppressions)
+    .where(
+      sql`(${suppressions.addressHmac}, ${suppressions.pageId}, ${suppressions.reason})
+        > (${$.addressHmac}, ${$.pageId}, ${$.reason})`,
+    )
+    .orderBy(asc(suppressions.addressHmac), asc(suppressions.pageId), asc(suppressions.reason))
+    .limit($.limit),
 );
 
 export const findLastSeq = selectOne((orm, _$: Record<string, never>) =>

@@ -31,6 +31,9 @@ test("statements about sign-ups and subscribers use indexes and do not sort", as
       subscribers.findSubscriber(tx, { id: subscriberId });
       subscribers.findSubscriberByAddress(tx, { pageId, addressKey });
       subscribers.listSubscribersByHmac(tx, { pageId, addressHmac });
+      subscribers.listSubscribersOfAddress(tx, { addressHmac });
+      subscribers.listActiveAfter(tx, { pageId, after: 0, limit: 9 });
+      subscribers.listSuppressionsAfter(tx, { addressHmac, pageId, reason: "blocked", limit: 9 });
       subscribers.findLastSeq(tx, {});
       subscribers.findLastAudience(tx, {});
       subscribers.listChoices(tx, { subscriberId });
@@ -42,7 +45,7 @@ test("statements about sign-ups and subscribers use indexes and do not sort", as
       mails.deleteReportsOfSignUps(tx, { subjectId: "signup_mark", pageId });
     }),
   );
-  expect(statements).toHaveLength(27);
+  expect(statements).toHaveLength(30);
   for (const sql of statements) {
     const large = planOf(store, sql).filter((step) => LARGE.test(step));
     expect(large, sql).toEqual([]);
