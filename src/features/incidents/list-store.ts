@@ -10,7 +10,7 @@ import {
   type SpanParams,
   textSizes,
 } from "../timeline";
-import { isSearched } from "./search-condition-store";
+import { isSearched } from "./search-store";
 import { isOneOf, isPublished, UPDATE_SUMMARY } from "./store";
 
 /* Statements for lists of incidents. */

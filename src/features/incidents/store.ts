@@ -23,7 +23,7 @@ import {
 import { incidents, incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
 import { pageAddress, pages } from "../../db/tables/pages";
 import type { Impact, IncidentStatus } from "../../domain/incident-status";
-import { isSearched } from "./search-condition-store";
+import { isSearched } from "./search-store";
 
 export type IncidentRow = typeof incidents.$inferSelect;
 export type UpdateRow = typeof incidentUpdates.$inferSelect;

@@ -7,7 +7,7 @@ import {
   maintenanceUpdates,
 } from "../../db/tables/maintenances";
 import { isWithin, newestStartFirst, type SpanParams, textSizes } from "../timeline";
-import { isSearched } from "./search-condition-store";
+import { isSearched } from "./search-store";
 import { COMPONENT, isPendingOfPage } from "./store";
 
 /* Statements for lists of maintenance. */

@@ -13,7 +13,7 @@ import { maintenanceComponents, maintenances } from "../../db/tables/maintenance
 import { pageAddress, pages } from "../../db/tables/pages";
 import type { MaintenanceStatus } from "../../domain/incident-status";
 import type { PageAddress } from "../pages";
-import { isSearched } from "./search-condition-store";
+import { isSearched } from "./search-store";
 import type { MaintenanceUpdateRow } from "./update-store";
 
 export type MaintenanceRow = typeof maintenances.$inferSelect;
