@@ -8,7 +8,11 @@ export {
   setAllowedNetworks,
   validateAllowedNetworks,
 } from "./allowed-networks";
-export { followSettings } from "./follow";
 export { areFirstStepsHidden, setFirstStepsHidden } from "./first-steps";
-export { validatePublicAddress, readPublicAddress, setPublicAddress } from "./service";
+export {
+  followSettings,
+  readPublicAddress,
+  setPublicAddress,
+  validatePublicAddress,
+} from "./service";
 export { deleteSetting, findSetting, putSetting } from "./store";

@@ -4,6 +4,7 @@ import type { Reader, Tx } from "../../db";
 import { type FieldError, invalidFields } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
+import { followAllowedNetworks } from "./allowed-networks";
 import { findSetting, putSetting } from "./store";
 
 const PUBLIC_ADDRESS = "public_address";
@@ -43,12 +44,18 @@ export function setPublicAddress(
  * address. Emits `settingsChanged` if it differs from before. Called at the start, and when the
  * setting may have changed.
  */
-export function followPublicAddress(ctx: Follower): void {
+function followPublicAddress(ctx: Follower): void {
   const { config } = ctx;
   const address = config.baseUrl ?? readPublicAddress(ctx.db) ?? listenUrl(config.listen);
   if (address === ctx.baseUrl) return;
   ctx.baseUrl = address;
   ctx.signals.settingsChanged.emit();
+}
+
+/** Applies the settings of the dashboard. Called at the start, and when another process may have changed them. */
+export function followSettings(ctx: AppContext): void {
+  followPublicAddress(ctx);
+  followAllowedNetworks(ctx);
 }
 
 /** Returns the errors of a public address, for the field `#/public_address`. */

@@ -20,9 +20,9 @@ export {
   SET_UP_LINK_MS,
   setUpOwner,
 } from "./invitations";
-export { startUserMails } from "./mail-worker";
+export { startUserMails, sweepUserMails } from "./mail-worker";
 export { findMailTrouble, type MailTrouble } from "./mails";
-export { readPreferences, setKeyWarnings } from "./preferences";
+export { readPreferences, setKeyWarnings } from "./key-warnings";
 export type { NewUser, UserResource } from "./model";
 export { authenticate, changePassword, endOneSession, endSessions, signIn } from "./sign-in";
 export { stateOfUser } from "./rules";
@@ -41,5 +41,4 @@ export {
   validateNewUser,
 } from "./service";
 export { findUser } from "./store";
-export { sweepUserMails } from "./sweep";
 export { USER_TEMPLATES } from "./templates";

@@ -1,10 +1,11 @@
 import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
 import type { Timer } from "../../kernel/clock";
 import { MINUTE_MS } from "../../kernel/time";
 import { mailReadiness } from "../mail";
 import { startWaitingRows } from "../outgoing";
-import { decidePasswordRequests, hasPasswordRequests } from "./forgot";
-import { dueKeyWarnings, warnOfKeys } from "./key-warnings";
+import { decidePasswordRequests, hasPasswordRequests, sweepPasswordRequests } from "./forgot";
+import { dueKeyWarnings, sweepKeyWarnings, warnOfKeys } from "./key-warnings";
 
 /** Time between two looks for keys that expire soon. */
 const LOOK_MS = 10 * MINUTE_MS;
@@ -37,4 +38,10 @@ export function startUserMails(ctx: AppContext): Timer {
       for (const timer of timers) timer.cancel();
     },
   };
+}
+
+/** Deletes what no mail to a user needs any more at `now` (unix ms). Returns true if more may be left. */
+export function sweepUserMails(tx: Tx, now: number): boolean {
+  sweepKeyWarnings(tx, now);
+  return sweepPasswordRequests(tx, now);
 }
