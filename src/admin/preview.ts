@@ -2,7 +2,7 @@ import type { Tx } from "../db";
 import { getPage } from "../features/pages";
 import { buildSnapshot, type Snapshot } from "../features/status";
 import { sendHtml } from "../http";
-import { asPreview } from "../public/preview-strip";
+import { asPreview } from "../public/document-frame";
 import { type PageExtras, readPageExtras, renderStatusPage } from "../public/status-page";
 import type { HtmlDocument } from "../ui";
 import type { AdminDependencies } from "./dependencies";

@@ -1,14 +1,16 @@
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../context";
 import { notFound } from "../errors";
 import type { Sessions } from "../features/auth";
 import { createEntryNamesCache, type Snapshot, type Snapshots } from "../features/status";
 import { type RequestContext, type RequestContexts, operation, type SentPage } from "../http";
+import { OneOf, Text } from "../kernel/schema";
 import { htmlRepresentation } from "./answers";
 import { createDocuments } from "./documents";
 import { createRowCache } from "./row-cache";
-import { monthNameOf, monthOf } from "./month";
-import { CursorQuery, EmbedQuery, MonthQuery, PermalinkQuery } from "./page-queries";
+import { EMBED_THEMES } from "./embed";
+import { CURSOR_PATTERN, MONTH_PATTERN, monthNameOf, monthOf } from "./month";
 import { createPartCache } from "./part-cache";
 import { createMarkdownCache } from "./markdown-cache";
 import type { Rendering } from "./page-context";
@@ -23,6 +25,29 @@ const PAGE = {
   onCustomDomain: "page",
   answers: { 200: { description: "HTML." } },
 } as const;
+
+// Other sites append their own parameters to links. These are ignored.
+const ANY_PARAMETERS = { additionalProperties: true };
+
+const PermalinkQuery = Type.Object(
+  { before: Type.Optional(Text({ maxLength: 100, pattern: "^upd_[0-9a-z]+$" })) },
+  ANY_PARAMETERS,
+);
+
+const CursorQuery = Type.Object(
+  { before: Type.Optional(Text({ maxLength: 100, pattern: CURSOR_PATTERN })) },
+  ANY_PARAMETERS,
+);
+
+const MonthQuery = Type.Object(
+  {
+    month: Type.Optional(Text({ maxLength: 7, pattern: MONTH_PATTERN })),
+    before: Type.Optional(Text({ maxLength: 100, pattern: CURSOR_PATTERN })),
+  },
+  ANY_PARAMETERS,
+);
+
+const EmbedQuery = Type.Object({ theme: Type.Optional(OneOf(EMBED_THEMES)) }, ANY_PARAMETERS);
 
 /** The pages that people read: `/` and `/status/{slug}` with what is below it. */
 export function publicRoutes(
