@@ -1,8 +1,7 @@
-import { applyCommand } from "./apply";
+import { applyCommand, exportCommand } from "./apply";
 import { backupCommand } from "./backup";
 import type { Command } from "./command";
 import { copyDatabaseCommand } from "./copy-database";
-import { exportCommand } from "./export";
 import { healthcheckCommand } from "./healthcheck";
 import { keyCommands } from "./key";
 import { mailCommands } from "./mail";
