@@ -1,13 +1,23 @@
 import { containsKeyShape } from "../../domain/key-shape";
+import { WEBHOOK_FORMATS } from "../../domain/webhook";
 import { FORMATS } from "../../features/webhooks";
 import { type Form as SentForm, KEPT_FORM_MAX_BYTES, type RouteTable } from "../../http";
 import { KEPT_FIELD } from "../forms/kept";
 import { formatNamed } from "../webhooks/forms";
-import { isSecretInput } from "./secret-inputs";
+import { settingsOf } from "../webhooks/setting-fields";
 import { isDashboardPath } from "./return-path";
 
 /** Limit of fields of a kept form, each of which becomes an element of a page. */
 const FIELDS_MAX = 2_000;
+
+/** Passwords, and the headers and bodies that a monitor sends. */
+const SECRET_INPUT = /password|^header_\d+_value$|^config_body$/;
+
+const SECRET_SETTINGS: ReadonlySet<string> = new Set(
+  WEBHOOK_FORMATS.flatMap(settingsOf)
+    .filter(({ isSecret }) => isSecret)
+    .map(({ input }) => input),
+);
 
 /** Form that was submitted without a session, as the sign-in page carries it. It has no secrets. */
 export interface RefusedForm {
@@ -82,4 +92,9 @@ export function readKeptForm(sent: SentForm, routes: RouteTable): RefusedForm | 
 /** Returns names and texts of the fields of a kept form. */
 export function entriesOfKept({ fields }: Pick<RefusedForm, "fields">): [string, string][] {
   return [...new URLSearchParams(fields).entries()];
+}
+
+/** Returns true if a form's input holds a secret, which no page shows again. */
+export function isSecretInput(name: string): boolean {
+  return SECRET_INPUT.test(name) || SECRET_SETTINGS.has(name);
 }

@@ -22,9 +22,8 @@ import { VERSION } from "../../version";
 import type { MailReadiness } from "../../features/mail";
 import { ThemeForm } from "../account/theme";
 import { ReadinessState } from "../mail/cards";
-import { MAIL_PATH } from "../paths";
+import { BACKUP_PATH, MAIL_PATH } from "../paths";
 import type { InstallationFacts } from "./facts";
-import { BACKUP_PATH } from "./general-paths";
 
 /** Version of the program and of its database, and the time of the server. */
 export function VersionCard({ facts }: { facts: InstallationFacts }) {

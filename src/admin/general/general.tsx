@@ -5,11 +5,10 @@ import { Actions, Button, Columns, DetailCard, Form, Notice, PageHead } from "..
 import { defineForm, type StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { textAreaField, textField } from "../forms/text-fields";
-import { GENERAL_PATH } from "../paths";
+import { GENERAL_PATH, NETWORKS_PATH } from "../paths";
 import type { MailReadiness } from "../../features/mail";
 import { BackupCard, DiskCard, LimitsCard, MailCard, ThemeCard, VersionCard } from "./cards";
 import type { InstallationFacts } from "./facts";
-import { NETWORKS_PATH } from "./general-paths";
 import { type SettingsInForce, SettingsTable } from "./settings-table";
 
 export const ADDRESS_FORM = defineForm<{ public_address: string }>()({

@@ -11,6 +11,7 @@ import type { Reader } from "../../db";
 import { conflict } from "../../errors";
 import { type Form as SentForm, sessionOf } from "../../http";
 import { MONITOR_TYPES, type MonitorType } from "../../domain/monitor-state";
+import { NAME_MAX } from "../../domain/texts";
 import type { AdminDependencies } from "../dependencies";
 import { readPageComponents } from "../forms/components-field";
 import { monitorPath } from "../paths";
@@ -18,7 +19,6 @@ import { readPages } from "../page-choice";
 import type { Area } from "../screens/area";
 import type { At, SentAt } from "../screens/routes";
 import { newFormToken } from "../write-as";
-import { cloneResource } from "./clone";
 import {
   ADD_ANOTHER,
   CHECK_NOW,
@@ -33,6 +33,9 @@ import { secretsIn } from "./secret-fields";
 import { showToken } from "./token";
 import { createTypedSecrets, NO_SECRETS } from "./typed-secrets";
 import { TYPE_FORMS } from "./types";
+
+/** End of the name of a clone. */
+const SUFFIX = " (copy)";
 
 /** Adds the forms that create and edit a monitor, each of which can be tried out before. */
 export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependencies): void {
@@ -170,4 +173,19 @@ function asksForRows(sent: SentForm): boolean {
 function typeOf({ sent, query }: At<string>): MonitorType {
   const named = sent ? sent.text("type") : query["type"];
   return MONITOR_TYPES.find((type) => type === named) ?? "http";
+}
+
+/**
+ * Returns the values of a new monitor's form that are filled in from another monitor. Stored header
+ * values and bodies are secrets, so headers and the body are left out.
+ */
+function cloneResource(monitor: Monitor): Readonly<Record<string, unknown>> {
+  // Cut between code points, so that no character is split.
+  const name = [...monitor.name].slice(0, NAME_MAX - SUFFIX.length).join("");
+  return {
+    ...monitorResource(monitor),
+    name: `${name}${SUFFIX}`,
+    config_headers: {},
+    config_body: null,
+  };
 }

@@ -3,7 +3,8 @@ import { type Role, roleAllows } from "../../domain/role";
 import { findRelayRecord, mailReadiness, type RelayRecord } from "../../features/mail";
 import { countSubscribers, listCrowdedPages } from "../../features/subscribers";
 import { plural } from "../../kernel/text";
-import { Notice } from "../../ui";
+import { toIso } from "../../kernel/time";
+import { Notice, RelativeTime } from "../../ui";
 import {
   HeldNotices,
   NOTHING_HELD,
@@ -11,7 +12,6 @@ import {
   type HeldMailings,
 } from "../mailings/notices";
 import type { CurrentState } from "./current-state";
-import { RelayNotice } from "./relay-notice";
 
 /** Troubles of e-mail to subscribers. */
 export interface MailTroubles {
@@ -63,5 +63,16 @@ export function MailNotices({ troubles, now }: { troubles: MailTroubles; now: nu
         </Notice>
       ) : null}
     </>
+  );
+}
+
+/** Notice while the relay takes no mail, with its last reply. */
+function RelayNotice({ relay, now }: { relay: RelayRecord | undefined; now: number }) {
+  if (!relay || relay.isAvailable) return null;
+  return (
+    <Notice tone="partial" title="The mail relay is unavailable">
+      Since <RelativeTime at={toIso(relay.since)} now={now} />: {relay.reply} Mails wait and are
+      sent once it is available again.
+    </Notice>
   );
 }

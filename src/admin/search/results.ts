@@ -33,7 +33,7 @@ import {
   USERS_PATH,
   webhookPath,
 } from "../paths";
-import { IMPORT_PATH } from "../subscribers/transfer-paths";
+import { IMPORT_PATH } from "../subscribers/subscriber-paths";
 import { NEW_WEBHOOK_PATH } from "../webhooks/webhook-paths";
 
 /** Maximum number of results shown of each group. */

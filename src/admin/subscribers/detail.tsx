@@ -23,9 +23,8 @@ import {
   RelativeTime,
 } from "../../ui";
 import { REASON_CAUSES, REASON_LABELS } from "../suppression-words";
-import { subscribersOfPagePath, pathsOfSubscriber } from "./subscriber-paths";
+import { eraseSubscriberPath, pathsOfSubscriber, subscribersOfPagePath } from "./subscriber-paths";
 import { MailList } from "./mails";
-import { eraseSubscriberPath } from "./transfer-paths";
 import { SOURCE_WORDS, SubscriberState } from "./words";
 
 /** A subscriber with everything that its screen shows. */

@@ -23,8 +23,7 @@ import { REASON_LABELS } from "../suppression-words";
 import { listPath } from "../timeline/list-frame";
 import type { SubscriberListing, View } from "./read";
 import { EmptyList } from "./empty-list";
-import { newSubscriberPath } from "./subscriber-paths";
-import { IMPORT_PATH } from "./transfer-paths";
+import { IMPORT_PATH, newSubscriberPath } from "./subscriber-paths";
 import { SignUpTable, SubscriberTable } from "./tables";
 
 const VIEW_LABELS: Readonly<Record<View, string>> = {

@@ -6,7 +6,7 @@ import { type Field, InvalidInput } from "../forms/field";
 import { defineForm } from "../forms/form";
 import { textAreaField, textField } from "../forms/text-fields";
 import { labelAmong } from "../page-choice";
-import { IMPORT_FILE_MAX_BYTES } from "./transfer-paths";
+import { IMPORT_FILE_MAX_BYTES } from "./subscriber-paths";
 
 /** Screen data of the forms: the pages that can have subscribers. */
 export interface TransferContext {

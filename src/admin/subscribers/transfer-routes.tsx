@@ -28,8 +28,8 @@ import {
   type ImportOutcome,
   ImportScreen,
 } from "./transfer";
+import { ERASE_PATH, IMPORT_FILE_MAX_BYTES, IMPORT_PATH } from "./subscriber-paths";
 import { ERASE_FORM, EXPORT_FORM, IMPORT_FORM, type TransferContext } from "./transfer-forms";
-import { ERASE_PATH, IMPORT_FILE_MAX_BYTES, IMPORT_PATH } from "./transfer-paths";
 
 /** Largest form with a file: the file, the other fields, and what is around them. */
 const IMPORT_BODY_MAX_BYTES = IMPORT_FILE_MAX_BYTES + 16 * 1024;

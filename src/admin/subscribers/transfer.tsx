@@ -22,7 +22,7 @@ import { activityPath } from "../activity/listing";
 import { FormFields } from "../forms/form-fields";
 import { SUBSCRIBERS_PATH } from "../paths";
 import { ERASE_FORM, EXPORT_FORM, IMPORT_FORM } from "./transfer-forms";
-import { ERASE_PATH, EXPORT_PATH, IMPORT_PATH } from "./transfer-paths";
+import { ERASE_PATH, EXPORT_PATH, IMPORT_PATH } from "./subscriber-paths";
 
 const TABS = [
   { href: IMPORT_PATH, label: "Import" },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { keptNotice } from "../../../src/admin/forms/kept";
-import { isSecretInput } from "../../../src/admin/entry/secret-inputs";
+import { isSecretInput } from "../../../src/admin/entry/refused-form";
 import { settingsOf } from "../../../src/admin/webhooks/setting-fields";
 import { WEBHOOK_FORMATS } from "../../../src/domain/webhook";
 import { createTestApp, type TestApp } from "../../support/app";
