@@ -1,11 +1,9 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
-import type { Actor } from "../../domain/actor";
-import { audit } from "../../events";
 import type { ClientAddress } from "../../kernel/client-address";
 import { HOUR_MS, SECOND_MS } from "../../kernel/time";
 import { mailReadiness } from "../mail";
-import { findSetting, putSetting } from "../settings";
+import { declareSwitch } from "../settings";
 import {
   deletePasswordRequestsBefore,
   findNthRequest,
@@ -22,7 +20,6 @@ import { findUserRowByEmail } from "./store";
 /** Path of the form for a forgotten password. */
 export const FORGOT_PATH = "/admin/forgot";
 
-const RESET_MAILS = "reset_mails";
 /** Limits of an hour: mails to a user, requests of a client, and requests in all. */
 const MAILS_AN_HOUR = 3;
 const REQUESTS_OF_CLIENT = 10;
@@ -32,24 +29,13 @@ const REQUESTS_PER_BATCH = 50;
 /** Limit of rows that one transaction deletes. */
 const ROWS_PER_BATCH = 500;
 
-/** Returns true unless an owner turned off that users get a link for a new password by mail. */
-export function areResetMailsOn(reader: Reader): boolean {
-  return findSetting(reader, { name: RESET_MAILS })?.value !== false;
-}
-
-/** Lets users get a link for a new password by mail, or not. Returns false if it was so before. */
-export function setResetMails(
-  ctx: Pick<AppContext, "clock">,
-  tx: Tx,
-  isOn: boolean,
-  actor: Actor,
-): boolean {
-  if (areResetMailsOn(tx) === isOn) return false;
-  putSetting(tx, { name: RESET_MAILS, value: isOn, now: ctx.clock.now() });
-  const summary = `Turned password resets by mail ${isOn ? "on" : "off"}`;
-  audit(ctx, tx, actor, "settings.reset_mails", RESET_MAILS, summary);
-  return true;
-}
+/** Links for new passwords by mail, which an owner can turn off. */
+export const { read: areResetMailsOn, set: setResetMails } = declareSwitch({
+  name: "reset_mails",
+  initial: true,
+  action: "settings.reset_mails",
+  summarize: (isOn) => `Turned password resets by mail ${isOn ? "on" : "off"}`,
+});
 
 /** Returns true if users who forgot their password can get a link by mail. */
 export function canResetByMail(ctx: Pick<AppContext, "baseUrl" | "config" | "db">): boolean {
