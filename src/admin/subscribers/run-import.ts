@@ -14,7 +14,7 @@ import type { AdminDependencies } from "../dependencies";
 import type { SentAt } from "../screens/routes";
 import type { ImportOutcome } from "./transfer";
 import type { ImportBody } from "./transfer-forms";
-import { IMPORT_FILE_MAX_BYTES } from "./transfer-paths";
+import { IMPORT_FILE_MAX_BYTES } from "./subscriber-paths";
 
 /** Bad lines that the screen lists. */
 const BAD_LINES_MAX = 200;
