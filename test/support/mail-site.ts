@@ -71,6 +71,8 @@ export interface MailingOptions {
   subjectId?: string;
   state?: MailingState;
   expiresAt?: number;
+  /** Batch of each mail; 0 without them. */
+  batches?: readonly number[];
 }
 
 /** Templates of tests: `test` writes a small mail, `broken` throws. */
@@ -155,7 +157,7 @@ export async function createMailSite(
           })),
         ),
       ),
-    async mailing(addresses, { subjectId, state = "sending", expiresAt } = {}) {
+    async mailing(addresses, { subjectId, state = "sending", expiresAt, batches = [] } = {}) {
       pageId ??= (await app.page()).page.id;
       const page = pageId;
       return ctx.db.write((tx) => {
@@ -205,8 +207,9 @@ export async function createMailSite(
         enqueueMails(
           ctx,
           tx,
-          rows.map(({ parsed, subscriberId }) => ({
+          rows.map(({ parsed, subscriberId }, index) => ({
             class: 3,
+            batch: batches[index] ?? 0,
             mailingId: id,
             subscriberId,
             recipient: parsed,

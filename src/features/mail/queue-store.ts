@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, gt, lte, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, gt, lte, sql } from "drizzle-orm";
 import { insertAllInto, mutate, selectMany, selectOne } from "../../db";
 import { mailings, mails, subscribers } from "../../db/tables/mail";
 import type { MailClass } from "../../domain/mail";
@@ -35,20 +35,26 @@ export const findNextMailing = selectOne((orm, $: { after: string }) =>
     .limit(1),
 );
 
-/** Finds the first batch of a mailing with pending mails after another one. */
-export const findNextBatch = selectOne((orm, $: { mailingId: string; after: number }) =>
+const isPendingOf = ($: { mailingId: string }) =>
+  and(eq(mails.class, 3), eq(mails.mailingId, $.mailingId), isPending);
+
+/** Finds the first batch of a mailing with pending mails. */
+export const findFirstBatch = selectOne((orm, $: { mailingId: string }) =>
   orm
     .select({ batch: mails.batch })
     .from(mails)
-    .where(
-      and(
-        eq(mails.class, 3),
-        eq(mails.mailingId, $.mailingId),
-        gt(mails.batch, $.after),
-        isPending,
-      ),
-    )
+    .where(isPendingOf($))
     .orderBy(asc(mails.batch))
+    .limit(1),
+);
+
+/** Finds the last batch of a mailing with pending mails. */
+export const findLastBatch = selectOne((orm, $: { mailingId: string }) =>
+  orm
+    .select({ batch: mails.batch })
+    .from(mails)
+    .where(isPendingOf($))
+    .orderBy(desc(mails.batch))
     .limit(1),
 );
 

@@ -9,14 +9,16 @@ test("the next mails of a batch and a domain are found without reading others", 
   const statements = await store.ctx.db.write((tx) =>
     statementsOf(tx, (tx) => {
       queue.findNextMailing(tx, { after: "mlg_1" });
-      queue.findNextBatch(tx, { mailingId: "mlg_1", after: 1 });
+      queue.findFirstBatch(tx, lane);
+      queue.findLastBatch(tx, lane);
       queue.findNextDomain(tx, { ...lane, after: "a.test" });
       queue.listDue(tx, { ...lane, domain: "a.test", now: 1, limit: 1 });
     }),
   );
   const keys = [
     "mailing_id>?",
-    "mailing_id=? AND batch>?",
+    "mailing_id=?",
+    "mailing_id=?",
     "mailing_id=? AND batch=? AND domain>?",
     "mailing_id=? AND batch=? AND domain=? AND next_try_at<?",
   ];

@@ -283,6 +283,17 @@ describe("the order of mails", () => {
     ).toBeGreaterThan(300);
   });
 
+  test("mails of a mailing go by their batches, also if there is none between two of them", async () => {
+    await using relay = await startMailboxes();
+    await using site = await createMailSite(relay, { ALLCLEAR_SMTP_CONNECTIONS: "1" });
+    await site.sender.stop(0);
+    const ordered = ["a@example.com", "b@example.com", "c@example.com"];
+    await site.mailing(ordered.toReversed(), { batches: [7, 4, 2] });
+    await site.restart();
+    await site.idle();
+    expect(relay.accepted).toEqual(ordered);
+  });
+
   test("a domain that refuses two mails within a minute gets one connection for a minute", async () => {
     await using relay = await startMailboxes();
     await using site = await createMailSite(relay, { ALLCLEAR_SMTP_CONNECTIONS: "4" });

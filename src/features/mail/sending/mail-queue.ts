@@ -2,8 +2,9 @@ import type { Db } from "../../../db";
 import type { MailClass } from "../../../domain/mail";
 import {
   type DueMail,
+  findFirstBatch,
+  findLastBatch,
   findMailing,
-  findNextBatch,
   findNextDue,
   findNextMailing,
   type LaneKey,
@@ -112,11 +113,11 @@ export class MailQueue implements ClaimedMails {
     this.#findNextDue(now);
   }
 
+  /** Adds the lanes of a mailing, from its first to its last batch with pending mails. */
   #addBatches(mailings: Map<string, MailLane>, mailingId: string): void {
-    for (let after = -1; ;) {
-      const batch = findNextBatch(this.#db, { mailingId, after })?.batch;
-      if (batch === undefined) return;
-      after = batch;
+    const first = findFirstBatch(this.#db, { mailingId })?.batch ?? 0;
+    const last = findLastBatch(this.#db, { mailingId })?.batch ?? -1;
+    for (let batch = first; batch <= last; batch++) {
       const key = batchKey(mailingId, batch);
       mailings.set(key, this.#mailings.get(key) ?? this.#lane(3, mailingId, batch));
     }
