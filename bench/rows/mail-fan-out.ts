@@ -15,6 +15,8 @@ const PAUSE_MS = 1;
 const WARM_UP = 20;
 const COMMITS = 200;
 const TOLERANCE = 0.05;
+/** Least difference that counts: one row with its entries in five indexes. */
+const TOLERANCE_MS = 0.2;
 
 /**
  * Measures the processor time of writing the mails of one mailing, and the time of the change that causes it.
@@ -102,9 +104,9 @@ async function measureCommits({ page }: MailSite): Promise<Figure> {
     const silent = median(measured.map((time) => time.silent));
     return {
       what: "commit of an incident on a page with these subscribers",
-      target: `as without subscribers, ${TOLERANCE * 100} % more at most`,
+      target: `as without subscribers, ${TOLERANCE * 100} % or ${TOLERANCE_MS} ms more at most`,
       measured: `${mailed.toFixed(2)} ms (without ${silent.toFixed(2)} ms)`,
-      isReached: mailed <= silent * (1 + TOLERANCE),
+      isReached: mailed - silent <= Math.max(silent * TOLERANCE, TOLERANCE_MS),
       numbers: { "ms with subscribers": mailed, "ms without": silent },
     };
   } finally {
