@@ -106,12 +106,21 @@ function begin(
  * Returns false for a change of a status that is not shown any more, or whose component an incident or a
  * maintenance has named since.
  */
-function isStillTrue(reader: Reader, { kind, eventId, subjectId, pageId }: MailingRow): boolean {
-  if (kind !== "component.status_changed") return true;
-  const change = readStatusChange(reader, { eventId, subjectId });
+function isStillTrue(reader: Reader, mailing: MailingRow): boolean {
+  if (mailing.kind !== "component.status_changed") return true;
+  const change = readStatusChange(reader, mailing);
   if (!change || change.status === change.before) return false;
-  const since = listNamingEvents(reader, { pageId, since: change.at });
-  return !since.some(({ data }) => namesComponent(data, subjectId));
+  return !isNamedSince(reader, mailing);
+}
+
+/** True if an incident or a maintenance has named a component since the mailing about its status was recorded. */
+export function isNamedSince(
+  reader: Reader,
+  { pageId, subjectId, createdAt: since }: MailingRow,
+): boolean {
+  return listNamingEvents(reader, { pageId, since }).some(({ data }) =>
+    namesComponent(data, subjectId),
+  );
 }
 
 /** Net change of a component's status since the event of a mailing. */

@@ -5,6 +5,7 @@ import { DAY_MS } from "../../kernel/time";
 import { mailReadiness } from "../mail";
 import { getMaintenanceRecord } from "../maintenance";
 import { findPage } from "../pages";
+import { isNamedSince } from "./expand";
 import {
   beginAt,
   componentIdsOf,
@@ -140,12 +141,19 @@ function isLeftOut({ type, at }: RecordedEvent, earlier: readonly MailingRow[]):
   );
 }
 
-/** Adds a change of a status to a mailing of the component that has not begun. Returns true if there is one. */
+/**
+ * Adds a change of a status to a mailing of the component that has not begun. Returns false without one that would
+ * still be sent.
+ */
 function mergeStatus(tx: Tx, { at }: RecordedEvent, earlier: readonly MailingRow[]): boolean {
   const waiting = earlier.findLast(
     ({ state, cursor }) => state === "expanding" && cursor === NOT_BEGUN,
   );
   if (!waiting) return false;
+  if (isNamedSince(tx, waiting)) {
+    setProgress(tx, { ...waiting, state: "done" });
+    return false;
+  }
   setProgress(tx, { ...waiting, beginAt: Math.max(waiting.beginAt, at + STATUS_WAIT_MS) });
   return true;
 }
