@@ -269,6 +269,19 @@ describe("a mailing", () => {
     expect(await site.send()).toEqual([]);
   });
 
+  test("of a page that becomes private is stopped at once, also if the page is public again in a moment", async () => {
+    await using site = await createSite();
+    const id = await site.open();
+    await site.send();
+    await site.update(id, { body: "Waiting news." });
+    await site.open();
+    await site.change({ visibility: "private" });
+    await site.change({ visibility: "public" });
+    expect(site.mailings().map(({ state }) => state)).toEqual(["done", "stopped", "stopped"]);
+    await site.advance(3 * MINUTE_MS);
+    expect(await site.send()).toEqual([]);
+  });
+
   test("beyond 50 of a page in 24 hours is held until it is released", async () => {
     await using site = await createSite();
     for (let index = 0; index < 51; index++) await site.open();
