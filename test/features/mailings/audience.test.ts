@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import type { EventType } from "../../../src/events";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { deleteIncident } from "../../../src/features/incidents";
+import { unsubscribe } from "../../../src/features/subscribers";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";
+import { listSubscribers } from "../../support/subscribing";
 
 /** Subscribers of every kind. Those who are named after a component or a group selected it. */
 async function createAudience(): Promise<MailingSite> {
@@ -26,44 +31,169 @@ async function createAudience(): Promise<MailingSite> {
 const OF_INCIDENTS = ["all", "incidents", "status"];
 const OF_MAINTENANCE = ["all", "maintenance", "status"];
 
-interface Case {
-  name: string;
+/** Conditions under which an event happens. */
+interface Conditions {
+  notify: boolean;
+  isDraft: boolean;
+}
+
+/** An event of each type, with the recipients of mails about it. */
+interface EventCase {
   /** Changes whose mails are not counted. */
-  before?: (site: MailingSite) => Promise<unknown>;
-  act: (site: MailingSite) => Promise<unknown>;
-  recipients: string[];
+  before?: (site: MailingSite, conditions: Conditions) => Promise<unknown>;
+  act: (site: MailingSite, conditions: Conditions) => Promise<unknown>;
+  recipients: readonly string[];
+  /** True if it can happen to a draft. */
+  hasDrafts?: boolean;
+  /** True if the change has no `notify`. */
+  isNeverSilent?: boolean;
 }
 
 let incident = "";
 let maintenance = "";
 const named = (site: MailingSite, name: string) => ({ [site.ids[name] ?? ""]: "major_outage" });
 const opened = async (site: MailingSite) => void (incident = await site.open());
-const openedApi = async (site: MailingSite) =>
-  void (incident = await site.open({ components: named(site, "API") }));
-const planned = async (site: MailingSite) => void (maintenance = await site.plan());
+const openedApi = async (site: MailingSite, given?: Conditions) => {
+  const { notify = true, isDraft: draft = false } = given ?? {};
+  incident = await site.open({ components: named(site, "API"), notify, draft });
+};
+const planned = async (site: MailingSite, given?: Conditions) =>
+  void (maintenance = await site.plan({ notify: given?.notify ?? true }));
 const drafted = async (site: MailingSite) => void (incident = await site.open({ draft: true }));
-const plannedSilently = async (site: MailingSite) =>
-  void (maintenance = await site.plan({ notify: false, remind_minutes_before: 60 }));
+const resolved = (site: MailingSite) => site.update(incident, { status: "resolved" });
+const recordOf = (type: EventType) => (site: MailingSite) =>
+  site.control((ctx, tx) => {
+    const pageId = site.page.id;
+    ctx.outbox.record(tx, { type, pageId, subjectId: "mon_1", data: {}, isNews: true });
+  });
+
+const ABOUT_API = [...OF_INCIDENTS, "api", "core"];
+const MAINTENANCE_OF_API = [...OF_MAINTENANCE, "api", "core"];
+const NEVER = { recipients: [], isNeverSilent: true };
+
+const EVENT_CASES: Readonly<Record<EventType, EventCase>> = {
+  "incident.created": { act: openedApi, recipients: ABOUT_API, hasDrafts: true },
+  "incident.updated": {
+    before: openedApi,
+    act: (site, { notify }) => site.update(incident, { notify }),
+    recipients: ABOUT_API,
+    hasDrafts: true,
+  },
+  "incident.resolved": {
+    before: openedApi,
+    act: (site, { notify }) => site.update(incident, { status: "resolved", notify }),
+    recipients: ABOUT_API,
+    hasDrafts: true,
+  },
+  "incident.reopened": {
+    async before(site, conditions) {
+      await openedApi(site, conditions);
+      await resolved(site);
+    },
+    act: (site, { notify }) => site.update(incident, { status: "investigating", notify }),
+    recipients: ABOUT_API,
+    hasDrafts: true,
+  },
+  "incident.postmortem_published": {
+    before: openedApi,
+    act: (site, { notify }) =>
+      site.call(`incidents/${incident}/postmortem`, { body: "Why", publish: true, notify }, "PUT"),
+    recipients: ABOUT_API,
+    hasDrafts: true,
+  },
+  "incident.deleted": {
+    async act(site) {
+      await openedApi(site);
+      await site.control((ctx, tx) => deleteIncident(ctx, tx, incident, CLI_ACTOR));
+    },
+    ...NEVER,
+  },
+  "maintenance.scheduled": { act: planned, recipients: MAINTENANCE_OF_API },
+  "maintenance.updated": {
+    before: planned,
+    act: (site, { notify }) =>
+      site.call(`maintenance/${maintenance}/updates`, { body: "Soon.", notify }),
+    recipients: MAINTENANCE_OF_API,
+  },
+  "maintenance.reminder": {
+    before: planned,
+    act: (site) => site.advance(61 * MINUTE_MS),
+    recipients: MAINTENANCE_OF_API,
+  },
+  "maintenance.started": {
+    async before(site, conditions) {
+      await planned(site, conditions);
+      await site.advance(115 * MINUTE_MS);
+    },
+    act: (site) => site.advance(6 * MINUTE_MS),
+    recipients: MAINTENANCE_OF_API,
+  },
+  "maintenance.completed": {
+    async before(site, conditions) {
+      await planned(site, conditions);
+      await site.advance(150 * MINUTE_MS);
+    },
+    act: (site) => site.advance(60 * MINUTE_MS),
+    recipients: MAINTENANCE_OF_API,
+  },
+  "maintenance.cancelled": {
+    before: planned,
+    act: (site, { notify }) => site.call(`maintenance/${maintenance}/cancel`, { notify }),
+    recipients: MAINTENANCE_OF_API,
+  },
+  "component.status_changed": {
+    act: (site) => site.call(`components/${site.ids["API"]}`, { status: "major_outage" }, "PATCH"),
+    recipients: ["core", "status"],
+    isNeverSilent: true,
+  },
+  "monitor.down": { act: recordOf("monitor.down"), ...NEVER },
+  "monitor.up": { act: recordOf("monitor.up"), ...NEVER },
+  "monitor.degraded": { act: recordOf("monitor.degraded"), ...NEVER },
+  "monitor.certificate_expiring": { act: recordOf("monitor.certificate_expiring"), ...NEVER },
+  "webhook.test": { act: recordOf("webhook.test"), ...NEVER },
+};
+
+/** Conditions of every event that can have them. All but the first leave nobody to be mailed. */
+const VARIANTS = ["published", "silent", "draft", "private", "unsubscribed meanwhile"] as const;
+
+const TABLE = (Object.entries(EVENT_CASES) as [EventType, EventCase][]).flatMap(
+  ([type, { hasDrafts = false, isNeverSilent = false, recipients }]) =>
+    VARIANTS.filter(
+      (variant) => (variant !== "draft" || hasDrafts) && (variant !== "silent" || !isNeverSilent),
+    ).map((variant) => ({
+      type,
+      variant,
+      recipients: variant === "published" ? recipients : [],
+    })),
+);
+
+/** A change that is not the usual one of an event. */
+interface Case {
+  name: string;
+  /** Changes whose mails are not counted. */
+  before?: (site: MailingSite) => Promise<unknown>;
+  act: (site: MailingSite) => Promise<unknown>;
+  recipients: readonly string[];
+}
 
 const CASES: Case[] = [
   { name: "an incident without components", act: opened, recipients: OF_INCIDENTS },
-  {
-    name: "an incident that names API",
-    act: openedApi,
-    recipients: [...OF_INCIDENTS, "api", "core"],
-  },
   {
     name: "an incident that names Search",
     act: (site) => site.open({ components: named(site, "Search") }),
     recipients: [...OF_INCIDENTS, "search"],
   },
-  { name: "a silent incident", act: (site) => site.open({ notify: false }), recipients: [] },
-  { name: "a draft", act: drafted, recipients: [] },
   {
     name: "the publication of a draft",
     before: drafted,
     act: (site) => site.call(`incidents/${incident}`, { draft: false }, "PATCH"),
     recipients: OF_INCIDENTS,
+  },
+  {
+    name: "the publication of a silent draft",
+    before: (site) => openedApi(site, { notify: false, isDraft: true }),
+    act: (site) => site.call(`incidents/${incident}`, { draft: false }, "PATCH"),
+    recipients: [],
   },
   {
     name: "an incident that is over when it is recorded",
@@ -76,22 +206,10 @@ const CASES: Case[] = [
     recipients: [],
   },
   {
-    name: "an update",
-    before: opened,
-    act: (site) => site.update(incident),
-    recipients: OF_INCIDENTS,
-  },
-  {
-    name: "a silent update",
-    before: opened,
-    act: (site) => site.update(incident, { notify: false }),
-    recipients: [],
-  },
-  {
     name: "an update that names another component, after one that named API",
     before: openedApi,
     act: (site) => site.update(incident, { components: named(site, "Search") }),
-    recipients: [...OF_INCIDENTS, "api", "core", "search"],
+    recipients: [...ABOUT_API, "search"],
   },
   {
     name: "an update with a time of two hours ago",
@@ -117,28 +235,6 @@ const CASES: Case[] = [
     recipients: [],
   },
   {
-    name: "the end of an incident",
-    before: openedApi,
-    act: (site) => site.update(incident, { status: "resolved" }),
-    recipients: [...OF_INCIDENTS, "api", "core"],
-  },
-  {
-    name: "the reopening of an incident",
-    async before(site) {
-      await opened(site);
-      await site.update(incident, { status: "resolved" });
-    },
-    act: (site) => site.update(incident, { status: "investigating" }),
-    recipients: OF_INCIDENTS,
-  },
-  {
-    name: "a post-mortem",
-    before: opened,
-    act: (site) =>
-      site.call(`incidents/${incident}/postmortem`, { body: "Why", publish: true }, "PUT"),
-    recipients: OF_INCIDENTS,
-  },
-  {
     name: "a post-mortem that is published again",
     async before(site) {
       await opened(site);
@@ -152,29 +248,6 @@ const CASES: Case[] = [
     recipients: [],
   },
   {
-    name: "a silent post-mortem",
-    before: opened,
-    act: (site) =>
-      site.call(
-        `incidents/${incident}/postmortem`,
-        { body: "Why", publish: true, notify: false },
-        "PUT",
-      ),
-    recipients: [],
-  },
-  {
-    name: "a planned maintenance",
-    act: planned,
-    recipients: [...OF_MAINTENANCE, "api", "core"],
-  },
-  { name: "a silent maintenance", act: plannedSilently, recipients: [] },
-  {
-    name: "the reminder of a maintenance",
-    before: planned,
-    act: (site) => site.advance(61 * MINUTE_MS),
-    recipients: [...OF_MAINTENANCE, "api", "core"],
-  },
-  {
     name: "a reminder within 15 minutes of the plan",
     async before(site) {
       await site.advance(50 * MINUTE_MS);
@@ -182,21 +255,6 @@ const CASES: Case[] = [
     },
     act: (site) => site.advance(12 * MINUTE_MS),
     recipients: [],
-  },
-  {
-    name: "the start of a silent maintenance",
-    before: plannedSilently,
-    act: (site) => site.advance(125 * MINUTE_MS),
-    recipients: [],
-  },
-  {
-    name: "the start of a maintenance",
-    async before(site) {
-      await planned(site);
-      await site.advance(115 * MINUTE_MS);
-    },
-    act: (site) => site.advance(6 * MINUTE_MS),
-    recipients: [...OF_MAINTENANCE, "api", "core"],
   },
   {
     name: "the end of a maintenance whose components were changed",
@@ -208,7 +266,7 @@ const CASES: Case[] = [
       await site.advance(150 * MINUTE_MS);
     },
     act: (site) => site.advance(60 * MINUTE_MS),
-    recipients: [...OF_MAINTENANCE, "api", "core", "search"],
+    recipients: [...MAINTENANCE_OF_API, "search"],
   },
   {
     name: "an edit of a maintenance",
@@ -219,32 +277,47 @@ const CASES: Case[] = [
     act: (site) => site.call(`maintenance/${maintenance}`, { name: "Other" }, "PATCH"),
     recipients: [],
   },
-  {
-    name: "an update of a maintenance",
-    before: planned,
-    act: (site) => site.call(`maintenance/${maintenance}/updates`, { body: "Soon." }),
-    recipients: [...OF_MAINTENANCE, "api", "core"],
-  },
-  {
-    name: "a cancelled maintenance",
-    before: planned,
-    act: (site) => site.call(`maintenance/${maintenance}/cancel`, {}),
-    recipients: [...OF_MAINTENANCE, "api", "core"],
-  },
-  {
-    name: "a changed status of API",
-    act: (site) => site.call(`components/${site.ids["API"]}`, { status: "major_outage" }, "PATCH"),
-    recipients: ["core", "status"],
-  },
 ];
 
+function unsubscribeAll(site: MailingSite): Promise<void> {
+  return site.control((ctx, tx) => {
+    for (const subscriber of listSubscribers(tx, {})) unsubscribe(ctx, tx, subscriber);
+  });
+}
+
+/** Lets the mails of the changes before the one that is tested be sent. */
+async function sendEarlier(site: MailingSite): Promise<void> {
+  await site.advance(2 * MINUTE_MS);
+  await site.send();
+}
+
 describe("the recipients of mails", () => {
+  test.each(TABLE)("about $type, $variant", async ({ type, variant, recipients }) => {
+    await using site = await createAudience();
+    const { before, act } = EVENT_CASES[type];
+    const conditions = { notify: variant !== "silent", isDraft: variant === "draft" };
+    if (before) {
+      await before(site, conditions);
+      await sendEarlier(site);
+    }
+    if (variant === "private") await site.change({ visibility: "private" });
+    await act(site, conditions);
+    expect(
+      site.app
+        .events()
+        .map((event) => event.type)
+        .includes(type),
+    ).toBe(variant !== "draft");
+    if (variant === "unsubscribed meanwhile") await unsubscribeAll(site);
+    await site.advance(2 * MINUTE_MS);
+    expect(await site.recipients()).toEqual(recipients.toSorted());
+  });
+
   test.each(CASES)("about $name", async ({ before, act, recipients }) => {
     await using site = await createAudience();
     if (before) {
       await before(site);
-      await site.advance(2 * MINUTE_MS);
-      await site.send();
+      await sendEarlier(site);
     }
     await act(site);
     await site.advance(2 * MINUTE_MS);
