@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync } from "node:fs";
+import { chmodSync, chownSync, copyFileSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "./temporary-folder";
 
@@ -96,8 +96,14 @@ export interface Installation extends AsyncDisposable {
   createPage(slug: string, components: string[]): Promise<void>;
 }
 
-/** Creates an installation. `isFromSources` runs `src/main.ts` instead of the executable. */
-export async function createInstallation({ isFromSources = false } = {}): Promise<Installation> {
+/**
+ * Creates an installation. `isFromSources` runs `src/main.ts` instead of the executable. `userId` runs a copy of
+ * the executable as this user, which only root can do.
+ */
+export async function createInstallation({
+  isFromSources = false,
+  userId,
+}: { isFromSources?: boolean; userId?: number } = {}): Promise<Installation> {
   const command = isFromSources
     ? [process.execPath, join(ROOT, "src/main.ts")]
     : [await executable()];
@@ -106,6 +112,16 @@ export async function createInstallation({ isFromSources = false } = {}): Promis
   const dataDir = path("data");
   const workDir = path("work");
   mkdirSync(workDir);
+  if (userId !== undefined) {
+    chmodSync(folder.path, 0o755);
+    mkdirSync(dataDir, { mode: 0o700 });
+    for (const own of [dataDir, workDir]) chownSync(own, userId, userId);
+    // The folder of the sources may be closed to other users.
+    const copy = path("allclear");
+    copyFileSync(command[0] ?? "", copy);
+    const ids = [`--reuid=${userId}`, `--regid=${userId}`, "--clear-groups"];
+    command.splice(0, 1, "setpriv", ...ids, copy);
+  }
   const started = new Set<Bun.Subprocess>();
 
   function start(args: string[], { cwd = workDir, env = {}, descriptors }: ProcessOptions) {

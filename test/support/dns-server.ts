@@ -17,8 +17,11 @@ export interface DnsServer extends AsyncDisposable {
 
 const HEADER_BYTES = 12;
 
-/** Starts a resolver on loopback that answers every query by `reply`. */
-export async function startDnsServer(reply: () => DnsReply): Promise<DnsServer> {
+/** Starts a resolver on loopback that answers every query by `reply`, on a free port unless one is given. */
+export async function startDnsServer(
+  reply: () => DnsReply,
+  { host = "127.0.0.1", port: ownPort = 0 }: { host?: string; port?: number } = {},
+): Promise<DnsServer> {
   const socket = createSocket("udp4");
   let questions = 0;
   socket.on("message", (message, { port, address }) => {
@@ -26,9 +29,12 @@ export async function startDnsServer(reply: () => DnsReply): Promise<DnsServer> 
     const answer = reply();
     if (answer) socket.send(encode(message, answer), port, address);
   });
-  await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve, reject) => {
+    socket.once("error", reject);
+    socket.bind(ownPort, host, resolve);
+  });
   return {
-    address: `127.0.0.1:${(socket.address() as AddressInfo).port}`,
+    address: `${host}:${(socket.address() as AddressInfo).port}`,
     questions: () => questions,
     [Symbol.asyncDispose]: () => new Promise<void>((resolve) => socket.close(() => resolve())),
   };
