@@ -7,6 +7,7 @@ import { GENERAL_SCREENS } from "./screens/general";
 import { INCIDENT_SCREENS } from "./screens/incidents";
 import { KEY_SCREENS } from "./screens/keys";
 import { MAIL_SCREENS } from "./screens/mail";
+import { MAIL_LINK_SCREENS } from "./screens/mail-links";
 import { MAILING_SCREENS } from "./screens/mailings";
 import { MAINTENANCE_SCREENS } from "./screens/maintenance";
 import { MONITOR_SCREENS } from "./screens/monitors";
@@ -22,8 +23,8 @@ import { FIRST_WEBHOOK_SCREENS, WEBHOOK_SCREENS } from "./screens/webhooks";
 export type { Screen } from "./screens/screen";
 
 /**
- * The screens of the dashboard in parts of similar size, which are tested in parallel. Actions on
- * one screen change no other one, except in the empty installation.
+ * The screens of the dashboard and the pages of links in mails, in parts of similar size, which are tested
+ * in parallel. Actions on one screen change no other one, except in the empty installation.
  */
 export const SCREEN_PARTS = {
   incidents: [...EMPTY_SCREENS, ...FIRST_WEBHOOK_SCREENS, ...INCIDENT_SCREENS, ...STORAGE_SCREENS],
@@ -41,8 +42,10 @@ export const SCREEN_PARTS = {
     ...MAILING_SCREENS,
     ...SUBSCRIBER_TRANSFER_SCREENS,
     ...SEARCH_SCREENS,
+    // The last ones, since they store subscribers.
+    ...MAIL_LINK_SCREENS,
   ],
 } as const satisfies Record<string, readonly Screen[]>;
 
-/** Every screen of the dashboard. */
+/** Every screen of the dashboard, and the pages of links in mails. */
 export const SCREENS: readonly Screen[] = Object.values(SCREEN_PARTS).flat();
