@@ -144,7 +144,7 @@ function renderFailure(props: FailureProps): HtmlDocument {
         }
       >
         <p>{message}</p>
-        {code === "not_found" ? (
+        {code === "not_found" && !targets.next ? (
           <p>The page may have been removed, or the address may be incomplete.</p>
         ) : null}
         {canResubmit ? (

@@ -88,6 +88,7 @@ describe("confirming a sign-up", () => {
     const late = await site.app.call(link, { headers: HTML });
     expect(late.status).toBe(404);
     expect(readHtml(late.text).attributes("main a", "href")).toEqual(["/status/acme/subscribe"]);
+    expect(late.text).not.toContain("the address may be incomplete");
     expectProblem(await post(site, link), "not_found");
     expect(site.subscribers()).toEqual([]);
   });
