@@ -85,11 +85,16 @@ export function readContent(
   const isPostmortem = kind === POSTMORTEM;
   const { postmortemBody: body, postmortemPublishedAt: at } = row;
   const postmortem = body !== null && at !== null ? { body, at } : undefined;
-  const texts = textsIn(updates, postmortem && { ...postmortem, status: "post-mortem" });
+  const all = textsIn(updates, postmortem && { ...postmortem, status: "post-mortem" });
+  // Of a post-mortem that was withdrawn, only the texts that it replaced are mailed.
+  const isWithdrawn = isPostmortem && !postmortem;
+  if (isWithdrawn && all.earlier.length === 0) return undefined;
+  const texts = isWithdrawn
+    ? { update: all.earlier.at(-1), earlier: all.earlier.slice(0, -1) }
+    : all;
   const status = (texts.update?.status ?? row.status) as typeof row.status;
   const facts = {
     ...texts,
-    ...(isPostmortem ? { update: undefined } : {}),
     name: row.name,
     status,
     impact: row.impact,
@@ -97,8 +102,6 @@ export function readContent(
     postmortem: isPostmortem ? postmortem : undefined,
     url: `${address}/incidents/${row.id}`,
   };
-  // A post-mortem that was withdrawn is not mailed.
-  if (isPostmortem && !facts.postmortem) return undefined;
   const letter = incidentLetter(page, facts, source.moments);
   return { letter, status: incidentWords(facts), name: row.name };
 }

@@ -225,6 +225,24 @@ describe("a mailing", () => {
     },
   );
 
+  test("of a post-mortem that was withdrawn says only what it replaced", async () => {
+    await using site = await createSite();
+    const id = await site.open();
+    await site.send();
+    await site.update(id, { body: "A fix is on its way.", status: "identified" });
+    await site.update(id, { body: "It is back.", status: "monitoring" });
+    const put = (publish: boolean) =>
+      site.call(`incidents/${id}/postmortem`, { body: "A disk was full.", publish }, "PUT");
+    await put(true);
+    await put(false);
+    const [text = ""] = textsOf(await site.send());
+    expect(text).toStartWith("Acme\n\nMonitoring · No impact\n\nErrors\n");
+    expect(text).toMatch(/It is back\.[^]*Earlier updates[^]*A fix is on its way\./);
+    expect(text).not.toContain("A disk was full.");
+    await site.advance(3 * MINUTE_MS);
+    expect(await site.send()).toEqual([]);
+  });
+
   test("says what a merged one would have said, also if one in between was stopped", async () => {
     await using site = await createSite();
     const id = await site.open();
