@@ -1,6 +1,7 @@
 import type { Figure } from "./support/figure";
 import type { Workspace } from "./support/workspace";
 import { measureAssertions } from "./rows/assertions";
+import { measureBesideSubscribers } from "./rows/beside-subscribers";
 import { measureCheckCost } from "./rows/check-cost";
 import { measureComponentChange } from "./rows/component-change";
 import { measureDashboardPage } from "./rows/dashboard-page";
@@ -67,6 +68,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   mails: measureMails,
   "mail-fan-out": measureMailFanOut,
   "mail-latency": measureMailLatency,
+  "beside-subscribers": measureBesideSubscribers,
   "check-cost": measureCheckCost,
   assertions: measureAssertions,
   "ten-thousand-monitors": measureTenThousandMonitors,

@@ -1,8 +1,6 @@
 import { type Figure, median, megabytes } from "../support/figure";
-import { residentBytes } from "../support/memory";
-import { mainThreadMs } from "../support/processor-time";
-import { isAnswered, untilAnswered } from "../support/ready";
 import { startAllclear } from "../support/server";
+import { type Start, startOnce } from "../support/start-once";
 import { seed } from "../support/seed";
 import type { Workspace } from "../support/workspace";
 
@@ -11,9 +9,8 @@ const REACH_MS = 40;
 const DASHBOARD_REACH_MS = 150;
 
 /**
- * From exec to the first `/readyz` that answers 200, with a migrated database: the clock starts right
- * before the process is made, and a client connects again as soon as it was refused. The same for a status
- * page, whose first request renders it. At last, the dashboard's first request, and the memory before it.
+ * From exec to the first `/readyz` that answers 200, with a migrated database. The same for a status page,
+ * whose first request renders it. At last, the dashboard's first request, and the memory before it.
  */
 export async function measureStartUp(workspace: Workspace): Promise<Figure[]> {
   const { dataDir } = await seed(workspace.path("data"));
@@ -25,8 +22,8 @@ export async function measureStartUp(workspace: Workspace): Promise<Figure[]> {
   const starts: Start[] = [];
   const pageTimes: number[] = [];
   for (let run = 0; run < RUNS; run++) {
-    starts.push(await startOnce(workspace, dataDir, port, "/readyz"));
-    pageTimes.push((await startOnce(workspace, dataDir, port, "/status/acme")).ms);
+    starts.push(await startOnce(workspace, { dataDir, port, path: "/readyz" }));
+    pageTimes.push((await startOnce(workspace, { dataDir, port, path: "/status/acme" })).ms);
   }
   const times = starts.map(({ ms }) => ms);
   const time = median(times);
@@ -69,41 +66,4 @@ export async function measureStartUp(workspace: Workspace): Promise<Figure[]> {
 function rangeOf(times: readonly number[]): string {
   const [least, most] = [Math.min(...times), Math.max(...times)];
   return `${median([...times]).toFixed(1)} ms (${least.toFixed(1)} to ${most.toFixed(1)})`;
-}
-
-interface Start {
-  /** Milliseconds until the server is ready. */
-  ms: number;
-  /** Processor time of the main thread until then, in milliseconds. */
-  workMs: number;
-  /** Resident memory right after that. */
-  readyBytes: number;
-  /** Milliseconds of the dashboard's first request after that. */
-  dashboardMs: number;
-}
-
-async function startOnce(
-  workspace: Workspace,
-  dataDir: string,
-  port: number,
-  path: string,
-): Promise<Start> {
-  const { allclear } = workspace;
-  const since = performance.now();
-  const child = Bun.spawn(
-    [allclear, "serve", "--data-dir", dataDir, "--listen", `127.0.0.1:${port}`],
-    { env: {}, stdin: "ignore", stdout: "ignore", stderr: "ignore" },
-  );
-  try {
-    await untilAnswered(child, port, path);
-    const ms = performance.now() - since;
-    const workMs = mainThreadMs(child.pid);
-    const readyBytes = residentBytes(child.pid);
-    const asked = performance.now();
-    if (!(await isAnswered(port, "/admin/sign-in"))) throw new Error("the dashboard failed");
-    return { ms, workMs, readyBytes, dashboardMs: performance.now() - asked };
-  } finally {
-    child.kill("SIGTERM");
-    await child.exited;
-  }
 }

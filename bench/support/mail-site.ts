@@ -42,6 +42,20 @@ const SETTINGS = {
   mailFrom: "Acme <status@example.com>",
 };
 
+/** Returns the variables of a server with mail. Without the port of a relay, mails wait. */
+export function mailEnv(relayPort: string = NO_RELAY_PORT): Record<string, string> {
+  return {
+    ALLCLEAR_BASE_URL: SETTINGS.baseUrl,
+    ALLCLEAR_TRUSTED_PROXIES: "127.0.0.1/32",
+    ALLCLEAR_SMTP_HOST: SETTINGS.smtpHost,
+    ALLCLEAR_SMTP_PORT: relayPort,
+    ALLCLEAR_SMTP_TLS: SETTINGS.smtpTls,
+    ALLCLEAR_SMTP_CONNECTIONS: "8",
+    ALLCLEAR_SMTP_RATE: "0",
+    ALLCLEAR_MAIL_FROM: SETTINGS.mailFrom,
+  };
+}
+
 /** Opens the data directory of a site as a command does, with mail. */
 export function openMailData(dataDir: string): Installation {
   return openData(dataDir, { settings: SETTINGS });
@@ -84,16 +98,7 @@ export async function createMailSite(
     async start({ hasRelay = true } = {}) {
       return startAllclear(workspace, dataDir, {
         core: SERVER_CORE,
-        env: {
-          ALLCLEAR_BASE_URL: SETTINGS.baseUrl,
-          ALLCLEAR_TRUSTED_PROXIES: "127.0.0.1/32",
-          ALLCLEAR_SMTP_HOST: SETTINGS.smtpHost,
-          ALLCLEAR_SMTP_PORT: hasRelay ? String((await taken()).port) : NO_RELAY_PORT,
-          ALLCLEAR_SMTP_TLS: SETTINGS.smtpTls,
-          ALLCLEAR_SMTP_CONNECTIONS: "8",
-          ALLCLEAR_SMTP_RATE: "0",
-          ALLCLEAR_MAIL_FROM: SETTINGS.mailFrom,
-        },
+        env: mailEnv(hasRelay ? String((await taken()).port) : undefined),
       });
     },
     taken,
