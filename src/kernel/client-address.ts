@@ -18,6 +18,18 @@ export function siteOf({ network }: ClientAddress): string {
   return network.split(":", 3).join(":");
 }
 
+/**
+ * Returns the texts between which the networks of a client's site are in order; undefined for IPv4, where the
+ * site is the network.
+ */
+export function networksOfSite(
+  address: ClientAddress,
+): { above: string; below: string } | undefined {
+  const site = siteOf(address);
+  // The character after ":" is ";".
+  return site === address.network ? undefined : { above: `${site}:`, below: `${site};` };
+}
+
 const PLAIN_IPV4 = /^\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$/;
 
 /** Parses an address from a socket or a proxy; undefined for other text. */

@@ -226,6 +226,28 @@ describe("the form for e-mail", () => {
     expect((await site.signUp({}, { from: "2001:db8:1:2::ff" })).status).toBe(303);
   });
 
+  test("an IPv6 /48 has 50 sign-ups an hour and 150 a day, whatever the /64", async () => {
+    await using site = await createSubscribingSite();
+    let sent = 0;
+    const send = (network: string) => {
+      sent += 1;
+      const from = `${network}:${sent.toString(16)}::1`;
+      return site.signUp({ email: `p${sent}@example.com` }, { from });
+    };
+    for (let hour = 0; hour < 3; hour++) {
+      for (let index = 0; index < 50; index++) {
+        expect((await send("2001:db8:1")).status).toBe(303);
+      }
+      const refused = await send("2001:db8:1");
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "3600"]);
+      expect((await send("2001:db8:2")).status).toBe(303);
+      await site.app.clock.advance(HOUR_MS);
+    }
+    const refused = await send("2001:db8:1");
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, String(21 * 3_600)]);
+    expect(refused.text).toContain("150 sign-ups a day from this network");
+  });
+
   test("beyond 1,000 an hour on a page, or 2,000 in all, no visitor can sign up", async () => {
     await using site = await createSubscribingSite();
     await fill(site, 1_000);

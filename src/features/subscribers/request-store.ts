@@ -35,6 +35,23 @@ export const listTimesOfClient = selectMany(
       .limit($.limit),
 );
 
+/** Lists the times of the latest sign-ups of a site's clients after `since`, newest first. */
+export const listTimesOfSite = selectMany(
+  (orm, $: { above: string; below: string; since: number; limit: number }) =>
+    orm
+      .select({ at: mailRequests.requestedAt })
+      .from(mailRequests)
+      .where(
+        and(
+          gt(mailRequests.clientKey, $.above),
+          lt(mailRequests.clientKey, $.below),
+          gt(mailRequests.requestedAt, $.since),
+        ),
+      )
+      .orderBy(desc(mailRequests.requestedAt))
+      .limit($.limit),
+);
+
 /** Sign-ups by the form with a mail: those sent, and those that are still to be decided. */
 const hasMail = () => sql`${mailRequests.state} <> 'unsent' AND ${mailRequests.source} = 'form'`;
 

@@ -4,11 +4,23 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../kernel/time";
 /** Time for which a sign-up can be confirmed. */
 export const REQUEST_LIFETIME_MS = 7 * DAY_MS;
 
+interface SignUpLimit {
+  count: number;
+  windowMs: number;
+  text: string;
+}
+
 /** Limits of sign-ups from one client. */
-export const CLIENT_LIMITS = [
-  { count: 10, windowMs: HOUR_MS, text: "10 sign-ups an hour" },
-  { count: 30, windowMs: DAY_MS, text: "30 sign-ups a day" },
-] as const;
+export const CLIENT_LIMITS: readonly SignUpLimit[] = [
+  { count: 10, windowMs: HOUR_MS, text: "10 sign-ups an hour from this address" },
+  { count: 30, windowMs: DAY_MS, text: "30 sign-ups a day from this address" },
+];
+
+/** Limits of sign-ups from all clients of one site. */
+export const SITE_LIMITS: readonly SignUpLimit[] = [
+  { count: 50, windowMs: HOUR_MS, text: "50 sign-ups an hour from this network" },
+  { count: 150, windowMs: DAY_MS, text: "150 sign-ups a day from this network" },
+];
 
 /** Number of sign-ups an hour that are confirmed by mail, for a page and for the installation. */
 export const HOURLY_LIMITS = {
@@ -47,14 +59,15 @@ export function hourlyLimit(
 }
 
 /**
- * Returns the time until a client can sign up again, with the limit that is used up; undefined if it can now.
- * `times` are those of its latest sign-ups in unix ms, newest first.
+ * Returns the time until a client or site can sign up again, with the limit that is used up; undefined if it can
+ * now. `times` are those of its latest sign-ups in unix ms, newest first.
  */
 export function clientWait(
+  limits: readonly SignUpLimit[],
   times: readonly number[],
   now: number,
 ): { waitMs: number; text: string } | undefined {
-  for (const { count, windowMs, text } of CLIENT_LIMITS) {
+  for (const { count, windowMs, text } of limits) {
     const oldest = times[count - 1];
     if (oldest !== undefined && now - oldest < windowMs) {
       return { waitMs: oldest + windowMs - now, text };

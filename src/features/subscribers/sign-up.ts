@@ -3,7 +3,7 @@ import type { Reader, Tx } from "../../db";
 import type { RequestedChoices } from "../../db/tables/mail";
 import type { MailAddress } from "../../domain/mail-address";
 import { Problem } from "../../errors";
-import type { ClientAddress } from "../../kernel/client-address";
+import { type ClientAddress, networksOfSite } from "../../kernel/client-address";
 import { plural } from "../../kernel/text";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
 import {
@@ -15,6 +15,7 @@ import {
   listStatesOfAll,
   listStatesOfPage,
   listTimesOfClient,
+  listTimesOfSite,
 } from "./request-store";
 import {
   CLIENT_LIMITS,
@@ -23,6 +24,7 @@ import {
   hourlyLimit,
   REQUEST_LIFETIME_MS,
   SAMPLE_SIZE,
+  SITE_LIMITS,
   STORED_HOURLY,
 } from "./rules";
 
@@ -45,8 +47,7 @@ export function requestSubscription(
   { pageId, address, choices, client, isByProgram }: SignUp,
 ): void {
   const now = ctx.clock.now();
-  const clientKey = client.network;
-  requireRoomForClient(tx, clientKey, now);
+  requireRoomForClient(tx, client, now);
   const waitMs = Math.max(signUpWait(tx, pageId, now), storageWait(tx, now));
   if (waitMs > 0) throw tooMany("Too many people are signing up.", waitMs);
   insertRequest(tx, {
@@ -58,7 +59,7 @@ export function requestSubscription(
     choices,
     source: "form",
     ip: client.ip,
-    clientKey,
+    clientKey: client.network,
     requestedAt: now,
     expiresAt: now + REQUEST_LIFETIME_MS,
     state: isByProgram ? "unsent" : "waiting",
@@ -66,14 +67,27 @@ export function requestSubscription(
   tx.afterCommit(() => ctx.signals.signUpsRequested.emit());
 }
 
-function requireRoomForClient(tx: Tx, clientKey: string, now: number): void {
-  const limit = Math.max(...CLIENT_LIMITS.map(({ count }) => count));
-  const rows = listTimesOfClient(tx, { clientKey, since: now - DAY_MS, limit });
-  const wait = clientWait(
-    rows.map(({ at }) => at),
-    now,
-  );
-  if (wait) throw tooMany(`The limit of ${wait.text} from this address is used up.`, wait.waitMs);
+function requireRoomForClient(tx: Tx, client: ClientAddress, now: number): void {
+  const since = now - DAY_MS;
+  const ofClient = listTimesOfClient(tx, {
+    clientKey: client.network,
+    since,
+    limit: longestOf(CLIENT_LIMITS),
+  });
+  const site = networksOfSite(client);
+  const ofSite = site ? listTimesOfSite(tx, { ...site, since, limit: longestOf(SITE_LIMITS) }) : [];
+  const wait =
+    clientWait(CLIENT_LIMITS, timesOf(ofClient), now) ??
+    clientWait(SITE_LIMITS, timesOf(ofSite), now);
+  if (wait) throw tooMany(`The limit of ${wait.text} is used up.`, wait.waitMs);
+}
+
+function longestOf(limits: typeof CLIENT_LIMITS): number {
+  return Math.max(...limits.map(({ count }) => count));
+}
+
+function timesOf(rows: readonly { at: number }[]): number[] {
+  return rows.map(({ at }) => at);
 }
 
 /**

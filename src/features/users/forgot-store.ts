@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, lte, sql } from "drizzle-orm";
+import { and, desc, eq, gt, lt, lte, sql } from "drizzle-orm";
 import { insertInto, mutate, selectMany, selectOne } from "../../db";
 import { passwordRequests } from "../../db/tables/users";
 
@@ -28,6 +28,24 @@ export const findNthRequestOf = selectOne(
       .from(passwordRequests)
       .where(
         and(eq(passwordRequests.clientKey, $.clientKey), gt(passwordRequests.requestedAt, $.since)),
+      )
+      .orderBy(desc(passwordRequests.requestedAt))
+      .limit(1)
+      .offset($.skipped),
+);
+
+/** Finds the request of the clients of a site after `since` that has `skipped` newer ones. */
+export const findNthRequestOfSite = selectOne(
+  (orm, $: { above: string; below: string; since: number; skipped: number }) =>
+    orm
+      .select({ at: passwordRequests.requestedAt })
+      .from(passwordRequests)
+      .where(
+        and(
+          gt(passwordRequests.clientKey, $.above),
+          lt(passwordRequests.clientKey, $.below),
+          gt(passwordRequests.requestedAt, $.since),
+        ),
       )
       .orderBy(desc(passwordRequests.requestedAt))
       .limit(1)

@@ -1,6 +1,6 @@
 import type { AppContext } from "../../context";
 import type { Reader, Tx } from "../../db";
-import type { ClientAddress } from "../../kernel/client-address";
+import { type ClientAddress, networksOfSite } from "../../kernel/client-address";
 import { HOUR_MS, SECOND_MS } from "../../kernel/time";
 import { mailReadiness } from "../mail";
 import { declareSwitch } from "../settings";
@@ -8,6 +8,7 @@ import {
   deletePasswordRequestsBefore,
   findNthRequest,
   findNthRequestOf,
+  findNthRequestOfSite,
   forgetRequestAddress,
   insertPasswordRequest,
   listWaitingPasswordRequests,
@@ -20,9 +21,10 @@ import { findUserRowByEmail } from "./store";
 /** Path of the form for a forgotten password. */
 export const FORGOT_PATH = "/admin/forgot";
 
-/** Limits of an hour: mails to a user, requests of a client, and requests in all. */
+/** Limits of an hour: mails to a user, requests of a client, of a site with many clients, and in all. */
 const MAILS_AN_HOUR = 3;
 const REQUESTS_OF_CLIENT = 10;
+const REQUESTS_OF_SITE = 50;
 const REQUESTS_IN_ALL = 20_000;
 /** Requests that one transaction decides about. */
 const REQUESTS_PER_BATCH = 50;
@@ -63,8 +65,10 @@ export function requestPassword(
   const now = ctx.clock.now();
   const since = now - HOUR_MS;
   const clientKey = client.network;
+  const site = networksOfSite(client);
   const oldest = [
     findNthRequestOf(tx, { clientKey, since, skipped: REQUESTS_OF_CLIENT - 1 }),
+    site && findNthRequestOfSite(tx, { ...site, since, skipped: REQUESTS_OF_SITE - 1 }),
     findNthRequest(tx, { since, skipped: REQUESTS_IN_ALL - 1 }),
   ];
   const waitMs = Math.max(0, ...oldest.map((row) => (row ? row.at + HOUR_MS - now : 0)));

@@ -163,6 +163,20 @@ describe("the form for a forgotten password", () => {
     expect((await send()).status).toBe(303);
   });
 
+  test("takes 50 requests an hour from an IPv6 /48, whatever the /64, and others still get through", async () => {
+    await using site = await createAccountMailSite();
+    const send = (from: string) => site.forgot("nobody@example.com", { from });
+    for (let index = 0; index < 50; index += 1) {
+      expect((await send(`2001:db8:1:${index.toString(16)}::1`)).status).toBe(303);
+    }
+    expect((await send("2001:db8:1:ffff::1")).status).toBe(429);
+    for (const from of ["2001:db8:2:1::1", "2001:db8:11:1::1", "2001:db8:0:1::1"]) {
+      expect((await send(from)).status).toBe(303);
+    }
+    await site.app.clock.advance(HOUR_MS);
+    expect((await send("2001:db8:1:ffff::1")).status).toBe(303);
+  });
+
   test("comes back with what was typed while the database takes no writes", async () => {
     await using site = await createAccountMailSite();
     const { db } = site.app.ctx;

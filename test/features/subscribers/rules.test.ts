@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import {
+  CLIENT_LIMITS,
   clientWait,
   decideSignUp,
   hourlyLimit,
@@ -102,11 +103,12 @@ describe("the limits of sign-ups", () => {
   test("a client has 10 an hour and 30 a day", () => {
     const every = (count: number, ms: number) =>
       Array.from({ length: count }, (_, index) => ago((index + 1) * ms));
-    expect(clientWait(every(9, MINUTE_MS), NOW)).toBeUndefined();
-    expect(clientWait(every(10, MINUTE_MS), NOW)?.waitMs).toBe(50 * MINUTE_MS);
-    expect(clientWait(every(10, 6 * MINUTE_MS), NOW)).toBeUndefined();
-    expect(clientWait(every(29, 30 * MINUTE_MS), NOW)).toBeUndefined();
-    expect(clientWait(every(30, 30 * MINUTE_MS), NOW)?.waitMs).toBe(9 * HOUR_MS);
+    const wait = (times: number[]) => clientWait(CLIENT_LIMITS, times, NOW);
+    expect(wait(every(9, MINUTE_MS))).toBeUndefined();
+    expect(wait(every(10, MINUTE_MS))?.waitMs).toBe(50 * MINUTE_MS);
+    expect(wait(every(10, 6 * MINUTE_MS))).toBeUndefined();
+    expect(wait(every(29, 30 * MINUTE_MS))).toBeUndefined();
+    expect(wait(every(30, 30 * MINUTE_MS))?.waitMs).toBe(9 * HOUR_MS);
   });
 
   test("the limit of an hour is lower while fewer than 5 % of the last 200 were confirmed", () => {
