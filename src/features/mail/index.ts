@@ -15,6 +15,7 @@ export {
   holdAllMailings,
   listMailHolds,
   releaseAllMailings,
+  stopMailingsOfPage,
   suppressionsOfHold,
   undoSuppressions,
 } from "./hold";
