@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { FieldError, FieldGroup, fieldId, FieldPart, type FieldProps } from "./field";
 
-interface CheckboxProps extends FieldProps {
+interface CheckboxProps extends Omit<FieldProps, "hint"> {
+  hint?: ComponentChildren;
   isChecked: boolean;
 }
 

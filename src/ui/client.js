@@ -11,6 +11,7 @@ function enhance(root) {
 function enhanceBlock(root) {
   for (const element of all("[data-scripted]", root)) element.hidden = false;
   for (const button of all("[data-shortcuts]", root)) nameSwitch(button);
+  for (const count of all("[data-counted]", root)) showCount(count, count.dataset.counted);
   for (const time of all("time[datetime]", root)) {
     const at = new Date(time.dateTime);
     if (Number.isNaN(at.getTime())) continue;

@@ -1,8 +1,12 @@
 import { expect, test } from "bun:test";
 import { addUpdate, createIncident, getIncident } from "../../src/features/incidents";
 import { CLI_ACTOR } from "../../src/domain/actor";
+import { setMailSettings } from "../../src/features/mail";
 import type { TestApp } from "../support/app";
-import { describeInBrowser } from "../support/browser";
+import { describeInBrowser, describeWithBrowser } from "../support/browser";
+import { HOME_HOST, openSite } from "../support/browser-site";
+import { insertChoice, storeSubscriber } from "../support/mailed-subscriber";
+import { RELAY } from "../support/subscribing";
 
 const SLUG = "acme";
 
@@ -91,6 +95,54 @@ describeInBrowser("the forms of an incident", (site) => {
     expect(update?.components).toMatchObject([{ newStatus: "partial_outage" }]);
     await page.context().close();
   }, 60_000);
+});
+
+describeWithBrowser("the number of subscribers on a form", (browser) => {
+  test.each([
+    { name: "follows the chosen components with a script", javaScriptEnabled: true },
+    { name: "is an upper bound without a script", javaScriptEnabled: false },
+  ])(
+    "$name",
+    async ({ javaScriptEnabled }) => {
+      await using site = await openSite(browser(), { host: HOME_HOST });
+      const { app, visit } = site;
+      const { ctx } = app;
+      ctx.baseUrl = site.origin;
+      await ctx.db.write((tx) => setMailSettings(ctx, tx, RELAY, CLI_ACTOR));
+      const { page: acme, components } = await app.page({ slug: SLUG }, ["API", "Website"]);
+      const { id } = await ctx.db.write((tx) => {
+        storeSubscriber(ctx, tx, { pageId: acme.id, address: "ann@example.com" });
+        const more = { address: "bob@example.com", scope: "selection" } as const;
+        const chooser = storeSubscriber(ctx, tx, { pageId: acme.id, ...more });
+        insertChoice(tx, { targetId: components["API"] ?? "", subscriberId: chooser.id });
+        const report = { page: SLUG, name: "Errors", body: "We look into it." };
+        return createIncident(ctx, tx, report, "dashboard", CLI_ACTOR).row;
+      });
+      const session = await app.signedIn("editor");
+      for (const path of ["/admin/incidents/new", `/admin/incidents/${id}`]) {
+        const { page, errors } = await visit(path, { session, javaScriptEnabled });
+        const shown = page.locator("[data-counted]");
+        if (javaScriptEnabled) {
+          expect(await shown.textContent()).toStartWith("E-mails 1 of 2 subscribers.");
+          await page.evaluate(() => {
+            for (const fold of document.querySelectorAll("details")) fold.open = true;
+          });
+          const select = page.locator(`select[name="component:${components["API"]}"]`);
+          await select.selectOption("major_outage");
+          await page.getByText("E-mails 2 of 2 subscribers.").waitFor();
+          await select.selectOption("");
+          await page.getByText("E-mails 1 of 2 subscribers.").waitFor();
+        } else {
+          expect(await shown.textContent()).toBe(
+            "E-mails up to 2 of 2 subscribers, depending on its components.",
+          );
+        }
+        expect(errors).toEqual([]);
+        await page.context().close();
+      }
+    },
+    60_000,
+  );
 });
 
 async function withIncident(app: TestApp): Promise<{ id: string }> {

@@ -138,6 +138,17 @@ export function changedComponentsField(): ComponentStatusesField<
   };
 }
 
+/** Returns the ids of the components of a form that have a status in it. */
+export function affectedIds({
+  values,
+  context,
+}: {
+  values: { components: SelectedStatuses };
+  context: PageComponents;
+}): string[] {
+  return context.components.map(({ id }) => id).filter((id) => values.components(id) !== "");
+}
+
 /** Statuses with which a form for an incident proposes a component. */
 const PROPOSED = ["degraded_performance", "partial_outage", "major_outage"] as const;
 

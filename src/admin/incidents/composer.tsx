@@ -1,5 +1,6 @@
 import { Button, Fold, HiddenFields } from "../../ui";
 import type { StateOf } from "../forms/form";
+import { AudienceHint } from "../timeline/audience";
 import { notifyLabel } from "../timeline/notified";
 import { UpdateForm } from "../timeline/update-form";
 import { Elapsed, Links } from "../overview/parts";
@@ -15,7 +16,7 @@ type UpdateState = StateOf<typeof UPDATE_FORM>;
 
 /** Form for the next update; folded for a resolved incident unless something was typed. */
 export function NextUpdate({ state }: { state: UpdateState }) {
-  const { incident, offersBuiltIn, notified } = state.context;
+  const { incident, offersBuiltIn, notified, audience } = state.context;
   const action = pathsOfIncident(incident.id).updates;
   const isOver = incident.status === "resolved";
   const templates = UPDATE_TEMPLATES.filter(
@@ -29,7 +30,7 @@ export function NextUpdate({ state }: { state: UpdateState }) {
       // The submitted form says which status its author saw, so that it cannot revert a newer one.
       state={{ ...state, hidden: { ...state.hidden, seen_status: incident.status } }}
       action={action}
-      audience={state.context.audience}
+      audience={audience && <AudienceHint audience={audience} />}
       notifyLabel={notifyLabel(notified) + (incident.draft ? " when published" : "")}
     >
       {incident.draft ? <Button>Add to draft</Button> : undefined}

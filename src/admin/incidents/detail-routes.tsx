@@ -20,7 +20,9 @@ import { screenOperation } from "../screen-operation";
 import { deletedText } from "../screens/action-routes";
 import type { Area } from "../screens/area";
 import type { At } from "../screens/routes";
+import { audienceNoteOf, isCounting } from "../timeline/audience";
 import { RESOLVED_TEXT, UPDATE_TEMPLATES } from "./built-in-templates";
+import { affectedIds } from "./component-statuses";
 import { DeleteIncident } from "./delete";
 import { IncidentDetail } from "./detail";
 import { UPDATE_FORM } from "./forms";
@@ -78,9 +80,16 @@ export function addIncidentRoutes(area: Area, deps: AdminDependencies): void {
       const { values, notice, context } = state;
       // After a conflict, the form starts from the current status again.
       const { status } = notice === undefined ? values : context.incident;
-      return detail(at, { ...state, values: { ...values, status } });
+      const subject = { id: at.params.id, kind: "incident" } as const;
+      const audience = audienceNoteOf(ctx, ctx.db, context.page, subject, affectedIds(state));
+      return detail(at, {
+        ...state,
+        values: { ...values, status },
+        context: { ...context, audience },
+      });
     },
-    redisplay: (values, sent) => fillInTemplate(values, sent, UPDATE_OFFER),
+    redisplay: (values, sent) =>
+      isCounting(sent) ? values : fillInTemplate(values, sent, UPDATE_OFFER),
     submit(tx, body, actor, { params, sent }, { incident }) {
       const seen = sent.text("seen_status");
       if (sent.text("intent") === RESOLVE_INTENT && incident.status === "resolved") {

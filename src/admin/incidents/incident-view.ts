@@ -18,7 +18,7 @@ import { areBuiltInTemplatesHidden } from "../../features/settings";
 import { renderIncidentPage } from "../../public/incident-page";
 import type { Previewed } from "../preview";
 import { type NotifiedWebhook, readNotified } from "../timeline/notified";
-import { audienceTextOf } from "../timeline/audience";
+import { type AudienceNote, audienceNoteOf } from "../timeline/audience";
 import { readTimelineView, type TimelineView } from "../timeline/timeline-view";
 
 /** One incident with the related data that its screens show. */
@@ -29,8 +29,8 @@ export interface IncidentView extends TimelineView {
   /** Monitors that opened the incident, each with its last 24 hours. */
   monitors: readonly DetectingMonitor[];
   notified: readonly NotifiedWebhook[];
-  /** Sentence about the subscribers who get a mail about the next update. */
-  audience: string | undefined;
+  /** Sentences about the subscribers who get a mail about the next update. */
+  audience: AudienceNote | undefined;
 }
 
 /** Monitor that opened an incident. */
@@ -60,7 +60,7 @@ export function readIncidentView(
     monitors: source === "monitor" ? readMonitors(reader, id, clock.now()) : [],
     notified: readNotified(reader, { pageId, prefix: "incident.", subjectId: id }),
     offersBuiltIn: !areBuiltInTemplatesHidden(reader),
-    audience: audienceTextOf(ctx, reader, timeline.page, { id, kind: "incident" }),
+    audience: audienceNoteOf(ctx, reader, timeline.page, { id, kind: "incident" }),
     ...timeline,
   };
 }

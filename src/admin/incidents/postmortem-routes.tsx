@@ -39,7 +39,7 @@ export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): voi
             form={POSTMORTEM_FORM}
             state={state}
             action={pathsOfIncident(incident.id).postmortem}
-            foot={isPublished(incident) ? undefined : state.context.audience}
+            foot={isPublished(incident) ? undefined : state.context.audience?.exact}
           >
             <PostmortemButtons incident={incident} />
           </FormScreen>

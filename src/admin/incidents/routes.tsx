@@ -6,11 +6,10 @@ import { readPageComponents } from "../forms/components-field";
 import { isChoosingPage, readPageContext } from "../forms/page-field";
 import { choosePage, readPages } from "../page-choice";
 import { INCIDENTS_PATH, INCIDENT_TEMPLATES_PATH, incidentPath } from "../paths";
-import type { StateOf } from "../forms/form";
-import { audienceText } from "../timeline/audience";
+import { AudienceHint, audienceNote, isCounting } from "../timeline/audience";
 import { createArea } from "../screens/area";
 import { FormScreen } from "../screens/form-screen";
-import { presetStatuses } from "./component-statuses";
+import { affectedIds, presetStatuses } from "./component-statuses";
 import { addIncidentRoutes } from "./detail-routes";
 import { addEditRoutes } from "./edit-routes";
 import { REPORT_FORM } from "./forms";
@@ -22,11 +21,6 @@ import { addPostmortemRoutes } from "./postmortem-routes";
 import { fillInTemplate, readReportTemplates, TEMPLATE_BUTTON, valuesFrom } from "./templates";
 
 const REPORT_TITLE = "Report incident";
-
-/** Returns the ids of the components for which a form has a status. */
-function affectedBy({ values, context }: StateOf<typeof REPORT_FORM>): string[] {
-  return context.components.map(({ id }) => id).filter((id) => values.components(id) !== "");
-}
 
 /** `/admin/incidents`: every role may read, editors write. */
 export function incidentAdminRoutes(deps: AdminDependencies) {
@@ -69,35 +63,38 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
         query[TEMPLATE_BUTTON] ?? "",
         templates,
       ),
-    show: (state) => ({
-      title: REPORT_TITLE,
-      children: (
-        <FormScreen
-          title={REPORT_TITLE}
-          crumbs={[{ href: INCIDENTS_PATH, label: "Incidents" }]}
-          actions={
-            <ButtonLink href={INCIDENT_TEMPLATES_PATH} opensTab>
-              Edit templates
-            </ButtonLink>
-          }
-          form={REPORT_FORM}
-          state={state}
-          foot={audienceText(ctx, state.context.page, "incidents", affectedBy(state))}
-          action={REPORT_PATH}
-          enter={{ name: "intent", value: "publish" }}
-        >
-          <Button kind="primary" name="intent" value="publish">
-            Publish incident
-          </Button>
-          <Button name="intent" value="draft">
-            Save as draft
-          </Button>
-          <Button previewAction={`${REPORT_PATH}/preview`}>Preview</Button>
-        </FormScreen>
-      ),
-    }),
+    show(state) {
+      const audience = audienceNote(ctx, state.context.page, "incidents", affectedIds(state));
+      return {
+        title: REPORT_TITLE,
+        children: (
+          <FormScreen
+            title={REPORT_TITLE}
+            crumbs={[{ href: INCIDENTS_PATH, label: "Incidents" }]}
+            actions={
+              <ButtonLink href={INCIDENT_TEMPLATES_PATH} opensTab>
+                Edit templates
+              </ButtonLink>
+            }
+            form={REPORT_FORM}
+            state={state}
+            foot={audience && <AudienceHint audience={audience} />}
+            action={REPORT_PATH}
+            enter={{ name: "intent", value: "publish" }}
+          >
+            <Button kind="primary" name="intent" value="publish">
+              Publish incident
+            </Button>
+            <Button name="intent" value="draft">
+              Save as draft
+            </Button>
+            <Button previewAction={`${REPORT_PATH}/preview`}>Preview</Button>
+          </FormScreen>
+        ),
+      };
+    },
     redisplay(values, sent) {
-      if (isChoosingPage(sent)) return values;
+      if (isChoosingPage(sent) || isCounting(sent)) return values;
       const page = choosePage(readPages(ctx.db), values.page.selected);
       return (
         page && fillInTemplate(values, sent, readReportTemplates(ctx.db, page.id, { isFull: true }))

@@ -7,7 +7,7 @@ import {
 } from "../../features/maintenance";
 import { renderMaintenancePage } from "../../public/maintenance-page";
 import type { Previewed } from "../preview";
-import { audienceTextOf } from "../timeline/audience";
+import { audienceNoteOf } from "../timeline/audience";
 import { type NotifiedWebhook, readNotified } from "../timeline/notified";
 import { readTimelineView, type TimelineView } from "../timeline/timeline-view";
 
@@ -39,7 +39,8 @@ export function readMaintenanceView(
   const missingComponents = maintenance.components.filter((component) => !onPage.has(component.id));
   const { pageId } = record.row;
   const notified = readNotified(reader, { pageId, prefix: "maintenance.", subjectId: id });
-  const audience = audienceTextOf(ctx, reader, view.page, { id, kind: "maintenance" });
+  // Updates name no component, so the sentence for the present ones is right.
+  const audience = audienceNoteOf(ctx, reader, view.page, { id, kind: "maintenance" })?.exact;
   return { maintenance, missingComponents, notified, audience, ...view };
 }
 

@@ -5,7 +5,7 @@ import type { AdminDependencies } from "../dependencies";
 import { readPageComponents } from "../forms/components-field";
 import { isChoosingPage, readPageContext } from "../forms/page-field";
 import { MAINTENANCE_PATH, maintenancePath } from "../paths";
-import { audienceText } from "../timeline/audience";
+import { AudienceHint, audienceNote, isCounting } from "../timeline/audience";
 import { createArea } from "../screens/area";
 import { FormScreen } from "../screens/form-screen";
 import { addMaintenanceRoutes } from "./detail-routes";
@@ -41,24 +41,28 @@ export function maintenanceAdminRoutes(deps: AdminDependencies) {
       const context = readPageContext(reader, at, PLAN_TITLE);
       return { ...context, ...readPageComponents(reader, context.page.id) };
     },
-    show: (state) => ({
-      title: PLAN_TITLE,
-      children: (
-        <FormScreen
-          title={PLAN_TITLE}
-          crumbs={[{ href: MAINTENANCE_PATH, label: "Maintenance" }]}
-          form={PLAN_FORM}
-          state={state}
-          foot={audienceText(ctx, state.context.page, "maintenance", state.values.components)}
-          action={PLAN_PATH}
-          enter={{}}
-        >
-          <Button kind="primary">Plan maintenance</Button>
-          <Button previewAction={`${PLAN_PATH}/preview`}>Preview</Button>
-        </FormScreen>
-      ),
-    }),
-    redisplay: (values, sent) => (isChoosingPage(sent) ? values : undefined),
+    show(state) {
+      const { components } = state.values;
+      const audience = audienceNote(ctx, state.context.page, "maintenance", components);
+      return {
+        title: PLAN_TITLE,
+        children: (
+          <FormScreen
+            title={PLAN_TITLE}
+            crumbs={[{ href: MAINTENANCE_PATH, label: "Maintenance" }]}
+            form={PLAN_FORM}
+            state={state}
+            foot={audience && <AudienceHint audience={audience} />}
+            action={PLAN_PATH}
+            enter={{}}
+          >
+            <Button kind="primary">Plan maintenance</Button>
+            <Button previewAction={`${PLAN_PATH}/preview`}>Preview</Button>
+          </FormScreen>
+        ),
+      };
+    },
+    redisplay: (values, sent) => (isChoosingPage(sent) || isCounting(sent) ? values : undefined),
     submit: (tx, body, actor) => planMaintenance(ctx, tx, body, actor).id,
     done: (id) => ({ path: maintenancePath(id), text: "The maintenance was planned." }),
     preview: {

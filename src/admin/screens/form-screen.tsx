@@ -20,7 +20,7 @@ interface FormScreenProps<Body, Context, Fields> {
   /** Name and value of the main button, needed if another button precedes it. */
   enter?: { name?: string; value?: string };
   /** Sentence above the buttons. */
-  foot?: string | undefined;
+  foot?: ComponentChildren;
   /** Buttons, the main one first. */
   children: ComponentChildren;
 }
@@ -38,7 +38,7 @@ export function FormScreen<Body, Context, Fields>(props: FormScreenProps<Body, C
       {above}
       <Form action={action} hidden={state.hidden} {...(enter ? { enter } : {})}>
         <FormFields form={form} state={state} />
-        {foot === undefined ? null : <p class="hint">{foot}</p>}
+        {foot ? <p class="hint">{foot}</p> : null}
         <Actions>
           {children}
           <ButtonLink href={back?.href ?? ""}>Cancel</ButtonLink>

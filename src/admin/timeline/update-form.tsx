@@ -15,7 +15,7 @@ interface UpdateFormProps<Body, Context, Fields> {
   /** Label of the field `notify`, such as "Notify 3 webhooks". */
   notifyLabel: string;
   /** Sentence about the subscribers who get a mail. */
-  audience?: string | undefined;
+  audience?: ComponentChildren;
   /** Main button; by default "Publish update". */
   children?: ComponentChildren;
 }

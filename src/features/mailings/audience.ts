@@ -17,6 +17,8 @@ export interface Audience {
   isExact: boolean;
   /** Subscribers of selections who chose such events, reached or not. */
   selections: number;
+  /** The most that a mailing about other components reaches. */
+  most: number;
 }
 
 /**
@@ -34,7 +36,7 @@ export function countAudience(
   const total = sumOf(() => true);
   const ofPage = sumOf(({ scope, events }) => scope === "page" && events.includes(choice));
   const selections = sumOf(({ scope, events }) => scope === "selection" && events.includes(choice));
-  const reachable = { total, selections };
+  const reachable = { total, selections, most: ofPage + selections };
   if (componentIds.length === 0 || selections === 0) {
     return { ...reachable, reached: ofPage, isExact: true };
   }
@@ -45,21 +47,23 @@ export function countAudience(
     const chosen = countChosen(reader, { targets, choice: event })?.count ?? 0;
     return { ...reachable, reached: ofPage + chosen, isExact: true };
   }
-  const most = choices < ESTIMATED_MAX ? Math.min(choices, selections) : selections;
-  return { ...reachable, reached: ofPage + most, isExact: false };
+  const chosenMost = choices < ESTIMATED_MAX ? Math.min(choices, selections) : selections;
+  return { ...reachable, reached: ofPage + chosenMost, isExact: false };
 }
 
 /**
- * Counts the subscribers whom the next mailing about an incident or a maintenance reaches, if it names no further
- * component. Undefined for a draft.
+ * Counts the subscribers whom the next mailing about an incident or a maintenance reaches, if it names no component
+ * but `further` ones. Undefined for a draft.
  */
 export function countAudienceOf(
   reader: Reader,
   subject: { id: string; pageId: string; kind: "incident" | "maintenance" },
+  further: readonly string[] = [],
 ): (Audience & { namesNone: boolean }) | undefined {
   const { id: subjectId, pageId, kind } = subject;
-  const componentIds = reachOf(reader, { kind: `${kind}.updated`, subjectId });
-  if (!componentIds) return undefined;
+  const reach = reachOf(reader, { kind: `${kind}.updated`, subjectId });
+  if (!reach) return undefined;
+  const componentIds = [...new Set([...reach, ...further])];
   const choice = kind === "incident" ? "incidents" : "maintenance";
   const audience = countAudience(reader, { pageId, choice, componentIds });
   return { ...audience, namesNone: componentIds.length === 0 };

@@ -5,13 +5,24 @@ import { createMailingSite, type MailingSite } from "../../support/mailing-site"
 const NEW_INCIDENT = "/admin/incidents/new";
 const NEW_MAINTENANCE = "/admin/maintenance/new";
 
-/** Returns the hints of a form that are about subscribers. */
-async function sentences({ app }: MailingSite, path: string, form?: Record<string, string>) {
+/** Opens a form, or sends it. */
+async function openForm({ app }: MailingSite, path: string, form?: Record<string, string>) {
   const session = await app.signedIn("editor");
   const { text } = await app.call(path, { session, ...(form ? { form } : {}) });
-  return readHtml(text)
-    .texts(".hint")
-    .filter((hint) => hint.includes("subscriber"));
+  return readHtml(text);
+}
+
+/** Returns the hints of a form that are about subscribers, as they are shown without a script. */
+async function hints(...at: Parameters<typeof openForm>): Promise<string[]> {
+  const shown = await openForm(...at);
+  return shown.texts(".hint").filter((hint) => hint.includes("subscriber"));
+}
+
+/** Returns those hints as a script shows them. */
+async function sentences(...at: Parameters<typeof openForm>): Promise<string[]> {
+  const shown = await openForm(...at);
+  const counted = shown.attributes("[data-counted]", "data-counted");
+  return counted.length > 0 ? counted : hints(...at);
 }
 
 async function createSite(): Promise<MailingSite> {
@@ -33,6 +44,31 @@ describe("a form", () => {
     ]);
     const typed = { page: "acme", [`component:${site.ids["API"]}`]: "major_outage" };
     expect(await sentences(site, NEW_INCIDENT, typed)).toEqual(["E-mails 3 of 4 subscribers."]);
+  });
+
+  test("without a script says what is true for any components, if they make a difference", async () => {
+    await using site = await createSite();
+    const most = ["E-mails up to 3 of 4 subscribers, depending on its components."];
+    expect(await hints(site, NEW_INCIDENT)).toEqual(most);
+    const id = await site.open();
+    expect(await hints(site, `/admin/incidents/${id}`)).toEqual(most);
+    await using other = await createMailingSite();
+    await other.subscribe("anna");
+    expect(await hints(other, NEW_INCIDENT)).toEqual(["E-mails 1 of 1 subscriber."]);
+  });
+
+  test("that is sent to be counted again is not submitted", async () => {
+    await using site = await createSite();
+    const id = await site.open();
+    const before = site.app.events().length;
+    const api = { [`component:${site.ids["API"]}`]: "major_outage", intent: "count" };
+    const named = { name: "Errors", body: "We look into it.", page: site.page.id, ...api };
+    const counted = ["E-mails 3 of 4 subscribers."];
+    expect(await sentences(site, NEW_INCIDENT, named)).toEqual(counted);
+    expect(await sentences(site, `/admin/incidents/${id}/updates`, named)).toEqual(counted);
+    const plan = { ...named, components: site.ids["API"] ?? "" };
+    expect(await sentences(site, NEW_MAINTENANCE, plan)).toEqual(["E-mails 4 of 4 subscribers."]);
+    expect(site.app.events()).toHaveLength(before);
   });
 
   test("for maintenance counts the groups of its components", async () => {

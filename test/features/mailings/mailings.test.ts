@@ -538,7 +538,7 @@ describe("a mailing", () => {
     await site.subscribe("gone", { status: "unsubscribed" });
     const count = (componentIds: string[]) =>
       countAudience(site.app.ctx.db, { pageId: site.page.id, choice: "incidents", componentIds });
-    const page = { total: 3, selections: 1, isExact: true };
+    const page = { total: 3, selections: 1, most: 2, isExact: true };
     expect(count([])).toEqual({ ...page, reached: 1 });
     expect(count([site.ids["API"] ?? ""])).toEqual({ ...page, reached: 2 });
     expect(count([site.ids["API"] ?? "", site.ids["Web"] ?? ""])).toEqual({ ...page, reached: 2 });
