@@ -12,7 +12,8 @@ import {
 import type { MailStatus } from "../../src/domain/mail";
 import { addressHmac, ensureMailKey } from "../../src/features/mail";
 import { sql } from "drizzle-orm";
-import type { SubscriberRow } from "../../src/features/subscribers";
+import { findPage } from "../../src/features/pages";
+import { consentText, type SubscriberRow } from "../../src/features/subscribers";
 import { DAY_MS } from "../../src/kernel/time";
 
 const insertSubscriber = insertInto(subscribers);
@@ -65,7 +66,7 @@ export function storeSubscriber(
     seq: (findLastSeq(tx, {})?.seq ?? 0) + 1,
     addressHmac: addressHmac(ensureMailKey(ctx, tx), fields.address.toLowerCase()),
     confirmedAt: ctx.clock.now(),
-    consentText: "Messages about Acme will be sent to this address.",
+    consentText: consentText({ name: findPage(tx, { id: pageId })?.name ?? "" }),
     consentIp: "203.0.113.9",
     ...fields,
   });
