@@ -75,6 +75,8 @@ function alertHtml(event: RecordedEvent, pageName: string): string {
   const footer = footerOfAlert("https://status.example.com", {
     id: "whk_1",
     description: `On-call ${LONG}`,
+    format: "email",
+    url: "mailto:oncall@example.com",
     ref: "on-call",
   });
   return renderLetter({ ...alertLetter(event, notification, context), footer }).html;

@@ -1,6 +1,8 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
+import { maskAddress } from "../../domain/mail-address";
 import { cleanLine, clipTo } from "./formats/clean";
+import { recipientOf } from "./recipient";
 import type { WebhookRow } from "./store";
 
 export type Services = Pick<
@@ -18,14 +20,28 @@ export type Services = Pick<
 
 const NAME_MAX = 80;
 
-/** Returns the name of an endpoint: its description, or its ref. Its URL may be a secret. */
-export function webhookName({ description, ref }: Pick<WebhookRow, "description" | "ref">): string {
-  return clipTo(cleanLine(description ?? ""), NAME_MAX) || ref;
+/** Properties by which an endpoint is named. */
+export type NamedWebhook = Pick<WebhookRow, "description" | "format" | "ref" | "url">;
+
+/**
+ * Returns the name of an endpoint for people who may see its address: its description, or else its address for
+ * e-mail or its ref. A URL may be a secret.
+ */
+export function webhookName(row: NamedWebhook): string {
+  return nameWith(row, recipientOf);
 }
 
-/** Returns the name for use in a sentence. */
-export function nameInWords(row: Pick<WebhookRow, "description" | "ref">): string {
-  return `the webhook “${webhookName(row)}”`;
+/** Returns the name for use in a sentence of the audit log, which contains no address. */
+export function nameInWords(row: NamedWebhook): string {
+  return `the webhook “${nameWith(row, (url) => maskAddress(recipientOf(url)))}”`;
+}
+
+function nameWith(
+  { description, format, ref, url }: NamedWebhook,
+  addressOf: (url: string) => string,
+): string {
+  const name = cleanLine(description ?? "") || (format === "email" ? addressOf(url) : ref);
+  return clipTo(name, NAME_MAX);
 }
 
 /** Wakes the deliverer after the commit, since an endpoint may accept deliveries again or none. */

@@ -14,7 +14,7 @@ import {
   type Templates,
   tokenOf,
 } from "../../mail";
-import { webhookName } from "../changes";
+import { type NamedWebhook, webhookName } from "../changes";
 import { findForTry } from "../delivery-store";
 import { contextOf } from "../deliver/message";
 import { alertLetter, alertSubject } from "../formats/email-letter";
@@ -64,7 +64,7 @@ function isWanted(ctx: AppContext, webhook: WebhookRow, { recipient }: MailRow):
 /** Returns the lines that name the endpoint of an alert. */
 export function footerOfAlert(
   baseUrl: string,
-  webhook: Pick<WebhookRow, "id" | "description" | "ref">,
+  webhook: NamedWebhook & Pick<WebhookRow, "id">,
 ): Block[] {
   return [
     {
