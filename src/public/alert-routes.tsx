@@ -12,8 +12,8 @@ import { renderEnd } from "./mail-pages";
 const ENDS = {
   confirm: { title: "Alerts are on", text: "Alerts are sent to this address from now on." },
   decline: {
-    title: "Declined",
-    text: "No alerts, no further questions and no mails of subscriptions are sent to this address.",
+    title: "Alerts are off",
+    text: "No alerts and no further questions about them are sent to this address. Subscriptions to status pages stay.",
   },
 };
 
@@ -27,10 +27,9 @@ export function alertRoutes(ctx: AppContext, requestContexts: RequestContexts) {
     .get(
       "/mail/alerts/:token",
       ({ params: { token }, request, requestContext: { domain } }) => {
-        const { mail, webhooks } = openAlertLink(db, token, { domain, now: ctx.clock.now() });
-        const isConfirmed = webhooks.every(({ confirmedAt }) => confirmedAt !== null);
+        const { mail, isOn } = openAlertLink(db, token, { domain, now: ctx.clock.now() });
         const { host } = new URL(ctx.baseUrl);
-        return sendHtml(request, renderQuestion({ host, address: mail.recipient, isConfirmed }));
+        return sendHtml(request, renderQuestion({ host, address: mail.recipient, isOn }));
       },
       declared("Ask if an address wants alerts"),
     )
@@ -56,11 +55,11 @@ export function alertRoutes(ctx: AppContext, requestContexts: RequestContexts) {
 interface Question {
   host: string;
   address: string;
-  isConfirmed: boolean;
+  isOn: boolean;
 }
 
-function renderQuestion({ host, address, isConfirmed }: Question): HtmlDocument {
-  const title = isConfirmed ? "Alerts are on" : "Confirm alerts by e-mail";
+function renderQuestion({ host, address, isOn }: Question): HtmlDocument {
+  const title = isOn ? "Alerts are on" : "Confirm alerts by e-mail";
   return renderMailDocument({
     page: undefined,
     title,
@@ -68,7 +67,7 @@ function renderQuestion({ host, address, isConfirmed }: Question): HtmlDocument 
       <section class="card panel">
         <h1>{title}</h1>
         <p>
-          {isConfirmed
+          {isOn
             ? `Alerts from ${host} are sent to this address.`
             : `The team of ${host} wants to send alerts about incidents, maintenance and monitors to this address.`}
         </p>
@@ -81,17 +80,17 @@ function renderQuestion({ host, address, isConfirmed }: Question): HtmlDocument 
           </div>
         </dl>
         <p class="muted">
-          {isConfirmed ? "Stopping alerts" : "Declining"} also ends mails of subscriptions to status
-          pages of {host} to this address. An administrator can undo it.
+          {isOn ? "Stopping alerts" : "Declining"} does not end subscriptions of this address to
+          status pages of {host}.
         </p>
         <form method="post" class="actions">
-          {isConfirmed ? null : (
+          {isOn ? null : (
             <button class="button primary" name="action" value="confirm">
               Send me alerts
             </button>
           )}
           <button class="button" name="action" value="decline">
-            {isConfirmed ? "Stop alerts" : "Decline"}
+            {isOn ? "Stop alerts" : "Decline"}
           </button>
         </form>
       </section>

@@ -44,7 +44,7 @@ describeWithBrowser("confirming alerts by e-mail", (browser) => {
       expect(getWebhookRecord(ctx.db, row.id, ctx.clock.now()).confirmedAt).toBeNumber();
       await page.goto(site.origin + path);
       await page.getByRole("button", { name: "Stop alerts" }).click();
-      await page.getByRole("heading", { name: "Declined" }).waitFor();
+      await page.getByRole("heading", { name: "Alerts are off" }).waitFor();
       expect(getWebhookRecord(ctx.db, row.id, ctx.clock.now()).confirmedAt).toBeNull();
     },
     60_000,

@@ -9,6 +9,7 @@ import { attachReplaced } from "../../src/db/carry-over";
 import { MAIL_RULES } from "../../src/db/carry-over-mail";
 import { insertMails } from "../../src/features/mail/queue-store";
 import {
+  ALERTS_AS_PAGE,
   enqueueMails,
   addressHmac,
   ensureMailKey,
@@ -26,6 +27,7 @@ import { markOfAddress } from "../../src/features/mail/suppressions";
 import { signUpMail } from "../../src/features/subscribers/decide";
 import { insertRequest } from "../../src/features/subscribers/request-store";
 import { insertSubscriber } from "../../src/features/subscribers/store";
+import { isOpenToEvents } from "../../src/features/webhooks/alerts/receivers";
 import {
   insertWebhook,
   updateWebhookRow,
@@ -449,6 +451,25 @@ test("an address that was suppressed since a backup from before the first mail s
   await site.withApp(async ({ ctx, clock }) => {
     const found = suppressionsOfAddress(ctx.db, address, clock.now());
     expect(found.map(({ reason }) => reason)).toEqual(["declined"]);
+  });
+});
+
+test("an address whose owner stopped alerts since the backup gets none after a restore", async () => {
+  const webhook = { format: "email", url: "mailto:oncall@example.com", confirmedAt: 1 } as const;
+  using site = await backedUpSite(
+    ({ ctx }) => ctx.db.write((tx) => ensureMailKey(ctx, tx)),
+    async (app) => {
+      expect(isOpenToEvents(app.ctx.db, webhook)).toBe(true);
+      await app.ctx.db.write((tx) => {
+        const mark = addressHmac(ensureMailKey(app.ctx, tx), "oncall@example.com");
+        const stop = { addressHmac: mark, reason: "unsubscribed", pageId: ALERTS_AS_PAGE } as const;
+        suppress(app.ctx, tx, stop);
+      });
+    },
+  );
+  expect(site.restore().carried).toEqual([{ what: "suppression", count: 1 }]);
+  await site.withApp(async ({ ctx: { db } }) => {
+    expect(isOpenToEvents(db, webhook)).toBe(false);
   });
 });
 

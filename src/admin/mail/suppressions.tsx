@@ -1,5 +1,5 @@
 import type { SuppressionReason } from "../../domain/mail";
-import type { ListedSuppression } from "../../features/mail";
+import { ALERTS_AS_PAGE, type ListedSuppression } from "../../features/mail";
 import { toIso } from "../../kernel/time";
 import {
   Actions,
@@ -39,6 +39,20 @@ const EFFECTS: Readonly<Record<SuppressionReason, string>> = {
   blocked: "The address gets only invitations and password resets.",
   erased: "",
 };
+
+/** Words about an address whose owner stopped alerts. */
+const STOPPED_ALERTS = {
+  label: "Stopped alerts",
+  cause: "The person stopped alerts to the address.",
+  effect: "The address gets no alerts.",
+};
+
+/** Returns the words about a suppression: its name, cause and consequence. */
+function wordsOf({ reason, pageId }: ListedSuppression): typeof STOPPED_ALERTS {
+  return pageId === ALERTS_AS_PAGE
+    ? STOPPED_ALERTS
+    : { label: REASON_LABELS[reason], cause: REASON_CAUSES[reason], effect: EFFECTS[reason] };
+}
 
 const COLUMNS = [
   { label: "Address" },
@@ -151,7 +165,7 @@ function SuppressionLine({ suppression, now }: { suppression: ListedSuppression;
         <span class="strong">{address ?? <span class="quiet-text">Not stored any more</span>}</span>
         {note === null ? null : <CellNote>{note}</CellNote>}
       </Cell>
-      <Cell label="Reason">{REASON_LABELS[reason]}</Cell>
+      <Cell label="Reason">{wordsOf(suppression).label}</Cell>
       <Cell label="Since">
         <RelativeTime at={toIso(at)} now={now} />
       </Cell>
@@ -173,11 +187,12 @@ function SuppressionLine({ suppression, now }: { suppression: ListedSuppression;
 /** Consequences of ending a suppression. */
 export function UndoText({ suppression }: { suppression: ListedSuppression }) {
   const { address, reason, undo } = suppression;
+  const { cause, effect } = wordsOf(suppression);
   return (
     <>
       <p>
         {address === null ? "" : `${address}: `}
-        {REASON_CAUSES[reason]} {EFFECTS[reason]}
+        {cause} {effect}
       </p>
       <p>
         {undo === "request"

@@ -75,9 +75,11 @@ export {
   type SuppressionRow,
 } from "./suppression-store";
 export {
+  ALERTS_AS_PAGE,
   countSuppressedAddresses,
   endSuppressions,
   findSuppression,
+  hasStoppedAlerts,
   suppress,
 } from "./suppressions";
 export {

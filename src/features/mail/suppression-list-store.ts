@@ -49,14 +49,14 @@ export const listOfAddress = selectMany((orm, $: { addressHmac: string }) =>
     .where(sql`${suppressions.addressHmac} = ${$.addressHmac}`),
 );
 
-/** Finds one suppression that counts for the installation. */
+/** Finds one suppression. An empty page stands for those that count for the installation. */
 export const findOfAddress = selectOne(
-  (orm, $: { addressHmac: string; reason: SuppressionReason }) =>
+  (orm, $: { addressHmac: string; pageId: string; reason: SuppressionReason }) =>
     orm
       .select(columns)
       .from(suppressions)
       .where(
-        sql`${suppressions.addressHmac} = ${$.addressHmac} AND ${suppressions.pageId} = ''
+        sql`${suppressions.addressHmac} = ${$.addressHmac} AND ${suppressions.pageId} = ${$.pageId}
           AND ${suppressions.reason} = ${$.reason}`,
       ),
 );

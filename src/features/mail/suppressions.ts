@@ -22,13 +22,16 @@ import { findUndo } from "./undo-store";
 /** Page of suppressions that count for the installation. */
 const ALL_PAGES = "";
 
+/** Stands for alerts in the place of a page: their owner can stop them without ending subscriptions. */
+export const ALERTS_AS_PAGE = "alerts";
+
 type Services = Pick<AppContext, "clock" | "random">;
 
 /** Suppression to be made. */
 interface NewSuppression {
   addressHmac: string;
   reason: SuppressionReason;
-  /** Page of the reason `unsubscribed`; the others count for the installation. */
+  /** Page of the reason `unsubscribed`, or `ALERTS_AS_PAGE`; the others count for the installation. */
   pageId?: string;
   /** Mail that caused it. */
   mailId?: string;
@@ -94,6 +97,12 @@ export function findSuppression(
   return listSuppressionsOf(reader, { addressHmac: hmac, pageId }).find(({ reason }) =>
     isStoppedBy(reason, kind),
   );
+}
+
+/** True if the owner of an address stopped alerts to it. */
+export function hasStoppedAlerts(reader: Reader, hmac: string): boolean {
+  const found = listSuppressionsOf(reader, { addressHmac: hmac, pageId: ALERTS_AS_PAGE });
+  return found.some(({ pageId }) => pageId === ALERTS_AS_PAGE);
 }
 
 type Addressed = Pick<MailRow, "recipient" | "subscriberId">;

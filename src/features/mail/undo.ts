@@ -14,7 +14,8 @@ import {
   listOfAddress,
   listOfReason,
 } from "./suppression-list-store";
-import { endSuppressions, findMark } from "./suppressions";
+import type { SuppressionRow } from "./suppression-store";
+import { ALERTS_AS_PAGE, endSuppressions, findMark } from "./suppressions";
 import { findUndo, putUndo } from "./undo-store";
 
 /** Time after which an admin may end a suppression after failures of the same address again. */
@@ -39,14 +40,15 @@ const UNDO_RULES: Readonly<Record<SuppressionReason, "free" | "weekly" | "reques
  */
 export type Undo = "possible" | "request" | "waiting" | "person";
 
-interface OfAddress {
-  addressHmac: string;
-  reason: SuppressionReason;
-}
+type OfAddress = Pick<SuppressionRow, "addressHmac" | "pageId" | "reason">;
 
 /** Returns the way in which an admin can end a suppression at `now` (unix ms). */
-export function undoOf(reader: Reader, { addressHmac, reason }: OfAddress, now: number): Undo {
-  const rule = UNDO_RULES[reason];
+export function undoOf(
+  reader: Reader,
+  { addressHmac, pageId, reason }: OfAddress,
+  now: number,
+): Undo {
+  const rule = pageId === ALERTS_AS_PAGE ? "request" : UNDO_RULES[reason];
   if (rule === null) return "person";
   if (rule !== "weekly") return rule === "request" ? rule : "possible";
   const undone = findUndo(reader, { addressHmac });
@@ -55,15 +57,15 @@ export function undoOf(reader: Reader, { addressHmac, reason }: OfAddress, now: 
 
 /**
  * Ends a suppression for an admin, and returns its reason for the audit log. `request` are the person's words,
- * needed if the person had declined. After failures, `bounced` and `soft` end together. Throws
- * `validation_failed`, and `conflict` if an admin cannot end it, or not yet.
+ * needed if the person had declined or stopped alerts. After failures, `bounced` and `soft` end together.
+ * Throws `validation_failed`, and `conflict` if an admin cannot end it, or not yet.
  */
 export function endByAdmin(
   tx: Tx,
   of: OfAddress,
   { request, now }: { request: string; now: number },
 ): string {
-  const { addressHmac, reason } = of;
+  const { addressHmac, pageId, reason } = of;
   const undo = undoOf(tx, of, now);
   if (undo === "person") {
     throw conflict("Only the person can end this, by confirming a subscription.");
@@ -77,9 +79,10 @@ export function endByAdmin(
     throw invalidFields([{ pointer: "#/request", detail }]);
   }
   const hasFailed = UNDO_RULES[reason] === "weekly";
-  endSuppressions(tx, addressHmac, hasFailed ? ["bounced", "soft"] : [reason]);
+  endSuppressions(tx, addressHmac, hasFailed ? ["bounced", "soft"] : [reason], pageId);
   if (hasFailed) putUndo(tx, { addressHmac, at: now });
-  return undo === "request" ? `(${reason}): “${withoutAddresses(words)}”` : `(${reason})`;
+  const why = pageId === ALERTS_AS_PAGE ? "stopped alerts" : reason;
+  return undo === "request" ? `(${why}): “${withoutAddresses(words)}”` : `(${why})`;
 }
 
 /** Suppression, and how an admin can end it. */
@@ -117,14 +120,18 @@ export function suppressionsOfAddress(
   return listed(reader, shown, now);
 }
 
-/** Returns a suppression that counts for the installation. Throws `not_found`. */
+/**
+ * Returns a suppression that counts for the installation; by the reason `unsubscribed`, the one of alerts. Throws
+ * `not_found`.
+ */
 export function getSuppressed(
   reader: Reader,
   { addressHmac, reason: name }: { addressHmac: string; reason: string },
   now: number,
 ): ListedSuppression {
   const reason = SUPPRESSION_REASONS.find((one) => one === name);
-  const row = reason && findOfAddress(reader, { addressHmac, reason });
+  const pageId = reason === "unsubscribed" ? ALERTS_AS_PAGE : "";
+  const row = reason && findOfAddress(reader, { addressHmac, pageId, reason });
   const [found] = row ? listed(reader, [row], now) : [];
   if (!found) throw notFound("suppression");
   return found;

@@ -12,7 +12,7 @@ export {
   validateDeclaredWebhook,
 } from "./declared";
 export { listStoredWebhooks, type StoredWebhook, planWebhook } from "./apply-plan";
-export { confirmAlerts, declineAlerts, openAlertLink } from "./alerts/confirmation";
+export { confirmAlerts, declineAlerts, openAlertLink } from "./alerts/answer";
 export { ALERT_TEMPLATES } from "./alerts/templates";
 export { mailtoOf, recipientOf } from "./recipient";
 export { deleteWebhook, requestConfirmation, rotateSecret, updateWebhook } from "./update";

@@ -62,6 +62,5 @@ function toRecord(reader: Reader, row: WebhookRow, now: number): WebhookRecord {
 
 /** A user's address needs no confirmation. */
 function openSince(reader: Reader, row: WebhookRow): number | null {
-  if (row.confirmedAt !== null) return row.confirmedAt;
-  return isOpenToEvents(reader, row) ? row.createdAt : null;
+  return isOpenToEvents(reader, row) ? (row.confirmedAt ?? row.createdAt) : null;
 }

@@ -30,7 +30,7 @@ test("statements about what came back and what waits use indexes and do not sort
       reports.findReported(tx, { subscriberId: "sub_1" });
       lists.listOfReason(tx, { reason: "bounced", beforeAt: 1, beforeHmac: "", limit: 1 });
       lists.listOfAddress(tx, { addressHmac: "mark" });
-      lists.findOfAddress(tx, { addressHmac: "mark", reason: "bounced" });
+      lists.findOfAddress(tx, { addressHmac: "mark", pageId: "", reason: "bounced" });
       findLastConfirmation(tx, { addressHmac: "mark" });
       undos.findUndo(tx, { addressHmac: "mark" });
       undos.deleteUndosBefore(tx, { before: 0, limit: 1 });

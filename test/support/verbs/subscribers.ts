@@ -117,7 +117,7 @@ export const SUBSCRIBER_VERBS: Verbs = {
   },
   "POST /mail/alerts/:token": {
     leaves: [],
-    because: "an address that gets no alerts yet has none to end",
+    because: "the address has stopped alerts already, and the first time is an entry of the system",
     async prepare(installation) {
       await withMail(installation);
       const { ctx } = installation.app;
@@ -125,7 +125,9 @@ export const SUBSCRIBER_VERBS: Verbs = {
       await installation.api("POST", "/webhooks", { url, format: "email" });
       const [mail] = listMails(ctx.db, {});
       const path = linkPath(ctx, "alerts", { id: mail?.id ?? "" });
-      return { path, options: { form: { action: "decline" } } };
+      const options = { form: { action: "decline" } };
+      await installation.app.call(path, { method: "POST", ...options });
+      return { path, options };
     },
   },
   "POST /mail/manage/:token": {

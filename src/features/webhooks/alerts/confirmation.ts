@@ -1,28 +1,18 @@
 import type { AppContext } from "../../../context";
-import { changedRow, type Reader, type Tx } from "../../../db";
-import { SYSTEM_ACTOR } from "../../../domain/actor";
+import type { Tx } from "../../../db";
 import { type MailAddress, parseMailAddress } from "../../../domain/mail-address";
 import { Problem } from "../../../errors";
-import { audit } from "../../../events";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 import {
   addressHmac,
-  ENDED_BY_CONFIRMING,
-  endSuppressions,
   enqueueMails,
   ensureMailKey,
-  findMail,
-  findMailKey,
   findSuppression,
-  isTokenOf,
+  hasStoppedAlerts,
   listMailsAbout,
-  type MailRow,
-  subjectOfToken,
-  suppress,
 } from "../../mail";
-import { nameInWords } from "../changes";
-import { parseMailto, recipientKeyOf } from "../recipient";
-import { listMailWebhooks, updateWebhookRow, type WebhookRow } from "../store";
+import { parseMailto } from "../recipient";
+import type { WebhookRow } from "../store";
 
 export const CONFIRMATION_TEMPLATE = "alert_confirmation";
 
@@ -34,8 +24,6 @@ const PER_HOUR = 20;
 const PER_DAY = 100;
 const RECIPIENT_PER_DAY = 3;
 const RECIPIENT_WAIT_MS = 10 * MINUTE_MS;
-
-const LINK_MS = 7 * DAY_MS;
 
 type Services = Pick<AppContext, "clock" | "newId" | "random" | "signals">;
 
@@ -50,6 +38,7 @@ export function mailConfirmation(ctx: Services, tx: Tx, row: WebhookRow): boolea
   const hmac = addressHmac(ensureMailKey(ctx, tx), recipient.key);
   const kind = "confirmation";
   if (findSuppression(tx, { addressHmac: hmac, pageId: null, kind })) return false;
+  if (hasStoppedAlerts(tx, hmac)) return false;
   if (!charge(tx, recipient, ctx.clock.now())) return false;
   enqueueMails(ctx, tx, [
     {
@@ -84,68 +73,4 @@ function charge(tx: Tx, { throttleKey }: MailAddress, now: number): boolean {
   });
   const isRecent = own.some(({ createdAt }) => createdAt > now - RECIPIENT_WAIT_MS);
   return !isRecent && own.length < RECIPIENT_PER_DAY;
-}
-
-/** Address that a link asks to confirm, with its endpoints. */
-interface AlertLink {
-  mail: MailRow;
-  webhooks: readonly WebhookRow[];
-}
-
-/** Circumstances of a request for a link. */
-interface LinkUse {
-  /** Page whose custom domain the request was sent to; undefined on every other host. */
-  domain: object | undefined;
-  /** Unix ms. */
-  now: number;
-}
-
-/** Returns the address of a link in a confirmation mail. Throws `not_found`. */
-export function openAlertLink(reader: Reader, token: string, { domain, now }: LinkUse): AlertLink {
-  const id = subjectOfToken(token);
-  const key = id?.startsWith("eml_") ? findMailKey(reader) : undefined;
-  // Links for the team are on the public address alone.
-  const isRight = id !== undefined && key && !domain && isTokenOf(key, "alerts", { id }, token);
-  const mail = isRight ? findMail(reader, { id }) : undefined;
-  const isOpen = mail?.template === CONFIRMATION_TEMPLATE && now < mail.createdAt + LINK_MS;
-  const webhooks = isOpen ? webhooksTo(reader, mail.recipient) : [];
-  if (!mail || webhooks.length === 0) {
-    throw new Problem("not_found", "This link is unknown, has expired or was replaced.");
-  }
-  return { mail, webhooks };
-}
-
-function webhooksTo(reader: Reader, recipient: string): WebhookRow[] {
-  const key = recipient.toLowerCase();
-  return listMailWebhooks(reader, {}).filter(({ url }) => recipientKeyOf(url) === key);
-}
-
-/** Lets all endpoints of the address send alerts, as the person wants. */
-export function confirmAlerts(
-  ctx: Pick<AppContext, "clock" | "newId" | "random">,
-  tx: Tx,
-  { mail, webhooks }: AlertLink,
-): void {
-  for (const row of webhooks.filter(({ confirmedAt }) => confirmedAt === null)) {
-    updateWebhookRow(tx, { ...changedRow(ctx, row), confirmedAt: ctx.clock.now() });
-    const summary = `The address of ${nameInWords(row)} confirmed`;
-    audit(ctx, tx, SYSTEM_ACTOR, "webhook.update", row.id, summary);
-  }
-  const key = addressHmac(ensureMailKey(ctx, tx), mail.recipient.toLowerCase());
-  endSuppressions(tx, key, ENDED_BY_CONFIRMING);
-}
-
-/** Ends alerts to the address, and mails that ask it for a confirmation. */
-export function declineAlerts(
-  ctx: Pick<AppContext, "clock" | "newId" | "random">,
-  tx: Tx,
-  { mail, webhooks }: AlertLink,
-): void {
-  for (const row of webhooks.filter(({ confirmedAt }) => confirmedAt !== null)) {
-    updateWebhookRow(tx, { ...changedRow(ctx, row), confirmedAt: null });
-    const summary = `The address of ${nameInWords(row)} declined`;
-    audit(ctx, tx, SYSTEM_ACTOR, "webhook.update", row.id, summary);
-  }
-  const hmac = addressHmac(ensureMailKey(ctx, tx), mail.recipient.toLowerCase());
-  suppress(ctx, tx, { addressHmac: hmac, reason: "declined", mailId: mail.id });
 }

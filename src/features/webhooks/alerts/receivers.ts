@@ -1,7 +1,13 @@
 import type { Reader } from "../../../db";
 import type { WebhookFormat } from "../../../domain/webhook";
+import { addressHmac, findMailKey, hasStoppedAlerts } from "../../mail";
 import { recipientKeyOf } from "../recipient";
-import { findEnabledUserByEmail, listConfirmedRecipients } from "../store";
+import {
+  findEnabledUserByEmail,
+  listConfirmedRecipients,
+  listMailWebhooks,
+  type WebhookRow,
+} from "../store";
 
 /** Properties of an endpoint that decide if its address gets alerts. */
 interface Receiver {
@@ -12,11 +18,22 @@ interface Receiver {
 
 /**
  * Returns true if an endpoint may get events. The address of an endpoint for e-mail must be an enabled user's
- * or have confirmed, so that nobody can send mail to strangers.
+ * or have confirmed, so that nobody can send mail to strangers, and its owner must not have stopped alerts.
  */
 export function isOpenToEvents(reader: Reader, { format, url, confirmedAt }: Receiver): boolean {
-  if (format !== "email" || confirmedAt !== null) return true;
-  return findEnabledUserByEmail(reader, { email: recipientKeyOf(url) }) !== undefined;
+  if (format !== "email") return true;
+  const address = recipientKeyOf(url);
+  const isWelcome =
+    confirmedAt !== null || findEnabledUserByEmail(reader, { email: address }) !== undefined;
+  if (!isWelcome) return false;
+  const key = findMailKey(reader);
+  return !key || !hasStoppedAlerts(reader, addressHmac(key, address));
+}
+
+/** Lists the endpoints that send alerts to an address, oldest first. */
+export function listWebhooksTo(reader: Reader, address: string): WebhookRow[] {
+  const key = address.toLowerCase();
+  return listMailWebhooks(reader, {}).filter(({ url }) => recipientKeyOf(url) === key);
 }
 
 /**

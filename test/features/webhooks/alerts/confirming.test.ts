@@ -1,8 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { selectMany } from "../../../../src/db";
 import { webhooks } from "../../../../src/db/tables/webhooks";
+import { undoPath } from "../../../../src/admin/mail/mail-paths";
+import { hasStoppedAlerts } from "../../../../src/features/mail";
+import { isSuppressed } from "../../../../src/features/mail/suppressions";
+import { findPageBySlug } from "../../../../src/features/pages";
+import { suppressionsOfSubscriber } from "../../../../src/features/subscribers";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/kernel/time";
 import { type AlertSite, createAlertSite } from "../../../support/alert-site";
+import { readHtml } from "../../../support/html";
+import { storeSubscriber } from "../../../support/mailed-subscriber";
 import { type TestRelay, startRelay } from "../../../support/relay";
 
 const listUrls = selectMany((orm, _$: Record<string, never>) =>
@@ -76,7 +83,74 @@ describe("addresses of webhooks for e-mail", () => {
     await site.pass(DAY_MS, HOUR_MS);
     await site.webhook(ONCALL);
     expect(relay.mails).toHaveLength(1);
-    expect(site.suppressions()).toMatchObject([{ reason: "declined" }]);
+    expect(site.suppressions()).toMatchObject([{ reason: "unsubscribed", pageId: "alerts" }]);
+    const audit = site.app.audit().filter(({ summary }) => summary.includes("declined"));
+    expect(audit).toMatchObject([{ action: "webhook.update", targetId: webhook.id }]);
+    expect(JSON.stringify(audit)).not.toContain(ONCALL);
+  });
+
+  test("an address that stops alerts keeps its subscriptions to pages", async () => {
+    await using relay = await startRelay();
+    await using site = await createAlertSite(relay);
+    const { ctx } = site.app;
+    await site.webhook(ONCALL);
+    const link = linkIn(relay);
+    await press(site, link, "confirm");
+    const pageId = findPageBySlug(ctx.db, { slug: "acme" })?.id ?? "";
+    const subscriber = await ctx.db.write((tx) =>
+      storeSubscriber(ctx, tx, { pageId, address: ONCALL }),
+    );
+    await press(site, link, "decline");
+    expect(suppressionsOfSubscriber(ctx.db, subscriber, site.app.clock.now())).toEqual([]);
+    const mail = { class: 3, recipient: ONCALL, subscriberId: subscriber.id, pageId } as const;
+    expect(isSuppressed(ctx.db, mail)).toBe(false);
+    // Warnings to users, such as about their keys, are no alerts.
+    expect(isSuppressed(ctx.db, { ...mail, class: 2, subscriberId: null })).toBe(false);
+  });
+
+  test("a person who stopped alerts gets them again after pressing the other button of the link", async () => {
+    await using relay = await startRelay();
+    await using site = await createAlertSite(relay);
+    const webhook = await site.webhook(ONCALL);
+    const link = linkIn(relay);
+    await press(site, link, "decline");
+    expect((await site.app.call(link)).text).toContain("Send me alerts");
+    await press(site, link, "confirm");
+    expect(site.suppressions()).toEqual([]);
+    expect((await site.app.call(link)).text).toContain("Stop alerts");
+    await site.open();
+    expect(await site.deliveries(webhook.id)).toMatchObject([{ status: "delivered" }]);
+  });
+
+  test("a user who stopped alerts gets none until an owner ends that with the user's words", async () => {
+    await using relay = await startRelay();
+    await using site = await createAlertSite(relay);
+    const { ctx } = site.app;
+    const webhook = await site.webhook(ONCALL, { events: ["incident.created"] });
+    const link = linkIn(relay);
+    await site.user(ONCALL);
+    await press(site, link, "decline");
+    expect(await site.read(webhook.id)).toMatchObject({ confirmed_at: null });
+    await site.open();
+    expect(relay.mails).toHaveLength(1);
+    const [{ addressHmac } = { addressHmac: "" }] = site.suppressions();
+    const session = await site.app.signedIn("owner");
+    const path = undoPath({ reason: "unsubscribed", addressHmac });
+    expect((await site.app.call(path, { session })).text).toContain("The person stopped alerts");
+    const end = async (request: string) => {
+      const { text } = await site.app.call(path, { session });
+      const [form = ""] = readHtml(text).attributes('input[name="form"]', "value");
+      return (await site.app.call(path, { session, form: { form, request } })).status;
+    };
+    expect(await end(" ")).toBe(422);
+    expect(hasStoppedAlerts(ctx.db, addressHmac)).toBe(true);
+    expect(await end("Ada asked for alerts again.")).toBe(303);
+    const { summary } = site.app.audit().at(-1) ?? {};
+    expect(summary).toBe(
+      "Ended the suppression of o…@example.com (stopped alerts): “Ada asked for alerts again.”",
+    );
+    await site.open({ name: "More errors" });
+    expect(relay.mails).toHaveLength(2);
   });
 
   test("a user's address gets alerts at once, and none while the user is disabled", async () => {
