@@ -9,8 +9,10 @@ import {
   type ReadFile,
 } from "../features/apply";
 import { followSettings } from "../features/settings";
+import { describeQuestion } from "../features/webhooks";
 import { type Installation, openForCommand } from "../installation";
 import { CLI_ACTOR } from "../domain/actor";
+import { toIso } from "../kernel/time";
 import type { ExitCode, Invocation, Output } from "./command";
 import { printJson } from "./output";
 
@@ -28,7 +30,10 @@ export async function runApply(invocation: Invocation): Promise<ExitCode> {
       const isDryRun = isSet("dry-run");
       const outcome = await reconcile(installation, file, { prune: isSet("prune"), isDryRun });
       if (isSet("json")) printJson(output, toJson(outcome, isDryRun));
-      else report(output, outcome, { isDryRun, isPruned: isSet("prune") });
+      else {
+        const now = installation.ctx.clock.now();
+        report(output, outcome, { isDryRun, isPruned: isSet("prune"), now });
+      }
     } finally {
       installation.close();
     }
@@ -40,13 +45,18 @@ export async function runApply(invocation: Invocation): Promise<ExitCode> {
 }
 
 /** Returns the outcome for scripts. Objects created in a dry run have no id. */
-function toJson({ objects, ...outcome }: ApplyOutcome, isDryRun: boolean): object {
+function toJson({ objects, unconfirmed, ...outcome }: ApplyOutcome, isDryRun: boolean): object {
   return {
     dry_run: isDryRun,
     ...outcome,
     objects: objects.map(({ isNew, ...object }) =>
       isNew && isDryRun ? { ...object, id: null } : object,
     ),
+    unconfirmed: unconfirmed.map(({ webhook, question }) => ({
+      webhook,
+      link: question.state,
+      ...("dueAt" in question && { due_at: toIso(question.dueAt) }),
+    })),
   };
 }
 
@@ -118,8 +128,8 @@ function unreadable(path: string, { code, message }: NodeJS.ErrnoException): str
 
 function report(
   output: Output,
-  { changes, leftovers }: ApplyOutcome,
-  mode: { isDryRun: boolean; isPruned: boolean },
+  { changes, leftovers, unconfirmed }: ApplyOutcome,
+  mode: { isDryRun: boolean; isPruned: boolean; now: number },
 ): void {
   for (const change of changes) output.out(describeChange(change));
   const counts = (["create", "update", "delete"] as const).map(
@@ -132,6 +142,11 @@ function report(
   } else output.err(`Created ${created}, changed ${changed}, removed ${removed}.`);
   if (leftovers.length > 0 && !mode.isPruned) {
     output.err(`No longer in the file, and kept: ${leftovers.join(", ")}. --prune removes them.`);
+  }
+  for (const { webhook, question } of unconfirmed) {
+    output.err(
+      `The webhook ${webhook} sends nothing yet: its address must confirm. ${describeQuestion(question, mode.now)}`,
+    );
   }
 }
 

@@ -4,7 +4,7 @@ import { CLI_ACTOR } from "../../src/domain/actor";
 import { setAllowedNetworks } from "../../src/features/settings";
 import { openForCommand } from "../../src/installation";
 import { testConfig } from "../support/app";
-import { commandLine, installedCommandLine } from "../support/command-line";
+import { commandLine, installedCommandLine, jsonOf } from "../support/command-line";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const FILE = `
@@ -64,6 +64,36 @@ describe("webhooks on the command line", () => {
     expect(`${outcomes[3]?.out.join("\n")}\n`).toBe(EXPORTED);
     expect(JSON.stringify(outcomes)).not.toContain("quite-private-end");
     expect(JSON.stringify(outcomes)).not.toContain("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+  });
+
+  test("apply names the webhooks whose addresses have to confirm, and when they are asked", async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "status.yaml");
+    const entries = Array.from(
+      { length: 21 },
+      (_, nth) => `  - { ref: w${nth}, format: email, url: "mailto:p${nth}@example.com" }`,
+    );
+    await Bun.write(file, ["pages: []", "webhooks:", ...entries].join("\n"));
+    const env = {
+      ALLCLEAR_SMTP_HOST: "relay.example",
+      ALLCLEAR_MAIL_FROM: "status@example.com",
+      ALLCLEAR_BASE_URL: "https://status.example.com",
+    };
+    const run = commandLine(join(folder.path, "data"));
+    const plan = await run(["apply", file, "--dry-run"], env);
+    const applied = await run(["apply", file], env);
+    for (const { exitCode, err } of [plan, applied]) {
+      expect([exitCode, err.length]).toEqual([0, 22]);
+      expect(err[1]).toBe(
+        "The webhook w0 sends nothing yet: its address must confirm. A link for the address waits to be mailed.",
+      );
+      expect(err[21]).toMatch(/^The webhook w20 .* is mailed at \d{4}-[-\d]+ [\d:]+ UTC, because/);
+    }
+    const { unconfirmed } = jsonOf<{ unconfirmed: { webhook: string; link: string }[] }>(
+      await run(["apply", file, "--json"], env),
+    );
+    expect(unconfirmed).toHaveLength(21);
+    expect(unconfirmed[0]).toMatchObject({ webhook: "w0", link: "waiting" });
   });
 
   test("an export with webhooks is unchanged where it was made, and requires their secrets elsewhere", async () => {

@@ -2,6 +2,7 @@ import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { type FieldError, Problem } from "../../errors";
 import type { Actor } from "../../domain/actor";
+import type { Question } from "../webhooks";
 import { type Change, changedOnly, differences } from "./difference";
 import { ApplyFileError, type ReadFile } from "./file";
 import { nameOf, type Path, pathOf } from "./locate";
@@ -31,6 +32,8 @@ export interface ApplyOutcome {
    * pruned.
    */
   leftovers: string[];
+  /** Webhooks of the file, by their refs, that send nothing until their addresses confirm alerts. */
+  unconfirmed: { webhook: string; question: Question }[];
 }
 
 /** Desired state of one entry of the file, with the functions that create and change it. */
@@ -53,7 +56,12 @@ interface StoredObject {
 
 /** One apply with its input and outcome. */
 export class ApplyRun {
-  readonly outcome: ApplyOutcome = { changes: [], objects: [], leftovers: [] };
+  readonly outcome: ApplyOutcome = {
+    changes: [],
+    objects: [],
+    leftovers: [],
+    unconfirmed: [],
+  };
 
   constructor(
     readonly ctx: AppContext,

@@ -1,7 +1,13 @@
 import type { Tx } from "../../db";
 import { invalidFields, pointer } from "../../errors";
 import { findPageBySlug, type PageRow } from "../pages";
-import { deleteWebhook, listStoredWebhooks, type StoredWebhook, planWebhook } from "../webhooks";
+import {
+  deleteWebhook,
+  findQuestion,
+  listStoredWebhooks,
+  type StoredWebhook,
+  planWebhook,
+} from "../webhooks";
 import { type Entry, RowsByRef } from "./entries";
 import type { FileWebhook } from "./model";
 import type { ApplyRun } from "./run";
@@ -27,7 +33,7 @@ function applyWebhook(run: ApplyRun, { item, ref, path, row: stored }: WebhookEn
     const page = pageOf(tx, item, stored);
     return planWebhook(item, { ref, page }, stored);
   });
-  run.apply({
+  const row = run.apply({
     noun: "webhook",
     label: stored?.ref ?? ref,
     address: ref,
@@ -38,6 +44,8 @@ function applyWebhook(run: ApplyRun, { item, ref, path, row: stored }: WebhookEn
     create: () => plan.create(ctx, tx, options.actor),
     update: () => plan.update(ctx, tx, options.actor),
   });
+  const question = row.enabled ? findQuestion(tx, row) : undefined;
+  if (question) run.outcome.unconfirmed.push({ webhook: row.ref, question });
 }
 
 /** Returns the page of a webhook, also by an earlier slug; null for all pages. */

@@ -141,7 +141,7 @@ function requireEnabled(tx: Tx, id: string): WebhookRow {
 function requireOpen(reader: Reader, webhook: WebhookRow): void {
   if (!webhook.enabled) throw conflict("The webhook is disabled. Enable it first.");
   if (isOpenToEvents(reader, webhook)) return;
-  throw conflict("The address has not confirmed yet. Open the link that was mailed to it.");
+  throw conflict("The owner of the address has not confirmed that it wants alerts.");
 }
 
 /** Number of rows that one call deletes. Each delivery has up to ten attempts with responses. */

@@ -13,6 +13,7 @@ export {
 } from "./declared";
 export { listStoredWebhooks, type StoredWebhook, planWebhook } from "./apply-plan";
 export { confirmAlerts, declineAlerts, openAlertLink } from "./alerts/answer";
+export { describeQuestion, findQuestion, type Question } from "./alerts/question";
 export { ALERT_TEMPLATES } from "./alerts/templates";
 export { mailtoOf, recipientOf } from "./recipient";
 export { deleteWebhook, requestConfirmation, rotateSecret, updateWebhook } from "./update";

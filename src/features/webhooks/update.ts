@@ -156,10 +156,16 @@ function isOtherOrigin(before: string, desired: string): boolean {
 }
 
 /**
- * Mails the link for confirming to the address of an endpoint again. Returns false if nothing is sent: see
- * `mailConfirmation`. Throws `not_found`, `rate_limited`, or `conflict` if no confirmation is needed.
+ * Mails the link for confirming to the address of an endpoint again. Returns the time at which it is due (unix
+ * ms), or undefined if nothing is sent: see `mailConfirmation`. Throws `not_found`, or `conflict` if no
+ * confirmation is needed.
  */
-export function requestConfirmation(ctx: Services, tx: Tx, id: string, actor: Actor): boolean {
+export function requestConfirmation(
+  ctx: Services,
+  tx: Tx,
+  id: string,
+  actor: Actor,
+): number | undefined {
   const row = getWebhookRow(tx, id);
   if (isOpenToEvents(tx, row)) throw conflict("The address needs no confirmation.");
   const readiness = mailReadiness(ctx);

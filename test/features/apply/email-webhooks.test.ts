@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { exportFile, writeApplyFile } from "../../../src/features/apply";
 import { listAllWebhooks } from "../../../src/features/webhooks";
+import { HOUR_MS } from "../../../src/kernel/time";
 import { createTestApp } from "../../support/app";
 import { apply as applyWith, linesOf } from "../../support/apply";
 
@@ -32,6 +33,34 @@ describe("webhooks for e-mail in a file", () => {
       expect(changes).toEqual([]);
     }
     expect(listAllWebhooks(app.ctx.db, {})[0]?.version).toBe(1);
+  });
+
+  test("are all created beyond the limit of questions to their addresses, which are put off", async () => {
+    await using app = await createTestApp({ env: RELAY });
+    const entries = Array.from(
+      { length: 125 },
+      (_, nth) => `  - { ref: w${nth}, format: email, url: "mailto:p${nth}@example.com" }\n`,
+    );
+    const text = `pages: []\nwebhooks:\n${entries.join("")}`;
+    const outcome = await applyWith(app, text, false, {});
+    expect(linesOf(outcome)).toHaveLength(125);
+    expect(listAllWebhooks(app.ctx.db, {})).toHaveLength(125);
+    const now = app.clock.now();
+    expect(outcome.unconfirmed.map(({ webhook }) => webhook)).toEqual(
+      entries.map((_, nth) => `w${nth}`),
+    );
+    const questions = outcome.unconfirmed.map(({ question }) => question);
+    expect(questions.slice(19, 21)).toEqual([
+      { state: "waiting", dueAt: now },
+      { state: "waiting", dueAt: now + HOUR_MS },
+    ]);
+    expect(questions.slice(119)).toEqual([
+      { state: "waiting", dueAt: now + 24 * HOUR_MS },
+      ...Array(5).fill({ state: "unasked" }),
+    ]);
+    // The same file says so again, and asks no address twice.
+    const again = await applyWith(app, text, false, {});
+    expect([again.changes, again.unconfirmed]).toEqual([[], outcome.unconfirmed]);
   });
 
   test("are rejected while mail is not ready", async () => {

@@ -23,8 +23,8 @@ import { updateWebhookRow, type WebhookRow } from "../store";
 import { CONFIRMATION_TEMPLATE } from "./confirmation";
 import { isOpenToEvents, listWebhooksTo } from "./receivers";
 
-/** Time for which a link works. */
-const LINK_MS = 7 * DAY_MS;
+/** Time for which a link works once it was sent. */
+export const LINK_MS = 7 * DAY_MS;
 
 /** Address that a link asks to confirm, with its endpoints. */
 interface AlertLink {
@@ -49,7 +49,8 @@ export function openAlertLink(reader: Reader, token: string, { domain, now }: Li
   // Links for the team are on the public address alone.
   const isRight = id !== undefined && key && !domain && isTokenOf(key, "alerts", { id }, token);
   const mail = isRight ? findMail(reader, { id }) : undefined;
-  const isOpen = mail?.template === CONFIRMATION_TEMPLATE && now < mail.createdAt + LINK_MS;
+  const isOpen =
+    mail?.template === CONFIRMATION_TEMPLATE && now < (mail.finishedAt ?? mail.createdAt) + LINK_MS;
   const webhooks = isOpen ? listWebhooksTo(reader, mail.recipient) : [];
   if (!mail || webhooks.length === 0) {
     throw new Problem("not_found", "This link is unknown, has expired or was replaced.");

@@ -2,6 +2,7 @@ import type { AppContext } from "../../../context";
 import { ALERT_TEMPLATE } from "../../../domain/mail";
 import type { RecordedEvent } from "../../../events";
 import {
+  addressHmac,
   type Block,
   type ComposedMail,
   findEarlierMail,
@@ -21,7 +22,7 @@ import { alertLetter, alertSubject } from "../formats/email-letter";
 import { buildNotification } from "../formats/notification";
 import { recipientOf } from "../recipient";
 import type { WebhookRow } from "../store";
-import { CONFIRMATION_TEMPLATE } from "./confirmation";
+import { CONFIRMATION_TEMPLATE, isStillAsked } from "./confirmation";
 import { alertMailId } from "./mail-id";
 import { isOpenToEvents } from "./receivers";
 
@@ -88,6 +89,9 @@ const confirmation: MailTemplate = (mail, env) => {
   const { ctx } = env;
   const key = findMailKey(ctx.db);
   if (!key) return "unwanted";
+  // It may have waited for hours: the webhook may be deleted, or its address open to events.
+  const mark = addressHmac(key, mail.recipient.toLowerCase());
+  if (!isStillAsked(ctx.db, mail.recipient, mark)) return "unwanted";
   const url = `${ctx.baseUrl}/mail/alerts/${tokenOf(key, "alerts", { id: mail.id })}`;
   const { host } = new URL(ctx.baseUrl);
   return {
