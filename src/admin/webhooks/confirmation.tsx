@@ -1,22 +1,43 @@
 import { maskAddress } from "../../domain/mail-address";
-import { requestConfirmation, recipientOf, type WebhookRecord } from "../../features/webhooks";
+import {
+  describeQuestion,
+  type Question,
+  recipientOf,
+  requestConfirmation,
+  type WebhookRow,
+} from "../../features/webhooks";
 import { Notice, PostButton } from "../../ui";
 import type { AdminDependencies } from "../dependencies";
 import type { Area } from "../screens/area";
-import { isUnconfirmed } from "./health";
 import { pathsOfWebhook } from "./webhook-paths";
 
+interface UnconfirmedNoticeProps {
+  row: WebhookRow;
+  question: Question;
+  now: number;
+}
+
 /** Notice of an endpoint whose address has not confirmed that it wants alerts. */
-export function UnconfirmedNotice({ record }: { record: WebhookRecord }) {
-  if (!isUnconfirmed(record)) return null;
-  const { row } = record;
+export function UnconfirmedNotice({ row, question, now }: UnconfirmedNoticeProps) {
+  if (question.state === "refused") {
+    return (
+      <Notice tone="degraded" title="The address gets no alerts">
+        {describeQuestion(question, now)} An owner can end that among the suppressed addresses of
+        the mail settings.
+      </Notice>
+    );
+  }
   return (
     <Notice tone="degraded" title="The address has not confirmed yet">
       <p>
-        Nothing is sent until the owner of {maskAddress(recipientOf(row.url))} opens the link that
-        was mailed to the address and confirms. The link is valid for 7 days.
+        Nothing is sent until the owner of {maskAddress(recipientOf(row.url))} opens a link and
+        confirms. {describeQuestion(question, now)}
       </p>
-      <PostButton action={pathsOfWebhook(row.id).confirmation}>Mail the link again</PostButton>
+      {question.state === "waiting" ? null : (
+        <PostButton action={pathsOfWebhook(row.id).confirmation}>
+          {question.state === "unasked" ? "Mail the link" : "Mail the link again"}
+        </PostButton>
+      )}
     </Notice>
   );
 }
@@ -26,11 +47,12 @@ export function addConfirmationRoutes(area: Area, { ctx }: AdminDependencies): v
   area.action("/:id/confirmation", {
     summary: "Mail the link for confirming alerts again",
     run: (tx, { params }, actor) => requestConfirmation(ctx, tx, params.id, actor),
-    done: (hasMailed, { params }) => ({
+    done: (dueAt, { params }) => ({
       path: pathsOfWebhook(params.id).home,
-      text: hasMailed
-        ? "The link was mailed again."
-        : "No mail was sent. One address gets a link at most every 10 minutes and three a day, and none after declining.",
+      text:
+        dueAt === undefined
+          ? "No mail was sent. One address gets a link at most every 10 minutes and three a day, all addresses together 20 an hour and 100 a day."
+          : "The link will be mailed.",
     }),
   });
 }

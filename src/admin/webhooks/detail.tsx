@@ -21,7 +21,6 @@ import { DeliveryList } from "./deliveries";
 import {
   DisabledNotice,
   FailingNotice,
-  isUnconfirmed,
   LastError,
   SuccessRate,
   Waiting,
@@ -43,10 +42,11 @@ interface WebhookDetailProps {
 
 /** One endpoint: settings, health and deliveries. */
 export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
+  const { question } = view;
   const { row } = view.record;
   const paths = pathsOfWebhook(row.id);
   const isMail = row.format === "email";
-  const isOpen = row.enabled && !isUnconfirmed(view.record);
+  const isOpen = row.enabled && !question;
   return (
     <>
       <PageHead
@@ -86,7 +86,7 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
       ) : (
         <DisabledNotice row={row} now={now} />
       )}
-      <UnconfirmedNotice record={view.record} />
+      {question ? <UnconfirmedNotice row={row} question={question} now={now} /> : null}
       {row.managedBy === null ? null : <ManagedByFile what="webhook" />}
       <Card>
         <WebhookFacts view={view} now={now} />

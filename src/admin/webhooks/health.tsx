@@ -12,14 +12,9 @@ import { CellNote, Notice, OneLine, PostButton, RelativeTime, State } from "../.
 import { adviceFor, describeFailure, reasonOf } from "./failure-words";
 import { pathsOfWebhook } from "./webhook-paths";
 
-/** Returns true for an endpoint whose address has not confirmed that it wants alerts. */
-export function isUnconfirmed({ row, confirmedAt }: WebhookRecord): boolean {
-  return row.format === "email" && confirmedAt === null;
-}
-
 /** State of an endpoint: enabled, failing, not confirmed or disabled. */
 export function WebhookState({ record }: { record: WebhookRecord }) {
-  const { row } = record;
+  const { row, confirmedAt } = record;
   if (!row.enabled) {
     return row.disabledReason === null ? (
       <State tone="none" isPaused>
@@ -29,7 +24,8 @@ export function WebhookState({ record }: { record: WebhookRecord }) {
       <State tone="major">Disabled automatically</State>
     );
   }
-  if (isUnconfirmed(record)) return <State tone="degraded">Not confirmed</State>;
+  const isUnconfirmed = row.format === "email" && confirmedAt === null;
+  if (isUnconfirmed) return <State tone="degraded">Not confirmed</State>;
   return row.failingSince === null ? (
     <State tone="ok">Enabled</State>
   ) : (

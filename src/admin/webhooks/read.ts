@@ -4,11 +4,13 @@ import {
   type DeliveryRecord,
   deliveryHealth,
   type Failure,
+  findQuestion,
   getWebhookRecord,
   lastFailure,
   listAllWebhooks,
   listDeliveries,
   listWebhooks,
+  type Question,
   webhookName,
   type WebhookRecord,
   type WebhookRow,
@@ -66,6 +68,8 @@ export function readWebhookList(
 export interface WebhookView extends ListedWebhook, ListPosition {
   /** Page whose events the endpoint receives; null for all pages. */
   page: PageRow | null;
+  /** Question to the address of an endpoint for e-mail; undefined if it needs no answer. */
+  question: Question | undefined;
   deliveries: readonly DeliveryRecord[];
   /** Status of the listed deliveries; undefined for all of them. */
   status: DeliveryStatus | undefined;
@@ -95,6 +99,7 @@ export function readWebhookView(
   return {
     ...withHealth(reader, record, deliveryHealth(reader, now).backlogs),
     page: (pageId !== null && findPage(reader, { id: pageId })) || null,
+    question: findQuestion(reader, record.row),
     deliveries,
     status,
     nextBefore: rows.length > DELIVERIES_PER_SCREEN ? deliveries.at(-1)?.row.id : undefined,

@@ -1,10 +1,11 @@
 import { isForPeople } from "../../domain/webhook";
 import { maskAddress } from "../../domain/mail-address";
 import {
+  describeQuestion,
   FORMATS,
+  type Question,
   recipientOf,
   webhookName,
-  type WebhookRecord,
   type WebhookRow,
 } from "../../features/webhooks";
 import { toIso } from "../../kernel/time";
@@ -22,7 +23,6 @@ import {
 import { WEBHOOKS_PATH } from "../paths";
 import { javaScriptSnippet, shellSnippet } from "./snippets";
 import type { Screen } from "../render";
-import { isUnconfirmed } from "./health";
 import { pathsOfWebhook } from "./webhook-paths";
 
 interface RevealedSecretProps {
@@ -86,9 +86,16 @@ export function RevealedSecret({ title, row, formToken, now }: RevealedSecretPro
   );
 }
 
+interface MadeWithoutSecret {
+  row: WebhookRow;
+  /** Question to the address; undefined if it needs no answer. */
+  question: Question | undefined;
+  formToken: string;
+  now: number;
+}
+
 /** Screen after the creation of an endpoint for e-mail, which has no secret. */
-export function madeWithoutSecret(record: WebhookRecord, formToken: string): Screen {
-  const { row } = record;
+export function madeWithoutSecret({ row, question, formToken, now }: MadeWithoutSecret): Screen {
   const address = maskAddress(recipientOf(row.url));
   const paths = pathsOfWebhook(row.id);
   const title = "Webhook created";
@@ -99,8 +106,8 @@ export function madeWithoutSecret(record: WebhookRecord, formToken: string): Scr
         <PageHead title={title} crumbs={[{ href: WEBHOOKS_PATH, label: "Webhooks" }]} />
         <Card title={webhookName(row)}>
           <p>
-            {isUnconfirmed(record)
-              ? `A link was mailed to ${address}. Events are sent once its owner has opened the link and confirmed.`
+            {question
+              ? `Events are sent once the owner of ${address} has opened a link and confirmed. ${describeQuestion(question, now)}`
               : `Events are mailed to ${address} from now on.`}
           </p>
         </Card>
@@ -108,7 +115,7 @@ export function madeWithoutSecret(record: WebhookRecord, formToken: string): Scr
           <ButtonLink href={paths.home} kind="primary">
             Open webhook
           </ButtonLink>
-          {isUnconfirmed(record) ? null : (
+          {question ? null : (
             <PostButton action={paths.test} name="form" value={formToken}>
               Send test event
             </PostButton>

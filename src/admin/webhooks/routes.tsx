@@ -2,6 +2,7 @@ import { makeOnce } from "../../features/submissions";
 import {
   createWebhook,
   deleteWebhook,
+  findQuestion,
   getWebhookRecord,
   presentWebhook,
   rotateSecret,
@@ -63,12 +64,11 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
       });
     }
     const row = reveal.revealed;
+    const page = { row, formToken: newFormToken(ctx), now: ctx.clock.now() };
     if (row.format === "email") {
-      const record = getWebhookRecord(ctx.db, row.id, ctx.clock.now());
-      return madeWithoutSecret(record, newFormToken(ctx));
+      return madeWithoutSecret({ ...page, question: findQuestion(ctx.db, row) });
     }
-    const page = { title, row, formToken: newFormToken(ctx), now: ctx.clock.now() };
-    return { title, isSecret: true, children: <RevealedSecret {...page} /> };
+    return { title, isSecret: true, children: <RevealedSecret title={title} {...page} /> };
   }
 
   area.screen("", "List webhooks", ({ query, requestContext: { now } }) => {
