@@ -116,7 +116,7 @@ export const FIRST_WEBHOOK_SCREENS: readonly Screen[] = [
       await page.getByLabel("Address").fill("oncall@northwind.example");
       await send(page, "Create webhook");
       await page.getByRole("link", { name: "Open webhook" }).click();
-      await page.getByText("Mail the link again").waitFor();
+      await page.getByText("A link for the address waits to be mailed").waitFor();
     },
   },
 ];
