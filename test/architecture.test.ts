@@ -50,7 +50,7 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   ],
   apply: ["pages", "components", "incident-templates", "monitors", "webhooks", "page-deletion"],
   health: ["pages"],
-  pages: ["mail"],
+  pages: [],
   keys: ["limits"],
   limits: [],
   idempotency: [],

@@ -5,7 +5,6 @@ import { MAIL_HOLDS_SETTING, type MailHold } from "../../domain/mail";
 import { maskAddress } from "../../domain/mail-address";
 import { audit, recordAudits } from "../../events";
 import { findSetting, putSetting } from "../settings";
-import { stopOpenOfPage } from "./mailing-store";
 import { wakeSender } from "./queue";
 import { type CausedSuppression, listSuppressionsByMails } from "./suppression-store";
 import { endByAdmin, UNDO_WAIT_MS } from "./undo";
@@ -95,9 +94,4 @@ export function undoSuppressions(
     }),
   );
   return byAddress.size;
-}
-
-/** Stops all mailings of a page. The sender cancels their mails that have not begun. */
-export function stopMailingsOfPage(ctx: Pick<AppContext, "signals">, tx: Tx, pageId: string): void {
-  if (stopOpenOfPage(tx, { pageId }) > 0) wakeSender(ctx, tx);
 }

@@ -15,7 +15,6 @@ export {
   holdAllMailings,
   listMailHolds,
   releaseAllMailings,
-  stopMailingsOfPage,
   suppressionsOfHold,
   undoSuppressions,
 } from "./hold";

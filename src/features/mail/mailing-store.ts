@@ -1,6 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import { mutate } from "../../db";
-import { mailings, mails } from "../../db/tables/mail";
+import { mails } from "../../db/tables/mail";
 import type { MailRow } from "./queue-store";
 
 /**
@@ -47,15 +47,4 @@ export const supersedeOfMailing = mutate(
           sql`+${mails.status} = 'pending'`,
         ),
       ),
-);
-
-/** Stops the open mailings of a page. Returns their number. */
-export const stopOpenOfPage = mutate((orm, $: { pageId: string }) =>
-  orm
-    .update(mailings)
-    .set({ state: "stopped" })
-    .where(
-      // The same text as in the condition of the partial index, so that SQLite uses it.
-      sql`+${mailings.pageId} = ${$.pageId} AND ${mailings.state} IN ('expanding', 'sending', 'held')`,
-    ),
 );

@@ -5,7 +5,6 @@ import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
 import { freeRef } from "../../domain/refs";
 import { toRef } from "../../kernel/text";
-import { stopMailingsOfPage } from "../mail";
 import { takeDomains } from "./custom-domains";
 import { validateDomains } from "./address";
 import { fullMailSettings, PageMailInput } from "./mail";
@@ -91,7 +90,7 @@ export function createPage(
 
 /**
  * Changes a page; fields that the input leaves out stay. After a change of the slug the earlier one
- * still leads to the page. Mailings of a page that becomes private end, also if it becomes public again. Throws `not_found`, `validation_failed`, or `conflict` for a slug, a ref
+ * still leads to the page. Throws `not_found`, `validation_failed`, or `conflict` for a slug, a ref
  * or a custom domain that is taken.
  */
 export function updatePage(
@@ -132,9 +131,6 @@ export function updatePage(
     updatedAt: now,
   };
   updatePageRow(tx, after);
-  if (after.visibility === "private" && before.visibility === "public") {
-    stopMailingsOfPage(ctx, tx, id);
-  }
   audit(ctx, tx, actor, "page.update", after.id, `Changed the page “${after.name}”`);
   touchPage(ctx, tx, id);
   moveAddresses(ctx, tx);

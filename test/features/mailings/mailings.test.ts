@@ -13,14 +13,12 @@ import {
   startMailings,
   stopMailing,
 } from "../../../src/features/mailings";
-import { updatePage } from "../../../src/features/pages";
 import { getSubscriber, resendMail } from "../../../src/features/subscribers";
 import { advanceMailings } from "../../../src/features/mailings/expand";
 import { insertMailing, listMailingsOfSubject } from "../../../src/features/mailings/store";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";
 import { parseMails } from "../../support/parsed-mail";
-import { rejectionOf } from "../../support/rejection";
 
 const deleteEvents = mutate((orm, _$: Record<string, never>) => orm.delete(events));
 const deleteMailings = mutate((orm, _$: Record<string, never>) => orm.delete(mailings));
@@ -444,29 +442,6 @@ describe("a mailing", () => {
     await site.open();
     expect(await site.recipients()).toEqual(["anna"]);
   });
-
-  test.each(["expanding", "held"] as const)(
-    "that is %s is stopped by making the page private, though it is public again at once",
-    async (state) => {
-      await using site = await createSite();
-      await site.open();
-      if (state === "held") await site.setState(site.mailings()[0]?.id ?? "", "held");
-      await site.app.ctx.db.write((tx) => {
-        for (const visibility of ["private", "public"] as const) {
-          updatePage(site.app.ctx, tx, site.page.id, { visibility }, CLI_ACTOR);
-        }
-      });
-      expect(site.mailings()).toMatchObject([{ state: "stopped" }]);
-      expect(await site.send()).toEqual([]);
-      const [mailing] = site.mailings();
-      const release = site.control((ctx, tx) =>
-        releaseMailing(ctx, tx, mailing?.id ?? "", CLI_ACTOR),
-      );
-      expect(await rejectionOf(release)).toMatchObject({ code: "conflict" });
-      await site.open();
-      expect(await site.recipients()).toEqual(["anna"]);
-    },
-  );
 
   test("that is stopped says nothing in a newer one either", async () => {
     await using site = await createSite();
