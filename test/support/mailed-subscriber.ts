@@ -66,7 +66,7 @@ export function storeSubscriber(
     seq: (findLastSeq(tx, {})?.seq ?? 0) + 1,
     addressHmac: addressHmac(ensureMailKey(ctx, tx), fields.address.toLowerCase()),
     confirmedAt: ctx.clock.now(),
-    consentText: consentText({ name: findPage(tx, { id: pageId })?.name ?? "" }),
+    consentText: consentText({ name: findPage(tx, { id: fields.pageId })?.name ?? "" }),
     consentIp: "203.0.113.9",
     ...fields,
   });

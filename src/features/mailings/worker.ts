@@ -88,6 +88,8 @@ export function startMailings(ctx: AppContext): RunningMailings {
 
   const listeners = [
     ctx.signals.mailingsRecorded.on(wake),
+    // The page may be private now, and public again before the next look.
+    ctx.signals.addressesChanged.on(wake),
     ctx.signals.databaseChangedElsewhere.on(wake),
   ];
   wake();
