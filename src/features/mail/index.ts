@@ -5,6 +5,7 @@
 import type { Finding } from "./reports/finding";
 import type { TestMailResult } from "./smtp/send-test-mail";
 
+export { ALERTS_AS_PAGE, hasStoppedAlerts } from "./alert-stop-store";
 export { type ComposedMail, toMessage } from "./compose";
 export { type Delivery, readDelivery, type WaitingMails } from "./delivery";
 export { queueDirectly } from "./direct-mails";
@@ -74,11 +75,9 @@ export {
   type SuppressionRow,
 } from "./suppression-store";
 export {
-  ALERTS_AS_PAGE,
   countSuppressedAddresses,
   endSuppressions,
   findSuppression,
-  hasStoppedAlerts,
   suppress,
 } from "./suppressions";
 export {

@@ -22,9 +22,6 @@ import { findUndo } from "./undo-store";
 /** Page of suppressions that count for the installation. */
 const ALL_PAGES = "";
 
-/** Stands for alerts in the place of a page: their owner can stop them without ending subscriptions. */
-export const ALERTS_AS_PAGE = "alerts";
-
 type Services = Pick<AppContext, "clock" | "random">;
 
 /** Suppression to be made. */
@@ -97,12 +94,6 @@ export function findSuppression(
   return listSuppressionsOf(reader, { addressHmac: hmac, pageId }).find(({ reason }) =>
     isStoppedBy(reason, kind),
   );
-}
-
-/** True if the owner of an address stopped alerts to it. */
-export function hasStoppedAlerts(reader: Reader, hmac: string): boolean {
-  const found = listSuppressionsOf(reader, { addressHmac: hmac, pageId: ALERTS_AS_PAGE });
-  return found.some(({ pageId }) => pageId === ALERTS_AS_PAGE);
 }
 
 type Addressed = Pick<MailRow, "recipient" | "subscriberId">;

@@ -7,6 +7,7 @@ import { conflict, invalidFields, notFound } from "../../errors";
 import { audit } from "../../events";
 import { codePointLength } from "../../kernel/text";
 import { DAY_MS } from "../../kernel/time";
+import { ALERTS_AS_PAGE } from "./alert-stop-store";
 import { withoutAddresses } from "./smtp/reply";
 import {
   findOfAddress,
@@ -15,7 +16,7 @@ import {
   listOfReason,
 } from "./suppression-list-store";
 import type { SuppressionRow } from "./suppression-store";
-import { ALERTS_AS_PAGE, endSuppressions, findMark } from "./suppressions";
+import { endSuppressions, findMark } from "./suppressions";
 import { findUndo, putUndo } from "./undo-store";
 
 /** Time after which an admin may end a suppression after failures of the same address again. */

@@ -10,7 +10,8 @@ import {
   hasStoppedAlerts,
 } from "../../mail";
 import { parseMailto } from "../recipient";
-import { listQuestions, type WebhookRow } from "../store";
+import type { WebhookRow } from "../store";
+import { listQuestions } from "./question-store";
 import { isOpenToEvents, listWebhooksTo } from "./receivers";
 
 export const CONFIRMATION_TEMPLATE = "alert_confirmation";

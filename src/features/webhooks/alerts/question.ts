@@ -9,7 +9,8 @@ import {
   withoutAddresses,
 } from "../../mail";
 import { recipientKeyOf } from "../recipient";
-import { findNewestQuestion, type WebhookRow } from "../store";
+import type { WebhookRow } from "../store";
+import { findNewestQuestion } from "./question-store";
 import { LINK_MS } from "./answer";
 import { CONFIRMATION_SUBJECT } from "./confirmation";
 import { isOpenToEvents } from "./receivers";
