@@ -2,7 +2,7 @@ import type { AppContext } from "../../src/context";
 import { insertAllInto } from "../../src/db";
 import { subscriberChoices, subscribers } from "../../src/db/tables/mail";
 import { addressHmac, ensureMailKey } from "../../src/features/mail";
-import { subscriberRow } from "../../test/support/mailed-subscriber";
+import { subscriberRow } from "../../test/support/mail-rows";
 
 const AT_ONCE = 500;
 const DOMAINS = 400;

@@ -13,8 +13,7 @@ import { startSession } from "../../src/features/auth";
 import { suppress } from "../../src/features/mail";
 import { findPageBySlug } from "../../src/features/pages";
 import { createUser } from "../../src/features/users";
-import { DAY_MS } from "../../src/kernel/time";
-import { subscriberRow } from "../../test/support/mailed-subscriber";
+import { mailingRow, mailRow, subscriberRow } from "../../test/support/mail-rows";
 import { openData } from "./open-data";
 import { seed } from "./seed";
 
@@ -90,28 +89,9 @@ export function storeMailing(
   const id = ctx.newId("mlg");
   const [domain, subject] = ["acme.example", "[Acme] Payments fail"];
   insertThreads(tx, [{ subjectId, pageId, domain, subject, reach: [], lastBeganAt: now }]);
-  insertMailings(tx, [
-    {
-      id,
-      eventId: ctx.newId("evt"),
-      pageId,
-      subjectId,
-      kind: "incident.created",
-      state,
-      cursor: count,
-      maxSeq: count,
-      beginAt: now,
-      deadlineAt: now + DAY_MS,
-      written: count,
-      sent: state === "done" ? count : 0,
-      bounced: 0,
-      failed: 0,
-      superseded: 0,
-      cancelled: 0,
-      expired: 0,
-      createdAt: now,
-    },
-  ]);
+  const sent = state === "done" ? count : 0;
+  const counts = { cursor: count, maxSeq: count, written: count, sent };
+  insertMailings(tx, [mailingRow({ id, pageId, subjectId, state, ...counts, createdAt: now })]);
   return id;
 }
 
@@ -145,7 +125,7 @@ export async function seedSubscribers(
           const seq = from + index + 1;
           const domain = `customer${(seq * 7_919) % DOMAINS}.example.com`;
           const mark = Bun.SHA256.hash(String(seq), "base64url");
-          return { id: ctx.newId("sub"), seq, domain, address: `person.${seq}@${domain}`, mark };
+          return { id: ctx.newId("sub"), seq, address: `person.${seq}@${domain}`, mark };
         });
         storeSubscribers(tx, rows, pageId, now);
         insertChoices(
@@ -161,28 +141,18 @@ export async function seedSubscribers(
         );
         insertMails(
           tx,
-          rows.flatMap(({ id, domain, address }) =>
-            mailingIds.map((mailingId, index) => ({
-              id: ctx.newId("eml"),
-              class: 3 as const,
-              mailingId,
-              subscriberId: id,
-              copy: 0,
-              batch: 0,
-              recipient: address,
-              domain,
-              subjectId: subjects[index] ?? "",
-              template: "mailing",
-              params: {},
-              status: "sent" as const,
-              tries: 1,
-              nextTryAt: null,
-              supersededBy: null,
-              reply: "250 2.0.0 Ok: queued as 4cXyZ12bKq",
-              createdAt: now,
-              expiresAt: now + DAY_MS,
-              finishedAt: now,
-            })),
+          rows.flatMap(({ id, address }) =>
+            mailingIds.map((mailingId, index) =>
+              mailRow({
+                id: ctx.newId("eml"),
+                mailingId,
+                subscriberId: id,
+                recipient: address,
+                subjectId: subjects[index] ?? "",
+                reply: "250 2.0.0 Ok: queued as 4cXyZ12bKq",
+                createdAt: now,
+              }),
+            ),
           ),
         );
         for (const { seq, mark } of rows) {

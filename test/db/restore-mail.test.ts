@@ -37,7 +37,7 @@ import type { TestApp } from "../support/app";
 import { commandLine } from "../support/command-line";
 import { damageTable } from "../support/damage-table";
 import { TEST_START } from "../support/clock";
-import { subscriberRow } from "../support/mailed-subscriber";
+import { mailRow, subscriberRow } from "../support/mail-rows";
 import { backedUpSite } from "../support/restored-app";
 
 const insertReport = insertInto(mailReports);
@@ -65,27 +65,20 @@ async function withSubscribers(app: TestApp): Promise<void> {
     }
     insertMails(
       tx,
-      NAMES.map((name) => ({
-        id: `eml_${name}`,
-        class: 1 as const,
-        mailingId: null,
-        subscriberId: `sub_${name}`,
-        copy: 0,
-        batch: 0,
-        recipient: `${name}@example.com`,
-        domain: "example.com",
-        subjectId: "mrq_1",
-        template: "confirmation",
-        params: {},
-        status: "pending" as const,
-        tries: 0,
-        nextTryAt: TEST_START,
-        supersededBy: null,
-        reply: null,
-        createdAt: TEST_START,
-        expiresAt: TEST_START + 1_000_000,
-        finishedAt: null,
-      })),
+      NAMES.map((name) =>
+        mailRow({
+          id: `eml_${name}`,
+          class: 1,
+          mailingId: null,
+          subscriberId: `sub_${name}`,
+          recipient: `${name}@example.com`,
+          subjectId: "mrq_1",
+          template: "confirmation",
+          status: "pending",
+          tries: 0,
+          createdAt: TEST_START,
+        }),
+      ),
     );
   });
 }

@@ -6,6 +6,7 @@ import { putSetting } from "../../src/features/settings";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
 import type { DemoPage } from "./demo-data-pages";
+import { mailingRow, mailRow } from "./mail-rows";
 
 export interface DemoMailings {
   /** Mailing with failed mails, and one that waits for its window. */
@@ -19,6 +20,7 @@ const insertMailing = insertInto(mailings);
 const insertMails = insertAllInto(mails);
 const insertSuppressions = insertAllInto(suppressions);
 
+const NONE = { sent: 0, bounced: 0, failed: 0, superseded: 0 };
 const RECIPIENTS = ["anna@northwind.example", "support@contoso.example", "ops@fabrikam.example"];
 const REPLY = "550 5.1.1 The email account that you tried to reach does not exist";
 
@@ -39,50 +41,37 @@ export async function addMailings(
     { kind: "incident.updated", ago: MINUTE_MS, state: "expanding", cursor: -1 },
   ] as const;
   return ctx.db.write((tx) => {
-    const ids = plans.map(({ kind, ago, ...rest }, index) => {
+    const ids = plans.map(({ ago, ...rest }, index) => {
       const id = ctx.newId("mlg");
-      const row = { sent: 0, bounced: 0, failed: 0, superseded: 0, ...rest };
-      insertMailing(tx, {
+      const { sent, bounced, failed, superseded } = { ...NONE, ...rest };
+      const row = mailingRow({
         id,
-        eventId: ctx.newId("evt"),
         pageId: shop.row.id,
         subjectId: subjects[index > 1 ? 0 : 1] ?? "",
-        kind,
-        state: "done",
         cursor: 9,
         maxSeq: 9,
         beginAt: Math.max(now + MINUTE_MS, now - ago),
-        deadlineAt: now - ago + DAY_MS,
-        written: row.sent + row.bounced + row.failed + row.superseded,
-        cancelled: 0,
-        expired: 0,
+        written: sent + bounced + failed + superseded,
         createdAt: now - ago,
-        ...row,
+        ...rest,
       });
+      insertMailing(tx, row);
       return id;
     });
     const [failed = "", , , waiting = ""] = ids;
-    const rows = RECIPIENTS.map((recipient, index) => ({
-      id: ctx.newId("eml"),
-      class: 3 as const,
-      mailingId: failed,
-      subscriberId: null,
-      copy: index,
-      batch: 0,
-      recipient,
-      domain: recipient.split("@")[1] ?? "",
-      subjectId: subjects[1] ?? "",
-      template: "mailing",
-      params: {},
-      status: "bounced" as const,
-      tries: 1,
-      nextTryAt: null,
-      supersededBy: null,
-      reply: REPLY,
-      createdAt: holdAt,
-      expiresAt: holdAt + DAY_MS,
-      finishedAt: holdAt,
-    }));
+    const rows = RECIPIENTS.map((recipient, index) =>
+      mailRow({
+        id: ctx.newId("eml"),
+        mailingId: failed,
+        subscriberId: null,
+        copy: index,
+        recipient,
+        subjectId: subjects[1] ?? "",
+        status: "bounced",
+        reply: REPLY,
+        createdAt: holdAt,
+      }),
+    );
     insertMails(tx, rows);
     insertSuppressions(
       tx,

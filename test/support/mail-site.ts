@@ -17,7 +17,7 @@ import { DAY_MS } from "../../src/kernel/time";
 import { createTestApp, type TestApp } from "./app";
 import { createTestClock } from "./clock";
 import { createTestEgress } from "./egress";
-import { subscriberRow } from "./mailed-subscriber";
+import { mailingRow, subscriberRow } from "./mail-rows";
 
 export type MailRow = typeof mails.$inferSelect;
 export type SuppressionRow = typeof suppressions.$inferSelect;
@@ -163,26 +163,16 @@ export async function createMailSite(
       return ctx.db.write((tx) => {
         const now = clock.now();
         const id = ctx.newId("mlg");
-        insertMailing(tx, {
+        const mailing = mailingRow({
           id,
-          eventId: ctx.newId("evt"),
           pageId: page,
           subjectId: subjectId ?? id,
-          kind: "incident.created",
           state,
-          cursor: 0,
           maxSeq: seq + addresses.length,
-          beginAt: now,
           deadlineAt: expiresAt ?? now + DAY_MS,
-          written: 0,
-          sent: 0,
-          bounced: 0,
-          failed: 0,
-          superseded: 0,
-          cancelled: 0,
-          expired: 0,
           createdAt: now,
         });
+        insertMailing(tx, mailing);
         const key = ensureMailKey(ctx, tx);
         const known = new Map(
           listSubscribers(tx, {}).map((row) => [row.addressKey, row.id] as const),

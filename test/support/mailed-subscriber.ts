@@ -1,5 +1,5 @@
 import type { AppContext } from "../../src/context";
-import { insertAllInto, insertInto, selectOne, type Tx } from "../../src/db";
+import { insertInto, selectOne, type Tx } from "../../src/db";
 import { events } from "../../src/db/tables/events";
 import {
   mailings,
@@ -15,6 +15,7 @@ import { sql } from "drizzle-orm";
 import { findPage } from "../../src/features/pages";
 import { consentText, type SubscriberRow } from "../../src/features/subscribers";
 import { DAY_MS } from "../../src/kernel/time";
+import { mailingRow, mailRow, subscriberRow } from "./mail-rows";
 
 const insertSubscriber = insertInto(subscribers);
 export const insertChoice = insertInto(subscriberChoices);
@@ -22,38 +23,10 @@ const insertRequest = insertInto(mailRequests);
 const insertMailing = insertInto(mailings);
 const insertEvent = insertInto(events);
 const insertThread = insertInto(mailThreads);
-const insertMails = insertAllInto(mails);
+const insertMail = insertInto(mails);
 const findLastSeq = selectOne((orm, _$: Record<string, never>) =>
   orm.select({ seq: sql<number | null>`max(seq)` }).from(subscribers),
 );
-
-/** Fields of a subscriber that have no default. */
-type OwnFields = Pick<SubscriberRow, "id" | "seq" | "pageId" | "addressHmac" | "confirmedAt"> & {
-  address: string;
-};
-
-/** Returns the row of a subscriber: active, and with the whole page's incidents and maintenance. */
-export function subscriberRow(fields: OwnFields & Partial<SubscriberRow>): SubscriberRow {
-  const { address, confirmedAt } = fields;
-  return {
-    addressKey: address.toLowerCase(),
-    domain: address.slice(address.lastIndexOf("@") + 1),
-    scope: "page",
-    events: ["incidents", "maintenance"],
-    status: "active",
-    tokenVersion: 1,
-    unsubscribedAt: null,
-    consentSource: "form",
-    consentText: null,
-    consentIp: null,
-    softFailures: 0,
-    softSince: null,
-    version: 1,
-    createdAt: confirmedAt,
-    updatedAt: confirmedAt,
-    ...fields,
-  };
-}
 
 /** Stores a subscriber of a page, with the next number. */
 export function storeSubscriber(
@@ -78,7 +51,7 @@ export function storeSubscriber(
 export function storeMail(
   ctx: AppContext,
   tx: Tx,
-  { id: subscriberId, pageId, seq, address, domain }: SubscriberRow,
+  { id: subscriberId, pageId, seq, address }: SubscriberRow,
   more: {
     status?: MailStatus;
     subject?: string;
@@ -87,12 +60,11 @@ export function storeMail(
     nextTryAt?: number | null;
   } = {},
 ): string {
-  const { status = "sent", subject = "[Acme] Search is slow", reply = null, ...rest } = more;
+  const { subject = "[Acme] Search is slow", ...rest } = more;
   const now = ctx.clock.now();
   const [id, mailingId, subjectId] = [ctx.newId("eml"), ctx.newId("mlg"), ctx.newId("inc")];
   const thread = { subjectId, pageId, domain: "example.com", subject, reach: [] };
   insertThread(tx, { ...thread, lastBeganAt: now });
-  const counts = { sent: 0, bounced: 0, failed: 0, superseded: 0, cancelled: 0, expired: 0 };
   const eventId = ctx.newId("evt");
   insertEvent(tx, {
     id: eventId,
@@ -102,45 +74,22 @@ export function storeMail(
     data: {},
     at: now,
   });
-  insertMailing(tx, {
+  const row = mailingRow({
     id: mailingId,
     eventId,
     pageId,
     subjectId,
-    kind: "incident.created",
-    state: "done",
     cursor: seq,
     maxSeq: seq,
-    beginAt: now,
-    deadlineAt: now + DAY_MS,
     written: 1,
-    ...counts,
     createdAt: now,
   });
-  insertMails(tx, [
-    {
-      id,
-      class: 3,
-      mailingId,
-      subscriberId,
-      copy: 0,
-      batch: 0,
-      recipient: address ?? "",
-      domain,
-      subjectId,
-      template: "mailing",
-      params: {},
-      status,
-      tries: 1,
-      nextTryAt: status === "pending" ? now : null,
-      supersededBy: null,
-      reply,
-      createdAt: now,
-      expiresAt: now + DAY_MS,
-      finishedAt: status === "pending" ? null : now,
-      ...rest,
-    },
-  ]);
+  insertMailing(tx, row);
+  const recipient = address ?? "";
+  insertMail(
+    tx,
+    mailRow({ id, mailingId, subscriberId, recipient, subjectId, createdAt: now, ...rest }),
+  );
   return id;
 }
 

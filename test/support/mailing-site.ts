@@ -16,7 +16,7 @@ import { CLI_ACTOR } from "../../src/domain/actor";
 import { type PageInput, type PageRow, updatePage } from "../../src/features/pages";
 import { type Answer, createTestApp, type TestApp } from "./app";
 import { settle } from "./clock";
-import { subscriberRow } from "./mailed-subscriber";
+import { subscriberRow } from "./mail-rows";
 
 type MailRow = typeof mails.$inferSelect;
 

@@ -11,6 +11,7 @@ import { deleteIncident } from "../../../src/features/incidents";
 import { addToMailing, insertMails } from "../../../src/features/mail/queue-store";
 import { DAY_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { readHtml } from "../../support/html";
+import { mailRow } from "../../support/mail-rows";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";
 
 const LIST = "/admin/mailings";
@@ -143,31 +144,22 @@ describe("a mailing's screen", () => {
     await site.open();
     const { ctx } = site.app;
     const [mailing] = site.mailings();
-    const now = ctx.clock.now();
     await ctx.db.write((tx) =>
       insertMails(
         tx,
-        Array.from({ length: 60 }, (_, index) => ({
-          id: `eml_${String(index).padStart(3, "0")}`,
-          class: 3 as const,
-          mailingId: mailing?.id ?? "",
-          subscriberId: null,
-          copy: index + 1,
-          batch: 0,
-          recipient: `p${index}@example.com`,
-          domain: "example.com",
-          subjectId: "inc_1",
-          template: "mailing",
-          params: {},
-          status: index === 0 ? ("sent" as const) : ("failed" as const),
-          tries: 2,
-          nextTryAt: null,
-          supersededBy: null,
-          reply: "552 5.3.4 Message too big",
-          createdAt: now,
-          expiresAt: now,
-          finishedAt: now,
-        })),
+        Array.from({ length: 60 }, (_, index) =>
+          mailRow({
+            id: `eml_${String(index).padStart(3, "0")}`,
+            mailingId: mailing?.id ?? "",
+            subscriberId: null,
+            copy: index + 1,
+            recipient: `p${index}@example.com`,
+            subjectId: "inc_1",
+            status: index === 0 ? "sent" : "failed",
+            reply: "552 5.3.4 Message too big",
+            createdAt: ctx.clock.now(),
+          }),
+        ),
       ),
     );
     const { page } = await open(site, `${LIST}/${mailing?.id}`);

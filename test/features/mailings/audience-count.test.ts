@@ -5,7 +5,7 @@ import { insertAllInto, mutate, selectOne, type Reader } from "../../../src/db";
 import { subscriberChoices, subscribers } from "../../../src/db/tables/mail";
 import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../../../src/domain/mail";
 import { countAudience } from "../../../src/features/mailings";
-import { subscriberRow } from "../../support/mailed-subscriber";
+import { subscriberRow } from "../../support/mail-rows";
 import { createMailingSite } from "../../support/mailing-site";
 
 const update = mutate(

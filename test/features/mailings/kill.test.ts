@@ -9,7 +9,7 @@ import { openForServer } from "../../../src/installation";
 import { testConfig } from "../../support/app";
 import { startChild } from "../../support/child";
 import { mailingEnv } from "../../support/mailing-env";
-import { subscriberRow } from "../../support/mailed-subscriber";
+import { subscriberRow } from "../../support/mail-rows";
 import { startRelay } from "../../support/relay";
 import { temporaryFolder } from "../../support/temporary-folder";
 

@@ -11,6 +11,7 @@ import {
 } from "../../../src/features/mail";
 import { eraseAddress, type SubscriberRow } from "../../../src/features/subscribers";
 import { DAY_MS } from "../../../src/kernel/time";
+import { mailingRow } from "../../support/mail-rows";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
 
 const insertMailing = insertInto(mailings);
@@ -23,26 +24,17 @@ const listSuppressions = selectMany((orm, _$: Record<string, never>) =>
 
 /** Stores a mailing to the subscribers of a page so far. */
 async function addMailing({ app, page }: SubscribingSite, maxSeq: number): Promise<string> {
-  const now = app.clock.now();
   const id = app.ctx.newId("mlg");
-  const counts = { written: 0, sent: 0, bounced: 0, failed: 0, superseded: 0, cancelled: 0 };
-  await app.ctx.db.write((tx) =>
-    insertMailing(tx, {
-      id,
-      eventId: "evt_1",
-      pageId: page.id,
-      subjectId: "inc_1",
-      kind: "incident.created",
-      state: "sending",
-      cursor: maxSeq,
-      maxSeq,
-      beginAt: now,
-      deadlineAt: now + DAY_MS,
-      ...counts,
-      expired: 0,
-      createdAt: now,
-    }),
-  );
+  const row = mailingRow({
+    id,
+    pageId: page.id,
+    subjectId: "inc_1",
+    state: "sending",
+    cursor: maxSeq,
+    maxSeq,
+    createdAt: app.clock.now(),
+  });
+  await app.ctx.db.write((tx) => insertMailing(tx, row));
   return id;
 }
 

@@ -13,7 +13,7 @@ import * as lists from "../../../src/features/subscribers/list-store";
 import { NEWEST } from "../../../src/domain/ids";
 import { DAY_MS } from "../../../src/kernel/time";
 import { createTestApp, type TestApp } from "../../support/app";
-import { subscriberRow } from "../../support/mailed-subscriber";
+import { subscriberRow } from "../../support/mail-rows";
 import { openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
 
 const insertSubscribers = insertAllInto(subscribers);

@@ -1,7 +1,7 @@
 import { insertInto } from "../../../src/db";
 import { mailings, mails } from "../../../src/db/tables/mail";
 import { holdAllMailings, suppress } from "../../../src/features/mail";
-import { DAY_MS } from "../../../src/kernel/time";
+import { mailingRow } from "../mail-rows";
 import { type ActionInstallation, byForm, type Verbs } from "./verb";
 
 const insertMailing = insertInto(mailings);
@@ -9,29 +9,20 @@ const insertMail = insertInto(mails);
 
 /** Adds a held mailing and returns its id. */
 async function held({ app: { ctx }, pageId }: ActionInstallation): Promise<string> {
-  const now = ctx.clock.now();
   const id = ctx.newId("mlg");
   await ctx.db.write((tx) =>
-    insertMailing(tx, {
-      id,
-      eventId: ctx.newId("evt"),
-      pageId,
-      subjectId: "inc_1",
-      kind: "incident.created",
-      state: "held",
-      cursor: -1,
-      maxSeq: 1,
-      beginAt: now,
-      deadlineAt: now + DAY_MS,
-      written: 0,
-      sent: 0,
-      bounced: 0,
-      failed: 0,
-      superseded: 0,
-      cancelled: 0,
-      expired: 0,
-      createdAt: now,
-    }),
+    insertMailing(
+      tx,
+      mailingRow({
+        id,
+        pageId,
+        subjectId: "inc_1",
+        state: "held",
+        cursor: -1,
+        maxSeq: 1,
+        createdAt: ctx.clock.now(),
+      }),
+    ),
   );
   return id;
 }
