@@ -13,9 +13,9 @@ import {
 import { createUser, disableUser, hasUsers } from "../../src/features/users";
 import { ALERT_TEMPLATES, startDelivering } from "../../src/features/webhooks";
 import type { Deliverer } from "../../src/features/webhooks/deliver/deliverer";
-import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
-import { createTestClock, settle } from "./clock";
-import { createTestEgress } from "./egress";
+import type { Answer, CallOptions, TestApp } from "./app";
+import { settle } from "./clock";
+import { createMailApp, NO_THROTTLE } from "./mail-site";
 
 type MailRow = typeof mails.$inferSelect;
 
@@ -61,21 +61,9 @@ export async function createAlertSite(
   { port }: { port: number },
   env: Record<string, string | undefined> = {},
 ): Promise<AlertSite> {
-  const clock = createTestClock();
-  const settings = {
-    ALLCLEAR_BASE_URL: "https://status.example.com",
-    ALLCLEAR_SMTP_HOST: "relay.test",
-    ALLCLEAR_SMTP_PORT: String(port),
-    ALLCLEAR_SMTP_TLS: "none",
-    ALLCLEAR_SMTP_RATE: "0",
-    ALLCLEAR_MAIL_FROM: "Northwind <status@example.com>",
-    ...env,
-  } as Record<string, string>;
-  const app = await createTestApp({ clock, env: settings });
+  const { app, clock, egress } = await createMailApp(port, env);
   const { ctx } = app;
-  const names = { "relay.test": [["127.0.0.1"]] };
-  const { egress } = await createTestEgress(names, { clock, env: settings });
-  const throttle = { take: () => true, waitMs: () => 0 };
+  const throttle = NO_THROTTLE;
   const startDeliverer = () => startDelivering(ctx, egress, undefined, throttle);
   const startSender = () => startSending(ctx, egress, { templates: ALERT_TEMPLATES, throttle });
   let [deliverer, sender] = [startDeliverer(), startSender()];

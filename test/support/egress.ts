@@ -21,7 +21,7 @@ export async function createTestEgress(
     clock?: TestClock;
     outboundAllow?: string;
     /** Variables that decide which relays mail may reach. */
-    env?: Record<string, string>;
+    env?: Record<string, string | undefined>;
   } = {},
 ) {
   const lookedUp: string[] = [];

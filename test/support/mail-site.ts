@@ -96,19 +96,15 @@ export const TEST_TEMPLATES: Templates = {
   },
 };
 
-// Tests need no throttle.
-const NO_THROTTLE: LoadThrottle = { take: () => true, waitMs: () => 0 };
+/** Throttle that lets everything start. */
+export const NO_THROTTLE: LoadThrottle = { take: () => true, waitMs: () => 0 };
 
-/** Creates a site whose relay listens on `port` of loopback. `env` holds further settings. */
-export async function createMailSite(
-  { port }: { port: number },
-  env: Record<string, string> = {},
-  {
-    throttle = NO_THROTTLE,
-    templates = TEST_TEMPLATES,
-    ...options
-  }: { databasePath?: string; throttle?: LoadThrottle; templates?: Templates } = {},
-): Promise<MailSite> {
+/** Creates an app and connections for mails to a relay on `port` of loopback. `env` holds further settings. */
+export async function createMailApp(
+  port: number,
+  env: Record<string, string | undefined>,
+  options: { databasePath?: string } = {},
+) {
   const clock = createTestClock();
   const settings = {
     ALLCLEAR_BASE_URL: "https://status.example.com",
@@ -120,11 +116,23 @@ export async function createMailSite(
     ...env,
   };
   const app = await createTestApp({ clock, env: settings, ...options });
+  const names = { "relay.test": [["127.0.0.1"]] };
+  const { egress } = await createTestEgress(names, { clock, env: settings });
+  return { app, clock, egress };
+}
+
+/** Creates a site whose relay listens on `port` of loopback. `env` holds further settings. */
+export async function createMailSite(
+  { port }: { port: number },
+  env: Record<string, string> = {},
+  {
+    throttle = NO_THROTTLE,
+    templates = TEST_TEMPLATES,
+    ...options
+  }: { databasePath?: string; throttle?: LoadThrottle; templates?: Templates } = {},
+): Promise<MailSite> {
+  const { app, clock, egress } = await createMailApp(port, env, options);
   const { ctx } = app;
-  const { egress } = await createTestEgress(
-    { "relay.test": [["127.0.0.1"]] },
-    { clock, env: settings },
-  );
   const start = () => startSending(ctx, egress, { templates, throttle });
   let sender = start();
   let seq = findLastSeq(ctx.db, {})?.seq ?? 0;

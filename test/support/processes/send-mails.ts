@@ -8,19 +8,10 @@ import { createLoadThrottle } from "../../../src/features/outgoing";
 import { openForServer } from "../../../src/installation";
 import { testConfig } from "../app";
 import { TEST_TEMPLATES } from "../mail-site";
+import { mailingEnv } from "../mailing-env";
 
 const [, , path = "", port = ""] = process.argv;
-const config = testConfig({
-  ALLCLEAR_DATA_DIR: path,
-  ALLCLEAR_LOG_LEVEL: "silent",
-  ALLCLEAR_BASE_URL: "https://status.example.com",
-  ALLCLEAR_SMTP_HOST: "127.0.0.1",
-  ALLCLEAR_SMTP_PORT: port,
-  ALLCLEAR_SMTP_TLS: "none",
-  ALLCLEAR_SMTP_RATE: "0",
-  ALLCLEAR_MAIL_FROM: "status@example.com",
-});
-const { ctx } = openForServer(config);
+const { ctx } = openForServer(testConfig(mailingEnv(path, port)));
 const throttle = createLoadThrottle(ctx.clock);
 const sender = startSending(ctx, createEgress(ctx), { templates: TEST_TEMPLATES, throttle });
 console.log("sending");
