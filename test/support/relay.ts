@@ -29,11 +29,13 @@ export interface TestRelayOptions extends SMTPServerOptions {
   certificate?: "good" | "expired" | "other" | "self";
   /** Accepted credentials; without them AUTH is not offered. */
   credentials?: { user: string; password: string };
+  /** Called after each taken mail. */
+  onTaken?: () => void;
 }
 
 /** Starts a relay on a free port of loopback. */
 export async function startRelay(options: TestRelayOptions = {}): Promise<TestRelay> {
-  const { certificate = "good", credentials, ...more } = options;
+  const { certificate = "good", credentials, onTaken, ...more } = options;
   const pem = await certificateText(certificate);
   const mails: TakenMail[] = [];
   let connections = 0;
@@ -69,6 +71,7 @@ export async function startRelay(options: TestRelayOptions = {}): Promise<TestRe
           isSecure: session.secure,
           name: String(session.hostNameAppearsAs),
         });
+        onTaken?.();
         done(null, "2.0.0 Ok: queued as 4XyZ");
       });
     },
@@ -85,6 +88,17 @@ export async function startRelay(options: TestRelayOptions = {}): Promise<TestRe
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };
+}
+
+/** Returns the different Message-IDs of mails by recipient. */
+export function idsByRecipient(mails: readonly TakenMail[]): Map<string, Set<string>> {
+  const ids = new Map<string, Set<string>>();
+  for (const { to, text } of mails) {
+    const [recipient = ""] = to;
+    const id = /^Message-ID: (.*)$/im.exec(text)?.[1] ?? "";
+    ids.set(recipient, (ids.get(recipient) ?? new Set()).add(id));
+  }
+  return ids;
 }
 
 /**

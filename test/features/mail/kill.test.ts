@@ -5,7 +5,7 @@ import { openForServer } from "../../../src/installation";
 import { testConfig } from "../../support/app";
 import { PROCESS_TEST_MS } from "../../support/binary";
 import { startChild } from "../../support/child";
-import { startRelay } from "../../support/relay";
+import { idsByRecipient, startRelay } from "../../support/relay";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 setDefaultTimeout(PROCESS_TEST_MS);
@@ -39,28 +39,17 @@ async function queueMails(path: string): Promise<void> {
 test("kill -9 at any moment loses no mail and repeats few, each with its Message-ID", async () => {
   using folder = temporaryFolder();
   await queueMails(folder.path);
-  const idsByRecipient = new Map<string, string[]>();
-  let arrived = 0;
   let next = Promise.withResolvers<void>();
   let killAt = Number.POSITIVE_INFINITY;
   await using relay = await startRelay({
-    onData(stream, session, done) {
-      let text = "";
-      stream.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")));
-      stream.on("end", () => {
-        const recipient = session.envelope.rcptTo[0]?.address ?? "";
-        const id = /^Message-ID: (.*)$/im.exec(text)?.[1] ?? "";
-        idsByRecipient.set(recipient, [...(idsByRecipient.get(recipient) ?? []), id]);
-        arrived += 1;
-        if (arrived >= killAt) next.resolve();
-        done(null, "Ok");
-      });
+    onTaken() {
+      if (relay.mails.length >= killAt) next.resolve();
     },
   });
 
   for (let kill = 0; kill < KILLS; kill++) {
     next = Promise.withResolvers();
-    killAt = arrived + 1 + Math.floor(Math.random() * 40);
+    killAt = relay.mails.length + 1 + Math.floor(Math.random() * 40);
     await using child = startChild("send-mails.ts", folder.path, String(relay.port));
     expect(await child.line()).toBe("sending");
     await next.promise;
@@ -70,7 +59,8 @@ test("kill -9 at any moment loses no mail and repeats few, each with its Message
   expect(await last.line()).toBe("sending");
   expect(await last.line()).toBe("idle");
 
-  expect(idsByRecipient.size).toBe(MAILS);
-  for (const ids of idsByRecipient.values()) expect(new Set(ids).size).toBe(1);
-  expect(arrived - MAILS).toBeLessThanOrEqual(KILLS * (CONNECTIONS + 64));
+  const ids = idsByRecipient(relay.mails);
+  expect(ids.size).toBe(MAILS);
+  for (const ofOne of ids.values()) expect(ofOne.size).toBe(1);
+  expect(relay.mails.length - MAILS).toBeLessThanOrEqual(KILLS * (CONNECTIONS + 64));
 });
