@@ -33,17 +33,27 @@ export const listOpenCausesOf = selectByIds((orm, isOneOf) =>
     .orderBy(asc(componentCauses.id)),
 );
 
+/** Condition of open causes of a page's components. */
+const isOpenOnPage = ($: { pageId: string }) =>
+  and(
+    eq(components.pageId, $.pageId),
+    isNull(components.deletedAt),
+    isNull(componentCauses.endedAt),
+  );
+
+const CAUSE = {
+  componentId: componentCauses.componentId,
+  status: componentCauses.status,
+  source: componentCauses.source,
+  sourceId: componentCauses.sourceId,
+  startedAt: componentCauses.startedAt,
+  endedAt: componentCauses.endedAt,
+};
+
 /** Lists the causes of components (`ids`: a JSON array) that ended after `since` (unix ms). */
 export const listEndedCausesOf = selectMany((orm, $: { ids: string; since: number }) =>
   orm
-    .select({
-      componentId: componentCauses.componentId,
-      status: componentCauses.status,
-      source: componentCauses.source,
-      sourceId: componentCauses.sourceId,
-      startedAt: componentCauses.startedAt,
-      endedAt: componentCauses.endedAt,
-    })
+    .select(CAUSE)
     .from(componentCauses)
     .where(
       and(
@@ -56,23 +66,10 @@ export const listEndedCausesOf = selectMany((orm, $: { ids: string; since: numbe
 /** Lists the open causes of a page's components, oldest first. */
 export const listOpenCausesOfPage = selectMany((orm, $: { pageId: string }) =>
   orm
-    .select({
-      componentId: componentCauses.componentId,
-      status: componentCauses.status,
-      source: componentCauses.source,
-      sourceId: componentCauses.sourceId,
-      startedAt: componentCauses.startedAt,
-      endedAt: componentCauses.endedAt,
-    })
+    .select(CAUSE)
     .from(componentCauses)
     .innerJoin(components, eq(components.id, componentCauses.componentId))
-    .where(
-      and(
-        eq(components.pageId, $.pageId),
-        isNull(components.deletedAt),
-        isNull(componentCauses.endedAt),
-      ),
-    )
+    .where(isOpenOnPage($))
     .orderBy(asc(componentCauses.id)),
 );
 
@@ -100,13 +97,7 @@ export const listNamedCausesOfPage = selectMany((orm, $: { pageId: string }) =>
       monitors,
       and(eq(componentCauses.source, "monitor"), eq(monitors.id, componentCauses.sourceId)),
     )
-    .where(
-      and(
-        eq(components.pageId, $.pageId),
-        isNull(components.deletedAt),
-        isNull(componentCauses.endedAt),
-      ),
-    )
+    .where(isOpenOnPage($))
     .orderBy(asc(componentCauses.id)),
 );
 
