@@ -72,6 +72,7 @@ export function isDescriptorError(error: unknown): boolean {
  * Returns the limit of simultaneous outgoing connections for one kind of work: `max`, but at most a
  * quarter of all descriptors, so that incoming connections and files have room.
  */
-export function outgoingShare(max: number, limit = descriptorLimit()): number {
+export function outgoingShare(max: number): number {
+  const limit = descriptorLimit();
   return limit === undefined ? max : Math.max(1, Math.min(max, Math.floor(limit / 4)));
 }

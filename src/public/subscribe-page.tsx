@@ -5,7 +5,7 @@ import { type AssetSource, type HtmlDocument, Icon, type IconName, minifyCss } f
 import copyScript from "./copy.js" with { type: "text" };
 import forms from "./css/forms.css" with { type: "text" };
 import style from "./css/subscribe.css" with { type: "text" };
-import { contextOf, type Rendering } from "./page-context";
+import { contextOf } from "./page-context";
 import { renderPage } from "./page-document";
 import { SubscribeForm, type SubscribeFormState } from "./subscribe-form";
 import { choosableOf, directionOf } from "./subscription-parts";
@@ -25,9 +25,9 @@ const subscribeCss = lazy(() => minifyCss(`${forms}\n${style}`));
  */
 export function renderSubscribePage(
   document: StatusDocument,
-  { form, rendering }: { form?: SubscribeFormState | undefined; rendering?: Rendering } = {},
+  form?: SubscribeFormState,
 ): HtmlDocument {
-  const context = contextOf(document, rendering);
+  const context = contextOf(document);
   const { page, paths } = context;
   const at = (path: string) => page.url + path.slice(paths.home.length);
   const [atom, rss, calendar] = [at(paths.atom), at(paths.rss), at(paths.calendar)];
@@ -106,8 +106,8 @@ export function renderSubscribePage(
 }
 
 /** Renders the page after a sign-up, which is the same for every address. */
-export function renderSentPage(document: StatusDocument, rendering?: Rendering): HtmlDocument {
-  const context = contextOf(document, rendering);
+export function renderSentPage(document: StatusDocument): HtmlDocument {
+  const context = contextOf(document);
   return renderPage({
     context,
     title: "Subscribe",

@@ -53,7 +53,7 @@ export function subscribeRoutes(
   ): Response {
     const snapshot = snapshots.read(page.slug, call.requestContext.now);
     if (!snapshot) throw notFound("status page");
-    return sendHtml(call.request, renderSubscribePage(snapshot.document, { form }), more);
+    return sendHtml(call.request, renderSubscribePage(snapshot.document, form), more);
   }
 
   async function signUp(call: {
@@ -116,7 +116,7 @@ export function subscribeRoutes(
           (snapshot) => {
             requirePublic(snapshot);
             const form = variant === "" ? undefined : formOf(snapshot);
-            return renderSubscribePage(snapshot.document, { form });
+            return renderSubscribePage(snapshot.document, form);
           },
         );
       },

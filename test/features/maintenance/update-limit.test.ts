@@ -6,8 +6,8 @@ import { createMaintenanceDashboard, MAINTENANCE } from "../../support/maintenan
 import { createMaintenanceSite, type MaintenanceSite } from "../../support/maintenance-site";
 
 /** Plans a maintenance with 250 updates, the first included. */
-async function planFull(site: MaintenanceSite, input?: Record<string, unknown>): Promise<string> {
-  const id = await site.plan(input);
+async function planFull(site: MaintenanceSite): Promise<string> {
+  const id = await site.plan();
   const updates = Array.from({ length: 249 }, () => site.update(id, { body: "More." }));
   expect((await Promise.all(updates)).every(({ status }) => status === 201)).toBe(true);
   return id;

@@ -71,11 +71,11 @@ export function inIncident(name: string, path: string, role?: Role): Screen["ope
 }
 
 /** A screen of an incident template, by its name. */
-export function inTemplate(name: string, path: string, role?: Role): Screen["open"] {
+export function inTemplate(name: string, path: string): Screen["open"] {
   return (demoSites) => {
     const rows = listAllTemplates(databaseOf(demoSites)).map(({ row }) => row);
     const id = named(rows, name);
-    return inDemoData(() => `/admin/incidents/templates/${id}${path}`, role)(demoSites);
+    return inDemoData(() => `/admin/incidents/templates/${id}${path}`)(demoSites);
   };
 }
 

@@ -3,14 +3,13 @@ import { byForm, type Verb, type ActionInstallation, type Verbs } from "./verb";
 
 const PREVIEW = "it shows what would be, and takes it back";
 
-function reportOf({ pageId }: ActionInstallation, more: object = {}) {
+function reportOf({ pageId }: ActionInstallation) {
   return {
     page: pageId,
     shown_page: pageId,
     name: "Down",
     body: "It is down.",
     form: "1",
-    ...more,
   };
 }
 

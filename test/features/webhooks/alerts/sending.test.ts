@@ -10,8 +10,8 @@ import { startMailboxes } from "../../../support/scripted-mailboxes";
 const ONCALL = "oncall@example.com";
 
 /** Returns a site with a user of that address, and a webhook for it. */
-async function createOncall(relay: { port: number }, env?: Record<string, string>) {
-  const site = await createAlertSite(relay, env);
+async function createOncall(relay: { port: number }) {
+  const site = await createAlertSite(relay);
   await site.user(ONCALL);
   const webhook = await site.webhook(ONCALL, { events: ["incident.created", "incident.resolved"] });
   return { site, webhook };
