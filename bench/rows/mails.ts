@@ -1,4 +1,4 @@
-import { type Figure, megabytes, median, percentile, rounded } from "../support/figure";
+import { type Figure, median, memoryFigure, percentile, rounded } from "../support/figure";
 import { openConnection, requestText } from "../support/connection";
 import { createMailSite, type MailSite } from "../support/mail-site";
 import { forgetPeak, peakResidentBytes, residentBytes } from "../support/memory";
@@ -95,13 +95,7 @@ async function measureBacklog(workspace: Workspace): Promise<Figure[]> {
         isReached: longer <= LONGER_REACH_MS,
         numbers: { "p99 in ms": during.p99 },
       },
-      {
-        what: "more resident memory while they are sent",
-        target: megabytes(GROWTH_REACH_BYTES),
-        measured: megabytes(growth),
-        isReached: growth <= GROWTH_REACH_BYTES,
-        numbers: { MB: growth / 1e6 },
-      },
+      memoryFigure("more resident memory while they are sent", growth, GROWTH_REACH_BYTES),
     ];
   } finally {
     await server.stop();

@@ -1,4 +1,4 @@
-import { type Figure, megabytes } from "../support/figure";
+import { type Figure, memoryFigure } from "../support/figure";
 import { residentBytes } from "../support/memory";
 import { seed } from "../support/seed";
 import { startAllclear } from "../support/server";
@@ -70,27 +70,17 @@ export async function measureResidentMemory(workspace: Workspace): Promise<Figur
     await Bun.sleep(SETTLE_MS);
     const growth = residentBytes(server.pid) - idle;
     return [
-      {
-        what: "resident memory a minute after the start, without a request",
-        target: megabytes(UNUSED_REACH_BYTES),
-        measured: megabytes(unused),
-        isReached: unused <= UNUSED_REACH_BYTES,
-        numbers: { MB: unused / 1e6 },
-      },
-      {
-        what: "resident memory, idle, after one status document",
-        target: megabytes(IDLE_REACH_BYTES),
-        measured: megabytes(idle),
-        isReached: idle <= IDLE_REACH_BYTES,
-        numbers: { MB: idle / 1e6 },
-      },
-      {
-        what: `more of it after ${(sent / 1e6).toFixed(1)} million requests from ${ADDRESSES.toLocaleString("en-US")} addresses`,
-        target: megabytes(GROWTH_REACH_BYTES),
-        measured: megabytes(growth),
-        isReached: growth <= GROWTH_REACH_BYTES,
-        numbers: { MB: growth / 1e6 },
-      },
+      memoryFigure(
+        "resident memory a minute after the start, without a request",
+        unused,
+        UNUSED_REACH_BYTES,
+      ),
+      memoryFigure("resident memory, idle, after one status document", idle, IDLE_REACH_BYTES),
+      memoryFigure(
+        `more of it after ${(sent / 1e6).toFixed(1)} million requests from ${ADDRESSES.toLocaleString("en-US")} addresses`,
+        growth,
+        GROWTH_REACH_BYTES,
+      ),
     ];
   } finally {
     await server.stop();

@@ -1,4 +1,4 @@
-import { type Figure, megabytes, median, percentile, rounded } from "../support/figure";
+import { type Figure, median, memoryFigure, percentile, rounded } from "../support/figure";
 import { forgetPeak, peakResidentBytes, residentBytes } from "../support/memory";
 import { mainThreadMs } from "../support/processor-time";
 import { createWebhookSite, type WebhookSite } from "../support/webhook-site";
@@ -166,13 +166,7 @@ async function measureBacklog(workspace: Workspace): Promise<Figure[]> {
         isReached: ratio >= READS_REACH,
         numbers: { ratio, "reads per second": median(during) },
       },
-      {
-        what: "more resident memory while it drains",
-        target: megabytes(GROWTH_REACH_BYTES),
-        measured: megabytes(growth),
-        isReached: growth <= GROWTH_REACH_BYTES,
-        numbers: { MB: growth / 1e6 },
-      },
+      memoryFigure("more resident memory while it drains", growth, GROWTH_REACH_BYTES),
     ];
   } finally {
     await server.stop();

@@ -1,44 +1,30 @@
 import type { ConstantAnswer } from "../programs/bare";
 import { compileProgram } from "./compile";
-import { median, rounded } from "./figure";
-import { type Server, type ServerOptions, startAllclear, startServer } from "./server";
+import { type Figure, median, rounded } from "./figure";
+import { CONNECTIONS, measureReads, type Read } from "./read-cost";
+import { type Server, startAllclear, startServer } from "./server";
 import { runWrk, SERVER_CORE } from "./wrk";
 import type { Workspace } from "./workspace";
 
+const REACH = 0.8;
 const WARM_UP_SECONDS = 2;
 const SECONDS = 3;
 /** More than any server answers in a round: what a bucket of a million must hold before it begins. */
 const ENOUGH_TOKENS = 600_000;
 const TOKENS_PER_MS = 1_000_000 / 60_000;
-export const CONNECTIONS = 32;
-
-export interface Read {
-  dataDir: string;
-  path: string;
-  /** Headers of the requests of each round; the first round is a warm-up. */
-  rounds: readonly Record<string, string>[];
-  server?: Pick<ServerOptions, "env">;
-}
 
 /**
- * Comparison of a read of Allclear with servers that send the same bytes and headers without any
- * work.
+ * Measures a read of Allclear and of two servers that send the same bytes and headers without any work, in turns,
+ * each on the same one core. The bare servers give the headers the usual way, as an object, and in one constant
+ * `Headers`. A comparison of two executables measures only Allclear. `what` names the figure, with the size of the
+ * body as it is sent.
  */
-export interface BesideBare {
-  /** Of what a bare server answers in the same time, its headers given the usual way: as an object. */
-  ratio: number;
-  /** The same, where it keeps them in one constant `Headers`. */
-  ratioToInstance: number;
-  /** Answers a second, in words. */
-  ours: string;
-  plain: string;
-  instance: string;
-  /** The size of the body as it is sent, in words. */
-  size: string;
-}
-
-/** Loads Allclear and two bare servers in turns, each on the same one core. */
-export async function readBesideBare(workspace: Workspace, read: Read): Promise<BesideBare> {
+export async function measureBesideBare(
+  workspace: Workspace,
+  read: Read,
+  what: (size: string) => string,
+): Promise<Figure[]> {
+  if (workspace.isCompared) return [await measureReads(workspace, read)];
   const [warmUp = {}, ...rounds] = read.rounds;
   const bare = compileProgram(workspace, "bare");
   const pinned = { core: SERVER_CORE };
@@ -79,14 +65,23 @@ export async function readBesideBare(workspace: Workspace, read: Read): Promise<
       taken.push(round);
     }
     const middle = (of: (round: (typeof taken)[number]) => number) => median(taken.map(of));
-    return {
-      ratio: middle((round) => round.ours / round.plain),
-      ratioToInstance: middle((round) => round.ours / round.instance),
-      ours: rounded(middle((round) => round.ours)),
-      plain: rounded(middle((round) => round.plain)),
-      instance: rounded(middle((round) => round.instance)),
-      size: `${(Uint8Array.fromBase64(example.body).byteLength / 1_000).toFixed(1)} kB`,
-    };
+    const perSecond = (of: keyof (typeof taken)[number]) => rounded(middle((round) => round[of]));
+    const ratio = middle((round) => round.ours / round.plain);
+    const toInstance = middle((round) => round.ours / round.instance);
+    const size = `${(Uint8Array.fromBase64(example.body).byteLength / 1_000).toFixed(1)} kB`;
+    return [
+      {
+        what: what(size),
+        target: `${REACH.toFixed(2)} of bare \`Bun.serve\``,
+        measured: `${ratio.toFixed(2)} (${perSecond("ours")}/s against ${perSecond("plain")}/s)`,
+        isReached: ratio >= REACH,
+      },
+      {
+        what: "the same, where the bare server keeps its headers in one constant `Headers`",
+        target: "",
+        measured: `${toInstance.toFixed(2)} (against ${perSecond("instance")}/s)`,
+      },
+    ];
   } finally {
     for (const server of running) await server.stop();
   }

@@ -50,6 +50,17 @@ export function rounded(value: number): string {
   return `${(value / 1_000).toFixed(value < 100_000 ? 1 : 0)} k`;
 }
 
+/** Returns the figure of an amount of memory. */
+export function memoryFigure(what: string, bytes: number, reachBytes: number): Figure {
+  return {
+    what,
+    target: megabytes(reachBytes),
+    measured: megabytes(bytes),
+    isReached: bytes <= reachBytes,
+    numbers: { MB: bytes / 1e6 },
+  };
+}
+
 export function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }

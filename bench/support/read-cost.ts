@@ -1,7 +1,6 @@
-import { CONNECTIONS, type Read } from "./beside-bare";
 import { type Figure, median } from "./figure";
 import { processMs } from "./processor-time";
-import { startAllclear } from "./server";
+import { type ServerOptions, startAllclear } from "./server";
 import { runWrk, SERVER_CORE } from "./wrk";
 import type { Workspace } from "./workspace";
 
@@ -9,6 +8,16 @@ const WARM_UP_SECONDS = 2;
 const SECONDS = 2;
 /** So few that the bucket of a million tokens lasts, also if all rounds use the same one. */
 const ROUNDS = 3;
+
+export const CONNECTIONS = 32;
+
+export interface Read {
+  dataDir: string;
+  path: string;
+  /** Headers of the requests of each round; the first round is a warm-up. */
+  rounds: readonly Record<string, string>[];
+  server?: Pick<ServerOptions, "env">;
+}
 
 /** Measures a read without bare servers: its rate, and the processor time that each request costs. */
 export async function measureReads(workspace: Workspace, read: Read): Promise<Figure> {
