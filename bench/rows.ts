@@ -41,7 +41,7 @@ import { measureWriteCost } from "./rows/write-cost";
 export type Row = (workspace: Workspace) => Promise<Figure[]>;
 
 /** All rows by name, in the order of the table. */
-export const ROWS: Readonly<Record<string, Row>> = {
+const ROWS: Readonly<Record<string, Row>> = {
   "status-read": measureStatusRead,
   "public-page": measurePublicPage,
   "first-view": measureFirstView,

@@ -11,7 +11,7 @@ import type { Workspace } from "./workspace";
 export const CLIENTS = 32;
 
 /** Durable changes by requests, and the program of the bench that writes the same rows without a server. */
-export interface Changes {
+interface Changes {
   dataDir: string;
   key: string;
   /** Script of wrk (Lua), which gets the ids of components. */

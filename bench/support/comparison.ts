@@ -7,7 +7,7 @@ export interface Pair {
 }
 
 /** One number of a figure in all pairs. */
-export interface ComparedNumber {
+interface ComparedNumber {
   name: string;
   /** Medians. */
   a: number;

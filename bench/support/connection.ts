@@ -6,7 +6,7 @@ export interface Answer {
   body: Buffer<ArrayBuffer>;
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   headers?: Record<string, string>;
   /** Makes it a POST of these fields, sent from the server's own origin as a browser does. */
   form?: Record<string, string>;

@@ -2,7 +2,7 @@ import { gunzipSync } from "node:zlib";
 import { type Answer, type Connection, requestText } from "./connection";
 
 /** Something of this server that a page has the browser load. */
-export interface PageResource {
+interface PageResource {
   path: string;
   /** True if the browser paints nothing before it is loaded. */
   isBlocking: boolean;

@@ -13,7 +13,7 @@ export interface RequestCost {
   client: number[];
 }
 
-export interface Asked {
+interface Asked {
   server: Server;
   connection: Connection;
   /** As `requestText` makes it. */

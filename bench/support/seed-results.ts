@@ -10,7 +10,7 @@ const BATCH = 100;
 const OUTAGE_EVERY_DAYS = 3;
 const OUTAGE_MS = 20 * MINUTE_MS;
 
-export interface Results {
+interface Results {
   /** For each monitor, one a minute up to now. */
   each: number;
   /** The first so many monitors have all that is kept of `days`; the others have ten days of hours. */

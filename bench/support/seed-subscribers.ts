@@ -30,7 +30,7 @@ const insertMailings = insertAllInto(mailings);
 const insertThreads = insertAllInto(mailThreads);
 
 /** Parameters for opening the screens of subscribers. */
-export interface SeededSubscribers {
+interface SeededSubscribers {
   dataDir: string;
   slug: string;
   /** Tokens of sessions of the owner. */

@@ -25,7 +25,7 @@ export async function startTarget(
   };
 }
 
-export interface WatchOptions {
+interface WatchOptions {
   count: number;
   intervalSeconds: number;
   url: string;

@@ -4,7 +4,7 @@ import { requireTool } from "./workspace";
 export const LOAD_CORE = 1;
 export const SERVER_CORE = 0;
 
-export interface WrkOptions {
+interface WrkOptions {
   connections: number;
   seconds: number;
   headers?: Record<string, string>;
@@ -15,7 +15,7 @@ export interface WrkOptions {
   allowsRejections?: boolean;
 }
 
-export interface WrkResult {
+interface WrkResult {
   requests: number;
   perSecond: number;
 }

@@ -35,13 +35,13 @@ async function build(): Promise<string> {
 }
 
 /** A command that has ended. */
-export interface Outcome {
+interface Outcome {
   exitCode: number | null;
   stdout: string;
   stderr: string;
 }
 
-export interface ProcessOptions {
+interface ProcessOptions {
   /** Variables added to an environment with PATH only. */
   env?: Record<string, string>;
   /** Working directory, by default an empty folder. */
@@ -50,11 +50,11 @@ export interface ProcessOptions {
   descriptors?: number;
 }
 
-export interface ServeOptions extends ProcessOptions {
+interface ServeOptions extends ProcessOptions {
   args?: string[];
 }
 
-export interface FetchOptions extends Omit<RequestInit, "headers"> {
+interface FetchOptions extends Omit<RequestInit, "headers"> {
   /** Key value for `Authorization: Bearer`. */
   key?: string;
   headers?: Record<string, string>;

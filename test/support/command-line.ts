@@ -4,7 +4,7 @@ import { openForCommand } from "../../src/installation";
 import { testConfig } from "./app";
 
 /** A command that was run in this process. */
-export interface CommandOutcome {
+interface CommandOutcome {
   exitCode: number;
   /** Lines of standard output. */
   out: string[];

@@ -1,7 +1,7 @@
 import type { Tx } from "../../src/db";
 
 /** A transaction that counts its statements and rows. */
-export interface CountedTx {
+interface CountedTx {
   tx: Tx;
   /** Returns the number of executed statements. */
   statements(): number;

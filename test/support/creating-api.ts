@@ -39,7 +39,7 @@ export const TAKEN = "Taken";
  * An API with test routes behind the real gateway that create things with secrets and parts of
  * things.
  */
-export interface CreatingApi extends AsyncDisposable {
+interface CreatingApi extends AsyncDisposable {
   app: TestApp;
   /** Id and value of the key that `post` uses. */
   key: { id: string; value: string };

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "./temporary-folder";
 
 /** Answer to a `curl` command that was run unchanged. */
-export interface CurlAnswer {
+interface CurlAnswer {
   status: number;
   body: unknown;
   errors: string;

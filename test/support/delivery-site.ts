@@ -27,8 +27,8 @@ const listTryRows = selectMany((orm, _$: Record<string, never>) =>
     .orderBy(asc(deliveryTries.deliveryId), asc(deliveryTries.number)),
 );
 
-export type DeliveryRow = typeof deliveries.$inferSelect;
-export type TryRow = typeof deliveryTries.$inferSelect;
+type DeliveryRow = typeof deliveries.$inferSelect;
+type TryRow = typeof deliveryTries.$inferSelect;
 
 /** An application that delivers events over the network, on the test's clock. */
 export interface DeliverySite extends AsyncDisposable {

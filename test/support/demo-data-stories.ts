@@ -18,7 +18,7 @@ Payments by card. About 1 in 9 failed; nobody was charged for an order that was 
 `;
 
 /** Actors that report incidents in the demo data. */
-export interface Tellers {
+interface Tellers {
   noor: Actor;
   jonas: Actor;
   bot: Actor;

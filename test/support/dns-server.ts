@@ -8,7 +8,7 @@ export const NXDOMAIN = { code: 3 };
 export const SERVFAIL = { code: 2 };
 export const REFUSED = { code: 5 };
 
-export interface DnsServer extends AsyncDisposable {
+interface DnsServer extends AsyncDisposable {
   /** Address and port in the notation of a resolver. */
   address: string;
   /** Returns the number of queries received. */

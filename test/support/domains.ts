@@ -1,6 +1,6 @@
 import type { TestApp } from "./app";
 
-export interface HostAnswer {
+interface HostAnswer {
   status: number;
   headers: Headers;
   text: string;

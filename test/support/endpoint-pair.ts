@@ -6,7 +6,7 @@ import { SLACK, WEBHOOKS } from "./webhook-site";
 type TakeTypes = () => Promise<string[]>;
 
 /** An endpoint for people and one for a program, with equal subscriptions. */
-export interface EndpointPair {
+interface EndpointPair {
   people: TakeTypes;
   program: TakeTypes;
   /** Returns all events that were ever queued for people as `<type> of <name>`, oldest first. */

@@ -1,7 +1,7 @@
 import { startRelay } from "./relay";
 
 /** A relay that answers each message when the test says so. */
-export interface HeldRelay extends AsyncDisposable {
+interface HeldRelay extends AsyncDisposable {
   port: number;
   connections(): number;
   /** Recipients of messages that wait for an answer, in the order of their arrival. */

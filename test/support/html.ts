@@ -1,5 +1,5 @@
 /** A control of a form as a browser would send it. */
-export interface Control {
+interface Control {
   name: string;
   value: string;
   type: string;

@@ -2,7 +2,7 @@ import { createTestApp, type TestApp } from "./app";
 import { type Fields, KEYS, makeKey } from "./dashboard";
 
 /** A key on the dashboard of a signed-in admin. */
-export interface KeyDashboard extends AsyncDisposable {
+interface KeyDashboard extends AsyncDisposable {
   app: TestApp;
   session: string;
   id: string;

@@ -1,5 +1,5 @@
 /** Parts of a delivery status that a test chooses. */
-export interface BounceOptions {
+interface BounceOptions {
   /** Address to which the report is sent: the envelope sender of the mail. */
   to?: string;
   recipient?: string;

@@ -19,10 +19,10 @@ import { createTestClock } from "./clock";
 import { createTestEgress } from "./egress";
 import { mailingRow, subscriberRow } from "./mail-rows";
 
-export type MailRow = typeof mails.$inferSelect;
-export type SuppressionRow = typeof suppressions.$inferSelect;
-export type SubscriberRow = typeof subscribers.$inferSelect;
-export type MailingRow = typeof mailings.$inferSelect;
+type MailRow = typeof mails.$inferSelect;
+type SuppressionRow = typeof suppressions.$inferSelect;
+type SubscriberRow = typeof subscribers.$inferSelect;
+type MailingRow = typeof mailings.$inferSelect;
 
 const listMails = selectMany((orm, _$: Record<string, never>) =>
   orm.select().from(mails).orderBy(asc(mails.id)),
@@ -43,7 +43,7 @@ const insertSubscriber = insertInto(subscribers);
 const insertMailing = insertInto(mailings);
 
 /** Mail of a test. Without a class it is one of an account. */
-export type TestMail = Omit<Partial<NewMail>, "recipient"> & { to: string };
+type TestMail = Omit<Partial<NewMail>, "recipient"> & { to: string };
 
 /** An application that sends mail to a relay of the test, on the test's clock. */
 export interface MailSite extends AsyncDisposable {
@@ -67,7 +67,7 @@ export interface MailSite extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
-export interface MailingOptions {
+interface MailingOptions {
   subjectId?: string;
   state?: MailingState;
   expiresAt?: number;

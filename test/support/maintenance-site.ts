@@ -22,7 +22,7 @@ export const PLAN = {
 };
 
 /** Cause that maintenance gave a component, with ISO times. */
-export interface CauseOf {
+interface CauseOf {
   component: string;
   from: string;
   to: string | null;

@@ -21,7 +21,7 @@ export const MONITORS = "/admin/monitors";
 export const NEW_MONITOR = `${MONITORS}/new`;
 
 /** A trial check of a configuration that is not saved. */
-export interface TriedOut {
+interface TriedOut {
   type: MonitorType;
   config: object;
   timeoutMs: number;

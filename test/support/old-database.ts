@@ -9,7 +9,7 @@ import { isSound, openSqlite, pragma } from "../../src/db/open";
 type Row = Record<string, unknown>;
 
 /** A database of an older schema in a data directory of its own. */
-export interface OldDatabase extends Disposable {
+interface OldDatabase extends Disposable {
   path: string;
   sqlite: Database;
   /** Migrates to the schema after this many migrations, by default to the newest. */

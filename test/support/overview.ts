@@ -2,7 +2,7 @@ import type { TestApp } from "./app";
 import { type HtmlPage, readHtml } from "./html";
 
 /** Rows of the overview that need attention, in their order. */
-export interface AttentionRows {
+interface AttentionRows {
   page: HtmlPage;
   /** Name and state of each row, such as "Search Degraded performance for 8 min". */
   titles: string[];

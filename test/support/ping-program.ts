@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "./temporary-folder";
 
 /** Replaces the machine's `ping` until it is disposed of. */
-export interface PingProgram extends Disposable {
+interface PingProgram extends Disposable {
   /** Returns the arguments of each call. */
   calls(): string[];
 }

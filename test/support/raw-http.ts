@@ -61,7 +61,7 @@ function connected(socket: Socket): Promise<void> {
 }
 
 /** A raw HTTP response. */
-export interface RawAnswer {
+interface RawAnswer {
   status: number;
   /** Headers by lower-case name. */
   headers: Record<string, string>;

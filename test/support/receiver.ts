@@ -11,7 +11,7 @@ export interface Received {
 }
 
 /** Answer of a receiver: a status or a response, immediately or later. */
-export type Answer = number | Response | Promise<number | Response>;
+type Answer = number | Response | Promise<number | Response>;
 
 /** A real HTTP server on loopback that receives webhooks until it is disposed of. */
 export interface Receiver extends AsyncDisposable {

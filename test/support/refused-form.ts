@@ -5,7 +5,7 @@ import { readHtml } from "./html";
 import { formOf } from "./monitor-dashboard";
 
 /** Form that a page after signing in leads back to. */
-export interface WayBack {
+interface WayBack {
   session: string;
   /** Path that the form is posted to. */
   action: string;

@@ -7,7 +7,7 @@ import { createTestEgress, patience } from "./egress";
 import { certificateText, type OnConnection, startRawServer } from "./raw-server";
 
 /** A mail that a test's relay took. */
-export interface TakenMail {
+interface TakenMail {
   from: string;
   to: string[];
   text: string;
@@ -25,7 +25,7 @@ export interface TestRelay extends AsyncDisposable {
   connections(): number;
 }
 
-export interface TestRelayOptions extends SMTPServerOptions {
+interface TestRelayOptions extends SMTPServerOptions {
   certificate?: "good" | "expired" | "other" | "self";
   /** Accepted credentials; without them AUTH is not offered. */
   credentials?: { user: string; password: string };

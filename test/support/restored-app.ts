@@ -10,7 +10,7 @@ import { temporaryFolder } from "./temporary-folder";
 const LATER = TEST_START + 3_600_000;
 
 /** A data directory that was used before and after a backup. */
-export interface RestoredSite extends Disposable {
+interface RestoredSite extends Disposable {
   directory: DataDirectory;
   backup: string;
   /** Opens an application on the data directory an hour later and closes it after `work`. */

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import type { TestApp } from "./app";
 import { type ReadFamily, readExposition } from "./exposition";
 
-export interface Scrape {
+interface Scrape {
   text: string;
   families: Map<string, ReadFamily>;
   /** Returns the value of the sample with these labels; 0 without such a sample. */

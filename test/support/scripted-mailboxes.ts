@@ -1,7 +1,7 @@
 import { politeRelay, startScriptedRelay } from "./relay";
 
 /** A relay whose answers a test decides for each command. It takes everything else. */
-export interface Mailboxes extends AsyncDisposable {
+interface Mailboxes extends AsyncDisposable {
   port: number;
   connections(): number;
   /** Recipients of accepted mails, in order. Exact if the relay has one connection at a time. */

@@ -8,7 +8,7 @@ import { settle } from "./clock";
 import type { TestApp } from "./app";
 
 /** A second connection to an app's database, like that of a command beside a running server. */
-export interface AnotherProcess extends AsyncDisposable {
+interface AnotherProcess extends AsyncDisposable {
   ctx: AppContext;
   sqlite: Database;
 }

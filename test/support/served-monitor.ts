@@ -1,7 +1,7 @@
 import type { Server } from "./binary";
 
 /** A monitor of a running server, managed by a key with `manage:monitors`. */
-export interface ServedMonitor {
+interface ServedMonitor {
   /** Runs a check. Rejects if the server does not answer. */
   check(): Promise<{ outcome: string; message: string | null }>;
   /** Returns the outcomes of all checks, newest first. */

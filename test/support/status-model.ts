@@ -7,7 +7,7 @@ import {
 import { INCIDENT_STATUSES, type IncidentStatus } from "../../src/domain/incident-status";
 
 /** Statuses by component. */
-export type Causes = Partial<Record<string, ComponentStatus>>;
+type Causes = Partial<Record<string, ComponentStatus>>;
 
 /** An action, some hours after the one before. */
 export interface Step {

@@ -1,5 +1,5 @@
 /** Target of a test's monitor: a web server on loopback that answers with success or failure. */
-export interface TestTarget extends Disposable {
+interface TestTarget extends Disposable {
   url: string;
   isWell: boolean;
   /** Requests received, oldest first: their times, and whether the answer was a success. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "./temporary-folder";
 
 /** A file system of a few megabytes that a test can fill. */
-export interface TinyDisk extends Disposable {
+interface TinyDisk extends Disposable {
   path: string;
   /** Leaves this many bytes free, rounded down to whole pages. */
   fill(leavingBytes?: number): void;

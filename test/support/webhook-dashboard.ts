@@ -10,7 +10,7 @@ export const NEW_WEBHOOK = `${WEBHOOK_LIST}/new`;
 export const PROGRAM = "https://receiver.example.com/hooks";
 
 /** Webhooks on the dashboard. */
-export interface WebhookDashboard extends AsyncDisposable {
+interface WebhookDashboard extends AsyncDisposable {
   app: TestApp;
   page: TestPage["page"];
   /** Session of an admin, or of the given role. */

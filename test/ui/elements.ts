@@ -1,5 +1,5 @@
 /** An element of some HTML, as a browser's parser finds it. */
-export interface HtmlElement {
+interface HtmlElement {
   tag: string;
   attributes: Record<string, string>;
 }

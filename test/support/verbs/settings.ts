@@ -313,7 +313,7 @@ export const SETTINGS_VERBS: Verbs = {
 };
 
 /** Sets a relay and a public address, without which nothing is mailed. */
-export async function makeMailReady(installation: ActionInstallation): Promise<void> {
+async function makeMailReady(installation: ActionInstallation): Promise<void> {
   await saveRelay(installation);
   const { app, session } = installation;
   const form = { public_address: "http://status.example.com" };
