@@ -2,6 +2,7 @@ import type { Reader } from "../../db";
 import { type Tone } from "../../domain/tone";
 import { ANY_EVENT } from "../../domain/webhook";
 import {
+  isDisabledByPerson,
   type DeliveryRecord,
   findNewestDeliveryAbout,
   listAllWebhooks,
@@ -85,10 +86,6 @@ export function Notified({ notified, now }: NotifiedProps) {
 function toneOf(webhook: WebhookRow, delivery: DeliveryRecord | undefined): Tone {
   if (!webhook.enabled) return isDisabledByPerson(webhook) ? "none" : "major";
   return delivery ? toneOfDelivery(delivery.row) : "none";
-}
-
-function isDisabledByPerson({ enabled, disabledReason }: WebhookRow): boolean {
-  return !enabled && disabledReason === null;
 }
 
 function Outcome({ webhook, delivery, now }: NotifiedWebhook & { now: number }) {

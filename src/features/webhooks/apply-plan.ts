@@ -5,7 +5,7 @@ import { listAllPages, type PageRow } from "../pages";
 import { ANY_EVENT } from "../../domain/webhook";
 import type { Services } from "./changes";
 import { createWebhook } from "./create";
-import { type DeclaredWebhook, formatOf, isOffByHand } from "./declared";
+import { type DeclaredWebhook, formatOf, isDisabledByPerson } from "./declared";
 import { desiredConnection } from "./declared-secrets";
 import { rotateSecret, updateWebhook } from "./update";
 import { listAllWebhooks, type WebhookRow } from "./store";
@@ -65,7 +65,7 @@ export function planWebhook(
   errors.throwIfAny();
   const format = formatOf(webhook);
   const { description = null, events = [ANY_EVENT] } = webhook;
-  const isDisabledAutomatically = row !== undefined && !row.enabled && !isOffByHand(row);
+  const isDisabledAutomatically = row !== undefined && !row.enabled && !isDisabledByPerson(row);
   const enabled = isDisabledAutomatically ? false : (webhook.enabled ?? true);
   const open = { description, events, format, enabled };
   const input = {

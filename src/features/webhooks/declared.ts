@@ -140,13 +140,13 @@ export function declareWebhook(row: WebhookRow, pageSlug: string | null): Declar
     ...(pageSlug !== null && { page: pageSlug }),
     ...(format !== "standard" && { format }),
     ...(Object.keys(settings).length > 0 && { settings }),
-    ...(isOffByHand(row) && { enabled: false }),
+    ...(isDisabledByPerson(row) && { enabled: false }),
     ...(isVerified(format) && { secret: null }),
   };
 }
 
 /** Returns true if a person disabled the endpoint, not the failures of its deliveries. */
-export function isOffByHand({ enabled, disabledReason }: WebhookRow): boolean {
+export function isDisabledByPerson({ enabled, disabledReason }: WebhookRow): boolean {
   return !enabled && disabledReason === null;
 }
 

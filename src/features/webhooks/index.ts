@@ -6,6 +6,7 @@ export { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
 export { webhookName } from "./changes";
 export { createWebhook } from "./create";
 export {
+  isDisabledByPerson,
   DECLARED_WEBHOOK_FIELDS,
   declareWebhook,
   mapWebhookSecrets,
