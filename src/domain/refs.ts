@@ -1,3 +1,5 @@
+import { Text } from "../kernel/schema";
+
 /** Identity and manager of an object that `apply` creates. */
 export interface ApplyMetadata {
   ref?: string;
@@ -5,6 +7,9 @@ export interface ApplyMetadata {
 }
 
 const REF_LENGTH_MAX = 63;
+
+/** Identifier by which declarative files find an object again. */
+export const RefText = Text({ minLength: 1, maxLength: REF_LENGTH_MAX, pattern: "^[a-z0-9-]+$" });
 
 /**
  * Returns `desired` as a ref, or with the lowest number from 2 that makes it free. `findHolder` returns

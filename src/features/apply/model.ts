@@ -1,9 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { RefText } from "../../domain/refs";
 import { Nullable, Text } from "../../kernel/schema";
 import { ComponentInput, GroupInput } from "../components";
 import { TemplateFields } from "../incident-templates";
 import { declaredMonitorSchema } from "../monitors";
-import { PageInput, RefText } from "../pages";
+import { PageInput } from "../pages";
 import { DECLARED_WEBHOOK_FIELDS } from "../webhooks";
 
 const PreviousRefs = Type.Optional(Type.Array(RefText));

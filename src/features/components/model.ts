@@ -1,9 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { ActorKind } from "../../domain/actor";
 import { CAUSE_SOURCES, COMPONENT_STATUSES } from "../../domain/component-status";
+import { RefText } from "../../domain/refs";
 import { TagsInput } from "../../domain/tags";
 import { DescriptionText, NameText } from "../../domain/texts";
-import { Day, Instant, Nullable, OneOf, Text } from "../../kernel/schema";
+import { Day, Instant, Nullable, OneOf } from "../../kernel/schema";
 import { toIso } from "../../kernel/time";
 import type { CauseRow, ChangeRow } from "./cause-store";
 import type { ComponentRow, GroupRow } from "./store";
@@ -18,13 +19,11 @@ export const Status = OneOf(COMPONENT_STATUSES, {
   description: "Best to worst, in this order.",
 });
 
-const Ref = Text({ minLength: 1, maxLength: 63, pattern: "^[a-z0-9-]+$" });
-
 /** Fields of a group. */
 export const GroupInput = Type.Object(
   {
     name: NameText,
-    ref: Type.Optional(Ref),
+    ref: Type.Optional(RefText),
     description: Type.Optional(Nullable(DescriptionText)),
     collapse: Type.Optional(OneOf(COLLAPSE)),
   },
@@ -36,7 +35,7 @@ export type GroupInput = Static<typeof GroupInput>;
 export const ComponentInput = Type.Object(
   {
     name: NameText,
-    ref: Type.Optional(Ref),
+    ref: Type.Optional(RefText),
     description: Type.Optional(Nullable(DescriptionText)),
     showcase: Type.Optional(Type.Boolean()),
     start_date: Type.Optional(

@@ -22,7 +22,7 @@ export {
   type PageMailInput,
   takesSubscribers,
 } from "./mail";
-export { Page, PageInput, presentPage, RefText } from "./model";
+export { Page, PageInput, presentPage } from "./model";
 export {
   createPage,
   findPageBySlugOrId,

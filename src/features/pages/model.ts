@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { RefText } from "../../domain/refs";
 import { DescriptionText, NameText } from "../../domain/texts";
 import { Instant, Nullable, OneOf, Text } from "../../kernel/schema";
 import { toIso } from "../../kernel/time";
@@ -9,9 +10,6 @@ import type { PageRow } from "./store";
 
 const VISIBILITIES = ["public", "private"] as const;
 const THEMES = ["system", "light", "dark"] as const;
-
-/** Identifier by which declarative files find an object again. */
-export const RefText = Text({ minLength: 1, maxLength: 63, pattern: "^[a-z0-9-]+$" });
 
 const Slug = Text({ maxLength: 63, pattern: SLUG_PATTERN });
 const Accent = Text({ maxLength: 7, pattern: "^#[0-9a-fA-F]{6}$" });
