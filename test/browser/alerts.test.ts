@@ -1,7 +1,4 @@
 import { expect, test } from "bun:test";
-import { asc } from "drizzle-orm";
-import { selectMany } from "../../src/db";
-import { mails } from "../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { findMailKey, setMailSettings, tokenOf } from "../../src/features/mail";
 import { createWebhook, getWebhookRecord } from "../../src/features/webhooks";
@@ -9,10 +6,7 @@ import { describeWithBrowser } from "../support/browser";
 import { HOME_HOST, openSite } from "../support/browser-site";
 import { isWiderThanWindow } from "../support/public-documents";
 import { RELAY } from "../support/subscribing";
-
-const listMails = selectMany((orm, _$: Record<string, never>) =>
-  orm.select().from(mails).orderBy(asc(mails.id)),
-);
+import { listMails } from "../support/mail-rows";
 
 describeWithBrowser("confirming alerts by e-mail", (browser) => {
   test.each(["light", "dark"] as const)(

@@ -4,10 +4,11 @@ import { CLI_ACTOR } from "../../src/domain/actor";
 import { readMailSettings, setMailSettings } from "../../src/features/mail";
 import { startUserMails, USER_TEMPLATES } from "../../src/features/users";
 import type { Timer } from "../../src/kernel/clock";
-import { joinPath, listMails, written } from "../support/account-mail";
+import { joinPath, written } from "../support/account-mail";
 import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, HOME_HOST, openSite } from "../support/browser-site";
 import { PASSWORD, userWithPassword } from "../support/dashboard";
+import { listMails } from "../support/mail-rows";
 import { isWiderThanWindow } from "../support/public-documents";
 import { RELAY } from "../support/subscribing";
 

@@ -6,8 +6,9 @@ import { startSignUps } from "../../src/features/subscribers";
 import type { Timer } from "../../src/kernel/clock";
 import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, HOME_HOST, openSite } from "../support/browser-site";
+import { listSubscribers } from "../support/mail-rows";
 import { isWiderThanWindow } from "../support/public-documents";
-import { linkPath, listRequests, listSubscribers, RELAY } from "../support/subscribing";
+import { linkPath, listRequests, RELAY } from "../support/subscribing";
 
 const PHONE = { width: 390, height: 844 };
 const NARROW = { width: 320, height: 640 };

@@ -26,7 +26,7 @@ import {
   installedCommandLine,
   jsonOf,
 } from "../support/command-line";
-import { listMails } from "../support/account-mail";
+import { listMails } from "../support/mail-rows";
 import { FROM, HASH } from "../support/user-installation";
 import { temporaryFolder } from "../support/temporary-folder";
 

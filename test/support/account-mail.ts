@@ -1,6 +1,3 @@
-import { asc } from "drizzle-orm";
-import { selectMany } from "../../src/db";
-import { mails } from "../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import {
   type ComposedMail,
@@ -15,13 +12,10 @@ import { createTestApp } from "./app";
 import { settle } from "./clock";
 import { signIn, userWithPassword } from "./dashboard";
 import { RELAY } from "./subscribing";
+import { listMails } from "./mail-rows";
 
 export const OWNER = "ada@example.com";
 export const GRACE = "grace@example.com";
-
-export const listMails = selectMany((orm, _$: Record<string, never>) =>
-  orm.select().from(mails).orderBy(asc(mails.id)),
-);
 
 /** An app with mail, the owner Ada, and the editor Grace. */
 export interface AccountMailSite extends AsyncDisposable {

@@ -1,5 +1,3 @@
-import { asc } from "drizzle-orm";
-import { selectMany } from "../../src/db";
 import { mails, suppressions } from "../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { SuppressionReason } from "../../src/domain/mail";
@@ -16,15 +14,9 @@ import type { Deliverer } from "../../src/features/webhooks/deliver/deliverer";
 import type { Answer, CallOptions, TestApp } from "./app";
 import { settle } from "./clock";
 import { createMailApp, NO_THROTTLE } from "./mail-site";
+import { listMails, listSuppressions } from "./mail-rows";
 
 type MailRow = typeof mails.$inferSelect;
-
-const listMails = selectMany((orm, _$: Record<string, never>) =>
-  orm.select().from(mails).orderBy(asc(mails.id)),
-);
-const listSuppressions = selectMany((orm, _$: Record<string, never>) =>
-  orm.select().from(suppressions).orderBy(asc(suppressions.at)),
-);
 
 /** An application that sends alerts to a relay of the test, on the test's clock. */
 export interface AlertSite extends AsyncDisposable {

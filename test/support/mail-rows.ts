@@ -1,4 +1,6 @@
-import type { mailings, mails } from "../../src/db/tables/mail";
+import { asc } from "drizzle-orm";
+import { selectMany } from "../../src/db";
+import { mailings, mails, subscribers, suppressions } from "../../src/db/tables/mail";
 import type { SubscriberRow } from "../../src/features/subscribers";
 import { DAY_MS } from "../../src/kernel/time";
 
@@ -85,3 +87,16 @@ export function mailRow(
     ...fields,
   };
 }
+
+export const listMails = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(mails).orderBy(asc(mails.id)),
+);
+export const listMailings = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(mailings).orderBy(asc(mailings.id)),
+);
+export const listSubscribers = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(subscribers).orderBy(asc(subscribers.seq)),
+);
+export const listSuppressions = selectMany((orm, _$: Record<string, never>) =>
+  orm.select().from(suppressions).orderBy(asc(suppressions.at)),
+);

@@ -1,5 +1,4 @@
-import { asc } from "drizzle-orm";
-import { insertInto, selectMany, selectOne } from "../../src/db";
+import { insertInto, selectOne } from "../../src/db";
 import { mailings, mails, subscribers, suppressions } from "../../src/db/tables/mail";
 import type { MailingState } from "../../src/domain/mail";
 import { parseMailAddress } from "../../src/domain/mail-address";
@@ -17,25 +16,20 @@ import { DAY_MS } from "../../src/kernel/time";
 import { createTestApp, type TestApp } from "./app";
 import { createTestClock } from "./clock";
 import { createTestEgress } from "./egress";
-import { mailingRow, subscriberRow } from "./mail-rows";
+import {
+  listMailings,
+  listMails,
+  listSubscribers,
+  listSuppressions,
+  mailingRow,
+  subscriberRow,
+} from "./mail-rows";
 
 type MailRow = typeof mails.$inferSelect;
 type SuppressionRow = typeof suppressions.$inferSelect;
 type SubscriberRow = typeof subscribers.$inferSelect;
 type MailingRow = typeof mailings.$inferSelect;
 
-const listMails = selectMany((orm, _$: Record<string, never>) =>
-  orm.select().from(mails).orderBy(asc(mails.id)),
-);
-const listSuppressions = selectMany((orm, _$: Record<string, never>) =>
-  orm.select().from(suppressions).orderBy(asc(suppressions.at)),
-);
-const listSubscribers = selectMany((orm, _$: Record<string, never>) =>
-  orm.select().from(subscribers).orderBy(asc(subscribers.seq)),
-);
-const listMailings = selectMany((orm, _$: Record<string, never>) =>
-  orm.select().from(mailings).orderBy(asc(mailings.id)),
-);
 const findLastSeq = selectOne((orm, _$: Record<string, never>) =>
   orm.select({ seq: mailings.maxSeq }).from(mailings).limit(1),
 );

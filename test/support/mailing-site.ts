@@ -1,6 +1,6 @@
-import { asc, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { AppContext } from "../../src/context";
-import { insertInto, mutate, selectMany, type Tx } from "../../src/db";
+import { insertInto, mutate, type Tx } from "../../src/db";
 import { mailings, mails, subscriberChoices, subscribers } from "../../src/db/tables/mail";
 import type { SubscriberEvent } from "../../src/domain/mail";
 import { createComponent } from "../../src/features/components";
@@ -16,18 +16,12 @@ import { CLI_ACTOR } from "../../src/domain/actor";
 import { type PageInput, type PageRow, updatePage } from "../../src/features/pages";
 import { type Answer, createTestApp, type TestApp } from "./app";
 import { settle } from "./clock";
-import { subscriberRow } from "./mail-rows";
+import { listMailings, listMails, subscriberRow } from "./mail-rows";
 
 type MailRow = typeof mails.$inferSelect;
 
 const insertSubscriber = insertInto(subscribers);
 const insertChoice = insertInto(subscriberChoices);
-const listMails = selectMany((orm, _$: Record<string, never>) =>
-  orm.select().from(mails).orderBy(asc(mails.id)),
-);
-const listMailings = selectMany((orm, _$: Record<string, never>) =>
-  orm.select().from(mailings).orderBy(asc(mailings.id)),
-);
 const setStatus = mutate((orm, $: { id: string; status: MailRow["status"] }) =>
   orm.update(mails).set({ status: $.status, nextTryAt: null }).where(eq(mails.id, $.id)),
 );

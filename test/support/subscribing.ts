@@ -20,6 +20,7 @@ import {
 } from "../../src/features/subscribers";
 import { type Answer, type CallOptions, createTestApp, type TestApp, type TestPage } from "./app";
 import { settle } from "./clock";
+import { listMails, listSubscribers } from "./mail-rows";
 
 /** An app with mail, one page, and the decision about sign-ups. */
 export interface SubscribingSite extends AsyncDisposable {
@@ -62,14 +63,8 @@ export interface SubscribingSite extends AsyncDisposable {
 const deleteSetting = mutate((orm, $: { name: string }) =>
   orm.delete(settings).where(eq(settings.name, $.name)),
 );
-export const listMails = selectMany((orm, _$: Record<string, never>) =>
-  orm.select().from(mails).orderBy(asc(mails.id)),
-);
 export const listRequests = selectMany((orm, _$: Record<string, never>) =>
   orm.select().from(mailRequests).orderBy(asc(mailRequests.id)),
-);
-export const listSubscribers = selectMany((orm, _$: Record<string, never>) =>
-  orm.select().from(subscribers).orderBy(asc(subscribers.seq)),
 );
 const findSubscriberWith = selectMany((orm, $: { address: string }) =>
   orm.select().from(subscribers).where(eq(subscribers.addressKey, $.address)),

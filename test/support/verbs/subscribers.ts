@@ -2,7 +2,8 @@ import { CLI_ACTOR } from "../../../src/domain/actor";
 import { setMailSettings, suppress } from "../../../src/features/mail";
 import type { SubscriberRow } from "../../../src/features/subscribers";
 import { storeMail, storeSubscriber } from "../mailed-subscriber";
-import { linkPath, listMails, listRequests, RELAY } from "../subscribing";
+import { listMails } from "../mail-rows";
+import { linkPath, listRequests, RELAY } from "../subscribing";
 import { byForm, type ActionInstallation, type Sent, type Verbs } from "./verb";
 
 const SELECTION = { scope: "page", events: ["incidents"] };
