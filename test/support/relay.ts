@@ -7,7 +7,7 @@ import { createTestEgress, patience } from "./egress";
 import { certificateText, type OnConnection, startRawServer } from "./raw-server";
 
 /** A mail that a test's relay took. */
-interface TakenMail {
+export interface TakenMail {
   from: string;
   to: string[];
   text: string;

@@ -5,7 +5,7 @@ import { deleteIncident } from "../../../src/features/incidents";
 import { unsubscribe } from "../../../src/features/subscribers";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";
-import { listSubscribers } from "../../support/subscribing";
+import { listSubscribers } from "../../support/mail-rows";
 
 /** Subscribers of every kind. Those who are named after a component or a group selected it. */
 async function createAudience(): Promise<MailingSite> {
