@@ -7,10 +7,15 @@
  */
 import { Database } from "bun:sqlite";
 import { MAIL_RULES } from "./carry-over-mail";
+import { addTokensOfOtherSchema, TOKEN_RULES } from "./carry-over-tokens";
 import {
+  columnsOf,
   CREDENTIAL_TABLES,
   type CredentialTable,
-  LATER_COLUMNS,
+  hasCredentials,
+  IS_LATER,
+  NEWER_VERSION,
+  OPTIONAL_COLUMNS,
   type Rule,
 } from "./credential-tables";
 import { APPLICATION_ID, closeSqlite, pragma } from "./open";
@@ -33,11 +38,6 @@ function pluralOfFirstNoun(what: string): string {
   const [noun = "", ...rest] = what.split(" of ");
   return [`${noun}s`, ...rest].join(" of ");
 }
-
-/** SQL condition: the replaced database has a newer state of the row than the backup. */
-const IS_LATER = "(o.version > r.version OR o.updated_at > r.updated_at)";
-
-const NEWER_VERSION = "version = max(r.version, o.version) + 1";
 
 const rank = (role: string) =>
   `CASE ${role} WHEN 'owner' THEN 4 WHEN 'admin' THEN 3 WHEN 'editor' THEN 2 ELSE 1 END`;
@@ -120,7 +120,7 @@ const RULES: readonly Rule[] = [
   {
     // An address must confirm alerts again that it declined, or that another address confirmed.
     table: "webhooks",
-    laterColumn: "confirmed_at",
+    optionalColumn: "confirmed_at",
     sql: `UPDATE main.webhooks AS r SET confirmed_at = o.confirmed_at FROM replaced.webhooks AS o
       WHERE o.id = r.id AND o.confirmed_at IS NOT r.confirmed_at AND ${IS_LATER}`,
   },
@@ -143,14 +143,7 @@ const RULES: readonly Rule[] = [
       SET version = max(r.version, o.version), updated_at = max(r.updated_at, o.updated_at)
       FROM replaced.webhooks AS o WHERE o.id = r.id AND ${IS_LATER}`,
   },
-  {
-    what: "rotated heartbeat token",
-    table: "monitors",
-    sql: `UPDATE main.monitors AS r SET token_hash = o.token_hash, ${NEWER_VERSION}
-      FROM replaced.monitors AS o
-      WHERE o.id = r.id AND o.token_hash IS NOT NULL AND r.token_hash IS NOT NULL
-        AND o.token_hash <> r.token_hash AND ${IS_LATER}`,
-  },
+  ...TOKEN_RULES,
   ...MAIL_RULES,
 ];
 
@@ -167,6 +160,7 @@ export function attachReplaced(sqlite: Database, file: string | undefined): void
     if (pragma(replaced, "application_id") !== APPLICATION_ID) return;
     for (const table of Object.keys(CREDENTIAL_TABLES) as CredentialTable[])
       copyTable(replaced, sqlite, table);
+    addTokensOfOtherSchema(sqlite);
   } catch {
     // Not a database, or its header is damaged.
   } finally {
@@ -176,8 +170,8 @@ export function attachReplaced(sqlite: Database, file: string | undefined): void
 
 function copyTable(from: Database, to: Database, table: CredentialTable): void {
   const stored = columnsOf(from, "main", table);
-  const later = LATER_COLUMNS[table]?.filter((column) => stored.has(column)) ?? [];
-  const names = [...CREDENTIAL_TABLES[table], ...later];
+  const optional = OPTIONAL_COLUMNS[table]?.filter((column) => stored.has(column)) ?? [];
+  const names = [...CREDENTIAL_TABLES[table], ...optional];
   const columns = names.join(", ");
   let rows: (string | number | null | Uint8Array)[][];
   try {
@@ -197,33 +191,15 @@ function copyTable(from: Database, to: Database, table: CredentialTable): void {
 /** Applies every rule whose table could be read, in the transaction of the caller. */
 export function carryOver(sqlite: Database): CarriedOver[] {
   const carried: CarriedOver[] = [];
-  for (const { what, table, alsoReads = table, laterColumn, sql } of RULES) {
+  for (const { what, table, alsoReads = table, optionalColumn, sql } of RULES) {
     const isReadable = (["main", "replaced"] as const).every(
       (schema) =>
         [table, alsoReads].every((name) => hasCredentials(sqlite, schema, name)) &&
-        (laterColumn === undefined || columnsOf(sqlite, schema, table).has(laterColumn)),
+        (optionalColumn === undefined || columnsOf(sqlite, schema, table).has(optionalColumn)),
     );
     if (!isReadable) continue;
     const { changes: count } = sqlite.prepare(sql).run();
     if (count > 0 && what !== undefined) carried.push({ what, count });
   }
   return carried;
-}
-
-/** Returns true if the table exists in the database of that name, with its expected columns. */
-export function hasCredentials(
-  sqlite: Database,
-  schema: "main" | "replaced",
-  table: CredentialTable,
-): boolean {
-  const names = columnsOf(sqlite, schema, table);
-  return CREDENTIAL_TABLES[table].every((column) => names.has(column));
-}
-
-/** Names of a table's columns; empty if there is no such table. */
-export function columnsOf(sqlite: Database, schema: string, table: string): Set<string> {
-  const rows = sqlite
-    .prepare<{ name: string }, [string, string]>("SELECT name FROM pragma_table_info(?, ?)")
-    .all(table, schema);
-  return new Set(rows.map(({ name }) => name));
 }

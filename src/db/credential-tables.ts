@@ -1,3 +1,5 @@
+import type { Database } from "bun:sqlite";
+
 /** Tables of credentials and of consent to mail, and the columns that a restore reads. */
 export const CREDENTIAL_TABLES = {
   api_keys: ["id", "name", "expires_at", "revoked_at", "version"],
@@ -29,7 +31,8 @@ export const CREDENTIAL_TABLES = {
     "updated_at",
     "deleted_at",
   ],
-  monitors: ["id", "ref", "token_hash", "version", "updated_at", "deleted_at"],
+  monitors: ["id", "ref", "version", "updated_at", "deleted_at"],
+  monitor_tokens: ["hash", "monitor_id", "kind", "created_at"],
   subscribers: [
     "id",
     "address_hmac",
@@ -45,10 +48,18 @@ export const CREDENTIAL_TABLES = {
 
 export type CredentialTable = keyof typeof CREDENTIAL_TABLES;
 
-/** Columns that a restore reads too, unless a database has an older schema without them. */
-export const LATER_COLUMNS: Partial<Record<CredentialTable, readonly string[]>> = {
+/** Columns that a restore reads too, from databases of a schema that has them. */
+export const OPTIONAL_COLUMNS: Partial<Record<CredentialTable, readonly string[]>> = {
   webhooks: ["confirmed_at"],
+  // Before the table of tokens, each monitor had one.
+  monitors: ["token_hash"],
 };
+
+/** SQL condition: the replaced database has a newer state of the row than the backup. */
+export const IS_LATER = "(o.version > r.version OR o.updated_at > r.updated_at)";
+
+/** SQL assignment: a version that neither database has had. */
+export const NEWER_VERSION = "version = max(r.version, o.version) + 1";
 
 /** A change since the backup that a restore repeats. */
 export interface Rule {
@@ -57,8 +68,26 @@ export interface Rule {
   table: CredentialTable;
   /** A second table that the statement reads. */
   alsoReads?: CredentialTable;
-  /** One of `LATER_COLUMNS` that the statement needs. */
-  laterColumn?: string;
+  /** One of `OPTIONAL_COLUMNS` that the statement needs. */
+  optionalColumn?: string;
   /** One statement. Rows of `main`, the restored database, are `r`; those of `replaced` are `o`. */
   sql: string;
+}
+
+/** Returns true if the table exists in the database of that name, with its expected columns. */
+export function hasCredentials(
+  sqlite: Database,
+  schema: "main" | "replaced",
+  table: CredentialTable,
+): boolean {
+  const names = columnsOf(sqlite, schema, table);
+  return CREDENTIAL_TABLES[table].every((column) => names.has(column));
+}
+
+/** Names of a table's columns; empty if there is no such table. */
+export function columnsOf(sqlite: Database, schema: string, table: string): Set<string> {
+  const rows = sqlite
+    .prepare<{ name: string }, [string, string]>("SELECT name FROM pragma_table_info(?, ?)")
+    .all(table, schema);
+  return new Set(rows.map(({ name }) => name));
 }

@@ -1,6 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { hasCredentials } from "./carry-over";
-import type { CredentialTable } from "./credential-tables";
+import { columnsOf, type CredentialTable, hasCredentials } from "./credential-tables";
 
 export type CredentialKind = "key" | "user" | "webhook" | "monitor";
 
@@ -15,6 +14,10 @@ interface LiveCredential {
 interface Listing {
   kind: CredentialKind;
   table: CredentialTable;
+  /** A second table of the restored database that `isLive` reads. */
+  alsoReads?: CredentialTable;
+  /** A column that only some schemas have, and that `isLive` reads. */
+  column?: string;
   /** Tables of the replaced database that are needed to know which rows it still has. */
   requiredTables: readonly CredentialTable[];
   /** SQL of the label. */
@@ -55,6 +58,17 @@ const LISTINGS: readonly Listing[] = [
   {
     kind: "monitor",
     table: "monitors",
+    alsoReads: "monitor_tokens",
+    requiredTables: ["monitors", "monitor_tokens"],
+    label: "ref",
+    isLive: "deleted_at IS NULL AND id IN (SELECT monitor_id FROM main.monitor_tokens)",
+    isConfirmed: "deleted_at IS NULL",
+  },
+  {
+    // In a backup from before the table of tokens.
+    kind: "monitor",
+    table: "monitors",
+    column: "token_hash",
     requiredTables: ["monitors"],
     label: "ref",
     isLive: "token_hash IS NOT NULL AND deleted_at IS NULL",
@@ -77,8 +91,10 @@ export interface RevivedCredentials {
 export function listRevived(sqlite: Database, now: number): RevivedCredentials {
   let couldReadReplaced = true;
   const revived = LISTINGS.flatMap(
-    ({ kind, table, requiredTables, label, isLive, isConfirmed }) => {
-      if (!hasCredentials(sqlite, "main", table)) return [];
+    ({ kind, table, alsoReads = table, column, requiredTables, label, isLive, isConfirmed }) => {
+      const needed = [table, alsoReads];
+      if (!needed.every((name) => hasCredentials(sqlite, "main", name))) return [];
+      if (column !== undefined && !columnsOf(sqlite, "main", table).has(column)) return [];
       const isKnown = requiredTables.every((name) => hasCredentials(sqlite, "replaced", name));
       couldReadReplaced &&= isKnown;
       const confirmed = isKnown

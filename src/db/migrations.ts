@@ -8,6 +8,7 @@ import monitors from "../../migrations/0005_monitors.sql" with { type: "text" };
 import pageFace from "../../migrations/0004_page_face.sql" with { type: "text" };
 import people from "../../migrations/0002_people.sql" with { type: "text" };
 import tags from "../../migrations/0009_tags.sql" with { type: "text" };
+import watching from "../../migrations/0012_watching.sql" with { type: "text" };
 import webhooks from "../../migrations/0006_webhooks.sql" with { type: "text" };
 
 export interface Migration {
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 9, name: "tags", sql: tags },
   { number: 10, name: "incident_templates", sql: incidentTemplates },
   { number: 11, name: "mail", sql: mail },
+  { number: 12, name: "watching", sql: watching },
 ];
 
 /** Schema version of this build. */

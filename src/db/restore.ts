@@ -2,15 +2,9 @@ import type { Database } from "bun:sqlite";
 import { chmodSync, existsSync, linkSync, readdirSync, renameSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { CLI_ACTOR } from "../domain/actor";
-import {
-  attachReplaced,
-  type CarriedOver,
-  carryOver,
-  columnsOf,
-  describeCarried,
-  hasCredentials,
-} from "./carry-over";
+import { attachReplaced, type CarriedOver, carryOver, describeCarried } from "./carry-over";
 import { holdMailings, isHeldSinceRestore } from "./carry-over-mail";
+import { columnsOf, hasCredentials } from "./credential-tables";
 import type { DataDirectory } from "./data-directory";
 import { OperatorError, isBusy } from "./errors";
 import {

@@ -25,6 +25,13 @@ export type OnDown = (typeof ON_DOWN)[number];
 export const OPEN_INCIDENT = ["never", "draft", "automatic"] as const;
 export type OpenIncident = (typeof OPEN_INCIDENT)[number];
 
+/**
+ * Kinds of heartbeat tokens: generated here, or taken over from another product and used with its
+ * addresses.
+ */
+export const TOKEN_KINDS = ["native", "kuma", "gatus", "healthchecks"] as const;
+export type TokenKind = (typeof TOKEN_KINDS)[number];
+
 /** Types of monitors. */
 export const MONITOR_TYPES = ["http", "tcp", "tls", "dns", "ping", "push"] as const;
 export type MonitorType = (typeof MONITOR_TYPES)[number];

@@ -177,7 +177,8 @@ describe("a restored database", () => {
     expect(site.restore()).toMatchObject({
       carried: [
         { what: "rotated signing secret", count: 1 },
-        { what: "rotated heartbeat token", count: 1 },
+        { what: "ended heartbeat token", count: 1 },
+        { what: "new heartbeat token", count: 1 },
       ],
       revived: [],
     });
@@ -314,6 +315,72 @@ test("restoring a backup of an older schema keeps revoked keys revoked", async (
   expect(stored(database, "api_keys", "key_1").revoked_at).toBe(5);
   using sqlite = openSqlite(database, 0);
   expect(migrate(sqlite, undefined)).toMatchObject({ from: 1, to: MIGRATIONS.length });
+});
+
+/** A monitor with the token that hashes to this byte, in the schema in which each monitor has one token. */
+const pushMonitor = (byte: string) => `
+  INSERT INTO monitors (id, num, ref, name, type, config, token_hash, interval_seconds, timeout_ms, failure_threshold,
+      success_threshold, retry_interval_seconds, on_down, open_incident, paused, version, created_at, updated_at)
+    VALUES ('mon_1', 1, 'job', 'Job', 'push', '{}', X'${byte.repeat(32)}', 60, 1000, 1, 1, 10, 'partial_outage',
+      'never', 0, 1, 1, 1)`;
+
+const ONE_TOKEN_EACH = 11;
+
+test("a heartbeat token rotated after an upgrade is kept when a backup from before the upgrade is restored", () => {
+  using folder = temporaryFolder();
+  const { database } = openDataDirectory(folder.path);
+  const backup = join(folder.path, "backup.db");
+  {
+    using sqlite = openSqlite(database, 0);
+    migrate(sqlite, undefined, MIGRATIONS.slice(0, ONE_TOKEN_EACH));
+    sqlite.run(pushMonitor("aa"));
+    copyDatabase(sqlite, backup);
+    migrate(sqlite, undefined);
+    sqlite.run(`UPDATE monitor_tokens SET hash = X'${"bb".repeat(32)}'`);
+    sqlite.run("UPDATE monitors SET version = 2, updated_at = 5");
+  }
+  const report = restoreDatabase(openDataDirectory(folder.path), backup);
+  expect(report).toMatchObject({
+    carried: [{ what: "rotated heartbeat token", count: 1 }],
+    couldReadReplaced: true,
+    revived: [],
+  });
+  using sqlite = openSqlite(database, 0);
+  migrate(sqlite, undefined);
+  expect(
+    sqlite.prepare("SELECT hex(hash) AS hash, monitor_id, kind FROM monitor_tokens").all(),
+  ).toEqual([{ hash: "BB".repeat(32), monitor_id: "mon_1", kind: "native" }]);
+});
+
+test("a heartbeat token rotated before an upgrade is kept when a newer backup is restored over it", () => {
+  using folder = temporaryFolder();
+  const { database } = openDataDirectory(folder.path);
+  const backup = join(folder.path, "backup.db");
+  {
+    using sqlite = openSqlite(backup, 0);
+    migrate(sqlite, undefined, MIGRATIONS.slice(0, ONE_TOKEN_EACH));
+    sqlite.run(pushMonitor("aa"));
+    migrate(sqlite, undefined);
+  }
+  {
+    using sqlite = openSqlite(database, 0);
+    migrate(sqlite, undefined, MIGRATIONS.slice(0, ONE_TOKEN_EACH));
+    sqlite.run(pushMonitor("bb"));
+    sqlite.run("UPDATE monitors SET version = 2");
+  }
+  const report = restoreDatabase(openDataDirectory(folder.path), backup);
+  expect(report).toMatchObject({
+    carried: [
+      { what: "ended heartbeat token", count: 1 },
+      { what: "new heartbeat token", count: 1 },
+    ],
+    couldReadReplaced: true,
+    revived: [],
+  });
+  using sqlite = openSqlite(database, 0);
+  const stored = sqlite.prepare("SELECT hex(hash) AS hash FROM monitor_tokens").all();
+  expect(stored).toEqual([{ hash: "BB".repeat(32) }]);
+  expect(sqlite.prepare("SELECT version FROM monitors").get()).toEqual({ version: 3 });
 });
 
 test("a restore lists credentials whose tables the replaced schema lacks", async () => {

@@ -101,6 +101,7 @@ const alertWebhook = (index: number): WebhookRow => ({
   previousSecretEndsAt: null,
   failingSince: null,
   confirmedAt: null,
+  monitors: ["*"],
   managedBy: null,
   version: 1,
   createdAt: TEST_START,

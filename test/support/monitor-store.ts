@@ -88,7 +88,6 @@ export function addMonitor(
     name,
     type: "http",
     config: { url: "https://example.com/" },
-    tokenHash: null,
     intervalSeconds: 60,
     timeoutMs: 10_000,
     failureThreshold: 3,
@@ -104,12 +103,22 @@ export function addMonitor(
     updatedAt: createdAt,
     deletedAt: null,
     tags: [],
+    inverted: false,
+    reminderSeconds: 0,
+    group: null,
+    notes: null,
   };
   insertMonitor(tx, row);
   for (const componentId of componentIds)
     insertMonitorComponent(tx, { monitorId: row.id, componentId });
   const rolledUntil = createdAt - (createdAt % HOUR_MS);
-  insertMonitorState(tx, { monitorNum: num, ...newEvaluation("pending", createdAt), rolledUntil });
+  insertMonitorState(tx, {
+    monitorNum: num,
+    ...newEvaluation("pending", createdAt),
+    rolledUntil,
+    reminders: 0,
+    remindedAt: null,
+  });
   recordState(tx, { monitorNum: num, state: "pending", at: createdAt, message: null });
   return row;
 }

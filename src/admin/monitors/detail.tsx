@@ -2,7 +2,7 @@ import { uptimeOf } from "../../features/monitors";
 import { EXPIRES_SOON_MS } from "../../domain/expiry";
 import { type Role, roleAllows } from "../../domain/role";
 import { percent } from "../../kernel/numbers";
-import { SECOND_MS, toIso } from "../../kernel/time";
+import { toIso } from "../../kernel/time";
 import {
   ButtonLink,
   Columns,
@@ -30,7 +30,7 @@ import { AffectedComponents, Notified, OwnIncidents } from "./related-objects";
 import { RANGE_NAMES, rangeLabel, rangeQuery } from "./range";
 import { LastResult, Since } from "./state";
 import { TYPE_FORMS } from "./types";
-import { latencyInWords, targetOf, timeInWords, typeLabel } from "./words";
+import { intervalInWords, latencyInWords, targetOf, timeInWords, typeLabel } from "./words";
 
 /** Screen of one monitor: current state, history, related objects and configuration. */
 export function MonitorDetail(props: {
@@ -125,7 +125,6 @@ function Now(props: { view: MonitorView; nextCheckAt: number | undefined; now: n
   const { view, nextCheckAt, now } = props;
   const { row, state } = view.record;
   const { certificateExpiresAt: end } = state;
-  const every = timeInWords(row.intervalSeconds * SECOND_MS);
   return (
     <HeadFacts>
       <span>
@@ -135,7 +134,7 @@ function Now(props: { view: MonitorView; nextCheckAt: number | undefined; now: n
         {typeLabel(row.type)} · {targetOf(row)}
       </HeadFact>
       <HeadFact icon="clock">
-        every {every}
+        {intervalInWords(row)}
         {nextCheckAt === undefined ? null : (
           <>
             , next check <RelativeTime at={toIso(Math.max(now, nextCheckAt))} now={now} />

@@ -5,7 +5,7 @@ import { DetailCard, Facts, RelativeTime, STATUS_WORDS } from "../../ui";
 import type { MonitorView } from "./monitor-view";
 import { Tags } from "./tags";
 import { TYPE_FORMS } from "./types";
-import { latencyInWords, targetOf, timeInWords, typeLabel } from "./words";
+import { intervalInWords, latencyInWords, targetOf, timeInWords, typeLabel } from "./words";
 
 const INCIDENTS: Readonly<Record<OpenIncident, string>> = {
   never: "Opens no incident",
@@ -17,13 +17,12 @@ const INCIDENTS: Readonly<Record<OpenIncident, string>> = {
 export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) {
   const { row, state } = view.record;
   const { isPush } = TYPE_FORMS[row.type];
-  const every = timeInWords(row.intervalSeconds * SECOND_MS);
   return (
     <DetailCard title="Configuration" liveId="monitor-configuration" isFlush>
       <Facts
         items={[
           { label: typeLabel(row.type), value: targetOf(row), isWide: true },
-          { label: isPush ? "Expected every" : "Checked every", value: every },
+          { label: isPush ? "Expected" : "Checked", value: intervalInWords(row) },
           ...(isPush
             ? [
                 {

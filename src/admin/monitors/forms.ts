@@ -126,7 +126,7 @@ export function monitorForm(
     interval_seconds: integerField({
       label: isPush ? "Expect a call every (seconds)" : "Check every (seconds)",
       hint: "5 to 86,400.",
-      initial: defaults.intervalSeconds,
+      initial: defaults.intervalSeconds ?? 0,
       isRequired: true,
     }),
     component_ids: affectedField,
@@ -203,7 +203,8 @@ export function toCreation(type: MonitorType, input: MonitorInput): CreateMonito
 export function toChange(input: Partial<MonitorInput>, monitor: Monitor): UpdateMonitorBody {
   const { config, settings } = split(input);
   const { retry_interval_seconds: retry = retryInterval(monitor), ...rest } = settings;
-  const { interval_seconds: interval = monitor.interval_seconds } = rest;
+  const { interval_seconds: named = monitor.interval_seconds } = rest;
+  const interval = named ?? Infinity;
   const longest = TYPE_FORMS[monitor.type].isPush
     ? monitor.retry_interval_seconds
     : defaultRetry(monitor.type);

@@ -3,7 +3,7 @@ import { EXPIRES_SOON_MS } from "../../domain/expiry";
 import { MONITOR_TONES, type Tone } from "../../domain/tone";
 import { percent } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
-import { SECOND_MS, toIso } from "../../kernel/time";
+import { toIso } from "../../kernel/time";
 import {
   DenseRow,
   FigureCell,
@@ -19,7 +19,7 @@ import { StateShape } from "./list-tabs";
 import { Since } from "./state";
 import { Tags } from "./tags";
 import { TYPE_FORMS } from "./types";
-import { latencyInWords, targetOf, timeInWords, typeLabel } from "./words";
+import { intervalInWords, latencyInWords, targetOf, typeLabel } from "./words";
 
 /** Maximum numbers of components and tags named in a row. Further ones are counted. */
 const COMPONENTS_NAMED = 2;
@@ -105,7 +105,7 @@ function RowNote({ record: { row, state }, now }: { record: MonitorRecord; now: 
   if (TYPE_FORMS[row.type].isPush) {
     return (
       <>
-        {typeLabel(row.type)} every {timeInWords(row.intervalSeconds * SECOND_MS)},{" "}
+        {typeLabel(row.type)} {intervalInWords(row)},{" "}
         {heartbeatAt === null ? (
           "none yet"
         ) : (

@@ -50,7 +50,7 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
   area.screen("/:id", "Show a monitor", ({ params, query, requestContext }) => {
     const now = ctx.clock.now();
     const { row } = getMonitorRecord(ctx.db, params.id);
-    const range = rangeOf(query, row.intervalSeconds * SECOND_MS);
+    const range = rangeOf(query, (row.intervalSeconds ?? 0) * SECOND_MS);
     const view = readMonitorView(ctx.db, params.id, range, now);
     const nextCheckAt = monitoring.nextCheckAt(row.id);
     const { role } = sessionOf(requestContext).user;

@@ -6,7 +6,7 @@ import { MONITORS_PATH, monitorPath } from "../paths";
 import type { Screen } from "../render";
 import type { Reveal } from "../reveals";
 import { shownBefore } from "../screens/shown-before";
-import { timeInWords } from "./words";
+import { intervalInWords } from "./words";
 
 /** Returns a screen with the token of a push monitor, or one that says it was already shown. */
 export function showToken(
@@ -35,10 +35,11 @@ function RevealedToken(props: {
   baseUrl: string;
 }) {
   const { title, record, token, baseUrl } = props;
-  const { id, name, intervalSeconds } = record.row;
+  const { row } = record;
+  const { id, name } = row;
   const url = `${baseUrl}/api/v1/heartbeats/${token}`;
   const curl = `curl -fsS -m 10 --retry 3 -o /dev/null ${url}`;
-  const times = cronTimes(intervalSeconds);
+  const times = row.intervalSeconds === null ? undefined : cronTimes(row.intervalSeconds);
   return (
     <>
       <PageHead
@@ -55,9 +56,8 @@ function RevealedToken(props: {
       <Card title={name}>
         <Secret text={url} copyLabel="Copy address" />
         <p class="muted">
-          The job calls this address by GET or POST, every{" "}
-          {timeInWords(intervalSeconds * SECOND_MS)}. Anyone who has the address can report that the
-          job has run.
+          The job calls this address by GET or POST, {intervalInWords(row)}. Anyone who has the
+          address can report that the job has run.
         </p>
       </Card>
       <Card title="Command for a script">

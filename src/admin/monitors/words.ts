@@ -31,6 +31,13 @@ export function timeInWords(ms: number): string {
   return next && rest > 0 ? `${whole} ${rest} ${next.word}` : whole;
 }
 
+/** Returns the interval of a monitor as text: "every 1 min"; for a job without a deadline, "at any time". */
+export function intervalInWords({ intervalSeconds }: MonitorRecord["row"]): string {
+  return intervalSeconds === null
+    ? "at any time"
+    : `every ${timeInWords(intervalSeconds * SECOND_MS)}`;
+}
+
 /** Returns a range as the end of a sentence: "in the last 24 hours". */
 export function inRange({ label, isZoomed }: Pick<Range, "label" | "isZoomed">): string {
   return isZoomed ? "in this time" : `in the ${label}`;

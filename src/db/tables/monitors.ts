@@ -6,6 +6,7 @@ import {
   type MonitorType,
   type OnDown,
   type OpenIncident,
+  type TokenKind,
 } from "../../domain/monitor-state";
 
 /** An outcome, kept as its place in `CHECK_OUTCOMES`: the first two take no byte of their own. */
@@ -22,8 +23,7 @@ export const monitors = sqliteTable("monitors", {
   name: text().notNull(),
   type: text().$type<MonitorType>().notNull(),
   config: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
-  tokenHash: blob("token_hash", { mode: "buffer" }),
-  intervalSeconds: integer("interval_seconds").notNull(),
+  intervalSeconds: integer("interval_seconds"),
   timeoutMs: integer("timeout_ms").notNull(),
   failureThreshold: integer("failure_threshold").notNull(),
   successThreshold: integer("success_threshold").notNull(),
@@ -38,7 +38,29 @@ export const monitors = sqliteTable("monitors", {
   updatedAt: integer("updated_at").notNull(),
   deletedAt: integer("deleted_at"),
   tags: text({ mode: "json" }).$type<string[]>().notNull().default([]),
+  inverted: integer({ mode: "boolean" }).notNull().default(false),
+  reminderSeconds: integer("reminder_seconds").notNull().default(0),
+  group: text("group_name"),
+  notes: text(),
 });
+
+export const monitorTokens = sqliteTable("monitor_tokens", {
+  hash: blob({ mode: "buffer" }).primaryKey(),
+  monitorId: text("monitor_id").notNull(),
+  kind: text().$type<TokenKind>().notNull(),
+  createdAt: integer("created_at").notNull(),
+  lastUsedAt: integer("last_used_at"),
+});
+
+export const monitorDependencies = sqliteTable(
+  "monitor_dependencies",
+  {
+    monitorId: text("monitor_id").notNull(),
+    parentId: text("parent_id").notNull(),
+    position: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.monitorId, table.parentId] })],
+);
 
 export const monitorComponents = sqliteTable(
   "monitor_components",
@@ -62,6 +84,9 @@ export const monitorStates = sqliteTable("monitor_states", {
   heartbeatAt: integer("heartbeat_at"),
   certificateExpiresAt: integer("certificate_expires_at"),
   rolledUntil: integer("rolled_until").notNull(),
+  unreachableVia: text("unreachable_via"),
+  reminders: integer().notNull().default(0),
+  remindedAt: integer("reminded_at"),
 });
 
 export const monitorSpans = sqliteTable(

@@ -23,6 +23,7 @@ export const webhooks = sqliteTable("webhooks", {
   updatedAt: integer("updated_at").notNull(),
   deletedAt: integer("deleted_at"),
   confirmedAt: integer("confirmed_at"),
+  monitors: text({ mode: "json" }).$type<string[]>().notNull().default(["*"]),
 });
 
 export const deliveries = sqliteTable("deliveries", {

@@ -88,7 +88,10 @@ const OptionalComponentIds = { component_ids: Type.Optional(ComponentIds) };
 
 /** Fields of a monitor that callers and files set by name. */
 export type MonitorSettings = Partial<
-  Omit<Static<typeof Fields>, "name" | "paused" | "component_ids">
+  Omit<Static<typeof Fields>, "name" | "paused" | "component_ids" | "interval_seconds"> & {
+    /** Null without a deadline. */
+    interval_seconds: number | null;
+  }
 >;
 
 interface Settings extends MonitorSettings {

@@ -21,7 +21,7 @@ import {
   insertMonitorComponent,
   type MonitorRow,
 } from "./store";
-import { generateHeartbeatToken } from "./heartbeat-tokens";
+import { giveToken } from "./heartbeat-tokens";
 
 /** A monitor with the token of its job, if it has one: show the token once and never store it. */
 export interface NewMonitor {
@@ -61,7 +61,6 @@ export function createMonitor(
   const holderOf = (ref: string) => findMonitorByRef(tx, { ref });
   const ref = metadata.ref ?? freeRef(toRef(name) || type, holderOf);
   requireFreeRef(tx, ref);
-  const heartbeat = type === "push" ? generateHeartbeatToken(ctx.random) : undefined;
   const now = ctx.clock.now();
   const row: MonitorRow = {
     id: ctx.newId("mon"),
@@ -70,8 +69,11 @@ export function createMonitor(
     name,
     type,
     config,
-    tokenHash: heartbeat?.hash ?? null,
     ...settings,
+    inverted: false,
+    reminderSeconds: 0,
+    group: null,
+    notes: null,
     paused,
     managedBy: metadata.managedBy ?? null,
     version: 1,
@@ -83,6 +85,7 @@ export function createMonitor(
   for (const componentId of componentIds) {
     insertMonitorComponent(tx, { monitorId: row.id, componentId });
   }
+  const token = type === "push" ? giveToken(ctx, tx, row.id) : undefined;
   beginTimeline(tx, row, now);
   recordMonitorChange(ctx, tx, row, {
     action: "monitor.create",
@@ -91,7 +94,7 @@ export function createMonitor(
   });
   const record = getMonitorRecord(tx, row.id);
   touchPagesOf(ctx, tx, record.components);
-  return { record, token: heartbeat?.token };
+  return { record, token };
 }
 
 /** Throws `conflict` if another monitor has the ref. */

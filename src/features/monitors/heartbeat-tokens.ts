@@ -1,8 +1,8 @@
 import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
 import { encodeBase62 } from "../../kernel/base62";
 import { sha256, sha256Hex } from "../../kernel/hash";
-import type { RandomBytes } from "../../kernel/random";
-import { listMonitorTokens } from "./store";
+import { deleteMonitorTokens, insertMonitorToken, listMonitorTokens } from "./store";
 
 /*
  * Tokens of monitored jobs: 32 random bytes in 43 base62 characters. The database stores only their
@@ -12,10 +12,21 @@ const TOKEN_BYTES = 32;
 const TOKEN_LENGTH = 43;
 const SHAPE = /^[0-9A-Za-z]{43}$/;
 
-/** Generates a token, and the hash to store. */
-export function generateHeartbeatToken(random: RandomBytes): { token: string; hash: Buffer } {
-  const token = encodeBase62(random(TOKEN_BYTES), TOKEN_LENGTH);
-  return { token, hash: sha256(token) };
+/**
+ * Gives a push monitor a generated token, which replaces the earlier one. Returns the token: show it
+ * once and never store it.
+ */
+export function giveToken(
+  ctx: Pick<AppContext, "clock" | "random">,
+  tx: Tx,
+  monitorId: string,
+): string {
+  const token = encodeBase62(ctx.random(TOKEN_BYTES), TOKEN_LENGTH);
+  const kind = "native";
+  deleteMonitorTokens(tx, { monitorId, kind });
+  const createdAt = ctx.clock.now();
+  insertMonitorToken(tx, { hash: sha256(token), monitorId, kind, createdAt, lastUsedAt: null });
+  return token;
 }
 
 /** Returns the hash that finds a token, in hexadecimal; undefined for a text of another shape. */
@@ -24,8 +35,8 @@ function hashHeartbeatToken(token: string): string | undefined {
 }
 
 /**
- * The tokens of all push monitors by their hashes, in memory: the gateway reads this and not the
- * database. Unknown tokens are not cached.
+ * The generated tokens of all push monitors by their hashes, in memory: the gateway reads this and
+ * not the database. Unknown tokens are not cached.
  */
 export interface HeartbeatDirectory {
   /** Returns the id of a token's monitor; undefined for an unknown token. */
@@ -50,7 +61,10 @@ export function createHeartbeatDirectory(
       const hash = hashHeartbeatToken(token);
       if (hash === undefined) return undefined;
       monitorIds ??= new Map(
-        listMonitorTokens(ctx.db, {}).map((row) => [row.tokenHash?.toString("hex") ?? "", row.id]),
+        listMonitorTokens(ctx.db, { kind: "native" }).map(({ hash: stored, monitorId }) => [
+          stored.toString("hex"),
+          monitorId,
+        ]),
       );
       return monitorIds.get(hash);
     },

@@ -39,7 +39,9 @@ const CommonFields = Type.Object({
   ref: Type.String({ examples: ["checkout-api"] }),
   name: Type.String({ examples: ["Checkout API"] }),
   component_ids: Type.Array(Type.String()),
-  interval_seconds: Type.Integer(),
+  interval_seconds: Nullable(
+    Type.Integer({ description: "Null for a push monitor without a deadline." }),
+  ),
   timeout_ms: Type.Integer(),
   failure_threshold: Type.Integer(),
   success_threshold: Type.Integer(),

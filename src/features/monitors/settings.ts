@@ -27,14 +27,14 @@ const FAILURE_THRESHOLD = 3;
 /** Returns the default settings of a type for an interval. */
 export function defaultSettings(
   type: MonitorType,
-  intervalSeconds: number = INTERVAL_SECONDS,
+  intervalSeconds: number | null = INTERVAL_SECONDS,
 ): Settings {
   return {
     intervalSeconds,
     timeoutMs: 10_000,
     failureThreshold: probeOf(type).failureThreshold ?? FAILURE_THRESHOLD,
     successThreshold: 1,
-    retryIntervalSeconds: Math.min(RETRY_INTERVAL_SECONDS, intervalSeconds),
+    retryIntervalSeconds: Math.min(RETRY_INTERVAL_SECONDS, intervalSeconds ?? Infinity),
     degradedAfterMs: null,
     onDown: "partial_outage",
     openIncident: "never",
@@ -45,7 +45,8 @@ export function defaultSettings(
 /** Returns the settings that a body names, and `others` for the rest. */
 export function namedSettings(input: MonitorSettings, others: Settings): Settings {
   return {
-    intervalSeconds: input.interval_seconds ?? others.intervalSeconds,
+    intervalSeconds:
+      input.interval_seconds === undefined ? others.intervalSeconds : input.interval_seconds,
     timeoutMs: input.timeout_ms ?? others.timeoutMs,
     failureThreshold: input.failure_threshold ?? others.failureThreshold,
     successThreshold: input.success_threshold ?? others.successThreshold,
@@ -61,7 +62,7 @@ export function namedSettings(input: MonitorSettings, others: Settings): Setting
 /** Adds errors of settings that contradict each other. Their schemas have passed. */
 export function validateSettings(errors: FieldErrors, settings: Settings): void {
   const { intervalSeconds, retryIntervalSeconds } = settings;
-  if (retryIntervalSeconds > intervalSeconds) {
+  if (intervalSeconds !== null && retryIntervalSeconds > intervalSeconds) {
     errors.add(
       ["retry_interval_seconds"],
       `must not be longer than the interval of ${intervalSeconds} seconds`,

@@ -2,7 +2,7 @@
  * Monitors, their components, evaluations and incidents. Hot: `saveHeartbeat` at each call of a
  * job, and `saveEvaluation` when a check changes the evaluation; both find their row by its key.
  */
-import { and, asc, desc, eq, isNotNull, isNull, sql } from "drizzle-orm";
+import { and, asc, desc, eq, isNull, sql } from "drizzle-orm";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db";
 import { components } from "../../db/tables/components";
 import {
@@ -10,8 +10,10 @@ import {
   monitorIncidents,
   monitors,
   monitorStates,
+  monitorTokens,
 } from "../../db/tables/monitors";
 import { pages } from "../../db/tables/pages";
+import type { TokenKind } from "../../domain/monitor-state";
 import type { Evaluation } from "./rules";
 
 export type MonitorRow = typeof monitors.$inferSelect;
@@ -24,6 +26,7 @@ export const updateMonitorRow = updateById(monitors);
 export const insertMonitorComponent = insertInto(monitorComponents);
 export const insertMonitorState = insertInto(monitorStates);
 export const insertMonitorIncident = insertInto(monitorIncidents);
+export const insertMonitorToken = insertInto(monitorTokens);
 
 /** Finds the `num` of the next monitor. Those of deleted monitors are not used again. */
 export const findNextNum = selectOne((orm, _$: Nothing) =>
@@ -44,12 +47,24 @@ export const findMonitorByRef = selectOne((orm, $: { ref: string }) =>
     .where(and(eq(monitors.ref, $.ref), isNull(monitors.deletedAt))),
 );
 
-/** Lists the hashes of valid tokens. */
-export const listMonitorTokens = selectMany((orm, _$: Nothing) =>
+/** Lists the hashes of tokens of a kind, with their monitors. */
+export const listMonitorTokens = selectMany((orm, $: { kind: TokenKind }) =>
   orm
-    .select({ id: monitors.id, num: monitors.num, tokenHash: monitors.tokenHash })
-    .from(monitors)
-    .where(and(isNotNull(monitors.tokenHash), isNull(monitors.deletedAt))),
+    .select({ hash: monitorTokens.hash, monitorId: monitorTokens.monitorId })
+    .from(monitorTokens)
+    .where(eq(monitorTokens.kind, $.kind)),
+);
+
+/** Deletes the tokens of a monitor: those of one kind, or all if that is null. */
+export const deleteMonitorTokens = mutate((orm, $: { monitorId: string; kind: TokenKind | null }) =>
+  orm
+    .delete(monitorTokens)
+    .where(
+      and(
+        eq(monitorTokens.monitorId, $.monitorId),
+        sql`(${$.kind} IS NULL OR ${monitorTokens.kind} = ${$.kind})`,
+      ),
+    ),
 );
 
 /** Lists all monitors with their states, oldest first. */

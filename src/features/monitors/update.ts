@@ -11,11 +11,12 @@ import { getMonitorRecord, type MonitorRecord } from "./records";
 import { changedConfig, validateSettings, namedSettings, readComponents } from "./settings";
 import {
   deleteMonitorComponents,
+  deleteMonitorTokens,
   insertMonitorComponent,
   type MonitorRow,
   updateMonitorRow,
 } from "./store";
-import { generateHeartbeatToken } from "./heartbeat-tokens";
+import { giveToken } from "./heartbeat-tokens";
 
 /**
  * Validates a change of a monitor, without writing. Returns the monitor before, and its settings and
@@ -112,15 +113,16 @@ function replaceComponents(tx: Tx, monitorId: string, componentIds: readonly str
 }
 
 /**
- * Deletes a monitor: it is not found from now on, its secrets are erased and its token is invalid.
+ * Deletes a monitor: it is not found from now on, its secrets are erased and its tokens are invalid.
  * The statuses that it gives its components end now and stay in their history. Throws `not_found`.
  */
 export function deleteMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): void {
   const { row: before, components } = getMonitorRecord(tx, id);
   const now = ctx.clock.now();
   // Secrets are erased.
-  const row = { ...changedRow(ctx, before), config: {}, tokenHash: null, deletedAt: now };
+  const row = { ...changedRow(ctx, before), config: {}, deletedAt: now };
   updateMonitorRow(tx, row);
+  deleteMonitorTokens(tx, { monitorId: id, kind: null });
   applyManualTransition(ctx, tx, row, "paused", now);
   recordMonitorChange(ctx, tx, row, {
     action: "monitor.delete",
@@ -167,8 +169,8 @@ function setPaused(
 }
 
 /**
- * Gives a push monitor another token; the earlier one is refused from now on. Throws `not_found`,
- * or `conflict` for other types.
+ * Gives a push monitor another generated token; the earlier one is refused from now on. Throws
+ * `not_found`, or `conflict` for other types.
  */
 export function rotateToken(
   ctx: Services,
@@ -180,8 +182,8 @@ export function rotateToken(
   if (row.type !== "push") {
     throw conflict(`The monitor has the type ${row.type}. Only push monitors have a token.`);
   }
-  const { token, hash } = generateHeartbeatToken(ctx.random);
-  updateMonitorRow(tx, { ...changedRow(ctx, row), tokenHash: hash });
+  updateMonitorRow(tx, changedRow(ctx, row));
+  const token = giveToken(ctx, tx, id);
   recordMonitorChange(ctx, tx, row, {
     action: "monitor.rotate_token",
     summary: `Gave the monitor “${row.name}” another token`,

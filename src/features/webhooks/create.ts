@@ -60,6 +60,7 @@ export function createWebhook(
     id: ctx.newId("whk"),
     ref,
     ...desired,
+    monitors: ["*"],
     disabledReason: null,
     disabledAt: desired.enabled ? null : now,
     secret: input.secret ?? newSecret(ctx.random),

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { findComponent } from "../../../src/features/components";
 import { createMonitoring, deleteMonitor, rotateToken } from "../../../src/features/monitors";
+import { insertMonitorToken, listMonitorTokens } from "../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../src/domain/actor";
+import { TOKEN_KINDS } from "../../../src/domain/monitor-state";
+import { sha256 } from "../../../src/kernel/hash";
 import { anotherProcess } from "../../support/second-connection";
 import {
   type Answer,
@@ -247,6 +250,29 @@ describe("lifetime of a heartbeat token", () => {
     await api.call(`/${id}`, { method: "DELETE" });
     expectProblem(await beat(api, token), "not_found");
     expect(api.heartbeats).toHaveLength(1);
+  });
+
+  test("rotation keeps the tokens of other products, and deleting the monitor ends all", async () => {
+    await using api = await createMonitorApi();
+    const { id } = await push(api);
+    const { ctx } = api.app;
+    const taken = { monitorId: id, kind: "kuma", createdAt: 1, lastUsedAt: null } as const;
+    await ctx.db.write((tx) => insertMonitorToken(tx, { hash: sha256("taken over"), ...taken }));
+    const kinds = () =>
+      TOKEN_KINDS.filter((kind) => listMonitorTokens(ctx.db, { kind }).length === 1);
+    expect((await api.call(`/${id}/rotate-token`, { method: "POST" })).status).toBe(200);
+    expect(kinds()).toEqual(["native", "kuma"]);
+    await api.call(`/${id}`, { method: "DELETE" });
+    expect(kinds()).toEqual([]);
+  });
+
+  test("the token of another product is no token of this server's own addresses", async () => {
+    await using api = await createMonitorApi();
+    const { id } = await push(api);
+    const token = "k".repeat(43);
+    const taken = { monitorId: id, kind: "kuma", createdAt: 1, lastUsedAt: null } as const;
+    await api.app.ctx.db.write((tx) => insertMonitorToken(tx, { hash: sha256(token), ...taken }));
+    expectProblem(await beat(api, token), "not_found");
   });
 
   test("a token that another process removes is unknown", async () => {

@@ -45,8 +45,8 @@ export function createSchedule(clock: Clock, random: () => number): Schedule {
 }
 
 /**
- * Returns the time that the job of a push monitor has to call, in ms. A job that was due while the
- * server was offline may have called then, so it has until its next time.
+ * Returns the time that the job of a push monitor has to call, in ms; Infinity without a deadline. A
+ * job that was due while the server was offline may have called then, so it has until its next time.
  */
 function heartbeatDeadline(
   job: {
@@ -110,6 +110,11 @@ export class CheckScheduler {
   #at(scheduled: ScheduledMonitor, dueAt: number): void {
     // Nothing is scheduled while the engine is stopped; a running check is scheduled when it ends.
     if (this.#wakeTimer.isOff || scheduled.isUnderWay) return;
+    // A job without a deadline is never late.
+    if (dueAt === Infinity) {
+      this.#queue.remove(scheduled);
+      return;
+    }
     this.#queue.schedule(scheduled, dueAt);
     this.#wakeTimer.at(dueAt);
   }

@@ -28,6 +28,8 @@ export function beginTimeline(tx: Tx, monitor: MonitorRow, at: number): void {
     heartbeatAt: null,
     certificateExpiresAt: null,
     rolledUntil: at - (at % HOUR_MS),
+    reminders: 0,
+    remindedAt: null,
   });
   recordState(tx, { monitorNum: monitor.num, state, at, message: null });
 }

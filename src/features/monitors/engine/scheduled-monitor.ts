@@ -14,6 +14,7 @@ export interface ScheduledMonitor extends Due {
   type: MonitorType;
   config: MonitorConfig;
   isPaused: boolean;
+  /** Infinity for a job without a deadline. */
   intervalMs: number;
   timeoutMs: number;
   retryMs: number;
@@ -65,7 +66,7 @@ export function evaluationOf(row: Evaluation): Evaluation {
 }
 
 function settingsOf(row: ScheduledMonitorRow) {
-  const intervalMs = row.intervalSeconds * SECOND_MS;
+  const intervalMs = (row.intervalSeconds ?? Infinity) * SECOND_MS;
   return {
     version: row.version,
     type: row.type,
