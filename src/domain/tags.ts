@@ -1,5 +1,5 @@
 import { TextSet } from "../kernel/text-set";
-import { LineText } from "./texts";
+import { LineText, NAME_MAX } from "./texts";
 
 /** Maximum number of tags of one object. */
 export const TAGS_MAX = 20;
@@ -22,6 +22,23 @@ export const TagsInput = TextSet(TagText, {
 export const TagFilter = LineText({
   ...options,
   description: "A tag. The case of ASCII letters is ignored.",
+});
+
+/** Group of a monitor, by which the dashboard lists it. */
+export const MonitorGroup = LineText({
+  minLength: 1,
+  maxLength: NAME_MAX,
+  isTrimmed: true,
+  description: "Group under which the monitor is listed, which visitors never see; null for none.",
+  examples: ["Data centre 2"],
+});
+
+/** Group of monitors in a filter. */
+export const MonitorGroupFilter = LineText({
+  minLength: 1,
+  maxLength: NAME_MAX,
+  description: "A group of monitors, exactly as it is written.",
+  examples: ["Data centre 2"],
 });
 
 /** Returns the tags with `tag` added, unless they contain it in any case. */

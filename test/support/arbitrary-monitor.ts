@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { CreateMonitorBody } from "../../src/features/monitors";
-import { TagText } from "../../src/domain/tags";
+import { MonitorGroup, TagText } from "../../src/domain/tags";
 import { NameText } from "../../src/domain/texts";
 import { Text } from "../../src/kernel/schema";
 import type { MonitorType } from "../../src/domain/monitor-state";
@@ -84,7 +84,10 @@ const settings = fc.record(
     on_down: fc.constantFrom("partial_outage" as const, "major_outage" as const),
     open_incident: fc.constantFrom("never" as const, "draft" as const, "automatic" as const),
     paused: fc.boolean(),
+    inverted: fc.boolean(),
+    group: fc.option(textOf(MonitorGroup, 12)),
     tags: arbitraryTags,
+    notes: fc.option(textOf(Text({ maxLength: 1_000 }), 12)),
   },
   optional,
 );
@@ -94,5 +97,13 @@ type AnyMonitor = Omit<CreateMonitorBody, "component_ids">;
 /** Input for a monitor of any type, without its components. */
 export const arbitraryMonitor: fc.Arbitrary<AnyMonitor> = fc
   .constantFrom<MonitorType[]>("http", "http", "http", "tcp", "tls", "dns", "ping", "push")
-  .chain((type) => fc.tuple(fc.constant(type), textOf(NameText, 12), settings, configs[type]))
-  .map(([type, name, more, config]) => ({ type, name, ...more, config }));
+  .chain((type) =>
+    fc.tuple(
+      fc.constant(type),
+      textOf(NameText, 12),
+      settings,
+      type === "push" ? fc.constantFrom({}, { interval_seconds: null }) : fc.constant({}),
+      configs[type],
+    ),
+  )
+  .map(([type, name, more, deadline, config]) => ({ type, name, ...more, ...deadline, config }));

@@ -1,3 +1,4 @@
+import { Fragment } from "preact";
 import type { OpenIncident } from "../../domain/monitor-state";
 import { SECOND_MS, toIso } from "../../kernel/time";
 import { plural } from "../../kernel/text";
@@ -12,6 +13,20 @@ const INCIDENTS: Readonly<Record<OpenIncident, string>> = {
   draft: "Writes a draft",
   automatic: "Publishes an incident",
 };
+
+/** Notes with their line breaks. */
+function Notes({ text }: { text: string }) {
+  return (
+    <>
+      {text.split("\n").map((line, index) => (
+        <Fragment key={index}>
+          {index === 0 ? null : <br />}
+          {line}
+        </Fragment>
+      ))}
+    </>
+  );
+}
 
 /** Configuration of a monitor, without secrets. */
 export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) {
@@ -55,9 +70,16 @@ export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) 
             : [{ label: "Degraded above", value: latencyInWords(row.degradedAfterMs) }]),
           { label: "Incidents", value: INCIDENTS[row.openIncident] },
           { label: "Component status while down", value: STATUS_WORDS[row.onDown] },
+          ...(row.inverted ? [{ label: "Result", value: "Inverted" }] : []),
+          ...(row.group === null
+            ? []
+            : [{ label: "Group", value: <Tags group={row.group} tags={[]} />, isWide: true }]),
           ...(row.tags.length === 0
             ? []
-            : [{ label: "Tags", value: <Tags tags={row.tags} />, isWide: true }]),
+            : [{ label: "Tags", value: <Tags group={null} tags={row.tags} />, isWide: true }]),
+          ...(row.notes === null
+            ? []
+            : [{ label: "Notes", value: <Notes text={row.notes} />, isWide: true }]),
           { label: "Created", value: <RelativeTime at={toIso(row.createdAt)} now={now} /> },
           { label: "Reference", value: <code>{row.ref}</code> },
           { label: "Id", value: <code>{row.id}</code>, isWide: true },

@@ -1,7 +1,11 @@
 import {
   createMonitor,
   getMonitorRecord,
+  invertResult,
+  listMonitorGroups,
   type Monitor,
+  type MonitorConfig,
+  type MonitorRow,
   presentMonitor,
   updateMonitor,
   validateMonitorChange,
@@ -36,6 +40,8 @@ import { TYPE_FORMS } from "./types";
 
 /** End of the name of a clone. */
 const SUFFIX = " (copy)";
+/** Maximum number of groups that the form offers. Others can be typed. */
+const GROUPS_OFFERED = 200;
 
 /** Adds the forms that create and edit a monitor, each of which can be tried out before. */
 export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependencies): void {
@@ -48,12 +54,23 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     const draft = sent?.text("draft") ?? newFormToken(ctx);
     const secrets = sent ? secretsIn(sent, held.find(id, draft)) : NO_SECRETS;
     return {
+      groups: listMonitorGroups(reader, { limit: GROUPS_OFFERED }).map(({ group }) => group),
       pages: readPages(reader).map((page) => ({ ...page, ...readPageComponents(reader, page.id) })),
       stored: storedRequest(monitor?.config),
       secrets,
       emptyRows: sent && asksForRows(sent) ? MORE_EMPTY_ROWS : EMPTY_ROWS,
       draft,
     };
+  }
+
+  /** Runs a check once, without saving. Returns the result that would count. */
+  async function tryOut(
+    type: MonitorType,
+    config: MonitorConfig,
+    { timeoutMs, inverted }: Pick<MonitorRow, "timeoutMs" | "inverted">,
+  ) {
+    const result = await monitoring.tryOut(type, config, timeoutMs);
+    return inverted ? invertResult(result) : result;
   }
 
   /** Returns the monitor that a new one is cloned from, as the query names it. Throws `not_found`. */
@@ -98,7 +115,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
         // A check needs no name.
         const input = toCreation(type, { ...body, name: body.name || "Trial" });
         const { config, settings } = validateNewMonitor(ctx.db, input);
-        return { ...context, trial: await monitoring.tryOut(type, config, settings.timeoutMs) };
+        return { ...context, trial: await tryOut(type, config, settings) };
       },
     },
     create(tx, body, actor, at) {
@@ -146,7 +163,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
         requireActiveCheck(type);
         const change = toChange(changes, context.monitor);
         const { config, settings } = validateMonitorChange(ctx.db, params.id, change);
-        return { ...context, trial: await monitoring.tryOut(type, config, settings.timeoutMs) };
+        return { ...context, trial: await tryOut(type, config, settings) };
       },
     },
     update(tx, changes, actor, { params }, { monitor }) {

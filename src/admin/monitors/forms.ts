@@ -4,20 +4,10 @@ import {
   type Monitor,
   type UpdateMonitorBody,
 } from "../../features/monitors";
-import {
-  type MonitorType,
-  ON_DOWN,
-  type OnDown,
-  type OpenIncident,
-} from "../../domain/monitor-state";
-import { STATUS_WORDS } from "../../ui";
-import { choiceField, selectField } from "../forms/choice-fields";
-import { componentsField, type PageComponents, rowsByGroup } from "../forms/components-field";
-import { nullable } from "../forms/field";
-import { type AnyField, defineForm, type FormDefinition } from "../forms/form";
-import { tagsField } from "../forms/tags-field";
-import { integerField, nameField } from "../forms/text-fields";
+import type { MonitorType } from "../../domain/monitor-state";
+import { defineForm, type FormDefinition } from "../forms/form";
 import type { AssertionsContext } from "./assertion-field";
+import { type FieldsContext, fieldsOf, inputOf, type MonitorFields } from "./monitor-fields";
 import type { SecretsContext } from "./secret-fields";
 import { TYPE_FORMS } from "./types";
 
@@ -28,12 +18,7 @@ type MonitorInput = Omit<CreateMonitorBody, "type" | "config" | "retry_interval_
   [name: `config_${string}`]: unknown;
 };
 
-/** Screen data of the field for components: the components of each page. */
-interface ComponentsContext {
-  pages: readonly (PageComponents & { id: string; name: string })[];
-}
-
-export type MonitorContext = ComponentsContext & AssertionsContext & SecretsContext;
+export type MonitorContext = FieldsContext & AssertionsContext & SecretsContext;
 
 /** Part of the configuration of an HTTP monitor, as the API shows it. */
 interface HttpConfigShown {
@@ -42,107 +27,12 @@ interface HttpConfigShown {
   assertions: AssertionsContext["stored"]["assertions"];
 }
 
-export type MonitorFields = Readonly<Record<string, AnyField>>;
-
-const INCIDENTS = [
-  { value: "never", label: "Do not open an incident", hint: "Only the component statuses change." },
-  {
-    value: "draft",
-    label: "Write a draft",
-    hint: "The draft stays private until someone publishes it.",
-  },
-  {
-    value: "automatic",
-    label: "Publish an incident",
-    hint: "Published at once. Resolved when the monitor is up again, unless someone has posted an update.",
-  },
-] as const;
-
-const affectedField = componentsField<ComponentsContext>({
-  hint: "Components whose status changes while the monitor is down. Without any, no status changes.",
-  unknown: "Select components that exist.",
-  partsOf: ({ pages }) =>
-    pages.flatMap((page) =>
-      rowsByGroup(page, (component) => component).parts.map(({ key, title, rows }) => {
-        const titles = [...(pages.length > 1 ? [page.name] : []), ...(title ? [title] : [])];
-        const part = { key: `${page.id} ${key}`, rows };
-        return titles.length === 0 ? part : { ...part, title: titles.join(" · ") };
-      }),
-    ),
-});
-
 /** Returns the form of a monitor type. */
 export function monitorForm(
   type: MonitorType,
 ): FormDefinition<MonitorInput, MonitorContext, MonitorFields> {
-  const { fields, folds = {}, advanced = {}, isPush } = TYPE_FORMS[type];
-  const defaults = defaultSettings(type);
-  const rare: MonitorFields = {
-    ...(isPush
-      ? {}
-      : {
-          timeout_ms: integerField({
-            label: "Timeout (ms)",
-            hint: "Time allowed for a whole check.",
-            initial: defaults.timeoutMs,
-            isRequired: true,
-          }),
-        }),
-    degraded_after_ms: nullable(
-      integerField({
-        label: "Degraded above (ms)",
-        hint: "Optional. Slower responses make the monitor degraded.",
-      }),
-    ),
-    failure_threshold: integerField({
-      label: "Failures until down",
-      hint: "Consecutive failed checks before the monitor is down. The outage is dated from the first.",
-      initial: defaults.failureThreshold,
-      isRequired: true,
-    }),
-    success_threshold: integerField({
-      label: "Successes until up",
-      hint: "Consecutive successful checks before the monitor is up.",
-      initial: defaults.successThreshold,
-      isRequired: true,
-    }),
-    ...(isPush
-      ? {}
-      : {
-          retry_interval_seconds: nullable(
-            integerField({
-              label: "Check again after (seconds)",
-              hint: "Interval until a threshold is reached. Empty means 10, or the check interval if that is shorter.",
-            }),
-          ),
-        }),
-    ...configFields(advanced),
-  };
-  const usual: MonitorFields = {
-    name: nameField({
-      hint: "Name of the service, such as “Checkout API”. Incidents opened by the monitor use this name.",
-    }),
-    ...configFields(fields),
-    interval_seconds: integerField({
-      label: isPush ? "Expect a call every (seconds)" : "Check every (seconds)",
-      hint: "5 to 86,400.",
-      initial: defaults.intervalSeconds ?? 0,
-      isRequired: true,
-    }),
-    component_ids: affectedField,
-    on_down: selectField<OnDown>({
-      label: "Component status while down",
-      initial: defaults.onDown,
-      options: ON_DOWN.map((value) => ({ value, label: STATUS_WORDS[value] })),
-    }),
-    open_incident: choiceField<OpenIncident>({
-      label: "Incidents",
-      hint: "Effect on the components' pages when the monitor goes down.",
-      initial: defaults.openIncident,
-      options: INCIDENTS,
-    }),
-    tags: tagsField(),
-  };
+  const { folds = {} } = TYPE_FORMS[type];
+  const { usual, rare } = fieldsOf(type);
   return defineForm<MonitorInput, MonitorContext>()(
     { ...usual, ...rare },
     {
@@ -225,14 +115,6 @@ function retryInterval({ type, retry_interval_seconds: retry }: Monitor): number
 
 function defaultRetry(type: MonitorType): number {
   return defaultSettings(type).retryIntervalSeconds;
-}
-
-function inputOf(configName: string): `config_${string}` {
-  return `config_${configName}`;
-}
-
-function configFields(fields: MonitorFields): MonitorFields {
-  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [inputOf(name), field]));
 }
 
 /** Separates the fields of the configuration from the others. */

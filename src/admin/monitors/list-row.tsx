@@ -55,7 +55,7 @@ export function MonitorRow({ record, recent, canPick, now }: RowProps) {
         name={row.name}
         state={<RowState record={record} now={now} />}
         note={<RowNote record={record} now={now} />}
-        tags={<Tags tags={row.tags} max={TAGS_SHOWN} />}
+        tags={<Tags group={row.group} tags={row.tags} max={TAGS_SHOWN} />}
       />
       <TextCell isSecondary>
         <ComponentLinks components={components} />

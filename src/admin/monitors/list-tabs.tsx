@@ -43,11 +43,14 @@ export function StateShape({ state }: { state: MonitorState }) {
 
 /** Search and filters of the list. */
 export function MonitorToolbar({ list }: { list: MonitorListing }) {
-  const { pages, page, state, type, tag, search, order } = list;
+  const { pages, page, state, type, tag, group, search, order } = list;
   const folded = tag?.toLowerCase();
   const offered = list.tags.find((each) => each.toLowerCase() === folded);
   const tags = tag === undefined || offered !== undefined ? list.tags : [tag, ...list.tags];
-  const isFiltered = search !== "" || page !== undefined || type !== undefined || tag !== undefined;
+  const groups =
+    group === undefined || list.groups.includes(group) ? list.groups : [group, ...list.groups];
+  const isFiltered =
+    search !== "" || [page, type, tag, group].some((filter) => filter !== undefined);
   return (
     <ListToolbar
       action={MONITORS_PATH}
@@ -62,7 +65,13 @@ export function MonitorToolbar({ list }: { list: MonitorListing }) {
       }}
       clearHref={
         isFiltered
-          ? filteredPath(list, { q: undefined, page: undefined, type: undefined, tag: undefined })
+          ? filteredPath(list, {
+              q: undefined,
+              page: undefined,
+              type: undefined,
+              tag: undefined,
+              group: undefined,
+            })
           : undefined
       }
       count={plural(countOf(list, state), "monitor")}
@@ -76,6 +85,17 @@ export function MonitorToolbar({ list }: { list: MonitorListing }) {
         ]}
         value={type ?? ""}
       />
+      {groups.length === 0 ? null : (
+        <FilterSelect
+          label="Group"
+          name="group"
+          options={[
+            { value: "", label: "Every group" },
+            ...groups.map((value) => ({ value, label: value })),
+          ]}
+          value={group ?? ""}
+        />
+      )}
       {tags.length === 0 ? null : (
         <FilterSelect
           label="Tag"
@@ -107,7 +127,7 @@ export function MonitorToolbar({ list }: { list: MonitorListing }) {
  * starts with the first monitor.
  */
 export function filteredPath(
-  { search, page, state, type, tag, order }: MonitorListing,
+  { search, page, state, type, tag, group, order }: MonitorListing,
   changed: Parameters<typeof listPath>[1] = {},
 ): string {
   const sort = order === "name" ? order : undefined;
@@ -117,6 +137,7 @@ export function filteredPath(
     state,
     type,
     tag,
+    group,
     sort,
     ...changed,
   });

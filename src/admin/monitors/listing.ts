@@ -1,6 +1,7 @@
 import type { Reader } from "../../db";
 import {
   countMonitorsMatching,
+  listMonitorGroups,
   listMonitorsInOrder,
   listMonitorTags,
   type ListOrder,
@@ -19,8 +20,8 @@ import { sum } from "../../kernel/numbers";
 import { type ListQuery, readListQuery, readSearch } from "../timeline/list-frame";
 
 const PAGE_SIZE = 25;
-/** Maximum number of tags that the filter offers. The chips of monitors filter by any tag. */
-const TAGS_OFFERED = 200;
+/** Maximum number of tags and of groups that filters offer. The chips of monitors filter by any. */
+const OFFERED_MAX = 200;
 
 /** Content of one screen of the list of monitors. */
 export interface MonitorListing extends ListQuery {
@@ -29,6 +30,9 @@ export interface MonitorListing extends ListQuery {
   tag: string | undefined;
   /** Tags to choose from. */
   tags: readonly string[];
+  group: string | undefined;
+  /** Groups to choose from. */
+  groups: readonly string[];
   search: string;
   order: ListOrder;
   records: readonly MonitorRecord[];
@@ -55,14 +59,16 @@ function readFilters(reader: Reader, query: Query) {
   const state = MONITOR_STATES.find((name) => name === query["state"]);
   const type = MONITOR_TYPES.find((name) => name === query["type"]);
   const tag = readSearch(query, "tag") || undefined;
+  const group = readSearch(query, "group") || undefined;
   const search = readSearch(query);
-  const filters = { pageId: list.page?.id, type, tag, search: search === "" ? undefined : search };
-  return { list, state, type, tag, search, filters };
+  const named = search === "" ? undefined : search;
+  const filters = { pageId: list.page?.id, type, tag, group, search: named };
+  return { list, state, type, tag, group, search, filters };
 }
 
 /** Reads the monitors for a query, worst first or by name. Invalid parameters are ignored. */
 export function readMonitorList(reader: Reader, query: Query, now: number): MonitorListing {
-  const { list, state, type, tag, search, filters } = readFilters(reader, query);
+  const { list, state, type, tag, group, search, filters } = readFilters(reader, query);
   const { before } = list;
   const order: ListOrder = query["sort"] === "name" ? "name" : "state";
   const rows = listMonitorsInOrder(reader, {
@@ -81,7 +87,9 @@ export function readMonitorList(reader: Reader, query: Query, now: number): Moni
     state,
     type,
     tag,
-    tags: listMonitorTags(reader, { limit: TAGS_OFFERED }).map((row) => row.tag),
+    tags: listMonitorTags(reader, { limit: OFFERED_MAX }).map((row) => row.tag),
+    group,
+    groups: listMonitorGroups(reader, { limit: OFFERED_MAX }).map((row) => row.group),
     search,
     order,
     records,

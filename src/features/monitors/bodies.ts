@@ -13,9 +13,9 @@ import {
   ON_DOWN,
   OPEN_INCIDENT,
 } from "../../domain/monitor-state";
-import { TagsInput } from "../../domain/tags";
-import { NameText } from "../../domain/texts";
-import { ByTag, Nullable, OneOf } from "../../kernel/schema";
+import { MonitorGroup, TagsInput } from "../../domain/tags";
+import { DESCRIPTION_MAX, NameText } from "../../domain/texts";
+import { ByTag, Nullable, OneOf, Text } from "../../kernel/schema";
 import { capitalised } from "../../kernel/text";
 import { ComponentReference } from "../components";
 import { type MonitorConfig, probeOf } from "./probes";
@@ -28,6 +28,8 @@ const CHECKS_IN_A_ROW_MAX = 100;
 /** Maximum number of fields in a change of a config, more than any type has. */
 const CONFIG_FIELDS_MAX = 50;
 const DAY_SECONDS = 86_400;
+const INTERVAL_MIN_SECONDS = 5;
+const INTERVAL_MAX_SECONDS = 31_536_000;
 
 const Fields = Type.Object({
   name: NameText,
@@ -38,11 +40,14 @@ const Fields = Type.Object({
       "Components whose status the monitor sets while it is down, of one page or several.",
     examples: [["cmp_01kah2v9w0e0rs6x0h3ye0a1bc", "acme:checkout-api"]],
   }),
-  interval_seconds: Type.Integer({
-    minimum: 5,
-    maximum: DAY_SECONDS,
-    description: "Time between checks, or between calls of the job. Default: 60.",
-  }),
+  interval_seconds: Nullable(
+    Type.Integer({
+      minimum: INTERVAL_MIN_SECONDS,
+      maximum: INTERVAL_MAX_SECONDS,
+      description:
+        "Time between checks, at most a day; of a push monitor the time between calls of its job, at most a year, or null without a deadline.",
+    }),
+  ),
   timeout_ms: Type.Integer({
     minimum: 100,
     maximum: 60_000,
@@ -78,7 +83,18 @@ const Fields = Type.Object({
     description:
       "Selects if the monitor opens an incident when it goes down and resolves it when it is up again. Default: never.",
   }),
+  inverted: Type.Boolean({
+    description:
+      "True if a check that succeeds counts as failed, and one that fails as succeeded. Default: false.",
+  }),
+  group: Nullable(MonitorGroup),
   tags: TagsInput,
+  notes: Nullable(
+    Text({
+      maxLength: DESCRIPTION_MAX,
+      description: "Notes for colleagues, which visitors never see; null for none.",
+    }),
+  ),
   paused: Type.Boolean({ description: "True to create it paused. Default: false." }),
 });
 
@@ -88,10 +104,7 @@ const OptionalComponentIds = { component_ids: Type.Optional(ComponentIds) };
 
 /** Fields of a monitor that callers and files set by name. */
 export type MonitorSettings = Partial<
-  Omit<Static<typeof Fields>, "name" | "paused" | "component_ids" | "interval_seconds"> & {
-    /** Null without a deadline. */
-    interval_seconds: number | null;
-  }
+  Omit<Static<typeof Fields>, "name" | "paused" | "component_ids">
 >;
 
 interface Settings extends MonitorSettings {
@@ -115,11 +128,22 @@ export function creationOf(type: MonitorType, config: TSchema, more: TProperties
       // Optional if no field of the config is required.
       config: Check(config, {}) ? Type.Optional(config) : config,
       ...OptionalSettings,
+      interval_seconds: Type.Optional(intervalOf(type)),
       paused: Type.Optional(Paused),
       ...more,
     },
     { additionalProperties: false, title: `Create${capitalised(type)}Monitor` },
   );
+}
+
+/** Returns the schema of the interval of a type. */
+export function intervalOf(type: MonitorType): TSchema {
+  const { maxIntervalSeconds: maximum = DAY_SECONDS, canOmitInterval = false } = probeOf(type);
+  const description = canOmitInterval
+    ? "Time between calls of the job; null without a deadline. Default: 60."
+    : "Time between checks. Default: 60.";
+  const interval = Type.Integer({ minimum: INTERVAL_MIN_SECONDS, maximum, description });
+  return canOmitInterval ? Nullable(interval) : interval;
 }
 
 export const CreateMonitorBody = ByTag<CreateMonitorBody>(

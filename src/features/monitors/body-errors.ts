@@ -25,7 +25,8 @@ export function createMonitorErrors(
   if (type === undefined) return errors;
   if (config && !isInvalid("config")) validateConfig(errors, type, config);
   if (!isInvalid("interval_seconds")) {
-    validateSettings(errors, namedSettings(input, defaultSettings(type, input.interval_seconds)));
+    const defaults = defaultSettings(type, input.interval_seconds);
+    validateSettings(errors, type, namedSettings(input, defaults));
   }
   return errors;
 }
@@ -43,7 +44,7 @@ export function updateMonitorErrors(
   readComponents(reader, errors, input.component_ids ?? []);
   if (input.config) changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
   if (!isInvalid("interval_seconds") && !isInvalid("retry_interval_seconds")) {
-    validateSettings(errors, namedSettings(input, row));
+    validateSettings(errors, row.type, namedSettings(input, row));
   }
   return errors;
 }

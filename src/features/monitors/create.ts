@@ -40,7 +40,7 @@ export function validateNewMonitor(reader: Reader, input: CreateMonitorBody) {
   const errors = new FieldErrors();
   validateConfig(errors, type, config);
   const componentIds = readComponents(reader, errors, references);
-  validateSettings(errors, settings);
+  validateSettings(errors, type, settings);
   errors.throwIfAny();
   return { config, settings, componentIds };
 }
@@ -70,10 +70,7 @@ export function createMonitor(
     type,
     config,
     ...settings,
-    inverted: false,
     reminderSeconds: 0,
-    group: null,
-    notes: null,
     paused,
     managedBy: metadata.managedBy ?? null,
     version: 1,

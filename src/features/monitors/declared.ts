@@ -35,7 +35,7 @@ export function declaredMonitorSchema<More>(more: TProperties) {
 export function validateDeclaredMonitor(monitor: DeclaredMonitor): readonly FieldError[] {
   const errors = new FieldErrors();
   errors.addAll(["config"], probeOf(monitor.type).validate(monitor.config ?? {}));
-  validateSettings(errors, settingsOf(monitor));
+  validateSettings(errors, monitor.type, settingsOf(monitor));
   return errors.all;
 }
 
@@ -93,7 +93,10 @@ export function namesOf(settings: Settings): Required<MonitorSettings> {
     degraded_after_ms: settings.degradedAfterMs,
     on_down: settings.onDown,
     open_incident: settings.openIncident,
+    inverted: settings.inverted,
+    group: settings.group,
     tags: settings.tags,
+    notes: settings.notes,
   };
 }
 

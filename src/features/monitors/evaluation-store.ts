@@ -44,6 +44,7 @@ const WATCHED = {
   failureThreshold: monitors.failureThreshold,
   successThreshold: monitors.successThreshold,
   degradedAfterMs: monitors.degradedAfterMs,
+  inverted: monitors.inverted,
   ...EVALUATION,
   heartbeatAt: monitorStates.heartbeatAt,
 };

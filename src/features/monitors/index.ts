@@ -47,13 +47,14 @@ export {
   type RecentTimes,
   recentTimesOf,
 } from "./overview";
-export { listMonitorTags, WORST_FIRST } from "./overview-store";
+export { listMonitorGroups, listMonitorTags, WORST_FIRST } from "./overview-store";
 export { type MonitorConfig, probeOf } from "./probes";
 export { getMonitorRecord, listMonitors, type MonitorRecord, resolveMonitorId } from "./records";
 export { listIncidentsOfMonitor } from "./records-store";
 export { retentionOf } from "./rollup";
 export { searchMonitors } from "./search-store";
 export { startRollUps } from "./rollup-clock";
+export { invertResult } from "./probe";
 export { defaultSettings } from "./settings";
 export {
   addTimes,

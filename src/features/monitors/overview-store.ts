@@ -7,7 +7,7 @@ import { selectMany, selectOne } from "../../db";
 import { monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
 import type { MonitorState, MonitorType } from "../../domain/monitor-state";
 import { MINUTE_MS } from "../../kernel/time";
-import { hasTag } from "./records-store";
+import { hasTag, isInGroup } from "./records-store";
 
 /** States in the order of the list, worst first. */
 export const WORST_FIRST = [
@@ -34,6 +34,7 @@ interface Filters {
   type: MonitorType | null;
   /** See `hasTag`. */
   tag: string | null;
+  group: string | null;
   /** Text within the name, the address or the name of a component, case-insensitive for ASCII. */
   search: string | null;
 }
@@ -52,6 +53,7 @@ const matches = ($: Filters) =>
     eq(monitorStates.monitorNum, monitors.num),
     sql`(${$.type} IS NULL OR ${monitors.type} = ${$.type})`,
     hasTag($.tag),
+    isInGroup($.group),
     sql`(${$.pageId} IS NULL OR EXISTS (SELECT 1 FROM monitor_components AS mc
       JOIN components AS c ON c.id = mc.component_id
       WHERE mc.monitor_id = ${monitors.id} AND c.page_id = ${$.pageId} AND c.deleted_at IS NULL))`,
@@ -117,6 +119,16 @@ export const listMonitorTags = selectMany((orm, $: { limit: number }) =>
     .where(isNull(monitors.deletedAt))
     .groupBy(sql`lower(t.value)`)
     .orderBy(sql`lower(t.value)`)
+    .limit($.limit),
+);
+
+/** Lists the groups of monitors in alphabetical order. */
+export const listMonitorGroups = selectMany((orm, $: { limit: number }) =>
+  orm
+    .selectDistinct({ group: sql<string>`${monitors.group}` })
+    .from(monitors)
+    .where(and(isNull(monitors.deletedAt), sql`${monitors.group} IS NOT NULL`))
+    .orderBy(sql`lower(${monitors.group})`, asc(monitors.group))
     .limit($.limit),
 );
 

@@ -17,6 +17,7 @@ interface OverviewFilters {
   pageId?: string | undefined;
   type?: MonitorType | undefined;
   tag?: string | undefined;
+  group?: string | undefined;
   /** Text within the name, the address or the name of a component. */
   search?: string | undefined;
 }
@@ -157,11 +158,12 @@ function recentTimes(
   };
 }
 
-function filtersOf({ pageId, type, tag, search }: OverviewFilters) {
+function filtersOf({ pageId, type, tag, group, search }: OverviewFilters) {
   return {
     pageId: pageId ?? null,
     type: type ?? null,
     tag: tagParam(tag),
+    group: group ?? null,
     search: search ?? null,
   };
 }

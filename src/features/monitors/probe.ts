@@ -22,6 +22,25 @@ export interface ProbeResult {
   certificate?: SeenCertificate;
 }
 
+/**
+ * Returns the result that counts for an inverted monitor: a success has failed, and a failure has
+ * succeeded. A check that the server could not perform stays unknown.
+ */
+export function invertResult(result: ProbeResult): ProbeResult {
+  const { outcome, message } = result;
+  if (outcome === "unknown") return result;
+  const detail = message === null ? "" : ` ${message}`;
+  if (outcome === "failed") {
+    return { ...result, outcome: "ok", message: `Inverted: the check itself failed.${detail}` };
+  }
+  return {
+    ...result,
+    outcome: "failed",
+    message: `Inverted: the check itself succeeded.${detail}`,
+    publicMessage: "The check succeeded unexpectedly.",
+  };
+}
+
 /** Certificate of a checked server. */
 export type SeenCertificate = Pick<Certificate, "expiresAt" | "fingerprint" | "host">;
 
@@ -49,6 +68,10 @@ export interface Probe<Type extends MonitorType, Config extends object> {
   change?: TSchema;
   /** Schema of `config` in answers, without secrets. */
   shown: TSchema;
+  /** Longest interval in seconds; a day if omitted. */
+  maxIntervalSeconds?: number;
+  /** True if a monitor may have no interval, and with it no deadline. Defaults to false. */
+  canOmitInterval?: boolean;
   /** Default of `failure_threshold`; 3 if omitted. */
   failureThreshold?: number;
   /**

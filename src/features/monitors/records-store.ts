@@ -25,6 +25,7 @@ interface ListParams {
   type: MonitorType | null;
   /** `,` and a tag as a JSON text, case-insensitive for ASCII. */
   tag: string | null;
+  group: string | null;
   /** Text within the name, case-insensitive for ASCII. */
   search: string | null;
   /** Only ids below this one. */
@@ -47,6 +48,10 @@ export const findMonitorWithState = selectOne((orm, $: { id: string }) =>
 export const hasTag = (tag: string | null) =>
   sql`(${tag} IS NULL OR instr(lower(',' || substr(${monitors.tags}, 2)), lower(${tag})) > 0)`;
 
+/** Returns the condition that a monitor has a group. */
+export const isInGroup = (group: string | null) =>
+  sql`(${group} IS NULL OR ${monitors.group} = ${group})`;
+
 /** Returns the statement for one kind of filter, with constant text. */
 function listStatement(where: ($: ListParams) => SQL) {
   return selectMany((orm, $: ListParams) =>
@@ -62,6 +67,7 @@ function listStatement(where: ($: ListParams) => SQL) {
           sql`(${$.state} IS NULL OR ${monitorStates.state} = ${$.state})`,
           sql`(${$.type} IS NULL OR ${monitors.type} = ${$.type})`,
           hasTag($.tag),
+          isInGroup($.group),
           sql`(${$.search} IS NULL OR instr(lower(${monitors.name}), lower(${$.search})) > 0)`,
           where($),
         ),

@@ -31,6 +31,7 @@ interface MonitorQuery {
   state?: MonitorState | undefined;
   type?: MonitorType | undefined;
   tag?: string | undefined;
+  group?: string | undefined;
   /** Text within the name. */
   search?: string | undefined;
   /** Only ids below this one. */
@@ -64,13 +65,14 @@ export function getMonitorByReference(reader: Reader, reference: string): Monito
 
 /** Lists monitors with their states, newest first, by three statements for any number. */
 export function listMonitors(reader: Reader, query: MonitorQuery): MonitorRecord[] {
-  const { pageId, componentId, state, type, tag, search, before = NEWEST, limit } = query;
+  const { pageId, componentId, state, type, tag, group, search, before = NEWEST, limit } = query;
   const rows = listMonitorRows(reader, {
     pageId: pageId ?? null,
     componentId: componentId ?? null,
     state: state ?? null,
     type: type ?? null,
     tag: tagParam(tag),
+    group: group ?? null,
     search: search ?? null,
     before,
     limit,

@@ -17,7 +17,7 @@ import {
   sendResource,
   toPage,
 } from "../../http";
-import { TagFilter } from "../../domain/tags";
+import { MonitorGroupFilter, TagFilter } from "../../domain/tags";
 import { ComponentFilter, readComponentFilter } from "../components";
 import { PageFilter, readPageFilter } from "../pages";
 import { CreateMonitorBody, UpdateMonitorBody } from "./bodies";
@@ -45,6 +45,7 @@ const ListQuery = Type.Object(
     state: Type.Optional(MonitorStateText),
     type: Type.Optional(MonitorTypeText),
     tag: Type.Optional(TagFilter),
+    group: Type.Optional(MonitorGroupFilter),
     ...PageQuery,
   },
   { additionalProperties: false },
@@ -67,13 +68,14 @@ export function monitorRoutes(
       "/monitors",
       ({ query, request, requestContext }) => {
         const { limit, after: before } = readPageRequest(query, "string");
-        const { state, type, tag } = query;
+        const { state, type, tag, group } = query;
         const records = listMonitors(ctx.db, {
           pageId: readPageFilter(ctx.db, query),
           componentId: readComponentFilter(ctx.db, query),
           state,
           type,
           tag,
+          group,
           before,
           limit: limit + 1,
         });

@@ -1,8 +1,8 @@
 import type { Reader } from "../../db";
-import { examine, type FieldErrors } from "../../errors";
+import { examine, type FieldErrors, schemaErrors } from "../../errors";
 import type { MonitorType } from "../../domain/monitor-state";
 import { pathInList, resolveComponents } from "../components";
-import { changeSchemaOf, type MonitorSettings } from "./bodies";
+import { changeSchemaOf, intervalOf, type MonitorSettings } from "./bodies";
 import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRow } from "./store";
 
@@ -17,7 +17,10 @@ type Settings = Pick<
   | "degradedAfterMs"
   | "onDown"
   | "openIncident"
+  | "inverted"
+  | "group"
   | "tags"
+  | "notes"
 >;
 
 const INTERVAL_SECONDS = 60;
@@ -38,7 +41,10 @@ export function defaultSettings(
     degradedAfterMs: null,
     onDown: "partial_outage",
     openIncident: "never",
+    inverted: false,
+    group: null,
     tags: [],
+    notes: null,
   };
 }
 
@@ -55,13 +61,21 @@ export function namedSettings(input: MonitorSettings, others: Settings): Setting
       input.degraded_after_ms === undefined ? others.degradedAfterMs : input.degraded_after_ms,
     onDown: input.on_down ?? others.onDown,
     openIncident: input.open_incident ?? others.openIncident,
+    inverted: input.inverted ?? others.inverted,
+    group: input.group === undefined ? others.group : input.group,
     tags: input.tags ?? others.tags,
+    notes: input.notes === undefined ? others.notes : input.notes,
   };
 }
 
-/** Adds errors of settings that contradict each other. Their schemas have passed. */
-export function validateSettings(errors: FieldErrors, settings: Settings): void {
+/**
+ * Adds errors of settings that contradict each other or the type. The schemas of changes have passed,
+ * which are the same for all types.
+ */
+export function validateSettings(errors: FieldErrors, type: MonitorType, settings: Settings): void {
   const { intervalSeconds, retryIntervalSeconds } = settings;
+  const [error] = schemaErrors(intervalOf(type), intervalSeconds);
+  if (error) errors.add(["interval_seconds"], error.detail);
   if (intervalSeconds !== null && retryIntervalSeconds > intervalSeconds) {
     errors.add(
       ["retry_interval_seconds"],

@@ -33,7 +33,7 @@ export function validateMonitorChange(reader: Reader, id: string, input: UpdateM
       ? row.config
       : changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
   const componentIds = input.component_ids && readComponents(reader, errors, input.component_ids);
-  validateSettings(errors, settings);
+  validateSettings(errors, row.type, settings);
   errors.throwIfAny();
   return { before, settings, config, componentIds };
 }
@@ -69,8 +69,7 @@ export function updateMonitor(
     actor,
   });
   const after = getMonitorRecord(tx, id);
-  // Tags are private and have no effect on statuses.
-  if (changed.every((each) => each === WORDS.tags)) return after;
+  if (changed.every((each) => PRIVATE_WORDS.has(each))) return after;
   refreshAfterChange(ctx, tx, after.row, before.components, after.row.updatedAt);
   touchPagesOf(ctx, tx, [...before.components, ...after.components]);
   return after;
@@ -89,8 +88,18 @@ const WORDS: { readonly [Field in keyof MonitorRow]?: string } = {
   degradedAfterMs: "degraded after",
   onDown: "on down",
   openIncident: "incidents",
+  inverted: "inversion",
+  group: "group",
   tags: "tags",
+  notes: "notes",
 };
+
+/** Names of fields that visitors never see and that have no effect on statuses. */
+const PRIVATE_WORDS: ReadonlySet<string | undefined> = new Set([
+  WORDS.group,
+  WORDS.tags,
+  WORDS.notes,
+]);
 
 function changedFields(
   before: MonitorRecord,

@@ -19,7 +19,8 @@ describe("statements about monitors", () => {
     const monitorNum = num;
     const span = { from: 0, to: 9 };
     const nums = `[${num}]`;
-    const list = { state: null, type: null, tag: null, search: null, before: "~", limit: 2 };
+    const filters = { state: null, type: null, tag: null, group: null, search: null };
+    const list = { ...filters, before: "~", limit: 2 };
     const statements = await store.ctx.db.write((tx) =>
       statementsOf(tx, (tx) => {
         checks.insertCheck(tx, check(num, 5, 1));
@@ -84,7 +85,8 @@ describe("statements about monitors", () => {
     using store = openMonitorStore();
     const page = await store.page("shop", ["Cart"]);
     const [componentId = ""] = page.components;
-    const list = { state: null, type: null, tag: null, search: null, before: "~", limit: 2 };
+    const filters = { state: null, type: null, tag: null, group: null, search: null };
+    const list = { ...filters, before: "~", limit: 2 };
     const statements = statementsOf(store.ctx.db, (reader) => {
       lists.listMonitorRows(reader, { ...list, pageId: page.id, componentId: null });
       lists.listMonitorRows(reader, { ...list, pageId: null, componentId });

@@ -13,7 +13,7 @@ import { Liveness } from "./liveness";
 import type { Prober } from "./prober";
 import { closing } from "./recorder";
 import { MonitorRegistry } from "./monitor-registry";
-import { heartbeatExpectedSince, type ScheduledMonitor } from "./scheduled-monitor";
+import { countedResult, heartbeatExpectedSince, type ScheduledMonitor } from "./scheduled-monitor";
 
 /** Interval of checking if the server was offline. */
 const LIVENESS_INTERVAL_MS = 15_000;
@@ -127,7 +127,7 @@ export class Engine implements Monitoring {
     const begin = this.#results.begin(scheduled);
     scheduled.heartbeatAt = begin.at;
     const waiter: Waiter = Promise.withResolvers();
-    this.#results.take("heartbeat", scheduled, begin, beat, [waiter]);
+    this.#results.take("heartbeat", scheduled, begin, countedResult(scheduled, beat), [waiter]);
     this.#wakeForRecorder();
     this.#scheduler.after(scheduled, scheduled.intervalMs + scheduled.graceMs);
     await waiter.promise;
@@ -189,9 +189,10 @@ export class Engine implements Monitoring {
     const epoch = this.#epoch;
     const begin = this.#results.begin(scheduled);
     const { startedAt } = begin;
-    const found = await (scheduled.type === "push"
+    const probed = await (scheduled.type === "push"
       ? this.#prober.missHeartbeat(heartbeatExpectedSince(scheduled, startedAt))
       : this.#prober.find(scheduled, startedAt));
+    const found = countedResult(scheduled, probed);
     this.#queue.end(scheduled, this.#ctx.clock.monotonic() - startedAt);
     if (this.#state === "stopped") return;
     this.#checkLiveness();

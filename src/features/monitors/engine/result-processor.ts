@@ -85,12 +85,11 @@ export class ResultProcessor {
     kind: "check" | "heartbeat",
     scheduled: ScheduledMonitor,
     { at, startedAt, isInMaintenance: hasBegunInMaintenance }: Begin,
-    probed: ProbeResult,
+    result: ProbeResult,
     waiters: Waiter[] | undefined,
   ): boolean {
-    const { outcome, latencyMs, message, publicMessage, certificate } = probed;
+    const { outcome, latencyMs, message, publicMessage, certificate } = result;
     this.figures.ended(scheduled.type, outcome);
-    const result = { outcome, latencyMs, message, publicMessage, certificate };
     const elapsedMs = startedAt - (scheduled.lastStartedAt ?? startedAt);
     scheduled.lastStartedAt = startedAt;
     const entry: Entry = {
@@ -99,7 +98,11 @@ export class ResultProcessor {
       at,
       elapsedMs,
       hasBegunInMaintenance,
-      ...result,
+      outcome,
+      latencyMs,
+      message,
+      publicMessage,
+      certificate,
       waiters,
     };
     const isInMaintenance = this.#inMaintenance.has(scheduled.num);

@@ -1,6 +1,7 @@
 import type { MonitorType } from "../../../domain/monitor-state";
 import { SECOND_MS } from "../../../kernel/time";
 import { graceSecondsOf, type MonitorConfig } from "../probes";
+import { invertResult, type ProbeResult } from "../probe";
 import type { Evaluation, Thresholds } from "../rules";
 import type { ScheduledMonitorRow } from "../evaluation-store";
 import type { Due } from "./due-heap";
@@ -21,6 +22,8 @@ export interface ScheduledMonitor extends Due {
   /** Time after its interval in which a job may still call; 0 for active checks. */
   graceMs: number;
   thresholds: Thresholds;
+  /** True if a success counts as failed, and the other way round. */
+  isInverted: boolean;
   /** Evaluation of all results, written or not. */
   evaluation: Evaluation;
   heartbeatAt: number | null;
@@ -54,6 +57,11 @@ export function heartbeatExpectedSince(scheduled: ScheduledMonitor, now: number)
   return Math.max(now - intervalMs - graceMs, lastStartedAt);
 }
 
+/** Returns the result that counts for a monitor, which may be inverted. */
+export function countedResult({ isInverted }: ScheduledMonitor, result: ProbeResult): ProbeResult {
+  return isInverted ? invertResult(result) : result;
+}
+
 /** Copies changed columns of a row. */
 export function renew(scheduled: ScheduledMonitor, row: ScheduledMonitorRow): void {
   Object.assign(scheduled, settingsOf(row));
@@ -81,6 +89,7 @@ function settingsOf(row: ScheduledMonitorRow) {
       successThreshold: row.successThreshold,
       degradedAfterMs: row.degradedAfterMs,
     },
+    isInverted: row.inverted,
     evaluation: evaluationOf(row),
     heartbeatAt: row.heartbeatAt,
   };

@@ -4,6 +4,7 @@ import type { Probe } from "../probe";
 import { mergeFields } from "./fields";
 
 const DEFAULT_GRACE_SECONDS = 60;
+const YEAR_SECONDS = 31_536_000;
 
 const PushConfig = Type.Object(
   {
@@ -25,6 +26,8 @@ export const pushProbe = {
   label: "Heartbeat",
   config: PushConfig,
   shown: PushConfig,
+  maxIntervalSeconds: YEAR_SECONDS,
+  canOmitInterval: true,
   // A failed or missing call is already certain, since the grace period has passed.
   failureThreshold: 1,
   hasPrivateMessages: true,

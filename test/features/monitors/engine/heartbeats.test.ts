@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { updateMonitor } from "../../../../src/features/monitors";
+import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { openEngineSite, type EngineSite } from "../../../support/engine-site";
 
@@ -154,5 +156,40 @@ describe("push monitors", () => {
     expect(site.state(id)).toBe("no_data");
     await site.clock.advance(6 * MINUTE_MS + 40 * SECOND_MS);
     expect(site.state(id)).toBe("down");
+  });
+});
+
+describe("push monitors without a deadline", () => {
+  test("a push monitor without a deadline is never late, and reports change its state", async () => {
+    const { site, id } = await openJob({ interval_seconds: null });
+    await using _ = site;
+    await site.clock.advance(HOUR_MS);
+    expect(site.state(id)).toBe("pending");
+    await site.engine.heartbeat(id, OK);
+    await site.clock.advance(24 * HOUR_MS);
+    expect(site.state(id)).toBe("up");
+    await site.engine.heartbeat(id, { ...OK, outcome: "failed", message: "Disk full" });
+    await site.clock.advance(24 * HOUR_MS);
+    expect(site.state(id)).toBe("down");
+    expect(site.checks(id).map(({ outcome }) => outcome)).toEqual(["ok", "failed"]);
+  });
+
+  test("a deadline that is removed no longer makes a push monitor fail", async () => {
+    const { site, id } = await openJob();
+    await using _ = site;
+    await site.engine.heartbeat(id, OK);
+    const { ctx } = site.app;
+    await ctx.db.write((tx) => updateMonitor(ctx, tx, id, { interval_seconds: null }, CLI_ACTOR));
+    await site.clock.advance(HOUR_MS);
+    expect(site.state(id)).toBe("up");
+  });
+
+  test("a push monitor with an interval of a year is not late before its end", async () => {
+    const { site, id } = await openJob({ interval_seconds: 31_536_000 });
+    await using _ = site;
+    await site.engine.heartbeat(id, OK);
+    await site.clock.advance(2 * HOUR_MS);
+    expect(site.state(id)).toBe("up");
+    expect(site.checks(id)).toHaveLength(1);
   });
 });

@@ -1,0 +1,192 @@
+import { defaultSettings } from "../../features/monitors";
+import {
+  type MonitorType,
+  ON_DOWN,
+  type OnDown,
+  type OpenIncident,
+} from "../../domain/monitor-state";
+import { DESCRIPTION_MAX, NAME_MAX } from "../../domain/texts";
+import { STATUS_WORDS, TextField } from "../../ui";
+import { checkboxField, choiceField, selectField } from "../forms/choice-fields";
+import { componentsField, type PageComponents, rowsByGroup } from "../forms/components-field";
+import { type Field, nullable } from "../forms/field";
+import type { AnyField } from "../forms/form";
+import { tagsField } from "../forms/tags-field";
+import { integerField, nameField, textAreaField } from "../forms/text-fields";
+import { TYPE_FORMS } from "./types";
+
+export type MonitorFields = Readonly<Record<string, AnyField>>;
+
+/** Screen data of the fields that all types have. */
+export interface FieldsContext {
+  /** Components of each page. */
+  pages: readonly (PageComponents & { id: string; name: string })[];
+  /** Groups that are offered. */
+  groups: readonly string[];
+}
+
+const INCIDENTS = [
+  { value: "never", label: "Do not open an incident", hint: "Only the component statuses change." },
+  {
+    value: "draft",
+    label: "Write a draft",
+    hint: "The draft stays private until someone publishes it.",
+  },
+  {
+    value: "automatic",
+    label: "Publish an incident",
+    hint: "Published at once. Resolved when the monitor is up again, unless someone has posted an update.",
+  },
+] as const;
+
+const affectedField = componentsField<FieldsContext>({
+  hint: "Components whose status changes while the monitor is down. Without any, no status changes.",
+  unknown: "Select components that exist.",
+  partsOf: ({ pages }) =>
+    pages.flatMap((page) =>
+      rowsByGroup(page, (component) => component).parts.map(({ key, title, rows }) => {
+        const titles = [...(pages.length > 1 ? [page.name] : []), ...(title ? [title] : [])];
+        const part = { key: `${page.id} ${key}`, rows };
+        return titles.length === 0 ? part : { ...part, title: titles.join(" · ") };
+      }),
+    ),
+});
+
+/** Returns the fields of a monitor type: those that most monitors need, and the rest. */
+export function fieldsOf(type: MonitorType): { usual: MonitorFields; rare: MonitorFields } {
+  const { fields, advanced = {} } = TYPE_FORMS[type];
+  const defaults = defaultSettings(type);
+  return {
+    usual: {
+      name: nameField({
+        hint: "Name of the service, such as “Checkout API”. Incidents opened by the monitor use this name.",
+      }),
+      ...configFields(fields),
+      interval_seconds: intervalField(type),
+      component_ids: affectedField,
+      on_down: selectField<OnDown>({
+        label: "Component status while down",
+        initial: defaults.onDown,
+        options: ON_DOWN.map((value) => ({ value, label: STATUS_WORDS[value] })),
+      }),
+      open_incident: choiceField<OpenIncident>({
+        label: "Incidents",
+        hint: "Effect on the components' pages when the monitor goes down.",
+        initial: defaults.openIncident,
+        options: INCIDENTS,
+      }),
+      group: nullable(groupField()),
+      tags: tagsField(),
+      notes: nullable(
+        textAreaField({
+          label: "Notes",
+          hint: "Optional. For colleagues; visitors never see them.",
+          rows: 2,
+          maxlength: DESCRIPTION_MAX,
+        }),
+      ),
+    },
+    rare: rareFields(type, advanced),
+  };
+}
+
+function rareFields(type: MonitorType, advanced: MonitorFields): MonitorFields {
+  const { isPush } = TYPE_FORMS[type];
+  const defaults = defaultSettings(type);
+  return {
+    ...(isPush
+      ? {}
+      : {
+          timeout_ms: integerField({
+            label: "Timeout (ms)",
+            hint: "Time allowed for a whole check.",
+            initial: defaults.timeoutMs,
+            isRequired: true,
+          }),
+        }),
+    degraded_after_ms: nullable(
+      integerField({
+        label: "Degraded above (ms)",
+        hint: "Optional. Slower responses make the monitor degraded.",
+      }),
+    ),
+    failure_threshold: integerField({
+      label: "Failures until down",
+      hint: "Consecutive failed checks before the monitor is down. The outage is dated from the first.",
+      initial: defaults.failureThreshold,
+      isRequired: true,
+    }),
+    success_threshold: integerField({
+      label: "Successes until up",
+      hint: "Consecutive successful checks before the monitor is up.",
+      initial: defaults.successThreshold,
+      isRequired: true,
+    }),
+    ...(isPush
+      ? {}
+      : {
+          retry_interval_seconds: nullable(
+            integerField({
+              label: "Check again after (seconds)",
+              hint: "Interval until a threshold is reached. Empty means 10, or the check interval if that is shorter.",
+            }),
+          ),
+        }),
+    inverted: checkboxField({
+      label: "Invert the result",
+      hint: "A check that succeeds counts as failed, and one that fails as succeeded.",
+      initial: defaults.inverted,
+    }),
+    ...configFields(advanced),
+  };
+}
+
+/** Field for the interval. Calls of a job may have none, and with it no deadline. */
+function intervalField(type: MonitorType): Field<string, number | null> {
+  const { isPush = false } = TYPE_FORMS[type];
+  const field = integerField({
+    label: isPush ? "Expect a call every (seconds)" : "Check every (seconds)",
+    hint: isPush ? "5 to 31,536,000. Empty for calls without a deadline." : "5 to 86,400.",
+    initial: defaultSettings(type).intervalSeconds ?? 0,
+    isRequired: !isPush,
+  });
+  if (!isPush) return field as Field<string, number | null>;
+  return {
+    ...field,
+    toBody: (typed, context) => (typed.trim() === "" ? null : field.toBody(typed, context)),
+    fromStored: (seconds) => (seconds === null ? "" : String(seconds)),
+  };
+}
+
+/** Field for the group, which offers the existing ones. */
+function groupField(): Field<string, string, FieldsContext> {
+  const label = "Group";
+  return {
+    label,
+    initial: "",
+    read: (sent, name) => sent.text(name),
+    toBody: (typed) => typed.trim(),
+    fromStored: (group) => group,
+    Input: ({ name, value, errors, context }) => (
+      <TextField
+        label={label}
+        name={name}
+        value={value}
+        hint="Optional. Monitors can be listed by it. Visitors never see it."
+        error={errors[name]}
+        autocomplete="off"
+        maxlength={NAME_MAX}
+        suggestions={context.groups}
+      />
+    ),
+  };
+}
+
+/** Returns the name of the form field of a field of the configuration. */
+export function inputOf(configName: string): `config_${string}` {
+  return `config_${configName}`;
+}
+
+function configFields(fields: MonitorFields): MonitorFields {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [inputOf(name), field]));
+}

@@ -1,0 +1,72 @@
+import { describe, expect, test } from "bun:test";
+import { readHtml, typedIn } from "../../support/html";
+import { createMonitorDashboard, monitorIdIn, MONITORS } from "../../support/monitor-dashboard";
+
+describe("group, notes and inversion of monitors on the dashboard", () => {
+  test("a monitor is created and edited with them, and empty inputs clear them", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const typed = { group: " DC 2 ", notes: "Ask Ann.\r\nThen Ben.", inverted: "yes" };
+    const id = monitorIdIn(await dashboard.create(typed));
+    const stored = { group: "DC 2", notes: "Ask Ann.\nThen Ben.", inverted: true };
+    expect(dashboard.stored(id).row).toMatchObject(stored);
+    const form = (await dashboard.open(`${MONITORS}/${id}/edit`)).text;
+    expect(typedIn(form, "group")).toEqual(["DC 2"]);
+    expect(readHtml(form).attributes("datalist option", "value")).toEqual(["DC 2"]);
+    await dashboard.edit(id, { name: "Shop 2" });
+    expect(dashboard.stored(id).row).toMatchObject(stored);
+    await dashboard.edit(id, { group: "", notes: " ", inverted: [] });
+    expect(dashboard.stored(id).row).toMatchObject({ group: null, notes: null, inverted: false });
+  });
+
+  test("too long notes are shown again with the error, and nothing is saved", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const id = await dashboard.make({ notes: "kept" });
+    const before = dashboard.written();
+    const answer = await dashboard.edit(id, { notes: "x".repeat(1_001) });
+    expect(answer.status).toBe(422);
+    expect(answer.text).toContain("is 1001 characters long; 1000 is the most");
+    expect(dashboard.written()).toEqual(before);
+  });
+
+  test("the list filters by group, and group and notes are on the screen of the monitor", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const id = await dashboard.make({ name: "Shop", group: "A & B", notes: "<i>1</i>\n2" });
+    await dashboard.make({ name: "Other", group: "C" });
+    await dashboard.make({ name: "Third" });
+    const list = readHtml((await dashboard.open()).text);
+    expect(list.texts("select[name=group] option")).toEqual(["Every group", "A & B", "C"]);
+    expect(list.attributes("tbody .tags a", "href")).toContain(`${MONITORS}?group=A+%26+B`);
+    const filtered = readHtml((await dashboard.open(`${MONITORS}?group=A+%26+B`)).text);
+    expect(filtered.texts(".row-link")).toEqual(["Shop"]);
+    const screen = (await dashboard.open(`${MONITORS}/${id}`)).text;
+    expect(readHtml(screen).texts("#monitor-configuration dd")).toContain("<i>1</i>2");
+    expect(screen).toContain("&lt;i>1&lt;/i><br/>2");
+  });
+
+  test("without groups the list has no filter for them", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    await dashboard.make();
+    expect((await dashboard.open()).text).not.toContain('name="group"');
+  });
+});
+
+describe("calls without a deadline on the dashboard", () => {
+  test("an empty interval of a push monitor removes the deadline, and a number sets one", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const id = await dashboard.make({ type: "push", config: {} });
+    await dashboard.edit(id, { interval_seconds: "" });
+    expect(dashboard.stored(id).row.intervalSeconds).toBeNull();
+    const form = (await dashboard.open(`${MONITORS}/${id}/edit`)).text;
+    expect(typedIn(form, "interval_seconds")).toEqual([""]);
+    const screen = await dashboard.open(`${MONITORS}/${id}`);
+    expect(screen.text).toContain("at any time");
+    await dashboard.edit(id, { interval_seconds: "31,536,000" });
+    expect(dashboard.stored(id).row.intervalSeconds).toBe(31_536_000);
+  });
+
+  test("an active check needs an interval", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const id = await dashboard.make();
+    expect((await dashboard.edit(id, { interval_seconds: "" })).status).toBe(422);
+  });
+});

@@ -1,0 +1,26 @@
+import { describe, expect, test } from "bun:test";
+import { invertResult, type ProbeResult } from "../../../src/features/monitors/probe";
+
+describe("the result of an inverted monitor", () => {
+  const result = (outcome: ProbeResult["outcome"], message: string | null): ProbeResult => ({
+    outcome,
+    latencyMs: 7,
+    message,
+  });
+
+  test("success and failure change places, and the message says so", () => {
+    expect(invertResult(result("ok", "Expires soon."))).toEqual({
+      ...result("failed", "Inverted: the check itself succeeded. Expires soon."),
+      publicMessage: "The check succeeded unexpectedly.",
+    });
+    expect(invertResult(result("failed", "Refused."))).toEqual(
+      result("ok", "Inverted: the check itself failed. Refused."),
+    );
+  });
+
+  test("an unknown result is unchanged", () => {
+    expect(invertResult(result("unknown", "No network."))).toEqual(
+      result("unknown", "No network."),
+    );
+  });
+});
