@@ -7,6 +7,7 @@ export const MONITOR_STATES = [
   "maintenance",
   "paused",
   "no_data",
+  "unreachable",
 ] as const;
 export type MonitorState = (typeof MONITOR_STATES)[number];
 

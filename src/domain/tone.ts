@@ -33,6 +33,7 @@ export const MONITOR_TONES: Readonly<Record<MonitorState, Tone>> = {
   pending: "none",
   no_data: "none",
   paused: "none",
+  unreachable: "none",
 };
 
 /** Colours of texts in the light theme, for messages, badges and feeds: at least 4.5 : 1 on white. */

@@ -22,6 +22,7 @@ export const MONITOR_WORDS: Record<MonitorState, string> = {
   up: "Up",
   degraded: "Slow",
   down: "Down",
+  unreachable: "Unreachable",
   maintenance: "Maintenance",
   no_data: "No data",
   pending: "Not checked yet",

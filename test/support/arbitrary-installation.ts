@@ -236,8 +236,10 @@ function performOnMonitor({ ctx }: TestApp, tx: Tx, one: Act): void {
   );
   const scheduled = new Set(one.scheduled.map((index) => pick(components, index)?.id ?? ""));
   const component_ids = [...scheduled].filter((id) => id !== "");
+  const parent = one.group % 2 === 0 ? pick(listStoredMonitors(tx), one.position) : undefined;
+  const references = { component_ids, depends_on: parent ? [parent.row.id] : [] };
   if (what === "add monitor") {
-    createMonitor(ctx, tx, { type, ...fields, component_ids }, CLI_ACTOR);
+    createMonitor(ctx, tx, { type, ...fields, ...references }, CLI_ACTOR);
     return;
   }
   const row = pick(listStoredMonitors(tx), which)?.row;
@@ -248,7 +250,7 @@ function performOnMonitor({ ctx }: TestApp, tx: Tx, one: Act): void {
   }
   if (what === "edit monitor") {
     const { config = {}, paused: _paused, ...settings } = fields;
-    const change = { ...settings, component_ids, ...(row.type === type && { config }) };
+    const change = { ...settings, ...references, ...(row.type === type && { config }) };
     updateMonitor(ctx, tx, row.id, change, CLI_ACTOR, { ref: word });
   }
 }

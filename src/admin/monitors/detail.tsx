@@ -26,9 +26,9 @@ import { LastChecks, Troubles } from "./history";
 import { LatencyChart } from "./latency-chart";
 import { cloneMonitorPath, pathsOfMonitor } from "./monitor-paths";
 import type { MonitorView } from "./monitor-view";
-import { AffectedComponents, Notified, OwnIncidents } from "./related-objects";
+import { AffectedComponents, Dependencies, Notified, OwnIncidents } from "./related-objects";
 import { RANGE_NAMES, rangeLabel, rangeQuery } from "./range";
-import { LastResult, Since } from "./state";
+import { LastResult, Since, UnreachableThrough } from "./state";
 import { TYPE_FORMS } from "./types";
 import { intervalInWords, latencyInWords, targetOf, timeInWords, typeLabel } from "./words";
 
@@ -65,6 +65,7 @@ export function MonitorDetail(props: {
           <>
             <AffectedComponents view={view} {...(isAdmin ? { editPath: edit } : {})} />
             <OwnIncidents view={view} now={now} />
+            <Dependencies view={view} />
             {isAdmin ? <Notified view={view} /> : null}
             <MonitorFacts view={view} now={now} />
           </>
@@ -128,7 +129,8 @@ function Now(props: { view: MonitorView; nextCheckAt: number | undefined; now: n
   return (
     <HeadFacts>
       <span>
-        <MonitorLabel state={state.state} /> <Since at={state.since} now={now} />
+        <MonitorLabel state={state.state} /> <UnreachableThrough record={view.record} />
+        <Since at={state.since} now={now} />
       </span>
       <HeadFact icon="globe">
         {typeLabel(row.type)} · {targetOf(row)}

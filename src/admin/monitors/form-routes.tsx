@@ -18,6 +18,7 @@ import { MONITOR_TYPES, type MonitorType } from "../../domain/monitor-state";
 import { NAME_MAX } from "../../domain/texts";
 import type { AdminDependencies } from "../dependencies";
 import { readPageComponents } from "../forms/components-field";
+import { readMonitorChoices } from "../forms/monitors-field";
 import { monitorPath } from "../paths";
 import { readPages } from "../page-choice";
 import type { Area } from "../screens/area";
@@ -54,6 +55,10 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     const draft = sent?.text("draft") ?? newFormToken(ctx);
     const secrets = sent ? secretsIn(sent, held.find(id, draft)) : NO_SECRETS;
     return {
+      others: readMonitorChoices(reader, [
+        ...(monitor?.depends_on ?? []),
+        ...(sent?.all("depends_on") ?? []),
+      ]).filter(({ id: otherId }) => otherId !== monitor?.id),
       groups: listMonitorGroups(reader, { limit: GROUPS_OFFERED }).map(({ group }) => group),
       pages: readPages(reader).map((page) => ({ ...page, ...readPageComponents(reader, page.id) })),
       stored: storedRequest(monitor?.config),

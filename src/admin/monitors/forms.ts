@@ -37,9 +37,12 @@ export function monitorForm(
     { ...usual, ...rare },
     {
       advanced: Object.keys(rare),
-      folds: Object.fromEntries(
-        Object.entries(folds).map(([title, names]) => [title, names.map(inputOf)]),
-      ),
+      folds: {
+        ...Object.fromEntries(
+          Object.entries(folds).map(([title, names]) => [title, names.map(inputOf)]),
+        ),
+        Dependencies: ["depends_on"],
+      },
     },
   );
 }

@@ -23,7 +23,7 @@ const TROUBLE_COLUMNS = [
   { label: "Incident" },
 ];
 
-const TROUBLE_WORDS = { down: "Down", degraded: "Slow" } as const;
+const TROUBLE_WORDS = { down: "Down", degraded: "Slow", unreachable: "Unreachable" } as const;
 
 /** Outages and slow times of a monitor, newest first, each with a link that zooms into it. */
 export function Troubles({ view, now }: { view: MonitorView; now: number }) {

@@ -16,7 +16,7 @@ import {
 } from "../../ui";
 import { componentPath, monitorPath } from "../paths";
 import { StateShape } from "./list-tabs";
-import { Since } from "./state";
+import { Since, UnreachableThrough } from "./state";
 import { Tags } from "./tags";
 import { TYPE_FORMS } from "./types";
 import { intervalInWords, latencyInWords, targetOf, typeLabel } from "./words";
@@ -80,12 +80,14 @@ export function MonitorRow({ record, recent, canPick, now }: RowProps) {
 }
 
 /** State after the name. “Up” is written only for screen readers, since the shape shows it. */
-function RowState({ record: { state }, now }: { record: MonitorRecord; now: number }) {
+function RowState({ record, now }: { record: MonitorRecord; now: number }) {
+  const { state } = record;
   if (state.state === "up") return <span class="visually-hidden">, {MONITOR_WORDS.up}</span>;
   return (
     <>
       <span class={`state t-${MONITOR_TONES[state.state]}`}>{MONITOR_WORDS[state.state]}</span>{" "}
       <span class="note-inline">
+        <UnreachableThrough record={record} />
         <Since at={state.since} now={now} />
       </span>
     </>

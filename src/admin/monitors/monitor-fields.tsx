@@ -1,4 +1,4 @@
-import { defaultSettings } from "../../features/monitors";
+import { defaultSettings, PARENTS_MAX } from "../../features/monitors";
 import {
   type MonitorType,
   ON_DOWN,
@@ -11,6 +11,7 @@ import { checkboxField, choiceField, selectField } from "../forms/choice-fields"
 import { componentsField, type PageComponents, rowsByGroup } from "../forms/components-field";
 import { type Field, nullable } from "../forms/field";
 import type { AnyField } from "../forms/form";
+import { type MonitorChoice, monitorsField } from "../forms/monitors-field";
 import { tagsField } from "../forms/tags-field";
 import { integerField, nameField, textAreaField } from "../forms/text-fields";
 import { TYPE_FORMS } from "./types";
@@ -23,6 +24,8 @@ export interface FieldsContext {
   pages: readonly (PageComponents & { id: string; name: string })[];
   /** Groups that are offered. */
   groups: readonly string[];
+  /** Monitors on which this one can depend. */
+  others: readonly MonitorChoice[];
 }
 
 const INCIDENTS = [
@@ -52,6 +55,13 @@ const affectedField = componentsField<FieldsContext>({
     ),
 });
 
+const parentsField = monitorsField<FieldsContext>({
+  label: "Depends on",
+  hint: `Up to ${PARENTS_MAX} monitors, such as that of a router. While one of them is down or failing, this monitor is unreachable instead of down, without a message or an incident.`,
+  choicesOf: ({ others }) => others,
+  wordError: (detail) => `a monitor that ${detail}`,
+});
+
 /** Returns the fields of a monitor type: those that most monitors need, and the rest. */
 export function fieldsOf(type: MonitorType): { usual: MonitorFields; rare: MonitorFields } {
   const { fields, advanced = {} } = TYPE_FORMS[type];
@@ -75,6 +85,7 @@ export function fieldsOf(type: MonitorType): { usual: MonitorFields; rare: Monit
         initial: defaults.openIncident,
         options: INCIDENTS,
       }),
+      depends_on: parentsField,
       group: nullable(groupField()),
       tags: tagsField(),
       notes: nullable(

@@ -6,6 +6,7 @@ import {
   latencyOfEach,
   type LatencyFigures,
   listChecksBefore,
+  listDependents,
   listIncidentsOfMonitor,
   listNewestSpans,
   type MonitorRecord,
@@ -15,6 +16,7 @@ import {
   timesByState,
   type Trouble,
   troublesOf,
+  WORST_FIRST,
 } from "../../features/monitors";
 import { ANY_EVENT } from "../../domain/webhook";
 import { listAllWebhooks, type WebhookRow } from "../../features/webhooks";
@@ -42,7 +44,7 @@ interface MonitoredComponent {
 
 type OwnIncident = ReturnType<typeof listIncidentsOfMonitor>[number];
 
-/** Outage or slow time with the incident that the monitor had open. */
+/** Outage, slow or unreachable time with the incident that the monitor had open. */
 export interface ListedTrouble extends Trouble {
   incident: OwnIncident | undefined;
 }
@@ -59,7 +61,7 @@ export interface MonitorView {
   /** Time in each state within the range, and within each of its steps. */
   times: StateTimes;
   stepTimes: readonly StateTimes[];
-  /** Listed outages and slow times within the range, newest first; `troubleCount` counts all. */
+  /** Listed outages, slow and unreachable times within the range, newest first; `troubleCount` counts all. */
   troubles: readonly ListedTrouble[];
   troubleCount: number;
   outageCount: number;
@@ -70,6 +72,8 @@ export interface MonitorView {
   checks: readonly CheckRow[];
   /** Incidents that the monitor opened, newest first. */
   incidents: readonly OwnIncident[];
+  /** Monitors that depend on this one, the worst state first. */
+  dependents: ReturnType<typeof listDependents>;
   /** Webhooks that get messages about this monitor. */
   webhooks: readonly WebhookRow[];
 }
@@ -115,6 +119,9 @@ export function readMonitorView(
       limit: CHECKS_SHOWN,
     }),
     incidents,
+    dependents: listDependents(reader, { parentId: id }).sort(
+      (a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state),
+    ),
     webhooks: listAllWebhooks(reader, {}).filter((webhook) => notifies(webhook, record)),
   };
 }

@@ -1,13 +1,24 @@
 import { webhookName } from "../../features/webhooks";
-import { IMPACT_TONES, STATUS_TONES } from "../../domain/tone";
+import type { MonitorState } from "../../domain/monitor-state";
+import { IMPACT_TONES, MONITOR_TONES, STATUS_TONES } from "../../domain/tone";
 import { toIso } from "../../kernel/time";
 import { INCIDENT_WORDS } from "../../public/words";
-import { Chip, DetailCard, DetailRow, Icon, RelativeTime, Shape, STATUS_WORDS } from "../../ui";
-import { componentPath, incidentPath, webhookPath } from "../paths";
+import {
+  Chip,
+  DetailCard,
+  DetailRow,
+  Icon,
+  MONITOR_WORDS,
+  RelativeTime,
+  Shape,
+  STATUS_WORDS,
+} from "../../ui";
+import { componentPath, incidentPath, monitorPath, webhookPath } from "../paths";
 import type { MonitorView } from "./monitor-view";
 
-/** Maximum number of incidents in the card. */
+/** Maximum numbers of incidents, and of dependent monitors, in their cards. */
 const INCIDENTS_SHOWN = 10;
+const DEPENDENTS_SHOWN = 10;
 
 /** Components whose status a monitor sets. */
 export function AffectedComponents({ view, editPath }: { view: MonitorView; editPath?: string }) {
@@ -41,6 +52,50 @@ export function AffectedComponents({ view, editPath }: { view: MonitorView; edit
           ))}
         </ul>
       )}
+    </DetailCard>
+  );
+}
+
+/** Monitors on which a monitor depends, and those that depend on it. Renders nothing without any. */
+export function Dependencies({ view }: { view: MonitorView }) {
+  const { dependents, record } = view;
+  return (
+    <>
+      <MonitorCard title="Depends on" liveId="monitor-parents" monitors={record.parents} />
+      <MonitorCard
+        title="Monitors that depend on it"
+        liveId="monitor-dependents"
+        monitors={dependents}
+      />
+    </>
+  );
+}
+
+interface MonitorCardProps {
+  title: string;
+  liveId: string;
+  monitors: readonly { id: string; name: string; state: MonitorState }[];
+}
+
+function MonitorCard({ title, liveId, monitors }: MonitorCardProps) {
+  if (monitors.length === 0) return null;
+  const more = monitors.length - DEPENDENTS_SHOWN;
+  return (
+    <DetailCard title={title} liveId={liveId} isFlush>
+      <ul>
+        {monitors.slice(0, DEPENDENTS_SHOWN).map(({ id, name, state }) => (
+          <DetailRow
+            key={id}
+            shape={<Shape tone={MONITOR_TONES[state]} isPaused={state === "paused"} />}
+            href={monitorPath(id)}
+            title={name}
+            note={MONITOR_WORDS[state]}
+          />
+        ))}
+      </ul>
+      {more > 0 ? (
+        <p class="muted detail-body">{more.toLocaleString("en")} more are not listed.</p>
+      ) : null}
     </DetailCard>
   );
 }

@@ -1,6 +1,7 @@
-import type { CheckRow } from "../../features/monitors";
+import type { CheckRow, MonitorRecord } from "../../features/monitors";
 import { toIso } from "../../kernel/time";
 import { CheckLabel, exactTime, RelativeTime } from "../../ui";
+import { monitorPath } from "../paths";
 import { timeInWords } from "./words";
 
 /** Time since `at` as text, "for 4 min 20 s", with the date on hover. Both in unix ms. */
@@ -12,6 +13,22 @@ export function Since({ at, now }: { at: number; now: number }) {
       <time dateTime={iso} title={exactTime(iso)}>
         {timeInWords(Math.max(1_000, now - at))}
       </time>
+    </>
+  );
+}
+
+/** Monitor through which another is unreachable, as a link after its state. */
+export function UnreachableThrough({
+  record,
+}: {
+  record: Pick<MonitorRecord, "state" | "parents">;
+}) {
+  const { state, parents } = record;
+  const parent = parents.find(({ id }) => id === state.unreachableVia);
+  if (state.state !== "unreachable" || !parent) return null;
+  return (
+    <>
+      through <a href={monitorPath(parent.id)}>{parent.name}</a>{" "}
     </>
   );
 }

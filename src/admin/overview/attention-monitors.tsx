@@ -1,3 +1,4 @@
+import type { MonitorState } from "../../domain/monitor-state";
 import { roleAllows } from "../../domain/role";
 import { EXPIRES_SOON_MS } from "../../domain/expiry";
 import { MONITOR_TONES, STATUS_TONES, worstTone } from "../../domain/tone";
@@ -5,6 +6,7 @@ import { getMonitorRecord, type MonitorRecord } from "../../features/monitors";
 import { toIso } from "../../kernel/time";
 import { Day, relativeTime, STATUS_WORDS } from "../../ui";
 import { presetOf, reportPath } from "../incidents/incident-paths";
+import { UnreachableThrough } from "../monitors/state";
 import { latencyInWords, targetOf } from "../monitors/words";
 import { ANALYTICS_PATH, componentPath, incidentPath, MONITORS_PATH, monitorPath } from "../paths";
 import {
@@ -15,11 +17,17 @@ import {
 } from "./attention-source";
 import { Elapsed, elapsed, LastUpdate, Links } from "./parts";
 
-const isTroubled = ({ state }: TroubledMonitor) => state === "down" || state === "degraded";
+const STATE_WORDS: Readonly<Partial<Record<MonitorState, string>>> = {
+  down: "Down",
+  degraded: "Slow",
+  unreachable: "Unreachable",
+};
+
+const isTroubled = ({ state }: TroubledMonitor) => STATE_WORDS[state] !== undefined;
 
 /**
- * Entries of monitors that are down or slow. Each names the components and open incidents of its
- * monitor, which then have no entries of their own.
+ * Entries of monitors that are down, slow, or unreachable with an effect on components. Each names the
+ * components and open incidents of its monitor, which then have no entries of their own.
  */
 export function monitorRows(source: AttentionSource): AttentionEntry[] {
   const { monitors, components, incidentsOfMonitors, named } = source;
@@ -31,20 +39,24 @@ export function monitorRows(source: AttentionSource): AttentionEntry[] {
       marked.set(sourceId, [...(marked.get(sourceId) ?? []), component]);
     }
   }
-  return monitors.filter(isTroubled).map((monitor) => {
+  return monitors.filter(isTroubled).flatMap((monitor): AttentionEntry[] => {
     const own = incidents.get(monitor.id) ?? [];
     const touched = marked.get(monitor.id) ?? [];
+    // The monitor through which it is unreachable has an entry.
+    if (monitor.state === "unreachable" && touched.length === 0) return [];
     for (const { id } of touched) named.add(id);
     for (const { incidentId } of own) named.add(incidentId);
-    return {
-      kind: "monitor",
-      tone: worstTone([
-        MONITOR_TONES[monitor.state],
-        ...touched.map(({ status }) => STATUS_TONES[status]),
-      ]),
-      since: monitor.since,
-      read: () => monitorRow(source, monitor, own[0]),
-    };
+    return [
+      {
+        kind: "monitor",
+        tone: worstTone([
+          MONITOR_TONES[monitor.state],
+          ...touched.map(({ status }) => STATUS_TONES[status]),
+        ]),
+        since: monitor.since,
+        read: () => monitorRow(source, monitor, own[0]),
+      },
+    ];
   });
 }
 
@@ -66,12 +78,13 @@ function monitorRow(
     href: monitorPath(id),
     state: (
       <>
-        {state === "down" ? "Down" : "Slow"} for <Elapsed since={since} now={now} />
+        {STATE_WORDS[state]} for <Elapsed since={since} now={now} />
       </>
     ),
     note: (
       <>
-        Monitor · {reasonOf(record)} <SetComponents record={record} />
+        Monitor · <UnreachableThrough record={record} />
+        {reasonOf(record)} <SetComponents record={record} />
         {own ? (
           <>
             {" "}

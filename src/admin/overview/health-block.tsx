@@ -144,10 +144,11 @@ function Monitors({ health: { monitors } }: { health: Health }) {
   const paused = count("paused");
   const active = sum([...monitors.values()]) - paused;
   const [down, slow, pending] = [count("down"), count("degraded"), count("pending")];
-  const noData = count("no_data");
+  const [noData, unreachable] = [count("no_data"), count("unreachable")];
   const words = [
     down > 0 ? `${down} down` : "",
     slow > 0 ? `${slow} slow` : "",
+    unreachable > 0 ? `${unreachable} unreachable` : "",
     noData > 0 ? `${noData} without data` : "",
     pending > 0 ? `${pending} not checked yet` : "",
     paused > 0 ? `${paused} paused` : "",

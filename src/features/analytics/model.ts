@@ -7,7 +7,7 @@ export const METHODS = {
   uptimeOfComponents:
     "1 − (major outage + 0.3 × partial outage) ÷ (known time − maintenance), by time, from the component's causes. Degraded performance counts as up. A component is known from its start date or creation, except for time without data. The total covers all components. Rounded down to six decimals.",
   uptimeOfMonitors:
-    "1 − down ÷ (up + degraded + down), by time, from the monitor's states. An outage starts at its first failed check. Time in which the monitor was pending, paused, in maintenance or without data is not counted. Rounded down to six decimals.",
+    "1 − down ÷ (up + degraded + down), by time, from the monitor's states. An outage starts at its first failed check. Time in which the monitor was pending, paused, unreachable through another one, in maintenance or without data is not counted. Rounded down to six decimals.",
   latency:
     "Response times of all checks with a response, good or bad, from minutes, hours and days that are rolled up, and from single results where none are. Quantiles are accurate to 2 %.",
   incidents:

@@ -142,6 +142,7 @@ interface ExportedMonitors {
 function exportMonitors(reader: Reader, pages: readonly PageRow[]): ExportedMonitors {
   const monitors = listStoredMonitors(reader);
   const refs = monitors.length > 0 ? readComponentRefs(reader) : undefined;
+  const refOf = new Map(monitors.map(({ row }) => [row.id, row.ref]));
   const { ranks, compare } = componentOrder(reader, pages);
   const below = new Map<string, FileMonitor[]>();
   const alone: FileMonitor[] = [];
@@ -150,6 +151,7 @@ function exportMonitors(reader: Reader, pages: readonly PageRow[]): ExportedMoni
     const exported = exportMonitor(
       monitor,
       others.map((id) => refs?.nameOf(id) ?? id),
+      monitor.parentIds.map((id) => refOf.get(id) ?? id),
     );
     if (first === undefined) alone.push(exported);
     else if (ranks.has(first)) below.set(first, [...(below.get(first) ?? []), exported]);
@@ -157,9 +159,19 @@ function exportMonitors(reader: Reader, pages: readonly PageRow[]): ExportedMoni
   return { below, alone };
 }
 
-function exportMonitor({ row }: StoredMonitor, components: string[]): FileMonitor {
+function exportMonitor(
+  { row }: StoredMonitor,
+  components: string[],
+  parents: string[],
+): FileMonitor {
   const { name, ...declared } = declareMonitor(row);
-  return { name, ref: row.ref, ...declared, ...(components.length > 0 && { components }) };
+  return {
+    name,
+    ref: row.ref,
+    ...declared,
+    ...(components.length > 0 && { components }),
+    ...(parents.length > 0 && { depends_on: parents }),
+  };
 }
 
 /** Returns the places of the pages' components in the file, and a comparison by them, with all others last. */

@@ -3,7 +3,7 @@ import { RefText } from "../../domain/refs";
 import { Nullable, Text } from "../../kernel/schema";
 import { ComponentInput, GroupInput } from "../components";
 import { TemplateFields } from "../incident-templates";
-import { declaredMonitorSchema } from "../monitors";
+import { declaredMonitorSchema, PARENTS_MAX } from "../monitors";
 import { PageInput } from "../pages";
 import { DECLARED_WEBHOOK_FIELDS } from "../webhooks";
 
@@ -15,6 +15,8 @@ interface MonitorMore {
   previous_refs?: string[];
   /** Components that it watches in addition to the one it is nested in: `page-slug/component-ref`. */
   components?: string[];
+  /** Refs of monitors on which it depends. */
+  depends_on?: string[];
 }
 
 /** A monitor in a file. */
@@ -22,6 +24,7 @@ export const FileMonitor = declaredMonitorSchema<MonitorMore>({
   ref: Type.Optional(RefText),
   previous_refs: PreviousRefs,
   components: Type.Optional(Type.Array(Text({ minLength: 1, maxLength: 127 }))),
+  depends_on: Type.Optional(Type.Array(RefText, { maxItems: PARENTS_MAX, uniqueItems: true })),
 });
 export type FileMonitor = Static<typeof FileMonitor>;
 

@@ -1,5 +1,12 @@
 import { invalidFields, pointer } from "../../errors";
-import { deleteMonitor, listStoredMonitors, planMonitor } from "../monitors";
+import {
+  deleteMonitor,
+  findDependencyErrors,
+  findMonitor,
+  findMonitorByRef,
+  listStoredMonitors,
+  planMonitor,
+} from "../monitors";
 import { type ComponentRefs, readComponentRefs } from "./component-refs";
 import { type Entry, RowsByRef } from "./entries";
 import type { Path } from "./locate";
@@ -32,18 +39,47 @@ export function applyMonitors(run: ApplyRun, monitorLists: readonly MonitorList[
   );
   if (entries.length === 0) return;
   const refs = readComponentRefs(run.tx);
-  for (const entry of entries) applyMonitor(run, entry, refs);
+  const applied = new Map<string, MonitorEntry>();
+  for (const entry of parentsFirst(entries)) applied.set(applyMonitor(run, entry, refs), entry);
+  // Together, since the dependencies of some may be valid only with those of others.
+  for (const [id, detail] of findDependencyErrors(run.tx)) {
+    const entry = applied.get(id);
+    const fail = () => {
+      throw invalidFields([{ pointer: pointer("depends_on"), detail }]);
+    };
+    if (entry) run.locatingErrors(entry.path, fail);
+  }
 }
 
-function applyMonitor(run: ApplyRun, entry: MonitorEntry, refs: ComponentRefs): void {
+/** Returns the entries in their order, except that those on which others depend come before them. */
+function parentsFirst(entries: readonly MonitorEntry[]): Iterable<MonitorEntry> {
+  const byRef = new Map(entries.map((entry) => [entry.ref, entry]));
+  const visited = new Set<MonitorEntry>();
+  const ordered = new Set<MonitorEntry>();
+  const visit = (entry: MonitorEntry): void => {
+    if (visited.has(entry)) return;
+    visited.add(entry);
+    for (const ref of entry.item.depends_on ?? []) {
+      const parent = byRef.get(ref);
+      if (parent) visit(parent);
+    }
+    ordered.add(entry);
+  };
+  for (const entry of entries) visit(entry);
+  return ordered;
+}
+
+/** Applies a monitor and returns its id. */
+function applyMonitor(run: ApplyRun, entry: MonitorEntry, refs: ComponentRefs): string {
   const { ctx, tx, options } = run;
   const { item, ref, path, row: stored } = entry;
   const [assignment, plan] = run.locatingErrors(path, () => [
-    { ref, componentIds: componentIdsOf(entry, refs) },
+    { ref, componentIds: componentIdsOf(entry, refs), parentIds: parentIdsOf(run, item) },
     planMonitor(item, stored?.row),
   ]);
   const named = (ids: readonly string[]) => ids.map((id) => refs.nameOf(id)).sort();
-  run.apply<MonitorWithRef["row"], Record<string, unknown>>({
+  const refsOf = (ids: readonly string[]) => ids.map((id) => findMonitor(tx, { id })?.ref ?? id);
+  return run.apply<MonitorWithRef["row"], Record<string, unknown>>({
     noun: "monitor",
     label: stored?.ref ?? ref,
     address: ref,
@@ -53,11 +89,17 @@ function applyMonitor(run: ApplyRun, entry: MonitorEntry, refs: ComponentRefs): 
       ...plan.current,
       ref: stored?.ref,
       components: named(stored?.componentIds ?? []),
+      depends_on: refsOf(stored?.parentIds ?? []),
     }),
-    desired: { ...plan.desired, ref, components: named(assignment.componentIds) },
+    desired: {
+      ...plan.desired,
+      ref,
+      components: named(assignment.componentIds),
+      depends_on: refsOf(assignment.parentIds),
+    },
     create: () => plan.create(ctx, tx, assignment, options.actor),
     update: () => plan.update(ctx, tx, assignment, options.actor),
-  });
+  }).id;
 }
 
 /**
@@ -72,4 +114,14 @@ function componentIdsOf({ item, componentId }: MonitorEntry, refs: ComponentRefs
     throw invalidFields([{ pointer: pointer("components", index), detail }]);
   });
   return [...new Set(componentId === null ? named : [componentId, ...named])];
+}
+
+/** Returns the ids of the monitors that a monitor of a file depends on. */
+function parentIdsOf({ tx }: ApplyRun, { depends_on: parents = [] }: FileMonitor): string[] {
+  return parents.map((ref, index) => {
+    const parent = findMonitorByRef(tx, { ref });
+    if (parent) return parent.id;
+    const detail = `is not the ref of a monitor, or of one that depends on this one: ${ref}`;
+    throw invalidFields([{ pointer: pointer("depends_on", index), detail }]);
+  });
 }

@@ -3,32 +3,43 @@ import { FieldErrors } from "../../errors";
 import type { Actor } from "../../domain/actor";
 import type { Services } from "./changes";
 import { createMonitor } from "./create";
+import { listAllDependencies } from "./dependency-store";
 import { type DeclaredMonitor, namesOf, settingsOf, desiredConfig } from "./declared";
 import { pauseMonitor, resumeMonitor, updateMonitor } from "./update";
 import { listAllMonitors, listComponentsOfMonitors, type MonitorRow } from "./store";
 
-/** A stored monitor with the ids of its components. */
+/** A stored monitor with the ids of its components and of the monitors on which it depends. */
 export interface StoredMonitor {
   row: MonitorRow;
   componentIds: readonly string[];
+  parentIds: readonly string[];
 }
 
 /** Lists all monitors, oldest first. */
 export function listStoredMonitors(reader: Reader): StoredMonitor[] {
   const rows = listAllMonitors(reader, {}).map(({ monitor }) => monitor);
+  if (rows.length === 0) return [];
   const monitorIds = JSON.stringify(rows.map(({ id }) => id));
   const scheduled = Map.groupBy(
     listComponentsOfMonitors(reader, { monitorIds }),
     ({ monitorId }) => monitorId,
   );
   const componentsOf = ({ id }: MonitorRow) => (scheduled.get(id) ?? []).map((one) => one.id);
-  return rows.map((row) => ({ row, componentIds: componentsOf(row) }));
+  const parents = Map.groupBy(listAllDependencies(reader, {}), ({ monitorId }) => monitorId);
+  const parentsOf = ({ id }: MonitorRow) => (parents.get(id) ?? []).map((one) => one.parentId);
+  return rows.map((row) => ({
+    row,
+    componentIds: componentsOf(row),
+    parentIds: parentsOf(row),
+  }));
 }
 
-/** Identity of a file's monitor and the components that it watches. */
+/** Identity of a file's monitor, the components that it watches and the monitors on which it depends. */
 interface MonitorAssignment {
   ref: string;
   componentIds: string[];
+  /** Not validated: see `findDependencyErrors`. */
+  parentIds: string[];
 }
 
 /**
@@ -65,16 +76,17 @@ export function planMonitor(monitor: DeclaredMonitor, row: MonitorRow | undefine
       ? { name: row.name, ...namesOf(row), paused: row.paused, ...within(config.current) }
       : {},
     desired: { name, ...settings, paused, ...within(config.desired) },
-    create(ctx, tx, { ref, componentIds }, actor) {
+    create(ctx, tx, { ref, componentIds, parentIds }, actor) {
       const fields = { name, type, ...settings, paused, config: config.creation };
       const input = { ...fields, component_ids: componentIds };
-      return createMonitor(ctx, tx, input, actor, { ref, managedBy: "apply" }).record.row;
+      const metadata = { ref, managedBy: "apply", parentIds } as const;
+      return createMonitor(ctx, tx, input, actor, metadata).record.row;
     },
-    update(ctx, tx, { ref, componentIds }, actor) {
+    update(ctx, tx, { ref, componentIds, parentIds }, actor) {
       const { id } = row ?? {};
       if (id === undefined) throw new Error("a missing monitor cannot be changed");
       const input = { name, ...settings, config: config.change, component_ids: componentIds };
-      updateMonitor(ctx, tx, id, input, actor, { ref });
+      updateMonitor(ctx, tx, id, input, actor, { ref, parentIds });
       return (paused ? pauseMonitor : resumeMonitor)(ctx, tx, id, actor).row;
     },
   };

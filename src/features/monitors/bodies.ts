@@ -22,11 +22,15 @@ import { type MonitorConfig, probeOf } from "./probes";
 
 /* Bodies of requests about monitors. The config comes from the probe of the type. */
 
+/** Maximum number of monitors that one depends on. */
+export const PARENTS_MAX = 5;
 /** Maximum number of components of one monitor. */
 const COMPONENTS_MAX = 100;
 const CHECKS_IN_A_ROW_MAX = 100;
 /** Maximum number of fields in a change of a config, more than any type has. */
 const CONFIG_FIELDS_MAX = 50;
+/** Maximum length of the id or ref of a monitor. */
+const REFERENCE_MAX = 100;
 const DAY_SECONDS = 86_400;
 const INTERVAL_MIN_SECONDS = 5;
 const INTERVAL_MAX_SECONDS = 31_536_000;
@@ -39,6 +43,13 @@ const Fields = Type.Object({
     description:
       "Components whose status the monitor sets while it is down, of one page or several.",
     examples: [["cmp_01kah2v9w0e0rs6x0h3ye0a1bc", "acme:checkout-api"]],
+  }),
+  depends_on: Type.Array(Text({ minLength: 1, maxLength: REFERENCE_MAX }), {
+    uniqueItems: true,
+    maxItems: PARENTS_MAX,
+    description:
+      "Monitors, by id or ref, without which this one cannot be checked, such as that of its router. While one of them is down or failing, this monitor is unreachable instead of down.",
+    examples: [["mon_01kah2v9w0e0rs6x0h3ye0a1bc", "router"]],
   }),
   interval_seconds: Nullable(
     Type.Integer({
@@ -98,17 +109,27 @@ const Fields = Type.Object({
   paused: Type.Boolean({ description: "True to create it paused. Default: false." }),
 });
 
-const { name: Name, paused: Paused, component_ids: ComponentIds, ...Settings } = Fields.properties;
+const {
+  name: Name,
+  paused: Paused,
+  component_ids: ComponentIds,
+  depends_on: DependsOn,
+  ...Settings
+} = Fields.properties;
 const OptionalSettings = Type.Partial(Type.Object(Settings)).properties;
-const OptionalComponentIds = { component_ids: Type.Optional(ComponentIds) };
+const OptionalReferences = {
+  component_ids: Type.Optional(ComponentIds),
+  depends_on: Type.Optional(DependsOn),
+};
 
 /** Fields of a monitor that callers and files set by name. */
 export type MonitorSettings = Partial<
-  Omit<Static<typeof Fields>, "name" | "paused" | "component_ids">
+  Omit<Static<typeof Fields>, "name" | "paused" | "component_ids" | "depends_on">
 >;
 
 interface Settings extends MonitorSettings {
   component_ids?: string[];
+  depends_on?: string[];
 }
 
 export interface CreateMonitorBody extends Settings {
@@ -149,10 +170,7 @@ export function intervalOf(type: MonitorType): TSchema {
 export const CreateMonitorBody = ByTag<CreateMonitorBody>(
   "type",
   Object.fromEntries(
-    MONITOR_TYPES.map((type) => [
-      type,
-      creationOf(type, probeOf(type).config, OptionalComponentIds),
-    ]),
+    MONITOR_TYPES.map((type) => [type, creationOf(type, probeOf(type).config, OptionalReferences)]),
   ),
   { title: "CreateMonitor" },
 );
@@ -178,7 +196,7 @@ export const UpdateMonitorBody = Type.Unsafe<UpdateMonitorBody>(
   Type.Object(
     {
       name: Type.Optional(Name),
-      ...OptionalComponentIds,
+      ...OptionalReferences,
       ...OptionalSettings,
       config: Type.Optional(
         Type.Object(

@@ -1,6 +1,7 @@
 import type { Reader } from "../../db";
 import { FieldErrors, type IsInvalidField } from "../../errors";
 import type { CreateMonitorBody, UpdateMonitorBody } from "./bodies";
+import { readParents } from "./dependencies";
 import type { MonitorConfig } from "./probes";
 import { resolveMonitorId } from "./records";
 import {
@@ -22,6 +23,7 @@ export function createMonitorErrors(
   const errors = new FieldErrors();
   const { type, config } = input;
   readComponents(reader, errors, input.component_ids ?? []);
+  readParents(reader, errors, input.depends_on ?? []);
   if (type === undefined) return errors;
   if (config && !isInvalid("config")) validateConfig(errors, type, config);
   if (!isInvalid("interval_seconds")) {
@@ -42,6 +44,7 @@ export function updateMonitorErrors(
   const row = findMonitor(reader, { id: resolveMonitorId(reader, reference) });
   if (!row) return errors;
   readComponents(reader, errors, input.component_ids ?? []);
+  readParents(reader, errors, input.depends_on ?? [], row.id);
   if (input.config) changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
   if (!isInvalid("interval_seconds") && !isInvalid("retry_interval_seconds")) {
     validateSettings(errors, row.type, namedSettings(input, row));

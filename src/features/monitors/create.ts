@@ -5,6 +5,7 @@ import { type ApplyMetadata, freeRef } from "../../domain/refs";
 import { toRef } from "../../kernel/text";
 import { CreateMonitorBody } from "./bodies";
 import { type Services, recordMonitorChange, touchPagesOf } from "./changes";
+import { readParents, saveParents } from "./dependencies";
 import { beginTimeline } from "./engine/manual-transitions";
 import { getMonitorRecord, type MonitorRecord } from "./records";
 import {
@@ -23,6 +24,11 @@ import {
 } from "./store";
 import { giveToken } from "./heartbeat-tokens";
 
+/** Parents from a configuration file, whose dependencies are validated together. */
+export interface AppliedParents {
+  parentIds?: readonly string[];
+}
+
 /** A monitor with the token of its job, if it has one: show the token once and never store it. */
 export interface NewMonitor {
   record: MonitorRecord;
@@ -35,14 +41,15 @@ export interface NewMonitor {
  */
 export function validateNewMonitor(reader: Reader, input: CreateMonitorBody) {
   validate(CreateMonitorBody, input);
-  const { type, config = {}, component_ids: references = [] } = input;
+  const { type, config = {}, component_ids: references = [], depends_on: parents = [] } = input;
   const settings = namedSettings(input, defaultSettings(type, input.interval_seconds));
   const errors = new FieldErrors();
   validateConfig(errors, type, config);
   const componentIds = readComponents(reader, errors, references);
+  const parentIds = readParents(reader, errors, parents);
   validateSettings(errors, type, settings);
   errors.throwIfAny();
-  return { config, settings, componentIds };
+  return { config, settings, componentIds, parentIds };
 }
 
 /**
@@ -54,9 +61,9 @@ export function createMonitor(
   tx: Tx,
   input: CreateMonitorBody,
   actor: Actor,
-  metadata: ApplyMetadata = {},
+  metadata: ApplyMetadata & AppliedParents = {},
 ): NewMonitor {
-  const { config, settings, componentIds } = validateNewMonitor(tx, input);
+  const { config, settings, componentIds, parentIds } = validateNewMonitor(tx, input);
   const { name, type, paused = false } = input;
   const holderOf = (ref: string) => findMonitorByRef(tx, { ref });
   const ref = metadata.ref ?? freeRef(toRef(name) || type, holderOf);
@@ -82,6 +89,7 @@ export function createMonitor(
   for (const componentId of componentIds) {
     insertMonitorComponent(tx, { monitorId: row.id, componentId });
   }
+  saveParents(tx, row.id, metadata.parentIds ?? parentIds);
   const token = type === "push" ? giveToken(ctx, tx, row.id) : undefined;
   beginTimeline(tx, row, now);
   recordMonitorChange(ctx, tx, row, {

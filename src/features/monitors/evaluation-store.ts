@@ -29,6 +29,7 @@ const EVALUATION = {
   succeedingSince: monitorStates.succeedingSince,
   slow: monitorStates.slow,
   slowSince: monitorStates.slowSince,
+  unreachableVia: monitorStates.unreachableVia,
 };
 
 const WATCHED = {
@@ -47,6 +48,9 @@ const WATCHED = {
   inverted: monitors.inverted,
   ...EVALUATION,
   heartbeatAt: monitorStates.heartbeatAt,
+  // A JSON list of ids, in their order.
+  parents: sql<string>`(SELECT json_group_array(d.parent_id ORDER BY d.position)
+    FROM monitor_dependencies AS d WHERE d.monitor_id = ${monitors.id})`,
 };
 
 // Joins the monitors of a JSON list of numbers with their states; deleted ones are left out.

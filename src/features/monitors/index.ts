@@ -2,7 +2,7 @@
  * Monitors: their configuration and results. Probes run checks, `rules.ts` evaluates results, and
  * the engine schedules checks and applies transitions.
  */
-export { changeSchemaOf, CreateMonitorBody, UpdateMonitorBody } from "./bodies";
+export { changeSchemaOf, CreateMonitorBody, PARENTS_MAX, UpdateMonitorBody } from "./bodies";
 export {
   type CheckRow,
   listChecksBefore,
@@ -26,6 +26,8 @@ export {
   updateMonitor,
   validateMonitorChange,
 } from "./update";
+export { findDependencyErrors } from "./dependencies";
+export { listDependents } from "./dependency-store";
 export { detachMonitorsOfPage, watchesOnlyPage } from "./detach";
 export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures } from "./engine";
 export { createHeartbeatDirectory, type HeartbeatDirectory } from "./heartbeat-tokens";
@@ -47,7 +49,12 @@ export {
   type RecentTimes,
   recentTimesOf,
 } from "./overview";
-export { listMonitorGroups, listMonitorTags, WORST_FIRST } from "./overview-store";
+export {
+  listMonitorGroups,
+  listMonitorNames,
+  listMonitorTags,
+  WORST_FIRST,
+} from "./overview-store";
 export { type MonitorConfig, probeOf } from "./probes";
 export { getMonitorRecord, listMonitors, type MonitorRecord, resolveMonitorId } from "./records";
 export { listIncidentsOfMonitor } from "./records-store";
@@ -74,4 +81,10 @@ export {
   listOpenIncidentsOfMonitors,
   listTroubledMonitors,
 } from "./trouble-store";
-export { countMonitorsByState, findMonitor, listMonitorsOfPage, type MonitorRow } from "./store";
+export {
+  countMonitorsByState,
+  findMonitor,
+  findMonitorByRef,
+  listMonitorsOfPage,
+  type MonitorRow,
+} from "./store";

@@ -18,7 +18,7 @@ export const MonitorTypeText = OneOf(MONITOR_TYPES, { title: "MonitorType" });
 export const MonitorStateText = OneOf(MONITOR_STATES, {
   title: "MonitorState",
   description:
-    "pending: not checked yet; maintenance: checks continue but do not count; no_data: the server could not check it.",
+    "pending: not checked yet; maintenance: checks continue but do not count; no_data: the server could not check it; unreachable: it fails while a monitor it depends on is down or failing.",
 });
 
 export const Check = Type.Object(
@@ -39,6 +39,7 @@ const CommonFields = Type.Object({
   ref: Type.String({ examples: ["checkout-api"] }),
   name: Type.String({ examples: ["Checkout API"] }),
   component_ids: Type.Array(Type.String()),
+  depends_on: Type.Array(Type.String(), { description: "Ids of the monitors it depends on." }),
   interval_seconds: Nullable(
     Type.Integer({ description: "Null for a push monitor without a deadline." }),
   ),
@@ -56,6 +57,11 @@ const CommonFields = Type.Object({
   paused: Type.Boolean(),
   state: MonitorStateText,
   state_since: Instant,
+  unreachable_via: Nullable(
+    Type.String({
+      description: "Id of the monitor through which it is unreachable; null in other states.",
+    }),
+  ),
   last_check: Nullable(Check),
   certificate_expires_at: Nullable(Instant),
   version: Type.Integer({ minimum: 1 }),
@@ -115,7 +121,8 @@ export function presentCheck(row: CheckRow): Check {
 }
 
 /** Returns a monitor as the API and events show it, without header values, bodies and tokens. */
-export function presentMonitor({ row, state, components, lastCheck }: MonitorRecord): Monitor {
+export function presentMonitor(record: MonitorRecord): Monitor {
+  const { row, state, components, parents, lastCheck } = record;
   return {
     id: row.id,
     ref: row.ref,
@@ -123,6 +130,7 @@ export function presentMonitor({ row, state, components, lastCheck }: MonitorRec
     type: row.type,
     config: probeOf(row.type).present(row.config as MonitorConfig),
     component_ids: components.map(({ id }) => id),
+    depends_on: parents.map(({ id }) => id),
     interval_seconds: row.intervalSeconds,
     timeout_ms: row.timeoutMs,
     failure_threshold: row.failureThreshold,
@@ -138,6 +146,7 @@ export function presentMonitor({ row, state, components, lastCheck }: MonitorRec
     paused: row.paused,
     state: state.state,
     state_since: toIso(state.since),
+    unreachable_via: state.unreachableVia,
     last_check: lastCheck ? presentCheck(lastCheck) : null,
     certificate_expires_at: toIsoOrNull(state.certificateExpiresAt),
     version: row.version,

@@ -12,6 +12,7 @@ import { hasTag, isInGroup } from "./records-store";
 /** States in the order of the list, worst first. */
 export const WORST_FIRST = [
   "down",
+  "unreachable",
   "degraded",
   "no_data",
   "pending",
@@ -119,6 +120,16 @@ export const listMonitorTags = selectMany((orm, $: { limit: number }) =>
     .where(isNull(monitors.deletedAt))
     .groupBy(sql`lower(t.value)`)
     .orderBy(sql`lower(t.value)`)
+    .limit($.limit),
+);
+
+/** Lists the names of monitors by group and name, those without a group first. */
+export const listMonitorNames = selectMany((orm, $: { limit: number }) =>
+  orm
+    .select({ id: monitors.id, name: monitors.name, group: monitors.group })
+    .from(monitors)
+    .where(isNull(monitors.deletedAt))
+    .orderBy(sql`lower(${monitors.group})`, asc(monitors.group), asc(foldedName), asc(monitors.id))
     .limit($.limit),
 );
 

@@ -46,6 +46,7 @@ const PERIOD_STATES: Readonly<Record<MonitorState, PeriodState>> = {
   pending: "unknown",
   no_data: "unknown",
   paused: "unknown",
+  unreachable: "unknown",
   up: "ok",
   maintenance: "maintenance",
   degraded: "slow",

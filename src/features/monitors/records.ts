@@ -3,6 +3,7 @@ import { NEWEST } from "../../domain/ids";
 import { notFound } from "../../errors";
 import type { MonitorState, MonitorType } from "../../domain/monitor-state";
 import { type CheckRow, listLastChecks } from "./checks-store";
+import { listParents } from "./dependency-store";
 import { findMonitorWithState, listMonitorRows } from "./records-store";
 import {
   findMonitorByRef,
@@ -14,12 +15,17 @@ import {
 /** A component of a monitor. */
 export type AffectedComponent = ReturnType<typeof listComponentsOfMonitors>[number];
 
-/** A monitor with its state, components and last result. */
+/** A monitor on which another depends, with its state. */
+export type ParentMonitor = Omit<ReturnType<typeof listParents>[number], "monitorId">;
+
+/** A monitor with its state, components, parents and last result. */
 export interface MonitorRecord {
   row: MonitorRow;
   state: StateRow;
   /** In the order of their pages. */
   components: readonly AffectedComponent[];
+  /** Monitors on which it depends, in their order. */
+  parents: readonly ParentMonitor[];
   /** Undefined before the first check, and after its result was deleted. */
   lastCheck: CheckRow | undefined;
 }
@@ -63,7 +69,7 @@ export function getMonitorByReference(reader: Reader, reference: string): Monito
   return getMonitorRecord(reader, resolveMonitorId(reader, reference));
 }
 
-/** Lists monitors with their states, newest first, by three statements for any number. */
+/** Lists monitors with their states, newest first, by four statements for any number. */
 export function listMonitors(reader: Reader, query: MonitorQuery): MonitorRecord[] {
   const { pageId, componentId, state, type, tag, group, search, before = NEWEST, limit } = query;
   const rows = listMonitorRows(reader, {
@@ -80,7 +86,7 @@ export function listMonitors(reader: Reader, query: MonitorQuery): MonitorRecord
   return assembleRecords(reader, rows);
 }
 
-/** Adds components and last results to monitors, by two statements for any number. */
+/** Adds components, parents and last results to monitors, by three statements for any number. */
 export function assembleRecords(
   reader: Reader,
   found: readonly Pick<MonitorRecord, "row" | "state">[],
@@ -92,10 +98,12 @@ export function assembleRecords(
     listComponentsOfMonitors(reader, { monitorIds }),
     ({ monitorId }) => monitorId,
   );
+  const parents = Map.groupBy(listParents(reader, { monitorIds }), ({ monitorId }) => monitorId);
   const checks = new Map(listLastChecks(reader, { nums }).map(({ row }) => [row.monitorNum, row]));
   return found.map((one) => ({
     ...one,
     components: components.get(one.row.id) ?? [],
+    parents: parents.get(one.row.id) ?? [],
     lastCheck: checks.get(one.row.num),
   }));
 }

@@ -13,6 +13,8 @@ export interface Evaluation {
   /** Consecutive slow responses, and the time of the first one. */
   slow: number;
   slowSince: number | null;
+  /** Id of the parent through which the monitor is unreachable; null in other states. */
+  unreachableVia: string | null;
 }
 
 /** Observation of one check. */
@@ -57,7 +59,19 @@ const NO_STREAKS = {
 
 /** Returns the evaluation of a monitor in a state in which no check has counted yet. */
 export function newEvaluation(state: MonitorState, since: number): Evaluation {
-  return { state, since, ...NO_STREAKS };
+  return { state, since, ...NO_STREAKS, unreachableVia: null };
+}
+
+/**
+ * Returns true if monitors that depend on this one are unreachable while their checks fail: it is down,
+ * unreachable itself, or failing. During maintenance, in which no check counts, the last one decides.
+ */
+export function isFailing(
+  { state, failures }: Pick<Evaluation, "state" | "failures">,
+  lastOutcome: CheckOutcome | undefined,
+): boolean {
+  if (state === "maintenance") return lastOutcome === "failed";
+  return state === "down" || state === "unreachable" || failures > 0;
 }
 
 /**
@@ -67,19 +81,24 @@ export function newEvaluation(state: MonitorState, since: number): Evaluation {
  * the next result starts new streaks. During maintenance of one of its components nothing counts. A
  * check that is older than the state, since the clock was set back, is dated at the start of the
  * state.
+ *
+ * `failingParent` is the id of a parent for which `isFailing` is true. While there is one, a failed
+ * check makes the monitor unreachable at once. Its failures are counted from zero when there is none,
+ * and an outage that they confirm starts with the first failed check of all.
  */
 export function evaluateCheck(
   evaluation: Evaluation,
   observation: Observation,
   thresholds: Thresholds,
   isInMaintenance: boolean,
+  failingParent?: string,
 ): EvaluationResult {
   const at = Math.max(observation.at, evaluation.since);
   if (isInMaintenance) return enter(evaluation, "maintenance", at);
   if (observation.outcome === "unknown") return enter(evaluation, "no_data", at);
   // After maintenance, a pause or a time without data, new streaks start.
   const counted = isWatching(evaluation.state) ? evaluation : newEvaluation("pending", at);
-  const result = count(counted, { ...observation, at }, thresholds);
+  const result = count(counted, { ...observation, at }, thresholds, failingParent);
   return { ...result, ...transitionOf(evaluation.state, result.evaluation) };
 }
 
@@ -88,9 +107,14 @@ function count(
   counted: Evaluation,
   observation: Observation,
   thresholds: Thresholds,
+  failingParent: string | undefined,
 ): EvaluationResult {
   const { at } = observation;
-  if (observation.outcome === "failed") return countFailure(counted, at, thresholds);
+  if (observation.outcome === "failed") {
+    return failingParent === undefined
+      ? countFailure(counted, at, thresholds)
+      : countUnreachable(counted, at, failingParent);
+  }
   const { latencyMs } = observation;
   const { degradedAfterMs } = thresholds;
   const isSlow = degradedAfterMs !== null && latencyMs !== null && latencyMs > degradedAfterMs;
@@ -106,7 +130,12 @@ function transitionOf(
 
 /** Returns true for states that consecutive check results can change. */
 function isWatching(state: MonitorState): boolean {
-  return state === "pending" || state === "up" || state === "degraded" || state === "down";
+  return state === "pending" || state === "up" || state === "degraded" || isOut(state);
+}
+
+/** Returns true for states that end after consecutive successes. */
+function isOut(state: MonitorState): boolean {
+  return state === "down" || state === "unreachable";
 }
 
 function enter(evaluation: Evaluation, state: MonitorState, at: number): EvaluationResult {
@@ -135,11 +164,27 @@ function countFailure(
   };
 }
 
+/** Counts a failure while a parent is failing. */
+function countUnreachable(evaluation: Evaluation, at: number, parent: string): EvaluationResult {
+  const { state, since, failures, successes, slow, failingSince, unreachableVia } = evaluation;
+  const isSame = unreachableVia === parent && failures + successes + slow === 0;
+  if (isSame) return { evaluation, needsRecheck: false };
+  const startedAt = failingSince ?? at;
+  return {
+    evaluation: {
+      ...newEvaluation("unreachable", state === "unreachable" ? since : startedAt),
+      failingSince: startedAt,
+      unreachableVia: parent,
+    },
+    needsRecheck: false,
+  };
+}
+
 function countSlow(evaluation: Evaluation, at: number, thresholds: Thresholds): EvaluationResult {
   const slow = evaluation.slow + 1;
   const slowSince = evaluation.slowSince ?? at;
   // A slow response still ends an outage, and brings a new monitor up.
-  if (evaluation.state === "down")
+  if (isOut(evaluation.state))
     return countRecovery(evaluation, at, thresholds, { slow, slowSince });
   if (evaluation.state === "degraded") {
     return { evaluation: settled(evaluation), needsRecheck: false };
@@ -153,7 +198,7 @@ function countSlow(evaluation: Evaluation, at: number, thresholds: Thresholds): 
 }
 
 function countQuick(evaluation: Evaluation, at: number, thresholds: Thresholds): EvaluationResult {
-  if (evaluation.state === "down" || evaluation.state === "degraded") {
+  if (isOut(evaluation.state) || evaluation.state === "degraded") {
     return countRecovery(evaluation, at, thresholds, { slow: 0, slowSince: null });
   }
   if (evaluation.state !== "up") return enter(evaluation, "up", at);

@@ -16,9 +16,9 @@ export interface StateSpan {
 /** Duration of each state, in ms. */
 export type StateTimes = Readonly<Record<MonitorState, number>>;
 
-/** Time in which a monitor was down or slow. */
+/** Time in which a monitor was down, slow or unreachable. */
 export interface Trouble {
-  state: "down" | "degraded";
+  state: "down" | "degraded" | "unreachable";
   startedAt: number;
   /** Null while it continues. */
   endedAt: number | null;
@@ -58,7 +58,10 @@ export function addTimes(all: Iterable<StateTimes>): StateTimes {
   return total;
 }
 
-/** Returns the time in which the monitor was known to be up, degraded or down. */
+/**
+ * Returns the time in which the monitor was known to be up, degraded or down. Of a time in which it was
+ * unreachable through another monitor, its own state is not known.
+ */
 export function knownTime(times: StateTimes): number {
   return times.up + times.degraded + times.down;
 }
@@ -73,8 +76,8 @@ export function uptimeOf(times: StateTimes): number | null {
 }
 
 /**
- * Returns the outages and slow times that overlap a span, uncut, oldest first. The duration of one
- * that continues ends at `now`.
+ * Returns the outages, slow and unreachable times that overlap a span, uncut, oldest first. The
+ * duration of one that continues ends at `now`.
  */
 export function troublesOf(spans: readonly StateSpan[], within: Span, now: number): Trouble[] {
   return joined(spans).flatMap(({ state, startedAt, endedAt, message }) => {
@@ -87,14 +90,14 @@ export function troublesOf(spans: readonly StateSpan[], within: Span, now: numbe
 type TroubleSpan = StateSpan & Pick<Trouble, "state">;
 
 /**
- * Returns the spans in which the monitor was down or slow. Joins adjacent spans of one state, which
- * exist if the clock was set back.
+ * Returns the spans in which the monitor was down, slow or unreachable. Joins adjacent spans of one
+ * state, which exist if the clock was set back, or if an outage went on after an unreachable time.
  */
 function joined(spans: readonly StateSpan[]): TroubleSpan[] {
   const troubles: TroubleSpan[] = [];
   for (const span of spans) {
     const { state } = span;
-    if (state !== "down" && state !== "degraded") continue;
+    if (state !== "down" && state !== "degraded" && state !== "unreachable") continue;
     const before = troubles.at(-1);
     if (before?.endedAt === span.startedAt && before.state === state)
       troubles[troubles.length - 1] = { ...before, endedAt: span.endedAt };
@@ -109,5 +112,14 @@ function endOf(span: StateSpan | undefined): number {
 
 /** Returns zero time for each state. */
 export function noTimes(): Record<MonitorState, number> {
-  return { pending: 0, up: 0, degraded: 0, down: 0, maintenance: 0, paused: 0, no_data: 0 };
+  return {
+    pending: 0,
+    up: 0,
+    degraded: 0,
+    down: 0,
+    maintenance: 0,
+    paused: 0,
+    no_data: 0,
+    unreachable: 0,
+  };
 }

@@ -187,6 +187,7 @@ export const saveEvaluation = mutate((orm, $: Evaluation & { monitorNum: number 
       succeedingSince: $.succeedingSince,
       slow: $.slow,
       slowSince: $.slowSince,
+      unreachableVia: $.unreachableVia,
     })
     .where(eq(monitorStates.monitorNum, $.monitorNum)),
 );

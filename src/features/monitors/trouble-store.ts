@@ -9,8 +9,8 @@ import { monitorIncidents, monitors, monitorSpans, monitorStates } from "../../d
 import { pages } from "../../db/tables/pages";
 
 /**
- * Lists the monitors that are down or degraded, and those that are not paused and whose certificate
- * expires before `certificateUntil` (unix ms).
+ * Lists the monitors that are down, unreachable or degraded, and those that are not paused and whose
+ * certificate expires before `certificateUntil` (unix ms).
  */
 export const listTroubledMonitors = selectMany((orm, $: { certificateUntil: number }) =>
   orm
@@ -27,7 +27,7 @@ export const listTroubledMonitors = selectMany((orm, $: { certificateUntil: numb
       and(
         eq(monitorStates.monitorNum, monitors.num),
         isNull(monitors.deletedAt),
-        sql`(${monitorStates.state} IN ('down', 'degraded')
+        sql`(${monitorStates.state} IN ('down', 'unreachable', 'degraded')
           OR (${monitorStates.state} <> 'paused'
             AND ${monitorStates.certificateExpiresAt} < ${$.certificateUntil}))`,
       ),

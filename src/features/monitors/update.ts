@@ -5,7 +5,8 @@ import type { ApplyMetadata } from "../../domain/refs";
 import { UpdateMonitorBody } from "./bodies";
 import { type Services, recordMonitorChange, touchPagesOf } from "./changes";
 import { refreshAfterChange, applyManualTransition } from "./engine/manual-transitions";
-import { requireFreeRef, type NewMonitor } from "./create";
+import { type AppliedParents, requireFreeRef, type NewMonitor } from "./create";
+import { readParents, removeFromDependencies, saveParents } from "./dependencies";
 import type { MonitorConfig } from "./probes";
 import { getMonitorRecord, type MonitorRecord } from "./records";
 import { changedConfig, validateSettings, namedSettings, readComponents } from "./settings";
@@ -33,9 +34,10 @@ export function validateMonitorChange(reader: Reader, id: string, input: UpdateM
       ? row.config
       : changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
   const componentIds = input.component_ids && readComponents(reader, errors, input.component_ids);
+  const parentIds = input.depends_on && readParents(reader, errors, input.depends_on, row.id);
   validateSettings(errors, row.type, settings);
   errors.throwIfAny();
-  return { before, settings, config, componentIds };
+  return { before, settings, config, componentIds, parentIds };
 }
 
 /**
@@ -51,18 +53,20 @@ export function updateMonitor(
   id: string,
   input: UpdateMonitorBody,
   actor: Actor,
-  metadata: Pick<ApplyMetadata, "ref"> = {},
+  metadata: Pick<ApplyMetadata, "ref"> & AppliedParents = {},
 ): MonitorRecord {
-  const { before, settings, config, componentIds } = validateMonitorChange(tx, id, input);
+  const validated = validateMonitorChange(tx, id, input);
+  const { before, settings, config, componentIds } = validated;
   const { row } = before;
   const { name = row.name } = input;
-  const { ref = row.ref } = metadata;
+  const { ref = row.ref, parentIds = validated.parentIds } = metadata;
   const desired: MonitorRow = { ...row, ...settings, config, name, ref };
-  const changed = changedFields(before, desired, componentIds);
+  const changed = changedFields(before, desired, { componentIds, parentIds });
   if (changed.length === 0) return before;
   if (changed.includes("ref")) requireFreeRef(tx, ref);
   updateMonitorRow(tx, changedRow(ctx, desired));
   if (changed.includes("components")) replaceComponents(tx, id, componentIds ?? []);
+  if (changed.includes("dependencies")) saveParents(tx, id, parentIds ?? []);
   recordMonitorChange(ctx, tx, row, {
     action: "monitor.update",
     summary: `Changed the monitor “${desired.name}”: ${changed.join(", ")}`,
@@ -104,7 +108,7 @@ const PRIVATE_WORDS: ReadonlySet<string | undefined> = new Set([
 function changedFields(
   before: MonitorRecord,
   desired: MonitorRow,
-  componentIds: readonly string[] | undefined,
+  { componentIds, parentIds }: Partial<Record<"componentIds" | "parentIds", readonly string[]>>,
 ): string[] {
   const changed = (Object.keys(WORDS) as (keyof MonitorRow)[])
     .filter((field) => !Bun.deepEquals(before.row[field], desired[field]))
@@ -113,7 +117,10 @@ function changedFields(
   const areSame =
     componentIds === undefined ||
     (componentIds.length === idsBefore.size && componentIds.every((id) => idsBefore.has(id)));
-  return areSame ? changed : [...changed, "components"];
+  if (!areSame) changed.push("components");
+  const parentsBefore = before.parents.map(({ id }) => id);
+  if (parentIds && !Bun.deepEquals(parentIds, parentsBefore)) changed.push("dependencies");
+  return changed;
 }
 
 function replaceComponents(tx: Tx, monitorId: string, componentIds: readonly string[]): void {
@@ -123,7 +130,8 @@ function replaceComponents(tx: Tx, monitorId: string, componentIds: readonly str
 
 /**
  * Deletes a monitor: it is not found from now on, its secrets are erased and its tokens are invalid.
- * The statuses that it gives its components end now and stay in their history. Throws `not_found`.
+ * The statuses that it gives its components end now and stay in their history. Other monitors no longer
+ * depend on it. Throws `not_found`.
  */
 export function deleteMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): void {
   const { row: before, components } = getMonitorRecord(tx, id);
@@ -132,6 +140,7 @@ export function deleteMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): 
   const row = { ...changedRow(ctx, before), config: {}, deletedAt: now };
   updateMonitorRow(tx, row);
   deleteMonitorTokens(tx, { monitorId: id, kind: null });
+  removeFromDependencies(ctx, tx, id, actor);
   applyManualTransition(ctx, tx, row, "paused", now);
   recordMonitorChange(ctx, tx, row, {
     action: "monitor.delete",

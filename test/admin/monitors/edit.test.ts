@@ -155,12 +155,12 @@ describe("the form that edits a monitor", () => {
       const page = readHtml((await dashboard.open(`${MONITORS}/${id}/edit`)).text);
       return { all: page.texts("summary"), open: page.texts("details[open] > summary") };
     };
-    const all = ["Headers and body", "More"];
+    const all = ["Headers and body", "Dependencies", "More"];
     expect(await folds(await dashboard.make(EDITED))).toEqual({ all, open: [] });
     const headers = { Authorization: "Bearer abc" };
     const config = { ...EDITED.config, headers };
     const other = await dashboard.make({ ...EDITED, config, degraded_after_ms: 900 });
-    expect(await folds(other)).toEqual({ all, open: all });
+    expect(await folds(other)).toEqual({ all, open: ["Headers and body", "More"] });
   });
 
   test("a stale edit of a monitor with a button for more rows or a trial is still a conflict", async () => {

@@ -205,7 +205,7 @@ describe("the uptime of a monitor", () => {
           partial_outage_ms: null,
           major_outage_ms: null,
           maintenance_ms: of("maintenance"),
-          no_data_ms: of("pending", "paused", "no_data"),
+          no_data_ms: of("pending", "paused", "no_data", "unreachable"),
         });
       }
       expect(body.total.counted_ms).toBe(countedMs);

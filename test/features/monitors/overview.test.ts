@@ -25,7 +25,7 @@ test("the worst-first list of many monitors needs as many statements as that of 
   const forOne = read();
   for (let i = 0; i < 20; i++) await store.monitor({ componentIds: components });
   expect(read()).toHaveLength(forOne.length);
-  expect(forOne).toHaveLength(5);
+  expect(forOne).toHaveLength(6);
   for (const sql of forOne) {
     const scans = planOf(store, sql).filter((step) =>
       /^SCAN (monitor_spans|monitor_checks|s)\b/.test(step),

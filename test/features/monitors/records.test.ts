@@ -109,7 +109,7 @@ describe("lists of monitors", () => {
     const forOne = count();
     for (let i = 0; i < 20; i++) await store.monitor({ componentIds: components });
     expect(count()).toBe(forOne);
-    expect(forOne).toBe(5);
+    expect(forOne).toBe(6);
   });
 });
 

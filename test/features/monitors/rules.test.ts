@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   evaluateCheck,
+  isFailing,
   newEvaluation,
   type Observation,
   type Evaluation,
@@ -160,6 +161,153 @@ describe("states of a monitor", () => {
           if (transition) expect(transition.at).toBe(after.since);
           expect([after.failures, after.slow, after.successes].every((n) => n >= 0)).toBe(true);
           evaluation = after;
+        }
+      }),
+    );
+  });
+});
+
+/** Like `run`; a capital `X` is a failed check while a parent is failing. */
+function runBelow(letters: string, from = newEvaluation("pending", 0)) {
+  let evaluation = from;
+  const transitions: string[] = [];
+  for (const [index, letter] of Array.from(letters).entries()) {
+    const observation = observe(letter.toLowerCase(), index * 10);
+    const parent = letter === "X" ? "mon_router" : undefined;
+    const result = evaluateCheck(evaluation, observation, THRESHOLDS, letter === "m", parent);
+    evaluation = result.evaluation;
+    if (result.transition) transitions.push(textOf(result.transition));
+  }
+  return { evaluation, transitions };
+}
+
+describe("states of a monitor that depends on others", () => {
+  test("a failure while a parent is failing makes a monitor unreachable at once, through that parent", () => {
+    const { transitions, evaluation } = runBelow("..X");
+    expect(transitions).toEqual(["pending → up at 0", "up → unreachable at 20"]);
+    expect(evaluation.unreachableVia).toBe("mon_router");
+  });
+
+  test("an unreachable time starts with the first failed check, also if the parent failed later", () => {
+    expect(runBelow("..xX").transitions).toEqual(["pending → up at 0", "up → unreachable at 20"]);
+  });
+
+  test("a success while a parent is failing counts as usual", () => {
+    const slowest = { ...THRESHOLDS, successThreshold: 1 };
+    const { evaluation } = evaluateCheck(
+      newEvaluation("up", 0),
+      observe(".", 10),
+      slowest,
+      false,
+      "mon_router",
+    );
+    expect(evaluation.state).toBe("up");
+  });
+
+  test("failures are counted from zero when no parent is failing, and the outage starts with the first of all", () => {
+    expect(runBelow(".XXXXxx").transitions).toEqual([
+      "pending → up at 0",
+      "up → unreachable at 10",
+    ]);
+    expect(runBelow(".XXXXxxx").transitions).toEqual([
+      "pending → up at 0",
+      "up → unreachable at 10",
+      "unreachable → down at 10",
+    ]);
+    expect(runBelow(".XxxXxx").transitions).toEqual([
+      "pending → up at 0",
+      "up → unreachable at 10",
+    ]);
+  });
+
+  test("an unreachable monitor is up after as many successes as its threshold, dated from the first", () => {
+    expect(runBelow(".XXX..").transitions).toEqual([
+      "pending → up at 0",
+      "up → unreachable at 10",
+      "unreachable → up at 40",
+    ]);
+    expect(runBelow(".XXX..").evaluation.unreachableVia).toBeNull();
+  });
+
+  test("a success in between starts the outage with the failure after it", () => {
+    expect(runBelow(".XX.xxx").transitions).toEqual([
+      "pending → up at 0",
+      "up → unreachable at 10",
+      "unreachable → down at 40",
+    ]);
+  });
+
+  test("a monitor that is down becomes unreachable, and is down again from then on if the failure stays", () => {
+    expect(runBelow("xxxXXxxx").transitions).toEqual([
+      "pending → down at 0",
+      "down → unreachable at 30",
+      "unreachable → down at 30",
+    ]);
+  });
+
+  test("during maintenance and after an unknown result, an unreachable monitor is not unreachable", () => {
+    expect(runBelow(".Xm").transitions.at(-1)).toBe("unreachable → maintenance at 20");
+    expect(runBelow(".X?").transitions.at(-1)).toBe("unreachable → no_data at 20");
+    expect(runBelow("mX").transitions.at(-1)).toBe("maintenance → unreachable at 10");
+  });
+
+  test("another parent takes over without a change of state", () => {
+    const first = runBelow(".X").evaluation;
+    const next = evaluateCheck(first, observe("x", 20), THRESHOLDS, false, "mon_switch");
+    expect(next.transition).toBeUndefined();
+    expect(next.evaluation).toMatchObject({
+      state: "unreachable",
+      since: 10,
+      unreachableVia: "mon_switch",
+    });
+  });
+
+  test("a monitor that stays unreachable keeps the same evaluation object", () => {
+    const { evaluation } = runBelow(".X");
+    const next = evaluateCheck(evaluation, observe("x", 20), THRESHOLDS, false, "mon_router");
+    expect(next.evaluation).toBe(evaluation);
+  });
+
+  test("a parent is failing if it is down or unreachable or has failures that are not confirmed", () => {
+    for (const state of MONITOR_STATES) {
+      const evaluation = newEvaluation(state, 0);
+      const isOut = state === "down" || state === "unreachable";
+      expect(isFailing(evaluation, undefined), state).toBe(isOut);
+      const counting = { ...evaluation, failures: 1, failingSince: 0 };
+      if (state !== "maintenance") expect(isFailing(counting, "failed"), state).toBe(true);
+    }
+    expect(isFailing(newEvaluation("maintenance", 0), "failed")).toBe(true);
+    expect(isFailing(newEvaluation("maintenance", 0), "ok")).toBe(false);
+  });
+
+  test("for any results, a monitor is down only after enough failures without a failing parent, and an outage never starts after them", () => {
+    const letters = fc.array(fc.constantFrom(".", "s", "x", "X", "?", "m"), { maxLength: 60 });
+    fc.assert(
+      fc.property(letters, (sequence) => {
+        let evaluation = newEvaluation("pending", 0);
+        let own = 0;
+        for (const [index, letter] of sequence.entries()) {
+          const before = evaluation;
+          const observation = observe(letter.toLowerCase(), index * 10);
+          const parent = letter === "X" ? "mon_router" : undefined;
+          const result = evaluateCheck(before, observation, THRESHOLDS, letter === "m", parent);
+          evaluation = result.evaluation;
+          const wasDown = before.state === "down";
+          own = letter === "x" ? own + 1 : 0;
+          // Unreachable exactly through the parent that is failing, as long as checks fail.
+          if (letter === "X") {
+            expect(evaluation).toMatchObject({
+              state: "unreachable",
+              unreachableVia: "mon_router",
+              failures: 0,
+            });
+          }
+          if (evaluation.state !== "unreachable") expect(evaluation.unreachableVia).toBeNull();
+          if (evaluation.state === "down" && !wasDown) {
+            expect(own).toBeGreaterThanOrEqual(THRESHOLDS.failureThreshold);
+            expect(evaluation.since).toBeLessThanOrEqual((index - 2) * 10);
+          }
+          expect(evaluation.since).toBeGreaterThanOrEqual(before.since);
         }
       }),
     );

@@ -7,13 +7,14 @@ import type { ProbeResult } from "../probe";
 import type { MonitorConfig } from "../probes";
 import { CheckScheduler, WakeTimer } from "./check-scheduler";
 import type { MonitoringFigures } from "./figures";
-import { type Begin, ResultProcessor, type Waiter, Waiters } from "./result-processor";
+import { CheckRunner } from "./check-runner";
+import { Dependencies } from "./dependencies";
+import { ResultProcessor } from "./result-processor";
 import { CheckQueue } from "./check-queue";
 import { Liveness } from "./liveness";
 import type { Prober } from "./prober";
 import { closing } from "./recorder";
 import { MonitorRegistry } from "./monitor-registry";
-import { countedResult, heartbeatExpectedSince, type ScheduledMonitor } from "./scheduled-monitor";
 
 /** Interval of checking if the server was offline. */
 const LIVENESS_INTERVAL_MS = 15_000;
@@ -30,15 +31,13 @@ export class Engine implements Monitoring {
   readonly #liveness: Liveness;
   readonly #wakeTimer: WakeTimer;
   readonly #scheduler: CheckScheduler;
+  readonly #runner: CheckRunner;
   readonly #registry = new MonitorRegistry();
   readonly #queue = new CheckQueue();
-  readonly #waiters = new Waiters();
   readonly #unsubscribe: (() => void)[];
   #isRegistryStale = true;
   #isFailing = false;
   #refreshedAt = Number.NEGATIVE_INFINITY;
-  /** Raised after the server was offline: checks that started before are discarded. */
-  #epoch = 0;
   #state: "made" | "running" | "stopped" = "made";
 
   constructor(ctx: AppContext, prober: Prober) {
@@ -47,7 +46,23 @@ export class Engine implements Monitoring {
     this.#liveness = new Liveness(ctx.clock, findLiveness(ctx.db, {})?.at);
     this.#wakeTimer = new WakeTimer(ctx.clock, () => this.#tick());
     this.#scheduler = new CheckScheduler(ctx, this.#queue, this.#wakeTimer);
-    this.#results = new ResultProcessor(ctx, this.#liveness, () => this.#wakeForRecorder());
+    const dependencies = new Dependencies(ctx.clock, this.#registry, (parent) =>
+      this.#runner.check(parent).then(Boolean, () => false),
+    );
+    this.#results = new ResultProcessor(ctx, dependencies, this.#liveness, () =>
+      this.#wakeForRecorder(),
+    );
+    this.#runner = new CheckRunner({
+      clock: ctx.clock,
+      prober,
+      dependencies,
+      registry: this.#registry,
+      queue: this.#queue,
+      scheduler: this.#scheduler,
+      results: this.#results,
+      onEnd: () => this.#checkLiveness(),
+      onResult: () => this.#wakeForRecorder(),
+    });
     const markRegistryStale = () => {
       this.#isRegistryStale = true;
       this.#results.maintenanceMayHaveChanged();
@@ -82,8 +97,7 @@ export class Engine implements Monitoring {
     this.#state = "stopped";
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#wakeTimer.off();
-    this.#prober.abort();
-    this.#waiters.rejectAll(closing());
+    this.#runner.stop();
     this.#liveness.look();
     await this.#results.recorder.close();
   }
@@ -112,9 +126,7 @@ export class Engine implements Monitoring {
     if (scheduled.isPaused) throw conflict("The monitor is paused.");
     if (scheduled.type === "push")
       throw conflict("A push monitor cannot be checked, because its job sends heartbeats.");
-    const waiter = this.#waiters.add(scheduled);
-    if (!scheduled.isUnderWay) this.#begin(scheduled);
-    const check = await waiter.promise;
+    const check = await this.#runner.check(scheduled);
     if (!check) throw conflict("The monitor was paused or deleted meanwhile.");
     return check;
   }
@@ -124,13 +136,7 @@ export class Engine implements Monitoring {
     this.#refresh();
     const scheduled = this.#registry.find(id);
     if (!scheduled || scheduled.isPaused) return;
-    const begin = this.#results.begin(scheduled);
-    scheduled.heartbeatAt = begin.at;
-    const waiter: Waiter = Promise.withResolvers();
-    this.#results.take("heartbeat", scheduled, begin, countedResult(scheduled, beat), [waiter]);
-    this.#wakeForRecorder();
-    this.#scheduler.after(scheduled, scheduled.intervalMs + scheduled.graceMs);
-    await waiter.promise;
+    await this.#runner.countHeartbeat(scheduled, beat);
   }
 
   nextCheckAt(id: string): number | undefined {
@@ -156,7 +162,7 @@ export class Engine implements Monitoring {
       if (!this.#isFailing) this.#ctx.log.error({ err: error }, "monitors could not be read");
       this.#isFailing = true;
     }
-    this.#beginDue();
+    this.#runner.beginDue();
     const { recorder } = this.#results;
     const now = this.#ctx.clock.monotonic();
     if (recorder.dueAt <= now) recorder.write();
@@ -167,53 +173,6 @@ export class Engine implements Monitoring {
 
   #wakeForRecorder(): void {
     this.#wakeTimer.at(this.#results.recorder.dueAt);
-  }
-
-  #beginDue(): void {
-    const now = this.#ctx.clock.monotonic();
-    for (;;) {
-      const next = this.#queue.peek();
-      if (!next || next.dueAt > now) return;
-      this.#results.figures.began(now - next.dueAt);
-      this.#begin(next);
-    }
-  }
-
-  #begin(scheduled: ScheduledMonitor): void {
-    this.#queue.begin(scheduled);
-    void this.#check(scheduled);
-  }
-
-  async #check(scheduled: ScheduledMonitor): Promise<void> {
-    const { version, heartbeatAt } = scheduled;
-    const epoch = this.#epoch;
-    const begin = this.#results.begin(scheduled);
-    const { startedAt } = begin;
-    const probed = await (scheduled.type === "push"
-      ? this.#prober.missHeartbeat(heartbeatExpectedSince(scheduled, startedAt))
-      : this.#prober.find(scheduled, startedAt));
-    const found = countedResult(scheduled, probed);
-    this.#queue.end(scheduled, this.#ctx.clock.monotonic() - startedAt);
-    if (this.#state === "stopped") return;
-    this.#checkLiveness();
-    const isScheduled = this.#registry.ofNum(scheduled.num) === scheduled && !scheduled.isPaused;
-    // A check that started before a change of its monitor, or before the server was offline, is
-    // discarded.
-    const isOutdated = version !== scheduled.version || epoch !== this.#epoch;
-    if (!isScheduled) this.#waiters.release(scheduled);
-    else if (isOutdated && scheduled.type !== "push") this.#scheduler.after(scheduled, 0);
-    // The job may have called while the server checked its network.
-    else if (isOutdated || scheduled.heartbeatAt !== heartbeatAt) this.#scheduler.first(scheduled);
-    else this.#take(scheduled, begin, found);
-    this.#beginDue();
-  }
-
-  /** Processes a result and schedules the next check. */
-  #take(scheduled: ScheduledMonitor, begin: Begin, found: ProbeResult): void {
-    const waiters = this.#waiters.take(scheduled);
-    const needsRecheck = this.#results.take("check", scheduled, begin, found, waiters);
-    this.#wakeForRecorder();
-    this.#scheduler.next(scheduled, needsRecheck);
   }
 
   /** Reads changed monitors. New and changed ones are checked at once. */
@@ -236,7 +195,7 @@ export class Engine implements Monitoring {
   #checkLiveness(): void {
     const since = this.#liveness.look();
     if (since === undefined) return;
-    this.#epoch += 1;
+    this.#runner.discardRunning();
     const watching = [...this.#registry].filter(({ isPaused }) => !isPaused);
     if (watching.length === 0) return;
     this.#ctx.log.warn({ since: new Date(since) }, "the server was offline: no data since then");

@@ -125,8 +125,9 @@ export function refreshAfterChange(
   const last = findMonitorState(tx, { monitorNum: monitor.num });
   if (!last) return;
   const now = listComponentsOfMonitors(tx, { monitorIds: JSON.stringify([monitor.id]) });
-  if (last.state === "down" || last.state === "degraded") {
-    applyCauses(ctx, tx, monitor, now, last.state, Math.max(at, last.since));
+  const { state } = last;
+  if (state === "down" || state === "unreachable" || state === "degraded") {
+    applyCauses(ctx, tx, monitor, now, state, Math.max(at, last.since));
   }
   refreshNoData(ctx, tx, [...before, ...now], at);
 }

@@ -15,6 +15,8 @@ interface RegistryChange {
 export class MonitorRegistry {
   readonly #byNum = new Map<number, ScheduledMonitor>();
   readonly #byId = new Map<string, ScheduledMonitor>();
+  /** Monitors by the ids of those on which they depend; undefined until it is needed. */
+  #dependents: Map<string, ScheduledMonitor[]> | undefined;
 
   get size(): number {
     return this.#byNum.size;
@@ -32,8 +34,15 @@ export class MonitorRegistry {
     return this.#byNum.get(num);
   }
 
+  /** Returns the monitors that depend on a monitor. */
+  dependentsOf(id: string): readonly ScheduledMonitor[] {
+    this.#dependents ??= groupByParent(this.#byNum.values());
+    return this.#dependents.get(id) ?? [];
+  }
+
   /** Updates the monitors from the database: reads all versions, and the rows of changed ones. */
   refresh(reader: Reader): RegistryChange {
+    this.#dependents = undefined;
     const seen = new Set<number>();
     const stale: number[] = [];
     for (const { num, version } of listVersions(reader, {})) {
@@ -59,4 +68,16 @@ export class MonitorRegistry {
     }
     return { changed, removed };
   }
+}
+
+function groupByParent(monitors: Iterable<ScheduledMonitor>): Map<string, ScheduledMonitor[]> {
+  const dependents = new Map<string, ScheduledMonitor[]>();
+  for (const scheduled of monitors) {
+    for (const id of scheduled.parents) {
+      const others = dependents.get(id);
+      if (others) others.push(scheduled);
+      else dependents.set(id, [scheduled]);
+    }
+  }
+  return dependents;
 }

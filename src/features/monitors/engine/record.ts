@@ -4,6 +4,7 @@ import { type CheckRow, insertCheck } from "../checks-store";
 import { evaluateCheck, type Evaluation } from "../rules";
 import { type EvaluationInput, listEvaluationInputs } from "../evaluation-store";
 import type { SeenCertificate } from "../probe";
+import { findFailingParent } from "../dependency-store";
 import { findMonitor, saveCertificate, saveHeartbeat, saveEvaluation } from "../store";
 import { warnOfExpiry } from "./certificate-warnings";
 import { applyTransition, type Services, writeState } from "./transitions";
@@ -96,16 +97,27 @@ function recordOne(
   const isFromMaintenance = entry.hasBegunInMaintenance === true && before.state === "maintenance";
   // The time in which the server was offline is without data, even during maintenance.
   const isMaintenanceApplied = (isInMaintenance || isFromMaintenance) && entry.kind !== "away";
+  const hasFailed = isResult && entry.outcome === "failed";
+  const failingParent =
+    hasFailed && entry.scheduled.parents.length > 0
+      ? findFailingParent(tx, { monitorId: monitor.id })
+      : undefined;
   const { evaluation, transition } = evaluateCheck(
     before,
     observation,
     monitor,
     isMaintenanceApplied,
+    failingParent?.id,
   );
   monitor.evaluation = evaluation;
   if (transition) {
     const row = findMonitor(tx, { id: monitor.id });
-    const { message, publicMessage } = entry;
+    const { publicMessage } = entry;
+    const isUnreachable = evaluation.state === "unreachable";
+    const message =
+      isUnreachable && failingParent
+        ? `Unreachable through “${failingParent.name}”.`
+        : entry.message;
     const changes = { from: transition.from, evaluation, message, publicMessage };
     // Updated here, since one transaction writes results of many monitors.
     if (row)
@@ -126,7 +138,9 @@ function recordOne(
  */
 function keepResult(tx: Tx, entry: Entry, monitor: Evaluated): CheckRow {
   const { num: monitorNum } = monitor;
-  const elapsedMs = monitor.evaluation.state === "down" ? Math.floor(entry.elapsedMs ?? 0) : 0;
+  const { state } = monitor.evaluation;
+  const isOut = state === "down" || state === "unreachable";
+  const elapsedMs = isOut ? Math.floor(entry.elapsedMs ?? 0) : 0;
   const earliest = (monitor.lastAt ?? -1) + Math.max(1, elapsedMs);
   const at = Math.max(Math.round(entry.at), earliest);
   monitor.lastAt = at;

@@ -3,6 +3,7 @@ import { evaluateCheck } from "../rules";
 import { listMonitorsInMaintenance } from "../evaluation-store";
 import type { ProbeResult } from "../probe";
 import type { CheckRow } from "../checks-store";
+import type { Dependencies } from "./dependencies";
 import { CheckFigures } from "./figures";
 import { SERVER_OFFLINE, type Liveness } from "./liveness";
 import type { Entry, Recorded } from "./record";
@@ -59,12 +60,19 @@ export class ResultProcessor {
   readonly recorder: Recorder;
   readonly figures = new CheckFigures();
   readonly #ctx: AppContext;
+  readonly #dependencies: Dependencies;
   #inMaintenance: ReadonlySet<number> = new Set();
   #isMaintenanceStale = true;
 
   /** `onPaused` is called when the recorder waits: its `dueAt` says until when. */
-  constructor(ctx: AppContext, liveness: Liveness, onPaused: () => void) {
+  constructor(
+    ctx: AppContext,
+    dependencies: Dependencies,
+    liveness: Liveness,
+    onPaused: () => void,
+  ) {
     this.#ctx = ctx;
+    this.#dependencies = dependencies;
     this.recorder = new Recorder(ctx, liveness, { recorded, paused: onPaused });
   }
 
@@ -92,6 +100,7 @@ export class ResultProcessor {
     this.figures.ended(scheduled.type, outcome);
     const elapsedMs = startedAt - (scheduled.lastStartedAt ?? startedAt);
     scheduled.lastStartedAt = startedAt;
+    scheduled.lastOutcome = outcome;
     const entry: Entry = {
       kind,
       scheduled,
@@ -107,7 +116,9 @@ export class ResultProcessor {
     };
     const isInMaintenance = this.#inMaintenance.has(scheduled.num);
     const isIgnored = isInMaintenance || hasBegunInMaintenance;
-    const { isChange, needsRecheck } = evaluateEntry(entry, isIgnored);
+    const failingParent =
+      outcome === "failed" ? this.#dependencies.failingParentOf(scheduled) : undefined;
+    const { isChange, needsRecheck } = evaluateEntry(entry, isIgnored, failingParent);
     this.recorder.add(entry, isChange || waiters !== undefined);
     return needsRecheck || (isIgnored && !isInMaintenance);
   }
@@ -151,9 +162,11 @@ export class ResultProcessor {
 function evaluateEntry(
   entry: Entry,
   isInMaintenance: boolean,
+  failingParent?: string,
 ): { isChange: boolean; needsRecheck: boolean } {
   const { scheduled } = entry;
-  const result = evaluateCheck(scheduled.evaluation, entry, scheduled.thresholds, isInMaintenance);
+  const { evaluation, thresholds } = scheduled;
+  const result = evaluateCheck(evaluation, entry, thresholds, isInMaintenance, failingParent);
   scheduled.evaluation = result.evaluation;
   return { isChange: result.transition !== undefined, needsRecheck: result.needsRecheck };
 }

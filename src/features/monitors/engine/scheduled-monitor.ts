@@ -1,4 +1,4 @@
-import type { MonitorType } from "../../../domain/monitor-state";
+import type { CheckOutcome, MonitorType } from "../../../domain/monitor-state";
 import { SECOND_MS } from "../../../kernel/time";
 import { graceSecondsOf, type MonitorConfig } from "../probes";
 import { invertResult, type ProbeResult } from "../probe";
@@ -24,9 +24,13 @@ export interface ScheduledMonitor extends Due {
   thresholds: Thresholds;
   /** True if a success counts as failed, and the other way round. */
   isInverted: boolean;
+  /** Ids of the monitors on which it depends, in their order. */
+  parents: readonly string[];
   /** Evaluation of all results, written or not. */
   evaluation: Evaluation;
   heartbeatAt: number | null;
+  /** Outcome of the last result; undefined before the first. */
+  lastOutcome: CheckOutcome | undefined;
   /** Start of the check that gave the last result, on the monotonic clock; undefined before the first. */
   lastStartedAt: number | undefined;
   isUnderWay: boolean;
@@ -41,10 +45,11 @@ export function watchedOf(row: ScheduledMonitorRow): ScheduledMonitor {
     num: row.num,
     id: row.id,
     ...settingsOf(row),
+    lastOutcome: undefined,
     lastStartedAt: undefined,
     isUnderWay: false,
     // Best guess after a start: hanging targets are down and must not delay all others.
-    isSlow: row.state === "down",
+    isSlow: row.state === "down" || row.state === "unreachable",
     waiting: 0,
     dueAt: 0,
     heapIndex: -1,
@@ -70,8 +75,22 @@ export function renew(scheduled: ScheduledMonitor, row: ScheduledMonitorRow): vo
 /** Returns the columns of an evaluation. */
 export function evaluationOf(row: Evaluation): Evaluation {
   const { state, since, failures, failingSince, successes, succeedingSince, slow, slowSince } = row;
-  return { state, since, failures, failingSince, successes, succeedingSince, slow, slowSince };
+  const { unreachableVia } = row;
+  return {
+    state,
+    since,
+    failures,
+    failingSince,
+    successes,
+    succeedingSince,
+    slow,
+    slowSince,
+    unreachableVia,
+  };
 }
+
+/** Shared, since most monitors have none. */
+const NO_PARENTS: readonly string[] = [];
 
 function settingsOf(row: ScheduledMonitorRow) {
   const intervalMs = (row.intervalSeconds ?? Infinity) * SECOND_MS;
@@ -90,6 +109,7 @@ function settingsOf(row: ScheduledMonitorRow) {
       degradedAfterMs: row.degradedAfterMs,
     },
     isInverted: row.inverted,
+    parents: row.parents === "[]" ? NO_PARENTS : (JSON.parse(row.parents) as string[]),
     evaluation: evaluationOf(row),
     heartbeatAt: row.heartbeatAt,
   };

@@ -103,11 +103,11 @@ export function applyCauses(
 ): void {
   const changeReason = { source: "monitor", actor: SYSTEM_ACTOR, reason: monitor.name } as const;
   if (state === "no_data" || state === "pending") return;
-  if (state !== "down" && state !== "degraded") {
+  if (state !== "down" && state !== "unreachable" && state !== "degraded") {
     endCauses(ctx, tx, "monitor", monitor.id, at, changeReason);
     return;
   }
-  const status = state === "down" ? monitor.onDown : "degraded_performance";
+  const status = state === "degraded" ? "degraded_performance" : monitor.onDown;
   const componentIds = components.map((component) => component.id);
   openCauses(
     ctx,
@@ -118,7 +118,7 @@ export function applyCauses(
 }
 
 function isTrouble(state: MonitorState): boolean {
-  return state === "down" || state === "degraded" || state === "no_data";
+  return state === "down" || state === "unreachable" || state === "degraded" || state === "no_data";
 }
 
 /**
