@@ -16,6 +16,7 @@ export const EVENTS = {
   "monitor.down": "A monitor went down.",
   "monitor.up": "A monitor that was down or degraded is up.",
   "monitor.degraded": "A monitor is up but slow.",
+  "monitor.reminder": "A monitor is still down.",
   "monitor.certificate_expiring": "A certificate expires in 14, 7, 3 or 1 days.",
   "webhook.test": "A test was sent to a webhook.",
 } as const;

@@ -85,6 +85,7 @@ const settings = fc.record(
     open_incident: fc.constantFrom("never" as const, "draft" as const, "automatic" as const),
     paused: fc.boolean(),
     inverted: fc.boolean(),
+    reminder_seconds: fc.constantFrom(0, 300, 604_800),
     group: fc.option(textOf(MonitorGroup, 12)),
     tags: arbitraryTags,
     notes: fc.option(textOf(Text({ maxLength: 1_000 }), 12)),

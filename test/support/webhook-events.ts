@@ -106,6 +106,7 @@ const MONITOR = {
   components: [
     { id: "cmp_01kkbtek00e0rs6x0h3ye00001", name: "Checkout API", status: "partial_outage" },
   ],
+  depends_on: ["mon_01kkbtek00e0rs6x0h3ye00903"],
   interval_seconds: 60,
   timeout_ms: 10_000,
   failure_threshold: 3,
@@ -114,7 +115,11 @@ const MONITOR = {
   degraded_after_ms: 800,
   on_down: "major_outage",
   open_incident: "automatic",
+  inverted: false,
+  reminder_seconds: 3_600,
+  group: "Data centre 2",
   tags: ["production"],
+  notes: "Ask Ann before a restart.",
   paused: false,
   certificate_expires_at: null,
   version: 1,
@@ -131,7 +136,7 @@ function monitorEvent(state: "up" | "degraded" | "down", message: string | null)
   const since = "2026-03-10T11:58:00.000Z";
   const outcome = state === "down" ? "failed" : "ok";
   const last_check = { at: "2026-03-10T11:59:58.000Z", outcome, latency_ms: 912, message };
-  const data = { ...MONITOR, state, state_since: since, last_check };
+  const data = { ...MONITOR, state, state_since: since, unreachable_via: null, last_check };
   return made(`monitor.${state}`, MONITOR.id, data);
 }
 
@@ -139,6 +144,11 @@ const MADE = {
   "monitor.down": monitorEvent("down", "answered 503, expected 2xx"),
   "monitor.up": monitorEvent("up", null),
   "monitor.degraded": monitorEvent("degraded", "took 912 ms"),
+  "monitor.reminder": made("monitor.reminder", MONITOR.id, {
+    monitor: monitorEvent("down", "answered 503, expected 2xx").data,
+    down_since: "2026-03-10T11:58:00.000Z",
+    count: 2,
+  }),
   "monitor.certificate_expiring": made("monitor.certificate_expiring", MONITOR.id, {
     monitor: { ...MONITOR, state: "up", state_since: "2026-03-01T08:00:00.000Z", last_check: null },
     host: "shop.example.com",

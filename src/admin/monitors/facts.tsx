@@ -70,6 +70,14 @@ export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) 
             : [{ label: "Degraded above", value: latencyInWords(row.degradedAfterMs) }]),
           { label: "Incidents", value: INCIDENTS[row.openIncident] },
           { label: "Component status while down", value: STATUS_WORDS[row.onDown] },
+          ...(row.reminderSeconds === 0
+            ? []
+            : [
+                {
+                  label: "Reminder while down",
+                  value: `every ${timeInWords(row.reminderSeconds * SECOND_MS)}`,
+                },
+              ]),
           ...(row.inverted ? [{ label: "Result", value: "Inverted" }] : []),
           ...(row.group === null
             ? []

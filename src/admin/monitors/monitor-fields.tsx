@@ -143,6 +143,7 @@ function rareFields(type: MonitorType, advanced: MonitorFields): MonitorFields {
             }),
           ),
         }),
+    reminder_seconds: reminderField(),
     inverted: checkboxField({
       label: "Invert the result",
       hint: "A check that succeeds counts as failed, and one that fails as succeeded.",
@@ -166,6 +167,19 @@ function intervalField(type: MonitorType): Field<string, number | null> {
     ...field,
     toBody: (typed, context) => (typed.trim() === "" ? null : field.toBody(typed, context)),
     fromStored: (seconds) => (seconds === null ? "" : String(seconds)),
+  };
+}
+
+/** Field for the time between reminders; empty for none, which is 0. */
+function reminderField(): Field<string, number> {
+  const field = integerField({
+    label: "Remind every (seconds)",
+    hint: "Optional. While the monitor is down, webhooks get an event each time. 300 to 604,800.",
+  });
+  return {
+    ...field,
+    toBody: (typed, context) => (typed.trim() === "" ? 0 : field.toBody(typed, context)),
+    fromStored: (seconds) => (seconds === 0 ? "" : String(seconds)),
   };
 }
 

@@ -34,6 +34,9 @@ const REFERENCE_MAX = 100;
 const DAY_SECONDS = 86_400;
 const INTERVAL_MIN_SECONDS = 5;
 const INTERVAL_MAX_SECONDS = 31_536_000;
+/** Bounds of the time between reminders, in seconds. */
+export const REMINDER_MIN_SECONDS = 300;
+export const REMINDER_MAX_SECONDS = 604_800;
 
 const Fields = Type.Object({
   name: NameText,
@@ -97,6 +100,12 @@ const Fields = Type.Object({
   inverted: Type.Boolean({
     description:
       "True if a check that succeeds counts as failed, and one that fails as succeeded. Default: false.",
+  }),
+  reminder_seconds: Type.Integer({
+    minimum: 0,
+    maximum: REMINDER_MAX_SECONDS,
+    description:
+      "Time between `monitor.reminder` events while the monitor is down, 300 to 604800; 0 for none. Default: 0.",
   }),
   group: Nullable(MonitorGroup),
   tags: TagsInput,

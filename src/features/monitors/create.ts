@@ -77,7 +77,6 @@ export function createMonitor(
     type,
     config,
     ...settings,
-    reminderSeconds: 0,
     paused,
     managedBy: metadata.managedBy ?? null,
     version: 1,

@@ -94,6 +94,7 @@ export function namesOf(settings: Settings): Required<MonitorSettings> {
     on_down: settings.onDown,
     open_incident: settings.openIncident,
     inverted: settings.inverted,
+    reminder_seconds: settings.reminderSeconds,
     group: settings.group,
     tags: settings.tags,
     notes: settings.notes,

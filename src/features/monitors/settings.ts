@@ -2,7 +2,7 @@ import type { Reader } from "../../db";
 import { examine, type FieldErrors, schemaErrors } from "../../errors";
 import type { MonitorType } from "../../domain/monitor-state";
 import { pathInList, resolveComponents } from "../components";
-import { changeSchemaOf, intervalOf, type MonitorSettings } from "./bodies";
+import { changeSchemaOf, intervalOf, type MonitorSettings, REMINDER_MIN_SECONDS } from "./bodies";
 import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRow } from "./store";
 
@@ -18,6 +18,7 @@ type Settings = Pick<
   | "onDown"
   | "openIncident"
   | "inverted"
+  | "reminderSeconds"
   | "group"
   | "tags"
   | "notes"
@@ -42,6 +43,7 @@ export function defaultSettings(
     onDown: "partial_outage",
     openIncident: "never",
     inverted: false,
+    reminderSeconds: 0,
     group: null,
     tags: [],
     notes: null,
@@ -62,6 +64,7 @@ export function namedSettings(input: MonitorSettings, others: Settings): Setting
     onDown: input.on_down ?? others.onDown,
     openIncident: input.open_incident ?? others.openIncident,
     inverted: input.inverted ?? others.inverted,
+    reminderSeconds: input.reminder_seconds ?? others.reminderSeconds,
     group: input.group === undefined ? others.group : input.group,
     tags: input.tags ?? others.tags,
     notes: input.notes === undefined ? others.notes : input.notes,
@@ -73,9 +76,12 @@ export function namedSettings(input: MonitorSettings, others: Settings): Setting
  * which are the same for all types.
  */
 export function validateSettings(errors: FieldErrors, type: MonitorType, settings: Settings): void {
-  const { intervalSeconds, retryIntervalSeconds } = settings;
+  const { intervalSeconds, retryIntervalSeconds, reminderSeconds } = settings;
   const [error] = schemaErrors(intervalOf(type), intervalSeconds);
   if (error) errors.add(["interval_seconds"], error.detail);
+  if (reminderSeconds > 0 && reminderSeconds < REMINDER_MIN_SECONDS) {
+    errors.add(["reminder_seconds"], `must be 0 or at least ${REMINDER_MIN_SECONDS}`);
+  }
   if (intervalSeconds !== null && retryIntervalSeconds > intervalSeconds) {
     errors.add(
       ["retry_interval_seconds"],

@@ -93,6 +93,7 @@ const WORDS: { readonly [Field in keyof MonitorRow]?: string } = {
   onDown: "on down",
   openIncident: "incidents",
   inverted: "inversion",
+  reminderSeconds: "reminders",
   group: "group",
   tags: "tags",
   notes: "notes",
@@ -100,6 +101,7 @@ const WORDS: { readonly [Field in keyof MonitorRow]?: string } = {
 
 /** Names of fields that visitors never see and that have no effect on statuses. */
 const PRIVATE_WORDS: ReadonlySet<string | undefined> = new Set([
+  WORDS.reminderSeconds,
   WORDS.group,
   WORDS.tags,
   WORDS.notes,

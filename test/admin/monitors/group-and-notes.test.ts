@@ -50,6 +50,19 @@ describe("group, notes and inversion of monitors on the dashboard", () => {
   });
 });
 
+test("reminders are set and shown, and an empty input turns them off", async () => {
+  await using dashboard = await createMonitorDashboard();
+  const id = monitorIdIn(await dashboard.create({ reminder_seconds: "7,200" }));
+  expect(dashboard.stored(id).row.reminderSeconds).toBe(7_200);
+  const screen = readHtml((await dashboard.open(`${MONITORS}/${id}`)).text);
+  expect(screen.texts("#monitor-configuration dd")).toContain("every 2 h");
+  const answer = await dashboard.edit(id, { reminder_seconds: "60" });
+  expect(answer.status).toBe(422);
+  expect(answer.text).toContain("must be 0 or at least 300");
+  await dashboard.edit(id, { reminder_seconds: "" });
+  expect(dashboard.stored(id).row.reminderSeconds).toBe(0);
+});
+
 describe("calls without a deadline on the dashboard", () => {
   test("an empty interval of a push monitor removes the deadline, and a number sets one", async () => {
     await using dashboard = await createMonitorDashboard();

@@ -54,6 +54,7 @@ describe("messages of all formats and events", () => {
       "statuspage/monitor.down.http",
       "statuspage/monitor.up.http",
       "statuspage/monitor.degraded.http",
+      "statuspage/monitor.reminder.http",
       "statuspage/monitor.certificate_expiring.http",
     ]);
     const files = await Array.fromAsync(new Glob("*/*.http").scan(FOLDER));

@@ -156,6 +156,7 @@ export class Engine implements Monitoring {
       for (const scheduled of this.#results.refreshMaintenance(this.#registry)) {
         if (scheduled.type !== "push") this.#scheduler.after(scheduled, 0);
       }
+      this.#results.remind(this.#registry);
       this.#isFailing = false;
     } catch (error) {
       // Logged once, since it may last for hours. The next tick reads again.

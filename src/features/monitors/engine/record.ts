@@ -7,15 +7,17 @@ import type { SeenCertificate } from "../probe";
 import { findFailingParent } from "../dependency-store";
 import { findMonitor, saveCertificate, saveHeartbeat, saveEvaluation } from "../store";
 import { warnOfExpiry } from "./certificate-warnings";
+import { recordReminder } from "./reminders";
 import { applyTransition, type Services, writeState } from "./transitions";
 import { evaluationOf, type ScheduledMonitor } from "./scheduled-monitor";
 
 /**
  * An entry to write for a monitor: a result, a report of a job, the end of a time in which the
- * server was offline (without data from `at` on), or the possible start of maintenance.
+ * server was offline (without data from `at` on), the possible start of maintenance, or a reminder
+ * that may be due.
  */
 export interface Entry {
-  kind: "check" | "heartbeat" | "away" | "maintenance";
+  kind: "check" | "heartbeat" | "away" | "maintenance" | "reminder";
   scheduled: ScheduledMonitor;
   /** Unix ms. */
   at: number;
@@ -70,6 +72,10 @@ export function recordEntries(
   return entries.map((entry) => {
     const monitor = evaluated.get(entry.scheduled.num);
     if (!monitor || monitor.paused) return { entry, evaluation: undefined, check: undefined };
+    if (entry.kind === "reminder") {
+      if (!isPlain) ctx.outbox.group(tx, () => recordReminder(ctx, tx, monitor, entry.at));
+      return { entry, evaluation: monitor.evaluation, check: undefined };
+    }
     return recordOne(ctx, tx, entry, monitor, isPlain);
   });
 }

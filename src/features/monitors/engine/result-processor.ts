@@ -1,6 +1,7 @@
 import type { AppContext } from "../../../context";
 import { evaluateCheck } from "../rules";
 import { listMonitorsInMaintenance } from "../evaluation-store";
+import { listDueReminders } from "../reminder-store";
 import type { ProbeResult } from "../probe";
 import type { CheckRow } from "../checks-store";
 import type { Dependencies } from "./dependencies";
@@ -10,6 +11,9 @@ import type { Entry, Recorded } from "./record";
 import { Recorder } from "./recorder";
 import type { MonitorRegistry } from "./monitor-registry";
 import type { ScheduledMonitor } from "./scheduled-monitor";
+
+/** Minimum time between searches for reminders that are due. */
+const REMINDER_SEARCH_MS = 10_000;
 
 /** Waiting caller, which receives the stored result, or undefined if nothing was stored. */
 export type Waiter = PromiseWithResolvers<CheckRow | undefined>;
@@ -63,6 +67,8 @@ export class ResultProcessor {
   readonly #dependencies: Dependencies;
   #inMaintenance: ReadonlySet<number> = new Set();
   #isMaintenanceStale = true;
+  /** Time of the next search for reminders, on the monotonic clock. */
+  #remindAt = Number.NEGATIVE_INFINITY;
 
   /** `onPaused` is called when the recorder waits: its `dueAt` says until when. */
   constructor(
@@ -135,6 +141,21 @@ export class ResultProcessor {
     };
     evaluateEntry(entry, false);
     this.recorder.add(entry, false);
+  }
+
+  /** Passes on the reminders that are due. Searches for them every 10 seconds at most. */
+  remind(registry: MonitorRegistry): void {
+    const { clock, db } = this.#ctx;
+    if (clock.monotonic() < this.#remindAt) return;
+    this.#remindAt = clock.monotonic() + REMINDER_SEARCH_MS;
+    const at = clock.now();
+    const due = listDueReminders(db, { now: at }).map(({ num }) => num);
+    for (const scheduled of runningOf(registry, due)) {
+      // Entries that wait may end the outage, or hold the reminder already.
+      if (scheduled.waiting > 0) continue;
+      const nothing = { outcome: "failed", latencyMs: null, message: null } as const;
+      this.recorder.add({ kind: "reminder", scheduled, at, ...nothing }, true);
+    }
   }
 
   /**

@@ -15,6 +15,7 @@ import {
   findOpenNoData,
   findUnknownSince,
 } from "../evaluation-store";
+import { saveReminder } from "../reminder-store";
 import { listComponentsOfMonitors, type MonitorRow, saveEvaluation } from "../store";
 import {
   endSpan,
@@ -67,6 +68,10 @@ export function applyTransition(
   }
   // Last, since incidents change the component statuses that the event lists.
   if (state !== last.state) recordEvent(ctx, tx, monitor, { last, state, at });
+  if (state === "down" && last.state !== "down") {
+    // Reminders of this outage follow its event.
+    saveReminder(tx, { monitorNum: monitor.num, reminders: 0, remindedAt: ctx.clock.now() });
+  }
 }
 
 /**

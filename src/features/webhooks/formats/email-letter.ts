@@ -82,7 +82,8 @@ function textIn({ spans }: TextBlock): string {
 }
 
 /** Returns the components of an event, with their statuses while these still apply. */
-function entriesOf({ type, data }: RecordedEvent): ComponentEntry[] {
+function entriesOf({ type, data: whole }: RecordedEvent): ComponentEntry[] {
+  const data = type === "monitor.reminder" ? (recordOf(whole, "monitor") ?? {}) : whole;
   const isIncident = type.startsWith("incident.");
   if (type === "incident.postmortem_published") return [];
   const isKnown =

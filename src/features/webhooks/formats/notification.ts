@@ -67,6 +67,7 @@ const NOTIFICATION_BUILDERS: Readonly<Record<EventType, NotificationBuilder>> = 
   "monitor.up": (data) => monitorNotification("Monitor up", MONITOR_TONES.up, data),
   "monitor.degraded": (data) =>
     monitorNotification("Monitor degraded", MONITOR_TONES.degraded, data),
+  "monitor.reminder": reminderNotification,
   "monitor.certificate_expiring": certificateNotification,
   "webhook.test": testNotification,
 };
@@ -163,6 +164,19 @@ function monitorNotification(what: string, tone: Tone, data: Data): Notification
     facts: factsOf({ Since: moment(textOf(data, "state_since")) }),
     body: message ? [paragraph(message)] : [],
     components: componentsOf(data, true),
+  };
+}
+
+function reminderNotification(data: Data): NotificationText {
+  const monitor = recordOf(data, "monitor") ?? {};
+  const count = data["count"];
+  return {
+    ...monitorNotification("Monitor still down", MONITOR_TONES.down, monitor),
+    name: nameOf(monitor),
+    facts: factsOf({
+      Since: moment(textOf(data, "down_since")),
+      Reminder: typeof count === "number" ? count.toLocaleString("en") : undefined,
+    }),
   };
 }
 

@@ -1,5 +1,10 @@
 import { expect, test } from "bun:test";
+import { findFailingParent } from "../../../../src/features/monitors/dependency-store";
 import * as evaluation from "../../../../src/features/monitors/evaluation-store";
+import {
+  findDueReminder,
+  listDueReminders,
+} from "../../../../src/features/monitors/reminder-store";
 import { openMonitorStore, planOf, statementsOf } from "../../../support/monitor-store";
 
 test("the engine's statements for batches and transitions scan no table", async () => {
@@ -17,10 +22,19 @@ test("the engine's statements for batches and transitions scan no table", async 
     evaluation.findUnknownSince(reader, { componentId });
     evaluation.findOpenNoData(reader, { componentId });
     evaluation.findIncidentState(reader, { id: "inc_0" });
+    findFailingParent(reader, { monitorId: "mon_0" });
+    findDueReminder(reader, { monitorNum, now: 0 });
   });
-  expect(statements).toHaveLength(8);
+  expect(statements).toHaveLength(10);
   for (const sql of statements) {
     const scanned = planOf(store, sql).filter((step) => /^SCAN (?!j VIRTUAL|json_each)/.test(step));
     expect(scanned, sql).toEqual([]);
   }
+});
+
+test("the search for reminders reads only monitors that are down", async () => {
+  using store = openMonitorStore();
+  await store.monitor();
+  const [sql = ""] = statementsOf(store.ctx.db, (reader) => listDueReminders(reader, { now: 0 }));
+  expect(planOf(store, sql)[0]).toBe("SCAN monitor_states USING INDEX monitor_states_down");
 });
