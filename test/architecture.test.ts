@@ -34,7 +34,7 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   incidents: ["pages", "components", "timeline"],
   "incident-templates": ["pages", "components", "incidents", "timeline"],
   maintenance: ["pages", "components", "timeline"],
-  monitors: ["pages", "components", "incidents", "maintenance"],
+  monitors: ["pages", "components", "incidents", "maintenance", "webhooks"],
   analytics: ["pages", "components", "incidents", "monitors", "keys"],
   metrics: ["monitors", "keys", "limits", "mail", "subscribers", "webhooks"],
   status: ["pages", "components", "timeline", "incidents", "maintenance", "monitors"],

@@ -20,6 +20,14 @@ export function isForPeople(format: WebhookFormat): boolean {
 /** Event filter that matches every type. */
 export const ANY_EVENT = "*";
 
+/** Filter of monitors that matches every monitor. */
+export const ANY_MONITOR = "*";
+
+/** Returns true if a filter of monitors, which are ids or `ANY_MONITOR` alone, matches a monitor. */
+export function matchesMonitor(monitors: readonly string[], monitorId: string): boolean {
+  return monitors.includes(ANY_MONITOR) || monitors.includes(monitorId);
+}
+
 /**
  * Progress of an event's delivery to one endpoint. `failed`: every attempt of three days failed.
  */

@@ -1,4 +1,5 @@
 import type { Tx } from "../../src/db";
+import { listStoredMonitors } from "../../src/features/monitors";
 import { listAllPages } from "../../src/features/pages";
 import {
   createWebhook,
@@ -36,9 +37,11 @@ interface WebhookAct {
 export function performOnWebhook({ ctx }: TestApp, tx: Tx, one: WebhookAct): void {
   const { what, which, word, group, webhookFields } = one;
   const pages = listAllPages(tx, {});
+  const monitor = group % 3 === 0 ? listStoredMonitors(tx)[which]?.row.id : undefined;
+  const filters = { monitors: monitor === undefined ? ["*"] : [monitor] };
   const page = group % 2 === 0 ? (pages[group % pages.length]?.slug ?? null) : null;
   if (what === "add webhook") {
-    createWebhook(ctx, tx, { ...webhookFields, page }, CLI_ACTOR);
+    createWebhook(ctx, tx, { ...webhookFields, ...filters, page }, CLI_ACTOR);
     return;
   }
   const all = listStoredWebhooks(tx);
@@ -47,7 +50,8 @@ export function performOnWebhook({ ctx }: TestApp, tx: Tx, one: WebhookAct): voi
   if (what === "delete webhook") deleteWebhook(ctx, tx, row.id, CLI_ACTOR);
   if (what === "rotate webhook") rotateSecret(ctx, tx, row.id, CLI_ACTOR);
   if (what === "edit webhook") {
-    updateWebhook(ctx, tx, row.id, { ...webhookFields, page }, CLI_ACTOR, { ref: word });
+    const change = { ...webhookFields, ...filters, page };
+    updateWebhook(ctx, tx, row.id, change, CLI_ACTOR, { ref: word });
   }
   // Like after a receiver's answer 410.
   if (what === "give up webhook") {

@@ -31,12 +31,13 @@ interface WebhookDashboard extends AsyncDisposable {
   state(): unknown;
 }
 
-/** Opens the dashboard of the given application or of a new one. */
+/** Opens the dashboard of the given application or of a new one, with a page of this slug. */
 export async function createWebhookDashboard(
-  options: { role?: Role; app?: TestApp } = {},
+  options: { role?: Role; app?: TestApp; slug?: string } = {},
 ): Promise<WebhookDashboard> {
   const app = options.app ?? (await createTestApp());
-  const { page } = await app.page();
+  const { slug } = options;
+  const { page } = await app.page(slug === undefined ? {} : { slug });
   const session = await app.signedIn(options.role ?? "admin");
   const dashboard: WebhookDashboard = {
     app,

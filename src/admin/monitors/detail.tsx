@@ -66,7 +66,7 @@ export function MonitorDetail(props: {
             <AffectedComponents view={view} {...(isAdmin ? { editPath: edit } : {})} />
             <OwnIncidents view={view} now={now} />
             <Dependencies view={view} />
-            {isAdmin ? <Notified view={view} /> : null}
+            {isAdmin ? <Notified view={view} editPath={edit} /> : null}
             <MonitorFacts view={view} now={now} />
           </>
         }

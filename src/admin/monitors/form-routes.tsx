@@ -11,6 +11,11 @@ import {
   validateMonitorChange,
   validateNewMonitor,
 } from "../../features/monitors";
+import {
+  listSelectiveWebhooks,
+  selectWebhooksOfMonitor,
+  webhookName,
+} from "../../features/webhooks";
 import type { Reader } from "../../db";
 import { conflict } from "../../errors";
 import { type Form as SentForm, sessionOf } from "../../http";
@@ -59,6 +64,10 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
         ...(monitor?.depends_on ?? []),
         ...(sent?.all("depends_on") ?? []),
       ]).filter(({ id: otherId }) => otherId !== monitor?.id),
+      webhooks: listSelectiveWebhooks(reader).map((row) => ({
+        id: row.id,
+        name: webhookName(row),
+      })),
       groups: listMonitorGroups(reader, { limit: GROUPS_OFFERED }).map(({ group }) => group),
       pages: readPages(reader).map((page) => ({ ...page, ...readPageComponents(reader, page.id) })),
       stored: storedRequest(monitor?.config),
@@ -102,7 +111,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       const { component } = at.query;
       const source = sourceOf(at);
       return source
-        ? monitorForm(source.type).stored(cloneResource(source))
+        ? monitorForm(source.type).stored(cloneResource(source, webhookIdsOf(ctx.db, source.id)))
         : { component_ids: component ? [component] : [] };
     },
     load: readContext,
@@ -125,7 +134,9 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     },
     create(tx, body, actor, at) {
       const made = createMonitor(ctx, tx, toCreation(typeOf(at), body), actor);
-      return { made, subjectId: made.record.row.id };
+      const { id } = made.record.row;
+      selectWebhooksOfMonitor(ctx, tx, id, body.webhook_ids ?? [], actor);
+      return { made, subjectId: id };
     },
     reveal(reveal, at) {
       forgetSecrets(at);
@@ -151,7 +162,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       const monitor = presentMonitor(record);
       const isFromFile = record.row.managedBy === "apply";
       return {
-        resource: monitorResource(monitor),
+        resource: monitorResource(monitor, webhookIdsOf(reader, monitor.id)),
         version: monitor.version,
         context: { ...readContext(reader, at, monitor), monitor, isFromFile },
       };
@@ -172,14 +183,25 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       },
     },
     update(tx, changes, actor, { params }, { monitor }) {
+      const { webhook_ids: webhookIds } = changes;
       const { row } = updateMonitor(ctx, tx, params.id, toChange(changes, monitor), actor);
-      return row.version !== monitor.version;
+      const areSelected =
+        webhookIds !== undefined && selectWebhooksOfMonitor(ctx, tx, params.id, webhookIds, actor);
+      return areSelected || row.version !== monitor.version;
     },
     done(at) {
       forgetSecrets(at);
       return { path: monitorPath(at.params.id), text: "The monitor was changed." };
     },
   });
+}
+
+/** Returns the ids of the webhooks for selected monitors that get the events of a monitor. */
+function webhookIdsOf(reader: Reader, monitorId: string): string[] {
+  const named = listSelectiveWebhooks(reader).filter(({ monitors }) =>
+    monitors.includes(monitorId),
+  );
+  return named.map(({ id }) => id);
 }
 
 /** Throws `conflict` for push monitors, which the server cannot check. */
@@ -201,11 +223,14 @@ function typeOf({ sent, query }: At<string>): MonitorType {
  * Returns the values of a new monitor's form that are filled in from another monitor. Stored header
  * values and bodies are secrets, so headers and the body are left out.
  */
-function cloneResource(monitor: Monitor): Readonly<Record<string, unknown>> {
+function cloneResource(
+  monitor: Monitor,
+  webhookIds: readonly string[],
+): Readonly<Record<string, unknown>> {
   // Cut between code points, so that no character is split.
   const name = [...monitor.name].slice(0, NAME_MAX - SUFFIX.length).join("");
   return {
-    ...monitorResource(monitor),
+    ...monitorResource(monitor, webhookIds),
     name: `${name}${SUFFIX}`,
     config_headers: {},
     config_body: null,

@@ -15,6 +15,8 @@ import { TYPE_FORMS } from "./types";
 type MonitorInput = Omit<CreateMonitorBody, "type" | "config" | "retry_interval_seconds"> & {
   /** Null for the default, or the check interval if that is shorter. */
   retry_interval_seconds?: number | null;
+  /** Webhooks for selected monitors that get its events. */
+  webhook_ids?: string[];
   [name: `config_${string}`]: unknown;
 };
 
@@ -47,8 +49,14 @@ export function monitorForm(
   );
 }
 
-/** Returns the stored values of a monitor, by field. Stored header values and bodies are empty. */
-export function monitorResource(monitor: Monitor): Readonly<Record<string, unknown>> {
+/**
+ * Returns the stored values of a monitor, by field. Stored header values and bodies are empty.
+ * `webhookIds` are the webhooks for selected monitors that get its events.
+ */
+export function monitorResource(
+  monitor: Monitor,
+  webhookIds: readonly string[],
+): Readonly<Record<string, unknown>> {
   const { type, config } = monitor;
   const { fields, advanced } = TYPE_FORMS[type];
   const { headers, hasBody } = storedRequest(config);
@@ -61,6 +69,7 @@ export function monitorResource(monitor: Monitor): Readonly<Record<string, unkno
   return {
     ...monitor,
     retry_interval_seconds: retryInterval(monitor),
+    webhook_ids: webhookIds,
     ...Object.fromEntries(names.map((name) => [inputOf(name), shown[name] ?? null])),
   };
 }
@@ -130,6 +139,8 @@ function split<Input extends Partial<MonitorInput>>(input: Input) {
     config: Object.fromEntries(
       config.map(([name, value]) => [name.slice(prefix.length), value]),
     ) as Record<string, unknown>,
-    settings: Object.fromEntries(settings) as Partial<Omit<MonitorInput, `config_${string}`>>,
+    settings: Object.fromEntries(settings.filter(([name]) => name !== "webhook_ids")) as Partial<
+      Omit<MonitorInput, "webhook_ids" | `config_${string}`>
+    >,
   };
 }

@@ -6,7 +6,7 @@ import {
   type OpenIncident,
 } from "../../domain/monitor-state";
 import { DESCRIPTION_MAX, NAME_MAX } from "../../domain/texts";
-import { STATUS_WORDS, TextField } from "../../ui";
+import { CheckboxList, STATUS_WORDS, TextField } from "../../ui";
 import { checkboxField, choiceField, selectField } from "../forms/choice-fields";
 import { componentsField, type PageComponents, rowsByGroup } from "../forms/components-field";
 import { type Field, nullable } from "../forms/field";
@@ -26,6 +26,8 @@ export interface FieldsContext {
   groups: readonly string[];
   /** Monitors on which this one can depend. */
   others: readonly MonitorChoice[];
+  /** Webhooks that get the events of selected monitors. */
+  webhooks: readonly { id: string; name: string }[];
 }
 
 const INCIDENTS = [
@@ -86,6 +88,7 @@ export function fieldsOf(type: MonitorType): { usual: MonitorFields; rare: Monit
         options: INCIDENTS,
       }),
       depends_on: parentsField,
+      webhook_ids: webhooksField(),
       group: nullable(groupField()),
       tags: tagsField(),
       notes: nullable(
@@ -167,6 +170,35 @@ function intervalField(type: MonitorType): Field<string, number | null> {
     ...field,
     toBody: (typed, context) => (typed.trim() === "" ? null : field.toBody(typed, context)),
     fromStored: (seconds) => (seconds === null ? "" : String(seconds)),
+  };
+}
+
+/** Field for the webhooks that get the events of this monitor; hidden without any for selected monitors. */
+function webhooksField(): Field<readonly string[], string[], FieldsContext> {
+  const label = "Webhooks";
+  return {
+    label,
+    initial: [],
+    read: (sent, name) => sent.all(name),
+    // Sorted, so that a form with the same webhooks changes nothing.
+    toBody: (ids) => ids.toSorted(),
+    fromStored: (ids) => ids,
+    Input({ name, value, errors, context: { webhooks } }) {
+      if (webhooks.length === 0 && errors[name] === undefined) return null;
+      return (
+        <CheckboxList
+          legend={label}
+          name={name}
+          hint="Webhooks for selected monitors that get the events of this one. Those for all monitors are not listed."
+          error={errors[name]}
+          options={webhooks.map((webhook) => ({
+            value: webhook.id,
+            label: webhook.name,
+            isChecked: value.includes(webhook.id),
+          }))}
+        />
+      );
+    },
   };
 }
 

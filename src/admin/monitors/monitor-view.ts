@@ -18,8 +18,8 @@ import {
   troublesOf,
   WORST_FIRST,
 } from "../../features/monitors";
-import { ANY_EVENT } from "../../domain/webhook";
-import { listAllWebhooks, type WebhookRow } from "../../features/webhooks";
+import { ANY_EVENT, matchesMonitor } from "../../domain/webhook";
+import { listAllWebhooks, listSelectiveWebhooks, type WebhookRow } from "../../features/webhooks";
 import type { ComponentStatus } from "../../domain/component-status";
 import type { Range } from "./range";
 
@@ -76,6 +76,8 @@ export interface MonitorView {
   dependents: ReturnType<typeof listDependents>;
   /** Webhooks that get messages about this monitor. */
   webhooks: readonly WebhookRow[];
+  /** True if there are webhooks for selected monitors, which the form of the monitor offers. */
+  canSelectWebhooks: boolean;
 }
 
 /** Reads a monitor for its screen. Throws `not_found`. */
@@ -123,6 +125,7 @@ export function readMonitorView(
       (a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state),
     ),
     webhooks: listAllWebhooks(reader, {}).filter((webhook) => notifies(webhook, record)),
+    canSelectWebhooks: listSelectiveWebhooks(reader).length > 0,
   };
 }
 
@@ -136,12 +139,15 @@ function isDuring({ startedAt, resolvedAt }: OwnIncident, trouble: Trouble): boo
 }
 
 /** Returns true if a webhook gets messages about a monitor, or about the incidents that it opens. */
-function notifies({ events, pageId }: WebhookRow, { row, components }: MonitorRecord): boolean {
+function notifies(
+  { events, pageId, monitors }: WebhookRow,
+  { row, components }: MonitorRecord,
+): boolean {
   if (pageId !== null && !components.some((component) => component.pageId === pageId)) return false;
-  const names = row.openIncident === "never" ? ["monitor."] : ["monitor.", "incident."];
-  return events.some(
-    (event) => event === ANY_EVENT || names.some((name) => event.startsWith(name)),
-  );
+  const receives = (kind: string) =>
+    events.some((event) => event === ANY_EVENT || event.startsWith(kind));
+  if (receives("monitor.") && matchesMonitor(monitors, row.id)) return true;
+  return row.openIncident !== "never" && receives("incident.");
 }
 
 function readMonitoredComponents(

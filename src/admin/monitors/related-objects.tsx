@@ -133,10 +133,15 @@ export function OwnIncidents({ view, now }: { view: MonitorView; now: number }) 
   );
 }
 
-/** Webhooks that get messages about a monitor, for roles that may open them. */
-export function Notified({ view }: { view: MonitorView }) {
+/** Webhooks that get messages about a monitor, for roles that may open and change them. */
+export function Notified({ view, editPath }: { view: MonitorView; editPath: string }) {
   return (
-    <DetailCard title="Notified" liveId="monitor-notified" isFlush>
+    <DetailCard
+      title="Notified"
+      liveId="monitor-notified"
+      end={view.canSelectWebhooks ? <a href={editPath}>Change</a> : undefined}
+      isFlush
+    >
       {view.webhooks.length === 0 ? (
         <p class="muted detail-body">No webhook gets messages about this monitor.</p>
       ) : (

@@ -15,7 +15,7 @@ import {
   Section,
 } from "../../ui";
 import { ManagedByFile } from "../components/managed";
-import { pagePath, WEBHOOKS_PATH } from "../paths";
+import { monitorPath, pagePath, WEBHOOKS_PATH } from "../paths";
 import { UnconfirmedNotice } from "./confirmation";
 import { DeliveryList } from "./deliveries";
 import {
@@ -145,6 +145,7 @@ function WebhookFacts({ view, now }: { view: WebhookView; now: number }) {
             <EventChips events={row.events} />
           ),
         },
+        { label: "Monitors", value: <Monitors view={view} />, isWide: true },
         isMail
           ? { label: "Confirmed", value: <Confirmed at={confirmedAt} now={now} /> }
           : { label: "Signing secret", value: <SecretInForce view={view} now={now} /> },
@@ -158,6 +159,26 @@ function WebhookFacts({ view, now }: { view: WebhookView; now: number }) {
 
 function Confirmed({ at, now }: { at: number | null; now: number }) {
   return at === null ? <>Not yet</> : <RelativeTime at={toIso(at)} now={now} />;
+}
+
+/** Maximum number of monitors listed by name. */
+const MONITORS_SHOWN = 20;
+
+/** Monitors whose events are sent. */
+function Monitors({ view: { monitors } }: { view: WebhookView }) {
+  if (monitors === null) return <>All monitors, including new ones</>;
+  if (monitors.length === 0) return <>None</>;
+  const more = monitors.length - MONITORS_SHOWN;
+  return (
+    <Chips>
+      {monitors.slice(0, MONITORS_SHOWN).map(({ id, name }) => (
+        <a key={id} class="chip" href={monitorPath(id)}>
+          {name}
+        </a>
+      ))}
+      {more > 0 ? <span class="note-inline">and {more.toLocaleString("en")} more</span> : null}
+    </Chips>
+  );
 }
 
 function EventChips({ events }: { events: readonly string[] }) {

@@ -9,6 +9,7 @@ import {
   lastFailure,
   listAllWebhooks,
   listDeliveries,
+  listMonitorsById,
   listWebhooks,
   type Question,
   webhookName,
@@ -17,7 +18,7 @@ import {
 } from "../../features/webhooks";
 import { findPage, type PageRow } from "../../features/pages";
 import { NEWEST } from "../../domain/ids";
-import { DELIVERY_STATUSES, type DeliveryStatus } from "../../domain/webhook";
+import { ANY_MONITOR, DELIVERY_STATUSES, type DeliveryStatus } from "../../domain/webhook";
 import { MINUTE_MS } from "../../kernel/time";
 import { readPages } from "../page-choice";
 
@@ -70,6 +71,8 @@ export interface WebhookView extends ListedWebhook, ListPosition {
   page: PageRow | null;
   /** Question to the address of an endpoint for e-mail; undefined if it needs no answer. */
   question: Question | undefined;
+  /** Monitors whose events the endpoint receives, by name; null for all. */
+  monitors: readonly { id: string; name: string }[] | null;
   deliveries: readonly DeliveryRecord[];
   /** Status of the listed deliveries; undefined for all of them. */
   status: DeliveryStatus | undefined;
@@ -86,7 +89,7 @@ export function readWebhookView(
   now: number,
 ): WebhookView {
   const record = getWebhookRecord(reader, id, now);
-  const { pageId } = record.row;
+  const { pageId, monitors } = record.row;
   const status = DELIVERY_STATUSES.find((one) => one === query["show"]);
   const before = query["before"] || undefined;
   const rows = listDeliveries(reader, {
@@ -100,6 +103,9 @@ export function readWebhookView(
     ...withHealth(reader, record, deliveryHealth(reader, now).backlogs),
     page: (pageId !== null && findPage(reader, { id: pageId })) || null,
     question: findQuestion(reader, record.row),
+    monitors: monitors.includes(ANY_MONITOR)
+      ? null
+      : listMonitorsById(reader, monitors).sort((a, b) => a.name.localeCompare(b.name)),
     deliveries,
     status,
     nextBefore: rows.length > DELIVERIES_PER_SCREEN ? deliveries.at(-1)?.row.id : undefined,

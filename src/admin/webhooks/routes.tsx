@@ -84,6 +84,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
       readFormContext(
         reader,
         sent ? shownFormat(sent, "standard") : (formatNamed(query["format"]) ?? "standard"),
+        { sent },
       ),
     initial: (_, { format }) => ({ format }),
     redisplay: (values, sent) => (isChoosingFormat(sent) ? values : undefined),
@@ -131,7 +132,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
       return {
         resource: { ...webhook, settings, page: row.pageId },
         version: row.version,
-        context: { ...readFormContext(reader, format, row), row },
+        context: { ...readFormContext(reader, format, { row, sent }), row },
       };
     },
     redisplay: (values, sent) => (isChoosingFormat(sent) ? values : undefined),

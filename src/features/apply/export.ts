@@ -4,7 +4,7 @@ import { type ComponentRow, listComponentsOfPage, listGroups } from "../componen
 import { listAllTemplates } from "../incident-templates";
 import { listAllPages, type PageRow } from "../pages";
 import { declareMonitor, listStoredMonitors, type StoredMonitor } from "../monitors";
-import { declareWebhook, listStoredWebhooks } from "../webhooks";
+import { declareWebhook, listStoredWebhooks, monitorRefs } from "../webhooks";
 import { changedOnly, differences } from "./difference";
 import {
   presentComponentFields,
@@ -202,7 +202,7 @@ function exportWebhooks(
   return listStoredWebhooks(reader).flatMap(({ row }) => {
     const slug = row.pageId === null ? null : slugs.get(row.pageId);
     if (slug === undefined || (slug === null && !every)) return [];
-    return [{ ref: row.ref, ...declareWebhook(row, slug) }];
+    return [{ ref: row.ref, ...declareWebhook(row, slug, monitorRefs(reader, row.monitors)) }];
   });
 }
 

@@ -1,12 +1,15 @@
 import type { Tx } from "../../db";
-import { invalidFields, pointer } from "../../errors";
+import { ANY_MONITOR } from "../../domain/webhook";
+import { FieldErrors, invalidFields, pointer } from "../../errors";
 import { findPageBySlug, type PageRow } from "../pages";
 import {
   deleteWebhook,
   findQuestion,
   listStoredWebhooks,
+  monitorRefs,
   type StoredWebhook,
   planWebhook,
+  readMonitors,
 } from "../webhooks";
 import { type Entry, RowsByRef } from "./entries";
 import type { FileWebhook } from "./model";
@@ -15,7 +18,7 @@ import type { ApplyRun } from "./run";
 type WebhookWithRef = StoredWebhook & { ref: string };
 type WebhookEntry = Entry<FileWebhook, WebhookWithRef>;
 
-/** Applies webhooks, after the pages. */
+/** Applies webhooks, after the pages and monitors. */
 export function applyWebhooks(run: ApplyRun, webhooks: readonly FileWebhook[]): void {
   const stored = listStoredWebhooks(run.tx).map((one) => ({ ...one, ref: one.row.ref }));
   const rows = new RowsByRef<WebhookWithRef>(stored);
@@ -31,7 +34,11 @@ function applyWebhook(run: ApplyRun, { item, ref, path, row: stored }: WebhookEn
   const { ctx, tx, options } = run;
   const plan = run.locatingErrors(path, () => {
     const page = pageOf(tx, item, stored);
-    return planWebhook(item, { ref, page }, stored);
+    const errors = new FieldErrors();
+    const monitorIds = readMonitors(tx, errors, item.monitors ?? [ANY_MONITOR]);
+    errors.throwIfAny();
+    const refsOf = (ids: readonly string[]) => monitorRefs(tx, ids);
+    return planWebhook(item, { ref, page, monitorIds, refsOf }, stored);
   });
   const row = run.apply({
     noun: "webhook",

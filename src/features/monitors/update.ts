@@ -3,6 +3,7 @@ import { FieldErrors, validate, conflict } from "../../errors";
 import type { Actor } from "../../domain/actor";
 import type { ApplyMetadata } from "../../domain/refs";
 import { UpdateMonitorBody } from "./bodies";
+import { removeFromWebhooks } from "../webhooks";
 import { type Services, recordMonitorChange, touchPagesOf } from "./changes";
 import { refreshAfterChange, applyManualTransition } from "./engine/manual-transitions";
 import { type AppliedParents, requireFreeRef, type NewMonitor } from "./create";
@@ -133,7 +134,7 @@ function replaceComponents(tx: Tx, monitorId: string, componentIds: readonly str
 /**
  * Deletes a monitor: it is not found from now on, its secrets are erased and its tokens are invalid.
  * The statuses that it gives its components end now and stay in their history. Other monitors no longer
- * depend on it. Throws `not_found`.
+ * depend on it, and webhooks no longer name it. Throws `not_found`.
  */
 export function deleteMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): void {
   const { row: before, components } = getMonitorRecord(tx, id);
@@ -143,6 +144,7 @@ export function deleteMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): 
   updateMonitorRow(tx, row);
   deleteMonitorTokens(tx, { monitorId: id, kind: null });
   removeFromDependencies(ctx, tx, id, actor);
+  removeFromWebhooks(ctx, tx, id, actor);
   applyManualTransition(ctx, tx, row, "paused", now);
   recordMonitorChange(ctx, tx, row, {
     action: "monitor.delete",

@@ -25,11 +25,15 @@ export function listStoredWebhooks(reader: Reader): StoredWebhook[] {
   return rows.map((row) => ({ row, page: row.pageId === null ? null : pages.get(row.pageId) }));
 }
 
-/** Identity of a file's endpoint and the page that it belongs to. */
+/** Identity of a file's endpoint, and the page and the monitors whose events it receives. */
 interface WebhookAssignment {
   ref: string;
   /** Null for every page. */
   page: PageRow | null;
+  /** Ids of monitors, or `ANY_MONITOR`. */
+  monitorIds: string[];
+  /** Returns the refs of monitors. */
+  refsOf: (ids: readonly string[]) => string[];
 }
 
 /**
@@ -55,7 +59,7 @@ interface WebhookPlan {
  */
 export function planWebhook(
   webhook: DeclaredWebhook,
-  { ref, page }: WebhookAssignment,
+  { ref, page, monitorIds, refsOf }: WebhookAssignment,
   stored: StoredWebhook | undefined,
 ): WebhookPlan {
   const row = stored?.row;
@@ -71,11 +75,20 @@ export function planWebhook(
   const input = {
     ...open,
     page: page?.id ?? null,
+    monitors: monitorIds,
     ...(connection.url !== undefined && { url: connection.url }),
   };
   return {
-    current: stored ? { ...currentOf(stored), ...connection.current } : {},
-    desired: { ref, ...open, page: page?.slug ?? null, ...connection.desired },
+    current: stored
+      ? { ...currentOf(stored), monitors: refsOf(stored.row.monitors), ...connection.current }
+      : {},
+    desired: {
+      ref,
+      ...open,
+      page: page?.slug ?? null,
+      monitors: refsOf(monitorIds),
+      ...connection.desired,
+    },
     create(ctx, tx, actor) {
       const { url } = connection;
       if (url === undefined) throw new Error("an endpoint cannot be created without its URL");

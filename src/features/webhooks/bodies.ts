@@ -9,6 +9,9 @@ import { FORMATS } from "./formats";
 
 const URL_MAX = 2_000;
 const SECRET_MAX = 200;
+/** Maximum number of monitors that a webhook names, and maximum length of an id or ref. */
+const MONITORS_MAX = 1_000;
+const REFERENCE_MAX = 100;
 /** Maximum number of settings in a body, more than any format has. */
 const SETTINGS_MAX = 50;
 
@@ -43,6 +46,13 @@ const Fields = Type.Object({
       description: "A page's slug or id: only events of this page are sent. Null for all pages.",
     }),
   ),
+  monitors: Type.Array(Text({ minLength: 1, maxLength: REFERENCE_MAX }), {
+    uniqueItems: true,
+    maxItems: MONITORS_MAX,
+    description:
+      'Monitors, by id or ref, whose `monitor.*` events are sent, or ["*"] for all, including future ones. Other events are not affected.',
+    examples: [["mon_01kah2v9w0e0rs6x0h3ye0a1bc", "checkout-api"]],
+  }),
   format: WebhookFormatText,
   enabled: Type.Boolean({ description: "False to send no events. Default: true." }),
 });

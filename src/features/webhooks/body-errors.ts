@@ -6,6 +6,7 @@ import type { WebhookFormat } from "../../domain/webhook";
 import {
   destinationError,
   type ReachServices,
+  readMonitors,
   readPage,
   validateEvents,
   validateReach,
@@ -16,7 +17,7 @@ import { findWebhook } from "./store";
 
 type Services = ReachServices;
 
-/** Returns an unknown page and invalid values in the body of a new webhook. */
+/** Returns an unknown page, unknown monitors and invalid values in the body of a new webhook. */
 export function createWebhookErrors(
   ctx: Services,
   reader: Reader,
@@ -25,7 +26,7 @@ export function createWebhookErrors(
 ): FieldErrors {
   const errors = new FieldErrors();
   const { url, format = "standard", settings = {}, secret } = input;
-  addPageAndEvents(reader, errors, input);
+  addFilters(reader, errors, input);
   if (url !== undefined && !isInvalid("format") && !isInvalid("settings")) {
     validateReach(ctx, errors, { url, format, settings });
   } else addUrl(ctx, errors, isInvalid("format") ? "standard" : format, url);
@@ -33,7 +34,7 @@ export function createWebhookErrors(
   return errors;
 }
 
-/** Returns an unknown page and invalid values in a change of a webhook. */
+/** Returns an unknown page, unknown monitors and invalid values in a change of a webhook. */
 export function updateWebhookErrors(
   ctx: Services,
   reader: Reader,
@@ -43,19 +44,20 @@ export function updateWebhookErrors(
   const errors = new FieldErrors();
   const row = findWebhook(reader, { id: resolveWebhookId(reader, reference) });
   if (!row) return errors;
-  addPageAndEvents(reader, errors, input);
+  addFilters(reader, errors, input);
   if (input.url !== shownUrl(row.format, row.url)) {
     addUrl(ctx, errors, input.format ?? row.format, input.url);
   }
   return errors;
 }
 
-function addPageAndEvents(
+function addFilters(
   reader: Reader,
   errors: FieldErrors,
-  { page, events }: Partial<UpdateWebhookBody>,
+  { page, events, monitors }: Partial<UpdateWebhookBody>,
 ): void {
   readPage(reader, errors, page ?? null);
+  readMonitors(reader, errors, monitors ?? []);
   validateEvents(errors, events ?? []);
 }
 

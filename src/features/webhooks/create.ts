@@ -4,7 +4,7 @@ import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
 import { type ApplyMetadata, freeRef } from "../../domain/refs";
 import { toRef } from "../../kernel/text";
-import { ANY_EVENT } from "../../domain/webhook";
+import { ANY_EVENT, ANY_MONITOR } from "../../domain/webhook";
 import { mailConfirmation } from "./alerts/confirmation";
 import { confirmedAtOf, isOpenToEvents } from "./alerts/receivers";
 import { CreateWebhookBody } from "./bodies";
@@ -15,6 +15,7 @@ import {
   validateEvents,
   validateReach,
   validateSecret,
+  readMonitors,
   readPage,
   storedUrl,
   type DesiredWebhook,
@@ -41,6 +42,7 @@ export function createWebhook(
     description: input.description ?? null,
     events: input.events ?? [ANY_EVENT],
     pageId: readPage(tx, errors, input.page ?? null),
+    monitors: readMonitors(tx, errors, input.monitors ?? [ANY_MONITOR]),
     format,
     settings: input.settings ?? {},
     enabled: input.enabled ?? true,
@@ -60,7 +62,6 @@ export function createWebhook(
     id: ctx.newId("whk"),
     ref,
     ...desired,
-    monitors: ["*"],
     disabledReason: null,
     disabledAt: desired.enabled ? null : now,
     secret: input.secret ?? newSecret(ctx.random),

@@ -1,7 +1,7 @@
 import { OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { type FieldError, FieldErrors, pointer, schemaErrors } from "../../errors";
 import { Nullable } from "../../kernel/schema";
-import { ANY_EVENT, isForPeople, type WebhookFormat } from "../../domain/webhook";
+import { ANY_EVENT, ANY_MONITOR, isForPeople, type WebhookFormat } from "../../domain/webhook";
 import { CreateWebhookBody } from "./bodies";
 import { ELLIPSIS, FORMATS } from "./formats";
 import { validateEvents, validateSecret } from "./settings";
@@ -125,11 +125,16 @@ export function mapWebhookSecrets<Webhook extends DeclaredWebhook>(
 }
 
 /**
- * Returns a stored endpoint as a configuration file describes it, with null for secrets. An
+ * Returns a stored endpoint as a configuration file describes it, with null for secrets. `monitors` are the
+ * refs of its monitors, or `ANY_MONITOR`. An
  * endpoint that was disabled automatically is described as enabled, since the file holds intent,
  * not state.
  */
-export function declareWebhook(row: WebhookRow, pageSlug: string | null): DeclaredWebhook {
+export function declareWebhook(
+  row: WebhookRow,
+  pageSlug: string | null,
+  monitors: readonly string[],
+): DeclaredWebhook {
   const { format, description, events } = row;
   const settings = declareSettings(row);
   const isDefault = events.length === 1 && events[0] === ANY_EVENT;
@@ -138,6 +143,7 @@ export function declareWebhook(row: WebhookRow, pageSlug: string | null): Declar
     ...(description !== null && { description }),
     ...(!isDefault && { events: events as NonNullable<DeclaredWebhook["events"]> }),
     ...(pageSlug !== null && { page: pageSlug }),
+    ...(!monitors.includes(ANY_MONITOR) && { monitors: [...monitors] }),
     ...(format !== "standard" && { format }),
     ...(Object.keys(settings).length > 0 && { settings }),
     ...(isDisabledByPerson(row) && { enabled: false }),

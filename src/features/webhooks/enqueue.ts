@@ -1,7 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import type { EventGroup, EventSubscriber, RecordedEvent, EventType } from "../../events";
-import { ANY_EVENT, isForPeople } from "../../domain/webhook";
+import { ANY_EVENT, isForPeople, matchesMonitor } from "../../domain/webhook";
 import { isOpenToEvents } from "./alerts/receivers";
 import {
   deleteBatch,
@@ -97,8 +97,8 @@ function deliverySetsOf(
   webhooks: readonly LiveWebhook[],
   groups: readonly EventGroup[],
 ): DeliverySet[] {
-  const alike = Map.groupBy(webhooks, ({ pageId, events, format }) =>
-    JSON.stringify([pageId, events, isForPeople(format)]),
+  const alike = Map.groupBy(webhooks, ({ pageId, events, monitors, format }) =>
+    JSON.stringify([pageId, events, monitors, isForPeople(format)]),
   );
   return Array.from(alike.values(), (like) => ({
     eventIds: groups.flatMap((group) => (like[0] ? eventIdsFor(like[0], group) : [])),
@@ -113,10 +113,14 @@ function eventIdsFor(webhook: LiveWebhook, group: EventGroup): string[] {
   return events.map(({ id }) => id);
 }
 
-function isSubscribedTo({ pageId, events: types }: LiveWebhook, event: RecordedEvent): boolean {
+function isSubscribedTo(
+  { pageId, events: types, monitors }: LiveWebhook,
+  event: RecordedEvent,
+): boolean {
   // Test events are queued by `queueTestEvent`.
   if (event.type === "webhook.test") return false;
   if (pageId !== null && pageId !== event.pageId) return false;
+  if (event.type.startsWith("monitor.") && !matchesMonitor(monitors, event.subjectId)) return false;
   return types.includes(ANY_EVENT) || types.includes(event.type);
 }
 

@@ -43,6 +43,14 @@ export {
   successRate,
 } from "./health";
 export { findNewestDeliveryAbout } from "./log-store";
+export { listMonitorsById } from "./monitor-store";
+export {
+  listSelectiveWebhooks,
+  monitorRefs,
+  removeFromWebhooks,
+  selectWebhooksOfMonitor,
+} from "./monitors";
+export { readMonitors } from "./settings";
 export { FORMATS } from "./formats";
 export { presentWebhook } from "./model";
 export { isSuccess } from "./rules";

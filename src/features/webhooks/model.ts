@@ -16,6 +16,9 @@ const Fields = Type.Object({
   events: Type.Array(Type.String(), { description: 'Types of events; ["*"] for all.' }),
   page: Nullable(Type.String({ description: "The page's slug; null for every page." })),
   page_id: Nullable(Type.String()),
+  monitors: Type.Array(Type.String(), {
+    description: 'Ids of the monitors whose events are sent; ["*"] for all.',
+  }),
   format: WebhookFormatText,
   settings: Type.Object({}, { description: "Further settings of the format." }),
   secret_settings: Type.Array(Type.String(), {
@@ -75,6 +78,7 @@ export function presentWebhook(record: WebhookRecord): Webhook {
     events: row.events,
     page: pageSlug,
     page_id: row.pageId,
+    monitors: row.monitors,
     format: row.format,
     settings,
     secret_settings: secretSettings,

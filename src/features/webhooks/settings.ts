@@ -4,11 +4,12 @@ import type { Reader } from "../../db";
 import { webhookPolicy, hostError, type Policy } from "../../egress";
 import type { FieldErrors } from "../../errors";
 import { findNamedPage } from "../pages";
-import { ANY_EVENT, type WebhookFormat } from "../../domain/webhook";
+import { ANY_EVENT, ANY_MONITOR, type WebhookFormat } from "../../domain/webhook";
 import { describeMissing, mailReadiness } from "../mail";
 import { FORMATS, validateDestination, ELLIPSIS } from "./formats";
 import { mailtoOf, parseMailto } from "./recipient";
 import { secretError } from "./secrets";
+import { findMonitorId } from "./monitor-store";
 import type { WebhookRow } from "./store";
 
 const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:"]);
@@ -63,7 +64,7 @@ export function storedUrl(format: WebhookFormat, url: string): string {
 /** Columns of an endpoint that callers set. */
 export type DesiredWebhook = Pick<
   WebhookRow,
-  "url" | "description" | "events" | "pageId" | "format" | "settings" | "enabled"
+  "url" | "description" | "events" | "pageId" | "monitors" | "format" | "settings" | "enabled"
 >;
 
 /** Adds the error of a signing secret, if one is given. */
@@ -77,6 +78,33 @@ export function validateEvents(errors: FieldErrors, events: readonly string[]): 
   if (events.includes(ANY_EVENT) && events.length > 1) {
     errors.add(["events"], `must be ["${ANY_EVENT}"] alone or a list of types`);
   }
+}
+
+/**
+ * Returns the ids of the monitors that a body names by id or ref, or `ANY_MONITOR`. Adds an error for
+ * each that does not exist or occurs twice, and for a list that mixes `ANY_MONITOR` with monitors.
+ */
+export function readMonitors(
+  reader: Reader,
+  errors: FieldErrors,
+  references: readonly string[],
+): string[] {
+  if (references.includes(ANY_MONITOR)) {
+    if (references.length > 1) {
+      errors.add(["monitors"], `must be ["${ANY_MONITOR}"] alone or a list of monitors`);
+    }
+    return [ANY_MONITOR];
+  }
+  const ids: string[] = [];
+  for (const [index, reference] of references.entries()) {
+    // An empty reference stands for an entry that breaks the schema and has its error already.
+    if (reference === "") continue;
+    const id = findMonitorId(reader, { reference })?.id;
+    if (id === undefined) errors.add(["monitors", index], "is not a monitor");
+    else if (ids.includes(id)) errors.add(["monitors", index], "names the same monitor twice");
+    else ids.push(id);
+  }
+  return ids;
 }
 
 /**

@@ -49,6 +49,7 @@ export const listLiveWebhooks = selectMany((orm, _$: Record<string, never>) =>
       id: webhooks.id,
       pageId: webhooks.pageId,
       events: webhooks.events,
+      monitors: webhooks.monitors,
       format: webhooks.format,
       url: webhooks.url,
       confirmedAt: webhooks.confirmedAt,

@@ -17,6 +17,7 @@ import {
   validateEvents,
   validateReach,
   validateSecret,
+  readMonitors,
   readPage,
   storedUrl,
   type DesiredWebhook,
@@ -94,6 +95,7 @@ const WORDS: Readonly<Record<"ref" | Exclude<keyof DesiredWebhook, "enabled">, s
   description: "description",
   events: "events",
   pageId: "page",
+  monitors: "monitors",
   format: "format",
   settings: "settings",
 };
@@ -111,6 +113,7 @@ function desiredAfter(
     description: description === undefined ? before.description : description,
     events: input.events ?? before.events,
     pageId: page === undefined ? before.pageId : readPage(tx, errors, page),
+    monitors: input.monitors ? readMonitors(tx, errors, input.monitors) : before.monitors,
     format,
     settings: changedSettings(format, settings, input.settings ?? {}),
     enabled: input.enabled ?? before.enabled,

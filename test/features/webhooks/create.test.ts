@@ -17,6 +17,7 @@ describe("a new webhook", () => {
       events: ["*"],
       page: null,
       page_id: null,
+      monitors: ["*"],
       format: "standard",
       settings: {},
       secret_settings: [],
