@@ -1,5 +1,10 @@
 import type { Tx } from "../../src/db";
-import { createMonitor, type CreateMonitorBody, pauseMonitor } from "../../src/features/monitors";
+import {
+  createMonitor,
+  type CreateMonitorBody,
+  getMonitorRecord,
+  pauseMonitor,
+} from "../../src/features/monitors";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
 import { retentionOf, rollUp } from "../../src/features/monitors/rollup";
@@ -102,7 +107,10 @@ const PLANS: readonly Plan[] = [
       name: "VPN gateway",
       config: { host: "vpn.northwind.example", port: 1194 },
       open_incident: "automatic",
+      reminder_seconds: 3_600,
+      group: "Offices",
       tags: ["production", "staff only"],
+      notes: "Ask Ann before a restart.\nThe spare one is in rack 7.",
     },
     components: ["VPN"],
     createdAgo: 20 * DAY_MS,
@@ -113,6 +121,21 @@ const PLANS: readonly Plan[] = [
       { ago: 70 * HOUR_MS, state: "down", message: TIMED_OUT },
       { ago: 69 * HOUR_MS, state: "up" },
       { ago: 24 * MINUTE_MS, state: "down", message: TIMED_OUT },
+    ],
+  },
+  {
+    input: {
+      type: "tcp",
+      name: "Remote desktops",
+      config: { host: "desktops.northwind.example", port: 3389 },
+      depends_on: ["vpn-gateway"],
+      group: "Offices",
+    },
+    createdAgo: 19 * DAY_MS,
+    latency: (ago) => (ago < 24 * MINUTE_MS ? null : usual(31, ago)),
+    history: [
+      { ago: 19 * DAY_MS, state: "up" },
+      { ago: 23 * MINUTE_MS, state: "unreachable", message: "Unreachable through “VPN gateway”." },
     ],
   },
   {
@@ -164,7 +187,7 @@ const PLANS: readonly Plan[] = [
   },
 ];
 
-/** Adds monitors: most are up, one is down, one is slow, one is paused and one is new. */
+/** Adds monitors: most are up; one each is down, unreachable through it, slow, paused and new. */
 export async function addMonitors(
   { ctx, clock }: TestApp,
   now: number,
@@ -219,7 +242,9 @@ function live(
   for (const { ago, state, message = null } of plan.history) {
     clock.setWallClock(now - ago);
     const before = findMonitorState(tx, { monitorNum: row.num });
-    const evaluation = newEvaluation(state, now - ago);
+    const [parent] = getMonitorRecord(tx, row.id).parents;
+    const via = state === "unreachable" ? { unreachableVia: parent?.id ?? null } : {};
+    const evaluation = { ...newEvaluation(state, now - ago), ...via };
     applyTransition(ctx, tx, row, { from: before?.state ?? "pending", evaluation, message });
   }
   if (plan.certificateEndsIn !== undefined) {

@@ -47,6 +47,8 @@ export const MONITOR_SCREENS: readonly Screen[] = [
   },
   { name: "monitor-90-days", open: inMonitor("Storefront", "?range=90d", "viewer") },
   { name: "monitor-down", open: inMonitor("VPN gateway", "?range=7d") },
+  { name: "monitor-unreachable", open: inMonitor("Remote desktops", "") },
+  { name: "monitor-dependencies-edit", open: inMonitor("Remote desktops", "/edit") },
   { name: "monitor-degraded", open: inMonitor("Wiki", "") },
   { name: "monitor-certificate", open: inMonitor("Certificate of the shop", "?range=30d") },
   { name: "monitor-push", open: inMonitor("Nightly backup", "?range=30d") },

@@ -17,6 +17,14 @@ export const WEBHOOK_SCREENS: readonly Screen[] = [
   { name: "webhooks", open: inDemoData(() => LIST, "admin") },
   { name: "webhook-create", open: inDemoData(() => `${LIST}/new`) },
   {
+    name: "webhook-create-monitors",
+    open: inDemoData(() => `${LIST}/new`),
+    async reach(page) {
+      await page.getByLabel("Selected monitors", { exact: true }).check();
+      await page.getByLabel("VPN gateway").check();
+    },
+  },
+  {
     name: "webhook-create-telegram",
     open: inDemoData(() => `${LIST}/new`),
     async reach(page) {
