@@ -28,14 +28,14 @@ interface OpenTarget {
   secureContext?: SecureContext | undefined;
 }
 
-interface TlsOptions {
+export interface TlsOptions {
   /** Name or address that the certificate must contain. */
   host: string;
   /** True if the host is a name, which is then sent to the server (SNI). */
   isName: boolean;
   verify: boolean;
   /** Protocols that the server may choose from (ALPN). */
-  protocols?: string[];
+  protocols?: readonly string[] | undefined;
 }
 
 /** Time after which the next address is tried instead. The last address has no limit of its own. */
@@ -104,7 +104,7 @@ export class Connector {
           });
       // Never removed: an error without a listener would end the process.
       socket.on("error", (error) =>
-        settle(hasConnected && tls ? tlsFault(error) : socketFault(error)),
+        settle(hasConnected && tls ? tlsFault(error, tls.protocols) : socketFault(error)),
       );
       socket.once("close", () =>
         settle(new Fault(hasConnected && tls ? "tls" : "connect", "The connection was closed.")),
@@ -130,7 +130,7 @@ export function tlsOptions(
   return {
     // Without the final dot of an absolute name (RFC 6066).
     ...(isName && { servername: host.replace(/\.$/, "") }),
-    ...(protocols && { ALPNProtocols: protocols }),
+    ...(protocols && { ALPNProtocols: [...protocols] }),
     ...(secureContext && { secureContext }),
     // The certificate is checked later, so that messages can contain its facts, such as its expiry.
     rejectUnauthorized: false,
@@ -165,13 +165,18 @@ const HANDSHAKE_ERRORS: Readonly<Record<string, string>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: "The server does not speak TLS on this port.",
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: "The server speaks only a version of TLS that is not safe.",
   ERR_SSL_UNSUPPORTED_PROTOCOL: "The server speaks only a version of TLS that is not safe.",
-  ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: "The server does not speak HTTP/1.1.",
   ERR_SSL_TLSV1_UNRECOGNIZED_NAME: "The server does not know this name.",
 };
 
-/** Converts an error of a handshake. */
-export function tlsFault(error: unknown): Fault {
+const NO_COMMON_PROTOCOL = "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL";
+
+/** Converts an error of a handshake in which the server may choose from these protocols. */
+export function tlsFault(error: unknown, protocols: readonly string[] = []): Fault {
   const code = codeOf(error);
+  if (code === NO_COMMON_PROTOCOL) {
+    const name = protocols.includes("h2") ? "HTTP/2" : "HTTP/1.1";
+    return new Fault("tls", `The server does not speak ${name}.`);
+  }
   return new Fault(
     "tls",
     HANDSHAKE_ERRORS[code] ?? `The TLS handshake failed (${code || "no reason given"}).`,

@@ -5,7 +5,7 @@
  */
 export { readBody } from "./body";
 export { createEgress, type Egress } from "./egress";
-export { Fault } from "./fault";
+export { Fault, timedOut } from "./fault";
 export { hostError, parseHost, parseResolver } from "./host";
 export {
   type Certificate,
@@ -19,4 +19,5 @@ export {
 } from "./model";
 export { mailPolicy, monitorPolicy, networkError, type Policy, webhookPolicy } from "./policy";
 export { headerError } from "./request-headers";
+export type { HandedSocket } from "./handed-socket";
 export type { OpenSocket } from "./socket";

@@ -14,8 +14,11 @@ export interface ResolveTarget {
 
 export interface ConnectTarget extends ResolveTarget {
   port: number;
-  /** TLS with the host as server name; `verify: false` accepts any certificate. */
-  tls?: { verify: boolean } | undefined;
+  /**
+   * TLS with the host as server name; `verify: false` accepts any certificate. The server may choose one
+   * of the protocols (ALPN).
+   */
+  tls?: { verify: boolean; protocols?: readonly string[] | undefined } | undefined;
 }
 
 /** Certificate of a server. */

@@ -1,16 +1,19 @@
 import { createSecureContext, rootCertificates, type SecureContext } from "node:tls";
 import type { Clock } from "../kernel/clock";
 import { hasFreeDescriptors, NO_DESCRIPTOR_LEFT } from "../kernel/descriptors";
-import { checkedCertificate, Connector, tlsFault, tlsOptions } from "./connect";
+import { checkedCertificate, Connector, type Opened, tlsFault, tlsOptions } from "./connect";
 import { queryDns } from "./dns-query";
 import type { Egress, EgressDependencies } from "./egress";
 import { Fault, type FaultKind } from "./fault";
-import { parseHost } from "./host";
+import { HandedSocket } from "./handed-socket";
+import { type Host, parseHost } from "./host";
 import { boundedLookup, systemLookup } from "./lookup";
 import type { ResolveTarget } from "./model";
 import { policiesOf } from "./policy";
 import { sendRequest } from "./request";
 import { createResolve } from "./resolve";
+import { secureSocket } from "./secure";
+import type { OpenSocket } from "./socket";
 
 const LOOKUP_CONCURRENCY = 256;
 
@@ -36,11 +39,7 @@ export function openEgress(deps: EgressDependencies): Egress {
       const resolved = await checked(resolve(parsed(target)));
       if (resolved instanceof Fault) return resolved;
       const { host, addresses } = resolved;
-      const tls = target.tls && {
-        host: host.name,
-        isName: !host.isAddress,
-        verify: target.tls.verify,
-      };
+      const tls = target.tls && { ...namesOf(host), ...target.tls };
       const { port, signal } = target;
       const opened = await checked(connector.open({ addresses, port, tls, signal }));
       if (opened instanceof Fault) return opened;
@@ -53,27 +52,46 @@ export function openEgress(deps: EgressDependencies): Egress {
       if (resolved instanceof Fault) return resolved;
       const { host, addresses } = resolved;
       const { port, signal, ca } = target;
-      const names = { host: host.name, isName: !host.isAddress };
-      const tls = target.tls && { ...names, verify: target.tls.verify };
+      const names = namesOf(host);
+      const tls = target.tls && { ...names, ...target.tls };
       const context = secureContext(ca);
       const opening = connector.open({ addresses, port, tls, signal, secureContext: context });
       const opened = await checked(opening);
       if (opened instanceof Fault) return opened;
-      return {
-        ...opened,
+
+      const handle = (connected: Pick<Opened, "socket" | "certificate">): OpenSocket => ({
+        ...connected,
+        address: opened.address,
         addresses,
+        hand: (maxBytes) => new HandedSocket(connected.socket, maxBytes),
+        async secure(options) {
+          const { verify } = options;
+          const secured = await checked(
+            secureSocket(
+              connected.socket,
+              { ...names, verify },
+              { ...options, secureContext: context },
+            ),
+          );
+          return secured instanceof Fault ? secured : handle(secured);
+        },
         startTls: {
           options: tlsOptions(names, context),
           check: (socket, verify) => checkedCertificate(socket, { ...names, verify }),
-          fault: tlsFault,
+          fault: (error) => tlsFault(error),
         },
-      };
+      });
+      return handle(opened);
     },
 
     request: (request) => checked(sendRequest(request, { resolve, connector })),
 
     query: (query) => checked(queryDns(query, policies[query.policy])),
   };
+}
+
+function namesOf(host: Host) {
+  return { host: host.name, isName: !host.isAddress };
 }
 
 function parsed<Target extends ResolveTarget>(target: Target) {

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
 import type { Fault } from "./fault";
+import type { HandedSocket } from "./handed-socket";
 import type { Certificate, ConnectTarget } from "./model";
 
 export interface SocketTarget extends ConnectTarget {
@@ -16,7 +17,14 @@ export interface OpenSocket {
   /** Connected address. */
   address: string;
   certificate: Certificate | null;
-  /** TLS on the same socket, begun by the caller. */
+  /** Returns the socket for a library, which can read at most `maxBytes` bytes and cannot dial. */
+  hand(maxBytes: number): HandedSocket;
+  /**
+   * Begins TLS on the open socket, such as after STARTTLS, and returns the encrypted one. Nothing may read
+   * the open socket meanwhile. A fault destroys it.
+   */
+  secure(options: { verify: boolean; signal: AbortSignal }): Promise<OpenSocket | Fault>;
+  /** TLS on the same socket, begun by the caller's library. */
   startTls: {
     /** Options for `tls.connect`, which accept any certificate: `check` verifies it. */
     options: ConnectionOptions;

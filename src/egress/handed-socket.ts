@@ -1,0 +1,129 @@
+import type { Socket } from "node:net";
+import { Duplex } from "node:stream";
+import { Fault, socketFault } from "./fault";
+
+/**
+ * An open socket as a library gets it. The library can read and write, but not dial: `connect` only
+ * reports that the socket is open. Reading ends at a limit, and an error that the library throws while it
+ * reads destroys the socket instead of ending the process.
+ */
+export class HandedSocket extends Duplex {
+  readonly #socket: Socket;
+  #bytesLeft: number;
+  #fault: Fault | undefined;
+  readonly #onData = (chunk: Buffer) => this.#receive(chunk);
+  readonly #onEnd = () => void this.push(null);
+  readonly #onError = (error: Error) => this.#fail(socketFault(error));
+  readonly #onClose = () => this.#fail(new Fault("connect", "The connection was closed."));
+
+  /** `maxBytes` is the limit of bytes that are read. */
+  constructor(socket: Socket, maxBytes: number) {
+    super({ allowHalfOpen: false });
+    this.#socket = socket;
+    this.#bytesLeft = maxBytes;
+    // Otherwise the error of a socket that was destroyed before the library listens would be thrown.
+    this.on("error", () => {});
+    socket.on("data", this.#onData);
+    socket.on("end", this.#onEnd);
+    socket.on("error", this.#onError);
+    socket.on("close", this.#onClose);
+  }
+
+  /** Reason for which nothing more can be read; undefined while there is none. */
+  get fault(): Fault | undefined {
+    if (this.#fault) return this.#fault;
+    return this.readableEnded ? new Fault("connect", "The connection was closed.") : undefined;
+  }
+
+  /** Number of bytes that may still be read. */
+  get bytesLeft(): number {
+    return this.#bytesLeft;
+  }
+
+  /** Takes the socket back, for TLS on it. The library gets nothing more. */
+  release(): Socket {
+    const socket = this.#socket;
+    socket.off("data", this.#onData);
+    socket.off("end", this.#onEnd);
+    socket.off("error", this.#onError);
+    socket.off("close", this.#onClose);
+    socket.pause();
+    return socket;
+  }
+
+  /** Reports the open socket as connected, whatever address is asked for. */
+  connect(): this {
+    queueMicrotask(() => {
+      this.emit("connect");
+      this.emit("ready");
+    });
+    return this;
+  }
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  setKeepAlive(): this {
+    return this;
+  }
+
+  /** Does nothing: the deadline of the check is the only one. */
+  setTimeout(): this {
+    return this;
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+
+  override emit(event: string | symbol, ...args: unknown[]): boolean {
+    try {
+      return super.emit(event, ...args);
+    } catch {
+      // The error may repeat what was received, so only the fact is kept.
+      this.#fail(new Fault("protocol", "The server's answer could not be read."));
+      return true;
+    }
+  }
+
+  override _read(): void {
+    this.#socket.resume();
+  }
+
+  override _write(
+    chunk: Buffer,
+    encoding: BufferEncoding,
+    done: (error?: Error | null) => void,
+  ): void {
+    this.#socket.write(chunk, encoding, done);
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    this.#socket.end(done);
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    if (error) this.#fault ??= socketFault(error);
+    this.#socket.destroy();
+    done(error);
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#fault) return;
+    if (chunk.length > this.#bytesLeft) {
+      return this.#fail(new Fault("protocol", "The server sent more than a check reads."));
+    }
+    this.#bytesLeft -= chunk.length;
+    if (!this.push(chunk)) this.#socket.pause();
+  }
+
+  #fail(fault: Fault): void {
+    this.#fault ??= fault;
+    this.destroy();
+  }
+}
