@@ -3,7 +3,7 @@ import type { CreateMonitorBody } from "../../src/features/monitors";
 import { MonitorGroup, TagText } from "../../src/domain/tags";
 import { NameText } from "../../src/domain/texts";
 import { Text } from "../../src/kernel/schema";
-import type { MonitorType } from "../../src/domain/monitor-state";
+import { MONITOR_TYPES, type MonitorType } from "../../src/domain/monitor-state";
 import { textOf } from "./arbitrary-text";
 
 /** Secret of monitors that no output may contain. */
@@ -97,7 +97,7 @@ type AnyMonitor = Omit<CreateMonitorBody, "component_ids">;
 
 /** Input for a monitor of any type, without its components. */
 export const arbitraryMonitor: fc.Arbitrary<AnyMonitor> = fc
-  .constantFrom<MonitorType[]>("http", "http", "http", "tcp", "tls", "dns", "ping", "push")
+  .constantFrom<MonitorType[]>("http", "http", "http", ...MONITOR_TYPES)
   .chain((type) =>
     fc.tuple(
       fc.constant(type),

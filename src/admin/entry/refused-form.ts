@@ -10,8 +10,8 @@ import { isDashboardPath } from "./return-path";
 /** Limit of fields of a kept form, each of which becomes an element of a page. */
 const FIELDS_MAX = 2_000;
 
-/** Passwords, and the headers and bodies that a monitor sends. */
-const SECRET_INPUT = /password|^header_\d+_value$|^config_body$/;
+/** Passwords, and the headers, bodies, queries and messages that a monitor sends. */
+const SECRET_INPUT = /password|^header_\d+_value$|^config_(?:body|query|send)$/;
 
 const SECRET_SETTINGS: ReadonlySet<string> = new Set(
   WEBHOOK_FORMATS.flatMap(settingsOf)

@@ -58,13 +58,25 @@ const PART_WORDS: Readonly<Record<string, string>> = {
 
 const EMPTY: AssertionRow = { source: "", property: "", op: "eq", value: "" };
 
+interface AssertionsOptions {
+  /** Parts that can be checked; all of a response if omitted. */
+  sources?: readonly string[];
+  hint: string;
+}
+
 /** Field for conditions on a response, one a row. */
-export function assertionsField(): Field<
+export function assertionsField({
+  sources,
+  hint,
+}: AssertionsOptions): Field<
   readonly AssertionRow[],
   readonly Assertion[] | null,
   AssertionsContext
 > {
   const label = "Conditions";
+  const options = SOURCES.filter(
+    ({ value }) => value === "" || sources === undefined || sources.includes(value),
+  );
   return {
     label,
     initial: [],
@@ -88,12 +100,12 @@ export function assertionsField(): Field<
         <FieldRows
           legend={label}
           name={name}
-          hint="All conditions must hold. Without a condition for the status, only 2xx succeeds. Headers need a name, JSON values a path such as $.checks[0].status."
+          hint={hint}
           error={errors[name]}
           rows={withEmptyRows(value, emptyRows).map((row, index) => ({
             label: `Condition ${index + 1}`,
             isWrong: errors[name]?.startsWith(`Condition ${index + 1}:`) ?? false,
-            controls: controlsOf(row, index),
+            controls: controlsOf(row, index, options),
           }))}
         />
         <MoreRows />
@@ -132,14 +144,18 @@ function withEmptyRows(rows: readonly AssertionRow[], empty: number): AssertionR
   return [...used, ...Array.from({ length: more }, () => EMPTY)];
 }
 
-function controlsOf({ source, property, op, value }: AssertionRow, index: number): RowControl[] {
+function controlsOf(
+  { source, property, op, value }: AssertionRow,
+  index: number,
+  options: typeof SOURCES,
+): RowControl[] {
   const name = (part: keyof AssertionRow) => inputOf(index, part);
   return [
     {
       kind: "select",
       name: name("source"),
       label: "Checked part",
-      options: SOURCES,
+      options,
       value: source,
     },
     {

@@ -7,6 +7,7 @@ import {
   type MonitorConfig,
   type MonitorRow,
   presentMonitor,
+  probeOf,
   updateMonitor,
   validateMonitorChange,
   validateNewMonitor,
@@ -36,10 +37,10 @@ import {
   type MonitorFormContext,
   NewMonitor,
 } from "./form-screens";
-import { monitorForm, monitorResource, storedRequest, toChange, toCreation } from "./forms";
+import { monitorForm, monitorResource, storedParts, toChange, toCreation } from "./forms";
 import { newMonitorPath } from "./monitor-paths";
 import { EMPTY_ROWS, MORE_EMPTY_ROWS, MORE_ROWS } from "./rows";
-import { secretsIn } from "./secret-fields";
+import { secretsIn } from "./stored-secrets";
 import { showToken } from "./token";
 import { createTypedSecrets, NO_SECRETS } from "./typed-secrets";
 import { TYPE_FORMS } from "./types";
@@ -58,7 +59,8 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     const { sent } = at;
     const { id } = sessionOf(at.requestContext);
     const draft = sent?.text("draft") ?? newFormToken(ctx);
-    const secrets = sent ? secretsIn(sent, held.find(id, draft)) : NO_SECRETS;
+    const type = monitor?.type ?? typeOf(at);
+    const secrets = sent ? secretsIn(type, sent, held.find(id, draft)) : NO_SECRETS;
     return {
       others: readMonitorChoices(reader, [
         ...(monitor?.depends_on ?? []),
@@ -70,7 +72,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       })),
       groups: listMonitorGroups(reader, { limit: GROUPS_OFFERED }).map(({ group }) => group),
       pages: readPages(reader).map((page) => ({ ...page, ...readPageComponents(reader, page.id) })),
-      stored: storedRequest(monitor?.config),
+      stored: storedParts(type, monitor?.config),
       secrets,
       emptyRows: sent && asksForRows(sent) ? MORE_EMPTY_ROWS : EMPTY_ROWS,
       draft,
@@ -219,20 +221,20 @@ function typeOf({ sent, query }: At<string>): MonitorType {
   return MONITOR_TYPES.find((type) => type === named) ?? "http";
 }
 
-/**
- * Returns the values of a new monitor's form that are filled in from another monitor. Stored header
- * values and bodies are secrets, so headers and the body are left out.
- */
+/** Returns the values of a new monitor's form that are filled in from another monitor, without its secrets. */
 function cloneResource(
   monitor: Monitor,
   webhookIds: readonly string[],
 ): Readonly<Record<string, unknown>> {
   // Cut between code points, so that no character is split.
   const name = [...monitor.name].slice(0, NAME_MAX - SUFFIX.length).join("");
+  const secrets = Object.entries(probeOf(monitor.type).secrets ?? {}).map(([field, kind]) => [
+    `config_${field}`,
+    kind === "values" ? {} : null,
+  ]);
   return {
     ...monitorResource(monitor, webhookIds),
     name: `${name}${SUFFIX}`,
-    config_headers: {},
-    config_body: null,
+    ...Object.fromEntries(secrets),
   };
 }

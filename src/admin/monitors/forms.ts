@@ -2,13 +2,15 @@ import {
   type CreateMonitorBody,
   defaultSettings,
   type Monitor,
+  probeOf,
   type UpdateMonitorBody,
 } from "../../features/monitors";
 import type { MonitorType } from "../../domain/monitor-state";
 import { defineForm, type FormDefinition } from "../forms/form";
 import type { AssertionsContext } from "./assertion-field";
 import { type FieldsContext, fieldsOf, inputOf, type MonitorFields } from "./monitor-fields";
-import type { SecretsContext } from "./secret-fields";
+import { storedSecrets } from "./stored-secrets";
+import type { SecretsContext } from "./typed-secrets";
 import { TYPE_FORMS } from "./types";
 
 /** Fields of a monitor. Those of its configuration have the prefix `config_`. */
@@ -22,12 +24,6 @@ type MonitorInput = Omit<CreateMonitorBody, "type" | "config" | "retry_interval_
 
 export type MonitorContext = FieldsContext & AssertionsContext & SecretsContext;
 
-/** Part of the configuration of an HTTP monitor, as the API shows it. */
-interface HttpConfigShown {
-  header_names: readonly string[];
-  has_body: boolean;
-  assertions: AssertionsContext["stored"]["assertions"];
-}
 
 /** Returns the form of a monitor type. */
 export function monitorForm(
@@ -50,7 +46,7 @@ export function monitorForm(
 }
 
 /**
- * Returns the stored values of a monitor, by field. Stored header values and bodies are empty.
+ * Returns the stored values of a monitor, by field. Secrets are empty.
  * `webhookIds` are the webhooks for selected monitors that get its events.
  */
 export function monitorResource(
@@ -59,29 +55,30 @@ export function monitorResource(
 ): Readonly<Record<string, unknown>> {
   const { type, config } = monitor;
   const { fields, advanced } = TYPE_FORMS[type];
-  const { headers, hasBody } = storedRequest(config);
-  const shown: Readonly<Record<string, unknown>> = {
-    ...config,
-    headers: Object.fromEntries(headers.map((name) => [name, ""])),
-    body: hasBody ? "" : null,
-  };
-  const names = Object.keys({ ...fields, ...advanced });
+  const { names, texts } = storedSecrets(type, { ...config });
+  const secrets = Object.entries(probeOf(type).secrets ?? {}).map(([field, kind]) => [
+    field,
+    kind === "values"
+      ? Object.fromEntries(names.map((name) => [name, ""]))
+      : texts.includes(field)
+        ? ""
+        : null,
+  ]);
+  const shown: Readonly<Record<string, unknown>> = { ...config, ...Object.fromEntries(secrets) };
   return {
     ...monitor,
     retry_interval_seconds: retryInterval(monitor),
     webhook_ids: webhookIds,
-    ...Object.fromEntries(names.map((name) => [inputOf(name), shown[name] ?? null])),
+    ...Object.fromEntries(
+      Object.keys({ ...fields, ...advanced }).map((name) => [inputOf(name), shown[name] ?? null]),
+    ),
   };
 }
 
-/** Returns the assertions of a presented configuration, and its secrets without their values. */
-export function storedRequest(config: object = {}): MonitorContext["stored"] {
-  const {
-    header_names: headers = [],
-    has_body: hasBody = false,
-    assertions = [],
-  } = config as Partial<HttpConfigShown>;
-  return { headers, hasBody, assertions };
+/** Returns the stored assertions of a configuration, and its secrets without their values. */
+export function storedParts(type: MonitorType, config: object = {}): MonitorContext["stored"] {
+  const { assertions = [] } = config as Partial<AssertionsContext["stored"]>;
+  return { ...storedSecrets(type, { ...config }), assertions };
 }
 
 /** Returns the body for a new monitor of a type. */

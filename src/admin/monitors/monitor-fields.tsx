@@ -1,4 +1,4 @@
-import { defaultSettings, PARENTS_MAX } from "../../features/monitors";
+import { defaultSettings, intervalsOf, PARENTS_MAX } from "../../features/monitors";
 import {
   type MonitorType,
   ON_DOWN,
@@ -142,7 +142,7 @@ function rareFields(type: MonitorType, advanced: MonitorFields): MonitorFields {
           retry_interval_seconds: nullable(
             integerField({
               label: "Check again after (seconds)",
-              hint: "Interval until a threshold is reached. Empty means 10, or the check interval if that is shorter.",
+              hint: `Interval until a threshold is reached. Empty means ${intervalsOf(type).retry.toLocaleString("en")}, or the check interval if that is shorter.`,
             }),
           ),
         }),
@@ -161,7 +161,7 @@ function intervalField(type: MonitorType): Field<string, number | null> {
   const { isPush = false } = TYPE_FORMS[type];
   const field = integerField({
     label: isPush ? "Expect a call every (seconds)" : "Check every (seconds)",
-    hint: isPush ? "5 to 31,536,000. Empty for calls without a deadline." : "5 to 86,400.",
+    hint: isPush ? "5 to 31,536,000. Empty for calls without a deadline." : `${intervalsOf(type).least.toLocaleString("en")} to 86,400.`,
     initial: defaultSettings(type).intervalSeconds ?? 0,
     isRequired: !isPush,
   });

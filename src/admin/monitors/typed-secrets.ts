@@ -4,13 +4,13 @@ import { MINUTE_MS } from "../../kernel/time";
 
 /** Typed secrets, which no page shows again. */
 export interface Secrets {
-  /** Header values by typed name. */
-  headers: ReadonlyMap<string, string>;
-  /** Body; empty for no body. */
-  body: string;
+  /** Values by typed name, of the record that the type has, such as headers. */
+  values: ReadonlyMap<string, string>;
+  /** Texts by field of the configuration, such as a password. */
+  texts: ReadonlyMap<string, string>;
 }
 
-export const NO_SECRETS: Secrets = { headers: new Map(), body: "" };
+export const NO_SECRETS: Secrets = { values: new Map(), texts: new Map() };
 
 /**
  * Holds typed secrets while a form is shown again with errors or a check result. In memory, per
@@ -24,7 +24,7 @@ interface TypedSecrets {
 }
 
 const HELD_MS = 30 * MINUTE_MS;
-/** Drafts held at most, since a body has up to 64,000 characters. */
+/** Drafts held at most, since a text has up to 64,000 characters. */
 const DRAFTS_MAX = 100;
 
 export function createTypedSecrets({ clock }: Pick<AppContext, "clock">): TypedSecrets {
@@ -32,7 +32,7 @@ export function createTypedSecrets({ clock }: Pick<AppContext, "clock">): TypedS
   const keyOf = (sessionId: number, draft: string) => `${sessionId} ${draft}`;
   return {
     hold(sessionId, draft, secrets) {
-      const isEmpty = secrets.body === "" && secrets.headers.size === 0;
+      const isEmpty = secrets.texts.size + secrets.values.size === 0;
       if (isEmpty) held.delete(keyOf(sessionId, draft));
       else held.set(keyOf(sessionId, draft), { secrets, until: clock.monotonic() + HELD_MS });
     },
@@ -42,4 +42,24 @@ export function createTypedSecrets({ clock }: Pick<AppContext, "clock">): TypedS
     },
     forget: (sessionId, draft) => void held.delete(keyOf(sessionId, draft)),
   };
+}
+
+/** Screen data of the secrets of a configuration. */
+export interface SecretsContext {
+  stored: {
+    /** Names in the record whose values are stored, such as those of headers. */
+    names: readonly string[];
+    /** Fields whose texts are stored, such as `password`. */
+    texts: readonly string[];
+  };
+  /** Secrets typed since the form was opened, in this submission or an earlier one. */
+  secrets: Secrets;
+}
+
+/** Placeholder and hint of an input whose secret is set. */
+export const KEPT = "Set. Leave empty to keep it";
+
+/** Returns true for the error of a secret that would be sent to another server than before. */
+export function isOfOtherServer(detail: string): boolean {
+  return detail.startsWith("is a secret");
 }

@@ -32,11 +32,12 @@ const CONFIG_FIELDS_MAX = 50;
 /** Maximum length of the id or ref of a monitor. */
 const REFERENCE_MAX = 100;
 const DAY_SECONDS = 86_400;
-const INTERVAL_MIN_SECONDS = 5;
 const INTERVAL_MAX_SECONDS = 31_536_000;
 /** Bounds of the time between reminders, in seconds. */
 export const REMINDER_MIN_SECONDS = 300;
 export const REMINDER_MAX_SECONDS = 604_800;
+/** Intervals of types that do not declare others, in seconds. */
+const INTERVALS = { default: 60, retry: 10, least: 5 };
 
 const Fields = Type.Object({
   name: NameText,
@@ -56,7 +57,7 @@ const Fields = Type.Object({
   }),
   interval_seconds: Nullable(
     Type.Integer({
-      minimum: INTERVAL_MIN_SECONDS,
+      minimum: INTERVALS.least,
       maximum: INTERVAL_MAX_SECONDS,
       description:
         "Time between checks, at most a day; of a push monitor the time between calls of its job, at most a year, or null without a deadline.",
@@ -81,7 +82,7 @@ const Fields = Type.Object({
     minimum: 1,
     maximum: DAY_SECONDS,
     description:
-      "Time between checks until a threshold is reached, at most the interval. Default: 10, or the interval if that is shorter.",
+      "Time between checks until a threshold is reached, at most the interval. Default: 10, for domain 3600, or the interval if that is shorter.",
   }),
   degraded_after_ms: Nullable(
     Type.Integer({
@@ -166,13 +167,19 @@ export function creationOf(type: MonitorType, config: TSchema, more: TProperties
   );
 }
 
+/** Returns the default intervals of a type and its shortest one, in seconds. */
+export function intervalsOf(type: MonitorType): typeof INTERVALS {
+  return probeOf(type).intervals ?? INTERVALS;
+}
+
 /** Returns the schema of the interval of a type. */
 export function intervalOf(type: MonitorType): TSchema {
   const { maxIntervalSeconds: maximum = DAY_SECONDS, canOmitInterval = false } = probeOf(type);
+  const { default: usual, least: minimum } = intervalsOf(type);
   const description = canOmitInterval
-    ? "Time between calls of the job; null without a deadline. Default: 60."
-    : "Time between checks. Default: 60.";
-  const interval = Type.Integer({ minimum: INTERVAL_MIN_SECONDS, maximum, description });
+    ? `Time between calls of the job; null without a deadline. Default: ${usual}.`
+    : `Time between checks. Default: ${usual}.`;
+  const interval = Type.Integer({ minimum, maximum, description });
   return canOmitInterval ? Nullable(interval) : interval;
 }
 

@@ -55,7 +55,7 @@ export {
   listMonitorTags,
   WORST_FIRST,
 } from "./overview-store";
-export { type MonitorConfig, probeOf } from "./probes";
+export { type MonitorConfig, probeOf, storedField } from "./probes";
 export { getMonitorRecord, listMonitors, type MonitorRecord, resolveMonitorId } from "./records";
 export { listIncidentsOfMonitor } from "./records-store";
 export { retentionOf } from "./rollup";
@@ -63,6 +63,7 @@ export { searchMonitors } from "./search-store";
 export { startRollUps } from "./rollup-clock";
 export { invertResult } from "./probe";
 export { defaultSettings } from "./settings";
+export { intervalsOf } from "./bodies";
 export {
   addTimes,
   knownTime,

@@ -74,6 +74,8 @@ export interface Probe<Type extends MonitorType, Config extends object> {
   canOmitInterval?: boolean;
   /** Default of `failure_threshold`; 3 if omitted. */
   failureThreshold?: number;
+  /** Defaults of the intervals and the shortest interval, in seconds; 60, 10 and 5 if omitted. */
+  intervals?: { default: number; retry: number; least: number };
   /**
    * Secret fields of a config: a text, or each value of a record. They are optional, and `present`
    * shows none of them. Omitted if there are none.
@@ -102,6 +104,9 @@ export interface Probe<Type extends MonitorType, Config extends object> {
   validateChange?: (before: Config, change: Partial<Config>) => FieldError[];
   /** Returns a short form of the target for lists, without credentials and query. */
   targetOf(config: Config): string;
-  /** Runs a check; undefined for push monitors, whose jobs call. */
+  /**
+   * Runs a check; undefined for push monitors, whose jobs call. Loads the code and the library of the
+   * type, which a server without such a monitor does not need.
+   */
   run?: (config: Config, context: ProbeContext) => Promise<ProbeResult>;
 }

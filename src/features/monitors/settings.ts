@@ -2,7 +2,13 @@ import type { Reader } from "../../db";
 import { examine, type FieldErrors, schemaErrors } from "../../errors";
 import type { MonitorType } from "../../domain/monitor-state";
 import { pathInList, resolveComponents } from "../components";
-import { changeSchemaOf, intervalOf, type MonitorSettings, REMINDER_MIN_SECONDS } from "./bodies";
+import {
+  changeSchemaOf,
+  intervalOf,
+  intervalsOf,
+  type MonitorSettings,
+  REMINDER_MIN_SECONDS,
+} from "./bodies";
 import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRow } from "./store";
 
@@ -24,21 +30,19 @@ type Settings = Pick<
   | "notes"
 >;
 
-const INTERVAL_SECONDS = 60;
-const RETRY_INTERVAL_SECONDS = 10;
 const FAILURE_THRESHOLD = 3;
 
 /** Returns the default settings of a type for an interval. */
 export function defaultSettings(
   type: MonitorType,
-  intervalSeconds: number | null = INTERVAL_SECONDS,
+  intervalSeconds: number | null = intervalsOf(type).default,
 ): Settings {
   return {
     intervalSeconds,
     timeoutMs: 10_000,
     failureThreshold: probeOf(type).failureThreshold ?? FAILURE_THRESHOLD,
     successThreshold: 1,
-    retryIntervalSeconds: Math.min(RETRY_INTERVAL_SECONDS, intervalSeconds ?? Infinity),
+    retryIntervalSeconds: Math.min(intervalsOf(type).retry, intervalSeconds ?? Infinity),
     degradedAfterMs: null,
     onDown: "partial_outage",
     openIncident: "never",

@@ -4,6 +4,7 @@ import { MONITOR_TYPES } from "../../../src/domain/monitor-state";
 import { expectProblem } from "../../support/app";
 import { type Fields, openForm } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
+import { MONITOR_CONFIGS } from "../../support/monitor-configs";
 import {
   createMonitorDashboard,
   formOf,
@@ -113,17 +114,16 @@ describe("the form for a new monitor", () => {
 
   test("the form for a new monitor of each type is accepted once its required fields are filled in", async () => {
     await using dashboard = await createMonitorDashboard();
-    const needed: Record<MonitorType, Fields> = {
-      http: { config_url: "https://example.com/" },
-      tcp: { config_host: "example.com", config_port: "1" },
-      tls: { config_host: "example.com" },
-      dns: { config_name: "example.com" },
-      ping: { config_host: "example.com" },
-      push: {},
-    };
+    const needed = (type: MonitorType) =>
+      Object.fromEntries(
+        Object.entries(MONITOR_CONFIGS[type][0]).map(([name, value]) => [
+          `config_${name}`,
+          String(value),
+        ]),
+      );
     for (const type of MONITOR_TYPES.filter((each) => each !== "ping")) {
       const { text } = await dashboard.open(`${NEW_MONITOR}?type=${type}`);
-      const form = { ...formOf(text), name: type, ...needed[type] };
+      const form = { ...formOf(text), name: type, ...needed(type) };
       const { status } = await dashboard.send(NEW_MONITOR, form);
       expect([type, status]).toEqual([type, type === "push" ? 200 : 303]);
     }

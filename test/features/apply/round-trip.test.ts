@@ -14,6 +14,7 @@ import {
   arbitraryActions,
   createArbitraryInstallation,
 } from "../../support/arbitrary-installation";
+import { probeOf } from "../../../src/features/monitors";
 import { MONITOR_SECRET } from "../../support/arbitrary-monitor";
 import { WEBHOOK_SECRET } from "../../support/arbitrary-webhook";
 import { createTestApp, type TestApp } from "../../support/app";
@@ -29,21 +30,14 @@ const written = ({ ctx }: TestApp) =>
 /** The same file with references in the places of its secrets. */
 function withSecrets(file: ApplyFile): ApplyFile {
   const { webhooks, ...others } = withMonitors(file, ({ item }) => {
-    const { headers, body } = item.config ?? {};
-    return {
-      ...item,
-      ...(item.config && {
-        config: {
-          ...item.config,
-          ...(headers !== undefined && {
-            headers: Object.fromEntries(
-              Object.keys(headers as object).map((name) => [name, "x ${HEADER}"]),
-            ),
-          }),
-          ...(body !== undefined && { body: "${BODY}" }),
-        },
-      }),
-    };
+    const { secrets = {} } = probeOf(item.type);
+    const given = Object.entries(item.config ?? {}).map(([field, value]) => {
+      if (secrets[field] === "text") return [field, "${BODY}"];
+      if (secrets[field] !== "values") return [field, value];
+      const names = Object.keys(value as object);
+      return [field, Object.fromEntries(names.map((name) => [name, "x ${HEADER}"]))];
+    });
+    return { ...item, ...(item.config && { config: Object.fromEntries(given) }) };
   });
   return { ...others, ...(webhooks && { webhooks: webhooks.map(withWebhookSecrets) }) };
 }

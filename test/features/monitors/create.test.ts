@@ -1,36 +1,31 @@
 import { describe, expect, test } from "bun:test";
+import { intervalsOf, probeOf } from "../../../src/features/monitors";
 import { MONITOR_TYPES } from "../../../src/domain/monitor-state";
 import { createMonitorApi, HTTP } from "../../support/monitor-api";
+import { MONITOR_CONFIGS } from "../../support/monitor-configs";
 import { usePingProgram } from "../../support/ping-program";
-
-const CONFIGS: Record<(typeof MONITOR_TYPES)[number], object> = {
-  http: { url: "https://shop.example.com/" },
-  tcp: { host: "db.example.com", port: 5432 },
-  tls: { host: "shop.example.com" },
-  dns: { name: "example.com" },
-  ping: { host: "gateway.example.com" },
-  push: {},
-};
 
 describe("POST /monitors", () => {
   for (const type of MONITOR_TYPES) {
     test(`POST /monitors creates a pending ${type} monitor with all defaults`, async () => {
       using _ping = usePingProgram("exit 1");
       await using api = await createMonitorApi();
-      const answer = await api.post({ type, name: "Shop", config: CONFIGS[type] });
+      const [config] = MONITOR_CONFIGS[type];
+      const { present } = probeOf(type);
+      const answer = await api.post({ type, name: "Shop", config });
       expect(answer.status).toBe(201);
       const { body } = answer;
       expect(body).toMatchObject({
         ref: "shop",
         name: "Shop",
         type,
-        config: CONFIGS[type],
+        config: present(config),
         component_ids: [],
-        interval_seconds: 60,
+        interval_seconds: intervalsOf(type).default,
         timeout_ms: 10_000,
         failure_threshold: type === "push" ? 1 : 3,
         success_threshold: 1,
-        retry_interval_seconds: 10,
+        retry_interval_seconds: intervalsOf(type).retry,
         degraded_after_ms: null,
         on_down: "partial_outage",
         open_incident: "never",

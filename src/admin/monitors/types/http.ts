@@ -1,8 +1,9 @@
 import { checkboxField, selectField } from "../../forms/choice-fields";
-import { nullable } from "../../forms/field";
-import { integerField, textField } from "../../forms/text-fields";
+import { textField } from "../../forms/text-fields";
 import { assertionsField } from "../assertion-field";
-import { bodyField, headersField } from "../secret-fields";
+import { secretTextField } from "../secret-texts";
+import { secretValuesField } from "../secret-values";
+import { certificateWarningField } from "./server-fields";
 import type { TypeForm } from "./type-form";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -20,9 +21,23 @@ export const httpForm: TypeForm = {
       initial: "GET",
       options: METHODS.map((value) => ({ value, label: value })),
     }),
-    assertions: assertionsField(),
-    headers: headersField(),
-    body: bodyField(),
+    assertions: assertionsField({
+      hint: "All conditions must hold. Without a condition for the status, only 2xx succeeds. Headers need a name, JSON values a path such as $.checks[0].status.",
+    }),
+    headers: secretValuesField({
+      noun: "headers",
+      label: "Headers",
+      rowLabel: "Header",
+      hint: "Sent with each request, such as Authorization.",
+    }),
+    body: secretTextField({
+      field: "body",
+      noun: "body",
+      label: "Body",
+      hint: "Optional. Sent with each request except GET and HEAD.",
+      rows: 3,
+      maxlength: 64_000,
+    }),
   },
   folds: { "Headers and body": ["headers", "body"] },
   advanced: {
@@ -45,12 +60,6 @@ export const httpForm: TypeForm = {
         { value: "ipv6", label: "IPv6 only" },
       ],
     }),
-    certificate_warning_days: nullable(
-      integerField({
-        label: "Certificate warning (days)",
-        hint: "A check warns if the certificate expires in fewer days, without failing. 0 turns the warning off.",
-        initial: 14,
-      }),
-    ),
+    certificate_warning_days: certificateWarningField(),
   },
 };

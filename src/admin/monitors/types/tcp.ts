@@ -1,10 +1,10 @@
-import { integerField, textField } from "../../forms/text-fields";
+import { hostField, portField } from "./server-fields";
 import type { TypeForm } from "./type-form";
 
 export const tcpForm: TypeForm = {
   sentence: "Opens a connection to a port, and fails if the connection is not accepted.",
   fields: {
-    host: textField({ label: "Host", hint: "A name or an IP address.", isRequired: true }),
-    port: integerField({ label: "Port", isRequired: true }),
+    host: hostField(),
+    port: portField(),
   },
 };

@@ -1,12 +1,13 @@
 import { nullable } from "../../forms/field";
-import { integerField, textField } from "../../forms/text-fields";
+import { integerField } from "../../forms/text-fields";
+import { hostField, portField } from "./server-fields";
 import type { TypeForm } from "./type-form";
 
 export const tlsForm: TypeForm = {
   sentence: "Checks the certificate of a server, and fails before it expires.",
   fields: {
-    host: textField({ label: "Host", hint: "A name or an IP address.", isRequired: true }),
-    port: nullable(integerField({ label: "Port", initial: 443 })),
+    host: hostField(),
+    port: portField(443),
     days: nullable(
       integerField({
         label: "Minimum validity (days)",

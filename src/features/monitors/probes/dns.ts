@@ -12,11 +12,10 @@ import { type FieldError, pointer } from "../../../errors";
 import { LineText } from "../../../domain/texts";
 import { OneOf } from "../../../kernel/schema";
 import type { Probe } from "../probe";
-import { elapsedMs, failed, mergeFields } from "./fields";
+import { elapsedMs, failed, mergeFields, oneLine } from "./fields";
 
 const DEFAULT_TYPE: DnsRecordType = "A";
 const EXPECTED_MAX = 50;
-const MESSAGE_MAX = 300;
 
 const DnsConfig = Type.Object(
   {
@@ -100,7 +99,7 @@ function compareRecords(
   const found = new Set(records.map((record) => canonical(type, record)));
   const missing = expected.find((record) => !found.has(canonical(type, record)));
   if (missing === undefined) return null;
-  return truncate(`The record ${missing} is missing; there is: ${records.join(", ")}`);
+  return oneLine(`The record ${missing} is missing; there is: ${records.join(", ")}`);
 }
 
 /** Returns a record in canonical spelling. Names are case-insensitive, texts are not. */
@@ -109,11 +108,4 @@ function canonical(type: DnsRecordType, record: string): string {
   if (type === "TXT" || type === "CAA") return text.replace(/^"(.*)"$/, "$1");
   if (type === "A" || type === "AAAA") return parseHost(text)?.name ?? text;
   return text.toLowerCase().replace(/\.(?= |$)/g, "");
-}
-
-/** Returns one line of at most 300 characters, since records may contain anything. */
-function truncate(message: string): string {
-  const characters = [...message.toWellFormed().replace(/[\p{Cc}\p{Cf}]/gu, " ")];
-  if (characters.length <= MESSAGE_MAX) return characters.join("");
-  return `${characters.slice(0, MESSAGE_MAX - 1).join("")}…`;
 }

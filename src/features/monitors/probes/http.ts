@@ -6,22 +6,18 @@ import {
   type IpFamily,
   readBody,
 } from "../../../egress";
-import { DAY_MS } from "../../../kernel/time";
-import { certificateSentence, checkAssertions } from "../assertions";
+import { checkAssertions } from "../assertions";
 import type { Probe, ProbeContext, ProbeResult } from "../probe";
 import {
   completed,
   type HttpConfig,
   HttpConfigBody,
   HttpConfigShown,
+  HTTP_SECRETS,
   validateHttp,
-  parseUrl,
-  validateHttpChange,
-  mergeHttp,
 } from "./http-config";
-import { elapsedMs, failed, seen } from "./fields";
-
-const LONGEST_TARGET = 200;
+import { parseUrl, urlTarget } from "./urls";
+import { daysLeft, elapsedMs, expiryWarning, failed, seen } from "./fields";
 
 /** Checks the response of a web server by assertions. */
 export const httpProbe = {
@@ -29,22 +25,12 @@ export const httpProbe = {
   label: "HTTP(S)",
   config: HttpConfigBody,
   shown: HttpConfigShown,
-  secrets: { headers: "values", body: "text" },
+  secrets: HTTP_SECRETS.secrets,
   validate: validateHttp,
-  validateChange: validateHttpChange,
-  present(config) {
-    const { headers, body, ...shown } = completed(config);
-    return { ...shown, header_names: Object.keys(headers), has_body: body !== null };
-  },
-  merge: mergeHttp,
-  targetOf({ url }) {
-    const parsed = parseUrl(url);
-    if (!parsed) return "";
-    return `${parsed.host}${parsed.pathname === "/" ? "" : parsed.pathname}`.slice(
-      0,
-      LONGEST_TARGET,
-    );
-  },
+  validateChange: HTTP_SECRETS.validateChange,
+  present: (config) => HTTP_SECRETS.withoutSecrets(completed(config)),
+  merge: HTTP_SECRETS.merge,
+  targetOf: urlTarget,
   run,
 } satisfies Probe<"http", HttpConfig>;
 
@@ -56,8 +42,7 @@ async function run(input: HttpConfig, context: ProbeContext): Promise<ProbeResul
   if (followed instanceof Fault) return failed(followed);
   const { answer, certificate } = followed;
   const latencyMs = elapsedMs(context, startedAt);
-  const certificateDays =
-    certificate === undefined ? null : Math.floor((certificate.expiresAt - clock.now()) / DAY_MS);
+  const certificateDays = daysLeft(certificate, clock);
   const observed = {
     status: answer.status,
     headers: answer.headers,
@@ -68,17 +53,11 @@ async function run(input: HttpConfig, context: ProbeContext): Promise<ProbeResul
   const checked = await checkAssertions(config.assertions, observed, evaluator, signal);
   return {
     ...(checked.outcome === "ok"
-      ? { outcome: "ok", message: warning(certificateDays, config.certificate_warning_days) }
+      ? { outcome: "ok", message: expiryWarning(certificateDays, config.certificate_warning_days) }
       : checked),
     latencyMs,
     ...(certificate && { certificate: seen(certificate) }),
   };
-}
-
-/** Returns the message of a successful check whose certificate expires soon. */
-function warning(certificateDays: number | null, warningDays: number): string | null {
-  if (certificateDays === null || certificateDays >= warningDays) return null;
-  return certificateSentence(certificateDays);
 }
 
 const REDIRECTS_MAX = 10;

@@ -8,6 +8,7 @@ import { tcpProbe } from "./tcp";
 import { tlsProbe } from "./tls";
 
 export { graceSecondsOf } from "./push";
+export { storedField } from "./secrets";
 
 /**
  * All types of monitors. Bodies, answers, the OpenAPI document and forms are made from this list.

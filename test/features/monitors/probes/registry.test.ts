@@ -11,48 +11,24 @@ import {
   graceSecondsOf,
   type MonitorConfig,
   probeOf,
+  storedField,
 } from "../../../../src/features/monitors/probes";
 import { MONITOR_TYPES, type MonitorType } from "../../../../src/domain/monitor-state";
+import { isSecretInput } from "../../../../src/admin/entry/refused-form";
 import { createTestApp } from "../../../support/app";
+import { MONITOR_CONFIGS } from "../../../support/monitor-configs";
 import { usePingProgram } from "../../../support/ping-program";
 
-/** The least that a type needs, and all that it takes. */
-const CONFIGS: Record<MonitorType, [least: MonitorConfig, most: MonitorConfig]> = {
-  http: [
-    { url: "https://shop.example.com/health?token=hidden" },
-    {
-      url: "https://shop.example.com/health?token=hidden",
-      method: "POST",
-      headers: { Authorization: "hidden" },
-      body: "hidden",
-      follow_redirects: false,
-      ip_family: "ipv4",
-      verify_tls: false,
-      certificate_warning_days: 3,
-    },
-  ],
-  tcp: [
-    { host: "db.example.com", port: 5432 },
-    { host: "2001:db8::1", port: 1 },
-  ],
-  tls: [{ host: "example.com" }, { host: "example.com", port: 8443, days: 30 }],
-  dns: [
-    { name: "example.com" },
-    { name: "example.com", record_type: "MX", resolver: "192.0.2.1", expected: ["10 mx.test"] },
-  ],
-  ping: [{ host: "example.com" }, { host: "192.0.2.1" }],
-  push: [{}, { grace_seconds: 0 }],
-};
-
 /** Returns the secret fields of a configuration. */
-function secretsIn({ headers, body }: MonitorConfig): MonitorConfig {
-  return { ...(headers !== undefined && { headers }), ...(body !== undefined && { body }) };
+function secretsIn(type: MonitorType, config: MonitorConfig): MonitorConfig {
+  const secrets = probeOf(type).secrets ?? {};
+  return Object.fromEntries(Object.entries(config).filter(([field]) => field in secrets));
 }
 
 describe("monitor types", () => {
   for (const type of MONITOR_TYPES) {
     const probe = probeOf(type);
-    const [least, most] = CONFIGS[type];
+    const [least, most] = MONITOR_CONFIGS[type];
 
     test(`the configuration of a ${type} monitor accepts minimal and full input and rejects unknown fields`, () => {
       using _ping = usePingProgram("exit 1");
@@ -102,7 +78,7 @@ describe("monitor types", () => {
         // Elsewhere each of its secrets is missed, and only those.
         const elsewhere = desiredConfig(type, declared);
         expect(elsewhere.missing.length > 0).toBe(JSON.stringify(declared).includes("null"));
-        expect(probe.present({ ...elsewhere.creation, ...secretsIn(config) })).toEqual(
+        expect(probe.present({ ...elsewhere.creation, ...secretsIn(type, config) })).toEqual(
           probe.present(config),
         );
       }
@@ -126,6 +102,40 @@ describe("monitor types", () => {
       }
     });
   }
+
+  test("a shown configuration tells which secrets are stored, and a form's input for each is secret", () => {
+    for (const type of MONITOR_TYPES) {
+      const { secrets = {}, present } = probeOf(type);
+      const [least, most] = MONITOR_CONFIGS[type];
+      for (const [field, kind] of Object.entries(secrets)) {
+        const shown = (config: MonitorConfig) =>
+          (present(config) as Record<string, unknown>)[storedField(field, kind)];
+        expect(shown(least)).toEqual(kind === "text" ? false : []);
+        expect(shown(most)).toEqual(kind === "text" ? true : Object.keys(most[field] as object));
+        expect(isSecretInput(kind === "text" ? `config_${field}` : "header_0_value")).toBe(true);
+      }
+    }
+  });
+
+  test("a change of the server drops secrets unless the change gives them again", () => {
+    for (const type of MONITOR_TYPES) {
+      const { secrets = {}, merge, validateChange = () => [] } = probeOf(type);
+      const fields = Object.keys(secrets);
+      const [, most] = MONITOR_CONFIGS[type];
+      const move = "host" in most ? { host: "other.example.com" } : { url: "wss://other.test/" };
+      if (fields.length === 0) continue;
+      const pointers = (change: MonitorConfig) =>
+        validateChange(most, change).map(({ pointer }) => pointer);
+      expect(pointers(move)).toEqual(fields.map((field) => `#/${field}`));
+      for (const field of fields) expect(merge(most, move)).not.toHaveProperty(field);
+      const given = Object.fromEntries(fields.map((field) => [field, most[field]]));
+      expect(pointers({ ...move, ...given })).toEqual([]);
+      expect(merge(most, { ...move, ...given })).toEqual({ ...most, ...move });
+      expect(pointers({ certificate_warning_days: 5 })).toEqual([]);
+      if ("tls" in most) expect(pointers({ tls: "off" })).toHaveLength(fields.length);
+      if ("port" in most) expect(pointers({ port: null })).toHaveLength(fields.length);
+    }
+  });
 
   test("every monitor type except push has a probe that runs checks", () => {
     const active = MONITOR_TYPES.filter((type) => probeOf(type).run !== undefined);

@@ -1,0 +1,128 @@
+import { type TObject, type TProperties, Type } from "@sinclair/typebox";
+import { type FieldError, pointer } from "../../../errors";
+import { Nullable, Text } from "../../../kernel/schema";
+import type { Probe } from "../probe";
+
+/** Secret fields of a config: a text, or each value of a record. */
+type SecretFields = NonNullable<Probe<never, object>["secrets"]>;
+
+type Values = Readonly<Record<string, string | null>>;
+
+const VALUES_MAX = 30;
+
+/** Returns the schema of a record with secret values. `description` is a sentence about them. */
+export function SecretValues({ description }: { description: string }) {
+  return Type.Record(Type.String(), Nullable(Text({ maxLength: 4_000 })), {
+    maxProperties: VALUES_MAX,
+    description: `${description} Values are secrets and are never returned. In a change, an omitted name keeps its value and null removes it.`,
+  });
+}
+
+/** Returns the name of the field that shows if a secret is stored, or the names of stored values. */
+export function storedField(field: string, kind: SecretFields[string]): string {
+  return kind === "text" ? `has_${field}` : `${field.replace(/s$/, "")}_names`;
+}
+
+/** Returns the schemas of the fields that take the place of the secrets in a shown config. */
+export function shownSecretFields(secrets: SecretFields): TProperties {
+  const fields = Object.entries(secrets).map(([field, kind]) => [
+    storedField(field, kind),
+    kind === "text"
+      ? Type.Boolean({ description: `True if there is a ${field}. It is never returned.` })
+      : Type.Array(Type.String(), {
+          description: `Names in ${field}. Their values are never returned.`,
+        }),
+  ]);
+  return Object.fromEntries(fields);
+}
+
+/** Returns the schema of a config as it is shown, with facts about the secrets instead of them. */
+export function shownConfig(config: TObject, secrets: SecretFields): TObject {
+  const open = Object.entries(config.properties).filter(
+    ([field]) => !Object.hasOwn(secrets, field),
+  );
+  return Type.Object({ ...Object.fromEntries(open), ...shownSecretFields(secrets) });
+}
+
+/**
+ * Returns the functions of a probe that concern its secrets. `serverOf` names the server to which they
+ * are sent: if a change names another one, secrets that it does not give again are dropped. Otherwise
+ * anyone who may change a monitor could have them sent to another server.
+ */
+export function secretRules<Config extends object>(
+  secrets: SecretFields,
+  serverOf: (config: Config) => string | undefined,
+) {
+  const movesAway = (before: Config, change: Partial<Config>) =>
+    serverOf({ ...before, ...change }) !== serverOf(before);
+
+  return {
+    secrets,
+
+    /** Returns the config as it is shown, without secrets. */
+    withoutSecrets(config: Config): Record<string, unknown> {
+      const open = Object.entries(config).filter(([field]) => !Object.hasOwn(secrets, field));
+      const stored = Object.entries(secrets).map(([field, kind]) => {
+        const value = fieldOf(config, field);
+        const shown = kind === "text" ? value != null : Object.keys(givenValues(value));
+        return [storedField(field, kind), shown];
+      });
+      return Object.fromEntries([...open, ...stored]);
+    },
+
+    /** Returns the config after a change; null removes a field. */
+    merge(before: Config, change: Partial<Config>): Config {
+      const none = Object.fromEntries(Object.keys(secrets).map((field) => [field, null]));
+      const kept = movesAway(before, change) ? { ...before, ...none } : before;
+      const merged = new Map(Object.entries({ ...kept, ...change }));
+      for (const [field, kind] of Object.entries(secrets)) {
+        const values = fieldOf(change, field);
+        if (kind === "values" && values != null) {
+          merged.set(field, mergeValues(givenValues(fieldOf(kept, field)), values as Values));
+        }
+      }
+      return Object.fromEntries(Array.from(merged).filter(([, value]) => value != null)) as Config;
+    },
+
+    /**
+     * Returns errors for secrets that a change would drop; the caller must give them again, or null to
+     * remove them.
+     */
+    validateChange(before: Config, change: Partial<Config>): FieldError[] {
+      if (!movesAway(before, change)) return [];
+      const dropped = Object.entries(secrets).filter(
+        ([field, kind]) => !isSettled(kind, fieldOf(before, field), fieldOf(change, field)),
+      );
+      return dropped.map(([field]) => ({
+        pointer: pointer(field),
+        detail: "is a secret for another server: enter it again, or set it to null to remove it",
+      }));
+    },
+  };
+}
+
+function fieldOf(config: object, field: string): unknown {
+  return (config as Record<string, unknown>)[field];
+}
+
+/** Returns the values of a record that are not null; none for a missing record. */
+export function givenValues(record: unknown): Record<string, string> {
+  // Assignment would lose a name such as __proto__.
+  const entries = Object.entries((record ?? {}) as Values);
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] != null));
+}
+
+/** Merges values by name, case-insensitively; null removes one. */
+function mergeValues(before: Values, change: Values): Values {
+  const changed = new Set(Object.keys(change).map((name) => name.toLowerCase()));
+  const kept = Object.entries(before).filter(([name]) => !changed.has(name.toLowerCase()));
+  return Object.fromEntries([...kept, ...Object.entries(givenValues(change))]);
+}
+
+/** Returns true if a change says what becomes of each secret of a field. */
+function isSettled(kind: SecretFields[string], before: unknown, given: unknown): boolean {
+  if (kind === "text") return given !== undefined || before == null;
+  if (given === null) return true;
+  const named = new Set(Object.keys((given ?? {}) as Values).map((name) => name.toLowerCase()));
+  return Object.keys(givenValues(before)).every((name) => named.has(name.toLowerCase()));
+}

@@ -1,0 +1,32 @@
+import type { MonitorConfig } from "../../src/features/monitors/probes";
+import type { MonitorType } from "../../src/domain/monitor-state";
+
+/**
+ * The least that a type needs, and all that it takes. Secrets contain `hidden`, as does the query of a URL.
+ */
+export const MONITOR_CONFIGS: Record<MonitorType, [least: MonitorConfig, most: MonitorConfig]> = {
+  http: [
+    { url: "https://shop.example.com/health?token=hidden" },
+    {
+      url: "https://shop.example.com/health?token=hidden",
+      method: "POST",
+      headers: { Authorization: "hidden" },
+      body: "hidden",
+      follow_redirects: false,
+      ip_family: "ipv4",
+      verify_tls: false,
+      certificate_warning_days: 3,
+    },
+  ],
+  tcp: [
+    { host: "db.example.com", port: 5432 },
+    { host: "2001:db8::1", port: 1 },
+  ],
+  tls: [{ host: "example.com" }, { host: "example.com", port: 8443, days: 30 }],
+  dns: [
+    { name: "example.com" },
+    { name: "example.com", record_type: "MX", resolver: "192.0.2.1", expected: ["10 mx.test"] },
+  ],
+  ping: [{ host: "example.com" }, { host: "192.0.2.1" }],
+  push: [{}, { grace_seconds: 0 }],
+};
