@@ -44,12 +44,14 @@ interface TabsProps {
     count?: number;
     isCurrent: boolean;
   }[];
+  /** True for many tabs, which are shown in several lines instead of one that scrolls. */
+  isWrapped?: boolean;
 }
 
 /** Links between the parts of a screen, each with its own address. */
-export function Tabs({ label, items }: TabsProps) {
+export function Tabs({ label, items, isWrapped = false }: TabsProps) {
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav class={isWrapped ? "tabs tabs-wrapped" : "tabs"} aria-label={label}>
       <ul>
         {items.map((item) => (
           <li key={item.href}>

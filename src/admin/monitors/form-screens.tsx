@@ -59,6 +59,7 @@ export function NewMonitor(props: { type: MonitorType; state: StateWith<MonitorF
               label: typeLabel(each),
               isCurrent: each === type,
             }))}
+            isWrapped
           />
           <p class="muted">{TYPE_FORMS[type].sentence}</p>
           {trial ? <TrialNotice trial={trial} /> : null}

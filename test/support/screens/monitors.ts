@@ -1,4 +1,5 @@
 import type { Page } from "playwright-core";
+import { MONITOR_TYPES } from "../../../src/domain/monitor-state";
 import { inEmpty, inDemoData, inMonitor, openDialog, type Screen, send, sendLate } from "./screen";
 
 async function chooseTwo(page: Page): Promise<void> {
@@ -65,7 +66,7 @@ export const MONITOR_SCREENS: readonly Screen[] = [
     },
   },
   { name: "monitor-rotate", open: inMonitor("Nightly backup", "/rotate") },
-  ...["http", "tcp", "tls", "dns", "ping", "push"].map((type) => ({
+  ...MONITOR_TYPES.map((type) => ({
     name: `new-monitor-${type}`,
     open: inDemoData(() => `${NEW}?type=${type}`),
   })),
