@@ -34,5 +34,5 @@ export const TOKEN_KINDS = ["native", "kuma", "gatus", "healthchecks"] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
 /** Types of monitors. */
-export const MONITOR_TYPES = ["http", "tcp", "tls", "dns", "ping", "push"] as const;
+export const MONITOR_TYPES = ["http", "tcp", "tls", "dns", "ping", "push", "redis"] as const;
 export type MonitorType = (typeof MONITOR_TYPES)[number];

@@ -44,6 +44,11 @@ const httpMore = fc.record(
   optional,
 );
 
+const port = fc.integer({ min: 1, max: 65_535 });
+const tls = fc.constantFrom("off", "require", "verify");
+const user = fc.constantFrom("monitor", "null");
+const warningDays = fc.constantFrom(0, 14, 30);
+
 /** Configurations by type. Some are rejected, such as a body with GET. */
 const configs: Record<MonitorType, fc.Arbitrary<Record<string, unknown>>> = {
   http: fc
@@ -64,6 +69,19 @@ const configs: Record<MonitorType, fc.Arbitrary<Record<string, unknown>>> = {
     { requiredKeys: ["name"] },
   ),
   ping: fc.record({ host }),
+  redis: fc.record(
+    {
+      host,
+      port,
+      user,
+      password: secret,
+      tls,
+      database: fc.nat(15),
+      role: fc.constantFrom("master", "replica"),
+      certificate_warning_days: warningDays,
+    },
+    { requiredKeys: ["host"] },
+  ),
   push: fc.record({ grace_seconds: fc.constantFrom(0, 60, 300) }, optional),
 };
 

@@ -29,4 +29,17 @@ export const MONITOR_CONFIGS: Record<MonitorType, [least: MonitorConfig, most: M
   ],
   ping: [{ host: "example.com" }, { host: "192.0.2.1" }],
   push: [{}, { grace_seconds: 0 }],
+  redis: [
+    { host: "cache.example.com" },
+    {
+      host: "cache.example.com",
+      port: 6380,
+      user: "monitor",
+      password: "hidden",
+      tls: "verify",
+      database: 3,
+      role: "replica",
+      certificate_warning_days: 3,
+    },
+  ],
 };

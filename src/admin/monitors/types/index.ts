@@ -3,6 +3,7 @@ import { dnsForm } from "./dns";
 import { httpForm } from "./http";
 import { pingForm } from "./ping";
 import { pushForm } from "./push";
+import { redisForm } from "./redis";
 import { tcpForm } from "./tcp";
 import { tlsForm } from "./tls";
 import type { TypeForm } from "./type-form";
@@ -15,4 +16,5 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
   dns: dnsForm,
   ping: pingForm,
   push: pushForm,
+  redis: redisForm,
 };

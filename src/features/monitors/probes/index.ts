@@ -4,6 +4,7 @@ import { dnsProbe } from "./dns";
 import { httpProbe } from "./http";
 import { pingProbe } from "./ping";
 import { pushProbe } from "./push";
+import { redisProbe } from "./redis";
 import { tcpProbe } from "./tcp";
 import { tlsProbe } from "./tls";
 
@@ -20,6 +21,7 @@ const PROBES = {
   dns: dnsProbe,
   ping: pingProbe,
   push: pushProbe,
+  redis: redisProbe,
 } satisfies { [Type in MonitorType]: { type: Type } };
 
 /** Config of a monitor of any type, as its probe stores it. */

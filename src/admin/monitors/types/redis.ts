@@ -1,0 +1,40 @@
+import { selectField } from "../../forms/choice-fields";
+import { nullable } from "../../forms/field";
+import { integerField } from "../../forms/text-fields";
+import { passwordField } from "../secret-texts";
+import {
+  certificateWarningField,
+  hostField,
+  portField,
+  tlsField,
+  userField,
+} from "./server-fields";
+import type { TypeForm } from "./type-form";
+
+export const redisForm: TypeForm = {
+  sentence: "Signs in to a Redis or Valkey server, and fails if a PING is not answered.",
+  fields: {
+    host: hostField(),
+    port: portField(6379),
+    tls: tlsField(),
+    user: userField(),
+    password: passwordField(),
+  },
+  advanced: {
+    database: nullable(
+      integerField({ label: "Database", hint: "Optional. Number of a database to select." }),
+    ),
+    role: nullable(
+      selectField({
+        label: "Role",
+        hint: "The check fails if the server has another role.",
+        empty: "Any",
+        options: [
+          { value: "master", label: "Master" },
+          { value: "replica", label: "Replica" },
+        ],
+      }),
+    ),
+    certificate_warning_days: certificateWarningField(),
+  },
+};

@@ -1,0 +1,163 @@
+import type { TLSSocket } from "node:tls";
+import { Fault, type HandedSocket, type OpenSocket, timedOut } from "../../../../egress";
+import type { ProbeContext, ProbeResult } from "../../probe";
+import { daysLeft, elapsedMs, expiryWarning, failed, seen, type TlsMode } from "../fields";
+import { SocketReader } from "./socket-reader";
+
+/** Limit of what a check reads from its server, in bytes. */
+const READ_MAX_BYTES = 256 * 1024;
+
+/**
+ * Result of a server that answers, but not as it should. The public may read the message: it contains the
+ * observation, such as a code of the server, and no secret.
+ */
+export class CheckFailure extends Error {}
+
+/** A fault of the connection as an error, for code that awaits several steps. */
+class ConnectionFault extends Error {
+  constructor(readonly fault: Fault) {
+    super(fault.message);
+  }
+}
+
+/** Server of a check. */
+interface CheckedServer {
+  host: string;
+  port: number;
+  /** TLS from the first byte on; undefined for none, or for an upgrade during the conversation. */
+  tls: { verify: boolean; protocols?: readonly string[] } | undefined;
+  /** Days before the expiry of the certificate from which a successful check warns. */
+  warningDays: number;
+}
+
+/** Returns the TLS of a connection by its mode. */
+export function tlsOf(mode: TlsMode): { verify: boolean } | undefined {
+  return mode === "off" ? undefined : { verify: mode === "verify" };
+}
+
+/** Connection of one check. Its methods reject when the connection is lost. */
+export class Conversation {
+  readonly #signal: AbortSignal;
+  readonly #lost = Promise.withResolvers<Fault>();
+  #opened: OpenSocket;
+  #socket: HandedSocket;
+  #reader: SocketReader | undefined;
+  #step = "waiting for the answer";
+
+  constructor(opened: OpenSocket, signal: AbortSignal) {
+    this.#opened = opened;
+    this.#signal = signal;
+    this.#socket = this.#hand(READ_MAX_BYTES);
+    const onAbort = () => this.#lost.resolve(timedOut(this.#step));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+  }
+
+  /** Socket for a library. */
+  get socket(): HandedSocket {
+    return this.#socket;
+  }
+
+  /** Local address of the connection. */
+  get localAddress(): string | undefined {
+    return this.#opened.socket.localAddress;
+  }
+
+  /** Protocol that the server chose in the TLS handshake (ALPN); undefined without one. */
+  get protocol(): string | undefined {
+    return (this.#opened.socket as Partial<TLSSocket>).alpnProtocol || undefined;
+  }
+
+  get certificate(): OpenSocket["certificate"] {
+    return this.#opened.certificate;
+  }
+
+  /** Names the step that begins, as the end of the sentence "Timed out …". */
+  begin(step: string): void {
+    this.#step = step;
+  }
+
+  /** Reads the connection for a protocol that is spoken here. A library must not use the socket then. */
+  get reader(): SocketReader {
+    return (this.#reader ??= new SocketReader(this.#socket));
+  }
+
+  write(data: string | Uint8Array): void {
+    this.#socket.write(data);
+  }
+
+  /** Sends the last bytes, and resolves when they are on their way. */
+  finish(data: string | Uint8Array): Promise<void> {
+    return new Promise((resolve) => {
+      this.#socket.once("close", resolve);
+      this.#socket.write(data, () => resolve());
+    });
+  }
+
+  /** Begins TLS. Bytes that came before it are refused, since anyone could have sent them. */
+  async secure(verify: boolean): Promise<void> {
+    if ((this.#reader?.buffered ?? 0) + this.#socket.readableLength > 0) {
+      throw new CheckFailure("The server sent data between its consent to TLS and the handshake.");
+    }
+    const { bytesLeft } = this.#socket;
+    this.#reader?.stop();
+    this.#reader = undefined;
+    this.#socket.release();
+    const secured = await this.#opened.secure({ verify, signal: this.#signal });
+    if (secured instanceof Fault) throw new ConnectionFault(secured);
+    this.#opened = secured;
+    this.#socket = this.#hand(bytesLeft);
+  }
+
+  /** Waits for the result of a conversation, its deadline, or the end of the connection. */
+  async run<T>(talk: Promise<T>): Promise<T | Fault | CheckFailure> {
+    try {
+      return await Promise.race([talk, this.#lost.promise]);
+    } catch (error) {
+      if (error instanceof CheckFailure) return error;
+      if (error instanceof ConnectionFault) return error.fault;
+      // Errors of libraries may repeat what was sent or received, so they are not passed on.
+      return lossOf(this.#socket);
+    } finally {
+      this.#socket.destroy();
+      this.#opened.socket.destroy();
+    }
+  }
+
+  #hand(maxBytes: number): HandedSocket {
+    const socket = this.#opened.hand(maxBytes);
+    // A library that reports the end of the connection, or its reason, does so before.
+    socket.once("close", () => setImmediate(() => this.#lost.resolve(lossOf(socket))));
+    return socket;
+  }
+}
+
+function lossOf({ fault }: HandedSocket): Fault {
+  return fault ?? new Fault("protocol", "The server's answer could not be read.");
+}
+
+/**
+ * Connects to a server and runs a conversation with it. Its end closes the connection. A conversation that
+ * returns nothing has succeeded.
+ */
+export async function checkServer(
+  { host, port, tls, warningDays }: CheckedServer,
+  context: ProbeContext,
+  talk: (conversation: Conversation) => Promise<Partial<ProbeResult> | void>,
+): Promise<ProbeResult> {
+  const { egress, clock, signal } = context;
+  const startedAt = clock.monotonic();
+  const opened = await egress.socket({ host, port, tls, policy: "monitor", signal });
+  if (opened instanceof Fault) return failed(opened);
+  const conversation = new Conversation(opened, signal);
+  const outcome = await conversation.run(talk(conversation));
+  const certificate = conversation.certificate;
+  const dated = certificate && { certificate: seen(certificate) };
+  if (outcome instanceof Fault) return { ...dated, ...failed(outcome) };
+  const latencyMs = elapsedMs(context, startedAt);
+  if (outcome instanceof CheckFailure) {
+    return { outcome: "failed", latencyMs, message: outcome.message, ...dated };
+  }
+  const warning = expiryWarning(daysLeft(certificate, clock), warningDays);
+  return { outcome: "ok", message: warning, ...outcome, latencyMs, ...dated };
+}

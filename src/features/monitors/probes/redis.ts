@@ -1,0 +1,62 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { OneOf } from "../../../kernel/schema";
+import type { Probe } from "../probe";
+import {
+  HostText,
+  Password,
+  portField,
+  serverOf,
+  serverTarget,
+  TlsField,
+  UserName,
+  validateHostField,
+  WarningDays,
+  withServerDefaults,
+} from "./fields";
+import { secretRules, shownConfig } from "./secrets";
+
+const DEFAULT_PORT = 6379;
+const ROLES = ["master", "replica"] as const;
+
+const RedisConfig = Type.Object(
+  {
+    host: HostText,
+    port: portField(DEFAULT_PORT),
+    user: Type.Optional(UserName),
+    password: Type.Optional(Password),
+    tls: TlsField,
+    database: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 65_535, description: "Number of the database." }),
+    ),
+    role: Type.Optional(
+      OneOf(ROLES, { description: "Role that the server must have. Default: any." }),
+    ),
+    certificate_warning_days: Type.Optional(WarningDays),
+  },
+  { additionalProperties: false, examples: [{ host: "cache.example.com", role: "master" }] },
+);
+type RedisConfig = Static<typeof RedisConfig>;
+
+const completed = (config: RedisConfig) => withServerDefaults(config, DEFAULT_PORT);
+
+export type CompletedRedisConfig = ReturnType<typeof completed>;
+
+const RULES = secretRules<RedisConfig>({ password: "text" }, (config) =>
+  serverOf(config, DEFAULT_PORT),
+);
+
+/** Checks that a Redis or Valkey server answers a PING, and has a role. */
+export const redisProbe = {
+  type: "redis",
+  label: "Redis or Valkey",
+  config: RedisConfig,
+  shown: shownConfig(RedisConfig, RULES.secrets),
+  secrets: RULES.secrets,
+  validate: validateHostField,
+  validateChange: RULES.validateChange,
+  present: (config) => RULES.withoutSecrets(completed(config)),
+  merge: RULES.merge,
+  targetOf: (config) => serverTarget(config, DEFAULT_PORT),
+  run: async (config, context) =>
+    (await import("./checks/redis")).checkRedis(completed(config), context),
+} satisfies Probe<"redis", RedisConfig>;

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe } from "bun:test";
+import { chmodSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { startRawServer } from "../raw-server";
+import { temporaryFolder } from "../temporary-folder";
+
+/** A server program that a test started in a folder of its own. Disposing it ends the process. */
+export interface ServerProcess extends AsyncDisposable {
+  port: number;
+  folder: string;
+}
+
+/** Folders with server programs that are not in the PATH of every user. */
+const FOLDERS = ["/usr/sbin", "/sbin", ...newestFirst("/usr/lib/postgresql", "bin")];
+
+/** User without rights, for servers that refuse to run as root. */
+const USER = "nobody";
+
+function newestFirst(folder: string, inner: string): string[] {
+  try {
+    const versions = readdirSync(folder).toSorted((a, b) => Number(b) - Number(a));
+    return versions.map((version) => join(folder, version, inner));
+  } catch {
+    return [];
+  }
+}
+
+/** Returns the path of a program; undefined if it is not installed. */
+export function findProgram(...names: string[]): string | undefined {
+  const PATH = [process.env["PATH"] ?? "", ...FOLDERS].join(":");
+  return names.map((name) => Bun.which(name, { PATH })).find((path) => path !== null) ?? undefined;
+}
+
+/**
+ * Describes tests that need a server program of Debian. Without one of the programs they are skipped, loudly;
+ * in CI that is a failure.
+ */
+export function describeWithServer<Server extends AsyncDisposable>(
+  name: string,
+  { programs, start }: { programs: string[]; start: () => Promise<Server> },
+  body: (server: () => Server) => void,
+): void {
+  const missing = programs.find((program) => findProgram(...program.split("|")) === undefined);
+  if (missing !== undefined) {
+    const message = `The program ${missing} is not installed.`;
+    if (process.env["CI"]) throw new Error(message);
+    console.warn(`SKIPPED: “${name}”. ${message}`);
+    describe.skip(name, () => {});
+    return;
+  }
+  describe(name, () => {
+    let server: Server;
+    beforeAll(async () => {
+      server = await start();
+    }, 60_000);
+    afterAll(() => server?.[Symbol.asyncDispose]());
+    body(() => server);
+  });
+}
+
+/** Certificates of the servers that a test compares: a trusted one, an expired one, and one for another name. */
+export const CERTIFICATES = ["good", "expired", "other"] as const;
+export type CertificateName = (typeof CERTIFICATES)[number];
+
+/** Servers that differ in their certificate. */
+export type ServersByCertificate = Record<CertificateName, ServerProcess> & AsyncDisposable;
+
+/**
+ * Starts a server for each certificate. `prepare` makes what they share in a folder that is removed when all
+ * of them have started.
+ */
+export async function startByCertificate(
+  prepare: (folder: string) => Promise<void>,
+  start: (certificate: CertificateName, shared: string) => Promise<ServerProcess>,
+): Promise<ServersByCertificate> {
+  using shared = temporaryFolder();
+  await prepare(shared.path);
+  const [good, expired, other] = await Promise.all([
+    start("good", shared.path),
+    start("expired", shared.path),
+    start("other", shared.path),
+  ]);
+  return {
+    good,
+    expired,
+    other,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([good, expired, other].map((server) => server[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+interface StartOptions {
+  /** Prepares the folder, which other users may read, and returns the command of the server. */
+  command(place: { folder: string; port: number }): Promise<string[]> | string[];
+  /** Line that the server prints when it accepts connections. */
+  ready: RegExp;
+  /** Signal that ends it; SIGTERM if omitted. */
+  stop?: NodeJS.Signals;
+}
+
+/** Starts a server on a free port of loopback and waits until it accepts connections. */
+export async function startServer({
+  command,
+  ready,
+  stop = "SIGTERM",
+}: StartOptions): Promise<ServerProcess> {
+  const folder = temporaryFolder();
+  chmodSync(folder.path, 0o755);
+  const port = await freePort();
+  const child = Bun.spawn(await command({ folder: folder.path, port }), {
+    cwd: folder.path,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const output = { text: "" };
+  const isReady = [child.stdout, child.stderr].map((stream) => untilMatch(stream, ready, output));
+  try {
+    await Promise.any(isReady);
+  } catch (error) {
+    folder[Symbol.dispose]();
+    throw new Error(`the server did not start:\n${output.text}`, { cause: error });
+  }
+  return {
+    port,
+    folder: folder.path,
+    async [Symbol.asyncDispose]() {
+      child.kill(stop);
+      await child.exited;
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+/** Returns the words of a command line, none of which contains white space. */
+export function words(line: string): string[] {
+  return line.trim().split(/\s+/);
+}
+
+/** Runs a command to its end. Throws what it printed if it fails. */
+export async function runCommand(command: string[], input = ""): Promise<string> {
+  const child = Bun.spawn(command, { stdin: Buffer.from(input), stdout: "pipe", stderr: "pipe" });
+  const [output, errors] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) !== 0)
+    throw new Error(`${command.join(" ")} failed:\n${output}${errors}`);
+  return output;
+}
+
+/** Returns a command that runs as a user without rights, since some servers refuse to run as root. */
+export function withoutRights(command: string[]): string[] {
+  if (process.getuid?.() !== 0) return command;
+  return ["setpriv", `--reuid=${USER}`, `--regid=nogroup`, "--clear-groups", ...command];
+}
+
+/** Gives a folder to the user without rights. */
+export async function giveAway(folder: string): Promise<void> {
+  if (process.getuid?.() === 0) await runCommand(["chown", "-R", `${USER}:nogroup`, folder]);
+}
+
+async function freePort(): Promise<number> {
+  await using server = await startRawServer(() => {});
+  return server.port;
+}
+
+/** Reads a stream to its end. Resolves at the first match, and rejects without one. */
+async function untilMatch(
+  stream: ReadableStream<Uint8Array>,
+  pattern: RegExp,
+  output: { text: string },
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const read = async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) {
+      output.text += decoder.decode(chunk, { stream: true });
+      if (pattern.test(output.text)) resolve();
+    }
+    reject(new Error("the stream ended"));
+  };
+  void read();
+  return promise;
+}
