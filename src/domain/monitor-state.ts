@@ -34,5 +34,14 @@ export const TOKEN_KINDS = ["native", "kuma", "gatus", "healthchecks"] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
 /** Types of monitors. */
-export const MONITOR_TYPES = ["http", "tcp", "tls", "dns", "ping", "push", "redis"] as const;
+export const MONITOR_TYPES = [
+  "http",
+  "tcp",
+  "tls",
+  "dns",
+  "ping",
+  "push",
+  "redis",
+  "smtp",
+] as const;
 export type MonitorType = (typeof MONITOR_TYPES)[number];

@@ -82,6 +82,17 @@ const configs: Record<MonitorType, fc.Arbitrary<Record<string, unknown>>> = {
     },
     { requiredKeys: ["host"] },
   ),
+  smtp: fc.record(
+    {
+      host,
+      port,
+      tls: fc.constantFrom("off", "starttls", "starttls_if_offered", "tls"),
+      user,
+      password: secret,
+      certificate_warning_days: warningDays,
+    },
+    { requiredKeys: ["host"] },
+  ),
   push: fc.record({ grace_seconds: fc.constantFrom(0, 60, 300) }, optional),
 };
 

@@ -42,4 +42,15 @@ export const MONITOR_CONFIGS: Record<MonitorType, [least: MonitorConfig, most: M
       certificate_warning_days: 3,
     },
   ],
+  smtp: [
+    { host: "mail.example.com" },
+    {
+      host: "mail.example.com",
+      port: 587,
+      tls: "starttls",
+      user: "monitor",
+      password: "hidden",
+      certificate_warning_days: 3,
+    },
+  ],
 };

@@ -4,6 +4,7 @@ import { httpForm } from "./http";
 import { pingForm } from "./ping";
 import { pushForm } from "./push";
 import { redisForm } from "./redis";
+import { smtpForm } from "./smtp";
 import { tcpForm } from "./tcp";
 import { tlsForm } from "./tls";
 import type { TypeForm } from "./type-form";
@@ -17,4 +18,5 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
   ping: pingForm,
   push: pushForm,
   redis: redisForm,
+  smtp: smtpForm,
 };

@@ -5,6 +5,7 @@ import { httpProbe } from "./http";
 import { pingProbe } from "./ping";
 import { pushProbe } from "./push";
 import { redisProbe } from "./redis";
+import { smtpProbe } from "./smtp";
 import { tcpProbe } from "./tcp";
 import { tlsProbe } from "./tls";
 
@@ -22,6 +23,7 @@ const PROBES = {
   ping: pingProbe,
   push: pushProbe,
   redis: redisProbe,
+  smtp: smtpProbe,
 } satisfies { [Type in MonitorType]: { type: Type } };
 
 /** Config of a monitor of any type, as its probe stores it. */

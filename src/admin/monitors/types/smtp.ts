@@ -1,0 +1,26 @@
+import { selectField } from "../../forms/choice-fields";
+import { passwordField } from "../secret-texts";
+import { certificateWarningField, hostField, portField, userField } from "./server-fields";
+import type { TypeForm } from "./type-form";
+
+export const smtpForm: TypeForm = {
+  sentence: "Greets a mail server and signs in, and fails if a step is refused. No mail is sent.",
+  fields: {
+    host: hostField(),
+    port: portField(25),
+    tls: selectField({
+      label: "Encryption",
+      hint: "A user name needs STARTTLS or TLS with a verified certificate.",
+      initial: "starttls_if_offered",
+      options: [
+        { value: "starttls_if_offered", label: "STARTTLS if offered, any certificate" },
+        { value: "starttls", label: "STARTTLS, verify the certificate" },
+        { value: "tls", label: "TLS from the start, verify the certificate" },
+        { value: "off", label: "None" },
+      ],
+    }),
+    user: userField(),
+    password: passwordField(),
+  },
+  advanced: { certificate_warning_days: certificateWarningField() },
+};

@@ -1,0 +1,79 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { type FieldError, pointer } from "../../../errors";
+import { OneOf } from "../../../kernel/schema";
+import type { Probe } from "../probe";
+import {
+  DEFAULT_WARNING_DAYS,
+  HostText,
+  Password,
+  portField,
+  serverOf,
+  serverTarget,
+  UserName,
+  validateHostField,
+  WarningDays,
+} from "./fields";
+import { secretRules, shownConfig } from "./secrets";
+
+const DEFAULT_PORT = 25;
+const MODES = ["off", "starttls", "starttls_if_offered", "tls"] as const;
+
+const SmtpConfig = Type.Object(
+  {
+    host: HostText,
+    port: portField(DEFAULT_PORT),
+    tls: Type.Optional(
+      OneOf(MODES, {
+        description:
+          "off: no TLS; starttls: required, with a certificate that is trusted for the host; starttls_if_offered: with any certificate; tls: from the start, with a trusted certificate. Default: starttls_if_offered.",
+      }),
+    ),
+    user: Type.Optional(UserName),
+    password: Type.Optional(Password),
+    certificate_warning_days: Type.Optional(WarningDays),
+  },
+  { additionalProperties: false, examples: [{ host: "mail.example.com", tls: "starttls" }] },
+);
+type SmtpConfig = Static<typeof SmtpConfig>;
+
+const completed = (config: SmtpConfig) => ({
+  ...config,
+  port: config.port ?? DEFAULT_PORT,
+  tls: config.tls ?? "starttls_if_offered",
+  certificate_warning_days: config.certificate_warning_days ?? DEFAULT_WARNING_DAYS,
+});
+
+export type CompletedSmtpConfig = ReturnType<typeof completed>;
+
+const RULES = secretRules<SmtpConfig>({ password: "text" }, (config) =>
+  serverOf(config, DEFAULT_PORT),
+);
+
+/** Checks that a mail server greets, encrypts and signs in. No mail is sent. */
+export const smtpProbe = {
+  type: "smtp",
+  label: "Mail server (SMTP)",
+  config: SmtpConfig,
+  shown: shownConfig(SmtpConfig, RULES.secrets),
+  secrets: RULES.secrets,
+  validate: validateSmtp,
+  validateChange: RULES.validateChange,
+  present: (config) => RULES.withoutSecrets(completed(config)),
+  merge: RULES.merge,
+  targetOf: (config) => serverTarget(config, DEFAULT_PORT),
+  run: async (config, context) =>
+    (await import("./checks/smtp")).checkSmtp(completed(config), context),
+} satisfies Probe<"smtp", SmtpConfig>;
+
+/** Returns errors of credentials. As in the settings of mail, they need TLS that is verified. */
+function validateSmtp(config: SmtpConfig): FieldError[] {
+  const { user, password, tls } = completed(config);
+  const errors = validateHostField(config);
+  if (user !== undefined && tls !== "starttls" && tls !== "tls") {
+    errors.push({ pointer: pointer("user"), detail: "needs the tls mode starttls or tls" });
+  }
+  if (user === undefined && password !== undefined) {
+    errors.push({ pointer: pointer("user"), detail: "is missing for the password" });
+  }
+  return errors;
+}
