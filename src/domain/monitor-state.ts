@@ -43,5 +43,6 @@ export const MONITOR_TYPES = [
   "push",
   "redis",
   "smtp",
+  "ssh",
 ] as const;
 export type MonitorType = (typeof MONITOR_TYPES)[number];

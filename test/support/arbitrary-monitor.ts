@@ -93,6 +93,7 @@ const configs: Record<MonitorType, fc.Arbitrary<Record<string, unknown>>> = {
     },
     { requiredKeys: ["host"] },
   ),
+  ssh: fc.record({ host, port }, { requiredKeys: ["host"] }),
   push: fc.record({ grace_seconds: fc.constantFrom(0, 60, 300) }, optional),
 };
 

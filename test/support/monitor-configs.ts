@@ -53,4 +53,5 @@ export const MONITOR_CONFIGS: Record<MonitorType, [least: MonitorConfig, most: M
       certificate_warning_days: 3,
     },
   ],
+  ssh: [{ host: "bastion.example.com" }, { host: "bastion.example.com", port: 2222 }],
 };

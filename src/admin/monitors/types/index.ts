@@ -5,6 +5,7 @@ import { pingForm } from "./ping";
 import { pushForm } from "./push";
 import { redisForm } from "./redis";
 import { smtpForm } from "./smtp";
+import { sshForm } from "./ssh";
 import { tcpForm } from "./tcp";
 import { tlsForm } from "./tls";
 import type { TypeForm } from "./type-form";
@@ -19,4 +20,5 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
   push: pushForm,
   redis: redisForm,
   smtp: smtpForm,
+  ssh: sshForm,
 };

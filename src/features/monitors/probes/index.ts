@@ -6,6 +6,7 @@ import { pingProbe } from "./ping";
 import { pushProbe } from "./push";
 import { redisProbe } from "./redis";
 import { smtpProbe } from "./smtp";
+import { sshProbe } from "./ssh";
 import { tcpProbe } from "./tcp";
 import { tlsProbe } from "./tls";
 
@@ -24,6 +25,7 @@ const PROBES = {
   push: pushProbe,
   redis: redisProbe,
   smtp: smtpProbe,
+  ssh: sshProbe,
 } satisfies { [Type in MonitorType]: { type: Type } };
 
 /** Config of a monitor of any type, as its probe stores it. */
