@@ -41,6 +41,7 @@ export const MONITOR_TYPES = [
   "dns",
   "ping",
   "push",
+  "websocket",
   "redis",
   "smtp",
   "ssh",

@@ -69,6 +69,19 @@ const configs: Record<MonitorType, fc.Arbitrary<Record<string, unknown>>> = {
     { requiredKeys: ["name"] },
   ),
   ping: fc.record({ host }),
+  websocket: fc.record(
+    {
+      url: fc.constantFrom("wss://a.example/?q=1", "ws://192.0.2.1:81/"),
+      subprotocols: fc.constantFrom(["chat"], ["a", "b"]),
+      headers: fc.dictionary(fc.constantFrom("authorization", "X-Key", "null", "0"), secret),
+      verify_tls: fc.boolean(),
+      send: secret,
+      expected: fc.constantFrom("hello", " "),
+      close_codes: fc.constantFrom([1000], [1000, 4999]),
+      certificate_warning_days: warningDays,
+    },
+    { requiredKeys: ["url"] },
+  ),
   redis: fc.record(
     {
       host,

@@ -29,6 +29,19 @@ export const MONITOR_CONFIGS: Record<MonitorType, [least: MonitorConfig, most: M
   ],
   ping: [{ host: "example.com" }, { host: "192.0.2.1" }],
   push: [{}, { grace_seconds: 0 }],
+  websocket: [
+    { url: "wss://shop.example.com/updates?token=hidden" },
+    {
+      url: "ws://shop.example.com:8080/updates?token=hidden",
+      subprotocols: ["chat.v2"],
+      headers: { Authorization: "hidden" },
+      verify_tls: false,
+      send: "hidden",
+      expected: "hello",
+      close_codes: [1000, 1001],
+      certificate_warning_days: 3,
+    },
+  ],
   redis: [
     { host: "cache.example.com" },
     {

@@ -8,6 +8,7 @@ import { smtpForm } from "./smtp";
 import { sshForm } from "./ssh";
 import { tcpForm } from "./tcp";
 import { tlsForm } from "./tls";
+import { websocketForm } from "./websocket";
 import type { TypeForm } from "./type-form";
 
 /** Forms by monitor type. */
@@ -18,6 +19,7 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
   dns: dnsForm,
   ping: pingForm,
   push: pushForm,
+  websocket: websocketForm,
   redis: redisForm,
   smtp: smtpForm,
   ssh: sshForm,

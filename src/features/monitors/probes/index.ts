@@ -9,6 +9,7 @@ import { smtpProbe } from "./smtp";
 import { sshProbe } from "./ssh";
 import { tcpProbe } from "./tcp";
 import { tlsProbe } from "./tls";
+import { websocketProbe } from "./websocket";
 
 export { graceSecondsOf } from "./push";
 export { storedField } from "./secrets";
@@ -23,6 +24,7 @@ const PROBES = {
   dns: dnsProbe,
   ping: pingProbe,
   push: pushProbe,
+  websocket: websocketProbe,
   redis: redisProbe,
   smtp: smtpProbe,
   ssh: sshProbe,

@@ -1,0 +1,144 @@
+import { describe, expect, test } from "bun:test";
+import type { ProbeContext } from "../../src/features/monitors/probe";
+import { probeOf } from "../../src/features/monitors/probes";
+import { NAMES } from "../support/check";
+import { probe } from "../support/probe";
+import { answering, httpAnswer, startRawServer } from "../support/raw-server";
+import { CERTIFICATES } from "../support/servers/server-process";
+import { startWebSocketServer } from "../support/servers/websocket";
+
+function check(
+  { port }: { port: number },
+  config: object = {},
+  { scheme = "ws", context = {} }: { scheme?: string; context?: Partial<ProbeContext> } = {},
+) {
+  const url = `${scheme}://localhost:${port}/updates?token=s3cret`;
+  return probe("websocket", { url, ...config }, { names: NAMES, context });
+}
+
+describe("WebSocket checks", () => {
+  test("a WebSocket check opens the connection with its headers, and closes it with 1000", async () => {
+    await using server = await startWebSocketServer(() => {});
+    const headers = { Authorization: "Bearer s3cret", Origin: "https://shop.test" };
+    expect(await check(server, { headers })).toEqual({
+      outcome: "ok",
+      latencyMs: 0,
+      message: null,
+    });
+    const [request] = server.requests;
+    expect(request?.url).toBe("/updates?token=s3cret");
+    expect(request?.headers).toMatchObject({
+      host: `localhost:${server.port}`,
+      authorization: "Bearer s3cret",
+      origin: "https://shop.test",
+    });
+    expect(await server.closed).toBe(1000);
+  });
+
+  test("a WebSocket check sends a message, and the first answer must contain the expected text", async () => {
+    await using server = await startWebSocketServer((socket) => {
+      socket.on("message", (data) => {
+        socket.send(`you said ${String(data)}`);
+        socket.send("second");
+      });
+    });
+    expect(await check(server, { send: "hällo", expected: "hällo" })).toMatchObject({
+      outcome: "ok",
+    });
+    expect(await check(server, { send: "s3cret", expected: "second" })).toMatchObject({
+      outcome: "failed",
+      message: "The message is not as expected.",
+    });
+  });
+
+  test("a server that closes the connection instead of sending a message fails the check", async () => {
+    await using server = await startWebSocketServer((socket) => socket.close(4401, "s3cret"));
+    expect(await check(server, { expected: "hello" })).toMatchObject({
+      outcome: "failed",
+      message: "The server closed the connection (4401).",
+    });
+  });
+
+  test("a WebSocket check with close codes waits for the server's closing frame", async () => {
+    await using server = await startWebSocketServer(() => {});
+    expect(await check(server, { close_codes: [1000] })).toMatchObject({ outcome: "ok" });
+    expect(await check(server, { close_codes: [1001] })).toMatchObject({
+      outcome: "failed",
+      message: "The server closed the connection (1000).",
+    });
+    await using strict = await startWebSocketServer((socket) => socket.close(4401));
+    expect(await check(strict, { close_codes: [4401] })).toMatchObject({ outcome: "ok" });
+  });
+
+  test("a WebSocket check with subprotocols fails unless the server chooses one of them", async () => {
+    await using server = await startWebSocketServer(() => {}, { protocol: "chat.v2" });
+    expect(await check(server, { subprotocols: ["chat.v1", "chat.v2"] })).toMatchObject({
+      outcome: "ok",
+    });
+    await using without = await startWebSocketServer(() => {});
+    expect((await check(without, { subprotocols: ["chat.v2"] })).outcome).toBe("failed");
+  });
+
+  test("a refused upgrade is reported by its status, and a redirect is not followed", async () => {
+    await using target = await startRawServer(() => {});
+    const location = `ws://localhost:${target.port}/`;
+    const answers: [status: number, headers: Record<string, string>][] = [
+      [403, {}],
+      [200, {}],
+      [302, { Location: location }],
+    ];
+    for (const [status, headers] of answers) {
+      await using server = await startRawServer(answering(httpAnswer(status, "s3cret", headers)));
+      expect(await check(server)).toMatchObject({
+        outcome: "failed",
+        message: `The server answered the upgrade with status ${status}.`,
+      });
+    }
+    expect(target.connections()).toBe(0);
+  });
+
+  test("a wrong Sec-WebSocket-Accept fails the check", async () => {
+    const upgrade = [
+      "HTTP/1.1 101 Switching Protocols",
+      "Upgrade: websocket",
+      "Connection: Upgrade",
+      "Sec-WebSocket-Accept: AAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+      "\r\n",
+    ].join("\r\n");
+    await using server = await startRawServer(answering(upgrade));
+    expect((await check(server)).outcome).toBe("failed");
+  });
+
+  test("a message that is longer than a check reads fails the check", async () => {
+    await using server = await startWebSocketServer((socket) => socket.send("x".repeat(300_000)));
+    expect((await check(server, { expected: "x" })).outcome).toBe("failed");
+  });
+
+  for (const certificate of CERTIFICATES) {
+    test(`a WebSocket check judges the certificate “${certificate}”, and dates it`, async () => {
+      await using server = await startWebSocketServer((socket) => socket.send("hello"), {
+        certificate,
+      });
+      const verified = await check(server, { expected: "hello" }, { scheme: "wss" });
+      expect(verified.outcome).toBe(certificate === "good" ? "ok" : "failed");
+      expect(verified.certificate?.expiresAt).toBeNumber();
+      const any = await check(server, { verify_tls: false }, { scheme: "wss" });
+      expect(any).toMatchObject({ outcome: "ok" });
+    });
+  }
+
+  test("the URL of a WebSocket monitor has the scheme ws or wss, and no credentials", () => {
+    const errors = (url: string, headers = {}) => probeOf("websocket").validate({ url, headers });
+    expect(errors("wss://example.com/x?y")).toEqual([]);
+    for (const url of [
+      "https://example.com/",
+      "wss://user:s3cret@example.com/",
+      "wss://169.254.169.254/",
+      "example.com",
+    ]) {
+      expect(errors(url).map(({ pointer }) => pointer)).toEqual(["#/url"]);
+    }
+    const own = { "Sec-WebSocket-Key": "x", Upgrade: "x" };
+    expect(errors("ws://example.com/", own)).toHaveLength(2);
+  });
+});
