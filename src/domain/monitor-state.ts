@@ -42,6 +42,7 @@ export const MONITOR_TYPES = [
   "ping",
   "push",
   "websocket",
+  "grpc",
   "redis",
   "smtp",
   "ssh",

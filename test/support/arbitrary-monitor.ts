@@ -82,6 +82,17 @@ const configs: Record<MonitorType, fc.Arbitrary<Record<string, unknown>>> = {
     },
     { requiredKeys: ["url"] },
   ),
+  grpc: fc.record(
+    {
+      host,
+      port,
+      tls,
+      service: fc.constantFrom("acme.v1.Orders", "x"),
+      metadata: fc.dictionary(fc.constantFrom("authorization", "x-key"), secret),
+      certificate_warning_days: warningDays,
+    },
+    { requiredKeys: ["host", "port"] },
+  ),
   redis: fc.record(
     {
       host,

@@ -42,6 +42,17 @@ export const MONITOR_CONFIGS: Record<MonitorType, [least: MonitorConfig, most: M
       certificate_warning_days: 3,
     },
   ],
+  grpc: [
+    { host: "orders.example.com", port: 50051 },
+    {
+      host: "orders.example.com",
+      port: 443,
+      tls: "verify",
+      service: "acme.orders.v1.Orders",
+      metadata: { authorization: "hidden" },
+      certificate_warning_days: 3,
+    },
+  ],
   redis: [
     { host: "cache.example.com" },
     {

@@ -1,5 +1,6 @@
 import type { MonitorType } from "../../../domain/monitor-state";
 import { dnsForm } from "./dns";
+import { grpcForm } from "./grpc";
 import { httpForm } from "./http";
 import { pingForm } from "./ping";
 import { pushForm } from "./push";
@@ -20,6 +21,7 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
   ping: pingForm,
   push: pushForm,
   websocket: websocketForm,
+  grpc: grpcForm,
   redis: redisForm,
   smtp: smtpForm,
   ssh: sshForm,

@@ -1,6 +1,7 @@
 import type { MonitorType } from "../../../domain/monitor-state";
 import type { Probe } from "../probe";
 import { dnsProbe } from "./dns";
+import { grpcProbe } from "./grpc";
 import { httpProbe } from "./http";
 import { pingProbe } from "./ping";
 import { pushProbe } from "./push";
@@ -25,6 +26,7 @@ const PROBES = {
   ping: pingProbe,
   push: pushProbe,
   websocket: websocketProbe,
+  grpc: grpcProbe,
   redis: redisProbe,
   smtp: smtpProbe,
   ssh: sshProbe,

@@ -1,0 +1,28 @@
+import { nullable } from "../../forms/field";
+import { textField } from "../../forms/text-fields";
+import { secretValuesField } from "../secret-values";
+import { certificateWarningField, hostField, portField, tlsField } from "./server-fields";
+import type { TypeForm } from "./type-form";
+
+export const grpcForm: TypeForm = {
+  sentence: "Calls the health service of a gRPC server, and fails unless the status is SERVING.",
+  fields: {
+    host: hostField(),
+    port: portField(),
+    tls: tlsField(),
+    service: nullable(
+      textField({
+        label: "Service",
+        hint: "Optional. Such as acme.orders.v1.Orders. Empty means the server as a whole.",
+      }),
+    ),
+    metadata: secretValuesField({
+      noun: "metadata",
+      label: "Metadata",
+      rowLabel: "Entry",
+      hint: "Sent with each call, such as authorization.",
+    }),
+  },
+  folds: { Metadata: ["metadata"] },
+  advanced: { certificate_warning_days: certificateWarningField() },
+};

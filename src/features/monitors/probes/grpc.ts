@@ -1,0 +1,73 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { headerError } from "../../../egress";
+import { type FieldError, pointer } from "../../../errors";
+import { LineText } from "../../../domain/texts";
+import type { Probe } from "../probe";
+import {
+  HostText,
+  PortNumber,
+  serverOf,
+  serverTarget,
+  TlsField,
+  validateHostField,
+  WarningDays,
+  withServerDefaults,
+} from "./fields";
+import { secretRules, SecretValues, shownConfig } from "./secrets";
+
+/** Used where a port is required, so that it never applies. */
+const NO_PORT = 0;
+
+const GrpcConfig = Type.Object(
+  {
+    host: HostText,
+    port: PortNumber,
+    tls: TlsField,
+    service: Type.Optional(
+      LineText({
+        minLength: 1,
+        maxLength: 255,
+        description: "Name of the service. Default: the server as a whole.",
+        examples: ["acme.orders.v1.Orders"],
+      }),
+    ),
+    metadata: Type.Optional(SecretValues({ description: "Metadata of each call, by name." })),
+    certificate_warning_days: Type.Optional(WarningDays),
+  },
+  { additionalProperties: false, examples: [{ host: "orders.example.com", port: 50051 }] },
+);
+type GrpcConfig = Static<typeof GrpcConfig>;
+
+const completed = (config: GrpcConfig) => withServerDefaults(config, NO_PORT);
+
+export type CompletedGrpcConfig = ReturnType<typeof completed>;
+
+const RULES = secretRules<GrpcConfig>({ metadata: "values" }, (config) =>
+  serverOf(config, NO_PORT),
+);
+
+/** Checks that a service is `SERVING`, by the health protocol of gRPC. */
+export const grpcProbe = {
+  type: "grpc",
+  label: "gRPC service",
+  config: GrpcConfig,
+  shown: shownConfig(GrpcConfig, RULES.secrets),
+  secrets: RULES.secrets,
+  validate: (config) => [...validateHostField(config), ...validateMetadata(config.metadata ?? {})],
+  validateChange: RULES.validateChange,
+  present: (config) => RULES.withoutSecrets(completed(config)),
+  merge: RULES.merge,
+  targetOf: ({ service, ...config }) =>
+    [serverTarget(config, NO_PORT), ...(service === undefined ? [] : [service])].join(" "),
+  run: async (config, context) =>
+    (await import("./checks/grpc")).checkGrpc(completed(config), context),
+} satisfies Probe<"grpc", GrpcConfig>;
+
+/** Returns errors of metadata. Names of the protocol itself cannot be set. */
+function validateMetadata(metadata: Readonly<Record<string, string | null>>): FieldError[] {
+  return Object.entries(metadata).flatMap(([name, value]) => {
+    const isOwn = /^(?:grpc-|content-type$)/i.test(name);
+    const problem = isOwn ? "is set by Allclear itself" : headerError(name, value ?? "");
+    return problem === undefined ? [] : [{ pointer: pointer("metadata", name), detail: problem }];
+  });
+}
