@@ -43,6 +43,7 @@ export const MONITOR_TYPES = [
   "push",
   "websocket",
   "grpc",
+  "postgres",
   "redis",
   "smtp",
   "ssh",

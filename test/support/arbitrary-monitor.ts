@@ -49,6 +49,21 @@ const tls = fc.constantFrom("off", "require", "verify");
 const user = fc.constantFrom("monitor", "null");
 const warningDays = fc.constantFrom(0, 14, 30);
 
+const database = fc.record(
+  {
+    host,
+    port,
+    database: fc.constantFrom("app", "0"),
+    user,
+    password: secret,
+    tls,
+    query: secret,
+    expected: fc.constantFrom("1", "", "null"),
+    certificate_warning_days: warningDays,
+  },
+  { requiredKeys: ["host", "user"] },
+);
+
 /** Configurations by type. Some are rejected, such as a body with GET. */
 const configs: Record<MonitorType, fc.Arbitrary<Record<string, unknown>>> = {
   http: fc
@@ -93,6 +108,7 @@ const configs: Record<MonitorType, fc.Arbitrary<Record<string, unknown>>> = {
     },
     { requiredKeys: ["host", "port"] },
   ),
+  postgres: database,
   redis: fc.record(
     {
       host,

@@ -53,6 +53,20 @@ export const MONITOR_CONFIGS: Record<MonitorType, [least: MonitorConfig, most: M
       certificate_warning_days: 3,
     },
   ],
+  postgres: [
+    { host: "db.example.com", user: "monitor" },
+    {
+      host: "db.example.com",
+      port: 6432,
+      database: "app",
+      user: "monitor",
+      password: "hidden",
+      tls: "verify",
+      query: "SELECT hidden",
+      expected: "1",
+      certificate_warning_days: 3,
+    },
+  ],
   redis: [
     { host: "cache.example.com" },
     {

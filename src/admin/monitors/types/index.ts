@@ -1,4 +1,5 @@
 import type { MonitorType } from "../../../domain/monitor-state";
+import { postgresForm } from "./databases";
 import { dnsForm } from "./dns";
 import { grpcForm } from "./grpc";
 import { httpForm } from "./http";
@@ -22,6 +23,7 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
   push: pushForm,
   websocket: websocketForm,
   grpc: grpcForm,
+  postgres: postgresForm,
   redis: redisForm,
   smtp: smtpForm,
   ssh: sshForm,

@@ -4,6 +4,7 @@ import { dnsProbe } from "./dns";
 import { grpcProbe } from "./grpc";
 import { httpProbe } from "./http";
 import { pingProbe } from "./ping";
+import { postgresProbe } from "./postgres";
 import { pushProbe } from "./push";
 import { redisProbe } from "./redis";
 import { smtpProbe } from "./smtp";
@@ -27,6 +28,7 @@ const PROBES = {
   push: pushProbe,
   websocket: websocketProbe,
   grpc: grpcProbe,
+  postgres: postgresProbe,
   redis: redisProbe,
   smtp: smtpProbe,
   ssh: sshProbe,

@@ -1,0 +1,81 @@
+import { Client } from "pg";
+import type { ProbeContext, ProbeResult } from "../../probe";
+import { type CompletedDatabaseConfig, DEFAULT_QUERY } from "../databases";
+import { CheckFailure, checkServer, type Conversation } from "./conversation";
+import { compareValue } from "./database-value";
+
+/** SSLRequest, and Terminate, of the frontend protocol. */
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
+const TERMINATE = Buffer.from([0x58, 0, 0, 0, 4]);
+
+/** Signs in to a database and runs a query, in transactions that can only read. */
+export function checkPostgres(
+  config: CompletedDatabaseConfig,
+  context: ProbeContext,
+): Promise<ProbeResult> {
+  const { host, port, tls, query = DEFAULT_QUERY, expected } = config;
+  const server = { host, port, tls: undefined, warningDays: config.certificate_warning_days };
+  return checkServer(server, context, async (conversation) => {
+    if (tls !== "off") await requestTls(conversation, tls === "verify");
+    const client = createClient(conversation, config);
+    try {
+      conversation.begin("signing in");
+      await client.connect().catch((error: unknown) => {
+        throw failureOf(error, "The server refused the sign-in");
+      });
+      conversation.begin("waiting for the result of the query");
+      // The extended protocol takes a single statement.
+      const statement = { text: query, rowMode: "array" as const, queryMode: "extended" };
+      const { rows } = await client.query<unknown[]>(statement).catch((error: unknown) => {
+        throw failureOf(error, "The query failed");
+      });
+      compareValue(rows[0], expected);
+      await conversation.finish(TERMINATE);
+    } finally {
+      client.removeAllListeners();
+      client.on("error", () => {});
+    }
+  });
+}
+
+/** Asks for TLS before the protocol begins. */
+async function requestTls(conversation: Conversation, verify: boolean): Promise<void> {
+  conversation.begin("asking for TLS");
+  conversation.write(SSL_REQUEST);
+  const answer = await conversation.reader.take(1);
+  if (answer.toString() !== "S") throw new CheckFailure("The server does not offer TLS.");
+  await conversation.secure(verify);
+}
+
+function createClient(
+  conversation: Conversation,
+  { host, port, user, password = "", database = user }: CompletedDatabaseConfig,
+): Client {
+  const client = new Client({
+    // The library calls `connect` of the socket, which is open.
+    stream: () => conversation.socket,
+    // All that the library would otherwise read from the environment or from files.
+    host,
+    port,
+    user,
+    database,
+    password: () => password,
+    ssl: false,
+    options: "-c default_transaction_read_only=on",
+    application_name: "allclear",
+    types: { getTypeParser: () => (text: unknown) => text },
+  });
+  client.on("error", () => {});
+  return client;
+}
+
+/** Returns a failure with the code of the server (SQLSTATE); other errors as they are. */
+function failureOf(error: unknown, what: string): unknown {
+  const { code, message = "" } = error as { code?: unknown; message?: string };
+  if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code)) {
+    return new CheckFailure(`${what} (${code}).`);
+  }
+  return message.startsWith("SASL")
+    ? new CheckFailure("The server and this monitor could not agree on the password.")
+    : error;
+}

@@ -1,0 +1,142 @@
+import { expect, test } from "bun:test";
+import { checkOf } from "../support/check";
+import { type OnConnection, startRawServer } from "../support/raw-server";
+import { POSTGRES_PASSWORD, POSTGRES_PROGRAMS, startPostgres } from "../support/servers/postgres";
+import { CERTIFICATES, describeWithServer } from "../support/servers/server-process";
+
+const SERVERS = { programs: POSTGRES_PROGRAMS, start: startPostgres };
+
+const SECRET_QUERY = "SELECT 's3cret'";
+
+const check = checkOf("postgres", {
+  user: "monitor",
+  database: "postgres",
+  password: POSTGRES_PASSWORD,
+});
+
+describeWithServer("PostgreSQL checks", SERVERS, (servers) => {
+  const server = () => servers().good;
+
+  test("a PostgreSQL check signs in and runs a query", async () => {
+    expect(await check(server())).toEqual({ outcome: "ok", latencyMs: 0, message: null });
+    const values: [query: string, expected: string][] = [
+      ["SELECT 1.50::numeric, 2", "1.50"],
+      ["SELECT true", "t"],
+      ["SELECT '2026-01-02'::date", "2026-01-02"],
+      ["SHOW default_transaction_read_only", "on"],
+      ["SELECT current_setting('application_name')", "allclear"],
+    ];
+    for (const [query, expected] of values) {
+      expect(await check(server(), { query, expected })).toMatchObject({ outcome: "ok" });
+    }
+  });
+
+  test("a PostgreSQL check fails for another value, or none, and does not repeat it", async () => {
+    const failures: [query: string, message: string][] = [
+      [SECRET_QUERY, "The result is not as expected."],
+      ["SELECT NULL", "The result is not as expected."],
+      ["SELECT 1 WHERE false", "The query returned no row."],
+    ];
+    for (const [query, message] of failures) {
+      const result = await check(server(), { query, expected: "1" });
+      expect(result).toEqual({ outcome: "failed", latencyMs: 0, message });
+    }
+  });
+
+  test("a PostgreSQL check cannot write, and runs a single statement", async () => {
+    const failures: [query: string, message: string][] = [
+      ["CREATE TABLE secrets (id int)", "The query failed (25006)."],
+      ["SELECT 1; DROP TABLE s3cret", "The query failed (42601)."],
+      ["SELECT * FROM s3cret", "The query failed (42P01)."],
+      ["SELECT 1/0", "The query failed (22012)."],
+    ];
+    for (const [query, message] of failures) {
+      expect(await check(server(), { query })).toMatchObject({ outcome: "failed", message });
+    }
+  });
+
+  test("a refused sign-in is reported by the code of the server alone", async () => {
+    const refused = "The server refused the sign-in";
+    const wrong = await check(server(), { password: "wr0ng-s3cret" });
+    expect(wrong).toEqual({ outcome: "failed", latencyMs: 0, message: `${refused} (28P01).` });
+    expect((await check(server(), { user: "nobody-s3cret" })).message).toBe(`${refused} (28P01).`);
+    expect((await check(server(), { database: "s3cret" })).message).toBe(`${refused} (3D000).`);
+  });
+
+  test("a PostgreSQL check takes no password from the environment", async () => {
+    process.env["PGPASSWORD"] = POSTGRES_PASSWORD;
+    try {
+      const without = checkOf("postgres", { user: "monitor", database: "postgres" });
+      expect(await without(server())).toMatchObject({
+        outcome: "failed",
+        message: "The server and this monitor could not agree on the password.",
+      });
+    } finally {
+      delete process.env["PGPASSWORD"];
+    }
+  });
+
+  test("a result that is longer than a check reads fails the check", async () => {
+    const query = "SELECT repeat('x', 300000)";
+    expect(await check(server(), { query })).toMatchObject({
+      outcome: "failed",
+      message: "The server sent more than a check reads.",
+    });
+  });
+
+  test("a slow query ends at the deadline of the check", async () => {
+    const deadline = new AbortController();
+    await using proxy = await startProxy(server().port, (bytes) => {
+      // The name of the prepared statement's query is on its way: the answer takes a minute.
+      if (bytes.includes("pg_sleep")) deadline.abort();
+    });
+    const query = "SELECT pg_sleep(60)";
+    expect(await check(proxy, { query }, { signal: deadline.signal })).toMatchObject({
+      outcome: "failed",
+      message: "Timed out waiting for the result of the query.",
+    });
+    await proxy.allClosed();
+  });
+
+  for (const certificate of CERTIFICATES) {
+    test(`a PostgreSQL check judges the certificate “${certificate}” after SSLRequest, and dates it`, async () => {
+      const verified = await check(servers()[certificate], { tls: "verify" });
+      expect(verified.outcome).toBe(certificate === "good" ? "ok" : "failed");
+      expect(verified.certificate?.expiresAt).toBeNumber();
+      const query = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+      const config = { tls: "require", query, expected: "t" };
+      const encrypted = await check(servers()[certificate], config);
+      expect(encrypted).toMatchObject({ outcome: "ok" });
+      expect(encrypted.certificate?.expiresAt).toBeNumber();
+    });
+  }
+});
+
+test("a PostgreSQL check that requires TLS fails if the server offers none", async () => {
+  await using server = await startRawServer((socket) => void socket.write("N"));
+  expect((await check(server, { tls: "require" })).message).toBe("The server does not offer TLS.");
+});
+
+test("bytes between the consent to TLS and the handshake fail a PostgreSQL check", async () => {
+  await using server = await startRawServer((socket) => void socket.write("SZ\u0000"));
+  expect((await check(server, { tls: "require" })).message).toBe(
+    "The server sent data between its consent to TLS and the handshake.",
+  );
+});
+
+/** Starts a server that passes connections on to a port, and tells what the client sends. */
+async function startProxy(port: number, onSent: (bytes: Buffer) => void) {
+  const { connect } = await import("node:net");
+  const onConnection: OnConnection = (socket) => {
+    const target = connect({ host: "127.0.0.1", port });
+    socket.on("data", (bytes: Buffer) => {
+      target.write(bytes);
+      onSent(bytes);
+    });
+    target.on("data", (bytes: Buffer) => void socket.write(bytes));
+    target.on("error", () => {});
+    socket.on("close", () => target.destroy());
+    target.on("close", () => socket.destroy());
+  };
+  return startRawServer(onConnection);
+}
