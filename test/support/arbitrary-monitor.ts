@@ -109,6 +109,7 @@ const configs: Record<MonitorType, fc.Arbitrary<Record<string, unknown>>> = {
     { requiredKeys: ["host", "port"] },
   ),
   postgres: database,
+  mysql: database,
   redis: fc.record(
     {
       host,

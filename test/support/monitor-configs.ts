@@ -67,6 +67,20 @@ export const MONITOR_CONFIGS: Record<MonitorType, [least: MonitorConfig, most: M
       certificate_warning_days: 3,
     },
   ],
+  mysql: [
+    { host: "db.example.com", user: "monitor" },
+    {
+      host: "db.example.com",
+      port: 3307,
+      database: "app",
+      user: "monitor",
+      password: "hidden",
+      tls: "require",
+      query: "SELECT hidden",
+      expected: "1",
+      certificate_warning_days: 3,
+    },
+  ],
   redis: [
     { host: "cache.example.com" },
     {

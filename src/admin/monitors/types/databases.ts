@@ -43,3 +43,5 @@ function databaseForm(name: string, port: number): TypeForm {
 }
 
 export const postgresForm = databaseForm("PostgreSQL", 5432);
+
+export const mysqlForm = databaseForm("MySQL or MariaDB", 3306);

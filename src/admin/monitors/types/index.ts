@@ -1,5 +1,5 @@
 import type { MonitorType } from "../../../domain/monitor-state";
-import { postgresForm } from "./databases";
+import { mysqlForm, postgresForm } from "./databases";
 import { dnsForm } from "./dns";
 import { grpcForm } from "./grpc";
 import { httpForm } from "./http";
@@ -24,6 +24,7 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
   websocket: websocketForm,
   grpc: grpcForm,
   postgres: postgresForm,
+  mysql: mysqlForm,
   redis: redisForm,
   smtp: smtpForm,
   ssh: sshForm,

@@ -3,6 +3,7 @@ import type { Probe } from "../probe";
 import { dnsProbe } from "./dns";
 import { grpcProbe } from "./grpc";
 import { httpProbe } from "./http";
+import { mysqlProbe } from "./mysql";
 import { pingProbe } from "./ping";
 import { postgresProbe } from "./postgres";
 import { pushProbe } from "./push";
@@ -29,6 +30,7 @@ const PROBES = {
   websocket: websocketProbe,
   grpc: grpcProbe,
   postgres: postgresProbe,
+  mysql: mysqlProbe,
   redis: redisProbe,
   smtp: smtpProbe,
   ssh: sshProbe,

@@ -1,0 +1,119 @@
+import { type Connection, createConnection } from "mysql2";
+import type { ProbeContext, ProbeResult } from "../../probe";
+import { type CompletedDatabaseConfig, DEFAULT_QUERY } from "../databases";
+import { CheckFailure, checkServer, type Conversation } from "./conversation";
+import { compareValue } from "./database-value";
+
+/** COM_QUIT, the end of a session. */
+const QUIT = Buffer.from([1, 0, 0, 0, 1]);
+
+/** Parts of the library that its types do not name. */
+interface Internals {
+  stream: Conversation["socket"];
+  packetParser: { execute(chunk: Buffer): void };
+  sequenceId: number;
+  handlePacket(packet: { sequenceId: number } | undefined): void;
+  startTLS(onSecure: (error?: Error) => void): void;
+}
+
+/** Signs in to a database and runs a query, in transactions that can only read. */
+export function checkMysql(
+  config: CompletedDatabaseConfig,
+  context: ProbeContext,
+): Promise<ProbeResult> {
+  const { host, port, query = DEFAULT_QUERY, expected } = config;
+  const server = { host, port, tls: undefined, warningDays: config.certificate_warning_days };
+  return checkServer(server, context, async (conversation) => {
+    conversation.begin("signing in");
+    const lost = Promise.withResolvers<never>();
+    const connection = connect(conversation, config, lost.reject);
+    const run = (sql: string) => Promise.race([lost.promise, rowsOf(connection, sql)]);
+    await run("SET SESSION TRANSACTION READ ONLY").catch((error: unknown) => {
+      throw failureOf(error, "The server refused the sign-in");
+    });
+    conversation.begin("waiting for the result of the query");
+    const rows = await run(query).catch((error: unknown) => {
+      throw failureOf(error, "The query failed");
+    });
+    compareValue(rows[0], expected);
+    await conversation.finish(QUIT);
+  });
+}
+
+function connect(
+  conversation: Conversation,
+  { host, user, password, database, tls }: CompletedDatabaseConfig,
+  onError: (error: unknown) => void,
+): Connection {
+  const connection = createConnection({
+    stream: conversation.socket,
+    host,
+    user,
+    ...(password !== undefined && { password }),
+    ...(database !== undefined && { database }),
+    ...(tls !== "off" && { ssl: {} }),
+    ...(tls !== "verify" && { authPlugins: { mysql_clear_password: refuseClearText } }),
+    flags: ["-LOCAL_FILES"],
+    multipleStatements: false,
+    rowsAsArray: true,
+    typeCast: (field) => field.string(),
+    // The deadline of the check is the only one.
+    connectTimeout: 0,
+  });
+  connection.on("error", onError);
+  const internals = connection as unknown as Internals;
+  ignoreSequence(internals);
+  upgradeByConversation(internals, conversation, tls === "verify", onError);
+  return connection;
+}
+
+/** Accepts packets in any order. The library would print a warning for each that is out of order. */
+function ignoreSequence(internals: Internals): void {
+  const handlePacket = internals.handlePacket.bind(internals);
+  internals.handlePacket = (packet) => {
+    if (packet) internals.sequenceId = packet.sequenceId;
+    handlePacket(packet);
+  };
+}
+
+/** Has TLS begun like that of other checks, so that its certificate is judged and dated in the same way. */
+function upgradeByConversation(
+  internals: Internals,
+  conversation: Conversation,
+  verify: boolean,
+  onError: (error: unknown) => void,
+): void {
+  internals.startTLS = (onSecure) => {
+    internals.stream.removeAllListeners("data");
+    conversation.secure(verify).then(() => {
+      internals.stream = conversation.socket;
+      internals.stream.on("data", (chunk: Buffer) => internals.packetParser.execute(chunk));
+      onSecure();
+    }, onError);
+  };
+}
+
+/** Refuses to send the password in clear text, which a server may ask for, unless the server is verified. */
+function refuseClearText() {
+  return () => Promise.reject(new CheckFailure("The server asks for the password in clear text."));
+}
+
+function rowsOf(connection: Connection, sql: string): Promise<unknown[][]> {
+  return new Promise((resolve, reject) => {
+    connection.query({ sql }, (error, rows) =>
+      error ? reject(error) : resolve(Array.isArray(rows) ? (rows as unknown[][]) : []),
+    );
+  });
+}
+
+/** Returns a failure with the code of the server; other errors as they are. */
+function failureOf(error: unknown, what: string): unknown {
+  const { code, errno } = error as { code?: unknown; errno?: unknown };
+  if (code === "HANDSHAKE_NO_SSL_SUPPORT")
+    return new CheckFailure("The server does not offer TLS.");
+  if (typeof code === "string" && /^ER_[A-Z0-9_]{1,60}$/.test(code)) {
+    return new CheckFailure(`${what} (${code}).`);
+  }
+  // The library has no name for errors of later versions.
+  return typeof errno === "number" ? new CheckFailure(`${what} (${errno}).`) : error;
+}

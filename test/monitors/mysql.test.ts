@@ -1,0 +1,129 @@
+import { describe, expect, test } from "bun:test";
+import { checkOf } from "../support/check";
+import { startRawServer } from "../support/raw-server";
+import { MARIADB_PASSWORD, MARIADB_PROGRAMS, startMariadb } from "../support/servers/mariadb";
+import { CERTIFICATES, describeWithServer } from "../support/servers/server-process";
+
+const SERVERS = { programs: MARIADB_PROGRAMS, start: startMariadb };
+
+const check = checkOf("mysql", { user: "monitor", password: MARIADB_PASSWORD });
+
+describeWithServer("MySQL checks of MariaDB", SERVERS, (servers) => {
+  const server = () => servers().good;
+
+  test("a MySQL check signs in and runs a query", async () => {
+    expect(await check(server())).toEqual({ outcome: "ok", latencyMs: 0, message: null });
+    const values: [query: string, expected: string][] = [
+      ["SELECT 1.50, 2", "1.50"],
+      ["SELECT DATE '2026-01-02'", "2026-01-02"],
+      ["SELECT count(*) FROM jobs", "0"],
+      ["SELECT @@session.tx_read_only", "1"],
+    ];
+    for (const [query, expected] of values) {
+      const result = await check(server(), { database: "app", query, expected });
+      expect(result).toMatchObject({ outcome: "ok" });
+    }
+  });
+
+  test("a MySQL check fails for another value, or none, and does not repeat it", async () => {
+    const failures: [query: string, message: string][] = [
+      ["SELECT 's3cret'", "The result is not as expected."],
+      ["SELECT NULL", "The result is not as expected."],
+      ["SELECT 1 FROM app.jobs", "The query returned no row."],
+    ];
+    for (const [query, message] of failures) {
+      const result = await check(server(), { query, expected: "1" });
+      expect(result).toEqual({ outcome: "failed", latencyMs: 0, message });
+    }
+  });
+
+  test("a MySQL check cannot write or read files, and runs a single statement", async () => {
+    const failures: [query: string, message: string][] = [
+      ["SELECT 1; SELECT 2", "The query failed (ER_PARSE_ERROR)."],
+      ["SELECT * FROM app.s3cret", "The query failed (ER_NO_SUCH_TABLE)."],
+      ["SELECT s3cret", "The query failed (ER_BAD_FIELD_ERROR)."],
+      [
+        "INSERT INTO app.jobs VALUES (1)",
+        "The query failed (ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION).",
+      ],
+      ["LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE app.jobs", "The query failed (4166)."],
+    ];
+    for (const [query, message] of failures) {
+      expect(await check(server(), { query })).toMatchObject({ outcome: "failed", message });
+    }
+  });
+
+  test("a refused sign-in is reported by the code of the server alone", async () => {
+    const denied = "The server refused the sign-in (ER_ACCESS_DENIED_ERROR).";
+    const wrong = await check(server(), { password: "wr0ng-s3cret" });
+    expect(wrong).toEqual({ outcome: "failed", latencyMs: 0, message: denied });
+    expect((await check(server(), { user: "nobody-s3cret" })).message).toBe(denied);
+    const database = await check(server(), { database: "s3cret" });
+    expect(database.message).toBe("The server refused the sign-in (ER_DBACCESS_DENIED_ERROR).");
+  });
+
+  test("a result that is longer than a check reads fails the check", async () => {
+    const query = "SELECT repeat('x', 300000)";
+    expect(await check(server(), { query })).toMatchObject({
+      outcome: "failed",
+      message: "The server sent more than a check reads.",
+    });
+  });
+
+  for (const certificate of CERTIFICATES) {
+    test(`a MySQL check judges the certificate “${certificate}” inside the handshake, and dates it`, async () => {
+      const verified = await check(servers()[certificate], { tls: "verify" });
+      expect(verified.outcome).toBe(certificate === "good" ? "ok" : "failed");
+      expect(verified.certificate?.expiresAt).toBeNumber();
+      const query =
+        "SELECT variable_value <> '' FROM information_schema.session_status WHERE variable_name = 'Ssl_cipher'";
+      const config = { tls: "require", query, expected: "1" };
+      const encrypted = await check(servers()[certificate], config);
+      expect(encrypted).toMatchObject({ outcome: "ok" });
+      expect(encrypted.certificate?.expiresAt).toBeNumber();
+    });
+  }
+});
+
+describe("MySQL checks of hostile servers", () => {
+  /** Greeting of a server without TLS that asks for mysql_native_password. */
+  const GREETING = Buffer.concat([
+    Buffer.from([0x0a]),
+    Buffer.from("8.0.36\0"),
+    Buffer.from([1, 0, 0, 0]),
+    Buffer.from("abcdefgh\0"),
+    Buffer.from([0xff, 0xf7, 0xff, 2, 0, 0xff, 0x81, 21]),
+    Buffer.alloc(10),
+    Buffer.from("abcdefghijkl\0mysql_native_password\0"),
+  ]);
+
+  const packet = (sequence: number, payload: Buffer) =>
+    Buffer.concat([
+      Buffer.from([payload.length & 0xff, payload.length >> 8, 0, sequence]),
+      payload,
+    ]);
+
+  test("a server that asks for the password in clear text does not get it", async () => {
+    const received: Buffer[] = [];
+    await using server = await startRawServer((socket) => {
+      socket.write(packet(0, GREETING));
+      socket.on("data", (bytes: Buffer) => {
+        received.push(bytes);
+        if (received.length > 1) return;
+        socket.write(packet(2, Buffer.from("\u00femysql_clear_password\0", "latin1")));
+      });
+    });
+    expect(await check(server)).toMatchObject({
+      outcome: "failed",
+      message: "The server asks for the password in clear text.",
+    });
+    expect(Buffer.concat(received).includes(MARIADB_PASSWORD)).toBe(false);
+  });
+
+  test("a MySQL check that requires TLS fails if the server offers none", async () => {
+    await using server = await startRawServer((socket) => void socket.write(packet(0, GREETING)));
+    expect((await check(server, { tls: "require" })).message).toBe(
+      "The server does not offer TLS.",
+    );
+  });
+});
