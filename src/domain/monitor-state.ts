@@ -46,6 +46,7 @@ export const MONITOR_TYPES = [
   "postgres",
   "mysql",
   "redis",
+  "mqtt",
   "smtp",
   "ssh",
 ] as const;

@@ -123,6 +123,19 @@ const configs: Record<MonitorType, fc.Arbitrary<Record<string, unknown>>> = {
     },
     { requiredKeys: ["host"] },
   ),
+  mqtt: fc.record(
+    {
+      host,
+      port,
+      tls,
+      user,
+      password: secret,
+      topic: fc.constantFrom("a/b", "#"),
+      assertions: fc.array(assertion, { maxLength: 2 }),
+      certificate_warning_days: warningDays,
+    },
+    { requiredKeys: ["host"] },
+  ),
   smtp: fc.record(
     {
       host,

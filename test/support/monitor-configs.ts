@@ -94,6 +94,19 @@ export const MONITOR_CONFIGS: Record<MonitorType, [least: MonitorConfig, most: M
       certificate_warning_days: 3,
     },
   ],
+  mqtt: [
+    { host: "broker.example.com" },
+    {
+      host: "broker.example.com",
+      port: 8883,
+      tls: "verify",
+      user: "monitor",
+      password: "hidden",
+      topic: "sensors/+/temperature",
+      assertions: [{ source: "json", property: "$.value", op: "lt", value: 30 }],
+      certificate_warning_days: 3,
+    },
+  ],
   smtp: [
     { host: "mail.example.com" },
     {

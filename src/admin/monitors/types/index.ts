@@ -3,6 +3,7 @@ import { mysqlForm, postgresForm } from "./databases";
 import { dnsForm } from "./dns";
 import { grpcForm } from "./grpc";
 import { httpForm } from "./http";
+import { mqttForm } from "./mqtt";
 import { pingForm } from "./ping";
 import { pushForm } from "./push";
 import { redisForm } from "./redis";
@@ -26,6 +27,7 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
   postgres: postgresForm,
   mysql: mysqlForm,
   redis: redisForm,
+  mqtt: mqttForm,
   smtp: smtpForm,
   ssh: sshForm,
 };

@@ -3,6 +3,7 @@ import type { Probe } from "../probe";
 import { dnsProbe } from "./dns";
 import { grpcProbe } from "./grpc";
 import { httpProbe } from "./http";
+import { mqttProbe } from "./mqtt";
 import { mysqlProbe } from "./mysql";
 import { pingProbe } from "./ping";
 import { postgresProbe } from "./postgres";
@@ -32,6 +33,7 @@ const PROBES = {
   postgres: postgresProbe,
   mysql: mysqlProbe,
   redis: redisProbe,
+  mqtt: mqttProbe,
   smtp: smtpProbe,
   ssh: sshProbe,
 } satisfies { [Type in MonitorType]: { type: Type } };

@@ -1,0 +1,35 @@
+import { nullable } from "../../forms/field";
+import { textField } from "../../forms/text-fields";
+import { assertionsField } from "../assertion-field";
+import { passwordField } from "../secret-texts";
+import {
+  certificateWarningField,
+  hostField,
+  portField,
+  tlsField,
+  userField,
+} from "./server-fields";
+import type { TypeForm } from "./type-form";
+
+export const mqttForm: TypeForm = {
+  sentence:
+    "Connects to an MQTT broker, and fails if the connection is refused or no expected message arrives.",
+  fields: {
+    host: hostField(),
+    port: portField(1883),
+    tls: tlsField(),
+    user: userField(),
+    password: passwordField(),
+    topic: nullable(
+      textField({
+        label: "Topic",
+        hint: "Optional. A message on it must arrive within the timeout; a retained one arrives at once. + and # are wildcards.",
+      }),
+    ),
+    assertions: assertionsField({
+      sources: ["body", "json"],
+      hint: "A message must meet all of them; others are ignored. JSON values need a path such as $.checks[0].status.",
+    }),
+  },
+  advanced: { certificate_warning_days: certificateWarningField() },
+};

@@ -1,0 +1,109 @@
+// The client alone: the library's other entry loads its transports, which dial.
+import MqttClient from "mqtt/lib/client";
+import { MINUTE_MS } from "../../../../kernel/time";
+import { checkAssertions } from "../../assertions";
+import type { ProbeContext, ProbeResult } from "../../probe";
+import type { CompletedMqttConfig } from "../mqtt";
+import { CheckFailure, checkServer, type Conversation, tlsOf } from "./conversation";
+import { foreignPacketGuard } from "./mqtt-packets";
+
+/** DISCONNECT, the last packet of a session. */
+const DISCONNECT = Buffer.from([0xe0, 0]);
+
+/** Return codes of CONNACK (MQTT 3.1.1, 3.2.2.3). */
+const REFUSALS: Readonly<Record<number, string>> = {
+  1: "protocol version",
+  2: "client identifier",
+  3: "server unavailable",
+  4: "user name or password",
+  5: "not authorised",
+};
+
+/** Connects to a broker, subscribes to the topic and waits for a message that meets the conditions. */
+export function checkMqtt(
+  config: CompletedMqttConfig,
+  context: ProbeContext,
+): Promise<ProbeResult> {
+  const { host, port, tls, topic } = config;
+  const server = { host, port, tls: tlsOf(tls), warningDays: config.certificate_warning_days };
+  return checkServer(server, context, async (conversation) => {
+    const client = createClient(conversation, config);
+    try {
+      conversation.begin("waiting for the broker's consent");
+      await connected(client);
+      if (topic !== undefined) await awaitMessage(client, topic, config, conversation, context);
+      await conversation.finish(DISCONNECT);
+    } finally {
+      client.end(true);
+    }
+  });
+}
+
+function createClient(
+  { socket }: Conversation,
+  { user, password }: CompletedMqttConfig,
+): MqttClient {
+  const client = new MqttClient(() => socket, {
+    clientId: `allclear${crypto.randomUUID().replaceAll("-", "").slice(0, 15)}`,
+    ...(user !== undefined && { username: user }),
+    ...(password !== undefined && { password }),
+    reconnectPeriod: 0,
+    resubscribe: false,
+    keepalive: 0,
+    // Longer than any check, whose deadline is the only one.
+    connectTimeout: 10 * MINUTE_MS,
+  });
+  client.on("error", () => {});
+  socket.prependListener("data", foreignPacketGuard());
+  return client;
+}
+
+function connected(client: MqttClient): Promise<void> {
+  return new Promise((resolve, reject) => {
+    client.once("connect", () => resolve());
+    client.once("error", (error) => {
+      const { code } = error as { code?: unknown };
+      const reason = typeof code === "number" ? (REFUSALS[code] ?? `code ${code}`) : undefined;
+      reject(
+        reason === undefined
+          ? error
+          : new CheckFailure(`The broker refused the connection (${reason}).`),
+      );
+    });
+  });
+}
+
+/** Waits for a message that meets the conditions. Others are ignored. */
+async function awaitMessage(
+  client: MqttClient,
+  topic: string,
+  { assertions = [] }: CompletedMqttConfig,
+  conversation: Conversation,
+  { evaluator, signal }: ProbeContext,
+): Promise<void> {
+  const passing = Promise.withResolvers<void>();
+  let evaluated = Promise.resolve();
+  client.on("message", (_topic, payload) => {
+    evaluated = evaluated.then(async () => {
+      const message = {
+        status: 200,
+        headers: new Map<string, string>(),
+        latencyMs: 0,
+        certificateDays: null,
+        body: async () => ({ bytes: payload, isTruncated: false }),
+      };
+      const { outcome } = await checkAssertions(assertions, message, evaluator, signal);
+      if (outcome === "ok") passing.resolve();
+      else conversation.begin("waiting for a message that meets the conditions");
+    });
+  });
+  conversation.begin("waiting for a message");
+  await new Promise<void>((resolve, reject) => {
+    client.subscribe(topic, (error, granted = []) => {
+      const isRefused = error !== null || granted.some(({ qos }) => qos > 2);
+      if (isRefused) reject(new CheckFailure("The broker refused the subscription."));
+      else resolve();
+    });
+  });
+  await passing.promise;
+}

@@ -1,0 +1,170 @@
+import { describe, expect, test } from "bun:test";
+import { probeOf } from "../../src/features/monitors/probes";
+import { foreignPacketGuard } from "../../src/features/monitors/probes/checks/mqtt-packets";
+import { checkOf } from "../support/check";
+import { startRawServer } from "../support/raw-server";
+import {
+  MOSQUITTO_PROGRAMS,
+  MQTT_PASSWORD,
+  publish,
+  startMosquitto,
+} from "../support/servers/mosquitto";
+import { CERTIFICATES, describeWithServer } from "../support/servers/server-process";
+
+const check = checkOf("mqtt", { user: "monitor", password: MQTT_PASSWORD });
+
+const MOSQUITTO = { programs: MOSQUITTO_PROGRAMS, start: () => startMosquitto() };
+
+describeWithServer("MQTT checks of Mosquitto", MOSQUITTO, (broker) => {
+  test("an MQTT check without a topic succeeds once the broker accepts the connection", async () => {
+    expect(await check(broker())).toEqual({ outcome: "ok", latencyMs: 0, message: null });
+  });
+
+  test("an MQTT check fails with a wrong password, by the broker's code alone", async () => {
+    const wrong = await check(broker(), { password: "wr0ng-s3cret" });
+    expect(wrong).toEqual({
+      outcome: "failed",
+      latencyMs: 0,
+      message: "The broker refused the connection (not authorised).",
+    });
+  });
+
+  test("an MQTT check succeeds with a retained message that meets the conditions", async () => {
+    await publish(broker(), "public/kitchen", '{"value": 21.5}', true);
+    const topic = "public/+";
+    expect(await check(broker(), { topic })).toMatchObject({ outcome: "ok", message: null });
+    const below = (value: number) => ({
+      topic,
+      assertions: [{ source: "json", property: "$.value", op: "lt", value }],
+    });
+    expect(await check(broker(), below(30))).toMatchObject({ outcome: "ok" });
+    const body = [{ source: "body", op: "contains", value: "21.5" }];
+    expect(await check(broker(), { topic, assertions: body })).toMatchObject({ outcome: "ok" });
+  });
+});
+
+for (const certificate of CERTIFICATES) {
+  const start = { programs: MOSQUITTO_PROGRAMS, start: () => startMosquitto(certificate) };
+  describeWithServer(`MQTT checks with the certificate “${certificate}”`, start, (broker) => {
+    test(`an MQTT check judges the certificate “${certificate}”, and dates it`, async () => {
+      const verified = await check(broker(), { tls: "verify" });
+      expect(verified.outcome).toBe(certificate === "good" ? "ok" : "failed");
+      expect(verified.certificate?.expiresAt).toBeNumber();
+      expect((await check(broker(), { tls: "require" })).outcome).toBe("ok");
+    });
+  });
+}
+
+/** Starts a broker that accepts everything, and calls `onSubscribed` with a function that sends a message. */
+async function startBroker(onSubscribed: (send: (letter: string) => void) => void) {
+  const subscribed = Promise.withResolvers<void>();
+  const broker = await startRawServer((socket) => {
+    socket.once("data", () => void socket.write(Buffer.from([0x20, 2, 0, 0])));
+    socket.on("data", (bytes: Buffer) => {
+      if (bytes[0] !== 0x82) return;
+      socket.write(Buffer.from([0x90, 3, bytes[2] ?? 0, bytes[3] ?? 0, 0]));
+      onSubscribed(
+        (letter) => void socket.write(Buffer.from(`\u0030\u0004\u0000\u0001a${letter}`)),
+      );
+      subscribed.resolve();
+    });
+  });
+  return Object.assign(broker, { subscribed: subscribed.promise });
+}
+
+describe("MQTT checks", () => {
+  test("a refused MQTT connection is reported by its return code", async () => {
+    const messages = [
+      [1, "protocol version"],
+      [2, "client identifier"],
+      [3, "server unavailable"],
+      [4, "user name or password"],
+      [5, "not authorised"],
+    ] as const;
+    for (const [code, reason] of messages) {
+      await using broker = await startRawServer((socket) => {
+        socket.once("data", () => void socket.write(Buffer.from([0x20, 2, 0, code])));
+      });
+      const message = `The broker refused the connection (${reason}).`;
+      expect(await check(broker)).toMatchObject({ outcome: "failed", message });
+    }
+  });
+
+  test("a refused MQTT subscription fails the check", async () => {
+    await using broker = await startRawServer((socket) => {
+      socket.once("data", () => void socket.write(Buffer.from([0x20, 2, 0, 0])));
+      socket.on("data", (bytes: Buffer) => {
+        if (bytes[0] === 0x82) {
+          socket.write(Buffer.from([0x90, 3, bytes[2] ?? 0, bytes[3] ?? 0, 0x80]));
+        }
+      });
+    });
+    expect(await check(broker, { topic: "a" })).toMatchObject({
+      outcome: "failed",
+      message: "The broker refused the subscription.",
+    });
+  });
+
+  test("messages that do not meet the conditions are ignored until the deadline", async () => {
+    const assertions = [{ source: "body", op: "eq", value: "y" }];
+    const config = { topic: "a", assertions };
+    await using first = await startBroker((send) => {
+      send("x");
+      send("y");
+    });
+    expect(await check(first, config)).toMatchObject({ outcome: "ok" });
+    const deadline = new AbortController();
+    await using second = await startBroker((send) => send("x"));
+    const waiting = check(second, config, { signal: deadline.signal });
+    await second.subscribed;
+    deadline.abort();
+    expect((await waiting).message).toMatch(/^Timed out waiting for a message/);
+  });
+
+  test("a broker that sends a packet which was not asked for fails the check, and the process goes on", async () => {
+    const packets = [
+      // PUBREL without an id, PUBLISH with an acknowledgement, SUBSCRIBE.
+      [0x62, 0],
+      [0x32, 6, 0, 1, 0x61, 0, 1, 0x62],
+      [0x82, 6, 0, 1, 0, 1, 0x61, 0],
+    ];
+    for (const packet of packets) {
+      await using broker = await startRawServer((socket) => {
+        socket.once("data", () => void socket.write(Buffer.from([0x20, 2, 0, 0, ...packet])));
+      });
+      expect(await check(broker, { topic: "a" })).toMatchObject({
+        outcome: "failed",
+        message: "The server's answer could not be read.",
+      });
+    }
+  });
+
+  test("packets of a broker are recognised in pieces of any size", () => {
+    const long = Buffer.concat([Buffer.from([0x31, 0xac, 0x02]), Buffer.alloc(300, 0x62)]);
+    const expected = [Buffer.from([0x20, 2, 0, 0]), long, Buffer.from([0x90, 3, 0, 1, 0])];
+    const bytes = Buffer.concat([...expected, ...expected]);
+    for (const size of [1, 2, 3, 7, 299, bytes.length]) {
+      const guard = foreignPacketGuard();
+      for (let at = 0; at < bytes.length; at += size) guard(bytes.subarray(at, at + size));
+      expect(() => guard(Buffer.from([0x62, 0]))).toThrow();
+    }
+  });
+
+  test("an MQTT topic may have wildcards that are whole levels, and conditions need a topic", () => {
+    const errors = (config: object) =>
+      probeOf("mqtt")
+        .validate({ host: "broker.example.com", ...config })
+        .map(({ pointer }) => pointer);
+    for (const topic of ["a", "a/b", "+/b", "a/#", "#", "/", "a//b", "$SYS/#"]) {
+      expect(errors({ topic })).toEqual([]);
+    }
+    for (const topic of ["a+/b", "a/b#", "#/a", "a/#/b", "++"]) {
+      expect(errors({ topic })).toEqual(["#/topic"]);
+    }
+    const assertions = [{ source: "body", op: "eq", value: "x" }];
+    expect(errors({ assertions })).toEqual(["#/assertions"]);
+    expect(errors({ topic: "a", assertions })).toEqual([]);
+    const status = [{ source: "status", op: "eq", value: 200 }];
+    expect(errors({ topic: "a", assertions: status })).toEqual(["#/assertions/0/source"]);
+  });
+});
