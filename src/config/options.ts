@@ -1,4 +1,5 @@
 import { LOG_LEVELS, type LogLevel } from "../kernel/log";
+import { DOCKER_OPTIONS } from "./docker-hosts";
 import { MAIL_OPTIONS, type MailOptionName } from "./mail-options";
 import { type Option, option } from "./option";
 import {
@@ -97,6 +98,7 @@ export const OPTIONS = {
     help: "Hosts that prove that this server is online, such as 1.1.1.1:443,9.9.9.9:443. While none answers, failed checks are ignored.",
     scope: "serve",
   }),
+  ...DOCKER_OPTIONS,
   keepResultsHours: option({
     flag: "keep-results-hours",
     env: "ALLCLEAR_KEEP_RESULTS_HOURS",
@@ -167,7 +169,10 @@ export type OptionName = keyof typeof OPTIONS;
 
 /** Options without a default. If one is not given, a setting of the dashboard applies. */
 type Optional =
-  "baseUrl" | "outboundAllow" | Exclude<MailOptionName, "smtpTls" | "smtpConnections" | "smtpRate">;
+  | "baseUrl"
+  | "outboundAllow"
+  | "dockerTlsDir"
+  | Exclude<MailOptionName, "smtpTls" | "smtpConnections" | "smtpRate">;
 
 /** Origin of an option's value. */
 export type OptionSource = "flag" | "variable" | "default";

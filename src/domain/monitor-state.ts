@@ -49,5 +49,6 @@ export const MONITOR_TYPES = [
   "mqtt",
   "smtp",
   "ssh",
+  "docker",
 ] as const;
 export type MonitorType = (typeof MONITOR_TYPES)[number];

@@ -6,6 +6,7 @@ import type { Lookup } from "./lookup";
 import type {
   Connection,
   ConnectTarget,
+  ContainerTarget,
   DnsAnswer,
   DnsQuery,
   HttpAnswer,
@@ -26,14 +27,18 @@ export interface Egress {
   request(request: HttpRequest): Promise<HttpAnswer | Fault>;
   /** Queries the DNS. */
   query(query: DnsQuery): Promise<DnsAnswer | Fault>;
+  /** Asks a Docker host of the operator for the state of a container. */
+  inspectContainer(target: ContainerTarget): Promise<HttpAnswer | Fault>;
 }
 
 export interface EgressDependencies {
   clock: Clock;
   /** Private networks that webhooks may reach. Read at every request, since it may change. */
   readonly allowedNetworks: readonly Network[];
-  /** Options that decide which addresses mail may reach; only public ones if omitted. */
-  readonly config?: Pick<Config, "smtpHost" | "outboundAllow">;
+  /**
+   * Options that decide which addresses mail may reach, only public ones if omitted, and the Docker hosts.
+   */
+  readonly config?: Pick<Config, "smtpHost" | "outboundAllow" | "dockerHosts" | "dockerTlsDir">;
   /** Look-up of names; that of the system if omitted. */
   lookup?: Lookup;
   /** Certificates of further trusted authorities, in PEM. */
@@ -51,5 +56,6 @@ export function createEgress(deps: EgressDependencies): Egress {
     socket: async (target) => (await opened()).socket(target),
     request: async (request) => (await opened()).request(request),
     query: async (query) => (await opened()).query(query),
+    inspectContainer: async (target) => (await opened()).inspectContainer(target),
   };
 }

@@ -77,6 +77,14 @@ export interface HttpAnswer {
   address: string;
 }
 
+export interface ContainerTarget {
+  /** Name of a Docker host of the operator. */
+  host: string;
+  /** Name or id of the container. */
+  container: string;
+  signal: AbortSignal;
+}
+
 export const DNS_RECORD_TYPES = [
   "A",
   "AAAA",

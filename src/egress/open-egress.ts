@@ -3,6 +3,7 @@ import type { Clock } from "../kernel/clock";
 import { hasFreeDescriptors, NO_DESCRIPTOR_LEFT } from "../kernel/descriptors";
 import { checkedCertificate, Connector, type Opened, tlsFault, tlsOptions } from "./connect";
 import { queryDns } from "./dns-query";
+import { inspectContainer } from "./docker";
 import type { Egress, EgressDependencies } from "./egress";
 import { Fault, type FaultKind } from "./fault";
 import { HandedSocket } from "./handed-socket";
@@ -87,6 +88,11 @@ export function openEgress(deps: EgressDependencies): Egress {
     request: (request) => checked(sendRequest(request, { resolve, connector })),
 
     query: (query) => checked(queryDns(query, policies[query.policy])),
+
+    async inspectContainer(target) {
+      const { dockerHosts: hosts = new Map(), dockerTlsDir: tlsDir } = deps.config ?? {};
+      return checked(inspectContainer(target, { hosts, tlsDir, resolve, connector }));
+    },
   };
 }
 

@@ -46,7 +46,7 @@ function requestError({ url, headers = {} }: HttpRequest): string | undefined {
 }
 
 /** Sends the request, reads the answer and closes the connection in any case. */
-function exchange(request: HttpRequest, opened: Opened): Promise<HttpAnswer | Fault> {
+export function exchange(request: HttpRequest, opened: Opened): Promise<HttpAnswer | Fault> {
   const { url, method, headers, body, signal, maxBodyBytes = DEFAULT_BODY_MAX_BYTES } = request;
   const { socket } = opened;
   return new Promise((resolve) => {

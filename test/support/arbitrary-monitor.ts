@@ -148,6 +148,7 @@ const configs: Record<MonitorType, fc.Arbitrary<Record<string, unknown>>> = {
     { requiredKeys: ["host"] },
   ),
   ssh: fc.record({ host, port }, { requiredKeys: ["host"] }),
+  docker: fc.record({ host: fc.constantFrom("local", "nas.1"), container: fc.constant("web-1") }),
   push: fc.record({ grace_seconds: fc.constantFrom(0, 60, 300) }, optional),
 };
 

@@ -119,4 +119,8 @@ export const MONITOR_CONFIGS: Record<MonitorType, [least: MonitorConfig, most: M
     },
   ],
   ssh: [{ host: "bastion.example.com" }, { host: "bastion.example.com", port: 2222 }],
+  docker: [
+    { host: "local", container: "web" },
+    { host: "nas.example", container: "shop_web-1" },
+  ],
 };

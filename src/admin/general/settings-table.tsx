@@ -53,6 +53,15 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
     isCode: true,
     show: ({ config }) => listOf(config.referenceTargets.map(addressOf)),
   },
+  dockerHosts: {
+    label: "Docker hosts",
+    show: ({ config }) => listOf([...config.dockerHosts.keys()]),
+  },
+  dockerTlsDir: {
+    label: "Certificates of Docker hosts",
+    isCode: true,
+    show: ({ config }) => config.dockerTlsDir ?? NONE,
+  },
   publicRateLimit: {
     label: "Requests without a key",
     show: ({ config }) => `${config.publicRateLimit.toLocaleString("en")} per minute`,

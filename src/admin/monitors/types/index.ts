@@ -1,6 +1,7 @@
 import type { MonitorType } from "../../../domain/monitor-state";
 import { mysqlForm, postgresForm } from "./databases";
 import { dnsForm } from "./dns";
+import { dockerForm } from "./docker";
 import { grpcForm } from "./grpc";
 import { httpForm } from "./http";
 import { mqttForm } from "./mqtt";
@@ -30,4 +31,5 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
   mqtt: mqttForm,
   smtp: smtpForm,
   ssh: sshForm,
+  docker: dockerForm,
 };

@@ -1,6 +1,7 @@
 import type { MonitorType } from "../../../domain/monitor-state";
 import type { Probe } from "../probe";
 import { dnsProbe } from "./dns";
+import { dockerProbe } from "./docker";
 import { grpcProbe } from "./grpc";
 import { httpProbe } from "./http";
 import { mqttProbe } from "./mqtt";
@@ -36,6 +37,7 @@ const PROBES = {
   mqtt: mqttProbe,
   smtp: smtpProbe,
   ssh: sshProbe,
+  docker: dockerProbe,
 } satisfies { [Type in MonitorType]: { type: Type } };
 
 /** Config of a monitor of any type, as its probe stores it. */

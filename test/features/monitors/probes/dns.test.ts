@@ -17,6 +17,7 @@ function knows(records: string[]) {
     resolve: unexpected,
     socket: unexpected,
     request: unexpected,
+    inspectContainer: unexpected,
   };
   return { egress, queries };
 }

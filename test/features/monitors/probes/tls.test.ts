@@ -16,6 +16,7 @@ function shows(expiresAt: number): Egress {
     resolve: unexpected,
     socket: unexpected,
     request: unexpected,
+    inspectContainer: unexpected,
     query: unexpected,
   };
 }

@@ -1,0 +1,97 @@
+import { existsSync, readFileSync } from "node:fs";
+import { connect as connectSocket } from "node:net";
+import { join } from "node:path";
+import { createSecureContext, type SecureContext } from "node:tls";
+import type { DockerAddress, DockerHosts } from "../config";
+import type { Connector, Opened } from "./connect";
+import { codeOf, Fault, socketFault, timedOut } from "./fault";
+import { parseHost } from "./host";
+import type { ContainerTarget, HttpAnswer } from "./model";
+import { exchange } from "./request";
+import type { Resolve } from "./resolve";
+
+interface DockerDependencies {
+  hosts: DockerHosts;
+  /** Directory with the certificates of the hosts; undefined if none uses TLS. */
+  tlsDir: string | undefined;
+  resolve: Resolve;
+  connector: Connector;
+}
+
+const SOCKET_FAULTS: Readonly<Record<string, string>> = {
+  ENOENT: "There is no socket at the path of the Docker host.",
+  EACCES: "This server is not allowed to open the socket of the Docker host.",
+};
+
+/** Asks a Docker host for the state of a container, the only request that is ever sent to it. */
+export async function inspectContainer(
+  { host, container, signal }: ContainerTarget,
+  deps: DockerDependencies,
+): Promise<HttpAnswer | Fault> {
+  const address = deps.hosts.get(host);
+  // Like a lack of this server: the container is not to blame.
+  if (!address) return new Fault("local", "This server has no Docker host of this name.");
+  const opened =
+    "path" in address ? await openSocket(address.path, signal) : await openAddress(host, address);
+  if (opened instanceof Fault) return opened;
+  const url = new URL(`http://docker/containers/${encodeURIComponent(container)}/json`);
+  return exchange({ url, method: "GET", policy: "monitor", signal }, opened);
+
+  async function openAddress(
+    name: string,
+    target: Exclude<DockerAddress, { path: string }>,
+  ): Promise<Opened | Fault> {
+    const parsed = { host: parseHost(target.host), policy: "monitor", signal } as const;
+    const resolved = await deps.resolve(parsed);
+    if (resolved instanceof Fault) return resolved;
+    const secureContext = readSecureContext(deps.tlsDir, name);
+    if (secureContext instanceof Fault) return secureContext;
+    const { name: hostName, isAddress } = resolved.host;
+    return deps.connector.open({
+      addresses: resolved.addresses,
+      port: target.port,
+      tls: secureContext && { host: hostName, isName: !isAddress, verify: true },
+      secureContext,
+      signal,
+    });
+  }
+}
+
+/** Reads the certificates of a host; undefined if it has none, and is used without TLS. */
+function readSecureContext(
+  directory: string | undefined,
+  name: string,
+): SecureContext | undefined | Fault {
+  if (directory === undefined || !existsSync(join(directory, name))) return undefined;
+  const read = (file: string) => readFileSync(join(directory, name, file));
+  try {
+    return createSecureContext({
+      ca: read("ca.pem"),
+      cert: read("cert.pem"),
+      key: read("key.pem"),
+    });
+  } catch {
+    return new Fault("local", "This server cannot read the certificates of the Docker host.");
+  }
+}
+
+/** Opens a socket of this machine. */
+function openSocket(path: string, signal: AbortSignal): Promise<Opened | Fault> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve(timedOut("connecting"));
+    const socket = connectSocket({ path });
+    const settle = (outcome: Opened | Fault) => {
+      signal.removeEventListener("abort", onAbort);
+      if (outcome instanceof Fault) socket.destroy();
+      resolve(outcome);
+    };
+    const onAbort = () => settle(timedOut("connecting"));
+    signal.addEventListener("abort", onAbort);
+    // Never removed: an error without a listener would end the process.
+    socket.on("error", (error) => {
+      const message = SOCKET_FAULTS[codeOf(error)];
+      settle(message === undefined ? socketFault(error) : new Fault("local", message));
+    });
+    socket.once("connect", () => settle({ socket, address: path, certificate: null }));
+  });
+}

@@ -1,0 +1,32 @@
+import { describe, expect, test } from "bun:test";
+import { parseDockerHosts } from "../../src/config/docker-hosts";
+
+describe("the option of Docker hosts", () => {
+  test("Docker hosts are socket files and addresses, each with a name", () => {
+    const hosts = parseDockerHosts(
+      "local=unix:///var/run/docker.sock, nas=tcp://10.0.0.5:2376 six=tcp://[2001:db8::1]:2375",
+    );
+    expect([...hosts]).toEqual([
+      ["local", { path: "/var/run/docker.sock" }],
+      ["nas", { host: "10.0.0.5", port: 2376 }],
+      ["six", { host: "2001:db8::1", port: 2375 }],
+    ]);
+    expect(parseDockerHosts("").size).toBe(0);
+  });
+
+  test("a Docker host without a name, with an unknown scheme or with a relative path is rejected", () => {
+    const wrong = [
+      "unix:///var/run/docker.sock",
+      "local=/var/run/docker.sock",
+      "local=unix://docker.sock",
+      "local=http://10.0.0.5:2375",
+      "local=tcp://10.0.0.5",
+      "../x=unix:///var/run/docker.sock",
+      ".=unix:///var/run/docker.sock",
+    ];
+    for (const text of wrong) {
+      expect(() => parseDockerHosts(text)).toThrow("and ");
+    }
+    expect(() => parseDockerHosts("a=unix:///x,a=unix:///y")).toThrow("a is named twice");
+  });
+});
