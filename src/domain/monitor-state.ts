@@ -50,5 +50,6 @@ export const MONITOR_TYPES = [
   "smtp",
   "ssh",
   "docker",
+  "domain",
 ] as const;
 export type MonitorType = (typeof MONITOR_TYPES)[number];

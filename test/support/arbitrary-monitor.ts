@@ -149,6 +149,10 @@ const configs: Record<MonitorType, fc.Arbitrary<Record<string, unknown>>> = {
   ),
   ssh: fc.record({ host, port }, { requiredKeys: ["host"] }),
   docker: fc.record({ host: fc.constantFrom("local", "nas.1"), container: fc.constant("web-1") }),
+  domain: fc.record(
+    { domain: fc.constantFrom("example.com", "münchen.example"), days: fc.nat(365) },
+    { requiredKeys: ["domain"] },
+  ),
   push: fc.record({ grace_seconds: fc.constantFrom(0, 60, 300) }, optional),
 };
 

@@ -123,4 +123,5 @@ export const MONITOR_CONFIGS: Record<MonitorType, [least: MonitorConfig, most: M
     { host: "local", container: "web" },
     { host: "nas.example", container: "shop_web-1" },
   ],
+  domain: [{ domain: "example.com" }, { domain: "www.example.com", days: 60 }],
 };

@@ -2,6 +2,7 @@ import type { MonitorType } from "../../../domain/monitor-state";
 import { mysqlForm, postgresForm } from "./databases";
 import { dnsForm } from "./dns";
 import { dockerForm } from "./docker";
+import { domainForm } from "./domain";
 import { grpcForm } from "./grpc";
 import { httpForm } from "./http";
 import { mqttForm } from "./mqtt";
@@ -32,4 +33,5 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
   smtp: smtpForm,
   ssh: sshForm,
   docker: dockerForm,
+  domain: domainForm,
 };

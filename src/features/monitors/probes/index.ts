@@ -2,6 +2,7 @@ import type { MonitorType } from "../../../domain/monitor-state";
 import type { Probe } from "../probe";
 import { dnsProbe } from "./dns";
 import { dockerProbe } from "./docker";
+import { domainProbe } from "./domain";
 import { grpcProbe } from "./grpc";
 import { httpProbe } from "./http";
 import { mqttProbe } from "./mqtt";
@@ -38,6 +39,7 @@ const PROBES = {
   smtp: smtpProbe,
   ssh: sshProbe,
   docker: dockerProbe,
+  domain: domainProbe,
 } satisfies { [Type in MonitorType]: { type: Type } };
 
 /** Config of a monitor of any type, as its probe stores it. */

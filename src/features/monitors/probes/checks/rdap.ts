@@ -1,0 +1,127 @@
+import { LRUCache } from "lru-cache";
+import { type Egress, Fault, type HttpAnswer, readBody } from "../../../../egress";
+import type { Clock } from "../../../../kernel/clock";
+import { parseJson } from "../../../../kernel/text";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../kernel/time";
+import { includedRdapList, parseRdapList, type RdapList, rdapBaseOf } from "../rdap-list";
+
+/** Answer of a registry: the end of a registration, in unix ms, or that there is none. */
+type Registration = { expiresAt: number } | "unregistered";
+
+const LIST_URL = "https://data.iana.org/rdap/dns.json";
+const LIST_RENEWED_MS = 7 * DAY_MS;
+const LIST_RETRIED_MS = HOUR_MS;
+/** Time that a check waits for a newer list. */
+const LIST_PATIENCE_MS = 4 * SECOND_MS;
+
+/** Time for which an answer is used again, a little less than the shortest interval. */
+const ANSWER_FRESH_MS = 50 * MINUTE_MS;
+/** Time for which an answer is used while its registry cannot be asked. */
+const ANSWER_KEPT_MS = 7 * DAY_MS;
+const ANSWERS_MAX = 1_000;
+
+/** First labels that are dropped while the registry knows no such domain. */
+const DROPPED_LABELS_MAX = 3;
+const REDIRECTS_MAX = 5;
+
+const UNREADABLE = new Fault("protocol", "The registry's answer could not be read.");
+
+/** Asks registries for the end of registrations (RFC 9082), and remembers their answers. */
+export class RdapClient {
+  readonly #egress: Egress;
+  readonly #clock: Clock;
+  readonly #answers = new LRUCache<string, { at: number; registration: Registration }>({
+    max: ANSWERS_MAX,
+  });
+  #list: RdapList | undefined;
+  #listDueAt = Number.NEGATIVE_INFINITY;
+
+  constructor(egress: Egress, clock: Clock) {
+    this.#egress = egress;
+    this.#clock = clock;
+  }
+
+  /** Returns the registration that contains a name. */
+  async ask(name: string, signal: AbortSignal): Promise<Registration | Fault> {
+    const now = this.#clock.monotonic();
+    const known = this.#answers.get(name);
+    if (known && now - known.at < ANSWER_FRESH_MS) return known.registration;
+    const registration = await this.#find(name, signal);
+    if (!(registration instanceof Fault)) this.#answers.set(name, { at: now, registration });
+    else if (known && now - known.at < ANSWER_KEPT_MS) return known.registration;
+    return registration;
+  }
+
+  async #find(name: string, signal: AbortSignal): Promise<Registration | Fault> {
+    await this.#renewList(signal);
+    const base = rdapBaseOf(this.#list ?? includedRdapList(), name);
+    if (base === undefined) {
+      return new Fault("protocol", "The registry does not tell by RDAP when domains expire.");
+    }
+    const labels = name.split(".");
+    for (let dropped = 0; dropped <= DROPPED_LABELS_MAX && labels.length > 1; dropped += 1) {
+      const answer = await this.#get(new URL(`${base}domain/${labels.join(".")}`), signal);
+      if (answer instanceof Fault) return answer;
+      if (answer.status === 200) return readExpiry(answer);
+      if (answer.status !== 404) {
+        return new Fault("protocol", `The registry answered with status ${answer.status}.`);
+      }
+      labels.shift();
+    }
+    return "unregistered";
+  }
+
+  /** Fetches the list of servers once a week. The included one is used until that works. */
+  async #renewList(signal: AbortSignal): Promise<void> {
+    const now = this.#clock.monotonic();
+    if (now < this.#listDueAt) return;
+    this.#listDueAt = now + LIST_RETRIED_MS;
+    const patience = new AbortController();
+    const timer = this.#clock.after(LIST_PATIENCE_MS, () => patience.abort());
+    const answer = await this.#get(new URL(LIST_URL), AbortSignal.any([signal, patience.signal]));
+    timer.cancel();
+    if (answer instanceof Fault || answer.status !== 200) return;
+    const list = parseRdapList(await textOf(answer));
+    if (!list) return;
+    this.#list = list;
+    this.#listDueAt = now + LIST_RENEWED_MS;
+  }
+
+  /** Sends a request and follows redirects, each of which is checked like the first address. */
+  async #get(url: URL, signal: AbortSignal): Promise<HttpAnswer | Fault> {
+    for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
+      const answer = await this.#egress.request({
+        url,
+        method: "GET",
+        headers: { Accept: "application/rdap+json, application/json" },
+        policy: "monitor",
+        signal,
+      });
+      if (answer instanceof Fault) return answer;
+      const location = answer.headers.get("location");
+      if (answer.status < 300 || answer.status > 399 || location === undefined) return answer;
+      const next = URL.parse(location, url);
+      if (!next) return UNREADABLE;
+      url = next;
+    }
+    return new Fault("protocol", `There are more than ${REDIRECTS_MAX} redirects.`);
+  }
+}
+
+async function readExpiry(answer: HttpAnswer): Promise<Registration | Fault> {
+  const { events } = (parseJson(await textOf(answer)) ?? {}) as { events?: unknown };
+  if (!Array.isArray(events)) return UNREADABLE;
+  const expiration = (events as { eventAction?: unknown; eventDate?: unknown }[]).find(
+    (event) => event?.eventAction === "expiration",
+  );
+  const expiresAt = Date.parse(String(expiration?.eventDate));
+  return Number.isNaN(expiresAt)
+    ? new Fault("protocol", "The registry does not tell when the domain expires.")
+    : { expiresAt };
+}
+
+/** Returns the text of a body; empty if it cannot be read or is too long. */
+async function textOf(answer: HttpAnswer): Promise<string> {
+  const body = await readBody(answer);
+  return body instanceof Fault || body.isTruncated ? "" : new TextDecoder().decode(body.bytes);
+}
