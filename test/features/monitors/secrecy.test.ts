@@ -21,6 +21,29 @@ const WITH_SECRETS = {
   },
 };
 
+/** Monitors whose configs hold the two secrets, and a change that moves each to another server. */
+const SECRETIVE: [what: string, monitor: object, move: object][] = [
+  ["header values and bodies", WITH_SECRETS, { url: "https://x.test/" }],
+  [
+    "passwords and queries",
+    {
+      type: "postgres",
+      name: "Shop",
+      config: { host: "db.example.com", user: "monitor", password: HEADER, query: BODY },
+    },
+    { host: "x.test" },
+  ],
+  [
+    "messages to send",
+    {
+      type: "websocket",
+      name: "Shop",
+      config: { url: "wss://shop.example.com/", headers: { Cookie: HEADER }, send: BODY },
+    },
+    { url: "wss://x.test/" },
+  ],
+];
+
 /** Does all that can be done to a monitor, refusals included, and answers with every answer's text. */
 async function useMonitor(api: MonitorApi, body: object): Promise<string[]> {
   const said: string[] = [];
@@ -51,32 +74,34 @@ async function useMonitor(api: MonitorApi, body: object): Promise<string[]> {
   return said;
 }
 
-describe("secrecy of header values and bodies", () => {
-  test("header values and bodies are stored only in the monitor's row, and in no answer, event, audit entry or log line", async () => {
-    using folder = temporaryFolder();
-    const databasePath = join(folder.path, "allclear.db");
-    await using api = await createMonitorApi({ databasePath, logLevel: "trace" });
-    const component_ids = [api.components["API"]];
-    const body = { ...WITH_SECRETS, component_ids, open_incident: "automatic" };
-    const said = await useMonitor(api, body);
-    said.push((await api.patch(api.checked[0] ?? "", { config: { url: "https://x.test/" } })).text);
-    expect(said.length).toBeGreaterThan(20);
-    expect(api.app.events().map(({ type }) => type)).toContain("monitor.down");
-    const elsewhere = [
-      ...said,
-      JSON.stringify(api.app.logged),
-      JSON.stringify(api.app.events()),
-      JSON.stringify(api.app.audit()),
-    ].join("\n");
-    const tables = dumpOf(databasePath);
-    for (const secret of [HEADER, BODY]) {
-      expect(elsewhere).not.toContain(secret);
-      const holders = Object.keys(tables).filter((name) =>
-        JSON.stringify(tables[name]).includes(secret),
-      );
-      expect(holders).toEqual(["monitors"]);
-    }
-  });
+describe("secrecy of what a monitor sends", () => {
+  for (const [what, monitor, move] of SECRETIVE) {
+    test(`${what} are stored only in the monitor's row, and in no answer, event, audit entry or log line`, async () => {
+      using folder = temporaryFolder();
+      const databasePath = join(folder.path, "allclear.db");
+      await using api = await createMonitorApi({ databasePath, logLevel: "trace" });
+      const component_ids = [api.components["API"]];
+      const body = { ...monitor, component_ids, open_incident: "automatic" };
+      const said = await useMonitor(api, body);
+      said.push((await api.patch(api.checked[0] ?? "", { config: move })).text);
+      expect(said.length).toBeGreaterThan(20);
+      expect(api.app.events().map(({ type }) => type)).toContain("monitor.down");
+      const elsewhere = [
+        ...said,
+        JSON.stringify(api.app.logged),
+        JSON.stringify(api.app.events()),
+        JSON.stringify(api.app.audit()),
+      ].join("\n");
+      const tables = dumpOf(databasePath);
+      for (const secret of [HEADER, BODY]) {
+        expect(elsewhere).not.toContain(secret);
+        const holders = Object.keys(tables).filter((name) =>
+          JSON.stringify(tables[name]).includes(secret),
+        );
+        expect(holders).toEqual(["monitors"]);
+      }
+    });
+  }
 
   test("header values and bodies are deleted with the monitor", async () => {
     using folder = temporaryFolder();

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createInstallation, type Installation, PROCESS_TEST_MS } from "../support/binary";
+import { startDocker } from "../support/docker";
+import { startRawServer } from "../support/raw-server";
+import { politeRelay, startScriptedRelay } from "../support/relay";
+import { createServedMonitor } from "../support/served-monitor";
+import { startGrpc } from "../support/servers/grpc";
+import { startWebSocketServer } from "../support/servers/websocket";
+
+/** ErrorResponse of PostgreSQL, ERR packet of MySQL, and CONNACK of MQTT. */
+const POSTGRES_ERROR = Buffer.from("E\u0000\u0000\u0000\u0017SFATAL\0C28000\0Mno\0\0", "latin1");
+const MYSQL_ERROR = Buffer.concat([
+  Buffer.from([23, 0, 0, 0, 0xff, 0x10, 0x04]),
+  Buffer.from("#08004too many users"),
+]);
+const CONNACK = Buffer.from([0x20, 2, 0, 0]);
+
+let installation: Installation;
+
+beforeAll(async () => {
+  installation = await createInstallation();
+}, PROCESS_TEST_MS);
+
+afterAll(async () => {
+  await installation[Symbol.asyncDispose]();
+});
+
+test(
+  "the executable runs checks of all types that connect to a server",
+  async () => {
+    await using servers = new AsyncDisposableStack();
+    const start = async <Server extends AsyncDisposable>(starting: Promise<Server>) =>
+      servers.use(await starting);
+    using docker = startDocker(() => Response.json({ State: { Status: "running" } }));
+    const answering = (bytes: Uint8Array | string) =>
+      start(
+        startRawServer((socket) => {
+          socket.once("data", () => void socket.write(bytes));
+        }),
+      );
+    const greeting = (bytes: Uint8Array | string) =>
+      start(startRawServer((socket) => void socket.write(bytes)));
+
+    const { value: key } = await installation.createKey(["manage:monitors"]);
+    const server = await installation.serve({
+      env: { ALLCLEAR_DOCKER_HOSTS: `local=unix://${docker.path}` },
+    });
+    const check = async (type: string, config: object) => {
+      const input = { type, name: type, interval_seconds: 3_600, config };
+      const { outcome, message } = await (await createServedMonitor(server, key, input)).check();
+      return { outcome, message };
+    };
+    const at = ({ port }: { port: number }) => ({ host: "127.0.0.1", port });
+    const OK = { outcome: "ok", message: null };
+
+    const redis = await answering("+PONG\r\n");
+    expect(await check("redis", at(redis))).toEqual(OK);
+    const relay = await start(startScriptedRelay(politeRelay()));
+    expect(await check("smtp", { ...at(relay), tls: "off" })).toEqual(OK);
+    expect(await check("ssh", at(await greeting("SSH-2.0-test\r\n")))).toEqual(OK);
+    expect(await check("mqtt", at(await answering(CONNACK)))).toEqual(OK);
+    expect(await check("grpc", at(await start(startGrpc({ "": 1 }))))).toEqual(OK);
+    expect(await check("docker", { host: "local", container: "web" })).toEqual(OK);
+    const { port } = await start(startWebSocketServer((socket) => socket.send("hello")));
+    const url = `ws://127.0.0.1:${port}/`;
+    expect(await check("websocket", { url, expected: "hello" })).toEqual(OK);
+
+    const postgres = { ...at(await answering(POSTGRES_ERROR)), user: "monitor" };
+    expect(await check("postgres", postgres)).toEqual({
+      outcome: "failed",
+      message: "The server refused the sign-in (28000).",
+    });
+    const mysql = { ...at(await greeting(MYSQL_ERROR)), user: "monitor" };
+    expect(await check("mysql", mysql)).toEqual({
+      outcome: "failed",
+      message: "The server refused the sign-in (ER_CON_COUNT_ERROR).",
+    });
+    expect(await server.stop()).toBe(0);
+    expect(server.stderr()).not.toMatch(/warn|error/i);
+  },
+  2 * PROCESS_TEST_MS,
+);
