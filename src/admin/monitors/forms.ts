@@ -24,7 +24,6 @@ type MonitorInput = Omit<CreateMonitorBody, "type" | "config" | "retry_interval_
 
 export type MonitorContext = FieldsContext & AssertionsContext & SecretsContext;
 
-
 /** Returns the form of a monitor type. */
 export function monitorForm(
   type: MonitorType,

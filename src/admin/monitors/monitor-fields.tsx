@@ -161,7 +161,9 @@ function intervalField(type: MonitorType): Field<string, number | null> {
   const { isPush = false } = TYPE_FORMS[type];
   const field = integerField({
     label: isPush ? "Expect a call every (seconds)" : "Check every (seconds)",
-    hint: isPush ? "5 to 31,536,000. Empty for calls without a deadline." : `${intervalsOf(type).least.toLocaleString("en")} to 86,400.`,
+    hint: isPush
+      ? "5 to 31,536,000. Empty for calls without a deadline."
+      : `${intervalsOf(type).least.toLocaleString("en")} to 86,400.`,
     initial: defaultSettings(type).intervalSeconds ?? 0,
     isRequired: !isPush,
   });

@@ -149,6 +149,7 @@ const EVENT_CASES: Readonly<Record<EventType, EventCase>> = {
   "monitor.down": { act: recordOf("monitor.down"), ...NEVER },
   "monitor.up": { act: recordOf("monitor.up"), ...NEVER },
   "monitor.degraded": { act: recordOf("monitor.degraded"), ...NEVER },
+  "monitor.reminder": { act: recordOf("monitor.reminder"), ...NEVER },
   "monitor.certificate_expiring": { act: recordOf("monitor.certificate_expiring"), ...NEVER },
   "webhook.test": { act: recordOf("webhook.test"), ...NEVER },
 };
