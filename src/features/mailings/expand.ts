@@ -26,7 +26,7 @@ import { subjectLineOf } from "./subject";
 /** Number of subscribers that one transaction reads, and of mails that it writes. */
 const CHUNK = 500;
 /** Number of mails within which domains take turns. */
-const BATCH = 5_000;
+const BATCH = 2_000;
 /** Template of all mails of mailings. */
 export const MAILING_TEMPLATE = "mailing";
 
