@@ -18,6 +18,9 @@ const ACCEPTED: Reply = {
   text: "Ok: queued as 4XyZ",
 };
 
+/** First byte of a TLS record with a part of the handshake. */
+const TLS_HANDSHAKE = 0x16;
+
 const CREDENTIALS = { user: "northwind", password: "correct horse" };
 
 function connectionOf(outcome: RelayConnection | RelayFault): RelayConnection {
@@ -132,16 +135,24 @@ describe("TLS with a relay", () => {
   });
 
   test("a failed handshake is named", async () => {
-    const answers = politeRelay({}, ["STARTTLS"]);
-    await using broken = await startScriptedRelay((line) => {
-      if (line === "STARTTLS") return "220 Go ahead\r\nNo TLS here";
-      return answers(line);
+    const text = "The server does not speak TLS on this port.";
+    const answers = politeRelay({ STARTTLS: "220 Go ahead" }, ["STARTTLS"]);
+    await using broken = await startRawServer((socket) => {
+      socket.write(`${answers("")}\r\n`);
+      socket.on("data", (bytes: Buffer) => {
+        const isHandshake = bytes[0] === TLS_HANDSHAKE;
+        socket.write(`${isHandshake ? "No TLS here" : answers(bytes.toString().trim())}\r\n`);
+      });
     });
-    expect(replyOf(await connectToRelay(broken))).toMatchObject({ stage: "starttls", code: null });
+    expect(replyOf(await connectToRelay(broken))).toMatchObject({
+      stage: "starttls",
+      code: null,
+      text,
+    });
     await using plain = await startRelay();
     expect(replyOf(await connectToRelay(plain, { tls: "implicit" }))).toMatchObject({
       stage: "connect",
-      text: "The server does not speak TLS on this port.",
+      text,
     });
   });
 });
