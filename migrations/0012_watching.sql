@@ -1,24 +1,21 @@
 -- Tokens of their own table, dependencies, reminders, and intervals of up to a year. Tables with a changed CHECK
--- are rebuilt. Times are unix milliseconds in UTC.
+-- are rebuilt. Lists of states and upper bounds are checked by the schemas of the API alone. Times are unix milliseconds in UTC.
 
 -- Tokens with which jobs call. Several can belong to one monitor.
 CREATE TABLE monitor_tokens (
   -- SHA-256 of the token.
-  hash BLOB PRIMARY KEY CHECK (length(hash) = 32),
+  hash BLOB NOT NULL CHECK (length(hash) = 32),
   monitor_id TEXT NOT NULL REFERENCES monitors (id) ON DELETE CASCADE,
   -- 'native' for one that this server generated, else the product whose addresses it is used with.
-  kind TEXT NOT NULL CHECK (kind IN ('native', 'kuma', 'gatus', 'healthchecks')),
+  kind TEXT NOT NULL,
   created_at INTEGER NOT NULL,
-  -- Time of the last call with it; NULL before the first.
-  last_used_at INTEGER
+  PRIMARY KEY (kind, hash)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX monitor_tokens_by_monitor ON monitor_tokens (monitor_id);
 
-INSERT INTO monitor_tokens (hash, monitor_id, kind, created_at, last_used_at)
-SELECT m.token_hash, m.id, 'native', m.created_at, s.heartbeat_at
-FROM monitors AS m LEFT JOIN monitor_states AS s ON s.monitor_num = m.num
-WHERE m.token_hash IS NOT NULL ORDER BY m.token_hash;
+INSERT INTO monitor_tokens (hash, monitor_id, kind, created_at)
+SELECT token_hash, id, 'native', created_at FROM monitors WHERE token_hash IS NOT NULL ORDER BY token_hash;
 
 CREATE TABLE new_monitors (
   id TEXT PRIMARY KEY,
@@ -30,7 +27,7 @@ CREATE TABLE new_monitors (
   -- JSON by type. The values of headers and the body in it are secrets.
   config TEXT NOT NULL,
   -- NULL for a monitor that waits for calls without a deadline.
-  interval_seconds INTEGER CHECK (interval_seconds BETWEEN 5 AND 31536000),
+  interval_seconds INTEGER CHECK (interval_seconds >= 5),
   timeout_ms INTEGER NOT NULL,
   failure_threshold INTEGER NOT NULL CHECK (failure_threshold >= 1),
   success_threshold INTEGER NOT NULL CHECK (success_threshold >= 1),
@@ -49,7 +46,7 @@ CREATE TABLE new_monitors (
   -- 1 if a check that succeeds counts as failed, and the other way round.
   inverted INTEGER NOT NULL DEFAULT 0 CHECK (inverted IN (0, 1)),
   -- Time between reminders while it is down; 0 for none.
-  reminder_seconds INTEGER NOT NULL DEFAULT 0 CHECK (reminder_seconds = 0 OR reminder_seconds BETWEEN 300 AND 604800),
+  reminder_seconds INTEGER NOT NULL DEFAULT 0 CHECK (reminder_seconds >= 0),
   -- Label by which the dashboard lists it, and notes. Visitors never see them.
   group_name TEXT,
   notes TEXT
@@ -80,7 +77,7 @@ CREATE INDEX monitor_dependencies_by_parent ON monitor_dependencies (parent_id);
 
 CREATE TABLE new_monitor_states (
   monitor_num INTEGER PRIMARY KEY REFERENCES monitors (num) ON DELETE CASCADE,
-  state TEXT NOT NULL CHECK (state IN ('pending', 'up', 'degraded', 'down', 'maintenance', 'paused', 'no_data', 'unreachable')),
+  state TEXT NOT NULL,
   since INTEGER NOT NULL,
   failures INTEGER NOT NULL,
   failing_since INTEGER,
@@ -118,7 +115,7 @@ CREATE TABLE new_monitor_spans (
   monitor_num INTEGER NOT NULL REFERENCES monitors (num) ON DELETE CASCADE,
   started_at INTEGER NOT NULL,
   ended_at INTEGER,
-  state TEXT NOT NULL CHECK (state IN ('pending', 'up', 'degraded', 'down', 'maintenance', 'paused', 'no_data', 'unreachable')),
+  state TEXT NOT NULL,
   message TEXT,
   PRIMARY KEY (monitor_num, started_at)
 ) STRICT, WITHOUT ROWID;

@@ -11,6 +11,7 @@ export class HandedSocket extends Duplex {
   readonly #socket: Socket;
   #bytesLeft: number;
   #fault: Fault | undefined;
+  #isReleased = false;
   readonly #onData = (chunk: Buffer) => this.#receive(chunk);
   readonly #onEnd = () => void this.push(null);
   readonly #onError = (error: Error) => this.#fail(socketFault(error));
@@ -40,9 +41,13 @@ export class HandedSocket extends Duplex {
     return this.#bytesLeft;
   }
 
-  /** Takes the socket back, for TLS on it. The library gets nothing more. */
+  /**
+   * Takes the socket back, for TLS on it. The library gets nothing more, and what it writes fails: it would be
+   * sent beside TLS.
+   */
   release(): Socket {
     const socket = this.#socket;
+    this.#isReleased = true;
     socket.off("data", this.#onData);
     socket.off("end", this.#onEnd);
     socket.off("error", this.#onError);
@@ -92,7 +97,7 @@ export class HandedSocket extends Duplex {
   }
 
   override _read(): void {
-    this.#socket.resume();
+    if (!this.#isReleased) this.#socket.resume();
   }
 
   override _write(
@@ -100,16 +105,18 @@ export class HandedSocket extends Duplex {
     encoding: BufferEncoding,
     done: (error?: Error | null) => void,
   ): void {
-    this.#socket.write(chunk, encoding, done);
+    if (this.#isReleased) done(new Error("the socket was taken back for TLS"));
+    else this.#socket.write(chunk, encoding, done);
   }
 
   override _final(done: (error?: Error | null) => void): void {
-    this.#socket.end(done);
+    if (this.#isReleased) done();
+    else this.#socket.end(done);
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     if (error) this.#fault ??= socketFault(error);
-    this.#socket.destroy();
+    if (!this.#isReleased) this.#socket.destroy();
     done(error);
   }
 

@@ -230,7 +230,7 @@ describe("the domain of a monitor", () => {
     expect(often.body.errors).toEqual([
       {
         pointer: "#/interval_seconds",
-        detail: "must be at least 3600 seconds for the type domain",
+        detail: "must be a whole number from 3,600 to 31,536,000",
       },
     ]);
     const { body } = await api.post(domain);

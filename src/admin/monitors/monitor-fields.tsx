@@ -1,4 +1,4 @@
-import { defaultSettings, intervalsOf, PARENTS_MAX } from "../../features/monitors";
+import { defaultSettings, intervalsOf, PARENTS_MAX, probeOf } from "../../features/monitors";
 import {
   type MonitorType,
   ON_DOWN,
@@ -6,7 +6,7 @@ import {
   type OpenIncident,
 } from "../../domain/monitor-state";
 import { DESCRIPTION_MAX, NAME_MAX } from "../../domain/texts";
-import { CheckboxList, STATUS_WORDS, TextField } from "../../ui";
+import { STATUS_WORDS, TextField } from "../../ui";
 import { checkboxField, choiceField, selectField } from "../forms/choice-fields";
 import { componentsField, type PageComponents, rowsByGroup } from "../forms/components-field";
 import { type Field, nullable } from "../forms/field";
@@ -15,19 +15,18 @@ import { type MonitorChoice, monitorsField } from "../forms/monitors-field";
 import { tagsField } from "../forms/tags-field";
 import { integerField, nameField, textAreaField } from "../forms/text-fields";
 import { TYPE_FORMS } from "./types";
+import { type WebhooksContext, webhooksField } from "./webhooks-field";
 
 export type MonitorFields = Readonly<Record<string, AnyField>>;
 
 /** Screen data of the fields that all types have. */
-export interface FieldsContext {
+export interface FieldsContext extends WebhooksContext {
   /** Components of each page. */
   pages: readonly (PageComponents & { id: string; name: string })[];
   /** Groups that are offered. */
   groups: readonly string[];
   /** Monitors on which this one can depend. */
   others: readonly MonitorChoice[];
-  /** Webhooks that get the events of selected monitors. */
-  webhooks: readonly { id: string; name: string }[];
 }
 
 const INCIDENTS = [
@@ -159,11 +158,12 @@ function rareFields(type: MonitorType, advanced: MonitorFields): MonitorFields {
 /** Field for the interval. Calls of a job may have none, and with it no deadline. */
 function intervalField(type: MonitorType): Field<string, number | null> {
   const { isPush = false } = TYPE_FORMS[type];
+  const { maxIntervalSeconds: longest = 86_400 } = probeOf(type);
   const field = integerField({
     label: isPush ? "Expect a call every (seconds)" : "Check every (seconds)",
     hint: isPush
       ? "5 to 31,536,000. Empty for calls without a deadline."
-      : `${intervalsOf(type).least.toLocaleString("en")} to 86,400.`,
+      : `${intervalsOf(type).least.toLocaleString("en")} to ${longest.toLocaleString("en")}.`,
     initial: defaultSettings(type).intervalSeconds ?? 0,
     isRequired: !isPush,
   });
@@ -172,35 +172,6 @@ function intervalField(type: MonitorType): Field<string, number | null> {
     ...field,
     toBody: (typed, context) => (typed.trim() === "" ? null : field.toBody(typed, context)),
     fromStored: (seconds) => (seconds === null ? "" : String(seconds)),
-  };
-}
-
-/** Field for the webhooks that get the events of this monitor; hidden without any for selected monitors. */
-function webhooksField(): Field<readonly string[], string[], FieldsContext> {
-  const label = "Webhooks";
-  return {
-    label,
-    initial: [],
-    read: (sent, name) => sent.all(name),
-    // Sorted, so that a form with the same webhooks changes nothing.
-    toBody: (ids) => ids.toSorted(),
-    fromStored: (ids) => ids,
-    Input({ name, value, errors, context: { webhooks } }) {
-      if (webhooks.length === 0 && errors[name] === undefined) return null;
-      return (
-        <CheckboxList
-          legend={label}
-          name={name}
-          hint="Webhooks for selected monitors that get the events of this one. Those for all monitors are not listed."
-          error={errors[name]}
-          options={webhooks.map((webhook) => ({
-            value: webhook.id,
-            label: webhook.name,
-            isChecked: value.includes(webhook.id),
-          }))}
-        />
-      );
-    },
   };
 }
 

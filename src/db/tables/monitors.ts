@@ -44,13 +44,16 @@ export const monitors = sqliteTable("monitors", {
   notes: text(),
 });
 
-export const monitorTokens = sqliteTable("monitor_tokens", {
-  hash: blob({ mode: "buffer" }).primaryKey(),
-  monitorId: text("monitor_id").notNull(),
-  kind: text().$type<TokenKind>().notNull(),
-  createdAt: integer("created_at").notNull(),
-  lastUsedAt: integer("last_used_at"),
-});
+export const monitorTokens = sqliteTable(
+  "monitor_tokens",
+  {
+    hash: blob({ mode: "buffer" }).notNull(),
+    monitorId: text("monitor_id").notNull(),
+    kind: text().$type<TokenKind>().notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.kind, table.hash] })],
+);
 
 export const monitorDependencies = sqliteTable(
   "monitor_dependencies",

@@ -25,7 +25,7 @@ export function giveToken(
   const kind = "native";
   deleteMonitorTokens(tx, { monitorId, kind });
   const createdAt = ctx.clock.now();
-  insertMonitorToken(tx, { hash: sha256(token), monitorId, kind, createdAt, lastUsedAt: null });
+  insertMonitorToken(tx, { hash: sha256(token), monitorId, kind, createdAt });
   return token;
 }
 

@@ -18,6 +18,8 @@ export interface ProbeResult {
    * to `message`.
    */
   publicMessage?: string | undefined;
+  /** True if this server did not allow or could not send the request, so that nothing is known of the target. */
+  isOwnFault?: boolean;
   /** Certificate that was shown; of several, the one that expires first. */
   certificate?: SeenCertificate;
 }
@@ -27,8 +29,9 @@ export interface ProbeResult {
  * succeeded. A check that the server could not perform stays unknown.
  */
 export function invertResult(result: ProbeResult): ProbeResult {
-  const { outcome, message } = result;
+  const { outcome, message, isOwnFault = false } = result;
   if (outcome === "unknown") return result;
+  if (isOwnFault) return { ...result, outcome: "unknown" };
   const detail = message === null ? "" : ` ${message}`;
   if (outcome === "failed") {
     return { ...result, outcome: "ok", message: `Inverted: the check itself failed.${detail}` };

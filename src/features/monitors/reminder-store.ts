@@ -6,12 +6,12 @@ import { monitors, monitorStates } from "../../db/tables/monitors";
 /** Time of the last message about an outage, before which no reminder is due again. */
 const lastMessageAt = sql<number>`coalesce(${monitorStates.remindedAt}, ${monitorStates.since})`;
 
-// The literal state is that of a partial index.
+// The literal state is that of a partial index. A last message in the future is from before the clock was set back.
 const isReminderDue = (now: unknown) =>
   and(
     eq(monitors.num, monitorStates.monitorNum),
     sql`${monitorStates.state} = 'down' AND ${monitors.reminderSeconds} > 0
-      AND ${lastMessageAt} + ${monitors.reminderSeconds} * 1000 <= ${now}`,
+      AND (${lastMessageAt} + ${monitors.reminderSeconds} * 1000 <= ${now} OR ${lastMessageAt} > ${now})`,
     isNull(monitors.deletedAt),
   );
 

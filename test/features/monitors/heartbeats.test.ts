@@ -256,7 +256,7 @@ describe("lifetime of a heartbeat token", () => {
     await using api = await createMonitorApi();
     const { id } = await push(api);
     const { ctx } = api.app;
-    const taken = { monitorId: id, kind: "kuma", createdAt: 1, lastUsedAt: null } as const;
+    const taken = { monitorId: id, kind: "kuma", createdAt: 1 } as const;
     await ctx.db.write((tx) => insertMonitorToken(tx, { hash: sha256("taken over"), ...taken }));
     const kinds = () =>
       TOKEN_KINDS.filter((kind) => listMonitorTokens(ctx.db, { kind }).length === 1);
@@ -270,7 +270,7 @@ describe("lifetime of a heartbeat token", () => {
     await using api = await createMonitorApi();
     const { id } = await push(api);
     const token = "k".repeat(43);
-    const taken = { monitorId: id, kind: "kuma", createdAt: 1, lastUsedAt: null } as const;
+    const taken = { monitorId: id, kind: "kuma", createdAt: 1 } as const;
     await api.app.ctx.db.write((tx) => insertMonitorToken(tx, { hash: sha256(token), ...taken }));
     expectProblem(await beat(api, token), "not_found");
   });

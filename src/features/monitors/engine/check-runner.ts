@@ -1,4 +1,5 @@
 import type { Clock } from "../../../kernel/clock";
+import { HOUR_MS } from "../../../kernel/time";
 import type { CheckRow } from "../checks-store";
 import type { Heartbeat } from "../monitoring";
 import type { ProbeResult } from "../probe";
@@ -75,6 +76,18 @@ export class CheckRunner {
     this.#epoch += 1;
   }
 
+  /**
+   * Checks the monitors that are unreachable through one that no longer fails or was paused. A job may have
+   * called in vain, so it first has time to call again.
+   */
+  recheckThrough(scheduled: ScheduledMonitor): void {
+    const { dependencies, scheduler } = this.#deps;
+    for (const child of dependencies.unreachableThrough(scheduled)) {
+      const { type, intervalMs, graceMs } = child;
+      scheduler.after(child, type === "push" ? Math.min(intervalMs, HOUR_MS) + graceMs : 0);
+    }
+  }
+
   /** Aborts running checks without a result. */
   stop(): void {
     this.#isStopped = true;
@@ -130,14 +143,12 @@ export class CheckRunner {
    * through a monitor that no longer fails are checked at once.
    */
   #count(...taken: Parameters<ResultProcessor["take"]>): boolean {
-    const { dependencies, results, scheduler, onResult } = this.#deps;
+    const { results, onResult } = this.#deps;
     const [, scheduled] = taken;
     const hadFailed = hasFailed(scheduled);
     const needsRecheck = results.take(...taken);
     onResult();
-    if (hadFailed && !hasFailed(scheduled)) {
-      for (const child of dependencies.unreachableThrough(scheduled)) scheduler.after(child, 0);
-    }
+    if (hadFailed && !hasFailed(scheduled)) this.recheckThrough(scheduled);
     return needsRecheck;
   }
 }

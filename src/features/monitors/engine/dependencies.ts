@@ -50,11 +50,11 @@ export class Dependencies {
     }
   }
 
-  /** Returns the unreachable monitors that depend on a monitor and can be checked. */
+  /** Returns the unreachable monitors that depend on a monitor. */
   unreachableThrough({ id }: ScheduledMonitor): ScheduledMonitor[] {
     return this.#registry
       .dependentsOf(id)
-      .filter(({ evaluation, type }) => evaluation.state === "unreachable" && type !== "push");
+      .filter(({ evaluation, isPaused }) => evaluation.state === "unreachable" && !isPaused);
   }
 
   #parentsOf({ parents }: ScheduledMonitor): ScheduledMonitor[] {

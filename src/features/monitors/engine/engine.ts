@@ -185,8 +185,10 @@ export class Engine implements Monitoring {
     this.#refreshedAt = this.#ctx.clock.monotonic();
     for (const scheduled of removed) this.#queue.remove(scheduled);
     for (const scheduled of changed) {
-      if (scheduled.isPaused) this.#queue.remove(scheduled);
-      else if (isFirst || scheduled.type === "push") this.#scheduler.first(scheduled);
+      if (scheduled.isPaused) {
+        this.#queue.remove(scheduled);
+        this.#runner.recheckThrough(scheduled);
+      } else if (isFirst || scheduled.type === "push") this.#scheduler.first(scheduled);
       else this.#scheduler.after(scheduled, 0);
     }
     this.#results.recorder.isWatching = [...this.#registry].some(({ isPaused }) => !isPaused);
@@ -201,7 +203,10 @@ export class Engine implements Monitoring {
     if (watching.length === 0) return;
     this.#ctx.log.warn({ since: new Date(since) }, "the server was offline: no data since then");
     for (const scheduled of watching) {
-      this.#results.takeOffline(scheduled, since);
+      // Reports alone change the state of a monitor without a deadline.
+      if (scheduled.intervalMs !== Number.POSITIVE_INFINITY) {
+        this.#results.takeOffline(scheduled, since);
+      }
       this.#scheduler.first(scheduled);
     }
     this.#results.recorder.write();

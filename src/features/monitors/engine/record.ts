@@ -103,7 +103,8 @@ function recordOne(
   const isFromMaintenance = entry.hasBegunInMaintenance === true && before.state === "maintenance";
   // The time in which the server was offline is without data, even during maintenance.
   const isMaintenanceApplied = (isInMaintenance || isFromMaintenance) && entry.kind !== "away";
-  const hasFailed = isResult && entry.outcome === "failed";
+  // A job that calls has reached this server, so the failure that it reports is its own.
+  const hasFailed = entry.kind === "check" && entry.outcome === "failed";
   const failingParent =
     hasFailed && entry.scheduled.parents.length > 0
       ? findFailingParent(tx, { monitorId: monitor.id })

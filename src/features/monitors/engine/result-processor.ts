@@ -123,7 +123,9 @@ export class ResultProcessor {
     const isInMaintenance = this.#inMaintenance.has(scheduled.num);
     const isIgnored = isInMaintenance || hasBegunInMaintenance;
     const failingParent =
-      outcome === "failed" ? this.#dependencies.failingParentOf(scheduled) : undefined;
+      kind === "check" && outcome === "failed"
+        ? this.#dependencies.failingParentOf(scheduled)
+        : undefined;
     const { isChange, needsRecheck } = evaluateEntry(entry, isIgnored, failingParent);
     this.recorder.add(entry, isChange || waiters !== undefined);
     return needsRecheck || (isIgnored && !isInMaintenance);

@@ -36,6 +36,7 @@ export const domainProbe = {
   shown: DomainConfig,
   // Registries limit how often they answer.
   intervals: { default: 86_400, retry: 3_600, least: 3_600 },
+  maxIntervalSeconds: 31_536_000,
   validate: ({ domain }) => validateDomain(domain, includedRdapList()),
   present: ({ domain, days = DEFAULT_DAYS }) => ({ domain, days }),
   merge: mergeFields,

@@ -63,9 +63,9 @@ interface ServerFields {
   tls?: string | null;
 }
 
-/** Returns the server to which a config's secrets are sent: one with TLS is another one. */
+/** Returns the server to which a config's secrets are sent: one with other rules for TLS is another one. */
 export function serverOf({ host, port, tls }: ServerFields, defaultPort: number): string {
-  return `${(tls ?? "off") === "off" ? "plain" : "tls"} ${host} ${port ?? defaultPort}`;
+  return `${tls ?? "off"} ${host} ${port ?? defaultPort}`;
 }
 
 /** Returns the config of a server that may use TLS, with defaults. */
@@ -118,6 +118,7 @@ export function failed(fault: Fault): ProbeResult {
     outcome: kind === "local" ? "unknown" : "failed",
     latencyMs: null,
     message,
+    ...(kind === "refused" && { isOwnFault: true }),
     ...(certificate ? { certificate: seen(certificate) } : {}),
   };
 }

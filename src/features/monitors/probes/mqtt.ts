@@ -67,7 +67,7 @@ export const mqttProbe = {
   config: MqttConfig,
   shown: shownConfig(MqttConfig, RULES.secrets),
   secrets: RULES.secrets,
-  validate: (config) => [...validateHostField(config), ...validateTopic(config)],
+  validate: (config) => [...validateHostField(config), ...validateSession(config)],
   validateChange: RULES.validateChange,
   present: (config) => RULES.withoutSecrets(completed(config)),
   merge: RULES.merge,
@@ -77,12 +77,15 @@ export const mqttProbe = {
     (await import("./checks/mqtt")).checkMqtt(completed(config), context),
 } satisfies Probe<"mqtt", MqttConfig>;
 
-/** Returns errors of the topic and the conditions on its messages. */
-function validateTopic({ topic, assertions = [] }: MqttConfig): FieldError[] {
+/** Returns errors of the credentials, the topic and the conditions on its messages. */
+function validateSession({ topic, user, password, assertions = [] }: MqttConfig): FieldError[] {
   const errors = validateAssertions(assertions, false, "assertions");
   // A level is a wildcard or contains none (MQTT 3.1.1, 4.7).
   if (topic !== undefined && !/^(?:(?:\+|[^+#/]*)\/)*(?:#|\+|[^+#/]*)$/.test(topic)) {
     errors.push({ pointer: pointer("topic"), detail: "has a wildcard in the middle of a level" });
+  }
+  if (user === undefined && password !== undefined) {
+    errors.push({ pointer: pointer("user"), detail: "is missing for the password" });
   }
   if (topic === undefined && assertions.length > 0) {
     errors.push({ pointer: pointer("assertions"), detail: "need a topic" });

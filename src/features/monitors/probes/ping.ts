@@ -40,10 +40,15 @@ export const pingProbe = {
     const addresses = await egress.resolve({ host, policy: "monitor", signal });
     if (addresses instanceof Fault) return failed(addresses);
     const program = findPing();
-    if (program === null) return notAnswered("The program ping is not installed.");
+    if (program === null) {
+      return { ...notAnswered("The program ping is not installed."), isOwnFault: true };
+    }
     const startedAt = clock.monotonic();
     const answer = await ping(program, addresses[0] ?? "", signal);
-    if (answer.exitCode !== 0) return notAnswered(reasonOf(answer, signal));
+    if (answer.exitCode !== 0) {
+      const isOwnFault = NOT_PERMITTED.test(answer.errors);
+      return { ...notAnswered(reasonOf(answer, signal)), ...(isOwnFault && { isOwnFault }) };
+    }
     return {
       outcome: "ok",
       latencyMs: roundTripMs(answer.output) ?? elapsedMs(context, startedAt),
@@ -97,9 +102,11 @@ export function roundTripMs(output: string): number | undefined {
   return time === undefined ? undefined : Math.round(Number(time));
 }
 
+const NOT_PERMITTED = /not permitted|permission denied/i;
+
 function reasonOf({ exitCode, errors }: PingAnswer, signal: AbortSignal): string {
   if (signal.aborted || (exitCode === 1 && errors === "")) return "The host did not answer.";
-  if (/not permitted|permission denied/i.test(errors)) {
+  if (NOT_PERMITTED.test(errors)) {
     return "The program ping is not allowed to send echo requests. It needs the capability CAP_NET_RAW.";
   }
   return `The program ping failed (exit status ${exitCode}).`;

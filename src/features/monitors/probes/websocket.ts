@@ -62,7 +62,7 @@ export type CompletedWebSocketConfig = ReturnType<typeof completed>;
 
 const RULES = secretRules<WebSocketConfig>(
   { headers: "values", send: "text" },
-  ({ url }) => parseUrl(url)?.origin,
+  ({ url, verify_tls = true }) => `${parseUrl(url)?.origin} ${verify_tls}`,
 );
 
 /** Checks that a WebSocket opens, and answers. */
@@ -87,7 +87,9 @@ const OWN_HEADERS = /^sec-websocket-/i;
 function validateWebSocket({ url, headers = {} }: WebSocketConfig): FieldError[] {
   const problem = urlError(url, SCHEMES);
   const own = Object.keys(headers).filter((name) => OWN_HEADERS.test(name));
+  const hasFragment = problem === undefined && url.includes("#");
   return [
+    ...(hasFragment ? [{ pointer: pointer("url"), detail: "must not contain a fragment" }] : []),
     ...(problem === undefined ? [] : [{ pointer: pointer("url"), detail: problem }]),
     ...validateHeaders(headers),
     ...own.map((name) => ({

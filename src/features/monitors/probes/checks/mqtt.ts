@@ -1,11 +1,16 @@
-// The client alone: the library's other entry loads its transports, which dial.
-import MqttClient from "mqtt/lib/client";
+import type MqttClient from "mqtt/lib/client";
 import { MINUTE_MS } from "../../../../kernel/time";
 import { checkAssertions } from "../../assertions";
 import type { ProbeContext, ProbeResult } from "../../probe";
 import type { CompletedMqttConfig } from "../mqtt";
 import { CheckFailure, checkServer, type Conversation, tlsOf } from "./conversation";
 import { foreignPacketGuard } from "./mqtt-packets";
+
+/*
+ * The client alone: the library's other entry loads its transports, which dial. Required, since a default import
+ * of a CommonJS module is the class from the sources and an object with the class in the executable.
+ */
+const { default: Client } = require("mqtt/lib/client") as typeof import("mqtt/lib/client");
 
 /** DISCONNECT, the last packet of a session. */
 const DISCONNECT = Buffer.from([0xe0, 0]);
@@ -43,7 +48,7 @@ function createClient(
   { socket }: Conversation,
   { user, password }: CompletedMqttConfig,
 ): MqttClient {
-  const client = new MqttClient(() => socket, {
+  const client = new Client(() => socket, {
     clientId: `allclear${crypto.randomUUID().replaceAll("-", "").slice(0, 15)}`,
     ...(user !== undefined && { username: user }),
     ...(password !== undefined && { password }),

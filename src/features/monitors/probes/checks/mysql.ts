@@ -4,13 +4,15 @@ import { type CompletedDatabaseConfig, DEFAULT_QUERY } from "../databases";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
 import { compareValue } from "./database-value";
 
+const EARLY_DATA = "The server sent data between its consent to TLS and the handshake.";
+
 /** COM_QUIT, the end of a session. */
 const QUIT = Buffer.from([1, 0, 0, 0, 1]);
 
 /** Parts of the library that its types do not name. */
 interface Internals {
   stream: Conversation["socket"];
-  packetParser: { execute(chunk: Buffer): void };
+  packetParser: { execute(chunk: Buffer): void; executeStart: unknown };
   sequenceId: number;
   handlePacket(packet: { sequenceId: number } | undefined): void;
   startTLS(onSecure: (error?: Error) => void): void;
@@ -56,14 +58,17 @@ function connect(
     flags: ["-LOCAL_FILES"],
     multipleStatements: false,
     rowsAsArray: true,
-    typeCast: (field) => field.string(),
+    // Texts of JSON columns would print a warning with the column's name, which is the text of a query.
+    typeCast: (field) => field.buffer()?.toString() ?? null,
+    // The library would compile a parser for each set of columns and keep it.
+    disableEval: true,
     // The deadline of the check is the only one.
     connectTimeout: 0,
   });
   connection.on("error", onError);
   const internals = connection as unknown as Internals;
   ignoreSequence(internals);
-  upgradeByConversation(internals, conversation, tls === "verify", onError);
+  if (tls !== "off") upgradeByConversation(internals, conversation, tls === "verify", onError);
   return connection;
 }
 
@@ -83,17 +88,32 @@ function upgradeByConversation(
   verify: boolean,
   onError: (error: unknown) => void,
 ): void {
+  const { packetParser } = internals;
+  const handlePacket = internals.handlePacket.bind(internals);
+  let isUpgrading = false;
+  // Packets behind the server's greeting came without TLS, from anyone. The library would answer them.
+  internals.handlePacket = (packet) => {
+    if (isUpgrading && packet) onError(new CheckFailure(EARLY_DATA));
+    else handlePacket(packet);
+  };
   internals.startTLS = (onSecure) => {
+    isUpgrading = true;
     internals.stream.removeAllListeners("data");
-    conversation.secure(verify).then(() => {
-      internals.stream = conversation.socket;
-      internals.stream.on("data", (chunk: Buffer) => internals.packetParser.execute(chunk));
-      onSecure();
-    }, onError);
+    conversation
+      .secure(verify)
+      .then(() => {
+        // A part of a packet is left in the parser.
+        if (packetParser.execute !== packetParser.executeStart) throw new CheckFailure(EARLY_DATA);
+        internals.stream = conversation.socket;
+        internals.stream.on("data", (chunk: Buffer) => packetParser.execute(chunk));
+        isUpgrading = false;
+        onSecure();
+      })
+      .catch(onError);
   };
 }
 
-/** Refuses to send the password in clear text, which a server may ask for, unless the server is verified. */
+/** Refuses the plugin that sends the password in clear text, unless the server is verified. */
 function refuseClearText() {
   return () => Promise.reject(new CheckFailure("The server asks for the password in clear text."));
 }

@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import { Client } from "pg";
 import type { ProbeContext, ProbeResult } from "../../probe";
 import { type CompletedDatabaseConfig, DEFAULT_QUERY } from "../databases";
@@ -38,6 +39,13 @@ export function checkPostgres(
   });
 }
 
+/** Parts of the library that its types do not name. */
+interface Internals {
+  connection: EventEmitter;
+  /** Sends the password in clear text, which any server could ask for that is not verified. */
+  _handleAuthCleartextPassword(): void;
+}
+
 /** Asks for TLS before the protocol begins. */
 async function requestTls(conversation: Conversation, verify: boolean): Promise<void> {
   conversation.begin("asking for TLS");
@@ -49,7 +57,7 @@ async function requestTls(conversation: Conversation, verify: boolean): Promise<
 
 function createClient(
   conversation: Conversation,
-  { host, port, user, password = "", database = user }: CompletedDatabaseConfig,
+  { host, port, user, password = "", database = user, tls }: CompletedDatabaseConfig,
 ): Client {
   const client = new Client({
     // The library calls `connect` of the socket, which is open.
@@ -66,6 +74,14 @@ function createClient(
     types: { getTypeParser: () => (text: unknown) => text },
   });
   client.on("error", () => {});
+  if (tls !== "verify") {
+    const internals = client as unknown as Internals;
+    // Bound by `connect`.
+    internals._handleAuthCleartextPassword = () => {
+      const refusal = new CheckFailure("The server asks for the password in clear text.");
+      internals.connection.emit("error", refusal);
+    };
+  }
   return client;
 }
 

@@ -35,6 +35,8 @@ export class RdapClient {
   });
   #list: RdapList | undefined;
   #listDueAt = Number.NEGATIVE_INFINITY;
+  /** Resolves when the last request for the list has ended. */
+  #listRenewed = Promise.resolve();
 
   constructor(egress: Egress, clock: Clock) {
     this.#egress = egress;
@@ -72,10 +74,16 @@ export class RdapClient {
   }
 
   /** Fetches the list of servers once a week. The included one is used until that works. */
-  async #renewList(signal: AbortSignal): Promise<void> {
+  #renewList(signal: AbortSignal): Promise<void> {
     const now = this.#clock.monotonic();
-    if (now < this.#listDueAt) return;
-    this.#listDueAt = now + LIST_RETRIED_MS;
+    if (now >= this.#listDueAt) {
+      this.#listDueAt = now + LIST_RETRIED_MS;
+      this.#listRenewed = this.#fetchList(signal, now);
+    }
+    return this.#listRenewed;
+  }
+
+  async #fetchList(signal: AbortSignal, now: number): Promise<void> {
     const patience = new AbortController();
     const timer = this.#clock.after(LIST_PATIENCE_MS, () => patience.abort());
     const answer = await this.#get(new URL(LIST_URL), AbortSignal.any([signal, patience.signal]));
