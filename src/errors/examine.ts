@@ -151,7 +151,8 @@ function examineList(schema: TSchema, value: unknown, path: Path, errors: FieldE
 }
 
 /**
- * Examines a nullable value. A value that is not null is examined by the other schema of the union.
+ * Examines a nullable value. A value that is not null is examined by the other schema of the union; a list
+ * by that of lists.
  */
 function examineUnion(schema: TSchema, value: unknown, path: Path, errors: FieldErrors): unknown {
   const branches: TSchema[] = schema["anyOf"];
@@ -159,6 +160,8 @@ function examineUnion(schema: TSchema, value: unknown, path: Path, errors: Field
   if (value === null && others.length < branches.length) return null;
   const [only, ...more] = others;
   if (only && more.length === 0) return examinePart(only, value, path, errors);
+  const list = Array.isArray(value) && others.find((branch) => branch[Kind] === "Array");
+  if (list) return examinePart(list, value, path, errors);
   const fault = findFault(schema, value);
   return fault === undefined ? value : invalid(path, fault, errors);
 }

@@ -18,6 +18,17 @@ const secret = fc.constantFrom("", " again", " ${A}").map((more) => `${MONITOR_S
 const assertion = fc.oneof(
   fc.constant({ source: "status", op: "lt", value: 400 }),
   fc.record({
+    source: fc.constant("status"),
+    op: fc.constant("in"),
+    value: fc.array(fc.constantFrom(200, "200-299", "404"), { minLength: 1, maxLength: 3 }),
+  }),
+  fc.record({
+    source: fc.constant("json"),
+    property: fc.constant("$.list"),
+    op: fc.constantFrom("length_eq", "length_gt"),
+    value: fc.nat(),
+  }),
+  fc.record({
     source: fc.constant("body"),
     op: fc.constantFrom("eq", "contains"),
     value: textOf(Text({ maxLength: 20 }), 8),

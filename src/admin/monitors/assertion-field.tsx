@@ -42,10 +42,16 @@ const OPS = [
   { value: "lte", label: "is at most" },
   { value: "gt", label: "is above" },
   { value: "gte", label: "is at least" },
+  { value: "in", label: "is one of" },
   { value: "contains", label: "contains" },
   { value: "not_contains", label: "does not contain" },
   { value: "matches", label: "matches" },
   { value: "exists", label: "exists" },
+  { value: "length_eq", label: "has length" },
+  { value: "length_lt", label: "has length below" },
+  { value: "length_lte", label: "has length at most" },
+  { value: "length_gt", label: "has length above" },
+  { value: "length_gte", label: "has length at least" },
 ];
 
 /** Parts of an assertion as its errors name them. */
@@ -176,7 +182,10 @@ function toRow({ source, property = "", op, value = "" }: Assertion): AssertionR
     source: String(source),
     property: String(property).trim(),
     op: String(op),
-    value: String(value).replaceAll(/[\r\n]/g, ""),
+    value: (Array.isArray(value) ? value.map(String).join(", ") : String(value)).replaceAll(
+      /[\r\n]/g,
+      "",
+    ),
   };
 }
 
@@ -196,10 +205,18 @@ function toAssertion(row: AssertionRow): Assertion {
 function valueOf({ source, op, value }: AssertionRow): unknown {
   const text = value.trim();
   if (op === "exists") return existence(text);
+  if (op === "in") return text.split(",").map((entry) => entryOf(source, entry.trim()));
   if (["status", "latency", "certificate_days"].includes(source))
     return numberOf(text) ?? Number.NaN;
-  if (["lt", "lte", "gt", "gte"].includes(op)) return numberOf(text) ?? value;
+  if (["lt", "lte", "gt", "gte"].includes(op) || op.startsWith("length_"))
+    return numberOf(text) ?? value;
   return source === "json" && (op === "eq" || op === "ne") ? scalar(text, value) : value;
+}
+
+/** Converts an entry of “is one of”. */
+function entryOf(source: string, entry: string): unknown {
+  if (source === "json") return scalar(entry, entry);
+  return source === "status" ? (numberOf(entry) ?? entry) : entry;
 }
 
 function numberOf(text: string): number | undefined {

@@ -73,6 +73,48 @@ describe("the form for a new monitor", () => {
     ]);
   });
 
+  test("values separated by commas become a list, and are shown as typed", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const typed = {
+      assertion_0_source: "status",
+      assertion_0_op: "in",
+      assertion_0_value: "200-299, 304",
+      assertion_1_source: "header",
+      assertion_1_property: "Content-Type",
+      assertion_1_op: "in",
+      assertion_1_value: "text/plain,text/html",
+      assertion_2_source: "json",
+      assertion_2_property: "$.state",
+      assertion_2_op: "in",
+      assertion_2_value: "ok, 1, true, null",
+      assertion_3_source: "json",
+      assertion_3_property: "$.list",
+      assertion_3_op: "length_gte",
+      assertion_3_value: "2",
+    };
+    const answer = await dashboard.create({ config_url: "https://shop.example.com/", ...typed });
+    const id = monitorIdIn(answer);
+    const assertions = [
+      { source: "status", op: "in", value: ["200-299", 304] },
+      { source: "header", property: "Content-Type", op: "in", value: ["text/plain", "text/html"] },
+      { source: "json", property: "$.state", op: "in", value: ["ok", 1, true, null] },
+      { source: "json", property: "$.list", op: "length_gte", value: 2 },
+    ];
+    expect(dashboard.stored(id).row.config["assertions"]).toEqual(assertions);
+    const form = await dashboard.open(`/admin/monitors/${id}/edit`);
+    expect([0, 1, 2, 3].flatMap((row) => typedIn(form.text, `assertion_${row}_value`))).toEqual([
+      "200-299, 304",
+      "text/plain, text/html",
+      "ok, 1, true, null",
+      "2",
+    ]);
+    await dashboard.edit(id, { assertion_3_value: "3" });
+    expect(dashboard.stored(id).row.config["assertions"]).toEqual([
+      ...assertions.slice(0, 3),
+      { ...assertions[3], value: 3 },
+    ]);
+  });
+
   const CONFIGS: { type: MonitorType; fields: Fields; config: object }[] = [
     {
       type: "tcp",
@@ -215,6 +257,23 @@ describe("the form for a new monitor", () => {
       fields: { assertion_0_source: "status", assertion_0_op: "eq", assertion_0_value: "ok" },
       at: "config_assertions",
       says: "Condition 1: the value must be a whole number from 100 to 599.",
+    },
+    {
+      what: "an invalid range of statuses",
+      fields: { assertion_0_source: "status", assertion_0_op: "in", assertion_0_value: "200, 2xx" },
+      at: "config_assertions",
+      says: "Condition 1: the value must be a list of statuses and ranges, such as 200-299.",
+    },
+    {
+      what: "a length that is no number",
+      fields: {
+        assertion_0_source: "json",
+        assertion_0_property: "$.a",
+        assertion_0_op: "length_gt",
+        assertion_0_value: "two",
+      },
+      at: "config_assertions",
+      says: "Condition 1: the value must be a whole number of at least 0.",
     },
     {
       what: "a comparison with no number",

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import {
   type Assertion,
   AssertionEvaluator,
   checkAssertions,
   type Observed,
 } from "../../../src/features/monitors/assertions";
+import { holds } from "../../../src/features/monitors/assertions/evaluate";
 import { parseJsonPath, valueAt } from "../../../src/features/monitors/assertions/json-path";
 import { parsePattern, patternProblem } from "../../../src/features/monitors/assertions/pattern";
 import { createTestClock } from "../../support/clock";
@@ -49,15 +51,15 @@ function observed(more: Partial<Observed> = {}, body = BODY) {
 
 const check = (assertion: Assertion, more = {}) => firstFailure([assertion], observed(more));
 
-const json = (property: string, op: Assertion["op"], value?: string | number | boolean | null) =>
+const json = (property: string, op: Assertion["op"], value?: Assertion["value"]) =>
   ({ source: "json", property, op, ...(value !== undefined && { value }) }) as Assertion;
-const header = (property: string, op: Assertion["op"], value?: string | number | boolean) =>
+const header = (property: string, op: Assertion["op"], value?: Assertion["value"]) =>
   ({ source: "header", property, op, ...(value !== undefined && { value }) }) as Assertion;
 const body = (op: Assertion["op"], value: string) => ({ source: "body", op, value }) as Assertion;
 const number = (
   source: "status" | "latency" | "certificate_days",
   op: Assertion["op"],
-  value: number,
+  value: Assertion["value"],
 ) => ({ source, op, value }) as Assertion;
 
 describe("assertions that hold", () => {
@@ -104,6 +106,22 @@ describe("assertions that hold", () => {
     json("$.tags", "contains", 7 as never),
     json("$['odd name'][\"it's\"]", "eq", "here"),
     json("$", "exists"),
+    number("status", "in", [404, 200]),
+    number("status", "in", ["100-150", "200-299"]),
+    number("status", "in", ["200"]),
+    header("content-type", "in", ["text/html", "application/json"]),
+    header("x-count", "in", [11, 12]),
+    json("$.status", "in", ["down", "ok"]),
+    json("$.count", "in", [4, "5"]),
+    json("$.error", "in", [null]),
+    json("$.version", "in", ["1.10"]),
+    json("$.checks", "length_eq", 2),
+    json("$.checks", "length_lt", 3),
+    json("$.checks", "length_lte", 2),
+    json("$.checks", "length_gt", 1),
+    json("$.checks", "length_gte", 2),
+    json("$.status", "length_eq", 2),
+    json("$['odd name']", "length_eq", 1),
   ])("the assertion holds: %j", async (assertion) => {
     expect(await check(assertion)).toBeNull();
   });
@@ -136,6 +154,30 @@ describe("assertions that fail", () => {
       json("$.checks", "eq", "[object Object],[object Object]"),
       "The value at $.checks should be “[object Object],[object Object]”.",
     ],
+    [
+      number("status", "in", ["201-299", 304]),
+      "The status is 200; it should be one of 201-299, 304.",
+    ],
+    [number("status", "in", [404]), "The status is 200; it should be one of 404."],
+    [
+      header("content-type", "in", ["text/html", 5]),
+      "The header content-type should be one of “text/html”, 5.",
+    ],
+    [header("x-none", "in", ["a"]), "There is no header x-none."],
+    [
+      json("$.version", "in", ["1.1", "200-299"]),
+      "The value at $.version should be one of “1.1”, “200-299”.",
+    ],
+    [json("$.count", "in", ["1-9"]), "The value at $.count is 5; it should be one of “1-9”."],
+    [json("$.tags", "in", ["blue"]), "The value at $.tags should be one of “blue”."],
+    [
+      json("$.checks", "length_gt", 2),
+      "The length of the value at $.checks is 2; it should be above 2.",
+    ],
+    [json("$.status", "length_eq", 3), "The length of the value at $.status is 2; it should be 3."],
+    [json("$.count", "length_eq", 1), "The value at $.count has no length."],
+    [json("$.error", "length_lt", 9), "The value at $.error has no length."],
+    [json("$.missing", "length_eq", 0), "There is no value at $.missing."],
     [json("$.version", "eq", "1.1"), "The value at $.version should be “1.1”."],
   ])("the assertion fails with its message: %j", async (assertion, message) => {
     expect(await check(assertion)).toBe(message);
@@ -174,6 +216,47 @@ describe("assertions that fail", () => {
     expect((await check(json(`$.${long}`, "eq", long)))?.length).toBeLessThan(300);
     expect((await check(header("content-type", "eq", "x".repeat(1_000))))?.length).toBeLessThan(
       300,
+    );
+    const many = Array.from({ length: 50 }, (_, index) => `${index}${"x".repeat(900)}`);
+    expect((await check(header("content-type", "in", many)))?.length).toBeLessThan(300);
+  });
+});
+
+describe("properties of assertions", () => {
+  const scalar = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null));
+
+  test("a value is in a list exactly if it equals an entry", () => {
+    fc.assert(
+      fc.property(scalar, fc.array(scalar, { minLength: 1, maxLength: 50 }), (actual, list) => {
+        expect(holds(actual, "in", list)).toBe(list.some((entry) => holds(actual, "eq", entry)));
+      }),
+    );
+  });
+
+  test("a status is in a range exactly if it is between its ends", async () => {
+    const status = fc.integer({ min: 100, max: 599 });
+    await fc.assert(
+      fc.asyncProperty(status, status, status, async (actual, from, to) => {
+        fc.pre(from <= to);
+        const failure = await check(number("status", "in", [`${from}-${to}`]), { status: actual });
+        expect(failure === null).toBe(from <= actual && actual <= to);
+      }),
+    );
+  });
+
+  test("a length compares as the number of entries, fields or characters does", () => {
+    const measured = fc.oneof(
+      fc.array(scalar).map((list) => [list, list.length] as const),
+      fc.dictionary(fc.string(), scalar).map((map) => [map, Object.keys(map).length] as const),
+      fc.string({ unit: "grapheme" }).map((text) => [text, Array.from(text).length] as const),
+    );
+    const ops = fc.constantFrom("eq", "lt", "lte", "gt", "gte");
+    fc.assert(
+      fc.property(measured, ops, fc.nat({ max: 12 }), ([value, length], op, expected) => {
+        expect(holds(value, `length_${op}` as Assertion["op"], expected)).toBe(
+          holds(length, op as Assertion["op"], expected),
+        );
+      }),
     );
   });
 });

@@ -71,6 +71,55 @@ const REFUSED: [what: string, body: unknown, fields: string[]][] = [
     ["#/config/assertions/0"],
   ],
   [
+    "lists of statuses with an invalid entry, too many entries, or none",
+    http({
+      assertions: [
+        { source: "status", op: "in", value: [200, 99] },
+        { source: "status", op: "in", value: Array.from({ length: 51 }, () => 200) },
+        { source: "status", op: "in", value: [] },
+        { source: "status", op: "eq", value: "200-299" },
+      ],
+    }),
+    [0, 1, 2, 3].map((nth) => `#/config/assertions/${nth}/value${nth === 0 ? "/1" : ""}`),
+  ],
+  [
+    "lists where the comparison takes one value, one value where it takes a list, and invalid ranges",
+    http({
+      assertions: [
+        { source: "status", op: "eq", value: [200] },
+        { source: "status", op: "in", value: 200 },
+        { source: "status", op: "in", value: ["299-200"] },
+        { source: "status", op: "in", value: ["2xx"] },
+        { source: "json", property: "$.a", op: "ne", value: ["a"] },
+        { source: "json", property: "$.a", op: "in", value: "a" },
+        { source: "header", property: "A", op: "in" },
+      ],
+    }),
+    [0, 1, 2, 3, 4, 5, 6].map((nth) => `#/config/assertions/${nth}/value`),
+  ],
+  [
+    "lengths of other sources, and lengths that are no whole number",
+    http({
+      assertions: [
+        { source: "header", property: "A", op: "length_eq", value: 1 },
+        { source: "body", op: "length_eq", value: 1 },
+      ],
+    }),
+    ["#/config/assertions/0/op", "#/config/assertions/1/op", "#/config/assertions/1/value"],
+  ],
+  [
+    "lengths that are no whole number of at least 0",
+    http({
+      assertions: [-1, 1.5, "2", [2], undefined].map((value) => ({
+        source: "json",
+        property: "$.a",
+        op: "length_gte",
+        value,
+      })),
+    }),
+    [0, 1, 2, 3, 4].map((nth) => `#/config/assertions/${nth}/value`),
+  ],
+  [
     "a metadata address to connect to",
     { type: "tcp", name: "T", config: { host: "169.254.169.254", port: 80 } },
     ["#/config/host"],

@@ -38,6 +38,10 @@ describe("the config of an http monitor", () => {
           { source: "json", property: "$.a[0]", op: "eq", value: null },
           { source: "latency", op: "lt", value: 500 },
           { source: "certificate_days", op: "gte", value: 14 },
+          { source: "status", op: "in", value: [204, "200-299", "301"] },
+          { source: "header", property: "X-A", op: "in", value: ["a", 1, true] },
+          { source: "json", property: "$.a", op: "in", value: ["a", 1, true, null] },
+          { source: "json", property: "$.a", op: "length_gte", value: 0 },
         ],
       }),
     ).toEqual([]);

@@ -22,7 +22,7 @@ export const httpForm: TypeForm = {
       options: METHODS.map((value) => ({ value, label: value })),
     }),
     assertions: assertionsField({
-      hint: "All conditions must hold. Without a condition for the status, only 2xx succeeds. Headers need a name, JSON values a path such as $.checks[0].status.",
+      hint: "All conditions must hold. Without a condition for the status, only 2xx succeeds. Headers need a name, JSON values a path such as $.checks[0].status. Separate the values of “is one of” by commas; a status can be a range such as 200-299.",
     }),
     headers: secretValuesField({
       noun: "headers",

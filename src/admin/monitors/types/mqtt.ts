@@ -28,7 +28,7 @@ export const mqttForm: TypeForm = {
     ),
     assertions: assertionsField({
       sources: ["body", "json"],
-      hint: "A message must meet all of them; others are ignored. JSON values need a path such as $.checks[0].status.",
+      hint: "A message must meet all of them; others are ignored. JSON values need a path such as $.checks[0].status. Separate the values of “is one of” by commas.",
     }),
   },
   advanced: { certificate_warning_days: certificateWarningField() },

@@ -1,7 +1,7 @@
 import { Fault } from "../../../egress";
 import { evaluate, type Subject } from "./evaluate";
 import { type AssertionEvaluator, type Evaluated, outcomeOf } from "./evaluator";
-import type { Assertion } from "./model";
+import { type Assertion, isLengthOp } from "./model";
 import { statusFailure } from "./words";
 
 /** A response to check by assertions. */
@@ -60,13 +60,14 @@ function evaluateInline(assertions: readonly Assertion[], subject: Subject): Eva
 /*
  * Maximum time of each step per character, in nanoseconds, measured with the worst inputs: bytes
  * that are not UTF-8, nested arrays, texts that differ from the expected one in the middle, lists
- * of digits.
+ * of digits, objects of many fields.
  */
 const DECODE_NS = 15;
 const PARSE_JSON_NS = 110;
 const SEARCH_LIST_NS = 80;
 const SEARCH_TEXT_NS = 0.5;
 const COMPARE_NS = 2;
+const LENGTH_NS = 250;
 
 /**
  * Upper bound of the time that an evaluation takes, in nanoseconds. Infinite for regular expressions: their
@@ -93,6 +94,8 @@ function lengthOf(assertion: Assertion, { headers }: Subject, bodyLength: number
 }
 
 function costPerCharacterNs({ source, op, value }: Assertion): number {
+  if (isLengthOp(op)) return LENGTH_NS;
+  if (Array.isArray(value)) return COMPARE_NS * value.length;
   if (op !== "contains" && op !== "not_contains") return COMPARE_NS;
   const search = SEARCH_TEXT_NS * String(value).length;
   return source === "json" ? SEARCH_LIST_NS + search : COMPARE_NS + search;

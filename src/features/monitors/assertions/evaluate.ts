@@ -1,6 +1,7 @@
-import { NOTHING, parseJsonPath, valueAt } from "./json-path";
-import type { Assertion, Expected, Op } from "./model";
+import { lengthOf, NOTHING, parseJsonPath, valueAt } from "./json-path";
+import { type Assertion, type Expected, isLengthOp, LENGTH_OPS, type Op } from "./model";
 import { parsePattern, type ReadPattern } from "./pattern";
+import { parseStatusRange } from "./status-range";
 import { describeFailure, type Failure, plainFailure } from "./words";
 
 /** Parts of a response that assertions use. Plain data, so that it can be sent to a thread. */
@@ -34,7 +35,7 @@ export function evaluate(
   for (const [index, assertion] of assertions.entries()) {
     const actual = findValue(assertion, subject, body);
     if (actual instanceof Unreadable) return { failure: plainFailure(actual.problem) };
-    if (!holds(actual, assertion.op, assertion.value, readPattern)) {
+    if (!isAsExpected(assertion, actual, readPattern)) {
       return { failure: describeFailure(assertion, actual) };
     }
     const held = index + 1;
@@ -62,6 +63,17 @@ function findValue(assertion: Assertion, subject: Subject, body: BodyReader): un
       return valueAt(document, path);
     }
   }
+}
+
+function isAsExpected(assertion: Assertion, actual: unknown, readPattern: ReadPattern): boolean {
+  const { source, op, value } = assertion;
+  if (source === "status" && op === "in") {
+    return (value as readonly (number | string)[]).some((entry) => {
+      const range = parseStatusRange(String(entry));
+      return range !== undefined && Number(actual) >= range.from && Number(actual) <= range.to;
+    });
+  }
+  return holds(actual, op, value, readPattern);
 }
 
 /** Marks a body or document that cannot be read. */
@@ -115,6 +127,7 @@ export function holds(
   expected: Expected | undefined,
   readPattern: ReadPattern = parsePattern,
 ): boolean {
+  if (isLengthOp(op)) return holds(lengthOf(actual), LENGTH_OPS[op], expected);
   switch (op) {
     case "exists":
       return (actual !== NOTHING) === (expected ?? true);
@@ -130,6 +143,8 @@ export function holds(
       const pattern = readPattern(String(expected));
       return isScalar(actual) && typeof pattern !== "string" && pattern(String(actual));
     }
+    case "in":
+      return Array.isArray(expected) && expected.some((entry) => isSame(actual, entry));
     default:
       return compares(numberIn(actual), op, numberIn(expected));
   }

@@ -1,3 +1,5 @@
+import { codePointLength } from "../../../kernel/text";
+
 /** Names and indexes that lead to one value in a JSON document. */
 type JsonPath = readonly (string | number)[];
 
@@ -44,4 +46,14 @@ export function valueAt(document: unknown, path: JsonPath): unknown {
     }
   }
   return value;
+}
+
+/**
+ * Returns the number of entries of a list, of fields of an object or of characters of a text; NaN for other
+ * values.
+ */
+export function lengthOf(value: unknown): number {
+  if (typeof value === "string") return codePointLength(value);
+  if (Array.isArray(value)) return value.length;
+  return typeof value === "object" && value !== null ? Object.keys(value).length : Number.NaN;
 }

@@ -1,29 +1,65 @@
-import { type TObject, Type } from "@sinclair/typebox";
+import { type TObject, type TSchema, type TUnion, Type } from "@sinclair/typebox";
 import { LineText } from "../../../domain/texts";
-import { ByTag, Nullable, OneOf, Text } from "../../../kernel/schema";
+import { ByTag, OneOf, Text } from "../../../kernel/schema";
 
 const NUMBER_OPS = ["eq", "ne", "lt", "lte", "gt", "gte"] as const;
 const TEXT_OPS = ["eq", "ne", "contains", "not_contains", "matches"] as const;
-const ALL_OPS = [...NUMBER_OPS, "contains", "not_contains", "matches", "exists"] as const;
+const STATUS_OPS = [...NUMBER_OPS, "in"] as const;
+const HEADER_OPS = [...STATUS_OPS, "contains", "not_contains", "matches", "exists"] as const;
+
+/** Comparison of a length, by op. */
+export const LENGTH_OPS = {
+  length_eq: "eq",
+  length_lt: "lt",
+  length_lte: "lte",
+  length_gt: "gt",
+  length_gte: "gte",
+} as const;
+
+type LengthOp = keyof typeof LENGTH_OPS;
+
+const JSON_OPS = [...HEADER_OPS, ...(Object.keys(LENGTH_OPS) as LengthOp[])];
 
 type NumberOp = (typeof NUMBER_OPS)[number];
 type TextOp = (typeof TEXT_OPS)[number];
-export type Op = (typeof ALL_OPS)[number];
+export type Op = (typeof HEADER_OPS)[number] | LengthOp;
+
+type Scalar = string | number | boolean | null;
 
 /**
- * Expected value. For `exists`: true (the default) if the value must exist, false if it must not.
+ * Expected value. For `exists`: true (the default) if the value must exist, false if it must not. For `in`:
+ * a list of values.
  */
-export type Expected = string | number | boolean | null;
+export type Expected = Scalar | readonly Scalar[];
+
+/** Maximum number of values of an `in`. */
+const VALUES_MAX = 50;
 
 /** A condition on a response. */
 export type Assertion =
-  | { source: "status" | "latency" | "certificate_days"; op: NumberOp; value: number }
+  | { source: "latency" | "certificate_days"; op: NumberOp; value: number }
+  | {
+      source: "status";
+      op: (typeof STATUS_OPS)[number];
+      value: number | readonly (number | string)[];
+    }
   | { source: "body"; op: TextOp; value: string }
-  | { source: "header" | "json"; property: string; op: Op; value?: Expected };
+  | { source: "header"; property: string; op: (typeof HEADER_OPS)[number]; value?: Expected }
+  | { source: "json"; property: string; op: Op; value?: Expected };
+
+export function isLengthOp(op: Op): op is LengthOp {
+  return Object.hasOwn(LENGTH_OPS, op);
+}
 
 const STRICT = { additionalProperties: false };
 
 const ExpectedText = Text({ maxLength: 1_000 });
+
+const Status = Type.Integer({ minimum: 100, maximum: 599 });
+
+function listOf(item: TSchema) {
+  return Type.Array(item, { minItems: 1, maxItems: VALUES_MAX });
+}
 
 function ofNumber(source: string, op: string, range: { minimum: number; maximum: number }) {
   return Type.Object(
@@ -36,8 +72,23 @@ function ofNumber(source: string, op: string, range: { minimum: number; maximum:
   );
 }
 
+/** Returns the schema of an expected value, which is a list of such values for `in`. */
+function valueOf(scalar: TUnion) {
+  return Type.Union([...scalar.anyOf, listOf(scalar)]);
+}
+
 const SHAPES: Record<Assertion["source"], TObject> = {
-  status: ofNumber("status", "Status code of the response.", { minimum: 100, maximum: 599 }),
+  status: Type.Object(
+    {
+      source: OneOf(["status"], { description: "Status code of the response." }),
+      op: OneOf(STATUS_OPS),
+      value: Type.Union([Status, listOf(Type.Union([Status, Text({ maxLength: 7 })]))], {
+        description: "For `in` a list, in which a range is a text.",
+        examples: [200, ["200-299", 304]],
+      }),
+    },
+    STRICT,
+  ),
   latency: ofNumber(
     "latency",
     "Response time from the first step to the last byte, including redirects, in ms.",
@@ -57,8 +108,8 @@ const SHAPES: Record<Assertion["source"], TObject> = {
         description: "Header of the response; several with one name are joined by a comma.",
       }),
       property: LineText({ minLength: 1, maxLength: 255, description: "Name of the header." }),
-      op: OneOf(ALL_OPS),
-      value: Type.Optional(Type.Union([ExpectedText, Type.Number(), Type.Boolean()])),
+      op: OneOf(HEADER_OPS),
+      value: Type.Optional(valueOf(Type.Union([ExpectedText, Type.Number(), Type.Boolean()]))),
     },
     STRICT,
   ),
@@ -80,8 +131,10 @@ const SHAPES: Record<Assertion["source"], TObject> = {
           "JSONPath (RFC 9535) to one value, with names and indexes only, such as `$.checks[0].status`.",
         examples: ["$.status"],
       }),
-      op: OneOf(ALL_OPS),
-      value: Type.Optional(Nullable(Type.Union([ExpectedText, Type.Number(), Type.Boolean()]))),
+      op: OneOf(JSON_OPS),
+      value: Type.Optional(
+        valueOf(Type.Union([ExpectedText, Type.Number(), Type.Boolean(), Type.Null()])),
+      ),
     },
     STRICT,
   ),
@@ -90,5 +143,5 @@ const SHAPES: Record<Assertion["source"], TObject> = {
 export const AssertionBody = ByTag<Assertion>("source", SHAPES, {
   title: "Assertion",
   description:
-    "`eq` and `ne` compare numbers as numbers and all else as text; `lt`, `lte`, `gt` and `gte` compare numbers. `matches` searches the first 65,536 characters with a regular expression in RE2 syntax. A missing value fails every `op` except `ne`, `not_contains` and `exists: false`.",
+    "`eq` and `ne` compare numbers as numbers and all else as text; `lt`, `lte`, `gt` and `gte` compare numbers. `in` compares with each of up to 50 values as `eq` does. `length_eq` and so on compare the number of entries of a list, of fields of an object or of characters of a text. `matches` searches the first 65,536 characters with a regular expression in RE2 syntax. A missing value fails every `op` except `ne`, `not_contains` and `exists: false`.",
 });

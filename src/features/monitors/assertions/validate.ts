@@ -1,7 +1,8 @@
 import { type FieldError, pointer } from "../../../errors";
 import { parseJsonPath } from "./json-path";
-import type { Assertion } from "./model";
+import { type Assertion, isLengthOp } from "./model";
 import { patternProblem } from "./pattern";
+import { parseStatusRange } from "./status-range";
 
 /** Returns errors of assertions that the schema cannot express; `at` is the pointer of the list. */
 export function validateAssertions(
@@ -41,8 +42,18 @@ function faultsOf(assertion: Assertion, isHttps: boolean): Fault[] {
   return faults;
 }
 
-function valueProblem({ op, value }: Assertion): string | undefined {
+function valueProblem({ source, op, value }: Assertion): string | undefined {
+  if (isLengthOp(op)) {
+    return Number.isInteger(value) && Number(value) >= 0
+      ? undefined
+      : "must be a whole number of at least 0";
+  }
   switch (op) {
+    case "in":
+      if (!Array.isArray(value)) return "must be a list";
+      return source !== "status" || value.every((entry) => parseStatusRange(String(entry)))
+        ? undefined
+        : "must be a list of statuses and ranges, such as 200-299";
     case "exists":
       return value === undefined || typeof value === "boolean"
         ? undefined
@@ -60,6 +71,7 @@ function valueProblem({ op, value }: Assertion): string | undefined {
       return patternProblem(value);
     }
     default:
-      return value === undefined ? "is required" : undefined;
+      if (value === undefined) return "is required";
+      return Array.isArray(value) ? "must be a list only for in" : undefined;
   }
 }

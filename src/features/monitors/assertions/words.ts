@@ -1,14 +1,15 @@
 import { plural } from "../../../kernel/text";
-import { NOTHING } from "./json-path";
-import type { Assertion, Op } from "./model";
+import { lengthOf, NOTHING } from "./json-path";
+import { type Assertion, isLengthOp, LENGTH_OPS, type Op } from "./model";
 
-const SHOULD: Readonly<Record<Exclude<Op, "exists">, string>> = {
+const SHOULD: Readonly<Record<Exclude<Op, "exists" | keyof typeof LENGTH_OPS>, string>> = {
   eq: "be",
   ne: "not be",
   lt: "be below",
   lte: "be at most",
   gt: "be above",
   gte: "be at least",
+  in: "be one of",
   contains: "contain",
   not_contains: "not contain",
   matches: "match",
@@ -82,6 +83,11 @@ function messageOf(assertion: Assertion, actual: unknown): string {
       : `There is no ${subject}.`;
   }
   if (assertion.op === "exists") return `There is a ${subject}, and there should be none.`;
+  if (isLengthOp(assertion.op)) {
+    const length = lengthOf(actual);
+    if (Number.isNaN(length)) return `The ${subject} has no length.`;
+    return `The length of the ${subject} is ${length}; it should ${SHOULD[LENGTH_OPS[assertion.op]]} ${quoted(assertion)}.`;
+  }
   const should = `should ${SHOULD[assertion.op]} ${quoted(assertion)}`;
   return isTellable(actual)
     ? `The ${subject} is ${String(actual)}${unitOf(assertion)}; it ${should}.`
@@ -107,7 +113,13 @@ function unitOf({ source }: Assertion): string {
 }
 
 function quoted(assertion: Assertion): string {
-  const { value } = assertion;
+  const { source, value } = assertion;
+  if (Array.isArray(value)) {
+    const entries = value.map((entry) =>
+      typeof entry === "string" && source !== "status" ? `“${entry}”` : String(entry),
+    );
+    return shortened(entries.join(", "), LONGEST_EXPECTED);
+  }
   if (typeof value !== "string") return `${String(value)}${unitOf(assertion)}`;
   const text = shortened(value, LONGEST_EXPECTED);
   return assertion.op === "matches" ? `/${text}/` : `“${text}”`;
