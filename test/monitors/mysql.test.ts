@@ -103,6 +103,27 @@ describe("MySQL checks of hostile servers", () => {
       payload,
     ]);
 
+  test("packets that came with the greeting are not answered beside TLS", async () => {
+    const greeting = Buffer.from(GREETING);
+    // The server offers TLS.
+    greeting[1 + "8.0.36\0".length + 4 + "abcdefgh\0".length + 1] = 0xff;
+    const received: Buffer[] = [];
+    await using server = await startRawServer((socket) => {
+      const scramble = Buffer.from("\u00fecaching_sha2_password\0abcdefghijklmnopqrst\0", "latin1");
+      socket.write(
+        Buffer.concat([packet(0, greeting), packet(2, scramble), packet(4, Buffer.from([1, 4]))]),
+      );
+      socket.on("data", (bytes: Buffer) => void received.push(bytes));
+    });
+    for (const tls of ["require", "verify"]) {
+      expect(await check(server, { tls })).toMatchObject({
+        outcome: "failed",
+        message: "The server sent data between its consent to TLS and the handshake.",
+      });
+    }
+    expect(Buffer.concat(received).includes(MARIADB_PASSWORD)).toBe(false);
+  });
+
   test("a server that asks for the password in clear text does not get it", async () => {
     const received: Buffer[] = [];
     await using server = await startRawServer((socket) => {

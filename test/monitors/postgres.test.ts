@@ -124,6 +124,21 @@ test("bytes between the consent to TLS and the handshake fail a PostgreSQL check
   );
 });
 
+test("a PostgreSQL server that asks for the password in clear text gets it only if it is verified", async () => {
+  const received: Buffer[] = [];
+  await using server = await startRawServer((socket) => {
+    socket.on("data", (bytes: Buffer) => {
+      received.push(bytes);
+      if (received.length === 1) socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
+    });
+  });
+  expect(await check(server, {})).toMatchObject({
+    outcome: "failed",
+    message: "The server asks for the password in clear text.",
+  });
+  expect(Buffer.concat(received).includes(POSTGRES_PASSWORD)).toBe(false);
+});
+
 /** Starts a server that passes connections on to a port, and tells what the client sends. */
 async function startProxy(port: number, onSent: (bytes: Buffer) => void) {
   const { connect } = await import("node:net");

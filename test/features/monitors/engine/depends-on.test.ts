@@ -346,4 +346,50 @@ describe("monitors that depend on others", () => {
     expect(site.state(job.id)).toBe("up");
     expect(messages(site)).toEqual([`monitor.down ${router.id}`, `monitor.up ${router.id}`]);
   });
+
+  test("a failure that a job reports itself is its own, whatever its parent does", async () => {
+    await using site = await openEngineSite();
+    const router = await site.monitor({ name: "router" });
+    const config = { grace_seconds: 60 };
+    const job = await site.monitor({ type: "push", config, depends_on: [router.id] });
+    site.let("router.test", fails());
+    await site.clock.advance(5 * MINUTE_MS);
+    const failure = { outcome: "failed", latencyMs: null, message: "disk full" } as const;
+    await site.engine.heartbeat(job.id, failure);
+    expect(site.state(job.id)).toBe("down");
+    expect(messages(site)).toContain(`monitor.down ${job.id}`);
+  });
+
+  test("a job that still does not call once its parent is up again is down", async () => {
+    await using site = await openEngineSite();
+    const router = await site.monitor({ name: "router" });
+    const job = await site.monitor({
+      type: "push",
+      config: { grace_seconds: 60 },
+      interval_seconds: 600,
+      depends_on: [router.id],
+    });
+    await site.engine.heartbeat(job.id, { outcome: "ok", latencyMs: null, message: null });
+    site.let("router.test", fails());
+    await site.clock.advance(12 * MINUTE_MS);
+    expect(site.state(job.id)).toBe("unreachable");
+    site.let("router.test", answers());
+    await site.clock.advance(5 * MINUTE_MS);
+    expect(site.state(job.id)).toBe("unreachable");
+    await site.clock.advance(10 * MINUTE_MS);
+    expect(site.state(job.id)).toBe("down");
+  });
+
+  test("the monitors behind a paused parent are checked at once", async () => {
+    const { site, router, shop } = await openSite({ shop: { interval_seconds: 3_600 } });
+    await using _ = site;
+    const { ctx } = site.app;
+    site.let("router.test", fails());
+    site.let("shop.test", fails());
+    await site.clock.advance(HOUR_MS + 5 * MINUTE_MS);
+    expect(site.state(shop)).toBe("unreachable");
+    await ctx.db.write((tx) => pauseMonitor(ctx, tx, router, CLI_ACTOR));
+    await site.clock.advance(5 * MINUTE_MS);
+    expect(site.state(shop)).toBe("down");
+  });
 });
