@@ -78,8 +78,8 @@ function createClient(
     const internals = client as unknown as Internals;
     // Bound by `connect`.
     internals._handleAuthCleartextPassword = () => {
-      const refusal = new CheckFailure("The server asks for the password in clear text.");
-      internals.connection.emit("error", refusal);
+      const rejection = new CheckFailure("The server asks for the password in clear text.");
+      internals.connection.emit("error", rejection);
     };
   }
   return client;
