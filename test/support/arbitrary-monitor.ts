@@ -51,6 +51,16 @@ const httpMore = fc.record(
     verify_tls: fc.boolean(),
     assertions: fc.array(assertion, { maxLength: 2 }),
     certificate_warning_days: fc.constantFrom(0, 14, 30),
+    oauth2: fc.record(
+      {
+        token_url: fc.constant("https://login.example/token"),
+        client_id: textOf(Text({ minLength: 1, maxLength: 20 }), 8),
+        client_secret: secret,
+        scopes: fc.uniqueArray(fc.constantFrom("read", "openid"), { maxLength: 2 }),
+        auth: fc.constantFrom("basic", "body"),
+      },
+      { requiredKeys: ["token_url", "client_id"] },
+    ),
   },
   optional,
 );

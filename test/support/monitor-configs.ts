@@ -10,12 +10,20 @@ export const MONITOR_CONFIGS: Record<MonitorType, [least: MonitorConfig, most: M
     {
       url: "https://shop.example.com/health?token=hidden",
       method: "POST",
-      headers: { Authorization: "hidden" },
+      headers: { "X-Key": "hidden" },
       body: "hidden",
       follow_redirects: false,
       ip_family: "ipv4",
       verify_tls: false,
       certificate_warning_days: 3,
+      oauth2: {
+        token_url: "https://login.example.com/token",
+        client_id: "allclear",
+        client_secret: "hidden",
+        scopes: ["health"],
+        audience: "https://shop.example.com/",
+        auth: "body",
+      },
     },
   ],
   tcp: [

@@ -18,7 +18,7 @@ import { DESCRIPTION_MAX, NameText } from "../../domain/texts";
 import { ByTag, Nullable, OneOf, Text } from "../../kernel/schema";
 import { capitalised } from "../../kernel/text";
 import { ComponentReference } from "../components";
-import { type MonitorConfig, probeOf } from "./probes";
+import { type MonitorConfig, probeOf, withNullableParts } from "./probes";
 
 /* Bodies of requests about monitors. The config comes from the probe of the type. */
 
@@ -199,12 +199,12 @@ export interface UpdateMonitorBody extends Settings {
 
 /** Returns the schema of `config` in a change of a monitor. */
 export function changeSchemaOf(type: MonitorType): TSchema {
-  const { change, config } = probeOf(type);
+  const { change, config, secretParts = {} } = probeOf(type);
   if (change) return change;
-  const fields = Object.entries((config as TObject).properties).map(([name, schema]) => [
-    name,
-    Type.Optional(OptionalKind in schema ? Nullable(schema) : schema),
-  ]);
+  const fields = Object.entries((config as TObject).properties).map(([name, schema]) => {
+    const field = withNullableParts(schema, secretParts[name]);
+    return [name, Type.Optional(OptionalKind in schema ? Nullable(field) : field)];
+  });
   return Type.Object(Object.fromEntries(fields), { additionalProperties: false });
 }
 

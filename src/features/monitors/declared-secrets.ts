@@ -16,7 +16,21 @@ export function secretsOf(type: MonitorType): Readonly<Record<string, "text" | "
   return probeOf(type).secrets ?? {};
 }
 
-/** Returns the secrets of a config, each as null. */
+/** Returns the secret parts of objects in a type's config, by field. */
+function secretPartsOf(type: MonitorType): [field: string, names: readonly string[]][] {
+  return Object.entries(probeOf(type).secretParts ?? {});
+}
+
+/** Returns a shown field without the facts about its secret parts. */
+export function openParts(type: MonitorType, field: string, shown: unknown): unknown {
+  const names = probeOf(type).secretParts?.[field];
+  if (!names || !isRecord(shown)) return shown;
+  const { ...open } = shown;
+  for (const name of names) delete open[`has_${name}`];
+  return open;
+}
+
+/** Returns the secrets of a config, each as null. Objects with secret parts are returned whole. */
 export function concealedSecrets(type: MonitorType, config: MonitorConfig): Fields {
   const concealed: Fields = {};
   for (const [field, kind] of Object.entries(secretsOf(type))) {
@@ -24,6 +38,12 @@ export function concealedSecrets(type: MonitorType, config: MonitorConfig): Fiel
     if (names.length === 0) continue;
     concealed[field] =
       kind === "text" ? null : Object.fromEntries(names.map((name) => [name, null]));
+  }
+  for (const [field, names] of secretPartsOf(type)) {
+    const parts = config[field];
+    if (!isRecord(parts)) continue;
+    const stored = names.filter((name) => parts[name] != null);
+    concealed[field] = { ...parts, ...Object.fromEntries(stored.map((name) => [name, null])) };
   }
   return concealed;
 }
@@ -39,7 +59,13 @@ export function mapSecrets(
 ): MonitorConfig {
   const map = (value: unknown, at: string) =>
     typeof value === "string" ? change(value, at) : value;
+  const parts = new Map(secretPartsOf(type));
   const mapped = Object.entries(config).map(([field, value]) => {
+    if (parts.has(field) && isRecord(value)) {
+      const secrets = parts.get(field)?.filter((name) => value[name] !== undefined) ?? [];
+      const entries = secrets.map((name) => [name, map(value[name], pointer(field, name))]);
+      return [field, { ...value, ...Object.fromEntries(entries) }];
+    }
     if (secretsOf(type)[field] === "text") return [field, map(value, pointer(field))];
     if (!secretsOf(type)[field] || !isRecord(value)) return [field, value];
     const entries = Object.entries(value);
@@ -98,7 +124,34 @@ export function desiredSecrets(
     if (creation.size > 0) outcome.creation[field] = ofKind(kind, creation);
     if (change.size > 0) outcome.change[field] = ofKind(kind, change);
   }
+  for (const [field, names] of secretPartsOf(type)) addParts(outcome, field, names);
   return outcome;
+
+  /** Adds an object with secret parts. An object that the file leaves out is removed as a whole. */
+  function addParts(
+    { missing, ...outcomes }: DesiredSecrets,
+    field: string,
+    names: readonly string[],
+  ) {
+    const parts = declared[field];
+    if (!isRecord(parts)) return;
+    const stored = isRecord(current[field]) ? current[field] : {};
+    const [creation, change] = [{ ...parts }, { ...parts }];
+    for (const name of names) {
+      const text = parts[name];
+      const described = describeSecretChange(stored[name] ?? undefined, text);
+      outcomes.current[`${field}.${name}`] = described.current;
+      outcomes.desired[`${field}.${name}`] = described.desired;
+      if (text === null && stored[name] == null) {
+        missing.push({ pointer: pointer(field, name), detail: MISSING_SECRET });
+      }
+      if (text == null || text === "") delete creation[name];
+      if (text == null) delete change[name];
+      else if (text === "") change[name] = null;
+    }
+    outcomes.creation[field] = creation;
+    outcomes.change[field] = change;
+  }
 }
 
 /** Returns the desired value of each secret of a field: null keeps it, an empty text removes it. */

@@ -9,8 +9,9 @@ import {
   secretsOf,
   type DesiredSecrets,
   desiredSecrets,
+  openParts,
 } from "./declared-secrets";
-import { type MonitorConfig, probeOf } from "./probes";
+import { type MonitorConfig, probeOf, withNullableParts } from "./probes";
 import { defaultSettings, validateSettings, namedSettings } from "./settings";
 import type { MonitorRow } from "./store";
 
@@ -112,9 +113,12 @@ const schemaOf = (type: MonitorType) => probeOf(type).config as TObject;
  * Returns the schema of a config in a file: that of a create body, in which secrets may be null.
  */
 export function declaredConfigSchema(type: MonitorType): TSchema {
+  const { secretParts = {} } = probeOf(type);
   const fields = Object.entries(schemaOf(type).properties).map(([field, schema]) => [
     field,
-    secretsOf(type)[field] === "text" ? Type.Optional(Nullable(schema)) : schema,
+    secretsOf(type)[field] === "text"
+      ? Type.Optional(Nullable(schema))
+      : withNullableParts(schema, secretParts[field]),
   ]);
   return Type.Object(Object.fromEntries(fields), { additionalProperties: false });
 }
@@ -167,6 +171,8 @@ function openFields(type: MonitorType, config: MonitorConfig): MonitorConfig {
   const { properties } = schemaOf(type);
   const shown = Object.entries(probeOf(type).present(config));
   return Object.fromEntries(
-    shown.filter(([field]) => field in properties && !secretsOf(type)[field]),
+    shown
+      .filter(([field]) => field in properties && !secretsOf(type)[field])
+      .map(([field, value]) => [field, openParts(type, field, value)]),
   );
 }

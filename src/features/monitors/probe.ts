@@ -85,6 +85,11 @@ export interface Probe<Type extends MonitorType, Config extends object> {
    */
   secrets?: Readonly<Record<string, "text" | "values">>;
   /**
+   * Names of the secret parts of objects in a config, by field. `present` shows `has_` and their name
+   * instead. Omitted if there are none.
+   */
+  secretParts?: Readonly<Record<string, readonly string[]>>;
+  /**
    * True if its messages may contain internal details, such as the addresses of a name. Incidents
    * then do not repeat them. Defaults to false.
    */

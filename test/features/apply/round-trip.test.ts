@@ -39,12 +39,17 @@ function byRef(file: ApplyFile): unknown {
   return JSON.parse(JSON.stringify(file, order));
 }
 
+/** An object with a reference in the place of each secret part. */
+const withGivenParts = (parts: object) =>
+  Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, part ?? "${BODY}"]));
+
 /** The same file with references in the places of its secrets. */
 function withSecrets(file: ApplyFile): ApplyFile {
   const { webhooks, ...others } = withMonitors(file, ({ item }) => {
-    const { secrets = {} } = probeOf(item.type);
+    const { secrets = {}, secretParts = {} } = probeOf(item.type);
     const given = Object.entries(item.config ?? {}).map(([field, value]) => {
       if (secrets[field] === "text") return [field, "${BODY}"];
+      if (secretParts[field]) return [field, withGivenParts(value as object)];
       if (secrets[field] !== "values") return [field, value];
       const names = Object.keys(value as object);
       return [field, Object.fromEntries(names.map((name) => [name, "x ${HEADER}"]))];

@@ -193,6 +193,7 @@ describe("the representation of an HTTP monitor's configuration", () => {
       verify_tls: true,
       assertions: [],
       certificate_warning_days: 14,
+      oauth2: null,
     });
     const shown = httpProbe.present(SECRETS);
     expect(shown).toMatchObject({ header_names: ["Authorization", "X-Key"], has_body: true });

@@ -25,6 +25,22 @@ const WITH_SECRETS = {
 const SECRETIVE: [what: string, monitor: object, move: object][] = [
   ["header values and bodies", WITH_SECRETS, { url: "https://x.test/" }],
   [
+    "client secrets",
+    {
+      ...HTTP,
+      config: {
+        ...WITH_SECRETS.config,
+        headers: {},
+        oauth2: {
+          token_url: "https://login.example.com/token",
+          client_id: "allclear",
+          client_secret: HEADER,
+        },
+      },
+    },
+    { oauth2: { token_url: "https://x.test/", client_id: "allclear" } },
+  ],
+  [
     "passwords and queries",
     {
       type: "postgres",

@@ -54,7 +54,7 @@ export function databaseParts(defaultPort: number) {
 
   const { secrets, withoutSecrets, merge, validateChange } = secretRules<DatabaseConfig>(
     { password: "text", query: "text" },
-    (server) => serverOf(server, defaultPort),
+    (server) => [serverOf(server, defaultPort)],
   );
   const completed = (stored: DatabaseConfig) => withServerDefaults(stored, defaultPort);
   return {

@@ -42,9 +42,9 @@ const completed = (config: GrpcConfig) => withServerDefaults(config, NO_PORT);
 
 export type CompletedGrpcConfig = ReturnType<typeof completed>;
 
-const RULES = secretRules<GrpcConfig>({ metadata: "values" }, (config) =>
+const RULES = secretRules<GrpcConfig>({ metadata: "values" }, (config) => [
   serverOf(config, NO_PORT),
-);
+]);
 
 /** Checks that a service is `SERVING`, by the health protocol of gRPC. */
 export const grpcProbe = {

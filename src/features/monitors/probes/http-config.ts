@@ -1,10 +1,11 @@
 import { Type } from "@sinclair/typebox";
-import type { FieldError } from "../../../errors";
-import { OneOf, Text } from "../../../kernel/schema";
+import { type FieldError, pointer } from "../../../errors";
+import { Nullable, OneOf, Text } from "../../../kernel/schema";
 import { type Assertion, AssertionBody, validateAssertions } from "../assertions";
 import { DEFAULT_WARNING_DAYS, VerifyTls, WarningDays } from "./fields";
-import { givenValues, secretRules, SecretValues, shownSecretFields } from "./secrets";
-import { parseUrl, Url, urlError, validateHeaders } from "./urls";
+import { type OAuth2, OAuth2Body, OAuth2Shown, validateOAuth2 } from "./oauth2";
+import { givenValues, SecretValues, shownSecretFields } from "./secrets";
+import { HTTP_SCHEMES, parseUrl, Url, urlError, validateHeaders } from "./urls";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 const IP_FAMILIES = ["any", "ipv4", "ipv6"] as const;
@@ -27,21 +28,16 @@ export interface HttpConfig {
   verify_tls?: boolean | null;
   assertions?: Assertion[] | null;
   certificate_warning_days?: number | null;
+  oauth2?: OAuth2 | null;
 }
 
 const FOLLOW_REDIRECTS = "True to follow up to 10 redirects.";
 
-const SCHEMES = ["http", "https"] as const;
-
-/** Headers and bodies are secrets of the origin to which they are sent. */
-export const HTTP_SECRETS = secretRules<HttpConfig>(
-  { headers: "values", body: "text" },
-  ({ url }) => parseUrl(url)?.origin,
-);
+export const HTTP_SECRET_FIELDS = { headers: "values", body: "text" } as const;
 
 export const HttpConfigBody = Type.Object(
   {
-    url: Url(SCHEMES, "https://example.com/health"),
+    url: Url(HTTP_SCHEMES, "https://example.com/health"),
     method: Type.Optional(OneOf(METHODS, { description: "Default: GET." })),
     headers: Type.Optional(SecretValues({ description: "Headers of each request, by name." })),
     body: Type.Optional(
@@ -65,6 +61,7 @@ export const HttpConfigBody = Type.Object(
       }),
     ),
     certificate_warning_days: Type.Optional(WarningDays),
+    oauth2: Type.Optional(OAuth2Body),
   },
   { additionalProperties: false, title: "HttpConfig" },
 );
@@ -73,12 +70,13 @@ export const HttpConfigShown = Type.Object(
   {
     url: Type.String(),
     method: OneOf(METHODS),
-    ...shownSecretFields(HTTP_SECRETS.secrets),
+    ...shownSecretFields(HTTP_SECRET_FIELDS),
     follow_redirects: Type.Boolean({ description: FOLLOW_REDIRECTS }),
     ip_family: OneOf(IP_FAMILIES),
     verify_tls: VerifyTls,
     assertions: Type.Array(AssertionBody),
     certificate_warning_days: WarningDays,
+    oauth2: Nullable(OAuth2Shown),
   },
   { title: "HttpConfigShown" },
 );
@@ -95,15 +93,17 @@ export function completed(config: HttpConfig) {
     verify_tls: config.verify_tls ?? true,
     assertions: config.assertions ?? [],
     certificate_warning_days: config.certificate_warning_days ?? DEFAULT_WARNING_DAYS,
+    oauth2: config.oauth2 ?? null,
   };
 }
 
 export function validateHttp(config: HttpConfig): FieldError[] {
   const url = parseUrl(config.url);
   const faults: FieldError[] = [];
-  const problem = urlError(config.url, SCHEMES);
+  const problem = urlError(config.url, HTTP_SCHEMES);
   if (problem) faults.push({ pointer: "#/url", detail: problem });
   faults.push(...validateHeaders(config.headers ?? {}));
+  if (config.oauth2) faults.push(...validateOAuth2(config.oauth2), ...validateNoToken(config));
   const { method, body } = completed(config);
   if (body !== null && (method === "GET" || method === "HEAD")) {
     faults.push({ pointer: "#/body", detail: `cannot be sent with ${method}` });
@@ -112,4 +112,11 @@ export function validateHttp(config: HttpConfig): FieldError[] {
   const isHttps = !url || url.protocol === "https:";
   faults.push(...validateAssertions(config.assertions ?? [], isHttps, "assertions"));
   return faults;
+}
+
+/** Returns an error for a header in which the access token is sent. */
+function validateNoToken({ headers }: HttpConfig): FieldError[] {
+  const name = Object.keys(headers ?? {}).find((each) => each.toLowerCase() === "authorization");
+  if (name === undefined || headers?.[name] === "") return [];
+  return [{ pointer: pointer("headers", name), detail: "is set by oauth2: remove one of them" }];
 }

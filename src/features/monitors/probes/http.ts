@@ -13,9 +13,16 @@ import {
   type HttpConfig,
   HttpConfigBody,
   HttpConfigShown,
-  HTTP_SECRETS,
   validateHttp,
 } from "./http-config";
+import {
+  HTTP_PARTS,
+  HTTP_SECRETS,
+  mergeHttp,
+  presentHttp,
+  validateHttpChange,
+} from "./http-change";
+import { completedOAuth2 } from "./oauth2";
 import { parseUrl, urlTarget } from "./urls";
 import { daysLeft, elapsedMs, expiryWarning, failed, seen } from "./fields";
 
@@ -27,21 +34,24 @@ export const httpProbe = {
   shown: HttpConfigShown,
   secrets: HTTP_SECRETS.secrets,
   validate: validateHttp,
-  validateChange: HTTP_SECRETS.validateChange,
-  present: (config) => HTTP_SECRETS.withoutSecrets(completed(config)),
-  merge: HTTP_SECRETS.merge,
+  secretParts: HTTP_PARTS.secretParts,
+  validateChange: validateHttpChange,
+  present: presentHttp,
+  merge: mergeHttp,
   targetOf: urlTarget,
   run,
 } satisfies Probe<"http", HttpConfig>;
 
 async function run(input: HttpConfig, context: ProbeContext): Promise<ProbeResult> {
-  const { egress, clock, evaluator, signal } = context;
+  const { clock, evaluator, signal } = context;
   const config = completed(input);
-  const startedAt = clock.monotonic();
-  const followed = await follow(config, egress, signal);
+  const sent = await authorised(config, context);
+  if (sent instanceof Fault) {
+    return { ...failed(sent), publicMessage: "The request could not be authorised." };
+  }
+  const { followed, latencyMs } = sent;
   if (followed instanceof Fault) return failed(followed);
   const { answer, certificate } = followed;
-  const latencyMs = elapsedMs(context, startedAt);
   const certificateDays = daysLeft(certificate, clock);
   const observed = {
     status: answer.status,
@@ -58,6 +68,31 @@ async function run(input: HttpConfig, context: ProbeContext): Promise<ProbeResul
     latencyMs,
     ...(certificate && { certificate: seen(certificate) }),
   };
+}
+
+/** Sends the request and follows redirects. Returns the outcome with the time from the first step. */
+async function timed(config: ReturnType<typeof completed>, context: ProbeContext) {
+  const startedAt = context.clock.monotonic();
+  const followed = await follow(config, context.egress, context.signal);
+  return { followed, latencyMs: elapsedMs(context, startedAt) };
+}
+
+/** Sends the request, with an access token if it needs one. Returns a fault if none can be fetched. */
+async function authorised(
+  config: ReturnType<typeof completed>,
+  context: ProbeContext,
+): Promise<Awaited<ReturnType<typeof timed>> | Fault> {
+  const { oauth2, headers, verify_tls: verifyTls } = config;
+  if (!oauth2) return timed(config, context);
+  // Loaded when needed: most monitors have no token.
+  const { sendWithToken } = await import("./oauth2-token");
+  const settings = { ...completedOAuth2(oauth2), verifyTls };
+  const outcome = await sendWithToken(settings, context, {
+    send: (token) =>
+      timed({ ...config, headers: { ...headers, Authorization: `Bearer ${token}` } }, context),
+    isRejected: ({ followed }) => !(followed instanceof Fault) && followed.answer.status === 401,
+  });
+  return outcome instanceof Fault ? outcome : outcome.sent;
 }
 
 const REDIRECTS_MAX = 10;

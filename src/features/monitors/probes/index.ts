@@ -18,6 +18,7 @@ import { tlsProbe } from "./tls";
 import { websocketProbe } from "./websocket";
 
 export { graceSecondsOf } from "./push";
+export { withNullableParts } from "./secret-parts";
 export { storedField } from "./secrets";
 
 /**

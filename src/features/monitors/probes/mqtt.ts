@@ -56,9 +56,9 @@ const completed = (config: MqttConfig) => withServerDefaults(config, DEFAULT_POR
 
 export type CompletedMqttConfig = ReturnType<typeof completed>;
 
-const RULES = secretRules<MqttConfig>({ password: "text" }, (config) =>
+const RULES = secretRules<MqttConfig>({ password: "text" }, (config) => [
   serverOf(config, DEFAULT_PORT),
-);
+]);
 
 /** Checks that an MQTT broker accepts a connection and delivers a message. */
 export const mqttProbe = {

@@ -41,9 +41,9 @@ const completed = (config: RedisConfig) => withServerDefaults(config, DEFAULT_PO
 
 export type CompletedRedisConfig = ReturnType<typeof completed>;
 
-const RULES = secretRules<RedisConfig>({ password: "text" }, (config) =>
+const RULES = secretRules<RedisConfig>({ password: "text" }, (config) => [
   serverOf(config, DEFAULT_PORT),
-);
+]);
 
 /** Checks that a Redis or Valkey server answers a PING, and has a role. */
 export const redisProbe = {

@@ -44,17 +44,29 @@ export function shownConfig(config: TObject, secrets: SecretFields): TObject {
   return Type.Object({ ...Object.fromEntries(open), ...shownSecretFields(secrets) });
 }
 
+/** Names of the servers that get a secret; undefined for an invalid one. */
+export type Servers = readonly (string | undefined)[];
+
+/** Returns true if a server is not one of those that got the secret before. */
+export function addsServer(before: Servers, after: Servers): boolean {
+  return after.some((server) => !before.includes(server));
+}
+
+/** Detail of the error for a stored secret that a change would send to another server. */
+export const OTHER_SERVER =
+  "is a secret for another server: enter it again, or set it to null to remove it";
+
 /**
- * Returns the functions of a probe that concern its secrets. `serverOf` names the server to which they
- * are sent: if a change names another one, secrets that it does not give again are dropped. Otherwise
- * anyone who may change a monitor could have them sent to another server.
+ * Returns the functions of a probe that concern its secrets. `serversOf` names the servers to which they
+ * are sent: if a change adds one, secrets that it does not give again are dropped. Otherwise anyone who
+ * may change a monitor could have them sent to another server.
  */
 export function secretRules<Config extends object>(
   secrets: SecretFields,
-  serverOf: (config: Config) => string | undefined,
+  serversOf: (config: Config) => Servers,
 ) {
   const movesAway = (before: Config, change: Partial<Config>) =>
-    serverOf({ ...before, ...change }) !== serverOf(before);
+    addsServer(serversOf(before), serversOf({ ...before, ...change }));
 
   return {
     secrets,
@@ -93,10 +105,7 @@ export function secretRules<Config extends object>(
       const dropped = Object.entries(secrets).filter(
         ([field, kind]) => !isSettled(kind, fieldOf(before, field), fieldOf(change, field)),
       );
-      return dropped.map(([field]) => ({
-        pointer: pointer(field),
-        detail: "is a secret for another server: enter it again, or set it to null to remove it",
-      }));
+      return dropped.map(([field]) => ({ pointer: pointer(field), detail: OTHER_SERVER }));
     },
   };
 }

@@ -45,9 +45,9 @@ const completed = (config: SmtpConfig) => ({
 
 export type CompletedSmtpConfig = ReturnType<typeof completed>;
 
-const RULES = secretRules<SmtpConfig>({ password: "text" }, (config) =>
+const RULES = secretRules<SmtpConfig>({ password: "text" }, (config) => [
   serverOf(config, DEFAULT_PORT),
-);
+]);
 
 /** Checks that a mail server greets, encrypts and signs in. No mail is sent. */
 export const smtpProbe = {

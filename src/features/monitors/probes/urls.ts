@@ -8,6 +8,8 @@ const LONGEST_TARGET = 200;
 
 type Scheme = "http" | "https" | "ws" | "wss";
 
+export const HTTP_SCHEMES = ["http", "https"] as const;
+
 /** Returns the schema of a URL with one of two schemes. */
 export function Url(schemes: readonly [Scheme, Scheme], example: string) {
   return Text({
@@ -26,8 +28,12 @@ export function parseUrl(text: string): URL | undefined {
   }
 }
 
-/** Returns the error of a URL; undefined for a valid one. */
-export function urlError(text: string, schemes: readonly [Scheme, Scheme]): string | undefined {
+/** Returns the error of a URL; undefined for a valid one. `advice` says where credentials belong. */
+export function urlError(
+  text: string,
+  schemes: readonly [Scheme, Scheme],
+  advice = "send them in an Authorization header",
+): string | undefined {
   const url = parseUrl(text);
   // URL parsers drop or escape these characters, so that the shown URL would differ from the used one.
   // oxlint-disable-next-line no-control-regex
@@ -38,7 +44,7 @@ export function urlError(text: string, schemes: readonly [Scheme, Scheme]): stri
     return `must begin with ${listed(schemes)}`;
   }
   if (url.username !== "" || url.password !== "") {
-    return "must not contain a user name or password: send them in an Authorization header";
+    return `must not contain a user name or password: ${advice}`;
   }
   const problem = hostError(url.hostname, monitorPolicy);
   return problem?.startsWith("is ") ? `names an address that ${problem}` : problem;

@@ -62,7 +62,7 @@ export type CompletedWebSocketConfig = ReturnType<typeof completed>;
 
 const RULES = secretRules<WebSocketConfig>(
   { headers: "values", send: "text" },
-  ({ url, verify_tls = true }) => `${parseUrl(url)?.origin} ${verify_tls}`,
+  ({ url, verify_tls = true }) => [`${parseUrl(url)?.origin} ${verify_tls}`],
 );
 
 /** Checks that a WebSocket opens, and answers. */

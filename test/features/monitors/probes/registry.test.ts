@@ -19,10 +19,11 @@ import { createTestApp } from "../../../support/app";
 import { MONITOR_CONFIGS } from "../../../support/monitor-configs";
 import { usePingProgram } from "../../../support/ping-program";
 
-/** Returns the secret fields of a configuration. */
+/** Returns the fields of a configuration that are secrets or have secret parts. */
 function secretsIn(type: MonitorType, config: MonitorConfig): MonitorConfig {
-  const secrets = probeOf(type).secrets ?? {};
-  return Object.fromEntries(Object.entries(config).filter(([field]) => field in secrets));
+  const { secrets, secretParts } = probeOf(type);
+  const fields = { ...secrets, ...secretParts };
+  return Object.fromEntries(Object.entries(config).filter(([field]) => field in fields));
 }
 
 describe("monitor types", () => {
@@ -119,15 +120,24 @@ describe("monitor types", () => {
 
   test("a change of the server drops secrets unless the change gives them again", () => {
     for (const type of MONITOR_TYPES) {
-      const { secrets = {}, merge, validateChange = () => [] } = probeOf(type);
-      const fields = Object.keys(secrets);
+      const { secrets = {}, secretParts = {}, merge, validateChange = () => [] } = probeOf(type);
+      const parts = Object.entries(secretParts).flatMap(([field, names]) =>
+        names.map((name) => [field, name] as const),
+      );
+      const fields = [...Object.keys(secrets), ...Object.keys(secretParts)];
       const [, most] = MONITOR_CONFIGS[type];
       const move = "host" in most ? { host: "other.example.com" } : { url: "wss://other.test/" };
       if (fields.length === 0) continue;
       const pointers = (change: MonitorConfig) =>
         validateChange(most, change).map(({ pointer }) => pointer);
-      expect(pointers(move)).toEqual(fields.map((field) => `#/${field}`));
-      for (const field of fields) expect(merge(most, move)).not.toHaveProperty(field);
+      expect(pointers(move)).toEqual([
+        ...Object.keys(secrets).map((field) => `#/${field}`),
+        ...parts.map((path) => `#/${path.join("/")}`),
+      ]);
+      for (const field of Object.keys(secrets)) {
+        expect(merge(most, move)).not.toHaveProperty(field);
+      }
+      for (const path of parts) expect(merge(most, move)).not.toHaveProperty([...path]);
       const given = Object.fromEntries(fields.map((field) => [field, most[field]]));
       expect(pointers({ ...move, ...given })).toEqual([]);
       expect(merge(most, { ...move, ...given })).toEqual({ ...most, ...move });
