@@ -166,6 +166,8 @@ const HANDSHAKE_ERRORS: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: "The server speaks only a version of TLS that is not safe.",
   ERR_SSL_UNSUPPORTED_PROTOCOL: "The server speaks only a version of TLS that is not safe.",
   ERR_SSL_TLSV1_UNRECOGNIZED_NAME: "The server does not know this name.",
+  ERR_SSL_TLSV1_ALERT_CERTIFICATE_REQUIRED: "The server requires a client certificate.",
+  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: "The server does not trust the client certificate.",
 };
 
 const NO_COMMON_PROTOCOL = "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL";

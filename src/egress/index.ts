@@ -9,6 +9,7 @@ export { Fault, timedOut } from "./fault";
 export { hostError, parseHost, parseResolver } from "./host";
 export {
   type Certificate,
+  type ClientCertificate,
   DNS_RECORD_TYPES,
   type DnsQuery,
   type DnsRecordType,

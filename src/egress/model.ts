@@ -48,6 +48,15 @@ export interface Connection {
 /** Default limit of a body that is read, in bytes. */
 export const DEFAULT_BODY_MAX_BYTES = 256 * 1024;
 
+/** Certificate with which this server identifies itself, in PEM. */
+export interface ClientCertificate {
+  /** May be followed by its chain. */
+  certificate: string;
+  key: string;
+  /** Certificates of authorities that are trusted in addition. */
+  ca?: string | undefined;
+}
+
 export interface HttpRequest {
   /** http or https, without user info. */
   url: URL;
@@ -58,6 +67,7 @@ export interface HttpRequest {
   family?: IpFamily | undefined;
   /** False to accept any certificate; true if omitted. */
   verifyTls?: boolean | undefined;
+  clientCertificate?: ClientCertificate | undefined;
   /** Limit of bytes of the body as sent; 256 KiB if omitted. */
   maxBodyBytes?: number | undefined;
   policy: PolicyName;

@@ -1,4 +1,3 @@
-import { createSecureContext, rootCertificates, type SecureContext } from "node:tls";
 import type { Clock } from "../kernel/clock";
 import { hasFreeDescriptors, NO_DESCRIPTOR_LEFT } from "../kernel/descriptors";
 import { checkedCertificate, Connector, type Opened, tlsFault, tlsOptions } from "./connect";
@@ -14,6 +13,7 @@ import { policiesOf } from "./policy";
 import { sendRequest } from "./request";
 import { createResolve } from "./resolve";
 import { secureSocket } from "./secure";
+import { createSecureContexts } from "./secure-contexts";
 import type { OpenSocket } from "./socket";
 
 const LOOKUP_CONCURRENCY = 256;
@@ -27,8 +27,8 @@ export function openEgress(deps: EgressDependencies): Egress {
     lookup ? boundedLookup(lookup, LOOKUP_CONCURRENCY) : systemLookup(clock),
     policies,
   );
-  const secureContext = secureContexts(trust);
-  const connector = new Connector(clock, secureContext(undefined));
+  const secureContexts = createSecureContexts(trust);
+  const connector = new Connector(clock, secureContexts());
 
   return {
     async resolve(target) {
@@ -55,7 +55,7 @@ export function openEgress(deps: EgressDependencies): Egress {
       const { port, signal, ca } = target;
       const names = namesOf(host);
       const tls = target.tls && { ...names, ...target.tls };
-      const context = secureContext(ca);
+      const context = secureContexts({ ca });
       const opening = connector.open({ addresses, port, tls, signal, secureContext: context });
       const opened = await checked(opening);
       if (opened instanceof Fault) return opened;
@@ -85,7 +85,7 @@ export function openEgress(deps: EgressDependencies): Egress {
       return handle(opened);
     },
 
-    request: (request) => checked(sendRequest(request, { resolve, connector })),
+    request: (request) => checked(sendRequest(request, { resolve, connector, secureContexts })),
 
     query: (query) => checked(queryDns(query, policies[query.policy])),
 
@@ -102,26 +102,6 @@ function namesOf(host: Host) {
 
 function parsed<Target extends ResolveTarget>(target: Target) {
   return { ...target, host: parseHost(target.host) };
-}
-
-/**
- * Returns a function that returns the trusted certificates with additional ones; undefined for those of the
- * runtime. It keeps the last result, since building one takes milliseconds.
- */
-function secureContexts(trust: readonly string[]) {
-  let last: { ca: string | undefined; context: SecureContext | undefined } | undefined;
-
-  return (ca: string | undefined): SecureContext | undefined => {
-    if (!last || last.ca !== ca) {
-      const added = ca === undefined ? trust : [...trust, ca];
-      const isDefault = added.length === 0;
-      const context = isDefault
-        ? undefined
-        : createSecureContext({ ca: [...rootCertificates, ...added] });
-      last = { ca, context };
-    }
-    return last.context;
-  };
 }
 
 /** Time for which a shortage explains failures after it was last seen. */

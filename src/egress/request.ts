@@ -1,21 +1,29 @@
 import { type IncomingMessage, request as startRequest } from "node:http";
+import type { SecureContext } from "node:tls";
 import { VERSION } from "../version";
-import type { Connector, Opened } from "./connect";
+import { type Connector, type Opened, tlsFault } from "./connect";
 import { codeOf, Fault, socketFault, timedOut } from "./fault";
 import { hostOf } from "./host";
 import { type HttpAnswer, type HttpRequest, DEFAULT_BODY_MAX_BYTES } from "./model";
 import { headerError } from "./request-headers";
 import type { Resolve } from "./resolve";
+import type { SecureContexts } from "./secure-contexts";
 
 /** Maximum number of interim responses (1xx). */
 const INTERIM_ANSWERS_MAX = 10;
 
 const ALPN = ["http/1.1"];
 
+interface RequestDependencies {
+  resolve: Resolve;
+  connector: Connector;
+  secureContexts: SecureContexts;
+}
+
 /** Sends one request over a connection of its own, to a checked address. */
 export async function sendRequest(
   request: HttpRequest,
-  { resolve, connector }: { resolve: Resolve; connector: Connector },
+  { resolve, connector, secureContexts }: RequestDependencies,
 ): Promise<HttpAnswer | Fault> {
   const rejection = requestError(request);
   if (rejection) return new Fault("refused", rejection);
@@ -24,13 +32,28 @@ export async function sendRequest(
   if (resolved instanceof Fault) return resolved;
   const { host, addresses } = resolved;
   const isTls = url.protocol === "https:";
-  const opened = await connector.open({
-    addresses,
-    port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
-    tls: isTls ? { host: host.name, isName: !host.isAddress, verify, protocols: ALPN } : undefined,
-    signal,
-  });
+  const secureContext = contextOf(request, secureContexts);
+  if (secureContext instanceof Fault) return secureContext;
+  const port = url.port === "" ? (isTls ? 443 : 80) : Number(url.port);
+  const tls = isTls
+    ? { host: host.name, isName: !host.isAddress, verify, protocols: ALPN }
+    : undefined;
+  const opened = await connector.open({ addresses, port, tls, signal, secureContext });
   return opened instanceof Fault ? opened : exchange(request, opened);
+}
+
+/** Returns the context of a request with a client certificate; undefined without one. */
+function contextOf(
+  { clientCertificate }: HttpRequest,
+  secureContexts: SecureContexts,
+): SecureContext | undefined | Fault {
+  if (!clientCertificate) return undefined;
+  const { ca, ...client } = clientCertificate;
+  try {
+    return secureContexts({ ca, client });
+  } catch {
+    return new Fault("tls", "The client certificate cannot be used.");
+  }
 }
 
 function requestError({ url, headers = {} }: HttpRequest): string | undefined {
@@ -138,6 +161,8 @@ function exchangeFault(error: unknown, hasAnswered: boolean): Fault {
     return new Fault("protocol", `The answer is not HTTP (${code.slice("HPE_".length)}).`);
   }
   if (hasAnswered) return new Fault("connect", "The connection broke in the middle of the answer.");
+  // With TLS 1.3, the server judges a client certificate after the handshake.
+  if (code.startsWith("ERR_SSL_")) return tlsFault(error);
   return code === "ECONNRESET" || code === "EPIPE"
     ? new Fault("connect", "The connection was closed without an answer.")
     : socketFault(error);

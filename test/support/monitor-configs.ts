@@ -1,5 +1,8 @@
 import type { MonitorConfig } from "../../src/features/monitors/probes";
 import type { MonitorType } from "../../src/domain/monitor-state";
+import { clientCertificate } from "./raw-server";
+
+const CLIENT = await clientCertificate("good");
 
 /**
  * The least that a type needs, and all that it takes. Secrets contain `hidden`, as does the query of a URL.
@@ -24,6 +27,7 @@ export const MONITOR_CONFIGS: Record<MonitorType, [least: MonitorConfig, most: M
         audience: "https://shop.example.com/",
         auth: "body",
       },
+      client_certificate: { ...CLIENT, ca: CLIENT.certificate },
     },
   ],
   tcp: [

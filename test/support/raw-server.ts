@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { createServer as createTlsServer, type TLSSocket } from "node:tls";
+import { createServer as createTlsServer, type TlsOptions, type TLSSocket } from "node:tls";
 
 /** A server on a free port of loopback. Disposing it closes its connections. */
 export interface RawServer extends AsyncDisposable {
@@ -26,9 +26,10 @@ export function startRawServer(onConnection: OnConnection): Promise<RawServer> {
 export async function startTlsServer(
   certificate: "good" | "expired" | "other" | "self",
   onConnection: OnConnection,
+  options: TlsOptions = {},
 ): Promise<RawServer> {
   const pem = await certificateText(certificate);
-  const server = createTlsServer({ key: pem, cert: pem });
+  const server = createTlsServer({ key: pem, cert: pem, ...options });
   server.on("tlsClientError", () => {});
   return started(server, "secureConnection", onConnection);
 }
@@ -36,6 +37,16 @@ export async function startTlsServer(
 /** Reads a certificate; `root` has signed `good`, `expired` and `other`. */
 export function certificateText(name: string): Promise<string> {
   return Bun.file(new URL(`certificates/${name}.pem`, import.meta.url)).text();
+}
+
+/** Returns a certificate of the tests with its key, in PEM. */
+export async function clientCertificate(
+  name: string,
+): Promise<{ certificate: string; key: string }> {
+  const pem = await certificateText(name);
+  const [certificate = ""] = /-----BEGIN CERTIFICATE[^]*?END CERTIFICATE-----/.exec(pem) ?? [];
+  const [key = ""] = /-----BEGIN [A-Z ]*PRIVATE KEY[^]*?PRIVATE KEY-----/.exec(pem) ?? [];
+  return { certificate, key };
 }
 
 /** Answers each request by `answer` once its headers have arrived. */

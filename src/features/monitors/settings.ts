@@ -1,5 +1,5 @@
 import type { Reader } from "../../db";
-import { examine, type FieldErrors, schemaErrors } from "../../errors";
+import { examine, FieldErrors, schemaErrors } from "../../errors";
 import type { MonitorType } from "../../domain/monitor-state";
 import { pathInList, resolveComponents } from "../components";
 import {
@@ -132,6 +132,9 @@ export function changedConfig(
   // A valid change can make the whole config invalid.
   const { errors: faults } = examine(probe.config, after);
   errors.addAll(["config"], probe.validateChange?.(before, change) ?? []);
-  errors.addAll(["config"], faults.isEmpty ? probe.validate(after) : faults);
+  const outcome = new FieldErrors();
+  outcome.addAll(["config"], faults.isEmpty ? probe.validate(after) : faults);
+  // A required secret that is dropped gets one error.
+  errors.addMissing(outcome);
   return after;
 }

@@ -194,6 +194,7 @@ describe("the representation of an HTTP monitor's configuration", () => {
       assertions: [],
       certificate_warning_days: 14,
       oauth2: null,
+      client_certificate: null,
     });
     const shown = httpProbe.present(SECRETS);
     expect(shown).toMatchObject({ header_names: ["Authorization", "X-Key"], has_body: true });

@@ -6,10 +6,14 @@ import { newEvaluation } from "../../../src/features/monitors/rules";
 import { sha256 } from "../../../src/kernel/hash";
 import { dumpOf } from "../../support/database-dump";
 import { createMonitorApi, HTTP, type MonitorApi } from "../../support/monitor-api";
+import { clientCertificate } from "../../support/raw-server";
 import { bytesIn, temporaryFolder } from "../../support/temporary-folder";
 
 const HEADER = "header-s3cret-value";
 const BODY = "body-s3cret-value";
+const CLIENT = await clientCertificate("good");
+/** A distinctive line of the key. */
+const [, KEY = "no key"] = CLIENT.key.split("\n");
 
 const WITH_SECRETS = {
   ...HTTP,
@@ -21,11 +25,11 @@ const WITH_SECRETS = {
   },
 };
 
-/** Monitors whose configs hold the two secrets, and a change that moves each to another server. */
+/** Monitors whose configs hold the secrets, and a change that moves each to another server. */
 const SECRETIVE: [what: string, monitor: object, move: object][] = [
   ["header values and bodies", WITH_SECRETS, { url: "https://x.test/" }],
   [
-    "client secrets",
+    "client secrets and keys",
     {
       ...HTTP,
       config: {
@@ -36,6 +40,7 @@ const SECRETIVE: [what: string, monitor: object, move: object][] = [
           client_id: "allclear",
           client_secret: HEADER,
         },
+        client_certificate: CLIENT,
       },
     },
     { oauth2: { token_url: "https://x.test/", client_id: "allclear" } },
@@ -109,7 +114,9 @@ describe("secrecy of what a monitor sends", () => {
         JSON.stringify(api.app.audit()),
       ].join("\n");
       const tables = dumpOf(databasePath);
-      for (const secret of [HEADER, BODY]) {
+      const secrets = [HEADER, BODY, KEY].filter((each) => JSON.stringify(monitor).includes(each));
+      expect(secrets.length).toBeGreaterThan(1);
+      for (const secret of secrets) {
         expect(elsewhere).not.toContain(secret);
         const holders = Object.keys(tables).filter((name) =>
           JSON.stringify(tables[name]).includes(secret),

@@ -1,4 +1,5 @@
 import type { FieldError } from "../../../errors";
+import { presentClientCertificate } from "./client-certificate";
 import { completed, type HttpConfig, HTTP_SECRET_FIELDS } from "./http-config";
 import { presentOAuth2 } from "./oauth2";
 import { secretPartRules } from "./secret-parts";
@@ -8,7 +9,10 @@ import { parseUrl } from "./urls";
 /** Headers and bodies are secrets of the origin to which they are sent. */
 export const HTTP_SECRETS = secretRules<HttpConfig>(HTTP_SECRET_FIELDS, serversOf);
 
-/** The client secret is sent to the token server, and the token to the origin of the URL. */
+/**
+ * The client secret is sent to the token server, and the token to the origin of the URL. The key identifies
+ * this server to the origin of the URL.
+ */
 export const HTTP_PARTS = secretPartRules<HttpConfig>({
   oauth2: {
     names: ["client_secret"],
@@ -17,6 +21,7 @@ export const HTTP_PARTS = secretPartRules<HttpConfig>({
       ...(config.oauth2 ? [named("token server", config.oauth2.token_url)] : []),
     ],
   },
+  client_certificate: { names: ["key"], serversOf },
 });
 
 function serversOf({ url }: HttpConfig): Servers {
@@ -31,10 +36,11 @@ function named(role: string, url: string): string | undefined {
 
 /** Returns the config as it is shown, with defaults and without secrets. */
 export function presentHttp(config: HttpConfig): Record<string, unknown> {
-  const { oauth2 } = config;
+  const { oauth2, client_certificate: client } = config;
   return {
     ...HTTP_SECRETS.withoutSecrets(completed(config)),
     oauth2: oauth2 ? presentOAuth2(oauth2) : null,
+    client_certificate: client ? presentClientCertificate(client) : null,
   };
 }
 

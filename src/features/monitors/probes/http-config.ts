@@ -3,6 +3,12 @@ import { type FieldError, pointer } from "../../../errors";
 import { Nullable, OneOf, Text } from "../../../kernel/schema";
 import { type Assertion, AssertionBody, validateAssertions } from "../assertions";
 import { DEFAULT_WARNING_DAYS, VerifyTls, WarningDays } from "./fields";
+import {
+  type ClientCertificate,
+  ClientCertificateBody,
+  ClientCertificateShown,
+  validateClientCertificate,
+} from "./client-certificate";
 import { type OAuth2, OAuth2Body, OAuth2Shown, validateOAuth2 } from "./oauth2";
 import { givenValues, SecretValues, shownSecretFields } from "./secrets";
 import { HTTP_SCHEMES, parseUrl, Url, urlError, validateHeaders } from "./urls";
@@ -29,6 +35,7 @@ export interface HttpConfig {
   assertions?: Assertion[] | null;
   certificate_warning_days?: number | null;
   oauth2?: OAuth2 | null;
+  client_certificate?: ClientCertificate | null;
 }
 
 const FOLLOW_REDIRECTS = "True to follow up to 10 redirects.";
@@ -62,6 +69,7 @@ export const HttpConfigBody = Type.Object(
     ),
     certificate_warning_days: Type.Optional(WarningDays),
     oauth2: Type.Optional(OAuth2Body),
+    client_certificate: Type.Optional(ClientCertificateBody),
   },
   { additionalProperties: false, title: "HttpConfig" },
 );
@@ -77,6 +85,7 @@ export const HttpConfigShown = Type.Object(
     assertions: Type.Array(AssertionBody),
     certificate_warning_days: WarningDays,
     oauth2: Nullable(OAuth2Shown),
+    client_certificate: Nullable(ClientCertificateShown),
   },
   { title: "HttpConfigShown" },
 );
@@ -94,6 +103,7 @@ export function completed(config: HttpConfig) {
     assertions: config.assertions ?? [],
     certificate_warning_days: config.certificate_warning_days ?? DEFAULT_WARNING_DAYS,
     oauth2: config.oauth2 ?? null,
+    client_certificate: config.client_certificate ?? null,
   };
 }
 
@@ -110,6 +120,12 @@ export function validateHttp(config: HttpConfig): FieldError[] {
   }
   // An invalid URL gets only the error of the URL.
   const isHttps = !url || url.protocol === "https:";
+  if (config.client_certificate) {
+    if (!isHttps) {
+      faults.push({ pointer: "#/client_certificate", detail: "needs a URL with https://" });
+    }
+    faults.push(...validateClientCertificate(config.client_certificate));
+  }
   faults.push(...validateAssertions(config.assertions ?? [], isHttps, "assertions"));
   return faults;
 }

@@ -1,5 +1,6 @@
 import {
   type Certificate,
+  type ClientCertificate,
   type Egress,
   Fault,
   type HttpAnswer,
@@ -112,7 +113,7 @@ interface Followed {
 
 /**
  * Sends a request and follows redirects as the Fetch standard does. Each address is resolved and
- * checked. Headers and bodies are secrets of their server and are not sent to another origin.
+ * checked. Headers, bodies and client certificates are not sent to another origin.
  */
 async function follow(
   config: ReturnType<typeof completed>,
@@ -126,6 +127,8 @@ async function follow(
     headers,
     body,
   }: { method: string; headers: Record<string, string>; body: string | null } = config;
+  let clientCertificate = clientCertificateOf(config);
+  if (clientCertificate instanceof Fault) return clientCertificate;
   let certificate: Certificate | undefined;
   for (let redirects = 0; ; redirects += 1) {
     const answer = await egress.request({
@@ -135,6 +138,7 @@ async function follow(
       body: body ?? undefined,
       family: FAMILIES[config.ip_family],
       verifyTls: config.verify_tls,
+      clientCertificate,
       policy: "monitor",
       signal,
     });
@@ -153,12 +157,23 @@ async function follow(
     }
     if (next.origin !== url.origin) {
       headers = {};
+      clientCertificate = undefined;
       if (body !== null) {
         return new Fault("refused", "The redirect would send the body to another server.");
       }
     }
     url = next;
   }
+}
+
+function clientCertificateOf({
+  client_certificate: client,
+}: ReturnType<typeof completed>): ClientCertificate | undefined | Fault {
+  if (!client) return undefined;
+  const { certificate, key, ca } = client;
+  return key
+    ? { certificate, key, ca }
+    : new Fault("refused", "The client certificate has no key.");
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);

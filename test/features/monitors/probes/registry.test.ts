@@ -48,6 +48,7 @@ describe("monitor types", () => {
         expect(schemaErrors(probe.shown, shown)).toEqual([]);
         const { url: _, ...rest } = shown as { url?: string };
         expect(JSON.stringify(rest)).not.toContain("hidden");
+        expect(JSON.stringify(rest)).not.toContain("PRIVATE KEY");
         expect(probe.targetOf(config)).not.toBe("");
         expect(probe.targetOf(config)).not.toContain("hidden");
       }

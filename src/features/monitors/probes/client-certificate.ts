@@ -1,0 +1,111 @@
+import { Type } from "@sinclair/typebox";
+import { type FieldError, pointer } from "../../../errors";
+import { Nullable, Text } from "../../../kernel/schema";
+
+/** Certificate with which the checks of a monitor identify themselves, in PEM. */
+export interface ClientCertificate {
+  certificate: string;
+  /** Secret. Null keeps the stored key in a configuration file. */
+  key?: string | null;
+  ca?: string;
+}
+
+const open = {
+  certificate: Text({
+    minLength: 1,
+    maxLength: 32_000,
+    description: "Certificate in PEM, which may be followed by its chain.",
+  }),
+  ca: Text({
+    minLength: 1,
+    maxLength: 64_000,
+    description: "Certificates in PEM of authorities that are trusted in addition.",
+  }),
+};
+
+const DESCRIPTION = "Certificate with which the checks identify themselves to the server (mTLS).";
+
+export const ClientCertificateBody = Type.Object(
+  {
+    certificate: open.certificate,
+    key: Type.Optional(
+      Text({
+        maxLength: 16_000,
+        description:
+          "Private key in PEM, not encrypted. It is a secret and is never returned. In a change, it stays if it is omitted.",
+      }),
+    ),
+    ca: Type.Optional(open.ca),
+  },
+  { additionalProperties: false, description: DESCRIPTION },
+);
+
+export const ClientCertificateShown = Type.Object(
+  {
+    certificate: open.certificate,
+    ca: Nullable(open.ca),
+    has_key: Type.Boolean({ description: "True if there is a key. It is never returned." }),
+  },
+  { description: DESCRIPTION },
+);
+
+/** Returns the certificate as it is shown, without its key. */
+export function presentClientCertificate({ certificate, key, ca }: ClientCertificate) {
+  return { certificate, ca: ca ?? null, has_key: key != null && key !== "" };
+}
+
+/** Returns errors that the schema cannot express; pointers start at the config of the monitor. */
+export function validateClientCertificate(client: ClientCertificate): FieldError[] {
+  const at = (name: string, detail: string | undefined) =>
+    detail === undefined ? [] : [{ pointer: pointer("client_certificate", name), detail }];
+  const { certificate, key, ca } = client;
+  return [
+    ...at("certificate", certificatesProblem(certificate)),
+    // Null keeps a key that is stored.
+    ...at("key", key === null ? undefined : keyProblem(certificate, key ?? "")),
+    ...at("ca", ca === undefined ? undefined : certificatesProblem(ca)),
+  ];
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
+
+/** Returns the error of one or several certificates, as the end of a sentence. */
+function certificatesProblem(pem: string): string | undefined {
+  // Certificates are shown.
+  if (pem.includes("PRIVATE KEY-----")) return "must not contain a private key";
+  const certificates = pem.match(CERTIFICATE) ?? [];
+  const isValid = certificates.length > 0 && certificates.every((each) => parseCertificate(each));
+  return isValid ? undefined : "must be a certificate in PEM, from its BEGIN line to its END line";
+}
+
+function keyProblem(certificate: string, key: string): string | undefined {
+  if (key === "") return "is required";
+  if (ENCRYPTED.test(key)) return "must not be encrypted: decrypt it with openssl pkey";
+  const { createPrivateKey } = library();
+  let parsed;
+  try {
+    parsed = createPrivateKey(key);
+  } catch {
+    return "must be a private key in PEM, from its BEGIN line to its END line";
+  }
+  const [leaf = ""] = certificate.match(CERTIFICATE) ?? [];
+  // An invalid certificate gets only its own error.
+  return parseCertificate(leaf)?.checkPrivateKey(parsed) === false
+    ? "does not belong to the certificate"
+    : undefined;
+}
+
+function parseCertificate(pem: string) {
+  const { X509Certificate } = library();
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Loaded with the first certificate, not while the server starts. */
+function library() {
+  return require("node:crypto") as typeof import("node:crypto");
+}
