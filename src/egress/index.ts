@@ -16,6 +16,7 @@ export {
   type HttpAnswer,
   type HttpRequest,
   type IpFamily,
+  type Proxy,
   DEFAULT_BODY_MAX_BYTES,
 } from "./model";
 export { mailPolicy, monitorPolicy, networkError, type Policy, webhookPolicy } from "./policy";

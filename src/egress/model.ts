@@ -57,6 +57,15 @@ export interface ClientCertificate {
   ca?: string | undefined;
 }
 
+/** HTTP proxy, to which the policy applies too. */
+export interface Proxy {
+  /** http or https, without user info. */
+  url: URL;
+  /** Empty for no credentials. */
+  username: string;
+  password: string;
+}
+
 export interface HttpRequest {
   /** http or https, without user info. */
   url: URL;
@@ -68,6 +77,8 @@ export interface HttpRequest {
   /** False to accept any certificate; true if omitted. */
   verifyTls?: boolean | undefined;
   clientCertificate?: ClientCertificate | undefined;
+  /** The request goes through this proxy. */
+  proxy?: Proxy | undefined;
   /** Limit of bytes of the body as sent; 256 KiB if omitted. */
   maxBodyBytes?: number | undefined;
   policy: PolicyName;

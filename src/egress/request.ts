@@ -4,9 +4,11 @@ import { VERSION } from "../version";
 import { type Connector, type Opened, tlsFault } from "./connect";
 import { codeOf, Fault, socketFault, timedOut } from "./fault";
 import { hostOf } from "./host";
-import { type HttpAnswer, type HttpRequest, DEFAULT_BODY_MAX_BYTES } from "./model";
+import { type HttpAnswer, type HttpRequest, type Proxy, DEFAULT_BODY_MAX_BYTES } from "./model";
+import { openTunnel } from "./proxy";
 import { headerError } from "./request-headers";
 import type { Resolve } from "./resolve";
+import { secureSocket } from "./secure";
 import type { SecureContexts } from "./secure-contexts";
 
 /** Maximum number of interim responses (1xx). */
@@ -27,7 +29,7 @@ export async function sendRequest(
 ): Promise<HttpAnswer | Fault> {
   const rejection = requestError(request);
   if (rejection) return new Fault("refused", rejection);
-  const { url, family, policy, signal, verifyTls: verify = true } = request;
+  const { url, family, policy, signal, proxy, verifyTls: verify = true } = request;
   const resolved = await resolve({ host: hostOf(url.hostname), family, policy, signal });
   if (resolved instanceof Fault) return resolved;
   const { host, addresses } = resolved;
@@ -38,8 +40,21 @@ export async function sendRequest(
   const tls = isTls
     ? { host: host.name, isName: !host.isAddress, verify, protocols: ALPN }
     : undefined;
-  const opened = await connector.open({ addresses, port, tls, signal, secureContext });
+  const opened = proxy
+    ? await openBehind(proxy, secureContext ?? secureContexts())
+    : await connector.open({ addresses, port, tls, signal, secureContext });
   return opened instanceof Fault ? opened : exchange(request, opened);
+
+  async function openBehind(
+    by: Proxy,
+    context: SecureContext | undefined,
+  ): Promise<Opened | Fault> {
+    const target = { proxy: by, addresses, port };
+    const tunnel = await openTunnel(target, request, { resolve, connector });
+    if (tunnel instanceof Fault || !tls) return tunnel;
+    const secured = await secureSocket(tunnel.socket, tls, { secureContext: context, signal });
+    return secured instanceof Fault ? secured : { ...tunnel, ...secured };
+  }
 }
 
 /** Returns the context of a request with a client certificate; undefined without one. */

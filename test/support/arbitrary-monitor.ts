@@ -61,6 +61,14 @@ const httpMore = fc.record(
       },
       { requiredKeys: ["token_url", "client_id"] },
     ),
+    proxy: fc.record(
+      {
+        url: fc.constant("http://proxy.example:3128"),
+        username: fc.constant("monitor"),
+        password: secret,
+      },
+      { requiredKeys: ["url", "username"] },
+    ),
   },
   optional,
 );

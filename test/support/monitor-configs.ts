@@ -28,6 +28,7 @@ export const MONITOR_CONFIGS: Record<MonitorType, [least: MonitorConfig, most: M
         auth: "body",
       },
       client_certificate: { ...CLIENT, ca: CLIENT.certificate },
+      proxy: { url: "http://proxy.example.com:3128", username: "monitor", password: "hidden" },
     },
   ],
   tcp: [

@@ -195,6 +195,7 @@ describe("the representation of an HTTP monitor's configuration", () => {
       certificate_warning_days: 14,
       oauth2: null,
       client_certificate: null,
+      proxy: null,
     });
     const shown = httpProbe.present(SECRETS);
     expect(shown).toMatchObject({ header_names: ["Authorization", "X-Key"], has_body: true });

@@ -11,6 +11,7 @@ import { bytesIn, temporaryFolder } from "../../support/temporary-folder";
 
 const HEADER = "header-s3cret-value";
 const BODY = "body-s3cret-value";
+const PASSWORD = "proxy-s3cret-value";
 const CLIENT = await clientCertificate("good");
 /** A distinctive line of the key. */
 const [, KEY = "no key"] = CLIENT.key.split("\n");
@@ -29,7 +30,7 @@ const WITH_SECRETS = {
 const SECRETIVE: [what: string, monitor: object, move: object][] = [
   ["header values and bodies", WITH_SECRETS, { url: "https://x.test/" }],
   [
-    "client secrets and keys",
+    "client secrets, keys and passwords of proxies",
     {
       ...HTTP,
       config: {
@@ -41,6 +42,7 @@ const SECRETIVE: [what: string, monitor: object, move: object][] = [
           client_secret: HEADER,
         },
         client_certificate: CLIENT,
+        proxy: { url: "http://127.0.0.1:1", username: "monitor", password: PASSWORD },
       },
     },
     { oauth2: { token_url: "https://x.test/", client_id: "allclear" } },
@@ -114,7 +116,9 @@ describe("secrecy of what a monitor sends", () => {
         JSON.stringify(api.app.audit()),
       ].join("\n");
       const tables = dumpOf(databasePath);
-      const secrets = [HEADER, BODY, KEY].filter((each) => JSON.stringify(monitor).includes(each));
+      const secrets = [HEADER, BODY, KEY, PASSWORD].filter((each) =>
+        JSON.stringify(monitor).includes(each),
+      );
       expect(secrets.length).toBeGreaterThan(1);
       for (const secret of secrets) {
         expect(elsewhere).not.toContain(secret);

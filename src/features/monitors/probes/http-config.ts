@@ -9,6 +9,7 @@ import {
   ClientCertificateShown,
   validateClientCertificate,
 } from "./client-certificate";
+import { ProxyBody, type ProxySettings, ProxyShown, validateProxy } from "./http-proxy";
 import { type OAuth2, OAuth2Body, OAuth2Shown, validateOAuth2 } from "./oauth2";
 import { givenValues, SecretValues, shownSecretFields } from "./secrets";
 import { HTTP_SCHEMES, parseUrl, Url, urlError, validateHeaders } from "./urls";
@@ -36,6 +37,7 @@ export interface HttpConfig {
   certificate_warning_days?: number | null;
   oauth2?: OAuth2 | null;
   client_certificate?: ClientCertificate | null;
+  proxy?: ProxySettings | null;
 }
 
 const FOLLOW_REDIRECTS = "True to follow up to 10 redirects.";
@@ -70,6 +72,7 @@ export const HttpConfigBody = Type.Object(
     certificate_warning_days: Type.Optional(WarningDays),
     oauth2: Type.Optional(OAuth2Body),
     client_certificate: Type.Optional(ClientCertificateBody),
+    proxy: Type.Optional(ProxyBody),
   },
   { additionalProperties: false, title: "HttpConfig" },
 );
@@ -86,6 +89,7 @@ export const HttpConfigShown = Type.Object(
     certificate_warning_days: WarningDays,
     oauth2: Nullable(OAuth2Shown),
     client_certificate: Nullable(ClientCertificateShown),
+    proxy: Nullable(ProxyShown),
   },
   { title: "HttpConfigShown" },
 );
@@ -104,6 +108,7 @@ export function completed(config: HttpConfig) {
     certificate_warning_days: config.certificate_warning_days ?? DEFAULT_WARNING_DAYS,
     oauth2: config.oauth2 ?? null,
     client_certificate: config.client_certificate ?? null,
+    proxy: config.proxy ?? null,
   };
 }
 
@@ -114,6 +119,7 @@ export function validateHttp(config: HttpConfig): FieldError[] {
   if (problem) faults.push({ pointer: "#/url", detail: problem });
   faults.push(...validateHeaders(config.headers ?? {}));
   if (config.oauth2) faults.push(...validateOAuth2(config.oauth2), ...validateNoToken(config));
+  if (config.proxy) faults.push(...validateProxy(config.proxy));
   const { method, body } = completed(config);
   if (body !== null && (method === "GET" || method === "HEAD")) {
     faults.push({ pointer: "#/body", detail: `cannot be sent with ${method}` });

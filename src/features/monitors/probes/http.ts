@@ -23,6 +23,7 @@ import {
   presentHttp,
   validateHttpChange,
 } from "./http-change";
+import { proxyOf } from "./http-proxy";
 import { completedOAuth2 } from "./oauth2";
 import { parseUrl, urlTarget } from "./urls";
 import { daysLeft, elapsedMs, expiryWarning, failed, seen } from "./fields";
@@ -87,7 +88,7 @@ async function authorised(
   if (!oauth2) return timed(config, context);
   // Loaded when needed: most monitors have no token.
   const { sendWithToken } = await import("./oauth2-token");
-  const settings = { ...completedOAuth2(oauth2), verifyTls };
+  const settings = { ...completedOAuth2(oauth2), verifyTls, proxy: proxyOf(config.proxy) };
   const outcome = await sendWithToken(settings, context, {
     send: (token) =>
       timed({ ...config, headers: { ...headers, Authorization: `Bearer ${token}` } }, context),
@@ -129,6 +130,7 @@ async function follow(
   }: { method: string; headers: Record<string, string>; body: string | null } = config;
   let clientCertificate = clientCertificateOf(config);
   if (clientCertificate instanceof Fault) return clientCertificate;
+  const proxy = proxyOf(config.proxy);
   let certificate: Certificate | undefined;
   for (let redirects = 0; ; redirects += 1) {
     const answer = await egress.request({
@@ -139,6 +141,7 @@ async function follow(
       family: FAMILIES[config.ip_family],
       verifyTls: config.verify_tls,
       clientCertificate,
+      proxy,
       policy: "monitor",
       signal,
     });

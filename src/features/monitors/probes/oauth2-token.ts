@@ -1,12 +1,15 @@
 import { LRUCache } from "lru-cache";
-import { type Egress, Fault, headerError, readBody } from "../../../egress";
+import { type Egress, Fault, headerError, type Proxy, readBody } from "../../../egress";
 import { sha256Hex } from "../../../kernel/hash";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time";
 import type { ProbeContext } from "../probe";
 import type { completedOAuth2 } from "./oauth2";
 import { parseUrl } from "./urls";
 
-type Settings = ReturnType<typeof completedOAuth2>;
+type Settings = ReturnType<typeof completedOAuth2> & {
+  verifyTls: boolean;
+  proxy: Proxy | undefined;
+};
 
 /** An access token. Times are on the monotonic clock. */
 interface Token {
@@ -30,7 +33,7 @@ const tokensOf = new WeakMap<Egress, LRUCache<string, Token>>();
  * message contains nothing of the token or the settings.
  */
 export async function sendWithToken<Sent>(
-  settings: Settings & { verifyTls: boolean },
+  settings: Settings,
   { egress, clock, signal }: Pick<ProbeContext, "egress" | "clock" | "signal">,
   {
     send,
@@ -61,7 +64,7 @@ export async function sendWithToken<Sent>(
 }
 
 async function fetchToken(
-  settings: Settings & { verifyTls: boolean },
+  settings: Settings,
   egress: Egress,
   signal: AbortSignal,
 ): Promise<{ value: string; lifetimeMs: number } | Fault> {
@@ -72,6 +75,7 @@ async function fetchToken(
     method: "POST",
     ...messageOf(settings),
     verifyTls: settings.verifyTls,
+    proxy: settings.proxy,
     maxBodyBytes: ANSWER_MAX_BYTES,
     policy: "monitor",
     signal,

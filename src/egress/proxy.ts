@@ -1,0 +1,111 @@
+import { isIPv6, type Socket } from "node:net";
+import { VERSION } from "../version";
+import type { Connector, Opened } from "./connect";
+import { Fault, timedOut } from "./fault";
+import { hostOf } from "./host";
+import type { HttpRequest, Proxy } from "./model";
+import type { Resolve } from "./resolve";
+
+/** Maximum length of a proxy's answer, in bytes. */
+const ANSWER_MAX_BYTES = 16 * 1024;
+
+/** Number of a target's addresses that are tried. */
+const ADDRESSES_MAX = 3;
+
+interface TunnelTarget {
+  proxy: Proxy;
+  /** Checked addresses of the target in order of preference. */
+  addresses: readonly string[];
+  port: number;
+}
+
+/**
+ * Opens a connection to the first address that a proxy connects to (CONNECT). The proxy gets no name, so
+ * that it connects to a checked address. Messages of faults name the proxy as the step that failed.
+ */
+export async function openTunnel(
+  { proxy, addresses, port }: TunnelTarget,
+  { policy, signal, verifyTls: verify = true }: HttpRequest,
+  { resolve, connector }: { resolve: Resolve; connector: Connector },
+): Promise<Opened | Fault> {
+  const { url } = proxy;
+  const resolved = await resolve({ host: hostOf(url.hostname), policy, signal });
+  if (resolved instanceof Fault) return ofProxy(resolved);
+  const { host } = resolved;
+  const isTls = url.protocol === "https:";
+  let fault = new Fault("dns", "The name has no address.");
+  for (const address of addresses.slice(0, ADDRESSES_MAX)) {
+    const opened = await connector.open({
+      addresses: resolved.addresses,
+      port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
+      tls: isTls ? { host: host.name, isName: !host.isAddress, verify } : undefined,
+      signal,
+    });
+    if (opened instanceof Fault) return ofProxy(opened);
+    const outcome = await connectThrough(opened.socket, proxy, { address, port, signal });
+    if (!(outcome instanceof Fault)) return { socket: opened.socket, address, certificate: null };
+    fault = outcome;
+    // Only a target that the proxy cannot reach (502 to 504) may be reached at another address.
+    if (fault.kind !== "connect" || signal.aborted) break;
+  }
+  return fault;
+}
+
+/** Asks a proxy for a connection. Destroys the socket unless it succeeds. */
+function connectThrough(
+  socket: Socket,
+  { username, password }: Proxy,
+  { address, port, signal }: { address: string; port: number; signal: AbortSignal },
+): Promise<"connected" | Fault> {
+  return new Promise((resolve) => {
+    let received = Buffer.alloc(0);
+    const settle = (outcome: "connected" | Fault) => {
+      socket.off("data", onData);
+      socket.off("close", onClose);
+      signal.removeEventListener("abort", onAbort);
+      // It keeps flowing, since a paused one would stay paused. Nothing arrives before the request.
+      if (outcome instanceof Fault) socket.destroy();
+      resolve(outcome);
+    };
+    const onAbort = () => settle(timedOut("waiting for the proxy"));
+    const onClose = () => settle(new Fault("protocol", "The proxy closed the connection."));
+    const onData = (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk]);
+      const end = received.indexOf("\r\n\r\n");
+      if (end < 0 && received.length <= ANSWER_MAX_BYTES) return;
+      const [head, rest] = [received.subarray(0, Math.max(end, 0)), received.subarray(end + 4)];
+      // The target speaks only when spoken to, so that bytes here are no part of its answer.
+      settle(rest.length > 0 || end < 0 ? NO_HTTP : outcomeOf(head.toString("latin1")));
+    };
+    if (signal.aborted) return onAbort();
+    signal.addEventListener("abort", onAbort);
+    socket.on("data", onData);
+    socket.once("close", onClose);
+    const authority = `${isIPv6(address) ? `[${address}]` : address}:${port}`;
+    const credentials = Buffer.from(`${username}:${password}`).toString("base64");
+    const lines = [
+      `CONNECT ${authority} HTTP/1.1`,
+      `Host: ${authority}`,
+      `User-Agent: Allclear/${VERSION}`,
+      ...(username === "" ? [] : [`Proxy-Authorization: Basic ${credentials}`]),
+    ];
+    socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+  });
+}
+
+const NO_HTTP = new Fault("protocol", "The proxy's answer is not that of an HTTP proxy.");
+
+function outcomeOf(head: string): "connected" | Fault {
+  const status = Number(/^HTTP\/1\.[01] (\d{3})(?: |\r\n|$)/.exec(head)?.[1] ?? 0);
+  if (status >= 200 && status < 300) return "connected";
+  if (status === 0) return NO_HTTP;
+  if (status === 407) return new Fault("protocol", "The proxy rejected the credentials (407).");
+  if (status >= 502 && status <= 504) {
+    return new Fault("connect", `The proxy could not connect to the target (${status}).`);
+  }
+  return new Fault("protocol", `The proxy refused the connection (${status}).`);
+}
+
+function ofProxy({ kind, message }: Fault): Fault {
+  return new Fault(kind, `The connection to the proxy: ${message}`);
+}

@@ -1,0 +1,77 @@
+import { Type } from "@sinclair/typebox";
+import type { Proxy } from "../../../egress";
+import { type FieldError, pointer } from "../../../errors";
+import { Nullable, Text } from "../../../kernel/schema";
+import { HTTP_SCHEMES, parseUrl, Url, urlError } from "./urls";
+
+/** HTTP proxy of the checks of a monitor. */
+export interface ProxySettings {
+  url: string;
+  username?: string;
+  /** Secret. */
+  password?: string | null;
+}
+
+const open = {
+  url: Url(HTTP_SCHEMES, "http://proxy.example.com:3128"),
+  // The first colon ends the name in Basic authentication.
+  username: Text({ minLength: 1, maxLength: 255, pattern: "^[^:\\x00-\\x1f\\x7f]*$" }),
+};
+
+const DESCRIPTION =
+  "HTTP proxy of all connections of the checks (CONNECT). Names are resolved by Allclear, so the proxy gets addresses.";
+
+export const ProxyBody = Type.Object(
+  {
+    url: open.url,
+    username: Type.Optional(open.username),
+    password: Type.Optional(
+      Text({
+        maxLength: 1_000,
+        description:
+          "It is a secret and is never returned. In a change, it stays if it is omitted, and null removes it.",
+      }),
+    ),
+  },
+  { additionalProperties: false, description: DESCRIPTION },
+);
+
+export const ProxyShown = Type.Object(
+  {
+    url: open.url,
+    username: Nullable(open.username),
+    has_password: Type.Boolean({
+      description: "True if there is a password. It is never returned.",
+    }),
+  },
+  { description: DESCRIPTION },
+);
+
+/** Returns the settings as they are shown, without the password. */
+export function presentProxy({ url, username, password }: ProxySettings) {
+  return { url, username: username ?? null, has_password: password != null && password !== "" };
+}
+
+/** Returns errors that the schema cannot express; pointers start at the config of the monitor. */
+export function validateProxy({ url, username, password }: ProxySettings): FieldError[] {
+  const faults: FieldError[] = [];
+  const problem = urlError(url, HTTP_SCHEMES, "use username and password") ?? pathProblem(url);
+  if (problem) faults.push({ pointer: pointer("proxy", "url"), detail: problem });
+  if (password && username === undefined) {
+    faults.push({ pointer: pointer("proxy", "username"), detail: "is required for a password" });
+  }
+  return faults;
+}
+
+function pathProblem(text: string): string | undefined {
+  const url = parseUrl(text);
+  return url && `${url.pathname}${url.search}${url.hash}` !== "/"
+    ? "must be a host and a port only, such as http://proxy.example.com:3128"
+    : undefined;
+}
+
+/** Returns the proxy of a request; undefined without settings. */
+export function proxyOf(settings: ProxySettings | null): Proxy | undefined {
+  const url = settings ? parseUrl(settings.url) : undefined;
+  return url && { url, username: settings?.username ?? "", password: settings?.password ?? "" };
+}
