@@ -6,7 +6,7 @@ import { openMonitorStore } from "../../support/monitor-store";
 /** Opens a database with this many incidents and components, the oldest of which is "Number 1". */
 async function openLargeStore(count: number) {
   const store = openMonitorStore();
-  const { id: page } = await store.page("shop", ["Number 0"]);
+  const { id: page } = await store.page("shop", ["Website"]);
   const now = store.clock.now();
   const numbers = `WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < ${count})`;
   store.sqlite.run(`${numbers}
