@@ -1,7 +1,8 @@
+import type { Tx } from "../../db";
 import { invalidFields, pointer } from "../../errors";
 import {
   deleteMonitor,
-  findDependencyErrors,
+  findInvalidChain,
   findMonitor,
   findMonitorByRef,
   listStoredMonitors,
@@ -24,30 +25,94 @@ export interface MonitorList {
 
 type MonitorWithRef = ReturnType<typeof listStoredMonitors>[number] & { ref: string };
 
-type MonitorEntry = Entry<FileMonitor, MonitorWithRef> & Pick<MonitorList, "componentId">;
+interface MonitorEntry
+  extends Entry<FileMonitor, MonitorWithRef>, Pick<MonitorList, "componentId"> {
+  /** Id of its row, also of one that is not created yet. */
+  id: string;
+}
 
 /** Applies monitors, after the components. */
 export function applyMonitors(run: ApplyRun, monitorLists: readonly MonitorList[]): void {
-  const stored = listStoredMonitors(run.tx).map((one) => ({ ...one, ref: one.row.ref }));
+  const { ctx, tx, options } = run;
+  const stored = listStoredMonitors(tx).map((one) => ({ ...one, ref: one.row.ref }));
   const rows = new RowsByRef<MonitorWithRef>(stored);
   const entries = monitorLists.flatMap(({ monitors, path, componentId }) =>
-    monitors.map((item, index) => ({ ...rows.match(item, [...path, index]), componentId })),
+    monitors.map((item, index) => {
+      const entry = rows.match(item, [...path, index]);
+      // Exports are sorted by id, so new ids are in the order of the file.
+      return { ...entry, componentId, id: entry.row?.row.id ?? ctx.newId("mon") };
+    }),
   );
   // First, so that entries can take the refs of deleted ones.
   run.handleLeftovers("monitor", stored, entries, (id) =>
-    deleteMonitor(run.ctx, run.tx, id, run.options.actor),
+    deleteMonitor(ctx, tx, id, options.actor),
   );
   if (entries.length === 0) return;
-  const refs = readComponentRefs(run.tx);
-  const applied = new Map<string, MonitorEntry>();
-  for (const entry of parentsFirst(entries)) applied.set(applyMonitor(run, entry, refs), entry);
-  // Together, since the dependencies of some may be valid only with those of others.
-  for (const [id, detail] of findDependencyErrors(run.tx)) {
-    const entry = applied.get(id);
-    const fail = () => {
-      throw invalidFields([{ pointer: pointer("depends_on"), detail }]);
-    };
-    if (entry) run.locatingErrors(entry.path, fail);
+  const monitors = new MonitorRefs(tx, entries, stored);
+  const components = readComponentRefs(tx);
+  for (const entry of parentsFirst(entries)) applyMonitor(run, entry, { monitors, components });
+  requireValidDependencies(run, entries, monitors);
+}
+
+/**
+ * Throws an ApplyFileError with the line of a dependency that makes a cycle, or too many dependencies
+ * follow each other, also of monitors that the file does not describe. Validated together, since the
+ * dependencies of some monitors may be valid only with those of others.
+ */
+function requireValidDependencies(
+  run: ApplyRun,
+  entries: readonly MonitorEntry[],
+  refs: MonitorRefs,
+): void {
+  const { ids, detail } = findInvalidChain(run.tx) ?? { ids: [], detail: "" };
+  for (const [index, parentId] of ids.slice(1).entries()) {
+    const entry = entries.find(({ id }) => id === ids[index]);
+    if (!entry || entry.row?.parentIds.includes(parentId)) continue;
+    const at = entry.item.depends_on?.indexOf(refs.of(parentId)) ?? 0;
+    const chain = ids.map((id) => refs.of(id)).join(" → ");
+    run.locatingErrors(entry.path, () => {
+      throw invalidFields([{ pointer: pointer("depends_on", at), detail: `${detail}: ${chain}` }]);
+    });
+  }
+}
+
+/** Refs of monitors: those of the file, and of others that are stored. */
+class MonitorRefs {
+  readonly #entries: ReadonlyMap<string, MonitorEntry>;
+  /** Monitors of the file by their refs before this apply. */
+  readonly #renamed: ReadonlyMap<string, MonitorEntry>;
+  readonly #refs: ReadonlyMap<string, string>;
+  readonly #tx: Tx;
+
+  constructor(tx: Tx, entries: readonly MonitorEntry[], stored: readonly MonitorWithRef[]) {
+    this.#tx = tx;
+    this.#entries = new Map(entries.map((entry) => [entry.ref, entry]));
+    this.#renamed = new Map(
+      entries.flatMap((entry) => (entry.row ? [[entry.row.ref, entry] as const] : [])),
+    );
+    // Those of the file last, since the stored ones may be earlier refs.
+    this.#refs = new Map([
+      ...stored.map(({ row, ref }) => [row.id, ref] as const),
+      ...entries.map(({ id, ref }) => [id, ref] as const),
+    ]);
+  }
+
+  /** Returns the ref of a monitor, also of one that this apply deleted. */
+  of(id: string): string {
+    return this.#refs.get(id) ?? id;
+  }
+
+  /** Returns the id of the monitor that a monitor depends on by its ref, or the error of the ref. */
+  findParent(ref: string): { id: string } | { error: string } {
+    const entry = this.#entries.get(ref);
+    const renamed = this.#renamed.get(ref);
+    if (!entry && renamed) return { error: `is an earlier ref of ${renamed.ref}: ${ref}` };
+    const id = entry?.id ?? findMonitorByRef(this.#tx, { ref })?.id;
+    if (id === undefined) return { error: `is not the ref of a monitor: ${ref}` };
+    // Parents are applied first, so one that is missing depends on this monitor.
+    return findMonitor(this.#tx, { id })
+      ? { id }
+      : { error: `depends on the monitor itself: ${ref}` };
   }
 }
 
@@ -69,17 +134,22 @@ function parentsFirst(entries: readonly MonitorEntry[]): Iterable<MonitorEntry> 
   return ordered;
 }
 
-/** Applies a monitor and returns its id. */
-function applyMonitor(run: ApplyRun, entry: MonitorEntry, refs: ComponentRefs): string {
+/** Applies a monitor, after those on which it depends. */
+function applyMonitor(
+  run: ApplyRun,
+  entry: MonitorEntry,
+  refs: { monitors: MonitorRefs; components: ComponentRefs },
+): void {
   const { ctx, tx, options } = run;
-  const { item, ref, path, row: stored } = entry;
-  const [assignment, plan] = run.locatingErrors(path, () => [
-    { ref, componentIds: componentIdsOf(entry, refs), parentIds: parentIdsOf(run, item) },
-    planMonitor(item, stored?.row),
-  ]);
-  const named = (ids: readonly string[]) => ids.map((id) => refs.nameOf(id)).sort();
-  const refsOf = (ids: readonly string[]) => ids.map((id) => findMonitor(tx, { id })?.ref ?? id);
-  return run.apply<MonitorWithRef["row"], Record<string, unknown>>({
+  const { item, ref, id, path, row: stored } = entry;
+  const [assignment, plan] = run.locatingErrors(path, () => {
+    const componentIds = componentIdsOf(entry, refs.components);
+    const parentIds = parentIdsOf(item, refs.monitors);
+    return [{ ref, id, componentIds, parentIds }, planMonitor(item, stored?.row)];
+  });
+  const named = (ids: readonly string[]) => ids.map((one) => refs.components.nameOf(one)).sort();
+  const refsOf = (ids: readonly string[]) => ids.map((one) => refs.monitors.of(one));
+  run.apply<MonitorWithRef["row"], Record<string, unknown>>({
     noun: "monitor",
     label: stored?.ref ?? ref,
     address: ref,
@@ -99,7 +169,7 @@ function applyMonitor(run: ApplyRun, entry: MonitorEntry, refs: ComponentRefs): 
     },
     create: () => plan.create(ctx, tx, assignment, options.actor),
     update: () => plan.update(ctx, tx, assignment, options.actor),
-  }).id;
+  });
 }
 
 /**
@@ -117,11 +187,10 @@ function componentIdsOf({ item, componentId }: MonitorEntry, refs: ComponentRefs
 }
 
 /** Returns the ids of the monitors that a monitor of a file depends on. */
-function parentIdsOf({ tx }: ApplyRun, { depends_on: parents = [] }: FileMonitor): string[] {
+function parentIdsOf({ depends_on: parents = [] }: FileMonitor, refs: MonitorRefs): string[] {
   return parents.map((ref, index) => {
-    const parent = findMonitorByRef(tx, { ref });
-    if (parent) return parent.id;
-    const detail = `is not the ref of a monitor, or of one that depends on this one: ${ref}`;
-    throw invalidFields([{ pointer: pointer("depends_on", index), detail }]);
+    const parent = refs.findParent(ref);
+    if ("id" in parent) return parent.id;
+    throw invalidFields([{ pointer: pointer("depends_on", index), detail: parent.error }]);
   });
 }

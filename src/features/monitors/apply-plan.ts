@@ -37,8 +37,10 @@ export function listStoredMonitors(reader: Reader): StoredMonitor[] {
 /** Identity of a file's monitor, the components that it watches and the monitors on which it depends. */
 interface MonitorAssignment {
   ref: string;
+  /** Id of the monitor, or the one that a new monitor gets. */
+  id: string;
   componentIds: string[];
-  /** Not validated: see `findDependencyErrors`. */
+  /** Not validated: see `findInvalidChain`. */
   parentIds: string[];
 }
 
@@ -76,15 +78,13 @@ export function planMonitor(monitor: DeclaredMonitor, row: MonitorRow | undefine
       ? { name: row.name, ...namesOf(row), paused: row.paused, ...within(config.current) }
       : {},
     desired: { name, ...settings, paused, ...within(config.desired) },
-    create(ctx, tx, { ref, componentIds, parentIds }, actor) {
+    create(ctx, tx, { componentIds, ...identity }, actor) {
       const fields = { name, type, ...settings, paused, config: config.creation };
       const input = { ...fields, component_ids: componentIds };
-      const metadata = { ref, managedBy: "apply", parentIds } as const;
+      const metadata = { ...identity, managedBy: "apply" } as const;
       return createMonitor(ctx, tx, input, actor, metadata).record.row;
     },
-    update(ctx, tx, { ref, componentIds, parentIds }, actor) {
-      const { id } = row ?? {};
-      if (id === undefined) throw new Error("a missing monitor cannot be changed");
+    update(ctx, tx, { ref, id, componentIds, parentIds }, actor) {
       const input = { name, ...settings, config: config.change, component_ids: componentIds };
       updateMonitor(ctx, tx, id, input, actor, { ref, parentIds });
       return (paused ? pauseMonitor : resumeMonitor)(ctx, tx, id, actor).row;

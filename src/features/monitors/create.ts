@@ -24,8 +24,11 @@ import {
 } from "./store";
 import { giveToken } from "./heartbeat-tokens";
 
-/** Parents from a configuration file, whose dependencies are validated together. */
-export interface AppliedParents {
+/** Ids from a configuration file. */
+export interface AppliedIds {
+  /** Id of a new monitor. */
+  id?: string;
+  /** Ids of its parents, whose dependencies are validated together. */
   parentIds?: readonly string[];
 }
 
@@ -61,7 +64,7 @@ export function createMonitor(
   tx: Tx,
   input: CreateMonitorBody,
   actor: Actor,
-  metadata: ApplyMetadata & AppliedParents = {},
+  metadata: ApplyMetadata & AppliedIds = {},
 ): NewMonitor {
   const { config, settings, componentIds, parentIds } = validateNewMonitor(tx, input);
   const { name, type, paused = false } = input;
@@ -70,7 +73,7 @@ export function createMonitor(
   requireFreeRef(tx, ref);
   const now = ctx.clock.now();
   const row: MonitorRow = {
-    id: ctx.newId("mon"),
+    id: metadata.id ?? ctx.newId("mon"),
     num: findNextNum(tx, {})?.num ?? 1,
     ref,
     name,

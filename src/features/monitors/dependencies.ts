@@ -16,6 +16,7 @@ import { findMonitor, touchMonitorRows } from "./store";
 
 /** Maximum number of dependencies that follow each other. */
 const DEPTH_MAX = 5;
+const TOO_DEEP = `makes more than ${DEPTH_MAX} dependencies follow each other`;
 
 /** Ids of monitors by the id of another, in one direction of the dependencies. */
 type Edges = ReadonlyMap<string, readonly string[]>;
@@ -76,9 +77,7 @@ function dependencyError(
   if (parentId === id) return "is the monitor itself";
   if (id !== undefined && leadsTo(parents, parentId, id)) return "depends on the monitor itself";
   const before = id === undefined ? 0 : longestPath(dependents, id);
-  return before + 1 + longestPath(parents, parentId) > DEPTH_MAX
-    ? `makes more than ${DEPTH_MAX} dependencies follow each other`
-    : undefined;
+  return before + 1 + longestPath(parents, parentId) > DEPTH_MAX ? TOO_DEEP : undefined;
 }
 
 /** Returns true if a path of at least one edge leads from one monitor to another. */
@@ -105,20 +104,47 @@ function longestPath(edges: Edges, id: string, known = new Map<string, number>()
   return longest;
 }
 
+/** Monitors of which each depends on the next, and the error of their dependencies. */
+export interface InvalidChain {
+  /** Ends with its first monitor if they are a cycle. */
+  ids: readonly string[];
+  detail: string;
+}
+
 /**
- * Returns the error of the dependencies of all monitors by the id of the monitor: for changes of several
- * that are valid only together.
+ * Finds monitors whose dependencies are a cycle, or that are too many in a row: for changes of several
+ * monitors that are valid only together.
  */
-export function findDependencyErrors(reader: Reader): Map<string, string> {
+export function findInvalidChain(reader: Reader): InvalidChain | undefined {
   const { parents } = readGraph(reader);
-  const errors = new Map<string, string>();
+  const lengths = new Map<string, number>();
   for (const id of parents.keys()) {
-    if (leadsTo(parents, id, id)) errors.set(id, "leads back to the monitor itself");
-    else if (longestPath(parents, id) > DEPTH_MAX) {
-      errors.set(id, `makes more than ${DEPTH_MAX} dependencies follow each other`);
-    }
+    const length = longestPath(parents, id, lengths);
+    if (length <= DEPTH_MAX) continue;
+    const chain = longestChain(parents, id, lengths);
+    return length === Number.POSITIVE_INFINITY
+      ? {
+          ids: chain.slice(chain.indexOf(chain.at(-1) ?? id)),
+          detail: "leads back to the monitor itself",
+        }
+      : { ids: chain.slice(-DEPTH_MAX - 2), detail: TOO_DEEP };
   }
-  return errors;
+  return undefined;
+}
+
+/**
+ * Returns the ids along the longest path from a monitor. A path into a cycle ends where it meets itself.
+ * `lengths` are those of the longest paths.
+ */
+function longestChain(edges: Edges, id: string, lengths: ReadonlyMap<string, number>): string[] {
+  const lengthFrom = (one: string) => lengths.get(one) ?? 0;
+  const chain: string[] = [];
+  let next: string | undefined = id;
+  while (next !== undefined && !chain.includes(next)) {
+    chain.push(next);
+    [next] = (edges.get(next) ?? []).toSorted((a, b) => lengthFrom(b) - lengthFrom(a));
+  }
+  return next === undefined ? chain : [...chain, next];
 }
 
 /** Replaces the parents of a monitor. */

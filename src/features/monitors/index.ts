@@ -26,7 +26,7 @@ export {
   updateMonitor,
   validateMonitorChange,
 } from "./update";
-export { findDependencyErrors } from "./dependencies";
+export { findInvalidChain } from "./dependencies";
 export { listDependents } from "./dependency-store";
 export { detachMonitorsOfPage, watchesOnlyPage } from "./detach";
 export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures } from "./engine";

@@ -6,7 +6,7 @@ import { UpdateMonitorBody } from "./bodies";
 import { removeFromWebhooks } from "../webhooks";
 import { type Services, recordMonitorChange, touchPagesOf } from "./changes";
 import { refreshAfterChange, applyManualTransition } from "./engine/manual-transitions";
-import { type AppliedParents, requireFreeRef, type NewMonitor } from "./create";
+import { type AppliedIds, requireFreeRef, type NewMonitor } from "./create";
 import { readParents, removeFromDependencies, saveParents } from "./dependencies";
 import type { MonitorConfig } from "./probes";
 import { getMonitorRecord, type MonitorRecord } from "./records";
@@ -54,7 +54,7 @@ export function updateMonitor(
   id: string,
   input: UpdateMonitorBody,
   actor: Actor,
-  metadata: Pick<ApplyMetadata, "ref"> & AppliedParents = {},
+  metadata: Pick<ApplyMetadata, "ref"> & Pick<AppliedIds, "parentIds"> = {},
 ): MonitorRecord {
   const validated = validateMonitorChange(tx, id, input);
   const { before, settings, config, componentIds } = validated;

@@ -40,9 +40,9 @@ describe("dependencies of monitors in a file", () => {
     expect(app.audit()).toHaveLength(audited);
     const exported = await app.ctx.db.write((tx) => exportFile(tx));
     expect(exported.monitors).toMatchObject([
-      { ref: "power" },
-      { ref: "router", depends_on: ["power"] },
       { ref: "shop", depends_on: ["router", "power"] },
+      { ref: "router", depends_on: ["power"] },
+      { ref: "power" },
     ]);
   });
 
@@ -74,12 +74,12 @@ describe("dependencies of monitors in a file", () => {
 
   test.each([
     ["an unknown ref", ["shop <- nothing"], "is not the ref of a monitor"],
-    ["a cycle of new monitors", ["a <- b", "b <- a"], "depends on this one: a"],
-    ["itself", ["a <- a"], "depends on this one: a"],
+    ["a cycle of new monitors", ["a <- b", "b <- a"], "depends on the monitor itself: a"],
+    ["itself", ["a <- a"], "depends on the monitor itself: a"],
     [
       "more than five dependencies that follow each other",
       ["a", "b <- a", "c <- b", "d <- c", "e <- d", "f <- e", "g <- f"],
-      "makes more than 5 dependencies follow each other",
+      "[0] makes more than 5 dependencies follow each other: g → f → e → d → c → b → a",
     ],
   ])("%s is rejected with its line, and nothing is changed", async (_, monitors, detail) => {
     await using app = await createTestApp();
@@ -94,8 +94,68 @@ describe("dependencies of monitors in a file", () => {
   test("a cycle of stored monitors is rejected with its line, and nothing is changed", async () => {
     await using app = await createTestApp();
     await apply(app, file("a", "b <- a"));
-    const message = await applyError(app, file("a <- b", "b <- a"));
-    expect(message).toContain("depends_on leads back to the monitor itself");
+    const text = file("a <- b", "b <- a");
+    expect(await applyError(app, text)).toBe(
+      `line ${lineOf(text, "name: a,")}: depends_on[0] leads back to the monitor itself: a → b → a`,
+    );
     expect(await parentsOf(app)).toEqual({ a: [], b: ["a"] });
+  });
+
+  test("a file that lengthens the chain of a monitor outside it is rejected at the line that does so", async () => {
+    await using app = await createTestApp();
+    await apply(app, file("leaf <- b", "b", "c", "d <- e", "e <- f", "f <- g", "g"));
+    const before = await parentsOf(app);
+    const text = file("c <- d", "x", "b <- x c");
+    expect(await applyError(app, text)).toBe(
+      `line ${lineOf(text, "name: b,")}: depends_on[1] makes more than 5 dependencies follow each other: leaf → b → c → d → e → f → g`,
+    );
+    expect(await parentsOf(app)).toEqual(before);
+    await apply(app, file("c <- d", "x", "b <- x"));
+    expect(await parentsOf(app)).toMatchObject({ leaf: ["b"], b: ["x"], c: ["d"] });
+  });
+
+  test("a file that closes a cycle through monitors outside it is rejected at the line that does so", async () => {
+    await using app = await createTestApp();
+    await apply(app, file("a <- b", "b <- c", "c"));
+    const text = file("x", "c <- x a");
+    expect(await applyError(app, text)).toContain(
+      `line ${lineOf(text, "name: c,")}: depends_on[1] leads back to the monitor itself: `,
+    );
+    expect(await parentsOf(app)).toEqual({ a: ["b"], b: ["c"], c: [] });
+  });
+
+  test("a pruned monitor is named by its ref in the changes of those that depended on it", async () => {
+    await using app = await createTestApp();
+    await apply(app, file("shop <- router", "router"));
+    expect(linesOf(await apply(app, file("shop"), true))).toEqual([
+      "- monitor router",
+      '~ monitor shop: depends_on ["router"] → []',
+    ]);
+  });
+
+  test("a dependency on an earlier ref is rejected wherever the monitor stands in the file", async () => {
+    await using app = await createTestApp();
+    await apply(app, file("shop <- router", "router"));
+    const renamed = "router, ref: edge, previous_refs: [router]";
+    for (const monitors of [
+      ["shop <- router", renamed],
+      [renamed, "shop <- router"],
+    ]) {
+      expect(await applyError(app, file(...monitors))).toContain(
+        "depends_on[0] is an earlier ref of edge: router",
+      );
+    }
+    expect(linesOf(await apply(app, file("shop <- edge", renamed)))).toEqual([
+      '~ monitor router: ref "router" → "edge"',
+    ]);
+    expect(await parentsOf(app)).toEqual({ edge: [], shop: ["edge"] });
+    expect(linesOf(await apply(app, file("shop <- edge", renamed)))).toEqual([]);
+  });
+
+  test("monitors keep the order of the file in an export, whatever they depend on", async () => {
+    await using app = await createTestApp();
+    await apply(app, file("a <- c", "b <- d", "c", "d <- c"));
+    const exported = await app.ctx.db.write((tx) => exportFile(tx));
+    expect(exported.monitors?.map(({ ref }) => ref)).toEqual(["a", "b", "c", "d"]);
   });
 });
