@@ -1,5 +1,11 @@
 import { OperatorError, type Reader } from "../db";
-import { exportFile, monitorsIn, writeApplyFile } from "../features/apply";
+import {
+  type ApplyFile,
+  exportFile,
+  monitorsIn,
+  omitForeignRefs,
+  writeApplyFile,
+} from "../features/apply";
 import { findPageBySlug, type PageRow } from "../features/pages";
 import { openForCommand } from "../installation";
 import type { ExitCode, Invocation } from "./command";
@@ -13,6 +19,8 @@ const ofSecrets = (things: string) =>
   `Secrets and tokens of ${things} are not included either: null keeps a stored one. On another server, set each as \${NAME}.`;
 const NOT_ALL =
   "This file is not complete: `allclear apply --prune` with it removes all other objects that apply created.";
+const OMITTED =
+  "Left out, because this file does not contain them. Applied to this server, it removes them:";
 
 /** Prints the configuration file of the current state. */
 export async function runExport({ config, value, output }: Invocation): Promise<ExitCode> {
@@ -22,8 +30,9 @@ export async function runExport({ config, value, output }: Invocation): Promise<
     // A transaction, so that everything is read in the same state.
     const text = await ctx.db.write((tx) => {
       const page = slug === undefined ? undefined : findRealPage(tx, slug);
-      const file = exportFile(tx, { page });
-      const isAll = page === undefined || Bun.deepEquals(file, exportFile(tx));
+      const exported = exportFile(tx, { page });
+      const { file, omitted } = omitForeignRefs(exported);
+      const isAll = page === undefined || Bun.deepEquals(exported, withoutDefault(exportFile(tx)));
       const withSecrets = [
         ...(monitorsIn(file).length > 0 ? ["monitors"] : []),
         ...(file.webhooks ? ["webhooks"] : []),
@@ -32,6 +41,7 @@ export async function runExport({ config, value, output }: Invocation): Promise<
         ...HEAD,
         ...(withSecrets === "" ? [] : [ofSecrets(withSecrets)]),
         ...(isAll ? [] : [NOT_ALL]),
+        ...(omitted.length > 0 ? [OMITTED, ...omitted.map((line) => `  ${line}`)] : []),
       ]);
     });
     // `out` adds one line end. Further ones may belong to a text.
@@ -40,6 +50,11 @@ export async function runExport({ config, value, output }: Invocation): Promise<
   } finally {
     close();
   }
+}
+
+/** Returns a file as one of a single page is, in which no page is the default. */
+function withoutDefault({ pages, ...others }: ApplyFile): ApplyFile {
+  return { pages: pages.map(({ default: _default, ...page }) => page), ...others };
 }
 
 /** Returns a page by its current or a former slug. Throws an OperatorError for the sample page. */

@@ -96,6 +96,54 @@ describe("allclear export", () => {
     expect(await printed(run)).not.toContain("not all that there is");
   });
 
+  test("--page leaves out what is not on the page, says so, and applies to an empty server", async () => {
+    using folder = temporaryFolder();
+    const run = commandLine(join(folder.path, "data"));
+    const file = join(folder.path, "status.yaml");
+    const tcp = "type: tcp, config: { host: a.test, port: 80 }";
+    await Bun.write(
+      file,
+      `pages:
+  - slug: acme
+    name: Acme
+    components:
+      - name: API
+        monitors:
+          - { name: Health, ${tcp}, depends_on: [router, disk], components: [other/mail] }
+          - { name: Disk, ${tcp}, depends_on: [router] }
+  - { slug: other, name: Other, default: true, components: [{ name: Mail }] }
+monitors:
+  - { name: Router, ${tcp} }
+webhooks:
+  - { ref: chat, url: "https://ntfy.sh/x", format: ntfy, page: acme, monitors: [router, health] }
+  - { ref: calls, url: "https://ntfy.sh/y", format: ntfy, page: acme, monitors: [router] }
+`,
+    );
+    expect(await run(["apply", file])).toMatchObject({ exitCode: 0 });
+    const page = await printed(run, "--page", "acme");
+    expect(page).toContain(`
+# Left out, because this file does not contain them. Applied to this server, it removes them:
+#   monitor health: components other/mail
+#   monitor health: depends_on router
+#   monitor disk: depends_on router
+#   webhook chat: monitors router
+#   webhook calls: monitors router
+
+pages:
+`);
+    await Bun.write(file, page);
+    const elsewhere = commandLine(join(folder.path, "elsewhere"));
+    expect(await elsewhere(["apply", file])).toMatchObject({ exitCode: 0 });
+    const content = (text: string) => text.slice(text.indexOf("\npages:"));
+    const again = await printed(elsewhere, "--page", "acme");
+    expect(content(again)).toBe(content(page));
+    expect(again).toContain("depends_on:\n              - disk\n");
+    expect(again).toContain("url: https://ntfy.sh/y\n    page: acme\n    monitors: []\n");
+    // Complete there, and with the default page.
+    expect(again).not.toContain("not complete");
+    expect(await printed(elsewhere)).toContain("default: true");
+  });
+
   test("--page with an unknown page is rejected, and nothing is printed", async () => {
     using folder = temporaryFolder();
     const run = await demoData(folder.path);

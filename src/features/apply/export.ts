@@ -29,8 +29,9 @@ import { createComponentsOf, readComponentRefs } from "./component-refs";
 /**
  * Exports the current state as a configuration file: objects in their order with refs, oldest page
  * first, without default values, with null for secrets. Applying it to the same state changes
- * nothing. The sample page is left out. `page` limits the export to one page. Everything is read
- * from `reader`, which should be a transaction, so that no change comes in between.
+ * nothing. The sample page is left out. `page` limits the export to one page, without a word on the default
+ * page, so that the first page of another server becomes it. Everything is read from `reader`, which should
+ * be a transaction, so that no change comes in between.
  */
 export function exportFile(
   reader: Reader,
@@ -43,7 +44,9 @@ export function exportFile(
   const webhooks = exportWebhooks(reader, rows, { every: !page });
   const templates = exportTemplates(reader, rows, { every: !page });
   return {
-    pages: rows.map((row) => exportPage(reader, row, monitors)),
+    pages: rows.map((row) =>
+      exportPage(reader, page ? { ...row, isDefault: false } : row, monitors),
+    ),
     ...(page || monitors.alone.length === 0 ? {} : { monitors: monitors.alone }),
     ...(webhooks.length > 0 && { webhooks }),
     ...(templates.length > 0 && { incident_templates: templates }),

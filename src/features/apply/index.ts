@@ -4,7 +4,9 @@
  */
 export { describeChange } from "./difference";
 export { exportFile, writeApplyFile } from "./export";
+export { omitForeignRefs } from "./foreign-refs";
 export { ApplyFileError, readApplyFile, type ReadFile } from "./file";
+export type { ApplyFile } from "./model";
 export { monitorsIn } from "./pointers";
 export { applyFile } from "./reconcile";
 export type { ApplyOutcome } from "./run";

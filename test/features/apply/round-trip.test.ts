@@ -4,11 +4,13 @@ import {
   describeChange,
   exportFile,
   monitorsIn,
+  omitForeignRefs,
   readApplyFile,
   writeApplyFile,
 } from "../../../src/features/apply";
 import type { ApplyFile, FileWebhook } from "../../../src/features/apply/model";
 import { withMonitors } from "../../../src/features/apply/pointers";
+import { listAllPages, type PageRow } from "../../../src/features/pages";
 import type { WebhookFormat } from "../../../src/domain/webhook";
 import {
   arbitraryActions,
@@ -122,5 +124,29 @@ describe("export and apply of arbitrary installations", () => {
       }),
       { numRuns: 12 },
     );
+  });
+
+  test("an export of one page creates an equal page on an empty server", async () => {
+    await using app = await createTestApp();
+    await using other = await createTestApp();
+    const exported = ({ ctx }: TestApp, page: PageRow | undefined) =>
+      ctx.db.write((tx) => omitForeignRefs(exportFile(tx, { page })));
+    let omissions = 0;
+    await fc.assert(
+      fc.asyncProperty(arbitraryActions, async (acts) => {
+        await createArbitraryInstallation(app, acts);
+        for (const page of listAllPages(app.ctx.db, {})) {
+          await createArbitraryInstallation(other, []);
+          const { file, omitted } = await exported(app, page);
+          await apply(other, writeApplyFile(withSecrets(file), []), true, ENV);
+          const made = await exported(other, listAllPages(other.ctx.db, {})[0]);
+          expect(made.omitted).toEqual([]);
+          expect(writeApplyFile(made.file, [])).toBe(writeApplyFile(file, []));
+          omissions += omitted.length;
+        }
+      }),
+      { numRuns: 12 },
+    );
+    expect(omissions).toBeGreaterThan(0);
   });
 });
