@@ -119,7 +119,6 @@ const MONITOR = {
   reminder_seconds: 3_600,
   group: "Data centre 2",
   tags: ["production"],
-  notes: "Ask Ann before a restart.",
   paused: false,
   certificate_expires_at: null,
   version: 1,

@@ -54,7 +54,9 @@ const CommonFields = Type.Object({
   reminder_seconds: Type.Integer({ description: "0 for no reminders." }),
   group: Nullable(Type.String({ description: "Never shown to visitors." })),
   tags: Type.Array(Type.String(), { description: "Never shown to visitors." }),
-  notes: Nullable(Type.String({ description: "Never shown to visitors." })),
+  notes: Nullable(
+    Type.String({ description: "Never shown to visitors, and not in the data of events." }),
+  ),
   paused: Type.Boolean(),
   state: MonitorStateText,
   state_since: Instant,

@@ -180,12 +180,13 @@ function outageOf({ downSince }: LastKnown, state: MonitorState, at: number) {
 }
 
 /**
- * Returns a monitor as the API shows it, with the statuses of its components. To fit into an event,
- * the configuration is left out first, then components, with `truncated: true`.
+ * Returns a monitor as the API shows it, with the statuses of its components and without notes, which are not
+ * for receivers. To fit into an event, the configuration is left out first, then components, with
+ * `truncated: true`.
  */
 export function dataOf(record: MonitorRecord): object {
   const components = record.components.map(({ id, name, status }) => ({ id, name, status }));
-  const monitor = presentMonitor(record);
+  const { notes: _notes, ...monitor } = presentMonitor(record);
   const whole = { ...monitor, components };
   if (isSmall(whole)) return whole;
   for (let count = components.length; ; count = Math.floor(count / 2)) {

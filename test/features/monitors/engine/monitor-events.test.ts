@@ -99,6 +99,25 @@ describe("the events of a monitor", () => {
     expect(JSON.stringify(site.app.logged)).not.toContain(SECRET);
   });
 
+  test("events have the group and tags of a monitor, but not its notes", async () => {
+    await using site = await openEngineSite();
+    await site.monitor({
+      failure_threshold: 1,
+      reminder_seconds: 300,
+      group: "Data centre 2",
+      tags: ["production"],
+      notes: "Ask Ann before a restart.",
+    });
+    site.let("api.test", fails());
+    await site.clock.advance(8 * MINUTE_MS);
+    const labels = { group: "Data centre 2", tags: ["production"] };
+    expect(site.app.events()).toMatchObject([
+      { type: "monitor.down", data: labels },
+      { type: "monitor.reminder", data: { monitor: labels } },
+    ]);
+    expect(JSON.stringify(site.app.events())).not.toContain("notes");
+  });
+
   test("the event of a monitor stays below 20 kB for a large configuration", async () => {
     await using site = await openEngineSite();
     const value = "x".repeat(1_000);
