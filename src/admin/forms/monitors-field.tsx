@@ -1,5 +1,6 @@
 import type { Reader } from "../../db";
 import { findMonitor, listMonitorNames } from "../../features/monitors";
+import { MONITORS_MAX } from "../../features/webhooks";
 import { CheckRows } from "../../ui";
 import type { Field } from "./field";
 
@@ -11,14 +12,17 @@ const UNFOLDED_MAX = 12;
 /** Monitor that can be selected. */
 export type MonitorChoice = ReturnType<typeof listMonitorNames>[number];
 
-/** Reads the monitors that a form lists, by group and name, and those that are `selected`. */
+/**
+ * Reads the monitors that a form lists, by group and name, and those that are `selected`, stored ones first: all
+ * of these, since saving the form removes those that it does not list.
+ */
 export function readMonitorChoices(
   reader: Reader,
   selected: readonly string[] = [],
 ): MonitorChoice[] {
   const listed = listMonitorNames(reader, { limit: LISTED_MAX });
   const ids = new Set(listed.map(({ id }) => id));
-  const missing = [...new Set(selected)].filter((id) => !ids.has(id)).slice(0, LISTED_MAX);
+  const missing = [...new Set(selected)].filter((id) => !ids.has(id)).slice(0, MONITORS_MAX);
   const others = missing.flatMap((id) => {
     const row = findMonitor(reader, { id });
     return row ? [{ id, name: row.name, group: row.group }] : [];

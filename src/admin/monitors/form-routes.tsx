@@ -44,6 +44,7 @@ import { secretsIn } from "./stored-secrets";
 import { showToken } from "./token";
 import { createTypedSecrets, NO_SECRETS } from "./typed-secrets";
 import { TYPE_FORMS } from "./types";
+import { changesOf, type WebhookSelection } from "./webhooks-field";
 
 /** End of the name of a clone. */
 const SUFFIX = " (copy)";
@@ -113,7 +114,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       const { component } = at.query;
       const source = sourceOf(at);
       return source
-        ? monitorForm(source.type).stored(cloneResource(source, webhookIdsOf(ctx.db, source.id)))
+        ? monitorForm(source.type).stored(cloneResource(source, selectionOf(ctx.db, source.id)))
         : { component_ids: component ? [component] : [] };
     },
     load: readContext,
@@ -137,7 +138,8 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     create(tx, body, actor, at) {
       const made = createMonitor(ctx, tx, toCreation(typeOf(at), body), actor);
       const { id } = made.record.row;
-      selectWebhooksOfMonitor(ctx, tx, id, body.webhook_ids ?? [], actor);
+      const selection = { added: body.webhook_ids?.checked ?? [], removed: [] };
+      selectWebhooksOfMonitor(ctx, tx, id, selection, actor);
       return { made, subjectId: id };
     },
     reveal(reveal, at) {
@@ -164,7 +166,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       const monitor = presentMonitor(record);
       const isFromFile = record.row.managedBy === "apply";
       return {
-        resource: monitorResource(monitor, webhookIdsOf(reader, monitor.id)),
+        resource: monitorResource(monitor, selectionOf(reader, monitor.id)),
         version: monitor.version,
         context: { ...readContext(reader, at, monitor), monitor, isFromFile },
       };
@@ -185,10 +187,11 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       },
     },
     update(tx, changes, actor, { params }, { monitor }) {
-      const { webhook_ids: webhookIds } = changes;
+      const { webhook_ids: selection } = changes;
       const { row } = updateMonitor(ctx, tx, params.id, toChange(changes, monitor), actor);
       const areSelected =
-        webhookIds !== undefined && selectWebhooksOfMonitor(ctx, tx, params.id, webhookIds, actor);
+        selection !== undefined &&
+        selectWebhooksOfMonitor(ctx, tx, params.id, changesOf(selection), actor);
       return areSelected || row.version !== monitor.version;
     },
     done(at) {
@@ -198,12 +201,13 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
   });
 }
 
-/** Returns the ids of the webhooks for selected monitors that get the events of a monitor. */
-function webhookIdsOf(reader: Reader, monitorId: string): string[] {
+/** Returns the webhooks for selected monitors that get the events of a monitor. */
+function selectionOf(reader: Reader, monitorId: string): WebhookSelection {
   const named = listSelectiveWebhooks(reader).filter(({ monitors }) =>
     monitors.includes(monitorId),
   );
-  return named.map(({ id }) => id);
+  const ids = named.map(({ id }) => id);
+  return { checked: ids, shown: ids };
 }
 
 /** Throws `conflict` for push monitors, which the server cannot check. */
@@ -224,7 +228,7 @@ function typeOf({ sent, query }: At<string>): MonitorType {
 /** Returns the values of a new monitor's form that are filled in from another monitor, without its secrets. */
 function cloneResource(
   monitor: Monitor,
-  webhookIds: readonly string[],
+  webhooks: WebhookSelection,
 ): Readonly<Record<string, unknown>> {
   // Cut between code points, so that no character is split.
   const name = [...monitor.name].slice(0, NAME_MAX - SUFFIX.length).join("");
@@ -233,7 +237,7 @@ function cloneResource(
     kind === "values" ? {} : null,
   ]);
   return {
-    ...monitorResource(monitor, webhookIds),
+    ...monitorResource(monitor, webhooks),
     name: `${name}${SUFFIX}`,
     ...Object.fromEntries(secrets),
   };

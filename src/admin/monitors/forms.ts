@@ -12,13 +12,14 @@ import { type FieldsContext, fieldsOf, inputOf, type MonitorFields } from "./mon
 import { storedSecrets } from "./stored-secrets";
 import type { SecretsContext } from "./typed-secrets";
 import { TYPE_FORMS } from "./types";
+import type { WebhookSelection } from "./webhooks-field";
 
 /** Fields of a monitor. Those of its configuration have the prefix `config_`. */
 type MonitorInput = Omit<CreateMonitorBody, "type" | "config" | "retry_interval_seconds"> & {
   /** Null for the default, or the check interval if that is shorter. */
   retry_interval_seconds?: number | null;
   /** Webhooks for selected monitors that get its events. */
-  webhook_ids?: string[];
+  webhook_ids?: WebhookSelection;
   [name: `config_${string}`]: unknown;
 };
 
@@ -46,11 +47,11 @@ export function monitorForm(
 
 /**
  * Returns the stored values of a monitor, by field. Secrets are empty.
- * `webhookIds` are the webhooks for selected monitors that get its events.
+ * `webhooks` are those for selected monitors that get its events.
  */
 export function monitorResource(
   monitor: Monitor,
-  webhookIds: readonly string[],
+  webhooks: WebhookSelection,
 ): Readonly<Record<string, unknown>> {
   const { type, config } = monitor;
   const { fields, advanced } = TYPE_FORMS[type];
@@ -67,7 +68,7 @@ export function monitorResource(
   return {
     ...monitor,
     retry_interval_seconds: retryInterval(monitor),
-    webhook_ids: webhookIds,
+    webhook_ids: webhooks,
     ...Object.fromEntries(
       Object.keys({ ...fields, ...advanced }).map((name) => [inputOf(name), shown[name] ?? null]),
     ),

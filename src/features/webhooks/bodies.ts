@@ -9,8 +9,9 @@ import { FORMATS } from "./formats";
 
 const URL_MAX = 2_000;
 const SECRET_MAX = 200;
-/** Maximum number of monitors that a webhook names, and maximum length of an id or ref. */
-const MONITORS_MAX = 1_000;
+/** Maximum number of monitors that a webhook names. */
+export const MONITORS_MAX = 1_000;
+/** Maximum length of an id or ref. */
 const REFERENCE_MAX = 100;
 /** Maximum number of settings in a body, more than any format has. */
 const SETTINGS_MAX = 50;

@@ -2,7 +2,7 @@
  * Webhooks: endpoints, their formats and deliveries. Events are queued for endpoints in the
  * transaction of the change; the deliverer repeats attempts until they succeed or are given up.
  */
-export { CreateWebhookBody, UpdateWebhookBody } from "./bodies";
+export { CreateWebhookBody, MONITORS_MAX, UpdateWebhookBody } from "./bodies";
 export { webhookName } from "./changes";
 export { createWebhook } from "./create";
 export {

@@ -1,9 +1,10 @@
 import { changedRow, type Reader, type Tx } from "../../db";
-import { invalidFields, pointer } from "../../errors";
+import { FieldErrors } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
 import { ANY_MONITOR } from "../../domain/webhook";
-import { nameInWords, type Services } from "./changes";
+import { MONITORS_MAX } from "./bodies";
+import { nameInWords, type Services, webhookName } from "./changes";
 import { listMonitorsById } from "./monitor-store";
 import { listAllWebhooks, updateWebhookRow, type WebhookRow } from "./store";
 
@@ -19,31 +20,46 @@ export function listSelectiveWebhooks(reader: Reader): WebhookRow[] {
   return listAllWebhooks(reader, {}).filter(({ monitors }) => !monitors.includes(ANY_MONITOR));
 }
 
+/** Endpoints for selected monitors, by id, whose selection of a monitor changes. */
+interface SelectionChange {
+  added: readonly string[];
+  /** Unknown ones, and those for all monitors, are ignored. */
+  removed: readonly string[];
+}
+
 /**
- * Makes these endpoints, and no others of those for selected monitors, receive the events of a monitor. Returns
- * true if that changed any. Throws `validation_failed` for an endpoint that is not for selected monitors.
+ * Makes endpoints for selected monitors receive the events of a monitor or no longer receive them. Returns true
+ * if that changed any. Throws `validation_failed` for an added endpoint that is not for selected monitors, or
+ * that has the most monitors already.
  */
 export function selectWebhooksOfMonitor(
   ctx: Pick<Services, "clock">,
   tx: Tx,
   monitorId: string,
-  webhookIds: readonly string[],
+  { added, removed }: SelectionChange,
   actor: Actor,
 ): boolean {
+  if (added.length === 0 && removed.length === 0) return false;
   const selective = listSelectiveWebhooks(tx);
-  if (webhookIds.some((id) => !selective.some((row) => row.id === id))) {
-    const detail = "must be webhooks for selected monitors";
-    throw invalidFields([{ pointer: pointer("webhook_ids"), detail }]);
+  const errors = new FieldErrors();
+  if (added.some((id) => !selective.some((row) => row.id === id))) {
+    errors.add(["webhook_ids"], "must be webhooks for selected monitors");
   }
-  const changed = selective.filter(
-    ({ id, monitors }) => monitors.includes(monitorId) !== webhookIds.includes(id),
+  const changed = selective.filter(({ id, monitors }) =>
+    (monitors.includes(monitorId) ? removed : added).includes(id),
   );
   for (const row of changed) {
     const others = row.monitors.filter((id) => id !== monitorId);
-    const monitors = webhookIds.includes(row.id) ? [...others, monitorId] : others;
+    const isAdded = others.length === row.monitors.length;
+    if (isAdded && others.length >= MONITORS_MAX) {
+      const detail = `must not include “${webhookName(row)}”, which has ${MONITORS_MAX.toLocaleString("en")} monitors, the most`;
+      errors.add(["webhook_ids"], detail);
+    }
+    const monitors = isAdded ? [...others, monitorId] : others;
     updateWebhookRow(tx, { ...changedRow(ctx, row), monitors });
     audit(ctx, tx, actor, "webhook.update", row.id, `Changed ${nameInWords(row)}: monitors`);
   }
+  errors.throwIfAny();
   return changed.length > 0;
 }
 
@@ -54,5 +70,6 @@ export function removeFromWebhooks(
   monitorId: string,
   actor: Actor,
 ): void {
-  selectWebhooksOfMonitor(ctx, tx, monitorId, [], actor);
+  const removed = listSelectiveWebhooks(tx).map(({ id }) => id);
+  selectWebhooksOfMonitor(ctx, tx, monitorId, { added: [], removed }, actor);
 }

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { readHtml, typedIn } from "../../support/html";
-import { createMonitorDashboard, monitorIdIn, MONITORS } from "../../support/monitor-dashboard";
+import { updateWebhook } from "../../../src/features/webhooks";
+import { CLI_ACTOR } from "../../../src/domain/actor";
+import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
+import {
+  createMonitorDashboard,
+  formOf,
+  monitorIdIn,
+  MONITORS,
+} from "../../support/monitor-dashboard";
 import { createWebhookDashboard, WEBHOOK_LIST } from "../../support/webhook-dashboard";
 
 async function openBoth() {
@@ -78,5 +85,90 @@ describe("monitors of webhooks on the dashboard", () => {
     expect(wrong.status).toBe(422);
     expect(wrong.text).toContain("must be webhooks for selected monitors");
     expect(monitors.written()).toEqual(before);
+  });
+
+  test("a form of a monitor that is saved late keeps the selections of others in the meantime", async () => {
+    const { monitors, webhooks } = await openBoth();
+    await using _ = monitors;
+    const shop = await monitors.make({ name: "Shop" });
+    const made = async (description: string, ...ids: string[]) =>
+      (await webhooks.made({ description, of: "some", monitors: ids })).id;
+    const selected = () =>
+      Object.fromEntries(webhooks.rows().map((row) => [row.description, row.monitors.length]));
+    const [kept, dropped, added, gone, all] = [
+      await made("Kept", shop),
+      await made("Dropped", shop),
+      await made("Added"),
+      await made("Gone", shop),
+      await made("For all", shop),
+    ];
+    const path = `${MONITORS}/${shop}/edit`;
+    const form = formOf((await monitors.open(path)).text);
+    expect(form["webhook_ids"]).toEqual([kept, dropped, gone, all]);
+
+    await webhooks.edit(dropped, { of: "some", monitors: [] });
+    await webhooks.edit(added, { of: "some", monitors: [shop] });
+    await webhooks.edit(all, { of: "all" });
+    await webhooks.send(`${WEBHOOK_LIST}/${gone}/delete`, {});
+    await made("New", shop);
+    const audited = monitors.app.audit().length;
+    expect((await monitors.send(path, form)).status).toBe(303);
+    expect(monitors.app.audit()).toHaveLength(audited);
+    expect(selected()).toEqual({ Kept: 1, Dropped: 0, Added: 1, "For all": 1, New: 1 });
+
+    const unchecked = { ...form, name: "Store", webhook_ids: [dropped, gone, all] };
+    expect((await monitors.send(path, unchecked)).status).toBe(303);
+    expect(selected()).toEqual({ Kept: 0, Dropped: 0, Added: 1, "For all": 1, New: 1 });
+    expect(monitors.stored(shop).row.name).toBe("Store");
+  });
+
+  test("a rejected form of a monitor still saves only the webhooks that its user changed", async () => {
+    const { monitors, webhooks } = await openBoth();
+    await using _ = monitors;
+    const shop = await monitors.make({ name: "Shop" });
+    const chat = await webhooks.made({ description: "Chat", of: "some", monitors: [shop] });
+    const calls = await webhooks.made({ description: "Calls", of: "some", monitors: [] });
+    const path = `${MONITORS}/${shop}/edit`;
+    const form = formOf((await monitors.open(path)).text);
+    await webhooks.edit(chat.id, { of: "some", monitors: [] });
+    const rejected = await monitors.send(path, {
+      ...form,
+      name: "",
+      webhook_ids: [chat.id, calls.id],
+    });
+    expect(rejected.status).toBe(422);
+    const again = formOf(rejected.text);
+    expect(again["webhook_ids"]).toEqual([chat.id, calls.id]);
+    expect((await monitors.send(path, { ...again, name: "Store" })).status).toBe(303);
+    expect(webhooks.rows().map((row) => row.monitors)).toEqual([[], [shop]]);
+  });
+
+  test("a webhook with 1,000 monitors cannot be selected in the form of another, and nothing is saved", async () => {
+    const { monitors, webhooks } = await openBoth();
+    await using _ = monitors;
+    const shop = await monitors.make({ name: "Shop" });
+    const ids = await Promise.all(
+      Array.from({ length: 1_000 }, (__, index) => monitors.make({ name: `M ${index}` })),
+    );
+    const full = await webhooks.made({ description: "Full", of: "some", monitors: [shop] });
+    const change = (monitorIds: string[]) =>
+      monitors.app.ctx.db.write((tx) =>
+        updateWebhook(monitors.app.ctx, tx, full.id, { monitors: monitorIds }, CLI_ACTOR),
+      );
+    await change(ids);
+    const before = [monitors.written(), webhooks.state()];
+    const answer = await monitors.edit(shop, { name: "Store", webhook_ids: [full.id] });
+    expect(answer.status).toBe(422);
+    expect(fieldErrorsOn(answer.text)).toEqual({
+      webhook_ids: "Webhooks must not include “Full”, which has 1,000 monitors, the most.",
+    });
+    expect([monitors.written(), webhooks.state()]).toEqual(before);
+
+    const form = formOf((await webhooks.open(`${WEBHOOK_LIST}/${full.id}/edit`)).text);
+    await webhooks.send(`${WEBHOOK_LIST}/${full.id}/edit`, { ...form, description: "Still full" });
+    expect(webhooks.rows().at(-1)?.monitors.toSorted()).toEqual(ids.toSorted());
+    await change(ids.slice(1));
+    expect((await monitors.edit(shop, { webhook_ids: [full.id] })).status).toBe(303);
+    expect(webhooks.rows().at(-1)?.monitors).toEqual([...ids.slice(1).toSorted(), shop]);
   });
 });
