@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import type { Socket } from "node:net";
+import { AssertionEvaluator } from "../../src/features/monitors/assertions";
 import { probeOf } from "../../src/features/monitors/probes";
 import { foreignPacketGuard } from "../../src/features/monitors/probes/checks/mqtt-packets";
+import { createFakeThreads } from "../support/assertion-threads";
 import { checkOf } from "../support/check";
+import { createTestClock } from "../support/clock";
 import { startRawServer } from "../support/raw-server";
 import {
   MOSQUITTO_PROGRAMS,
@@ -56,7 +60,7 @@ for (const certificate of CERTIFICATES) {
 }
 
 /** Starts a broker that accepts everything, and calls `onSubscribed` with a function that sends a message. */
-async function startBroker(onSubscribed: (send: (letter: string) => void) => void) {
+async function startBroker(onSubscribed: (send: (letter: string) => void, socket: Socket) => void) {
   const subscribed = Promise.withResolvers<void>();
   const broker = await startRawServer((socket) => {
     socket.once("data", () => void socket.write(Buffer.from([0x20, 2, 0, 0])));
@@ -65,6 +69,7 @@ async function startBroker(onSubscribed: (send: (letter: string) => void) => voi
       socket.write(Buffer.from([0x90, 3, bytes[2] ?? 0, bytes[3] ?? 0, 0]));
       onSubscribed(
         (letter) => void socket.write(Buffer.from(`\u0030\u0004\u0000\u0001a${letter}`)),
+        socket,
       );
       subscribed.resolve();
     });
@@ -119,6 +124,78 @@ describe("MQTT checks", () => {
     await second.subscribed;
     deadline.abort();
     expect((await waiting).message).toMatch(/^Timed out waiting for a message/);
+  });
+
+  /** Conditions that a thread evaluates, which the test answers for or cannot be started. */
+  const inThread = {
+    topic: "a",
+    assertions: [{ source: "body", op: "matches", value: "x" }],
+  };
+
+  test("a message that this server cannot evaluate gives no data", async () => {
+    await using broker = await startBroker((send) => send("x"));
+    const evaluator = new AssertionEvaluator(createTestClock(), () => {
+      throw new Error("no thread");
+    });
+    expect(await check(broker, inThread, { evaluator })).toMatchObject({
+      outcome: "unknown",
+      message: "This server could not evaluate the assertions.",
+    });
+    await broker.allClosed();
+  });
+
+  test("a message that waits for its evaluation at the deadline gives no data", async () => {
+    await using broker = await startBroker((send) => send("x"));
+    const { start } = createFakeThreads();
+    const deadline = new AbortController();
+    const evaluator = new AssertionEvaluator(createTestClock(), () => {
+      setImmediate(() => deadline.abort());
+      return start();
+    });
+    expect(await check(broker, inThread, { evaluator, signal: deadline.signal })).toMatchObject({
+      outcome: "unknown",
+      message: "This server was too busy to evaluate the assertions.",
+    });
+    await broker.allClosed();
+  });
+
+  test("no message is evaluated after the end of an MQTT check", async () => {
+    await using broker = await startBroker((send) => {
+      send("x");
+      send("y");
+    });
+    const { threads, start } = createFakeThreads();
+    const evaluator = new AssertionEvaluator(createTestClock(), () => {
+      setImmediate(() => {
+        threads[0]?.answer("ready");
+        threads[0]?.answer({ failure: null, tookMs: 0 });
+      });
+      return start();
+    });
+    expect(await check(broker, inThread, { evaluator })).toMatchObject({ outcome: "ok" });
+    await broker.allClosed();
+    expect(threads[0]?.slices).toHaveLength(1);
+  });
+
+  test("an evaluation under way ends when the broker closes the connection", async () => {
+    const evaluating = Promise.withResolvers<void>();
+    await using broker = await startBroker((send, socket) => {
+      send("x");
+      void evaluating.promise.then(() => socket.destroy());
+    });
+    const { threads, start } = createFakeThreads();
+    const evaluator = new AssertionEvaluator(createTestClock(), () => {
+      setImmediate(() => {
+        threads[0]?.answer("ready");
+        evaluating.resolve();
+      });
+      return start();
+    });
+    expect(await check(broker, inThread, { evaluator })).toMatchObject({
+      outcome: "failed",
+      message: "The connection was closed.",
+    });
+    expect(threads[0]?.isEnded).toBe(true);
   });
 
   test("a broker that sends a packet which was not asked for fails the check, and the process goes on", async () => {

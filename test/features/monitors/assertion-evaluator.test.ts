@@ -5,6 +5,7 @@ import {
   checkAssertions,
 } from "../../../src/features/monitors/assertions";
 import { holds } from "../../../src/features/monitors/assertions/evaluate";
+import { createFakeThreads } from "../../support/assertion-threads";
 import { createTestClock } from "../../support/clock";
 import { patience } from "../../support/egress";
 
@@ -34,31 +35,6 @@ function subject(text: string) {
 
 function job(assertions: readonly Assertion[], text: string, signal = patience()) {
   return { assertions, subject: subject(text), signal, owner: assertions };
-}
-
-/** A thread that the test answers for. */
-function createFakeThreads() {
-  const threads: FakeThread[] = [];
-  class FakeThread {
-    onmessage: ((event: MessageEvent) => void) | null = null;
-    onerror: ((event: ErrorEvent) => void) | null = null;
-    isEnded = false;
-    readonly slices: { assertions: readonly Assertion[] }[] = [];
-    postMessage = (slice: { assertions: readonly Assertion[] }) => void this.slices.push(slice);
-    terminate = () => void (this.isEnded = true);
-    answer(data: unknown) {
-      this.onmessage?.({ data } as MessageEvent);
-    }
-    fail() {
-      this.onerror?.({} as ErrorEvent);
-    }
-  }
-  const start = () => {
-    const thread = new FakeThread();
-    threads.push(thread);
-    return thread as unknown as Worker;
-  };
-  return { threads, start };
 }
 
 describe("an evaluation of assertions in the worker thread", () => {

@@ -1,6 +1,6 @@
 /** Conditions on HTTP responses: their schema, validation and evaluation. */
 export { checkAssertions, type Observed } from "./check";
-export { AssertionEvaluator } from "./evaluator";
+export { AssertionEvaluator, type Evaluated } from "./evaluator";
 export { validateAssertions } from "./validate";
 export { type Assertion, AssertionBody } from "./model";
 export { certificateSentence } from "./words";

@@ -39,6 +39,7 @@ export function tlsOf(mode: TlsMode): { verify: boolean } | undefined {
 export class Conversation {
   readonly #signal: AbortSignal;
   readonly #lost = Promise.withResolvers<Fault>();
+  readonly #end = new AbortController();
   #opened: OpenSocket;
   #socket: HandedSocket;
   #reader: SocketReader | undefined;
@@ -48,7 +49,8 @@ export class Conversation {
     this.#opened = opened;
     this.#signal = signal;
     this.#socket = this.#hand(READ_MAX_BYTES);
-    const onAbort = () => this.#lost.resolve(timedOut(this.#step));
+    // A conversation that knows a better reason than its deadline gives it before.
+    const onAbort = () => setImmediate(() => this.#lost.resolve(timedOut(this.#step)));
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort, { once: true });
   }
@@ -56,6 +58,11 @@ export class Conversation {
   /** Socket for a library. */
   get socket(): HandedSocket {
     return this.#socket;
+  }
+
+  /** Aborts when the check has its result, for work that must not go on. */
+  get ended(): AbortSignal {
+    return this.#end.signal;
   }
 
   /** Local address of the connection. */
@@ -119,6 +126,7 @@ export class Conversation {
       // Errors of libraries may repeat what was sent or received, so they are not passed on.
       return lossOf(this.#socket);
     } finally {
+      this.#end.abort();
       this.#socket.destroy();
       this.#opened.socket.destroy();
     }

@@ -1,6 +1,6 @@
 import type MqttClient from "mqtt/lib/client";
 import { MINUTE_MS } from "../../../../kernel/time";
-import { checkAssertions } from "../../assertions";
+import { checkAssertions, type Evaluated } from "../../assertions";
 import type { ProbeContext, ProbeResult } from "../../probe";
 import type { CompletedMqttConfig } from "../mqtt";
 import { CheckFailure, checkServer, type Conversation, tlsOf } from "./conversation";
@@ -36,7 +36,10 @@ export function checkMqtt(
     try {
       conversation.begin("waiting for the broker's consent");
       await connected(client);
-      if (topic !== undefined) await awaitMessage(client, topic, config, conversation, context);
+      if (topic !== undefined) {
+        const result = await awaitMessage(client, topic, config, conversation, context);
+        if (result.outcome !== "ok") return result;
+      }
       await conversation.finish(DISCONNECT);
     } finally {
       client.end(true);
@@ -78,18 +81,24 @@ function connected(client: MqttClient): Promise<void> {
   });
 }
 
-/** Waits for a message that meets the conditions. Others are ignored. */
+/**
+ * Waits for a message that meets the conditions. Others are ignored. Any other result is that of an evaluation
+ * which this server could not do, or not before the deadline.
+ */
 async function awaitMessage(
   client: MqttClient,
   topic: string,
   { assertions = [] }: CompletedMqttConfig,
   conversation: Conversation,
   { evaluator, signal }: ProbeContext,
-): Promise<void> {
-  const passing = Promise.withResolvers<void>();
+): Promise<Evaluated> {
+  const end = AbortSignal.any([signal, conversation.ended]);
+  const decided = Promise.withResolvers<Evaluated>();
+  let isDecided = false;
   let evaluated = Promise.resolve();
   client.on("message", (_topic, payload) => {
     evaluated = evaluated.then(async () => {
+      if (isDecided || end.aborted) return;
       const message = {
         status: 200,
         headers: new Map<string, string>(),
@@ -97,18 +106,23 @@ async function awaitMessage(
         certificateDays: null,
         body: async () => ({ bytes: payload, isTruncated: false }),
       };
-      const { outcome } = await checkAssertions(assertions, message, evaluator, signal);
-      if (outcome === "ok") passing.resolve();
+      const result = await checkAssertions(assertions, message, evaluator, end);
+      isDecided = result.outcome !== "failed" || end.aborted;
+      if (isDecided) decided.resolve(result);
       else conversation.begin("waiting for a message that meets the conditions");
     });
   });
   conversation.begin("waiting for a message");
-  await new Promise<void>((resolve, reject) => {
+  await subscribe(client, topic);
+  return await decided.promise;
+}
+
+function subscribe(client: MqttClient, topic: string): Promise<void> {
+  return new Promise((resolve, reject) => {
     client.subscribe(topic, (error, granted = []) => {
       const isRefused = error !== null || granted.some(({ qos }) => qos > 2);
       if (isRefused) reject(new CheckFailure("The broker refused the subscription."));
       else resolve();
     });
   });
-  await passing.promise;
 }
