@@ -24,7 +24,7 @@ export const DOCKER_OPTIONS = {
     parse: text,
     default: undefined,
     placeholder: "DIR",
-    help: "Directory with a subdirectory for each Docker host that needs TLS, named like the host: ca.pem, cert.pem and key.pem.",
+    help: "Directory with a subdirectory for each tcp:// Docker host, named like the host: ca.pem, and cert.pem and key.pem for a client certificate. Omit it for hosts without TLS.",
     scope: "serve",
   }),
 } as const;

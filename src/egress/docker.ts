@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { connect as connectSocket } from "node:net";
 import { join } from "node:path";
 import { createSecureContext, type SecureContext } from "node:tls";
@@ -12,7 +12,7 @@ import type { Resolve } from "./resolve";
 
 interface DockerDependencies {
   hosts: DockerHosts;
-  /** Directory with the certificates of the hosts; undefined if none uses TLS. */
+  /** Directory with the certificates of all hosts that have an address; undefined if none uses TLS. */
   tlsDir: string | undefined;
   resolve: Resolve;
   connector: Connector;
@@ -57,22 +57,40 @@ export async function inspectContainer(
   }
 }
 
-/** Reads the certificates of a host; undefined if it has none, and is used without TLS. */
+/**
+ * Reads the certificates of a host; undefined without a directory of certificates. Anything missing in one is a
+ * fault: the host would otherwise be used without TLS, or without its own authority.
+ */
 function readSecureContext(
   directory: string | undefined,
   name: string,
 ): SecureContext | undefined | Fault {
-  if (directory === undefined || !existsSync(join(directory, name))) return undefined;
-  const read = (file: string) => readFileSync(join(directory, name, file));
+  if (directory === undefined) return undefined;
+  const folder = join(directory, name);
   try {
-    return createSecureContext({
-      ca: read("ca.pem"),
-      cert: read("cert.pem"),
-      key: read("key.pem"),
-    });
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+      return missing("subdirectory");
+    }
+    const [ca, cert, key] = ["ca.pem", "cert.pem", "key.pem"].map((file) => readPem(folder, file));
+    if (!ca) return missing("ca.pem");
+    if (!cert && !key) return createSecureContext({ ca });
+    if (!cert) return missing("cert.pem beside key.pem");
+    if (!key) return missing("key.pem beside cert.pem");
+    return createSecureContext({ ca, cert, key });
   } catch {
     return new Fault("local", "This server cannot read the certificates of the Docker host.");
   }
+}
+
+/** Returns the text of a file; undefined if there is none, or it is empty. Throws if it cannot be read. */
+function readPem(folder: string, file: string): string | undefined {
+  const path = join(folder, file);
+  if (!statSync(path, { throwIfNoEntry: false })) return undefined;
+  return readFileSync(path, "utf8").trim() || undefined;
+}
+
+function missing(what: string): Fault {
+  return new Fault("local", `ALLCLEAR_DOCKER_TLS_DIR has no ${what} for this Docker host.`);
 }
 
 /** Opens a socket of this machine. */

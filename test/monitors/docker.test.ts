@@ -1,12 +1,18 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
-import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { TlsOptions } from "node:tls";
 import { schemaErrors } from "../../src/errors";
 import { probeOf } from "../../src/features/monitors/probes";
 import { checkContainer, type DockerState, startDocker } from "../support/docker";
-import { answering, certificateText, httpAnswer, startRawServer } from "../support/raw-server";
+import {
+  answering,
+  certificateText,
+  httpAnswer,
+  type RawServer,
+  startRawServer,
+  startTlsServer,
+} from "../support/raw-server";
 import { temporaryFolder } from "../support/temporary-folder";
 
 /** Checks a container in this state. */
@@ -14,6 +20,29 @@ async function checkState(state: DockerState) {
   using docker = startDocker(() => Response.json({ Id: "5f", State: state }));
   return await checkContainer({ ALLCLEAR_DOCKER_HOSTS: `local=unix://${docker.path}` });
 }
+
+/** Starts a Docker host with TLS, whose container is running. */
+function startTlsDocker(options: TlsOptions = {}): Promise<RawServer> {
+  const strict = { ...options, rejectUnauthorized: options.requestCert === true };
+  return startTlsServer("good", answering(httpAnswer(200, RUNNING)), strict);
+}
+
+/** Creates a directory of certificates in which the host `local` has these files; undefined for none. */
+function tlsFiles(texts: Readonly<Record<string, string>> | undefined) {
+  const folder = temporaryFolder();
+  const own = join(folder.path, "local");
+  if (texts) mkdirSync(own);
+  for (const [name, text] of Object.entries(texts ?? {})) writeFileSync(join(own, name), text);
+  return {
+    of: ({ port }: { port: number }) => ({
+      ALLCLEAR_DOCKER_HOSTS: `local=tcp://localhost:${port}`,
+      ALLCLEAR_DOCKER_TLS_DIR: folder.path,
+    }),
+    [Symbol.dispose]: () => folder[Symbol.dispose](),
+  };
+}
+
+const RUNNING = JSON.stringify({ State: { Status: "running" } });
 
 const health = (Status: string, output = "") => ({
   Status: "running",
@@ -92,8 +121,7 @@ describe("Docker checks", () => {
   });
 
   test("a Docker host over TCP is asked at its address, which the policy of monitors judges", async () => {
-    const body = JSON.stringify({ State: { Status: "running" } });
-    await using server = await startRawServer(answering(httpAnswer(200, body)));
+    await using server = await startRawServer(answering(httpAnswer(200, RUNNING)));
     const at = (host: string) => ({ ALLCLEAR_DOCKER_HOSTS: `local=tcp://${host}:${server.port}` });
     expect(await checkContainer(at("localhost"))).toMatchObject({ outcome: "ok" });
     const forbidden = await checkContainer(at("metadata.test"));
@@ -104,42 +132,54 @@ describe("Docker checks", () => {
 
   test("a Docker host with certificates is asked over TLS, and shown the operator's certificate", async () => {
     const [root, good] = [await certificateText("root"), await certificateText("good")];
-    const options = {
-      key: good,
-      cert: good,
-      ca: root,
-      requestCert: true,
-      rejectUnauthorized: true,
-    };
-    const server = createServer(options, (_request, response) => {
-      response.end(JSON.stringify({ State: { Status: "running" } }));
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    using folder = temporaryFolder();
-    mkdirSync(join(folder.path, "local"));
-    for (const [name, text] of [
-      ["ca", root],
-      ["cert", good],
-      ["key", good],
-    ] as const) {
-      await Bun.write(join(folder.path, "local", `${name}.pem`), text);
-    }
-    const { port } = server.address() as AddressInfo;
-    const env = {
-      ALLCLEAR_DOCKER_HOSTS: `local=tcp://localhost:${port},other=tcp://localhost:${port}`,
-      ALLCLEAR_DOCKER_TLS_DIR: folder.path,
-    };
-    const result = await checkContainer(env);
+    await using server = await startTlsDocker({ requestCert: true, ca: root });
+    using files = tlsFiles({ "ca.pem": root, "cert.pem": good, "key.pem": good });
+    const result = await checkContainer(files.of(server));
     expect(result).toMatchObject({ outcome: "ok", message: null });
     expect(result.certificate?.expiresAt).toBe(Date.parse("2099-01-01T00:00:00Z"));
-    expect((await checkContainer(env, { host: "other" })).outcome).toBe("failed");
-    await Bun.write(join(folder.path, "local", "key.pem"), "no key");
-    expect(await checkContainer(env)).toMatchObject({
-      outcome: "unknown",
-      message: "This server cannot read the certificates of the Docker host.",
+  });
+
+  test("a Docker host with ca.pem alone is asked over TLS without a client certificate", async () => {
+    const root = await certificateText("root");
+    using files = tlsFiles({ "ca.pem": root });
+    await using open = await startTlsDocker();
+    expect(await checkContainer(files.of(open))).toMatchObject({ outcome: "ok", message: null });
+    await using strict = await startTlsDocker({ requestCert: true, ca: root });
+    expect(await checkContainer(files.of(strict))).toMatchObject({
+      outcome: "failed",
+      message: "The server requires a client certificate.",
     });
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+  });
+
+  test("a Docker host's certificate must be one of its own authority, whatever else is trusted", async () => {
+    using files = tlsFiles({ "ca.pem": await certificateText("self") });
+    await using server = await startTlsDocker();
+    const { outcome, message } = await checkContainer(files.of(server));
+    expect(outcome).toBe("failed");
+    expect(message).toStartWith("The certificate's issuer is not known");
+  });
+
+  test("a Docker host with an incomplete directory of certificates gets no request", async () => {
+    const [root, good] = [await certificateText("root"), await certificateText("good")];
+    const lacking = (what: string) =>
+      `ALLCLEAR_DOCKER_TLS_DIR has no ${what} for this Docker host.`;
+    const unreadable = "This server cannot read the certificates of the Docker host.";
+    const directories: [files: Record<string, string> | undefined, message: string][] = [
+      [undefined, lacking("subdirectory")],
+      [{}, lacking("ca.pem")],
+      [{ "cert.pem": good, "key.pem": good }, lacking("ca.pem")],
+      [{ "ca.pem": " \n" }, lacking("ca.pem")],
+      [{ "ca.pem": root, "cert.pem": good }, lacking("key.pem beside cert.pem")],
+      [{ "ca.pem": root, "key.pem": good }, lacking("cert.pem beside key.pem")],
+      [{ "ca.pem": "no certificate" }, unreadable],
+      [{ "ca.pem": root, "cert.pem": good, "key.pem": "no key" }, unreadable],
+    ];
+    await using server = await startRawServer(answering(httpAnswer(200, RUNNING)));
+    for (const [texts, message] of directories) {
+      using files = tlsFiles(texts);
+      expect(await checkContainer(files.of(server))).toMatchObject({ outcome: "unknown", message });
+    }
+    expect(server.connections()).toBe(0);
   });
 
   test("a Docker check ends at its deadline, whatever the host does", async () => {
