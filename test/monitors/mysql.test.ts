@@ -18,6 +18,7 @@ describeWithServer("MySQL checks of MariaDB", SERVERS, (servers) => {
       ["SELECT DATE '2026-01-02'", "2026-01-02"],
       ["SELECT count(*) FROM jobs", "0"],
       ["SELECT @@session.tx_read_only", "1"],
+      ["CALL count_jobs()", "7"],
     ];
     for (const [query, expected] of values) {
       const result = await check(server(), { database: "app", query, expected });
@@ -30,6 +31,8 @@ describeWithServer("MySQL checks of MariaDB", SERVERS, (servers) => {
       ["SELECT 's3cret'", "The result is not as expected."],
       ["SELECT NULL", "The result is not as expected."],
       ["SELECT 1 FROM app.jobs", "The query returned no row."],
+      ["CALL app.count_jobs()", "The result is not as expected."],
+      ["CALL app.nothing()", "The query returned no row."],
     ];
     for (const [query, message] of failures) {
       const result = await check(server(), { query, expected: "1" });
@@ -85,24 +88,120 @@ describeWithServer("MySQL checks of MariaDB", SERVERS, (servers) => {
   }
 });
 
-describe("MySQL checks of hostile servers", () => {
-  /** Greeting of a server without TLS that asks for mysql_native_password. */
-  const GREETING = Buffer.concat([
-    Buffer.from([0x0a]),
-    Buffer.from("8.0.36\0"),
-    Buffer.from([1, 0, 0, 0]),
-    Buffer.from("abcdefgh\0"),
-    Buffer.from([0xff, 0xf7, 0xff, 2, 0, 0xff, 0x81, 21]),
-    Buffer.alloc(10),
-    Buffer.from("abcdefghijkl\0mysql_native_password\0"),
-  ]);
+/** Greeting of a server without TLS that asks for mysql_native_password. */
+const GREETING = Buffer.concat([
+  Buffer.from([0x0a]),
+  Buffer.from("8.0.36\0"),
+  Buffer.from([1, 0, 0, 0]),
+  Buffer.from("abcdefgh\0"),
+  Buffer.from([0xff, 0xf7, 0xff, 2, 0, 0xff, 0x81, 21]),
+  Buffer.alloc(10),
+  Buffer.from("abcdefghijkl\0mysql_native_password\0"),
+]);
 
-  const packet = (sequence: number, payload: Buffer) =>
-    Buffer.concat([
-      Buffer.from([payload.length & 0xff, payload.length >> 8, 0, sequence]),
-      payload,
+const OK = Buffer.from([0, 0, 0, 2, 0, 0, 0]);
+
+function packet(sequence: number, payload: Buffer): Buffer {
+  const header = Buffer.from([payload.length & 0xff, payload.length >> 8, 0, sequence]);
+  return Buffer.concat([header, payload]);
+}
+
+/** Starts a server without TLS that answers each packet of the client by the next of these packets. */
+async function startScripted(...answers: Buffer[][]) {
+  const received: Buffer[] = [];
+  const server = await startRawServer((socket) => {
+    socket.write(packet(0, GREETING));
+    const left = [...answers];
+    socket.on("data", (bytes: Buffer) => {
+      received.push(bytes);
+      const packets = left.shift() ?? [];
+      socket.write(
+        Buffer.concat(packets.map((each, at) => packet((bytes[3] ?? 0) + 1 + at, each))),
+      );
+    });
+  });
+  return Object.assign(server, { received: () => received });
+}
+
+/** Returns the packet by which a server chooses another plugin. */
+function switchTo(plugin: string): Buffer {
+  return Buffer.from(`\u00fe${plugin}\0abcdefghijklmnopqrst\0`, "latin1");
+}
+
+describe("MySQL checks of servers with other plugins", () => {
+  test("a server that knows the password's proof is not sent the password", async () => {
+    const fast = Buffer.from([1, 3]);
+    await using server = await startScripted(
+      [switchTo("caching_sha2_password")],
+      [fast, OK],
+      [OK],
+      [OK],
+    );
+    expect(await check(server)).toMatchObject({ outcome: "ok" });
+    expect(Buffer.concat(server.received()).includes(MARIADB_PASSWORD)).toBe(false);
+  });
+
+  test("without TLS, a server that asks for the password itself does not get it", async () => {
+    await using caching = await startScripted(
+      [switchTo("caching_sha2_password")],
+      [Buffer.from([1, 4])],
+    );
+    await using sha256 = await startScripted([switchTo("sha256_password")]);
+    for (const server of [caching, sha256]) {
+      expect(await check(server)).toMatchObject({
+        outcome: "failed",
+        message:
+          "The server asks for the password itself, which is sent only over TLS: switch TLS on.",
+      });
+    }
+    // The answer to the greeting, the proof, and no request for a key.
+    expect(caching.received()).toHaveLength(2);
+    expect(sha256.received()).toHaveLength(1);
+  });
+
+  test("a server that asks for a plugin which is not known is named in the message", async () => {
+    for (const plugin of ["client_ed25519", "auth_gssapi_client"]) {
+      await using server = await startScripted([switchTo(plugin)]);
+      expect(await check(server)).toMatchObject({
+        outcome: "failed",
+        message: `The server asks for a sign-in plugin that is not supported (${plugin}).`,
+      });
+    }
+    await using server = await startScripted([switchTo("a b\u0007s3cret")]);
+    expect((await check(server)).message).toBe(
+      "The server asks for a sign-in plugin that is not supported.",
+    );
+  });
+
+  test("of several sets of results, the first value of the first row of the first one counts", async () => {
+    const text = (value: string) => Buffer.from([value.length, ...Buffer.from(value)]);
+    const column = Buffer.concat([
+      text("def"),
+      ...["", "", "", "v", ""].map(text),
+      Buffer.from([0x0c, 33, 0, 255, 0, 0, 0, 0xfd, 0, 0, 0, 0, 0]),
     ]);
+    const end = (hasMore: boolean) => Buffer.from([0xfe, 0, 0, hasMore ? 10 : 2, 0]);
+    const set = (hasMore: boolean, ...values: string[]) => [
+      Buffer.from([1]),
+      column,
+      end(false),
+      ...values.map(text),
+      end(hasMore),
+    ];
+    const expected = (value: string) => ({ query: "CALL s3cret()", expected: value });
+    await using both = await startScripted(
+      [OK],
+      [OK],
+      [...set(true, "first", "second"), ...set(true, "third"), OK],
+    );
+    expect(await check(both, expected("first"))).toMatchObject({ outcome: "ok" });
+    expect((await check(both, expected("third"))).message).toBe("The result is not as expected.");
+    await using empty = await startScripted([OK], [OK], [...set(true), ...set(true, "first"), OK]);
+    expect((await check(empty, expected("first"))).message).toBe("The query returned no row.");
+  });
+});
 
+describe("MySQL checks of hostile servers", () => {
   test("packets that came with the greeting are not answered beside TLS", async () => {
     const greeting = Buffer.from(GREETING);
     // The server offers TLS.

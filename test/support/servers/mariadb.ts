@@ -20,6 +20,8 @@ CREATE DATABASE app;
 CREATE TABLE app.jobs (id INT);
 CREATE USER 'monitor'@'%' IDENTIFIED BY '${MARIADB_PASSWORD}';
 GRANT ALL ON app.* TO 'monitor'@'%';
+CREATE DEFINER='monitor'@'%' PROCEDURE app.count_jobs() SELECT 7, 8 UNION SELECT 9, 10;
+CREATE DEFINER='monitor'@'%' PROCEDURE app.nothing() SET @nothing = 1;
 `;
 
 /** Starts MariaDB servers with the user `monitor` and the database `app`, which offer TLS. */

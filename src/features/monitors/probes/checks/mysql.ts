@@ -1,6 +1,7 @@
-import { type Connection, createConnection } from "mysql2";
+import { type AuthPlugin, authPlugins, type Connection, createConnection } from "mysql2";
 import type { ProbeContext, ProbeResult } from "../../probe";
 import { type CompletedDatabaseConfig, DEFAULT_QUERY } from "../databases";
+import type { TlsMode } from "../fields";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
 import { compareValue } from "./database-value";
 
@@ -54,7 +55,7 @@ function connect(
     ...(password !== undefined && { password }),
     ...(database !== undefined && { database }),
     ...(tls !== "off" && { ssl: {} }),
-    ...(tls !== "verify" && { authPlugins: { mysql_clear_password: refuseClearText } }),
+    authPlugins: safePlugins(tls),
     flags: ["-LOCAL_FILES"],
     multipleStatements: false,
     rowsAsArray: true,
@@ -113,26 +114,64 @@ function upgradeByConversation(
   };
 }
 
-/** Refuses the plugin that sends the password in clear text, unless the server is verified. */
-function refuseClearText() {
-  return () => Promise.reject(new CheckFailure("The server asks for the password in clear text."));
+/** Request of `caching_sha2_password` for the password itself. */
+const FULL_AUTHENTICATION = Buffer.from([4]);
+
+/**
+ * Returns the plugins that replace those of the library, which would send the password to whoever answers: in
+ * clear text, or encrypted with a key that the same server has sent.
+ */
+function safePlugins(tls: TlsMode): Record<string, AuthPlugin> {
+  if (tls === "verify") return {};
+  const plugins = { mysql_clear_password: () => refuseClearText };
+  if (tls === "require") return plugins;
+  return {
+    ...plugins,
+    sha256_password: () => refuseWithoutTls,
+    caching_sha2_password: (context) => {
+      const prove = authPlugins.caching_sha2_password()(context);
+      return (data) => (data.equals(FULL_AUTHENTICATION) ? refuseWithoutTls() : prove(data));
+    },
+  };
 }
 
+function refuseClearText(): Promise<never> {
+  return Promise.reject(new CheckFailure("The server asks for the password in clear text."));
+}
+
+function refuseWithoutTls(): Promise<never> {
+  return Promise.reject(
+    new CheckFailure(
+      "The server asks for the password itself, which is sent only over TLS: switch TLS on.",
+    ),
+  );
+}
+
+/** Runs a query and returns the rows of its first set of results, of which a procedure returns several. */
 function rowsOf(connection: Connection, sql: string): Promise<unknown[][]> {
   return new Promise((resolve, reject) => {
-    connection.query({ sql }, (error, rows) =>
-      error ? reject(error) : resolve(Array.isArray(rows) ? (rows as unknown[][]) : []),
-    );
+    connection.query({ sql }, (error, results, fields: readonly unknown[] = []) => {
+      if (error) return reject(error);
+      const hasSeveral = fields.some((each) => each === undefined || Array.isArray(each));
+      const sets = hasSeveral ? (results as unknown[]) : [results];
+      resolve((sets.find(Array.isArray) ?? []) as unknown[][]);
+    });
   });
 }
 
 /** Returns a failure with the code of the server; other errors as they are. */
 function failureOf(error: unknown, what: string): unknown {
-  const { code, errno } = error as { code?: unknown; errno?: unknown };
-  if (code === "HANDSHAKE_NO_SSL_SUPPORT")
+  const { code, errno, message } = error as Error & { code?: unknown; errno?: unknown };
+  if (code === "HANDSHAKE_NO_SSL_SUPPORT") {
     return new CheckFailure("The server does not offer TLS.");
+  }
   if (typeof code === "string" && /^ER_[A-Z0-9_]{1,60}$/.test(code)) {
     return new CheckFailure(`${what} (${code}).`);
+  }
+  const [, plugin] = /unknown plugin (.*?)\. /s.exec(message) ?? [];
+  if (code === "AUTH_SWITCH_PLUGIN_ERROR" && plugin !== undefined) {
+    const name = /^[a-z0-9_]{1,40}$/.test(plugin) ? ` (${plugin})` : "";
+    return new CheckFailure(`The server asks for a sign-in plugin that is not supported${name}.`);
   }
   // The library has no name for errors of later versions.
   return typeof errno === "number" ? new CheckFailure(`${what} (${errno}).`) : error;
