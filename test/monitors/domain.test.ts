@@ -1,10 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { type Egress, Fault, type HttpAnswer, type HttpRequest } from "../../src/egress";
+import { RdapClient } from "../../src/features/monitors/probes/checks/rdap";
 import { validateDomain } from "../../src/features/monitors/probes/domain";
-import { rdapBaseOf } from "../../src/features/monitors/probes/rdap-list";
+import {
+  includedRdapList,
+  parseRdapList,
+  rdapBaseOf,
+} from "../../src/features/monitors/probes/rdap-list";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/kernel/time";
 import { expectProblem } from "../support/app";
 import { createTestClock, TEST_START } from "../support/clock";
+import { faultOf, patience } from "../support/egress";
 import { createMonitorApi } from "../support/monitor-api";
 import { probe } from "../support/probe";
 
@@ -54,7 +60,7 @@ function createRegistries(answers: Record<string, HttpAnswer | Fault>) {
   };
   const check = (config: object) =>
     probe("domain", config as never, { context: { egress, clock } });
-  return { check, asked, clock, answers };
+  return { check, client: new RdapClient(egress, clock), asked, clock, answers };
 }
 
 describe("domain checks", () => {
@@ -104,6 +110,37 @@ describe("domain checks", () => {
       "The domain is not registered.",
     );
     expect(askedOther).toEqual([LIST, `${COM}gone.com`]);
+  });
+
+  test("a domain that was found once is not judged by its parent when its registration ends", async () => {
+    const [name, parent] = [`${COM}shop.example.com`, `${COM}example.com`];
+    const { check, asked, clock, answers } = createRegistries({
+      [name]: expiring(TEST_START + 5 * DAY_MS),
+      [parent]: expiring(TEST_START + 900 * DAY_MS),
+    });
+    expect((await check({ domain: "www.shop.example.com" })).outcome).toBe("ok");
+    delete answers[name];
+    const ended = {
+      outcome: "failed",
+      message: "The domain is no longer registered: its registry does not know it any more.",
+    };
+    for (const day of [1, 2]) {
+      await clock.advance(DAY_MS);
+      expect({ day, ...(await check({ domain: "www.shop.example.com" })) }).toMatchObject(ended);
+    }
+    expect(asked).not.toContain(parent);
+    answers[name] = expiring(TEST_START + 400 * DAY_MS);
+    await clock.advance(DAY_MS);
+    expect(await check({ domain: "www.shop.example.com" })).toMatchObject({ outcome: "ok" });
+  });
+
+  test("the answer about a domain is shared by the names in it", async () => {
+    const url = `${COM}example.com`;
+    const { check, asked } = createRegistries({ [url]: expiring(TEST_START + 90 * DAY_MS) });
+    for (const domain of ["www.example.com", "example.com", "api.example.com"]) {
+      expect((await check({ domain })).outcome).toBe("ok");
+    }
+    expect(asked.slice(1)).toEqual([`${COM}www.example.com`, url, `${COM}api.example.com`]);
   });
 
   test("the answer about a domain is shared between monitors for almost an hour", async () => {
@@ -178,20 +215,21 @@ describe("domain checks", () => {
   test("the list of registries is fetched once a week, and names further ones", async () => {
     const services = [[["example"], ["http://old.test/", "https://rdap.test/base"]]];
     const list = { version: "1.0", publication: "2026-03-01T00:00:00Z", services };
-    const { check, asked, clock, answers } = createRegistries({});
-    expect(await check({ domain: "a.example" })).toMatchObject({
-      outcome: "unknown",
-      message: "The registry does not tell by RDAP when domains expire.",
-    });
+    const { client, asked, clock, answers } = createRegistries({});
+    const ask = () => client.ask("a.example", patience());
+    expect(faultOf(await ask()).message).toBe(
+      "The registry does not tell by RDAP when domains expire.",
+    );
     answers[LIST] = answerOf(200, list);
-    answers["https://rdap.test/base/domain/a.example"] = expiring(TEST_START + 90 * DAY_MS);
+    const expiresAt = TEST_START + 90 * DAY_MS;
+    answers["https://rdap.test/base/domain/a.example"] = expiring(expiresAt);
     await clock.advance(HOUR_MS);
-    expect((await check({ domain: "a.example" })).outcome).toBe("ok");
+    expect(await ask()).toEqual({ expiresAt });
     await clock.advance(6 * DAY_MS);
-    await check({ domain: "a.example" });
+    await ask();
     expect(asked.filter((url) => url === LIST)).toHaveLength(2);
     await clock.advance(DAY_MS);
-    await check({ domain: "a.example" });
+    await ask();
     expect(asked.filter((url) => url === LIST)).toHaveLength(3);
   });
 
@@ -208,18 +246,18 @@ describe("domain checks", () => {
 });
 
 describe("the domain of a monitor", () => {
-  const services = [[["com", "net"], ["https://rdap.test"]]];
+  const servers = { "https://rdap.test/": "com net", "https://rdap.nic.*/": "one org" };
 
-  test("a domain whose registry has no server in a whole list is rejected", () => {
-    const list = { publication: "2026-03-01T00:00:00Z", services };
+  test("a domain whose registry has no server in a whole list is rejected by its top-level domain", () => {
+    const list = { publication: "2026-03-01T00:00:00Z", servers };
     expect(validateDomain("example.com", list)).toEqual([]);
-    expect(validateDomain("example.test", list)).toEqual([
+    expect(validateDomain("www.example.io", list)).toEqual([
       {
         pointer: "#/domain",
-        detail: "has a registry that does not tell by RDAP when domains expire",
+        detail: "is in .io, whose registry does not tell by RDAP when domains expire",
       },
     ]);
-    expect(validateDomain("example.test", { services })).toEqual([]);
+    expect(validateDomain("example.test", { servers })).toEqual([]);
   });
 
   test("a domain is checked once an hour at most", async () => {
@@ -242,12 +280,50 @@ describe("the domain of a monitor", () => {
 
   test("an address and a name without a dot are rejected", () => {
     for (const domain of ["localhost", "192.0.2.1", "2001:db8::1", "a b.com", "-", "com."]) {
-      expect(validateDomain(domain, { services })).toHaveLength(1);
+      expect(validateDomain(domain, { servers })).toHaveLength(1);
     }
   });
 
-  test("the base of a registry ends with a slash", () => {
-    expect(rdapBaseOf({ services }, "example.net")).toBe("https://rdap.test/");
-    expect(rdapBaseOf({ services }, "example.org")).toBeUndefined();
+  test("the list that IANA publishes is kept in a short form", () => {
+    const services = [
+      [
+        ["com", "net"],
+        ["http://old.test/", "https://rdap.test/base"],
+      ],
+      [["one"], ["https://rdap.nic.one/"]],
+      [["org", "xn--p1ai"], ["https://rdap.test/base/"]],
+      [["two"], ["https://rdap.nic.two/", "https://rdap.test/"]],
+      [["three"], ["http://rdap.test/three/"]],
+      [["four"], ["no url"]],
+      [["five"], []],
+    ];
+    const publication = "2026-03-01T00:00:00Z";
+    const list = parseRdapList(JSON.stringify({ version: "1.0", publication, services }));
+    expect(list).toEqual({
+      publication,
+      servers: {
+        "https://rdap.test/base/": "com net org xn--p1ai",
+        "https://rdap.nic.*/": "one two",
+        "http://rdap.test/*/": "three",
+      },
+    });
+    const bases = ["a.b.net", "example.two", "example.three", "example.four", "example.ne"];
+    expect(bases.map((name) => list && rdapBaseOf(list, name))).toEqual([
+      "https://rdap.test/base/",
+      "https://rdap.nic.two/",
+      "http://rdap.test/three/",
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test("the included list names each top-level domain once, and addresses of servers", () => {
+    const list = includedRdapList();
+    const names = Object.values(list.servers).flatMap((each) => each.split(" "));
+    expect(names).toContain("com");
+    expect(new Set(names).size).toBe(names.length);
+    for (const name of names) expect(rdapBaseOf(list, `example.${name}`)).toMatch(/^https?:.*\/$/);
+    // IANA has published more than a thousand since 2020.
+    if (list.publication !== undefined) expect(names.length).toBeGreaterThan(1_000);
   });
 });

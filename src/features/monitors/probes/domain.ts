@@ -4,7 +4,7 @@ import { type FieldError, pointer } from "../../../errors";
 import { LineText } from "../../../domain/texts";
 import type { Probe } from "../probe";
 import { mergeFields } from "./fields";
-import { includedRdapList, type RdapList, rdapBaseOf } from "./rdap-list";
+import { includedRdapList, type RdapList, rdapBaseOf, topLevelOf } from "./rdap-list";
 
 const DEFAULT_DAYS = 30;
 
@@ -53,7 +53,7 @@ export function validateDomain(domain: string, list: RdapList): FieldError[] {
     ? "must be a domain such as example.com"
     : hasServer
       ? undefined
-      : "has a registry that does not tell by RDAP when domains expire";
+      : `is in .${topLevelOf(name)}, whose registry does not tell by RDAP when domains expire`;
   return detail === undefined ? [] : [{ pointer: pointer("domain"), detail }];
 }
 

@@ -24,6 +24,10 @@ export async function checkDomain(
   if (answer === "unregistered") {
     return { outcome: "failed", latencyMs, message: "The domain is not registered." };
   }
+  if (answer === "ended") {
+    const message = "The domain is no longer registered: its registry does not know it any more.";
+    return { outcome: "failed", latencyMs, message };
+  }
   const left = answer.expiresAt - clock.now();
   if (left <= 0) {
     const day = new Date(answer.expiresAt).toISOString().slice(0, 10);

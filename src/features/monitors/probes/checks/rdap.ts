@@ -3,12 +3,20 @@ import { type Egress, Fault, type HttpAnswer, readBody } from "../../../../egres
 import type { Clock } from "../../../../kernel/clock";
 import { parseJson } from "../../../../kernel/text";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../kernel/time";
-import { includedRdapList, parseRdapList, type RdapList, rdapBaseOf } from "../rdap-list";
+import {
+  includedRdapList,
+  parseRdapList,
+  RDAP_LIST_URL,
+  type RdapList,
+  rdapBaseOf,
+} from "../rdap-list";
 
-/** Answer of a registry: the end of a registration, in unix ms, or that there is none. */
-type Registration = { expiresAt: number } | "unregistered";
+/** Answer of a registry about a domain: the end of its registration, in unix ms, or that there is none. */
+type Answer = { expiresAt: number } | "unregistered";
 
-const LIST_URL = "https://data.iana.org/rdap/dns.json";
+/** Registration that contains a name; `ended` if there was one and the registry no longer knows it. */
+type Registration = Answer | "ended";
+
 const LIST_RENEWED_MS = 7 * DAY_MS;
 const LIST_RETRIED_MS = HOUR_MS;
 /** Time that a check waits for a newer list. */
@@ -18,7 +26,7 @@ const LIST_PATIENCE_MS = 4 * SECOND_MS;
 const ANSWER_FRESH_MS = 50 * MINUTE_MS;
 /** Time for which an answer is used while its registry cannot be asked. */
 const ANSWER_KEPT_MS = 7 * DAY_MS;
-const ANSWERS_MAX = 1_000;
+const ANSWERS_MAX = 5_000;
 
 /** First labels that are dropped while the registry knows no such domain. */
 const DROPPED_LABELS_MAX = 3;
@@ -30,9 +38,9 @@ const UNREADABLE = new Fault("protocol", "The registry's answer could not be rea
 export class RdapClient {
   readonly #egress: Egress;
   readonly #clock: Clock;
-  readonly #answers = new LRUCache<string, { at: number; registration: Registration }>({
-    max: ANSWERS_MAX,
-  });
+  readonly #answers = new LRUCache<string, { at: number; answer: Answer }>({ max: ANSWERS_MAX });
+  /** Domain that was found for a name. Once it has been, no parent of it says anything about the name. */
+  readonly #found = new LRUCache<string, string>({ max: ANSWERS_MAX });
   #list: RdapList | undefined;
   #listDueAt = Number.NEGATIVE_INFINITY;
   /** Resolves when the last request for the list has ended. */
@@ -45,32 +53,48 @@ export class RdapClient {
 
   /** Returns the registration that contains a name. */
   async ask(name: string, signal: AbortSignal): Promise<Registration | Fault> {
-    const now = this.#clock.monotonic();
-    const known = this.#answers.get(name);
-    if (known && now - known.at < ANSWER_FRESH_MS) return known.registration;
-    const registration = await this.#find(name, signal);
-    if (!(registration instanceof Fault)) this.#answers.set(name, { at: now, registration });
-    else if (known && now - known.at < ANSWER_KEPT_MS) return known.registration;
-    return registration;
-  }
-
-  async #find(name: string, signal: AbortSignal): Promise<Registration | Fault> {
-    await this.#renewList(signal);
-    const base = rdapBaseOf(this.#list ?? includedRdapList(), name);
-    if (base === undefined) {
-      return new Fault("protocol", "The registry does not tell by RDAP when domains expire.");
+    const found = this.#found.get(name);
+    if (found !== undefined) {
+      const answer = await this.#answerAbout(found, signal);
+      return answer === "unregistered" ? "ended" : answer;
     }
     const labels = name.split(".");
     for (let dropped = 0; dropped <= DROPPED_LABELS_MAX && labels.length > 1; dropped += 1) {
-      const answer = await this.#get(new URL(`${base}domain/${labels.join(".")}`), signal);
+      const domain = labels.join(".");
+      const answer = await this.#answerAbout(domain, signal);
       if (answer instanceof Fault) return answer;
-      if (answer.status === 200) return readExpiry(answer);
-      if (answer.status !== 404) {
-        return new Fault("protocol", `The registry answered with status ${answer.status}.`);
+      if (answer !== "unregistered") {
+        this.#found.set(name, domain);
+        return answer;
       }
       labels.shift();
     }
     return "unregistered";
+  }
+
+  /** Returns the answer about a domain, an earlier one while it is fresh or its registry does not answer. */
+  async #answerAbout(domain: string, signal: AbortSignal): Promise<Answer | Fault> {
+    const now = this.#clock.monotonic();
+    const known = this.#answers.get(domain);
+    if (known && now - known.at < ANSWER_FRESH_MS) return known.answer;
+    const answer = await this.#query(domain, signal);
+    if (!(answer instanceof Fault)) this.#answers.set(domain, { at: now, answer });
+    else if (known && now - known.at < ANSWER_KEPT_MS) return known.answer;
+    return answer;
+  }
+
+  async #query(domain: string, signal: AbortSignal): Promise<Answer | Fault> {
+    await this.#renewList(signal);
+    const base = rdapBaseOf(this.#list ?? includedRdapList(), domain);
+    if (base === undefined) {
+      return new Fault("protocol", "The registry does not tell by RDAP when domains expire.");
+    }
+    const answer = await this.#get(new URL(`${base}domain/${domain}`), signal);
+    if (answer instanceof Fault) return answer;
+    if (answer.status === 200) return readExpiry(answer);
+    return answer.status === 404
+      ? "unregistered"
+      : new Fault("protocol", `The registry answered with status ${answer.status}.`);
   }
 
   /** Fetches the list of servers once a week. The included one is used until that works. */
@@ -86,7 +110,10 @@ export class RdapClient {
   async #fetchList(signal: AbortSignal, now: number): Promise<void> {
     const patience = new AbortController();
     const timer = this.#clock.after(LIST_PATIENCE_MS, () => patience.abort());
-    const answer = await this.#get(new URL(LIST_URL), AbortSignal.any([signal, patience.signal]));
+    const answer = await this.#get(
+      new URL(RDAP_LIST_URL),
+      AbortSignal.any([signal, patience.signal]),
+    );
     timer.cancel();
     if (answer instanceof Fault || answer.status !== 200) return;
     const list = parseRdapList(await textOf(answer));
@@ -116,7 +143,7 @@ export class RdapClient {
   }
 }
 
-async function readExpiry(answer: HttpAnswer): Promise<Registration | Fault> {
+async function readExpiry(answer: HttpAnswer): Promise<Answer | Fault> {
   const { events } = (parseJson(await textOf(answer)) ?? {}) as { events?: unknown };
   if (!Array.isArray(events)) return UNREADABLE;
   const expiration = (events as { eventAction?: unknown; eventDate?: unknown }[]).find(
