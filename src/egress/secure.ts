@@ -11,7 +11,10 @@ export function secureSocket(
   { secureContext, signal }: { secureContext: SecureContext | undefined; signal: AbortSignal },
 ): Promise<{ socket: Socket; certificate: Certificate | null } | Fault> {
   return new Promise((resolve) => {
-    if (signal.aborted) return resolve(timedOut("in the TLS handshake"));
+    if (signal.aborted) {
+      socket.destroy();
+      return resolve(timedOut("in the TLS handshake"));
+    }
     const secured = connectTls({ socket, ...tlsOptions(tls, secureContext) });
     let isSettled = false;
     const settle = (outcome: { socket: Socket; certificate: Certificate | null } | Fault) => {

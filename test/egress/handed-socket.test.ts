@@ -116,6 +116,15 @@ describe("a handed socket", () => {
     await server.allClosed();
   });
 
+  test("TLS that would begin after the deadline closes the connection", async () => {
+    await using server = await startRawServer(() => {});
+    const opened = await open(server);
+    const secured = await opened.secure({ verify: true, signal: AbortSignal.abort() });
+    expect(faultOf(secured).message).toBe("Timed out in the TLS handshake.");
+    expect(opened.socket.destroyed).toBe(true);
+    await server.allClosed();
+  });
+
   test("TLS with a protocol that the server does not offer fails", async () => {
     await using server = await startTlsServer("good", () => {});
     const { egress } = await createTestEgress(NAMES);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -54,6 +55,9 @@ async function startProxy({ isTls = false, refuse = () => undefined }: ProxyOpti
     port,
     requests,
     url: `${isTls ? "https" : "http"}://other.test:${port}`,
+    /** Resolves when all connections of clients and to targets are closed. */
+    allClosed: () =>
+      Promise.all(Array.from(sockets, (socket) => socket.closed || once(socket, "close"))),
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));
@@ -116,6 +120,7 @@ describe("an HTTP check through a proxy", () => {
         outcome: "failed",
         message: "The certificate is for another name.",
       });
+      await proxy.allClosed();
     });
   }
 
@@ -214,6 +219,34 @@ describe("a failed check through a proxy", () => {
     expect(result.message).toBe("Timed out waiting for the proxy.");
     await proxy.allClosed();
   });
+
+  for (const isTls of [false, true]) {
+    const scheme = isTls ? "https" : "http";
+
+    test(`a deadline in the TLS handshake closes the connection to the ${scheme} proxy`, async () => {
+      const deadline = new AbortController();
+      const onConnection: OnConnection = (socket) => {
+        socket.once("data", () => {
+          socket.write("HTTP/1.1 200 OK\r\n\r\n");
+          // The first message of the handshake with the target, which stays without an answer.
+          socket.once("data", () => deadline.abort());
+        });
+      };
+      await using proxy = isTls
+        ? await startTlsServer("good", onConnection)
+        : await startRawServer(onConnection);
+      const result = await checkHttp(
+        {
+          url: "https://shop.test/",
+          proxy: { url: `${scheme}://other.test:${proxy.port}` },
+          verify_tls: false,
+        },
+        { signal: deadline.signal },
+      );
+      expect(result.message).toBe("Timed out in the TLS handshake.");
+      await proxy.allClosed();
+    });
+  }
 
   test.each<[string, OnConnection, string]>([
     ["403", answering("HTTP/1.1 403 No\r\n\r\n"), "The proxy refused the connection (403)."],
