@@ -58,12 +58,12 @@ export function applyManualTransition(
  * components there are no causes or times without data to end.
  */
 export function pauseUnwatching(tx: Tx, monitors: readonly MonitorRow[], at: number): void {
-  const nums = JSON.stringify(monitors.map(({ num }) => num));
+  const byNum = new Map(monitors.map((monitor) => [monitor.num, monitor]));
   const seenAt = findLiveness(tx, {})?.at;
-  for (const before of listMonitorStates(tx, { nums })) {
+  for (const before of listMonitorStates(tx, { nums: JSON.stringify([...byNum.keys()]) })) {
     if (before.state === "paused") continue;
     const { monitorNum } = before;
-    const gapAt = gapStart(before, seenAt, at);
+    const gapAt = gapStart(byNum.get(monitorNum), before, seenAt, at);
     if (gapAt !== undefined) {
       recordState(tx, { monitorNum, state: "no_data", at: gapAt, message: SERVER_OFFLINE });
     }
@@ -82,7 +82,7 @@ function recordGap(
   at: number,
 ): MonitorState {
   const { state } = before;
-  const startedAt = gapStart(before, findLiveness(tx, {})?.at, at);
+  const startedAt = gapStart(monitor, before, findLiveness(tx, {})?.at, at);
   if (startedAt === undefined) return state;
   const evaluation = newEvaluation("no_data", startedAt);
   const components = writeState(ctx, tx, monitor, {
@@ -99,14 +99,16 @@ function recordGap(
 
 /**
  * Returns the start of the time in which no server has checked a monitor (unix ms); undefined if a
- * server runs.
+ * server runs, and for a push monitor without a deadline, whose state only reports change.
  */
 function gapStart(
+  monitor: MonitorRow | undefined,
   { state, since }: Pick<StateRow, "state" | "since">,
   seenAt: number | undefined,
   at: number,
 ): number | undefined {
   if (state === "paused" || state === "no_data" || seenAt === undefined) return undefined;
+  if (monitor?.intervalSeconds === null) return undefined;
   const startedAt = Math.max(seenAt, since);
   return at - startedAt <= SERVER_OFFLINE_MS ? undefined : startedAt;
 }

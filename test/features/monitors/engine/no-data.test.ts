@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { pauseMonitor } from "../../../../src/features/monitors";
+import { pauseUnwatching } from "../../../../src/features/monitors/engine/manual-transitions";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { answers, fails, openEngineSite, type EngineSite } from "../../../support/engine-site";
@@ -138,6 +139,33 @@ describe("time in which the server was down", () => {
     expect(site.noData(pageId)).toEqual([`${lastAwake / 1000} → ${pausedAt / 1000}`]);
     expect(site.causes(pageId)).toEqual([`${cause} ${pausedAt / 1000}`]);
     expect(site.eventTypes()).toEqual(["monitor.down"]);
+  });
+
+  test("a push monitor without a deadline that is paused while the server is down has no no_data", async () => {
+    await using site = await openEngineSite();
+    const { ctx } = site.app;
+    const { page, components } = await site.app.page({}, ["Backups"]);
+    const job = { type: "push", config: {}, interval_seconds: null } as const;
+    const one = await site.monitor({
+      ...job,
+      name: "one",
+      component_ids: Object.values(components),
+    });
+    const other = await site.monitor({ ...job, name: "other" });
+    for (const { id } of [one, other]) {
+      await site.engine.heartbeat(id, { outcome: "ok", latencyMs: null, message: null });
+    }
+    await site.clock.advance(MINUTE_MS);
+    site.kill();
+    await site.clock.advance(HOUR_MS);
+    await ctx.db.write((tx) => {
+      pauseMonitor(ctx, tx, one.id, CLI_ACTOR);
+      pauseUnwatching(tx, [other], ctx.clock.now());
+    });
+    for (const { id } of [one, other]) {
+      expect(states(site, id).slice(-2)).toEqual(["up", "paused"]);
+    }
+    expect(site.noData(page.id)).toEqual([]);
   });
 
   test("a monitor paused while the server runs has no no_data", async () => {
