@@ -168,6 +168,10 @@ const HANDSHAKE_ERRORS: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV1_UNRECOGNIZED_NAME: "The server does not know this name.",
   ERR_SSL_TLSV1_ALERT_CERTIFICATE_REQUIRED: "The server requires a client certificate.",
   ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: "The server does not trust the client certificate.",
+  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: "The server does not accept the client certificate.",
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN: "The server does not accept the client certificate.",
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: "The client certificate has expired.",
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED: "The client certificate has been revoked.",
 };
 
 const NO_COMMON_PROTOCOL = "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL";

@@ -8,6 +8,8 @@ export type FaultKind =
   | "dns"
   /** The connection failed, or broke before the answer was complete. */
   | "connect"
+  /** The proxy could not be reached, or did not connect. Nothing is known of the target. */
+  | "proxy"
   /** The handshake failed, or the certificate is not trusted. */
   | "tls"
   /** The response violates the protocol or its limits. */

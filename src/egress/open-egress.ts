@@ -108,7 +108,7 @@ function parsed<Target extends ResolveTarget>(target: Target) {
 const EXPLAINS_FOR_MS = 1_000;
 
 /** Faults that a shortage of descriptors causes: the runtime reports them as refused connections. */
-const CAUSED_BY_SHORTAGE: ReadonlySet<FaultKind> = new Set(["dns", "connect", "timeout"]);
+const CAUSED_BY_SHORTAGE: ReadonlySet<FaultKind> = new Set(["dns", "connect", "proxy", "timeout"]);
 
 const NO_DESCRIPTOR = new Fault("local", NO_DESCRIPTOR_LEFT);
 

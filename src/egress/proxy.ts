@@ -1,7 +1,7 @@
 import { isIPv6, type Socket } from "node:net";
 import { VERSION } from "../version";
 import type { Connector, Opened } from "./connect";
-import { Fault, timedOut } from "./fault";
+import { Fault } from "./fault";
 import { hostOf } from "./host";
 import type { HttpRequest, Proxy } from "./model";
 import type { Resolve } from "./resolve";
@@ -21,7 +21,8 @@ interface TunnelTarget {
 
 /**
  * Opens a connection to the first address that a proxy connects to (CONNECT). The proxy gets no name, so
- * that it connects to a checked address. Messages of faults name the proxy as the step that failed.
+ * that it connects to a checked address. Messages of faults name the proxy as the step that failed. Their kind
+ * is `proxy`, unless the proxy reports that the target cannot be reached.
  */
 export async function openTunnel(
   { proxy, addresses, port }: TunnelTarget,
@@ -67,8 +68,8 @@ function connectThrough(
       if (outcome instanceof Fault) socket.destroy();
       resolve(outcome);
     };
-    const onAbort = () => settle(timedOut("waiting for the proxy"));
-    const onClose = () => settle(new Fault("protocol", "The proxy closed the connection."));
+    const onAbort = () => settle(new Fault("proxy", "Timed out waiting for the proxy."));
+    const onClose = () => settle(new Fault("proxy", "The proxy closed the connection."));
     const onData = (chunk: Buffer) => {
       received = Buffer.concat([received, chunk]);
       const end = received.indexOf("\r\n\r\n");
@@ -93,19 +94,20 @@ function connectThrough(
   });
 }
 
-const NO_HTTP = new Fault("protocol", "The proxy's answer is not that of an HTTP proxy.");
+const NO_HTTP = new Fault("proxy", "The proxy's answer is not that of an HTTP proxy.");
 
 function outcomeOf(head: string): "connected" | Fault {
   const status = Number(/^HTTP\/1\.[01] (\d{3})(?: |\r\n|$)/.exec(head)?.[1] ?? 0);
   if (status >= 200 && status < 300) return "connected";
   if (status === 0) return NO_HTTP;
-  if (status === 407) return new Fault("protocol", "The proxy rejected the credentials (407).");
+  if (status === 407) return new Fault("proxy", "The proxy rejected the credentials (407).");
   if (status >= 502 && status <= 504) {
     return new Fault("connect", `The proxy could not connect to the target (${status}).`);
   }
-  return new Fault("protocol", `The proxy refused the connection (${status}).`);
+  return new Fault("proxy", `The proxy refused the connection (${status}).`);
 }
 
 function ofProxy({ kind, message }: Fault): Fault {
-  return new Fault(kind, `The connection to the proxy: ${message}`);
+  const isOwn = kind === "refused" || kind === "local";
+  return new Fault(isOwn ? kind : "proxy", `The connection to the proxy: ${message}`);
 }

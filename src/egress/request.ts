@@ -67,7 +67,7 @@ function contextOf(
   try {
     return secureContexts({ ca, client });
   } catch {
-    return new Fault("tls", "The client certificate cannot be used.");
+    return new Fault("refused", "The client certificate cannot be used.");
   }
 }
 

@@ -10,8 +10,9 @@ import { isDashboardPath } from "./return-path";
 /** Limit of fields of a kept form, each of which becomes an element of a page. */
 const FIELDS_MAX = 2_000;
 
-/** Passwords, and the headers, bodies, queries and messages that a monitor sends. */
-const SECRET_INPUT = /password|^header_\d+_value$|^config_(?:body|query|send)$/;
+/** Passwords, keys and client secrets, and the headers, bodies, queries and messages that a monitor sends. */
+const SECRET_INPUT =
+  /password|^header_\d+_value$|^config_(?:body|query|send|oauth2_client_secret|client_certificate_key)$/;
 
 const SECRET_SETTINGS: ReadonlySet<string> = new Set(
   WEBHOOK_FORMATS.flatMap(settingsOf)

@@ -49,7 +49,7 @@ export function secretTextField(
     fromStored: (text) => (text === null ? initial : { ...initial, text: undefined, isSet: true }),
     showError: ({ detail }) => ({
       detail: isOfOtherServer(detail)
-        ? `The stored ${noun} belongs to another server. Type it again, or remove it.`
+        ? `The stored ${noun} belongs to another server, or to a verified one. Type it again, or remove it.`
         : detail,
     }),
     Input({ name, value, errors, context: { stored, secrets } }) {

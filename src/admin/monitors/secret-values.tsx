@@ -78,7 +78,7 @@ export function secretValuesField({
       if (name !== undefined) return { detail: `“${name}” ${detail}.` };
       return {
         detail: isOfOtherServer(detail)
-          ? `The stored values belong to another server. Type them again, or remove the ${noun}.`
+          ? `The stored values belong to another server, or to a verified one. Type them again, or remove the ${noun}.`
           : detail,
       };
     },

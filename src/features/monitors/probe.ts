@@ -18,7 +18,10 @@ export interface ProbeResult {
    * to `message`.
    */
   publicMessage?: string | undefined;
-  /** True if this server did not allow or could not send the request, so that nothing is known of the target. */
+  /**
+   * True if no request reached the target: this server did not allow or could not send it, or a token server
+   * or proxy failed. Nothing is then known of the target.
+   */
   isOwnFault?: boolean;
   /** Certificate that was shown; of several, the one that expires first. */
   certificate?: SeenCertificate;
@@ -26,7 +29,7 @@ export interface ProbeResult {
 
 /**
  * Returns the result that counts for an inverted monitor: a success has failed, and a failure has
- * succeeded. A check that the server could not perform stays unknown.
+ * succeeded. A check from which nothing is known of the target is unknown.
  */
 export function invertResult(result: ProbeResult): ProbeResult {
   const { outcome, message, isOwnFault = false } = result;

@@ -112,8 +112,8 @@ describe("the password of a monitor", () => {
       const rejected = await dashboard.edit(id, moved);
       expect(rejected.status).toBe(422);
       expect(readHtml(rejected.text).texts(".field-error")).toEqual([
-        "The stored password belongs to another server. Type it again, or remove it.",
-        "The stored query belongs to another server. Type it again, or remove it.",
+        "The stored password belongs to another server, or to a verified one. Type it again, or remove it.",
+        "The stored query belongs to another server, or to a verified one. Type it again, or remove it.",
       ]);
       expect((await dashboard.edit(id, { ...moved, intent: "check" })).status).toBe(422);
     }

@@ -6,6 +6,7 @@ import { httpProbe } from "../../../src/features/monitors/probes/http";
 import type { ClientCertificate } from "../../../src/features/monitors/probes/client-certificate";
 import type { HttpConfig } from "../../../src/features/monitors/probes/http-config";
 import { expectProblem } from "../../support/app";
+import { createTestEgress, patience } from "../../support/egress";
 import { checkHttp, createHttpChecks } from "../../support/http-check";
 import { createMonitorApi, HTTP } from "../../support/monitor-api";
 import {
@@ -13,6 +14,7 @@ import {
   certificateText,
   clientCertificate,
   httpAnswer,
+  startRawServer,
   startTlsServer,
 } from "../../support/raw-server";
 
@@ -103,6 +105,42 @@ describe("an HTTP check with a client certificate", () => {
 
 const URL_HERE = "https://shop.example.com/";
 
+describe("a rejected client certificate", () => {
+  // Descriptions of alerts in RFC 8446.
+  test.each([
+    [42, "The server does not accept the client certificate."],
+    [44, "The client certificate has been revoked."],
+    [45, "The client certificate has expired."],
+    [46, "The server does not accept the client certificate."],
+    [48, "The server does not trust the client certificate."],
+  ])("the alert %i of the server is explained", async (description, message) => {
+    const alert = Buffer.from([21, 3, 3, 0, 2, 2, description]);
+    await using server = await startRawServer((socket) =>
+      socket.once("data", () => socket.end(alert)),
+    );
+    const url = `https://shop.test:${server.port}/`;
+    expect(await checkHttp({ url, client_certificate: GOOD })).toMatchObject({
+      outcome: "failed",
+      message,
+    });
+  });
+
+  test("a certificate that cannot be used is no fault of the target", async () => {
+    const { egress } = await createTestEgress({ "shop.test": [["127.0.0.1"]] });
+    const fault = await egress.request({
+      url: new URL("https://shop.test/"),
+      method: "GET",
+      clientCertificate: { certificate: GOOD.certificate, key: SELF.key },
+      policy: "monitor",
+      signal: patience(),
+    });
+    expect(fault).toMatchObject({
+      kind: "refused",
+      message: "The client certificate cannot be used.",
+    });
+  });
+});
+
 describe("the settings of a client certificate", () => {
   const errorsOf = (client_certificate: object, url = URL_HERE) => {
     const config = { url, client_certificate };
@@ -183,6 +221,23 @@ describe("the settings of a client certificate", () => {
       ca: null,
       has_key: true,
     });
+  });
+
+  test("another authority, or none that is verified, asks for the secrets again that it may get", () => {
+    const stored = { url: URL_HERE, headers: { "X-Key": "s3cret" }, client_certificate: GOOD };
+    const pointersOf = (before: HttpConfig, change: Partial<HttpConfig>) =>
+      httpProbe.validateChange(before, change).map(({ pointer }) => pointer);
+    const { certificate } = GOOD;
+    const trusting = (ca: string) => ({ client_certificate: { certificate, ca } });
+    expect(pointersOf(stored, trusting(ROOT))).toEqual(["#/headers"]);
+    const trusted = { ...stored, client_certificate: { ...GOOD, ca: ROOT } };
+    expect(pointersOf(trusted, trusting(ROOT))).toEqual([]);
+    expect(pointersOf(trusted, { client_certificate: { certificate } })).toEqual([]);
+    expect(pointersOf(trusted, trusting(SELF.certificate))).toEqual(["#/headers"]);
+    expect(pointersOf(stored, { verify_tls: false })).toEqual([
+      "#/headers",
+      "#/client_certificate/key",
+    ]);
   });
 
   test("a change keeps the key of the same server, and asks for it again for another one", async () => {

@@ -251,6 +251,22 @@ describe("changes of an HTTP monitor's configuration", () => {
     },
   );
 
+  test("a check that no longer verifies the certificate drops the secrets", () => {
+    const change = { verify_tls: false };
+    expect(httpProbe.merge(SECRETS, change)).toEqual({ url: URL_HERE, method: "POST", ...change });
+    expect(httpProbe.validateChange(SECRETS, change).map(({ pointer }) => pointer)).toEqual([
+      "#/headers",
+      "#/body",
+    ]);
+    const unverified = { ...SECRETS, ...change };
+    for (const verify_tls of [true, null]) {
+      expect(httpProbe.validateChange(unverified, { verify_tls })).toEqual([]);
+    }
+    expect(httpProbe.validateChange(unverified, { url: "https://evil.test/" })).toHaveLength(2);
+    const plain = { ...SECRETS, url: "http://example.com/" };
+    expect(httpProbe.validateChange(plain, change)).toEqual([]);
+  });
+
   test("a change of the server is accepted if all secrets are given again or removed", () => {
     const url = "https://new.test/";
     const headers = { authorization: "again", "X-Key": null };

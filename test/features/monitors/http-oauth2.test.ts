@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { schemaErrors } from "../../../src/errors";
+import { invertResult } from "../../../src/features/monitors/probe";
 import { httpProbe } from "../../../src/features/monitors/probes/http";
 import type { HttpConfig } from "../../../src/features/monitors/probes/http-config";
 import type { OAuth2 } from "../../../src/features/monitors/probes/oauth2";
@@ -176,6 +177,25 @@ describe("an HTTP check with OAuth 2.0", () => {
   });
 });
 
+describe("a 401 of another origin", () => {
+  test("a kept token is used again after a redirect led to another server that answers 401", async () => {
+    await using target = await startKeeping(() => httpAnswer(401));
+    await using login = await startKeeping(() => httpAnswer(200, '{"access_token":"t0ken"}'));
+    await using site = await startKeeping(() =>
+      httpAnswer(302, "", { Location: `http://other.test:${target.port}/` }),
+    );
+    const check = await createHttpChecks();
+    for (let nth = 0; nth < 3; nth += 1) {
+      const result = await check({
+        url: `http://shop.test:${site.port}/`,
+        oauth2: { token_url: `http://other.test:${login.port}/`, client_id: "a" },
+      });
+      expect(result.outcome).toBe("failed");
+    }
+    expect([login.requests.length, site.requests.length]).toEqual([1, 3]);
+  });
+});
+
 describe("a failed request for a token", () => {
   const failing: [what: string, answer: OnConnection, message: string][] = [
     [
@@ -230,7 +250,10 @@ describe("a failed request for a token", () => {
       latencyMs: null,
       message: `Fetching the access token: ${message}`,
       publicMessage: "The request could not be authorised.",
+      isOwnFault: true,
     });
+    // Nothing is known of the target.
+    expect(invertResult(result).outcome).toBe("unknown");
     expect(site.requests).toEqual([]);
   });
 
@@ -360,6 +383,19 @@ describe("the settings of OAuth 2.0", () => {
       );
     }
     expect(httpProbe.validateChange(STORED, { ...change, oauth2: null })).toEqual([]);
+  });
+
+  test("a check that no longer verifies certificates asks for the secret again, and one that does so again does not", () => {
+    const change = { verify_tls: false };
+    expect(httpProbe.validateChange(STORED, change).map(({ pointer }) => pointer)).toEqual([
+      "#/oauth2/client_secret",
+    ]);
+    expect(httpProbe.validateChange({ ...STORED, ...change }, { verify_tls: true })).toEqual([]);
+    const plain = {
+      url: "http://shop.example.com/",
+      oauth2: { ...OAUTH2, token_url: "http://a.test/" },
+    };
+    expect(httpProbe.validateChange(plain, change)).toEqual([]);
   });
 
   test("the API rejects such a change, and its answers contain no secret", async () => {

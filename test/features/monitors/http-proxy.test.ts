@@ -5,6 +5,7 @@ import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { schemaErrors } from "../../../src/errors";
+import { invertResult, type ProbeResult } from "../../../src/features/monitors/probe";
 import { httpProbe } from "../../../src/features/monitors/probes/http";
 import type { HttpConfig } from "../../../src/features/monitors/probes/http-config";
 import { checkHttp } from "../../support/http-check";
@@ -180,6 +181,16 @@ describe("an HTTP check through a proxy", () => {
   });
 });
 
+/** Expects that nothing is known of the target, also for an inverted monitor, and that visitors see no proxy. */
+function expectFaultOfProxy(result: ProbeResult): void {
+  expect(result).toMatchObject({
+    outcome: "failed",
+    latencyMs: null,
+    publicMessage: "The service could not be reached.",
+  });
+  expect(invertResult(result).outcome).toBe("unknown");
+}
+
 describe("a failed check through a proxy", () => {
   const names = {
     "shop.test": [["127.0.0.1"]],
@@ -207,9 +218,9 @@ describe("a failed check through a proxy", () => {
   test("a proxy with an untrusted certificate gets no request", async () => {
     await using proxy = await startTlsServer("self", site);
     const config = { url: "http://shop.test/", proxy: { url: `https://other.test:${proxy.port}` } };
-    expect((await checkHttp(config)).message).toBe(
-      "The connection to the proxy: The certificate is self-signed.",
-    );
+    const result = await checkHttp(config);
+    expect(result.message).toBe("The connection to the proxy: The certificate is self-signed.");
+    expectFaultOfProxy(result);
   });
 
   test("a silent proxy ends with the check's deadline", async () => {
@@ -217,6 +228,7 @@ describe("a failed check through a proxy", () => {
     const config = { url: "http://shop.test/", proxy: { url: `http://other.test:${proxy.port}` } };
     const result = await checkHttp(config, { signal: AbortSignal.timeout(100) });
     expect(result.message).toBe("Timed out waiting for the proxy.");
+    expectFaultOfProxy(result);
     await proxy.allClosed();
   });
 
@@ -250,11 +262,7 @@ describe("a failed check through a proxy", () => {
 
   test.each<[string, OnConnection, string]>([
     ["403", answering("HTTP/1.1 403 No\r\n\r\n"), "The proxy refused the connection (403)."],
-    [
-      "502",
-      answering("HTTP/1.1 502 No\r\n\r\n"),
-      "The proxy could not connect to the target (502).",
-    ],
+    ["407", answering("HTTP/1.1 407 No\r\n\r\n"), "The proxy rejected the credentials (407)."],
     [
       "another protocol",
       (socket) => socket.write("SSH-2.0-x\r\n\r\n"),
@@ -281,8 +289,33 @@ describe("a failed check through a proxy", () => {
       url: "http://shop.test/",
       proxy: { url: `http://other.test:${proxy.port}` },
     });
-    expect(result).toMatchObject({ outcome: "failed", latencyMs: null, message });
+    expect(result.message).toBe(message);
+    expectFaultOfProxy(result);
     await proxy.allClosed();
+  });
+
+  test("a target that the proxy cannot reach has failed, so that an inverted monitor is up", async () => {
+    for (const status of [502, 503, 504]) {
+      await using proxy = await startRawServer(answering(`HTTP/1.1 ${status} No\r\n\r\n`));
+      const result = await checkHttp({
+        url: "http://shop.test/",
+        proxy: { url: `http://other.test:${proxy.port}` },
+      });
+      expect(result).toMatchObject({
+        outcome: "failed",
+        message: `The proxy could not connect to the target (${status}).`,
+      });
+      expect(invertResult(result).outcome).toBe("ok");
+    }
+  });
+
+  test("a proxy that nothing listens for is named, and is no fault of the target", async () => {
+    const closed = await startRawServer(() => {});
+    await closed[Symbol.asyncDispose]();
+    const proxy = { url: `http://other.test:${closed.port}` };
+    const result = await checkHttp({ url: "http://shop.test/", proxy });
+    expect(result.message).toBe("The connection to the proxy: The connection was refused.");
+    expectFaultOfProxy(result);
   });
 });
 

@@ -23,4 +23,12 @@ describe("the result of an inverted monitor", () => {
       result("unknown", "No network."),
     );
   });
+
+  test("a failure from which nothing is known of the target is unknown", () => {
+    const failure = { ...result("failed", "The proxy refused."), isOwnFault: true };
+    expect(invertResult(failure)).toMatchObject({
+      outcome: "unknown",
+      message: "The proxy refused.",
+    });
+  });
 });

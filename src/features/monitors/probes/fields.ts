@@ -118,7 +118,8 @@ export function failed(fault: Fault): ProbeResult {
     outcome: kind === "local" ? "unknown" : "failed",
     latencyMs: null,
     message,
-    ...(kind === "refused" && { isOwnFault: true }),
+    ...((kind === "refused" || kind === "proxy") && { isOwnFault: true }),
+    ...(kind === "proxy" && { publicMessage: "The service could not be reached." }),
     ...(certificate ? { certificate: seen(certificate) } : {}),
   };
 }

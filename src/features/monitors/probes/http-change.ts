@@ -7,7 +7,7 @@ import { secretPartRules } from "./secret-parts";
 import { secretRules, type Servers } from "./secrets";
 import { parseUrl } from "./urls";
 
-/** Headers and bodies are secrets of the origin to which they are sent, and of the proxy. */
+/** Headers and bodies are secrets of the servers that get a request. */
 export const HTTP_SECRETS = secretRules<HttpConfig>(HTTP_SECRET_FIELDS, serversOf);
 
 /**
@@ -19,26 +19,42 @@ export const HTTP_PARTS = secretPartRules<HttpConfig>({
     names: ["client_secret"],
     serversOf: (config) => [
       ...serversOf(config),
-      ...(config.oauth2 ? [named("token server", config.oauth2.token_url)] : []),
+      ...(config.oauth2 ? named("token server", config.oauth2.token_url, config) : []),
     ],
   },
-  client_certificate: { names: ["key"], serversOf: ({ url }) => [named("server", url)] },
+  client_certificate: {
+    names: ["key"],
+    serversOf: (config) => named("server", config.url, config),
+  },
   proxy: { names: ["password"], serversOf: proxiesOf },
 });
 
-/** Names the servers that get a request. A proxy may read it. */
+/**
+ * Names the servers that get a request: that of the URL, those that further authorities certify in its
+ * place, and the proxy, which may read it.
+ */
 function serversOf(config: HttpConfig): Servers {
-  return [named("server", config.url), ...proxiesOf(config)];
+  const ca = config.client_certificate?.ca;
+  return [
+    ...named("server", config.url, config),
+    ...(ca === undefined ? [] : [`server certified by ${ca}`]),
+    ...proxiesOf(config),
+  ];
 }
 
-function proxiesOf({ proxy }: HttpConfig): Servers {
-  return proxy ? [named("proxy", proxy.url)] : [];
+function proxiesOf(config: HttpConfig): Servers {
+  return config.proxy ? named("proxy", config.proxy.url, config) : [];
 }
 
-/** Returns a name for the server of a URL in a role; undefined for an invalid URL. */
-function named(role: string, url: string): string | undefined {
+/**
+ * Names the server of a URL in a role, and any server in its place if it is not verified; undefined for an
+ * invalid URL.
+ */
+function named(role: string, url: string, { verify_tls: verifyTls }: HttpConfig): Servers {
   const origin = parseUrl(url)?.origin;
-  return origin === undefined ? undefined : `${role} ${origin}`;
+  if (origin === undefined) return [undefined];
+  const isUnverified = verifyTls === false && origin.startsWith("https:");
+  return [`${role} ${origin}`, ...(isUnverified ? [`unverified ${role} ${origin}`] : [])];
 }
 
 /** Returns the config as it is shown, with defaults and without secrets. */

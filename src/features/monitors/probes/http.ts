@@ -49,7 +49,8 @@ async function run(input: HttpConfig, context: ProbeContext): Promise<ProbeResul
   const config = completed(input);
   const sent = await authorised(config, context);
   if (sent instanceof Fault) {
-    return { ...failed(sent), publicMessage: "The request could not be authorised." };
+    const publicMessage = "The request could not be authorised.";
+    return { ...failed(sent), isOwnFault: true, publicMessage };
   }
   const { followed, latencyMs } = sent;
   if (followed instanceof Fault) return failed(followed);
@@ -92,7 +93,8 @@ async function authorised(
   const outcome = await sendWithToken(settings, context, {
     send: (token) =>
       timed({ ...config, headers: { ...headers, Authorization: `Bearer ${token}` } }, context),
-    isRejected: ({ followed }) => !(followed instanceof Fault) && followed.answer.status === 401,
+    isRejected: ({ followed }) =>
+      !(followed instanceof Fault) && followed.isOfOrigin && followed.answer.status === 401,
   });
   return outcome instanceof Fault ? outcome : outcome.sent;
 }
@@ -108,6 +110,8 @@ const FAMILIES: Readonly<Record<"any" | "ipv4" | "ipv6", IpFamily | undefined>> 
 /** Final response after redirects. */
 interface Followed {
   answer: HttpAnswer;
+  /** True if no redirect led to another origin, which gets no headers. */
+  isOfOrigin: boolean;
   /** Of the certificates of all responses, the one that expires first. */
   certificate: Certificate | undefined;
 }
@@ -128,6 +132,7 @@ async function follow(
     headers,
     body,
   }: { method: string; headers: Record<string, string>; body: string | null } = config;
+  let isOfOrigin = true;
   let clientCertificate = clientCertificateOf(config);
   if (clientCertificate instanceof Fault) return clientCertificate;
   const proxy = proxyOf(config.proxy);
@@ -148,7 +153,7 @@ async function follow(
     if (answer instanceof Fault) return redirects === 0 ? answer : ofRedirect(answer);
     certificate = earlier(certificate, answer.certificate);
     const location = config.follow_redirects ? redirectOf(answer) : undefined;
-    if (location === undefined) return { answer, certificate };
+    if (location === undefined) return { answer, isOfOrigin, certificate };
     if (redirects === REDIRECTS_MAX) {
       return new Fault("protocol", `There are more than ${REDIRECTS_MAX} redirects.`);
     }
@@ -159,6 +164,7 @@ async function follow(
       body = null;
     }
     if (next.origin !== url.origin) {
+      isOfOrigin = false;
       headers = {};
       clientCertificate = undefined;
       if (body !== null) {

@@ -47,7 +47,8 @@ export async function sendWithToken<Sent>(
   if (kept && clock.monotonic() < kept.usableUntil) {
     const sent = await send(kept.value);
     if (!isRejected(sent)) return { sent };
-    tokens.delete(key);
+    // Another check may have fetched a new one meanwhile.
+    if (tokens.get(key) === kept) tokens.delete(key);
   }
   const requestedAt = clock.monotonic();
   const fetched = await fetchToken(settings, egress, signal);

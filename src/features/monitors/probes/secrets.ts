@@ -44,7 +44,7 @@ export function shownConfig(config: TObject, secrets: SecretFields): TObject {
   return Type.Object({ ...Object.fromEntries(open), ...shownSecretFields(secrets) });
 }
 
-/** Names of the servers that get a secret; undefined for an invalid one. */
+/** Names of the servers that get a secret, with the rules for TLS; undefined for an invalid one. */
 export type Servers = readonly (string | undefined)[];
 
 /** Returns true if a server is not one of those that got the secret before. */
@@ -52,9 +52,9 @@ export function addsServer(before: Servers, after: Servers): boolean {
   return after.some((server) => !before.includes(server));
 }
 
-/** Detail of the error for a stored secret that a change would send to another server. */
+/** Detail of the error for a stored secret that a change would send to a server that did not get it before. */
 export const OTHER_SERVER =
-  "is a secret for another server: enter it again, or set it to null to remove it";
+  "is a secret for another server, or for a verified one: enter it again, or set it to null to remove it";
 
 /**
  * Returns the functions of a probe that concern its secrets. `serversOf` names the servers to which they

@@ -107,7 +107,7 @@ describe("monitor types", () => {
 
   test("a shown configuration tells which secrets are stored, and a form's input for each is secret", () => {
     for (const type of MONITOR_TYPES) {
-      const { secrets = {}, present } = probeOf(type);
+      const { secrets = {}, secretParts = {}, present } = probeOf(type);
       const [least, most] = MONITOR_CONFIGS[type];
       for (const [field, kind] of Object.entries(secrets)) {
         const shown = (config: MonitorConfig) =>
@@ -115,6 +115,13 @@ describe("monitor types", () => {
         expect(shown(least)).toEqual(kind === "text" ? false : []);
         expect(shown(most)).toEqual(kind === "text" ? true : Object.keys(most[field] as object));
         expect(isSecretInput(kind === "text" ? `config_${field}` : "header_0_value")).toBe(true);
+      }
+      for (const [field, names] of Object.entries(secretParts)) {
+        const shown = (present(most) as Record<string, object>)[field];
+        for (const name of names) {
+          expect(shown).toHaveProperty(`has_${name}`, true);
+          expect(isSecretInput(`config_${field}_${name}`)).toBe(true);
+        }
       }
     }
   });
