@@ -1,0 +1,145 @@
+import type { Cron } from "croner";
+import { DAY_MS } from "../kernel/time";
+import { LineText } from "./texts";
+
+/** Maximum length of a cron expression, in code points. */
+export const CRON_MAX = 100;
+
+/** Cron expression in a body. `Crons.errorOf` checks what a schema cannot. */
+export const CronText = LineText({
+  minLength: 1,
+  maxLength: CRON_MAX,
+  isTrimmed: true,
+  description:
+    "Minute, hour, day of month, month and day of week, with `*`, lists, ranges, steps, names of months and days, `L` (last), `W` (nearest weekday) and `#` (such as `SUN#1`, the first Sunday). If neither day begins with `*`, either may match.",
+  examples: ["0 2 * * SUN#1"],
+});
+
+const FIELDS = ["minute", "hour", "day of month", "month", "day of week"] as const;
+
+/** Occurrences of a cron expression in a time zone. Times in unix ms. */
+export interface Occurrences {
+  /**
+   * Returns the first occurrence after a time, or undefined if there is none in 400 years. An expression
+   * for every hour has the same distance all year. Any other occurs once in an hour that the clock repeats,
+   * at its first pass, and at the end of an hour that the clock skips.
+   */
+  next(after: number): number | undefined;
+  /** Returns at most `count` occurrences after a time and before `until`, in order. */
+  list(after: number, options: { count: number; until?: number }): number[];
+}
+
+/** Reads cron expressions. */
+export interface Crons {
+  /** Returns an error such as `has no valid hour: 25`, or undefined. Expressions that never occur are errors. */
+  errorOf(expression: string): string | undefined;
+  /** Returns the occurrences of a valid expression in a time zone of the IANA database. Throws for others. */
+  read(expression: string, timeZone: string): Occurrences;
+}
+
+/** Loads the library that reads cron expressions, which few installations need. */
+export async function loadCrons(): Promise<Crons> {
+  const { Cron, CronPattern } = await import("croner");
+
+  const options = { mode: "5-part" as const };
+  const isValid = (expression: string): boolean => {
+    try {
+      new CronPattern(expression, undefined, options);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  /** Reads an expression on a clock in UTC, which repeats and skips nothing. */
+  function readLocal(expression: string): Cron {
+    const [, , day = "", , weekday = ""] = fieldsOf(expression);
+    // Both days must match if one begins with a star, with steps too, as in Vixie cron.
+    const domAndDow = /^[*?]/.test(day) || /^[*?]/.test(weekday);
+    return new Cron(expression, { ...options, utcOffset: 0, domAndDow });
+  }
+
+  return {
+    errorOf(expression) {
+      const fields = fieldsOf(expression);
+      if (fields.length !== FIELDS.length) {
+        return "must have five fields: minute, hour, day of month, month and day of week";
+      }
+      for (const [index, field] of fields.entries()) {
+        const alone = FIELDS.map((_, each) => (each === index ? field : "*"));
+        if (!isValid(alone.join(" "))) return `has no valid ${FIELDS[index]}: ${field}`;
+      }
+      const isFound = readLocal(expression).nextRun(new Date(0)) !== null;
+      return isFound ? undefined : "never occurs, since no month that it names has such a day";
+    },
+
+    read(expression, timeZone) {
+      const { hour } = new CronPattern(expression, undefined, options);
+      const local = readLocal(expression);
+      const next = hour.every(Boolean)
+        ? (after: number) => nextByElapsedTime(local, timeZone, after)
+        : (after: number) => nextByClock(local, timeZone, after);
+      return {
+        next,
+        list(after, { count, until = Infinity }) {
+          const found: number[] = [];
+          let at = next(after);
+          while (at !== undefined && at < until && found.length < count) {
+            found.push(at);
+            at = next(at);
+          }
+          return found;
+        },
+      };
+    },
+  };
+}
+
+function fieldsOf(expression: string): string[] {
+  return expression.trim().split(/\s+/);
+}
+
+/** Finds the next occurrence of times that a clock shows, each of which occurs once. */
+function nextByClock(local: Cron, timeZone: string, after: number): number | undefined {
+  let shown = after + offsetOf(zonedAt(after, timeZone));
+  for (;;) {
+    const found = local.nextRun(new Date(shown));
+    if (!found) return undefined;
+    shown = found.getTime();
+    const at = firstShown(shown, timeZone);
+    // The second pass of a repeated hour shows times whose first pass is over.
+    if (at > after) return at;
+  }
+}
+
+/** Returns when a clock first shows a time (ms since 1970 on that clock), or the end of the hour that it skips. */
+function firstShown(shown: number, timeZone: string): number {
+  const time = zonedAt(shown, "UTC").toPlainDateTime();
+  const zoned = time.toZonedDateTime(timeZone, { disambiguation: "earlier" });
+  const isSkipped = !zoned.toPlainDateTime().equals(time);
+  const at = isSkipped ? zoned.getTimeZoneTransition("next") : zoned;
+  return (at ?? zoned).epochMilliseconds;
+}
+
+/** Finds the next occurrence of an expression for every hour: both passes of a repeated hour match. */
+function nextByElapsedTime(local: Cron, timeZone: string, after: number): number | undefined {
+  let from = after;
+  for (;;) {
+    const zoned = zonedAt(from + 1, timeZone);
+    const found = local.nextRun(new Date(from + offsetOf(zoned)));
+    if (!found) return undefined;
+    const at = found.getTime() - offsetOf(zoned);
+    const change = zoned.getTimeZoneTransition("next")?.epochMilliseconds ?? Infinity;
+    if (at < change) return at;
+    // After the change of the clock the same local time is another instant, less than a day away.
+    from = Math.max(change - 1, at - DAY_MS);
+  }
+}
+
+function zonedAt(at: number, timeZone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone);
+}
+
+function offsetOf(zoned: Temporal.ZonedDateTime): number {
+  return zoned.offsetNanoseconds / 1e6;
+}
