@@ -10,7 +10,7 @@ import { SCOPES } from "../src/features/keys";
 import { FORMATS } from "../src/features/webhooks";
 import { RETRY_DELAYS_MS } from "../src/features/webhooks/rules";
 import { ROLE_SENTENCES, ROLES } from "../src/domain/role";
-import { MONITOR_TYPES } from "../src/domain/monitor-state";
+import { SUPPORTED_TYPES } from "../src/domain/monitor-state";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../src/kernel/time";
 
 const ROOT = join(import.meta.dir, "..");
@@ -101,7 +101,7 @@ describe("the documents agree with the code", () => {
   test("docs/monitors.md lists exactly the types of monitors", async () => {
     const [, table = ""] = /^## Types\n([\s\S]*?)^## /m.exec(await read("docs/monitors.md")) ?? [];
     const shown = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, type]) => type);
-    expect(shown).toEqual([...MONITOR_TYPES]);
+    expect(shown).toEqual([...SUPPORTED_TYPES]);
   });
 
   test("docs/webhooks.md lists the formats with the source of their URL and their settings", async () => {

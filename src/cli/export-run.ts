@@ -6,6 +6,7 @@ import {
   omitForeignRefs,
   writeApplyFile,
 } from "../features/apply";
+import { listUndeclarableRefs } from "../features/monitors";
 import { findPageBySlug, type PageRow } from "../features/pages";
 import { openForCommand } from "../installation";
 import type { ExitCode, Invocation } from "./command";
@@ -17,6 +18,8 @@ const HEAD = [
 ];
 const ofSecrets = (things: string) =>
   `Secrets and tokens of ${things} are not included either: null keeps a stored one. On another server, set each as \${NAME}.`;
+const ofUnsupported = (refs: readonly string[]) =>
+  `Monitors of types that this version cannot check are not included either: ${refs.join(", ")}.`;
 const NOT_ALL =
   "This file is not complete: `allclear apply --prune` with it removes all other objects that apply created.";
 const OMITTED =
@@ -37,8 +40,10 @@ export async function runExport({ config, value, output }: Invocation): Promise<
         ...(monitorsIn(file).length > 0 ? ["monitors"] : []),
         ...(file.webhooks ? ["webhooks"] : []),
       ].join(" and ");
+      const unsupported = listUndeclarableRefs(tx, page?.id);
       return writeApplyFile(file, [
         ...HEAD,
+        ...(unsupported.length === 0 ? [] : [ofUnsupported(unsupported)]),
         ...(withSecrets === "" ? [] : [ofSecrets(withSecrets)]),
         ...(isAll ? [] : [NOT_ALL]),
         ...(omitted.length > 0 ? [OMITTED, ...omitted.map((line) => `  ${line}`)] : []),

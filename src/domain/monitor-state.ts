@@ -33,8 +33,8 @@ export type OpenIncident = (typeof OPEN_INCIDENT)[number];
 export const TOKEN_KINDS = ["native", "kuma", "gatus", "healthchecks"] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
-/** Types of monitors. */
-export const MONITOR_TYPES = [
+/** Types of monitors that this version checks. */
+export const SUPPORTED_TYPES = [
   "http",
   "tcp",
   "tls",
@@ -52,4 +52,10 @@ export const MONITOR_TYPES = [
   "docker",
   "domain",
 ] as const;
+export type SupportedType = (typeof SUPPORTED_TYPES)[number];
+
+/**
+ * Types of monitors. `unsupported`: an imported monitor that this version cannot check, and keeps paused.
+ */
+export const MONITOR_TYPES = [...SUPPORTED_TYPES, "unsupported"] as const;
 export type MonitorType = (typeof MONITOR_TYPES)[number];

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { CHECK_OUTCOMES, MONITOR_TYPES } from "../../src/domain/monitor-state";
+import { CHECK_OUTCOMES, SUPPORTED_TYPES } from "../../src/domain/monitor-state";
 import { createInstallation, PROCESS_TEST_MS } from "../support/binary";
 import { readExposition } from "../support/exposition";
 
@@ -21,7 +21,7 @@ test("the executable exposes metrics, including those of checks and deliveries",
     labels: { method: "GET", route: "/metrics", status: "200" },
     value: 1,
   });
-  const outcomes = MONITOR_TYPES.length * CHECK_OUTCOMES.length;
+  const outcomes = SUPPORTED_TYPES.length * CHECK_OUTCOMES.length;
   expect(samples("allclear_monitor_checks_total")).toHaveLength(outcomes);
   expect(samples("allclear_webhook_tries_running")).toEqual([{ labels: {}, value: 0 }]);
   expect(samples("allclear_database_size_bytes")[0]?.value).toBeGreaterThan(100_000);

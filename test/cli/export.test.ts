@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { createComponent } from "../../src/features/components";
+import { createUnsupportedMonitor } from "../../src/features/monitors";
+import { createPage } from "../../src/features/pages";
 import { createSamplePage } from "../../src/features/sample";
+import { CLI_ACTOR } from "../../src/domain/actor";
 import { openForCommand } from "../../src/installation";
 import { testConfig } from "../support/app";
 import { type CommandLine, commandLine, installedCommandLine } from "../support/command-line";
@@ -170,6 +174,32 @@ pages:
       out: [],
       err: ["sample is the sample page of a first start, which cannot be exported."],
     });
+  });
+
+  test("export names the monitors that it leaves out, with --page only those of the page", async () => {
+    using folder = temporaryFolder();
+    const dataDir = join(folder.path, "data");
+    const run = installedCommandLine(dataDir);
+    const config = testConfig({ ALLCLEAR_DATA_DIR: dataDir, ALLCLEAR_LOG_LEVEL: "silent" });
+    const { ctx, close } = openForCommand(config, "test", { canCreate: false });
+    await ctx.db.write((tx) => {
+      const page = createPage(ctx, tx, { slug: "acme", name: "Acme" }, CLI_ACTOR);
+      const place = { position: 0, groupId: null, managedBy: null };
+      const { id } = createComponent(ctx, tx, page, { name: "API" }, place, CLI_ACTOR);
+      const config = { source: "gatus", type: "sctp", target: "a.example", settings: {} };
+      const monitors = [{ name: "On a page", component_ids: [id] }, { name: "Alone" }];
+      for (const monitor of monitors) {
+        createUnsupportedMonitor(ctx, tx, { ...monitor, config }, CLI_ACTOR);
+      }
+    });
+    close();
+
+    const line = (refs: string) =>
+      `\n# Monitors of types that this version cannot check are not included either: ${refs}.\n`;
+    const all = await printed(run);
+    expect(all).toContain(line("on-a-page, alone"));
+    expect(all).not.toContain("sctp");
+    expect(await printed(run, "--page", "acme")).toContain(line("on-a-page"));
   });
 
   test("export rejects a data directory without a database and creates none", async () => {

@@ -3,7 +3,7 @@ import type { CreateMonitorBody } from "../../src/features/monitors";
 import { MonitorGroup, TagText } from "../../src/domain/tags";
 import { NameText } from "../../src/domain/texts";
 import { Text } from "../../src/kernel/schema";
-import { MONITOR_TYPES, type MonitorType } from "../../src/domain/monitor-state";
+import { SUPPORTED_TYPES, type SupportedType } from "../../src/domain/monitor-state";
 import { textOf } from "./arbitrary-text";
 
 /** Secret of monitors that no output may contain. */
@@ -94,7 +94,7 @@ const database = fc.record(
 );
 
 /** Configurations by type. Some are rejected, such as a body with GET. */
-const configs: Record<MonitorType, fc.Arbitrary<Record<string, unknown>>> = {
+const configs: Record<SupportedType, fc.Arbitrary<Record<string, unknown>>> = {
   http: fc
     .tuple(fc.constantFrom("https://a.example/#x", "http://192.0.2.1:81/?q=1"), httpMore)
     .map(([url, more]) => ({ url, ...more })),
@@ -215,7 +215,7 @@ type AnyMonitor = Omit<CreateMonitorBody, "component_ids">;
 
 /** Input for a monitor of any type, without its components. */
 export const arbitraryMonitor: fc.Arbitrary<AnyMonitor> = fc
-  .constantFrom<MonitorType[]>("http", "http", "http", ...MONITOR_TYPES)
+  .constantFrom<SupportedType[]>("http", "http", "http", ...SUPPORTED_TYPES)
   .chain((type) =>
     fc.tuple(
       fc.constant(type),

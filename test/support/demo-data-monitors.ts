@@ -2,8 +2,10 @@ import type { Tx } from "../../src/db";
 import {
   createMonitor,
   type CreateMonitorBody,
+  createUnsupportedMonitor,
   getMonitorRecord,
   pauseMonitor,
+  type UnsupportedMonitor,
 } from "../../src/features/monitors";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
@@ -187,7 +189,23 @@ const PLANS: readonly Plan[] = [
   },
 ];
 
-/** Adds monitors: most are up; one each is down, unreachable through it, slow, paused and new. */
+/** Of a type that cannot be checked. */
+const IMPORTED: UnsupportedMonitor = {
+  name: "Orders database",
+  config: {
+    source: "uptime-kuma",
+    type: "mongodb",
+    target: "orders.northwind.example:27017",
+    settings: { connection: "mongodb://app:let-me-in@orders.northwind.example:27017" },
+  },
+  interval_seconds: 60,
+  tags: ["production"],
+};
+
+/**
+ * Adds monitors: most are up; one each is down, unreachable through it, slow, paused, new and imported
+ * without being supported.
+ */
 export async function addMonitors(
   { ctx, clock }: TestApp,
   now: number,
@@ -217,6 +235,8 @@ export async function addMonitors(
       pauseMonitor(ctx, tx, row.id, by);
     });
   }
+  clock.setWallClock(now - 2 * DAY_MS);
+  await ctx.db.write((tx) => createUnsupportedMonitor(ctx, tx, IMPORTED, by));
   clock.setWallClock(now);
   const kept = retentionOf(ctx.config);
   let isMore = true;

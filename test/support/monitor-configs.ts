@@ -1,5 +1,5 @@
 import type { MonitorConfig } from "../../src/features/monitors/probes";
-import type { MonitorType } from "../../src/domain/monitor-state";
+import type { SupportedType } from "../../src/domain/monitor-state";
 import { clientCertificate } from "./raw-server";
 
 const CLIENT = await clientCertificate("good");
@@ -7,7 +7,7 @@ const CLIENT = await clientCertificate("good");
 /**
  * The least that a type needs, and all that it takes. Secrets contain `hidden`, as does the query of a URL.
  */
-export const MONITOR_CONFIGS: Record<MonitorType, [least: MonitorConfig, most: MonitorConfig]> = {
+export const MONITOR_CONFIGS: Record<SupportedType, [least: MonitorConfig, most: MonitorConfig]> = {
   http: [
     { url: "https://shop.example.com/health?token=hidden" },
     {

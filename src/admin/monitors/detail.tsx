@@ -30,7 +30,8 @@ import { AffectedComponents, Dependencies, Notified, OwnIncidents } from "./rela
 import { RANGE_NAMES, rangeLabel, rangeQuery } from "./range";
 import { LastResult, Since, UnreachableThrough } from "./state";
 import { TYPE_FORMS } from "./types";
-import { intervalInWords, latencyInWords, targetOf, timeInWords, typeLabel } from "./words";
+import { UnsupportedNotice } from "./unsupported-notice";
+import { intervalInWords, latencyInWords, targetOf, timeInWords, typeInWords } from "./words";
 
 /** Screen of one monitor: current state, history, related objects and configuration. */
 export function MonitorDetail(props: {
@@ -44,6 +45,7 @@ export function MonitorDetail(props: {
   const { row } = view.record;
   const isAdmin = roleAllows(role, "admin");
   const { edit } = pathsOfMonitor(row.id);
+  const isUnsupported = row.type === "unsupported";
   const measured = TYPE_FORMS[row.type].isPush ? "Job duration" : "Response time";
   return (
     <>
@@ -56,6 +58,7 @@ export function MonitorDetail(props: {
           <Now view={view} nextCheckAt={nextCheckAt} now={now} />
         </div>
       </PageHead>
+      {isUnsupported ? <UnsupportedNotice config={row.config} /> : null}
       <Figures view={view} now={now} />
       <DetailCard title={measured} liveId="monitor-chart" end={<Ranges view={view} />}>
         <LatencyChart name={measured} view={view} />
@@ -66,13 +69,15 @@ export function MonitorDetail(props: {
             <AffectedComponents view={view} {...(isAdmin ? { editPath: edit } : {})} />
             <OwnIncidents view={view} now={now} />
             <Dependencies view={view} />
-            {isAdmin ? <Notified view={view} editPath={edit} /> : null}
+            {isAdmin && !isUnsupported ? <Notified view={view} editPath={edit} /> : null}
             <MonitorFacts view={view} now={now} />
           </>
         }
       >
         <Troubles view={view} now={now} />
-        <LastChecks checks={view.checks} slowAboveMs={row.degradedAfterMs} now={now} />
+        {isUnsupported && view.checks.length === 0 ? null : (
+          <LastChecks checks={view.checks} slowAboveMs={row.degradedAfterMs} now={now} />
+        )}
       </Columns>
     </>
   );
@@ -85,6 +90,7 @@ function MonitorActions({ view, role }: { view: MonitorView; role: Role }) {
   const { id, type, paused } = view.record.row;
   const paths = pathsOfMonitor(id);
   const { isPush } = TYPE_FORMS[type];
+  const isUnsupported = type === "unsupported";
   const query = rangeQuery(view.range);
   return (
     <>
@@ -94,20 +100,24 @@ function MonitorActions({ view, role }: { view: MonitorView; role: Role }) {
           Check now
         </PostButton>
       )}
-      <PostButton action={`${paused ? paths.resume : paths.pause}${query}`}>
-        <Icon name={paused ? "play" : "pause"} />
-        {paused ? "Resume" : "Pause"}
-      </PostButton>
+      {isUnsupported ? null : (
+        <PostButton action={`${paused ? paths.resume : paths.pause}${query}`}>
+          <Icon name={paused ? "play" : "pause"} />
+          {paused ? "Resume" : "Pause"}
+        </PostButton>
+      )}
       <ButtonLink href={paths.edit}>
         <Icon name="pencil" />
         Edit
       </ButtonLink>
       <MoreMenu label="More actions">
         {report}
-        <ButtonLink href={cloneMonitorPath({ id, type })}>
-          <Icon name="copy" />
-          Clone
-        </ButtonLink>
+        {isUnsupported ? null : (
+          <ButtonLink href={cloneMonitorPath({ id, type })}>
+            <Icon name="copy" />
+            Clone
+          </ButtonLink>
+        )}
         {isPush ? (
           <ButtonLink href={paths.rotate} dialog>
             Rotate token
@@ -133,16 +143,18 @@ function Now(props: { view: MonitorView; nextCheckAt: number | undefined; now: n
         <Since at={state.since} now={now} />
       </span>
       <HeadFact icon="globe">
-        {typeLabel(row.type)} · {targetOf(row)}
+        {typeInWords(row)} · {targetOf(row)}
       </HeadFact>
-      <HeadFact icon="clock">
-        {intervalInWords(row)}
-        {nextCheckAt === undefined ? null : (
-          <>
-            , next check <RelativeTime at={toIso(Math.max(now, nextCheckAt))} now={now} />
-          </>
-        )}
-      </HeadFact>
+      {row.type === "unsupported" ? null : (
+        <HeadFact icon="clock">
+          {intervalInWords(row)}
+          {nextCheckAt === undefined ? null : (
+            <>
+              , next check <RelativeTime at={toIso(Math.max(now, nextCheckAt))} now={now} />
+            </>
+          )}
+        </HeadFact>
+      )}
       {end === null ? null : (
         <HeadFact icon="lock">
           Certificate {end <= now ? "expired" : "expires"}{" "}

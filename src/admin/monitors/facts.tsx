@@ -6,7 +6,7 @@ import { DetailCard, Facts, RelativeTime, STATUS_WORDS } from "../../ui";
 import type { MonitorView } from "./monitor-view";
 import { Tags } from "./tags";
 import { TYPE_FORMS } from "./types";
-import { intervalInWords, latencyInWords, targetOf, timeInWords, typeLabel } from "./words";
+import { intervalInWords, latencyInWords, targetOf, timeInWords, typeInWords } from "./words";
 
 const INCIDENTS: Readonly<Record<OpenIncident, string>> = {
   never: "Opens no incident",
@@ -30,55 +30,13 @@ function Notes({ text }: { text: string }) {
 
 /** Configuration of a monitor, without secrets. */
 export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) {
-  const { row, state } = view.record;
-  const { isPush } = TYPE_FORMS[row.type];
+  const { row } = view.record;
   return (
     <DetailCard title="Configuration" liveId="monitor-configuration" isFlush>
       <Facts
         items={[
-          { label: typeLabel(row.type), value: targetOf(row), isWide: true },
-          { label: isPush ? "Expected" : "Checked", value: intervalInWords(row) },
-          ...(isPush
-            ? [
-                {
-                  label: "Last heartbeat",
-                  value:
-                    state.heartbeatAt === null ? (
-                      <span class="quiet-text">None yet</span>
-                    ) : (
-                      <RelativeTime at={toIso(state.heartbeatAt)} now={now} />
-                    ),
-                },
-              ]
-            : [
-                { label: "Timeout", value: latencyInWords(row.timeoutMs) },
-                {
-                  label: "Checked again after",
-                  value: timeInWords(row.retryIntervalSeconds * SECOND_MS),
-                },
-              ]),
-          { label: "Down after", value: `${plural(row.failureThreshold, "failure")} in a row` },
-          {
-            label: "Up after",
-            value:
-              row.successThreshold === 1
-                ? "1 success"
-                : `${row.successThreshold} successes in a row`,
-          },
-          ...(row.degradedAfterMs === null
-            ? []
-            : [{ label: "Degraded above", value: latencyInWords(row.degradedAfterMs) }]),
-          { label: "Incidents", value: INCIDENTS[row.openIncident] },
-          { label: "Component status while down", value: STATUS_WORDS[row.onDown] },
-          ...(row.reminderSeconds === 0
-            ? []
-            : [
-                {
-                  label: "Reminder while down",
-                  value: `every ${timeInWords(row.reminderSeconds * SECOND_MS)}`,
-                },
-              ]),
-          ...(row.inverted ? [{ label: "Result", value: "Inverted" }] : []),
+          { label: typeInWords(row), value: targetOf(row), isWide: true },
+          ...(row.type === "unsupported" ? [] : checkFacts(view.record, now)),
           ...(row.group === null
             ? []
             : [{ label: "Group", value: <Tags group={row.group} tags={[]} />, isWide: true }]),
@@ -95,4 +53,51 @@ export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) 
       />
     </DetailCard>
   );
+}
+
+/** Facts about the checks of a monitor and their effect. */
+function checkFacts({ row, state }: MonitorView["record"], now: number) {
+  const { isPush } = TYPE_FORMS[row.type];
+  return [
+    { label: isPush ? "Expected" : "Checked", value: intervalInWords(row) },
+    ...(isPush
+      ? [
+          {
+            label: "Last heartbeat",
+            value:
+              state.heartbeatAt === null ? (
+                <span class="quiet-text">None yet</span>
+              ) : (
+                <RelativeTime at={toIso(state.heartbeatAt)} now={now} />
+              ),
+          },
+        ]
+      : [
+          { label: "Timeout", value: latencyInWords(row.timeoutMs) },
+          {
+            label: "Checked again after",
+            value: timeInWords(row.retryIntervalSeconds * SECOND_MS),
+          },
+        ]),
+    { label: "Down after", value: `${plural(row.failureThreshold, "failure")} in a row` },
+    {
+      label: "Up after",
+      value:
+        row.successThreshold === 1 ? "1 success" : `${row.successThreshold} successes in a row`,
+    },
+    ...(row.degradedAfterMs === null
+      ? []
+      : [{ label: "Degraded above", value: latencyInWords(row.degradedAfterMs) }]),
+    { label: "Incidents", value: INCIDENTS[row.openIncident] },
+    { label: "Component status while down", value: STATUS_WORDS[row.onDown] },
+    ...(row.reminderSeconds === 0
+      ? []
+      : [
+          {
+            label: "Reminder while down",
+            value: `every ${timeInWords(row.reminderSeconds * SECOND_MS)}`,
+          },
+        ]),
+    ...(row.inverted ? [{ label: "Result", value: "Inverted" }] : []),
+  ];
 }

@@ -8,6 +8,7 @@ import {
   type MonitorRow,
   presentMonitor,
   probeOf,
+  requireSupported,
   updateMonitor,
   validateMonitorChange,
   validateNewMonitor,
@@ -20,7 +21,7 @@ import {
 import type { Reader } from "../../db";
 import { conflict } from "../../errors";
 import { type Form as SentForm, sessionOf } from "../../http";
-import { MONITOR_TYPES, type MonitorType } from "../../domain/monitor-state";
+import { type MonitorType, SUPPORTED_TYPES, type SupportedType } from "../../domain/monitor-state";
 import { NAME_MAX } from "../../domain/texts";
 import type { AdminDependencies } from "../dependencies";
 import { readPageComponents } from "../forms/components-field";
@@ -90,10 +91,14 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     return inverted ? invertResult(result) : result;
   }
 
-  /** Returns the monitor that a new one is cloned from, as the query names it. Throws `not_found`. */
+  /**
+   * Returns the monitor that a new one is cloned from, as the query names it; undefined for one that this
+   * version cannot check. Throws `not_found`.
+   */
   function sourceOf({ sent, query: { from } }: At<string>): Monitor | undefined {
     if (sent !== undefined || !from) return undefined;
-    return presentMonitor(getMonitorRecord(ctx.db, from));
+    const source = presentMonitor(getMonitorRecord(ctx.db, from));
+    return source.type === "unsupported" ? undefined : source;
   }
 
   /** Holds typed secrets while the form is shown again. */
@@ -128,7 +133,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       intent: CHECK_NOW,
       async run(body, at, context) {
         const type = typeOf(at);
-        requireActiveCheck(type);
+        requireActiveCheck({ type, config: {} });
         // A check needs no name.
         const input = toCreation(type, { ...body, name: body.name || "Trial" });
         const { config, settings } = validateNewMonitor(ctx.db, input);
@@ -180,7 +185,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       intent: CHECK_NOW,
       async run(changes, { params }, context) {
         const { type } = context.monitor;
-        requireActiveCheck(type);
+        requireActiveCheck(getMonitorRecord(ctx.db, params.id).row);
         const change = toChange(changes, context.monitor);
         const { config, settings } = validateMonitorChange(ctx.db, params.id, change);
         return { ...context, trial: await tryOut(type, config, settings) };
@@ -210,9 +215,10 @@ function selectionOf(reader: Reader, monitorId: string): WebhookSelection {
   return { checked: ids, shown: ids };
 }
 
-/** Throws `conflict` for push monitors, which the server cannot check. */
-export function requireActiveCheck(type: MonitorType): void {
-  if (TYPE_FORMS[type].isPush)
+/** Throws `conflict` for push monitors and unsupported types, which the server cannot check. */
+export function requireActiveCheck(row: Pick<MonitorRow, "type" | "config">): void {
+  requireSupported(row);
+  if (TYPE_FORMS[row.type].isPush)
     throw conflict("Push monitors wait for calls and cannot be checked.");
 }
 
@@ -220,9 +226,9 @@ function asksForRows(sent: SentForm): boolean {
   return sent.text("intent") === MORE_ROWS;
 }
 
-function typeOf({ sent, query }: At<string>): MonitorType {
+function typeOf({ sent, query }: At<string>): SupportedType {
   const named = sent ? sent.text("type") : query["type"];
-  return MONITOR_TYPES.find((type) => type === named) ?? "http";
+  return SUPPORTED_TYPES.find((type) => type === named) ?? "http";
 }
 
 /** Returns the values of a new monitor's form that are filled in from another monitor, without its secrets. */

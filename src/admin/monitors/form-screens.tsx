@@ -1,5 +1,10 @@
 import type { Monitor } from "../../features/monitors";
-import { type CheckOutcome, MONITOR_TYPES, type MonitorType } from "../../domain/monitor-state";
+import {
+  type CheckOutcome,
+  type MonitorType,
+  SUPPORTED_TYPES,
+  type SupportedType,
+} from "../../domain/monitor-state";
 import { toIso } from "../../kernel/time";
 import { Button, longDay, Notice, Tabs } from "../../ui";
 import { ManagedByFile } from "../components/managed";
@@ -43,7 +48,7 @@ const LIST = { href: MONITORS_PATH, label: "Monitors" };
 type StateWith<Context> = FormState<ValuesOf<MonitorFields>, Context>;
 
 /** "Create monitor": a form for each type. */
-export function NewMonitor(props: { type: MonitorType; state: StateWith<MonitorFormContext> }) {
+export function NewMonitor(props: { type: SupportedType; state: StateWith<MonitorFormContext> }) {
   const { type, state } = props;
   const { draft, trial } = state.context;
   return (
@@ -54,7 +59,7 @@ export function NewMonitor(props: { type: MonitorType; state: StateWith<MonitorF
         <>
           <Tabs
             label="Type of the monitor"
-            items={MONITOR_TYPES.map((each) => ({
+            items={SUPPORTED_TYPES.map((each) => ({
               href: newMonitorPath(each),
               label: typeLabel(each),
               isCurrent: each === type,
@@ -106,9 +111,9 @@ export function EditMonitor({ state }: { state: StateWith<EditContext> }) {
   );
 }
 
-/** Button that checks the typed configuration once; nothing for push monitors. */
+/** Button that checks the typed configuration once; nothing for types that the server does not check. */
 function CheckButton({ type }: { type: MonitorType }) {
-  if (TYPE_FORMS[type].isPush) return null;
+  if (TYPE_FORMS[type].isPush || type === "unsupported") return null;
   return (
     <Button name="intent" value={CHECK_NOW}>
       Check now

@@ -5,7 +5,7 @@ import {
   probeOf,
   type UpdateMonitorBody,
 } from "../../features/monitors";
-import type { MonitorType } from "../../domain/monitor-state";
+import type { MonitorType, SupportedType } from "../../domain/monitor-state";
 import { defineForm, type FormDefinition } from "../forms/form";
 import type { AssertionsContext } from "./assertion-field";
 import { type FieldsContext, fieldsOf, inputOf, type MonitorFields } from "./monitor-fields";
@@ -39,7 +39,7 @@ export function monitorForm(
         ...Object.fromEntries(
           Object.entries(folds).map(([title, names]) => [title, names.map(inputOf)]),
         ),
-        Dependencies: ["depends_on"],
+        ...("depends_on" in usual && { Dependencies: ["depends_on"] }),
       },
     },
   );
@@ -82,7 +82,7 @@ export function storedParts(type: MonitorType, config: object = {}): MonitorCont
 }
 
 /** Returns the body for a new monitor of a type. */
-export function toCreation(type: MonitorType, input: MonitorInput): CreateMonitorBody {
+export function toCreation(type: SupportedType, input: MonitorInput): CreateMonitorBody {
   const { config, settings } = split(input);
   const { retry_interval_seconds: retry, name = "", ...rest } = settings;
   const entries = Object.entries(config).filter(([, value]) => value !== null);
@@ -101,6 +101,10 @@ export function toCreation(type: MonitorType, input: MonitorInput): CreateMonito
  */
 export function toChange(input: Partial<MonitorInput>, monitor: Monitor): UpdateMonitorBody {
   const { config, settings } = split(input);
+  if (monitor.type === "unsupported") {
+    const { retry_interval_seconds: _, ...changed } = settings;
+    return changed;
+  }
   const { retry_interval_seconds: retry = retryInterval(monitor), ...rest } = settings;
   const { interval_seconds: named = monitor.interval_seconds } = rest;
   const interval = named ?? Infinity;

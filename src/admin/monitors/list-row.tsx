@@ -19,7 +19,7 @@ import { StateShape } from "./list-tabs";
 import { Since, UnreachableThrough } from "./state";
 import { Tags } from "./tags";
 import { TYPE_FORMS } from "./types";
-import { intervalInWords, latencyInWords, targetOf, typeLabel } from "./words";
+import { intervalInWords, latencyInWords, targetOf, typeInWords, typeLabel } from "./words";
 
 /** Maximum numbers of components and tags named in a row. Further ones are counted. */
 const COMPONENTS_NAMED = 2;
@@ -120,7 +120,7 @@ function RowNote({ record: { row, state }, now }: { record: MonitorRecord; now: 
   }
   return (
     <>
-      {typeLabel(row.type)} · {targetOf(row)}
+      {typeInWords(row)} · {targetOf(row)}
     </>
   );
 }

@@ -67,11 +67,27 @@ const parentsField = monitorsField<FieldsContext>({
 export function fieldsOf(type: MonitorType): { usual: MonitorFields; rare: MonitorFields } {
   const { fields, advanced = {} } = TYPE_FORMS[type];
   const defaults = defaultSettings(type);
+  const name = nameField({
+    hint: "Name of the service, such as “Checkout API”. Incidents opened by the monitor use this name.",
+  });
+  const labels = {
+    group: nullable(groupField()),
+    tags: tagsField(),
+    notes: nullable(
+      textAreaField({
+        label: "Notes",
+        hint: "Optional. For colleagues; visitors never see them.",
+        rows: 2,
+        maxlength: DESCRIPTION_MAX,
+      }),
+    ),
+  };
+  if (type === "unsupported") {
+    return { usual: { name, component_ids: affectedField, ...labels }, rare: {} };
+  }
   return {
     usual: {
-      name: nameField({
-        hint: "Name of the service, such as “Checkout API”. Incidents opened by the monitor use this name.",
-      }),
+      name,
       ...configFields(fields),
       interval_seconds: intervalField(type),
       component_ids: affectedField,
@@ -88,16 +104,7 @@ export function fieldsOf(type: MonitorType): { usual: MonitorFields; rare: Monit
       }),
       depends_on: parentsField,
       webhook_ids: webhooksField(),
-      group: nullable(groupField()),
-      tags: tagsField(),
-      notes: nullable(
-        textAreaField({
-          label: "Notes",
-          hint: "Optional. For colleagues; visitors never see them.",
-          rows: 2,
-          maxlength: DESCRIPTION_MAX,
-        }),
-      ),
+      ...labels,
     },
     rare: rareFields(type, advanced),
   };

@@ -133,7 +133,7 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
     "/:id/check",
     async ({ requestContext, params, query }) => {
       const { row } = getMonitorRecord(ctx.db, params.id);
-      requireActiveCheck(row.type);
+      requireActiveCheck(row);
       const { outcome, latencyMs, message, at } = await monitoring.checkNow(row.id);
       const took = latencyMs === null ? "" : ` The response took ${latencyInWords(latencyMs)}.`;
       const reason = message === null ? "" : ` ${message}`;

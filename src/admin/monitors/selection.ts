@@ -21,10 +21,16 @@ const PER_WRITE = 10;
 /** Chosen monitors that are checked at the same time, in addition to due checks. */
 const CHECKS_AT_ONCE = 10;
 
+/**
+ * True if a monitor was changed. `full`: it has the maximum number of tags. `unsupported`: this version
+ * cannot check its type.
+ */
+type Result = boolean | "full" | "unsupported";
+
 /** Change of one selected monitor. */
 export interface SelectionChange {
-  /** Returns true if the monitor was changed, and `full` if it has the maximum number of tags. */
-  change(ctx: AppContext, tx: Tx, row: MonitorRow, actor: Actor): boolean | "full";
+  /** Returns true if the monitor was changed, or the reason for which it cannot be. */
+  change(ctx: AppContext, tx: Tx, row: MonitorRow, actor: Actor): Result;
   /** Words after "2 monitors are" for changed, unchanged and unreached monitors. */
   words: { done: string; already: string; left: string };
   /** True if a monitor that does not exist any more needs no change, as when a form is repeated. */
@@ -39,8 +45,10 @@ export const CHANGES = {
     words: { done: "paused", already: "paused already", left: "not paused" },
   },
   resume: {
-    change: (ctx, tx, { id, version }, actor) =>
-      resumeMonitor(ctx, tx, id, actor).row.version !== version,
+    change: (ctx, tx, { id, type, version }, actor) =>
+      type === "unsupported"
+        ? "unsupported"
+        : resumeMonitor(ctx, tx, id, actor).row.version !== version,
     words: { done: "resumed", already: "running already", left: "not resumed" },
   },
   delete: {
@@ -67,6 +75,8 @@ interface Counts {
   gone: number;
   /** Have the maximum number of tags. */
   full: number;
+  /** Not resumed or checked, since this version cannot check their type. */
+  unsupported: number;
   /** Not checked, since they are paused. */
   paused: number;
   /** Not checked, since they wait for heartbeats. */
@@ -80,6 +90,7 @@ const noCounts = (): Counts => ({
   unchanged: 0,
   gone: 0,
   full: 0,
+  unsupported: 0,
   paused: 0,
   push: 0,
   left: 0,
@@ -136,8 +147,13 @@ export async function changeMonitors(
     const writing = write((tx) => {
       const rows = selectedMonitors(tx, part);
       const results = rows.map((row) => change(ctx, tx, row, actor));
-      const count = (result: boolean | "full") => results.filter((each) => each === result).length;
-      return { found: rows.length, changed: count(true), full: count("full") };
+      const count = (result: Result) => results.filter((each) => each === result).length;
+      return {
+        found: rows.length,
+        changed: count(true),
+        full: count("full"),
+        unsupported: count("unsupported"),
+      };
     });
     if (index === 0) {
       add(counts, part, await writing);
@@ -159,11 +175,20 @@ export async function changeMonitors(
 function add(
   counts: Counts,
   part: readonly string[],
-  { found, changed, full }: { found: number; changed: number; full: number },
+  {
+    found,
+    changed,
+    full,
+    unsupported,
+  }: Pick<Counts, "full" | "unsupported"> & {
+    found: number;
+    changed: number;
+  },
 ): void {
   counts.done += changed;
-  counts.unchanged += found - changed - full;
+  counts.unchanged += found - changed - full - unsupported;
   counts.full += full;
+  counts.unsupported += unsupported;
   counts.gone += part.length - found;
 }
 
@@ -182,6 +207,7 @@ export function checkMonitors(
     const row = findMonitor(ctx.db, { id });
     if (!row) counts.gone += 1;
     else if (row.type === "push") counts.push += 1;
+    else if (row.type === "unsupported") counts.unsupported += 1;
     else if (row.paused) counts.paused += 1;
     else rows.push(row);
   }
@@ -199,12 +225,15 @@ async function checkEach(monitoring: Monitoring, rows: Iterable<MonitorRow>): Pr
 }
 
 function messageOf(counts: Counts, words: SelectionChange["words"]): Message {
-  const { done, unchanged, gone, full, paused, push, left } = counts;
+  const { done, unchanged, gone, full, unsupported, paused, push, left } = counts;
   const are = (count: number) => `${plural(count, "monitor")} ${count === 1 ? "is" : "are"}`;
   const texts = [
     done > 0 ? `${are(done)} ${words.done}.` : undefined,
     unchanged > 0 ? `${are(unchanged)} ${words.already}.` : undefined,
     paused > 0 ? `${are(paused)} paused and not checked.` : undefined,
+    unsupported > 0
+      ? `${plural(unsupported, "monitor")} ${unsupported === 1 ? "has" : "have"} a type that this version cannot check.`
+      : undefined,
     push > 0 ? `${plural(push, "monitor")} cannot be checked, since jobs call them.` : undefined,
     full > 0
       ? `${plural(full, "monitor")} ${full === 1 ? "has" : "have"} ${TAGS_MAX} tags, the maximum.`
@@ -214,7 +243,7 @@ function messageOf(counts: Counts, words: SelectionChange["words"]): Message {
       ? `${are(left)} ${words.left}, because the change could not be saved. Try again.`
       : undefined,
   ];
-  const hasFailed = left > 0 || gone > 0 || full > 0 || paused > 0 || push > 0;
+  const hasFailed = left + gone + full + unsupported + paused + push > 0;
   const tone = hasFailed ? (done > 0 ? "degraded" : "major") : done > 0 ? "ok" : "maint";
   return { tone, text: texts.filter((text) => text !== undefined).join(" ") };
 }

@@ -1,4 +1,4 @@
-import { type MonitorRecord, type MonitorConfig, probeOf } from "../../features/monitors";
+import { type MonitorRecord, type MonitorConfig, originOf, probeOf } from "../../features/monitors";
 import type { MonitorType } from "../../domain/monitor-state";
 import type { Range } from "./range";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
@@ -6,6 +6,13 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
 /** Returns the label of a monitor type. */
 export function typeLabel(type: MonitorType): string {
   return probeOf(type).label;
+}
+
+/** Returns the type of a monitor as text: "TCP port"; of an imported one "MongoDB, from Uptime Kuma". */
+export function typeInWords({ type, config }: MonitorRecord["row"]): string {
+  if (type !== "unsupported") return typeLabel(type);
+  const origin = originOf(config);
+  return `${origin.type}, from ${origin.source}`;
 }
 
 /** Returns a short description of a monitor's target. */

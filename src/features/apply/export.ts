@@ -3,7 +3,12 @@ import type { Reader } from "../../db";
 import { type ComponentRow, listComponentsOfPage, listGroups } from "../components";
 import { listAllTemplates } from "../incident-templates";
 import { listAllPages, type PageRow } from "../pages";
-import { declareMonitor, listStoredMonitors, type StoredMonitor } from "../monitors";
+import {
+  type DeclarableMonitor,
+  declareMonitor,
+  isDeclarable,
+  listStoredMonitors,
+} from "../monitors";
 import { declareWebhook, listStoredWebhooks, monitorRefs } from "../webhooks";
 import { changedOnly, differences } from "./difference";
 import {
@@ -29,7 +34,8 @@ import { createComponentsOf, readComponentRefs } from "./component-refs";
 /**
  * Exports the current state as a configuration file: objects in their order with refs, oldest page
  * first, without default values, with null for secrets. Applying it to the same state changes
- * nothing. The sample page is left out. `page` limits the export to one page, without a word on the default
+ * nothing. The sample page is left out, and so are monitors that this version
+ * cannot check. `page` limits the export to one page, without a word on the default
  * page, so that the first page of another server becomes it. Everything is read from `reader`, which should
  * be a transaction, so that no change comes in between.
  */
@@ -143,9 +149,10 @@ interface ExportedMonitors {
  * Returns the monitors of components on these pages, in page order, and those without components.
  */
 function exportMonitors(reader: Reader, pages: readonly PageRow[]): ExportedMonitors {
-  const monitors = listStoredMonitors(reader);
+  const stored = listStoredMonitors(reader);
+  const monitors = stored.filter(isDeclarable);
   const refs = monitors.length > 0 ? readComponentRefs(reader) : undefined;
-  const refOf = new Map(monitors.map(({ row }) => [row.id, row.ref]));
+  const refOf = new Map(stored.map(({ row }) => [row.id, row.ref]));
   const { ranks, compare } = componentOrder(reader, pages);
   const below = new Map<string, FileMonitor[]>();
   const alone: FileMonitor[] = [];
@@ -163,7 +170,7 @@ function exportMonitors(reader: Reader, pages: readonly PageRow[]): ExportedMoni
 }
 
 function exportMonitor(
-  { row }: StoredMonitor,
+  { row }: DeclarableMonitor,
   components: string[],
   parents: string[],
 ): FileMonitor {

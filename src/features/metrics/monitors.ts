@@ -1,5 +1,5 @@
 import type { Reader } from "../../db";
-import { CHECK_OUTCOMES, MONITOR_STATES, MONITOR_TYPES } from "../../domain/monitor-state";
+import { CHECK_OUTCOMES, MONITOR_STATES, SUPPORTED_TYPES } from "../../domain/monitor-state";
 import { sum } from "../../kernel/numbers";
 import { countMonitorsByState, DELAY_BOUNDS_MS, type MonitoringFigures } from "../monitors";
 import { type MetricFamily, single } from "./metrics";
@@ -37,7 +37,7 @@ export function checkFamilies(figures: () => MonitoringFigures): MetricFamily[] 
       labelNames: ["type", "outcome"],
       *read() {
         const { checksByType } = figures();
-        for (const type of MONITOR_TYPES) {
+        for (const type of SUPPORTED_TYPES) {
           for (const outcome of CHECK_OUTCOMES) {
             yield { labels: { type, outcome }, value: checksByType[type][outcome] };
           }

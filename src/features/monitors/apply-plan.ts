@@ -1,6 +1,8 @@
 import type { Reader, Tx } from "../../db";
 import { FieldErrors } from "../../errors";
 import type { Actor } from "../../domain/actor";
+import type { SupportedType } from "../../domain/monitor-state";
+import { listComponentsOfPage } from "../components";
 import type { Services } from "./changes";
 import { createMonitor } from "./create";
 import { listAllDependencies } from "./dependency-store";
@@ -13,6 +15,26 @@ export interface StoredMonitor {
   row: MonitorRow;
   componentIds: readonly string[];
   parentIds: readonly string[];
+}
+
+/** A monitor that a file can describe. */
+export type DeclarableMonitor = StoredMonitor & { row: { type: SupportedType } };
+
+/** Returns false for a monitor that this version cannot check: its settings are not known. */
+export function isDeclarable(monitor: StoredMonitor): monitor is DeclarableMonitor {
+  return monitor.row.type !== "unsupported";
+}
+
+/**
+ * Returns the refs of monitors that no file can describe; with `pageId` only of those with a component of
+ * that page.
+ */
+export function listUndeclarableRefs(reader: Reader, pageId: string | undefined): string[] {
+  const page = pageId && new Set(listComponentsOfPage(reader, { pageId }).map(({ id }) => id));
+  return listStoredMonitors(reader)
+    .filter((monitor) => !isDeclarable(monitor))
+    .filter(({ componentIds }) => !page || componentIds.some((id) => page.has(id)))
+    .map(({ row }) => row.ref);
 }
 
 /** Lists all monitors, oldest first. */

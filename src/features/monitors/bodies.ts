@@ -8,10 +8,11 @@ import {
 } from "@sinclair/typebox";
 import { Check } from "@sinclair/typebox/value";
 import {
-  MONITOR_TYPES,
   type MonitorType,
   ON_DOWN,
   OPEN_INCIDENT,
+  SUPPORTED_TYPES,
+  type SupportedType,
 } from "../../domain/monitor-state";
 import { MonitorGroup, TagsInput } from "../../domain/tags";
 import { DESCRIPTION_MAX, NameText } from "../../domain/texts";
@@ -127,7 +128,7 @@ const {
   ...Settings
 } = Fields.properties;
 const OptionalSettings = Type.Partial(Type.Object(Settings)).properties;
-const OptionalReferences = {
+export const OptionalReferences = {
   component_ids: Type.Optional(ComponentIds),
   depends_on: Type.Optional(DependsOn),
 };
@@ -144,7 +145,7 @@ interface Settings extends MonitorSettings {
 
 export interface CreateMonitorBody extends Settings {
   name: string;
-  type: MonitorType;
+  type: SupportedType;
   paused?: boolean;
   /** Optional if the type requires no field. */
   config?: MonitorConfig;
@@ -186,7 +187,10 @@ export function intervalOf(type: MonitorType): TSchema {
 export const CreateMonitorBody = ByTag<CreateMonitorBody>(
   "type",
   Object.fromEntries(
-    MONITOR_TYPES.map((type) => [type, creationOf(type, probeOf(type).config, OptionalReferences)]),
+    SUPPORTED_TYPES.map((type) => [
+      type,
+      creationOf(type, probeOf(type).config, OptionalReferences),
+    ]),
   ),
   { title: "CreateMonitor" },
 );
@@ -218,7 +222,7 @@ export const UpdateMonitorBody = Type.Unsafe<UpdateMonitorBody>(
         Type.Object(
           {},
           {
-            anyOf: MONITOR_TYPES.map(changeSchemaOf),
+            anyOf: SUPPORTED_TYPES.map(changeSchemaOf),
             maxProperties: CONFIG_FIELDS_MAX,
             description:
               "Fields of the monitor's type, which cannot be changed. Omitted fields keep their values, including secrets; null clears an optional field.",

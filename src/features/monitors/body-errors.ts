@@ -13,6 +13,7 @@ import {
   readComponents,
 } from "./settings";
 import { findMonitor } from "./store";
+import { validateChangeable } from "./unsupported";
 
 /** Returns unknown references and invalid settings in the body of a new monitor. */
 export function createMonitorErrors(
@@ -45,7 +46,9 @@ export function updateMonitorErrors(
   if (!row) return errors;
   readComponents(reader, errors, input.component_ids ?? []);
   readParents(reader, errors, input.depends_on ?? [], row.id);
-  if (input.config) changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
+  validateChangeable(errors, row, input);
+  if (input.config && row.type !== "unsupported")
+    changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
   if (!isInvalid("interval_seconds") && !isInvalid("retry_interval_seconds")) {
     validateSettings(errors, row.type, namedSettings(input, row));
   }

@@ -1,6 +1,7 @@
 import type { Reader, Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import type { Actor } from "../../domain/actor";
+import type { MonitorType } from "../../domain/monitor-state";
 import { type ApplyMetadata, freeRef } from "../../domain/refs";
 import { toRef } from "../../kernel/text";
 import { CreateMonitorBody } from "./bodies";
@@ -44,6 +45,14 @@ export interface NewMonitor {
  */
 export function validateNewMonitor(reader: Reader, input: CreateMonitorBody) {
   validate(CreateMonitorBody, input);
+  return readNewMonitor(reader, input);
+}
+
+/** Completes a new monitor that its schema accepts. Throws as `validateNewMonitor` does. */
+export function readNewMonitor(
+  reader: Reader,
+  input: Omit<CreateMonitorBody, "type"> & { type: MonitorType },
+) {
   const { type, config = {}, component_ids: references = [], depends_on: parents = [] } = input;
   const settings = namedSettings(input, defaultSettings(type, input.interval_seconds));
   const errors = new FieldErrors();
@@ -66,8 +75,25 @@ export function createMonitor(
   actor: Actor,
   metadata: ApplyMetadata & AppliedIds = {},
 ): NewMonitor {
-  const { config, settings, componentIds, parentIds } = validateNewMonitor(tx, input);
   const { name, type, paused = false } = input;
+  return insertNewMonitor(
+    ctx,
+    tx,
+    { name, type, paused, ...validateNewMonitor(tx, input) },
+    actor,
+    metadata,
+  );
+}
+
+/** Stores a valid new monitor and starts its timeline. Throws `conflict` for a ref that is taken. */
+export function insertNewMonitor(
+  ctx: Services,
+  tx: Tx,
+  monitor: Pick<MonitorRow, "name" | "type" | "paused"> & ReturnType<typeof readNewMonitor>,
+  actor: Actor,
+  metadata: ApplyMetadata & AppliedParents = {},
+): NewMonitor {
+  const { name, type, paused, config, settings, componentIds, parentIds } = monitor;
   const holderOf = (ref: string) => findMonitorByRef(tx, { ref });
   const ref = metadata.ref ?? freeRef(toRef(name) || type, holderOf);
   requireFreeRef(tx, ref);

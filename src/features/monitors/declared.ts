@@ -1,6 +1,6 @@
 import { type TProperties, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { FieldErrors, type FieldError } from "../../errors";
-import { MONITOR_TYPES, type MonitorType } from "../../domain/monitor-state";
+import { type MonitorType, SUPPORTED_TYPES, type SupportedType } from "../../domain/monitor-state";
 import { ByTag, Nullable } from "../../kernel/schema";
 import { creationOf, type MonitorSettings } from "./bodies";
 import {
@@ -18,14 +18,14 @@ import type { MonitorRow } from "./store";
 /** A monitor in a configuration file. A field that is left out has its default. */
 export interface DeclaredMonitor extends MonitorSettings {
   name: string;
-  type: MonitorType;
+  type: SupportedType;
   paused?: boolean;
   config?: MonitorConfig;
 }
 
 /** Returns the schema of a monitor in a file, with further fields of the file. */
 export function declaredMonitorSchema<More>(more: TProperties) {
-  const shapes = MONITOR_TYPES.map((type) => [
+  const shapes = SUPPORTED_TYPES.map((type) => [
     type,
     creationOf(type, declaredConfigSchema(type), more),
   ]);
@@ -55,7 +55,7 @@ export function mapDeclaredSecrets<Monitor extends DeclaredMonitor>(
 }
 
 /** Returns a stored monitor as a configuration file describes it, with null for secrets. */
-export function declareMonitor(row: MonitorRow): DeclaredMonitor {
+export function declareMonitor(row: MonitorRow & { type: SupportedType }): DeclaredMonitor {
   const { name, type, intervalSeconds, paused } = row;
   // Other defaults depend on the interval.
   const least = { ...defaultSettings(type, intervalSeconds), ...intervalOf(defaultSettings(type)) };

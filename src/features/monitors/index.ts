@@ -17,7 +17,13 @@ export {
   mapDeclaredSecrets,
   validateDeclaredMonitor,
 } from "./declared";
-export { listStoredMonitors, planMonitor, type StoredMonitor } from "./apply-plan";
+export {
+  type DeclarableMonitor,
+  isDeclarable,
+  listStoredMonitors,
+  listUndeclarableRefs,
+  planMonitor,
+} from "./apply-plan";
 export {
   deleteMonitor,
   pauseMonitor,
@@ -55,7 +61,7 @@ export {
   listMonitorTags,
   WORST_FIRST,
 } from "./overview-store";
-export { type MonitorConfig, probeOf, storedField } from "./probes";
+export { type MonitorConfig, originOf, probeOf, storedField } from "./probes";
 export { getMonitorRecord, listMonitors, type MonitorRecord, resolveMonitorId } from "./records";
 export { listIncidentsOfMonitor } from "./records-store";
 export { retentionOf } from "./rollup";
@@ -63,6 +69,7 @@ export { searchMonitors } from "./search-store";
 export { startRollUps } from "./rollup-clock";
 export { invertResult } from "./probe";
 export { defaultSettings } from "./settings";
+export { createUnsupportedMonitor, requireSupported, type UnsupportedMonitor } from "./unsupported";
 export { intervalsOf } from "./bodies";
 export {
   addTimes,

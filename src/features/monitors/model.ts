@@ -6,6 +6,7 @@ import {
   type MonitorType,
   ON_DOWN,
   OPEN_INCIDENT,
+  SUPPORTED_TYPES,
 } from "../../domain/monitor-state";
 import { ByTag, Instant, Nullable, OneOf } from "../../kernel/schema";
 import { capitalised } from "../../kernel/text";
@@ -105,10 +106,17 @@ function shapeOf(type: MonitorType, title: string, more: TObject["properties"] =
 
 const nameOf = (type: MonitorType) => `${capitalised(type)}Monitor`;
 
-const SHAPES = Object.fromEntries(MONITOR_TYPES.map((type) => [type, shapeOf(type, nameOf(type))]));
+const SHAPES = Object.fromEntries(
+  SUPPORTED_TYPES.map((type) => [type, shapeOf(type, nameOf(type))]),
+);
+const Unsupported = shapeOf("unsupported", nameOf("unsupported"));
 const RevealedPush = shapeOf("push", "RevealedPushMonitor", Secrets);
 
-export const Monitor = ByTag<Monitor>("type", SHAPES, { title: "Monitor" });
+export const Monitor = ByTag<Monitor>(
+  "type",
+  { ...SHAPES, unsupported: Unsupported },
+  { title: "Monitor" },
+);
 
 export const CreatedMonitor = ByTag<RevealedMonitor>(
   "type",

@@ -45,7 +45,7 @@ const url = sql`replace(json_extract(${monitors.config}, '$.url'), '#', '?')`;
 // of a URL, the part before the query and the fragment.
 export const address = sql`CASE ${monitors.type}
   WHEN 'http' THEN substr(${url}, 1, instr(${url} || '?', '?') - 1)
-  ELSE coalesce(json_extract(${monitors.config}, '$.host'), json_extract(${monitors.config}, '$.name'), '')
+  ELSE coalesce(json_extract(${monitors.config}, '$.host'), json_extract(${monitors.config}, '$.name'), json_extract(${monitors.config}, '$.target'), '')
   END`;
 
 const matches = ($: Filters) =>

@@ -19,6 +19,7 @@ import {
   updateMonitorRow,
 } from "./store";
 import { giveToken } from "./heartbeat-tokens";
+import { requireSupported, validateChangeable } from "./unsupported";
 
 /**
  * Validates a change of a monitor, without writing. Returns the monitor before, and its settings and
@@ -29,9 +30,10 @@ export function validateMonitorChange(reader: Reader, id: string, input: UpdateM
   const before = getMonitorRecord(reader, id);
   const { row } = before;
   const errors = new FieldErrors();
+  validateChangeable(errors, row, input);
   const settings = namedSettings(input, row);
   const config =
-    input.config === undefined
+    input.config === undefined || row.type === "unsupported"
       ? row.config
       : changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
   const componentIds = input.component_ids && readComponents(reader, errors, input.component_ids);
@@ -164,7 +166,7 @@ export function pauseMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): M
 
 /**
  * Resumes a monitor: it is checked at once, and earlier results do not count. A running monitor
- * stays unchanged. Throws `not_found`.
+ * stays unchanged. Throws `not_found`, or `conflict` for a type that this version cannot check.
  */
 export function resumeMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): MonitorRecord {
   return setPaused(ctx, tx, id, false, actor);
@@ -179,6 +181,7 @@ function setPaused(
 ): MonitorRecord {
   const before = getMonitorRecord(tx, id);
   if (before.row.paused === paused) return before;
+  requireSupported(before.row);
   const row = { ...changedRow(ctx, before.row), paused };
   updateMonitorRow(tx, row);
   applyManualTransition(ctx, tx, row, paused ? "paused" : "pending", row.updatedAt);

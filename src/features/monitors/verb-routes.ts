@@ -26,6 +26,7 @@ import {
 } from "./model";
 import type { Monitoring } from "./monitoring";
 import { getMonitorByReference } from "./records";
+import { requireSupported } from "./unsupported";
 import { pauseMonitor, resumeMonitor, rotateToken } from "./update";
 
 const ListQuery = Type.Object(PageQuery, { additionalProperties: false });
@@ -76,7 +77,7 @@ export function verbRoutes(
           summary: "Resume a monitor",
           description: "It is checked at once. Earlier results no longer count.",
           answers: CHANGED,
-          errors: ["not_found"],
+          errors: ["not_found", "conflict"],
         }),
       },
     )
@@ -108,6 +109,7 @@ export function verbRoutes(
         if (row.type === "push") {
           throw conflict("A push monitor cannot be checked, because its job sends heartbeats.");
         }
+        requireSupported(row);
         if (row.paused) throw conflict("The monitor is paused. Resume it first.");
         return sendUntagged(presentCheck(await monitoring.checkNow(row.id)));
       },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { MonitorType } from "../../../src/domain/monitor-state";
-import { MONITOR_TYPES } from "../../../src/domain/monitor-state";
+import type { SupportedType } from "../../../src/domain/monitor-state";
+import { SUPPORTED_TYPES } from "../../../src/domain/monitor-state";
 import { expectProblem } from "../../support/app";
 import { type Fields, openForm } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
@@ -115,7 +115,7 @@ describe("the form for a new monitor", () => {
     ]);
   });
 
-  const CONFIGS: { type: MonitorType; fields: Fields; config: object }[] = [
+  const CONFIGS: { type: SupportedType; fields: Fields; config: object }[] = [
     {
       type: "tcp",
       fields: { config_host: "db.example.com", config_port: "5432" },
@@ -156,14 +156,14 @@ describe("the form for a new monitor", () => {
 
   test("the form for a new monitor of each type is accepted once its required fields are filled in", async () => {
     await using dashboard = await createMonitorDashboard();
-    const needed = (type: MonitorType) =>
+    const needed = (type: SupportedType) =>
       Object.fromEntries(
         Object.entries(MONITOR_CONFIGS[type][0]).map(([name, value]) => [
           `config_${name}`,
           String(value),
         ]),
       );
-    for (const type of MONITOR_TYPES.filter((each) => each !== "ping")) {
+    for (const type of SUPPORTED_TYPES.filter((each) => each !== "ping")) {
       const { text } = await dashboard.open(`${NEW_MONITOR}?type=${type}`);
       const form = { ...formOf(text), name: type, ...needed(type) };
       const { status } = await dashboard.send(NEW_MONITOR, form);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { MINUTE_MS } from "../../../src/kernel/time";
-import type { MonitorType } from "../../../src/domain/monitor-state";
+import type { SupportedType } from "../../../src/domain/monitor-state";
 import type { Fields } from "../../support/dashboard";
 import { readHtml } from "../../support/html";
 import { MONITOR_CONFIGS } from "../../support/monitor-configs";
@@ -23,12 +23,12 @@ const TYPES = [
   "ssh",
   "docker",
   "domain",
-] as const satisfies MonitorType[];
+] as const satisfies SupportedType[];
 
 const SECRET = "s3cr3t-of-the-server";
 
 /** Returns all that a type takes. */
-function configOf(type: MonitorType): Record<string, unknown> {
+function configOf(type: SupportedType): Record<string, unknown> {
   return JSON.parse(JSON.stringify(MONITOR_CONFIGS[type][1]).replaceAll("hidden", SECRET));
 }
 

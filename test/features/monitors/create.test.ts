@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { intervalsOf, probeOf } from "../../../src/features/monitors";
-import { MONITOR_TYPES } from "../../../src/domain/monitor-state";
+import { SUPPORTED_TYPES } from "../../../src/domain/monitor-state";
 import { createMonitorApi, HTTP } from "../../support/monitor-api";
 import { MONITOR_CONFIGS } from "../../support/monitor-configs";
 import { usePingProgram } from "../../support/ping-program";
 
 describe("POST /monitors", () => {
-  for (const type of MONITOR_TYPES) {
+  for (const type of SUPPORTED_TYPES) {
     test(`POST /monitors creates a pending ${type} monitor with all defaults`, async () => {
       using _ping = usePingProgram("exit 1");
       await using api = await createMonitorApi();

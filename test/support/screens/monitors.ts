@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { MONITOR_TYPES } from "../../../src/domain/monitor-state";
+import { SUPPORTED_TYPES } from "../../../src/domain/monitor-state";
 import { inEmpty, inDemoData, inMonitor, openDialog, type Screen, send, sendLate } from "./screen";
 
 async function chooseTwo(page: Page): Promise<void> {
@@ -54,6 +54,8 @@ export const MONITOR_SCREENS: readonly Screen[] = [
   { name: "monitor-certificate", open: inMonitor("Certificate of the shop", "?range=30d") },
   { name: "monitor-push", open: inMonitor("Nightly backup", "?range=30d") },
   { name: "monitor-paused", open: inMonitor("Mail of the shop", "") },
+  { name: "monitor-unsupported", open: inMonitor("Orders database", "") },
+  { name: "monitor-unsupported-edit", open: inMonitor("Orders database", "/edit") },
   { name: "monitor-new", open: inMonitor("Partner endpoint", "") },
   { name: "monitor-delete", open: inMonitor("Wiki", "/delete") },
   {
@@ -66,7 +68,7 @@ export const MONITOR_SCREENS: readonly Screen[] = [
     },
   },
   { name: "monitor-rotate", open: inMonitor("Nightly backup", "/rotate") },
-  ...MONITOR_TYPES.map((type) => ({
+  ...SUPPORTED_TYPES.map((type) => ({
     name: `new-monitor-${type}`,
     open: inDemoData(() => `${NEW}?type=${type}`),
   })),

@@ -13,6 +13,7 @@ import { smtpForm } from "./smtp";
 import { sshForm } from "./ssh";
 import { tcpForm } from "./tcp";
 import { tlsForm } from "./tls";
+import { unsupportedForm } from "./unsupported";
 import { websocketForm } from "./websocket";
 import type { TypeForm } from "./type-form";
 
@@ -34,4 +35,5 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
   ssh: sshForm,
   docker: dockerForm,
   domain: domainForm,
+  unsupported: unsupportedForm,
 };

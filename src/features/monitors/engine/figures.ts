@@ -1,8 +1,9 @@
 import {
   CHECK_OUTCOMES,
   type CheckOutcome,
-  MONITOR_TYPES,
   type MonitorType,
+  SUPPORTED_TYPES,
+  type SupportedType,
 } from "../../../domain/monitor-state";
 
 /** Bounds of the delays of checks, in ms. */
@@ -18,7 +19,7 @@ export interface MonitoringFigures {
   /** Checks that are running. */
   underWay: number;
   checks: OutcomeCounts;
-  checksByType: Readonly<Record<MonitorType, OutcomeCounts>>;
+  checksByType: Readonly<Record<SupportedType, OutcomeCounts>>;
   /** Results that wait to be written, and results that were dropped. */
   waiting: number;
   dropped: number;
@@ -29,7 +30,9 @@ export interface MonitoringFigures {
 
 /** Counts checks. */
 export class CheckFigures {
-  readonly #checks = new Map(MONITOR_TYPES.map((type) => [type, { ok: 0, failed: 0, unknown: 0 }]));
+  readonly #checks = new Map<MonitorType, Record<CheckOutcome, number>>(
+    SUPPORTED_TYPES.map((type) => [type, { ok: 0, failed: 0, unknown: 0 }]),
+  );
   readonly #delays = Array.from<number>({ length: DELAY_BOUNDS_MS.length + 1 }).fill(0);
   #delaySumMs = 0;
 
@@ -51,10 +54,10 @@ export class CheckFigures {
     for (const counts of this.#checks.values()) {
       for (const outcome of CHECK_OUTCOMES) checks[outcome] += counts[outcome];
     }
-    const byType = MONITOR_TYPES.map((type) => [type, { ...this.#checks.get(type) }]);
+    const byType = SUPPORTED_TYPES.map((type) => [type, { ...this.#checks.get(type) }]);
     return {
       checks,
-      checksByType: Object.fromEntries(byType) as Record<MonitorType, OutcomeCounts>,
+      checksByType: Object.fromEntries(byType) as Record<SupportedType, OutcomeCounts>,
       delays: [...this.#delays],
       delaySumMs: this.#delaySumMs,
     };

@@ -15,11 +15,13 @@ import { smtpProbe } from "./smtp";
 import { sshProbe } from "./ssh";
 import { tcpProbe } from "./tcp";
 import { tlsProbe } from "./tls";
+import { unsupportedProbe } from "./unsupported";
 import { websocketProbe } from "./websocket";
 
 export { graceSecondsOf } from "./push";
 export { withNullableParts } from "./secret-parts";
 export { storedField } from "./secrets";
+export { originOf } from "./unsupported";
 
 /**
  * All types of monitors. Bodies, answers, the OpenAPI document and forms are made from this list.
@@ -41,6 +43,7 @@ const PROBES = {
   ssh: sshProbe,
   docker: dockerProbe,
   domain: domainProbe,
+  unsupported: unsupportedProbe,
 } satisfies { [Type in MonitorType]: { type: Type } };
 
 /** Config of a monitor of any type, as its probe stores it. */

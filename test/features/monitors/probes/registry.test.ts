@@ -13,21 +13,21 @@ import {
   probeOf,
   storedField,
 } from "../../../../src/features/monitors/probes";
-import { MONITOR_TYPES, type MonitorType } from "../../../../src/domain/monitor-state";
+import { SUPPORTED_TYPES, type SupportedType } from "../../../../src/domain/monitor-state";
 import { isSecretInput } from "../../../../src/admin/entry/refused-form";
 import { createTestApp } from "../../../support/app";
 import { MONITOR_CONFIGS } from "../../../support/monitor-configs";
 import { usePingProgram } from "../../../support/ping-program";
 
 /** Returns the fields of a configuration that are secrets or have secret parts. */
-function secretsIn(type: MonitorType, config: MonitorConfig): MonitorConfig {
+function secretsIn(type: SupportedType, config: MonitorConfig): MonitorConfig {
   const { secrets, secretParts } = probeOf(type);
   const fields = { ...secrets, ...secretParts };
   return Object.fromEntries(Object.entries(config).filter(([field]) => field in fields));
 }
 
 describe("monitor types", () => {
-  for (const type of MONITOR_TYPES) {
+  for (const type of SUPPORTED_TYPES) {
     const probe = probeOf(type);
     const [least, most] = MONITOR_CONFIGS[type];
 
@@ -106,7 +106,7 @@ describe("monitor types", () => {
   }
 
   test("a shown configuration tells which secrets are stored, and a form's input for each is secret", () => {
-    for (const type of MONITOR_TYPES) {
+    for (const type of SUPPORTED_TYPES) {
       const { secrets = {}, secretParts = {}, present } = probeOf(type);
       const [least, most] = MONITOR_CONFIGS[type];
       for (const [field, kind] of Object.entries(secrets)) {
@@ -127,7 +127,7 @@ describe("monitor types", () => {
   });
 
   test("a change of the server drops secrets unless the change gives them again", () => {
-    for (const type of MONITOR_TYPES) {
+    for (const type of SUPPORTED_TYPES) {
       const { secrets = {}, secretParts = {}, merge, validateChange = () => [] } = probeOf(type);
       // The password of a proxy is sent only to it.
       const parts = Object.entries(secretParts).flatMap(([field, names]) =>
@@ -152,8 +152,8 @@ describe("monitor types", () => {
   });
 
   test("every monitor type except push has a probe that runs checks", () => {
-    const active = MONITOR_TYPES.filter((type) => probeOf(type).run !== undefined);
-    expect(active).toEqual(MONITOR_TYPES.filter((type) => type !== "push"));
+    const active = SUPPORTED_TYPES.filter((type) => probeOf(type).run !== undefined);
+    expect(active).toEqual(SUPPORTED_TYPES.filter((type) => type !== "push"));
     expect(graceSecondsOf({})).toBe(60);
     expect(graceSecondsOf({ grace_seconds: 0 })).toBe(0);
   });

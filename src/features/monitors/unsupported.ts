@@ -1,0 +1,77 @@
+import type { Tx } from "../../db";
+import { conflict, type FieldErrors, validate } from "../../errors";
+import type { Actor } from "../../domain/actor";
+import type { ApplyMetadata } from "../../domain/refs";
+import {
+  creationOf,
+  type MonitorSettings,
+  OptionalReferences,
+  type UpdateMonitorBody,
+} from "./bodies";
+import type { Services } from "./changes";
+import { insertNewMonitor, readNewMonitor } from "./create";
+import { originOf, probeOf } from "./probes";
+import type { UnsupportedConfig } from "./probes/unsupported";
+import type { MonitorRecord } from "./records";
+import type { MonitorRow } from "./store";
+
+/*
+ * Imported monitors of types that this version cannot check. They are always paused and keep their
+ * settings, so that a version that knows the type can check them.
+ */
+
+/** An imported monitor. Its settings are kept for a version that checks its type. */
+export interface UnsupportedMonitor extends MonitorSettings {
+  name: string;
+  config: UnsupportedConfig;
+  component_ids?: string[];
+  depends_on?: string[];
+}
+
+/**
+ * Creates a paused monitor of a type that this version cannot check. Only importers do: requests, forms and
+ * files are rejected. Throws `validation_failed` that names every invalid field, or `conflict` for a ref
+ * that is taken.
+ */
+export function createUnsupportedMonitor(
+  ctx: Services,
+  tx: Tx,
+  monitor: UnsupportedMonitor,
+  actor: Actor,
+  metadata: Pick<ApplyMetadata, "ref"> = {},
+): MonitorRecord {
+  const input = { ...monitor, type: "unsupported" } as const;
+  validate(creationOf(input.type, probeOf(input.type).config, OptionalReferences), input);
+  const created = { ...input, paused: true, ...readNewMonitor(tx, input) };
+  return insertNewMonitor(ctx, tx, created, actor, metadata).record;
+}
+
+/** Throws `conflict` that names the type of a monitor which this version cannot check. */
+export function requireSupported({ type, config }: Pick<MonitorRow, "type" | "config">): void {
+  if (type !== "unsupported") return;
+  const origin = originOf(config);
+  throw conflict(
+    `This version cannot check monitors of the type ${origin.type}, imported from ${origin.source}.`,
+  );
+}
+
+/** Fields of such a monitor that can be changed. The others are kept as they were imported. */
+const CHANGEABLE: ReadonlySet<string> = new Set([
+  "name",
+  "component_ids",
+  "group",
+  "tags",
+  "notes",
+] satisfies (keyof UpdateMonitorBody)[]);
+
+/** Adds errors of fields that cannot be changed, since this version cannot check the monitor. */
+export function validateChangeable(
+  errors: FieldErrors,
+  { type }: Pick<MonitorRow, "type">,
+  input: object,
+): void {
+  if (type !== "unsupported") return;
+  for (const field of Object.keys(input).filter((name) => !CHANGEABLE.has(name))) {
+    errors.add([field], "cannot be changed, since this version cannot check the monitor");
+  }
+}
