@@ -26,7 +26,11 @@ const OMITTED =
   "Left out, because this file does not contain them. Applied to this server, it removes them:";
 
 /** Prints the configuration file of the current state. */
-export async function runExport({ config, value, output }: Invocation): Promise<ExitCode> {
+export async function runExport({
+  config,
+  value,
+  output,
+}: Invocation): Promise<ExitCode> {
   const slug = value("page");
   const { ctx, close } = openForCommand(config, "export", { canCreate: false });
   try {
@@ -35,7 +39,9 @@ export async function runExport({ config, value, output }: Invocation): Promise<
       const page = slug === undefined ? undefined : findRealPage(tx, slug);
       const exported = exportFile(tx, { page });
       const { file, omitted } = omitForeignRefs(exported);
-      const isAll = page === undefined || Bun.deepEquals(exported, withoutDefault(exportFile(tx)));
+      const isAll =
+        page === undefined ||
+        Bun.deepEquals(exported, withoutDefault(exportFile(tx)));
       const withSecrets = [
         ...(monitorsIn(file).length > 0 ? ["monitors"] : []),
         ...(file.webhooks ? ["webhooks"] : []),
@@ -46,7 +52,9 @@ export async function runExport({ config, value, output }: Invocation): Promise<
         ...(unsupported.length === 0 ? [] : [ofUnsupported(unsupported)]),
         ...(withSecrets === "" ? [] : [ofSecrets(withSecrets)]),
         ...(isAll ? [] : [NOT_ALL]),
-        ...(omitted.length > 0 ? [OMITTED, ...omitted.map((line) => `  ${line}`)] : []),
+        ...(omitted.length > 0
+          ? [OMITTED, ...omitted.map((line) => `  ${line}`)]
+          : []),
       ]);
     });
     // `out` adds one line end. Further ones may belong to a text.
@@ -59,7 +67,10 @@ export async function runExport({ config, value, output }: Invocation): Promise<
 
 /** Returns a file as one of a single page is, in which no page is the default. */
 function withoutDefault({ pages, ...others }: ApplyFile): ApplyFile {
-  return { pages: pages.map(({ default: _default, ...page }) => page), ...others };
+  return {
+    pages: pages.map(({ default: _default, ...page }) => page),
+    ...others,
+  };
 }
 
 /** Returns a page by its current or a former slug. Throws an OperatorError for the sample page. */

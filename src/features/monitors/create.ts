@@ -91,7 +91,7 @@ export function insertNewMonitor(
   tx: Tx,
   monitor: Pick<MonitorRow, "name" | "type" | "paused"> & ReturnType<typeof readNewMonitor>,
   actor: Actor,
-  metadata: ApplyMetadata & AppliedParents = {},
+  metadata: ApplyMetadata & AppliedIds = {},
 ): NewMonitor {
   const { name, type, paused, config, settings, componentIds, parentIds } = monitor;
   const holderOf = (ref: string) => findMonitorByRef(tx, { ref });
