@@ -26,11 +26,7 @@ const OMITTED =
   "Left out, because this file does not contain them. Applied to this server, it removes them:";
 
 /** Prints the configuration file of the current state. */
-export async function runExport({
-  config,
-  value,
-  output,
-}: Invocation): Promise<ExitCode> {
+export async function runExport({ config, value, output }: Invocation): Promise<ExitCode> {
   const slug = value("page");
   const { ctx, close } = openForCommand(config, "export", { canCreate: false });
   try {
@@ -39,9 +35,7 @@ export async function runExport({
       const page = slug === undefined ? undefined : findRealPage(tx, slug);
       const exported = exportFile(tx, { page });
       const { file, omitted } = omitForeignRefs(exported);
-      const isAll =
-        page === undefined ||
-        Bun.deepEquals(exported, withoutDefault(exportFile(tx)));
+      const isAll = page === undefined || Bun.deepEquals(exported, withoutDefault(exportFile(tx)));
       const withSecrets = [
         ...(monitorsIn(file).length > 0 ? ["monitors"] : []),
         ...(file.webhooks ? ["webhooks"] : []),
@@ -52,9 +46,7 @@ export async function runExport({
         ...(unsupported.length === 0 ? [] : [ofUnsupported(unsupported)]),
         ...(withSecrets === "" ? [] : [ofSecrets(withSecrets)]),
         ...(isAll ? [] : [NOT_ALL]),
-        ...(omitted.length > 0
-          ? [OMITTED, ...omitted.map((line) => `  ${line}`)]
-          : []),
+        ...(omitted.length > 0 ? [OMITTED, ...omitted.map((line) => `  ${line}`)] : []),
       ]);
     });
     // `out` adds one line end. Further ones may belong to a text.

@@ -1,18 +1,6 @@
-import {
-  Document,
-  isMap,
-  isScalar,
-  isSeq,
-  type Pair,
-  Scalar,
-  visit,
-} from "yaml";
+import { Document, isMap, isScalar, isSeq, type Pair, Scalar, visit } from "yaml";
 import type { Reader } from "../../db";
-import {
-  type ComponentRow,
-  listComponentsOfPage,
-  listGroups,
-} from "../components";
+import { type ComponentRow, listComponentsOfPage, listGroups } from "../components";
 import { listAllTemplates } from "../incident-templates";
 import { listAllPages, type PageRow } from "../pages";
 import {
@@ -65,19 +53,13 @@ export function exportFile(
     pages: rows.map((row) =>
       exportPage(reader, page ? { ...row, isDefault: false } : row, monitors),
     ),
-    ...(page || monitors.alone.length === 0
-      ? {}
-      : { monitors: monitors.alone }),
+    ...(page || monitors.alone.length === 0 ? {} : { monitors: monitors.alone }),
     ...(webhooks.length > 0 && { webhooks }),
     ...(templates.length > 0 && { incident_templates: templates }),
   };
 }
 
-function exportPage(
-  reader: Reader,
-  row: PageRow,
-  monitors: ExportedMonitors,
-): FilePage {
+function exportPage(reader: Reader, row: PageRow, monitors: ExportedMonitors): FilePage {
   const current = presentPageFields(row);
   const { slug, name, ref } = current;
   const least = desiredPage({ slug, name }, { ref, isDefault: false });
@@ -93,10 +75,7 @@ function exportPage(
   };
   const groups = listGroups(reader, { pageId: row.id }).map((group) => {
     const fields = presentGroupFields(group);
-    const own = nonDefault(
-      fields,
-      desiredGroup({ name: group.name }, group.ref),
-    );
+    const own = nonDefault(fields, desiredGroup({ name: group.name }, group.ref));
     return {
       name: group.name,
       ref: group.ref,
@@ -114,10 +93,7 @@ function exportPage(
   };
 }
 
-function exportComponent(
-  row: ComponentRow,
-  { below }: ExportedMonitors,
-): FileComponent {
+function exportComponent(row: ComponentRow, { below }: ExportedMonitors): FileComponent {
   const { id, name, ref } = row;
   const monitors = below.get(id);
   return {
@@ -129,18 +105,12 @@ function exportComponent(
 }
 
 /** Returns the fields that differ from their defaults. */
-function nonDefault<Fields extends object>(
-  current: Fields,
-  least: Fields,
-): Partial<Fields> {
+function nonDefault<Fields extends object>(current: Fields, least: Fields): Partial<Fields> {
   return changedOnly(current, differences(least, current));
 }
 
 /** Writes a file as YAML that `readApplyFile` reads back, under lines of comment. */
-export function writeApplyFile(
-  file: ApplyFile,
-  comment: readonly string[],
-): string {
+export function writeApplyFile(file: ApplyFile, comment: readonly string[]): string {
   const document = new Document(file, {
     aliasDuplicateObjects: false,
     // Quotes texts that YAML 1.1 reads as dates or booleans, such as 2026-01-01 and yes.
@@ -162,19 +132,14 @@ export function writeApplyFile(
 
 /** Adds an empty line before each page and group except the first. */
 function setApart({ key, value }: Pair): void {
-  const isList =
-    isScalar(key) &&
-    (key.value === "pages" || key.value === "groups") &&
-    isSeq(value);
-  for (const item of isList ? value.items.slice(1) : [])
-    if (isMap(item)) item.spaceBefore = true;
+  const isList = isScalar(key) && (key.value === "pages" || key.value === "groups") && isSeq(value);
+  for (const item of isList ? value.items.slice(1) : []) if (isMap(item)) item.spaceBefore = true;
 }
 
 /** Quotes texts of white space only, since a reader cannot see their indentation. */
 function quoteBlank(scalar: Scalar): void {
   const { value } = scalar;
-  if (typeof value === "string" && value.trim() === "")
-    scalar.type = Scalar.QUOTE_DOUBLE;
+  if (typeof value === "string" && value.trim() === "") scalar.type = Scalar.QUOTE_DOUBLE;
 }
 
 /** Monitors for the file. */
@@ -188,10 +153,7 @@ interface ExportedMonitors {
 /**
  * Returns the monitors of components on these pages, in page order, and those without components.
  */
-function exportMonitors(
-  reader: Reader,
-  pages: readonly PageRow[],
-): ExportedMonitors {
+function exportMonitors(reader: Reader, pages: readonly PageRow[]): ExportedMonitors {
   const stored = listStoredMonitors(reader);
   const monitors = stored.filter(isDeclarable);
   const refs = monitors.length > 0 ? readComponentRefs(reader) : undefined;
@@ -207,8 +169,7 @@ function exportMonitors(
       monitor.parentIds.map((id) => refOf.get(id) ?? id),
     );
     if (first === undefined) alone.push(exported);
-    else if (ranks.has(first))
-      below.set(first, [...(below.get(first) ?? []), exported]);
+    else if (ranks.has(first)) below.set(first, [...(below.get(first) ?? []), exported]);
   }
   return { below, alone };
 }
@@ -238,14 +199,9 @@ function componentOrder(reader: Reader, pages: readonly PageRow[]) {
 
 /** Returns the ids of a page's components in the order of the file: those without a group first. */
 function componentsInOrder(reader: Reader, { id: pageId }: PageRow): string[] {
-  const byGroup = Map.groupBy(
-    listComponentsOfPage(reader, { pageId }),
-    ({ groupId }) => groupId,
-  );
+  const byGroup = Map.groupBy(listComponentsOfPage(reader, { pageId }), ({ groupId }) => groupId);
   const groups = [null, ...listGroups(reader, { pageId }).map(({ id }) => id)];
-  return groups.flatMap((group) =>
-    (byGroup.get(group) ?? []).map(({ id }) => id),
-  );
+  return groups.flatMap((group) => (byGroup.get(group) ?? []).map(({ id }) => id));
 }
 
 /**

@@ -8,10 +8,7 @@ export const RDAP_LIST_URL = "https://data.iana.org/rdap/dns.json";
 export interface RdapList {
   /** Time of publication; absent in an excerpt, which does not name all top-level domains. */
   publication?: string;
-  /**
-   * Top-level domains, separated by spaces, by the base URL of their server. In the URL, `*` stands for the
-   * top-level domain.
-   */
+  /** Top-level domains that each server knows, separated by spaces, by its base URL. */
   servers: Readonly<Record<string, string>>;
 }
 
@@ -27,7 +24,7 @@ export function topLevelOf(name: string): string {
 export function rdapBaseOf({ servers }: RdapList, name: string): string | undefined {
   const topLevel = topLevelOf(name);
   const server = Object.entries(servers).find(([, names]) => names.split(" ").includes(topLevel));
-  return server?.[0].replaceAll("*", topLevel);
+  return server?.[0];
 }
 
 /** Parses the list as IANA publishes it; undefined for other text. */
@@ -40,10 +37,7 @@ export function parseRdapList(text: string): RdapList | undefined {
     const url = urls.find((each) => each.startsWith("https:")) ?? urls[0] ?? "";
     if (!URL.canParse(url)) continue;
     const base = url.replace(/\/*$/, "/");
-    for (const name of names) {
-      const key = base.replace(`.${name}/`, ".*/").replace(`/${name}/`, "/*/");
-      servers[key] = key in servers ? `${servers[key]} ${name}` : name;
-    }
+    servers[base] = [servers[base] ?? [], ...names].flat().join(" ");
   }
   return { publication, servers };
 }
