@@ -1,11 +1,22 @@
 import type { MonitorRecord } from "../../features/monitors";
+import { webhookName, type WebhookRow } from "../../features/webhooks";
 import { DialogForm } from "../../ui";
 import { defineForm, type FormState } from "../forms/form";
 import { FormInputs } from "../forms/form-fields";
 import { pathsOfMonitor } from "./monitor-paths";
 
+/** Maximum number of webhooks that a confirmation names. */
+const WEBHOOKS_SHOWN = 5;
+
+interface DeleteMonitorProps {
+  title: string;
+  record: MonitorRecord;
+  /** Webhooks that are for this monitor alone. */
+  webhooks: readonly WebhookRow[];
+}
+
 /** Asks before a monitor is deleted, naming the data that is deleted or kept. */
-export function DeleteMonitor({ title, record }: { title: string; record: MonitorRecord }) {
+export function DeleteMonitor({ title, record, webhooks }: DeleteMonitorProps) {
   const paths = pathsOfMonitor(record.row.id);
   return (
     <DialogForm
@@ -19,8 +30,23 @@ export function DeleteMonitor({ title, record }: { title: string; record: Monito
         Checks stop, and the results are no longer visible. Statuses set by the monitor end now, and
         stay in the history of the components. This cannot be undone.
       </p>
+      <WebhooksLeft webhooks={webhooks} />
       {record.row.paused ? null : <p>To stop the monitor for a while, pause it instead.</p>}
     </DialogForm>
+  );
+}
+
+/** Sentence about webhooks that are left without a monitor. */
+export function WebhooksLeft({ webhooks }: Pick<DeleteMonitorProps, "webhooks">) {
+  if (webhooks.length === 0) return null;
+  const names = webhooks.slice(0, WEBHOOKS_SHOWN).map((row) => `“${webhookName(row)}”`);
+  const more = webhooks.length - names.length;
+  if (more > 0) names.push(`${more.toLocaleString("en")} more`);
+  return (
+    <p>
+      {webhooks.length === 1 ? "This webhook is" : "These webhooks are"} left without a monitor:{" "}
+      {names.join(", ")}.
+    </p>
   );
 }
 

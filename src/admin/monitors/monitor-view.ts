@@ -10,6 +10,7 @@ import {
   listIncidentsOfMonitor,
   listNewestSpans,
   type MonitorRecord,
+  pageIdOf,
   type StateSpan,
   type StateTimes,
   timesByInterval,
@@ -139,15 +140,16 @@ function isDuring({ startedAt, resolvedAt }: OwnIncident, trouble: Trouble): boo
 }
 
 /** Returns true if a webhook gets messages about a monitor, or about the incidents that it opens. */
-function notifies(
-  { events, pageId, monitors }: WebhookRow,
-  { row, components }: MonitorRecord,
-): boolean {
-  if (pageId !== null && !components.some((component) => component.pageId === pageId)) return false;
+function notifies({ events, pageId, monitors }: WebhookRow, record: MonitorRecord): boolean {
+  const { row, components } = record;
   const receives = (kind: string) =>
     events.some((event) => event === ANY_EVENT || event.startsWith(kind));
-  if (receives("monitor.") && matchesMonitor(monitors, row.id)) return true;
-  return row.openIncident !== "never" && receives("incident.");
+  const isOfPage = pageId === null || pageIdOf(record) === pageId;
+  if (isOfPage && receives("monitor.") && matchesMonitor(monitors, row.id)) return true;
+  const opensIncidents =
+    row.openIncident !== "never" &&
+    components.some((component) => pageId === null || component.pageId === pageId);
+  return opensIncidents && receives("incident.");
 }
 
 function readMonitoredComponents(

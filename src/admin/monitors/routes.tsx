@@ -6,6 +6,7 @@ import {
   retentionOf,
   rotateToken,
 } from "../../features/monitors";
+import { listWebhooksOnlyFor } from "../../features/webhooks";
 import { formBody, seeOther, session, sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
 import { SECOND_MS, toIso } from "../../kernel/time";
@@ -95,7 +96,8 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
     show({ params }) {
       const record = getMonitorRecord(ctx.db, params.id);
       const title = `Delete “${record.row.name}”`;
-      return { title, children: <DeleteMonitor title={title} record={record} /> };
+      const webhooks = listWebhooksOnlyFor(ctx.db, new Set([record.row.id]));
+      return { title, children: <DeleteMonitor {...{ title, record, webhooks }} /> };
     },
     remove(tx, { params: { id } }, actor) {
       const { name } = getMonitorRecord(tx, id).row;

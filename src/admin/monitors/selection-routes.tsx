@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { TagText } from "../../domain/tags";
 import { examine } from "../../errors";
+import { listWebhooksOnlyFor } from "../../features/webhooks";
 import { OneOf } from "../../kernel/schema";
 import { actorOf, type Form as SentForm, formBody, seeOther, session, sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
@@ -76,6 +77,9 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
     return render.screen(at, screen(monitors, backOf(at.query)));
   }
 
+  const webhooksOf = (monitors: ReturnType<typeof selectedMonitors>) =>
+    listWebhooksOnlyFor(ctx.db, new Set(monitors.map((row) => row.id)));
+
   function askForTag(
     at: SentAt,
     ids: readonly string[],
@@ -110,7 +114,9 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
             case "delete":
               return ask(at, ids, (monitors, backPath) => ({
                 title: "Delete monitors",
-                children: <DeleteSelected monitors={monitors} backPath={backPath} />,
+                children: (
+                  <DeleteSelected {...{ monitors, webhooks: webhooksOf(monitors), backPath }} />
+                ),
               }));
             case "tag":
               return askForTag(at, ids, TAG_FORM.state(TAG_FORM.initial(), {}));

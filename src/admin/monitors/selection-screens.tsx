@@ -1,4 +1,5 @@
 import type { MonitorRow } from "../../features/monitors";
+import type { WebhookRow } from "../../features/webhooks";
 import { plural } from "../../kernel/text";
 import { TAG_MAX } from "../../domain/tags";
 import { DialogForm } from "../../ui";
@@ -7,6 +8,7 @@ import { defineForm, type StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { textField } from "../forms/text-fields";
 import { MONITORS_PATH, monitorPath } from "../paths";
+import { WebhooksLeft } from "./confirm";
 import { SELECTED_MONITORS_PATH } from "./monitor-paths";
 
 type TagAction = "add" | "remove";
@@ -18,7 +20,11 @@ interface SelectedProps {
 }
 
 /** Asks before selected monitors are deleted, and names them. */
-export function DeleteSelected({ monitors, backPath }: SelectedProps) {
+export function DeleteSelected({
+  monitors,
+  webhooks,
+  backPath,
+}: SelectedProps & { webhooks: readonly WebhookRow[] }) {
   const what = plural(monitors.length, "monitor");
   return (
     <DialogForm
@@ -33,6 +39,7 @@ export function DeleteSelected({ monitors, backPath }: SelectedProps) {
         Checks stop, and the results are no longer visible. Statuses set by the monitors end now,
         and stay in the history of the components. This cannot be undone.
       </p>
+      <WebhooksLeft webhooks={webhooks} />
     </DialogForm>
   );
 }

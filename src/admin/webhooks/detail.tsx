@@ -4,6 +4,7 @@ import { toIso } from "../../kernel/time";
 import {
   ButtonLink,
   Card,
+  CellNote,
   Chip,
   Chips,
   Facts,
@@ -22,6 +23,7 @@ import {
   DisabledNotice,
   FailingNotice,
   LastError,
+  NoMonitorsNotice,
   SuccessRate,
   Waiting,
   WebhookState,
@@ -82,7 +84,10 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
         }
       />
       {row.enabled ? (
-        <FailingNotice row={row} failure={view.failure} backlog={view.backlog} now={now} />
+        <>
+          <FailingNotice row={row} failure={view.failure} backlog={view.backlog} now={now} />
+          <NoMonitorsNotice row={row} />
+        </>
       ) : (
         <DisabledNotice row={row} now={now} />
       )}
@@ -165,9 +170,24 @@ function Confirmed({ at, now }: { at: number | null; now: number }) {
 const MONITORS_SHOWN = 20;
 
 /** Monitors whose events are sent. */
-function Monitors({ view: { monitors } }: { view: WebhookView }) {
+function Monitors({ view: { monitors, page } }: { view: WebhookView }) {
   if (monitors === null) return <>All monitors, including new ones</>;
   if (monitors.length === 0) return <>None</>;
+  const outside = monitors.filter(({ isOutside }) => isOutside);
+  return (
+    <>
+      <MonitorChips monitors={monitors} />
+      {outside.length === 0 ? null : (
+        <CellNote>
+          Not sent, since their events are not of the page {page?.name}:
+          <MonitorChips monitors={outside} />
+        </CellNote>
+      )}
+    </>
+  );
+}
+
+function MonitorChips({ monitors }: { monitors: readonly { id: string; name: string }[] }) {
   const more = monitors.length - MONITORS_SHOWN;
   return (
     <Chips>

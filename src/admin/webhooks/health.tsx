@@ -8,11 +8,12 @@ import {
 import { percent } from "../../kernel/numbers";
 import { plural } from "../../kernel/text";
 import { toIso } from "../../kernel/time";
+import { ANY_EVENT } from "../../domain/webhook";
 import { CellNote, Notice, OneLine, PostButton, RelativeTime, State } from "../../ui";
 import { adviceFor, describeFailure, reasonOf } from "./failure-words";
 import { pathsOfWebhook } from "./webhook-paths";
 
-/** State of an endpoint: enabled, failing, not confirmed or disabled. */
+/** State of an endpoint: enabled, failing, not confirmed, without monitors or disabled. */
 export function WebhookState({ record }: { record: WebhookRecord }) {
   const { row, confirmedAt } = record;
   if (!row.enabled) {
@@ -26,10 +27,32 @@ export function WebhookState({ record }: { record: WebhookRecord }) {
   }
   const isUnconfirmed = row.format === "email" && confirmedAt === null;
   if (isUnconfirmed) return <State tone="degraded">Not confirmed</State>;
-  return row.failingSince === null ? (
-    <State tone="ok">Enabled</State>
-  ) : (
-    <State tone="partial">Failing</State>
+  if (row.failingSince !== null) return <State tone="partial">Failing</State>;
+  if (isForMonitorsAlone(row) && row.monitors.length === 0) {
+    return <State tone="degraded">No monitors</State>;
+  }
+  return <State tone="ok">Enabled</State>;
+}
+
+const isOfMonitors = (event: string) => event.startsWith("monitor.");
+
+function isForMonitorsAlone({ events }: WebhookRow): boolean {
+  return events.every(isOfMonitors);
+}
+
+/** Notice of an endpoint for selected monitors that has none, such as after they were deleted. */
+export function NoMonitorsNotice({ row }: { row: WebhookRow }) {
+  const { events, monitors } = row;
+  const hasMonitorEvents = events.includes(ANY_EVENT) || events.some(isOfMonitors);
+  if (monitors.length > 0 || !hasMonitorEvents) return null;
+  const { edit } = pathsOfWebhook(row.id);
+  return (
+    <Notice tone="degraded" title="No monitor is selected">
+      {isForMonitorsAlone(row)
+        ? "This webhook gets no events. It is only for events of selected monitors, and none is selected or left."
+        : "This webhook gets no events of monitors. It is for selected ones, and none is selected or left."}{" "}
+      <a href={edit}>Edit the webhook</a> to select others, or all monitors.
+    </Notice>
   );
 }
 

@@ -16,6 +16,7 @@ import {
   type WebhookRecord,
   type WebhookRow,
 } from "../../features/webhooks";
+import { listComponentsOfMonitors, pageIdOf } from "../../features/monitors";
 import { findPage, type PageRow } from "../../features/pages";
 import { NEWEST } from "../../domain/ids";
 import { ANY_MONITOR, DELIVERY_STATUSES, type DeliveryStatus } from "../../domain/webhook";
@@ -65,6 +66,13 @@ export function readWebhookList(
   };
 }
 
+interface SelectedMonitor {
+  id: string;
+  name: string;
+  /** True if the endpoint is for a page to which the events of the monitor do not belong. */
+  isOutside: boolean;
+}
+
 /** Endpoint with one screen of its deliveries. */
 export interface WebhookView extends ListedWebhook, ListPosition {
   /** Page whose events the endpoint receives; null for all pages. */
@@ -72,7 +80,7 @@ export interface WebhookView extends ListedWebhook, ListPosition {
   /** Question to the address of an endpoint for e-mail; undefined if it needs no answer. */
   question: Question | undefined;
   /** Monitors whose events the endpoint receives, by name; null for all. */
-  monitors: readonly { id: string; name: string }[] | null;
+  monitors: readonly SelectedMonitor[] | null;
   deliveries: readonly DeliveryRecord[];
   /** Status of the listed deliveries; undefined for all of them. */
   status: DeliveryStatus | undefined;
@@ -105,12 +113,30 @@ export function readWebhookView(
     question: findQuestion(reader, record.row),
     monitors: monitors.includes(ANY_MONITOR)
       ? null
-      : listMonitorsById(reader, monitors).sort((a, b) => a.name.localeCompare(b.name)),
+      : readSelectedMonitors(reader, monitors, pageId),
     deliveries,
     status,
     nextBefore: rows.length > DELIVERIES_PER_SCREEN ? deliveries.at(-1)?.row.id : undefined,
     isContinued: before !== undefined,
   };
+}
+
+/** Reads the selected monitors of an endpoint for a page, or for all pages (null), by name. */
+function readSelectedMonitors(
+  reader: Reader,
+  ids: readonly string[],
+  pageId: string | null,
+): SelectedMonitor[] {
+  const monitorIds = JSON.stringify(pageId === null ? [] : ids);
+  const components = Map.groupBy(
+    listComponentsOfMonitors(reader, { monitorIds }),
+    ({ monitorId }) => monitorId,
+  );
+  const isOutside = (id: string) =>
+    pageId !== null && pageIdOf({ components: components.get(id) ?? [] }) !== pageId;
+  return listMonitorsById(reader, ids)
+    .map(({ id, name }) => ({ id, name, isOutside: isOutside(id) }))
+    .sort((a, b) => a.name.localeCompare(b.name));
 }
 
 function withHealth(

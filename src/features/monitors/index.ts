@@ -45,6 +45,7 @@ export {
 } from "./latency";
 export { type Monitor, presentMonitor } from "./model";
 export { SERVER_OFFLINE } from "./engine/liveness";
+export { pageIdOf } from "./engine/transitions";
 export { createIdleMonitoring, type Heartbeat, type Monitoring } from "./monitoring";
 export {
   countMonitorsMatching,
@@ -93,6 +94,7 @@ export {
   countMonitorsByState,
   findMonitor,
   findMonitorByRef,
+  listComponentsOfMonitors,
   listMonitorsOfPage,
   type MonitorRow,
 } from "./store";

@@ -46,6 +46,7 @@ export { findNewestDeliveryAbout } from "./log-store";
 export { listMonitorsById } from "./monitor-store";
 export {
   listSelectiveWebhooks,
+  listWebhooksOnlyFor,
   monitorRefs,
   removeFromWebhooks,
   selectWebhooksOfMonitor,

@@ -20,6 +20,13 @@ export function listSelectiveWebhooks(reader: Reader): WebhookRow[] {
   return listAllWebhooks(reader, {}).filter(({ monitors }) => !monitors.includes(ANY_MONITOR));
 }
 
+/** Lists the endpoints that would be left without a monitor by the deletion of these monitors, oldest first. */
+export function listWebhooksOnlyFor(reader: Reader, monitorIds: ReadonlySet<string>): WebhookRow[] {
+  return listSelectiveWebhooks(reader).filter(
+    ({ monitors }) => monitors.length > 0 && monitors.every((id) => monitorIds.has(id)),
+  );
+}
+
 /** Endpoints for selected monitors, by id, whose selection of a monitor changes. */
 interface SelectionChange {
   added: readonly string[];
@@ -57,7 +64,8 @@ export function selectWebhooksOfMonitor(
     }
     const monitors = isAdded ? [...others, monitorId] : others;
     updateWebhookRow(tx, { ...changedRow(ctx, row), monitors });
-    audit(ctx, tx, actor, "webhook.update", row.id, `Changed ${nameInWords(row)}: monitors`);
+    const what = monitors.length === 0 ? "monitors, none is left" : "monitors";
+    audit(ctx, tx, actor, "webhook.update", row.id, `Changed ${nameInWords(row)}: ${what}`);
   }
   errors.throwIfAny();
   return changed.length > 0;

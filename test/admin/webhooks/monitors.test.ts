@@ -171,4 +171,82 @@ describe("monitors of webhooks on the dashboard", () => {
     expect((await monitors.edit(shop, { webhook_ids: [full.id] })).status).toBe(303);
     expect(webhooks.rows().at(-1)?.monitors).toEqual([...ids.slice(1).toSorted(), shop]);
   });
+
+  test("a webhook whose last monitor is deleted says that it gets no events of monitors", async () => {
+    const { monitors, webhooks } = await openBoth();
+    await using _ = monitors;
+    const shop = await monitors.make({ name: "Shop" });
+    const mail = await monitors.make({ name: "Mail" });
+    const only = { of: "some", monitors: [shop] };
+    const chat = await webhooks.made({ description: "Chat", ...only });
+    const pager = await webhooks.made({
+      description: "Pager",
+      which: "some",
+      events: ["monitor.down"],
+      ...only,
+    });
+    const both = await webhooks.made({ description: "Both", of: "some", monitors: [shop, mail] });
+    const quiet = await webhooks.made({ which: "some", events: ["incident.created"], ...only });
+
+    const dialog = await monitors.open(`${MONITORS}/${shop}/delete`);
+    expect(dialog.text).toContain(
+      "These webhooks are left without a monitor: “Chat”, “Pager”, “Relay”.",
+    );
+    const several = await monitors.send(`${MONITORS}/selected`, {
+      intent: "delete",
+      id: [shop, mail],
+    });
+    expect(several.text).toContain("left without a monitor: “Chat”, “Pager”, “Both”, “Relay”.");
+
+    await monitors.send(`${MONITORS}/${shop}/delete`, {});
+    const noticesOf = async (id: string) =>
+      readHtml((await webhooks.open(`${WEBHOOK_LIST}/${id}`)).text).texts(".notice");
+    expect(await noticesOf(chat.id)).toEqual([
+      expect.stringContaining("This webhook gets no events of monitors."),
+    ]);
+    expect(await noticesOf(pager.id)).toEqual([
+      expect.stringContaining("This webhook gets no events."),
+    ]);
+    expect(await noticesOf(both.id)).toEqual([]);
+    expect(await noticesOf(quiet.id)).toEqual([]);
+    expect(readHtml((await webhooks.open(WEBHOOK_LIST)).text).texts("tbody .state")).toEqual([
+      "Enabled",
+      "Enabled",
+      "No monitors",
+      "Enabled",
+    ]);
+    const form = formOf((await webhooks.open(`${WEBHOOK_LIST}/${pager.id}/edit`)).text);
+    expect(form["of"]).toEqual(["some"]);
+    await webhooks.send(`${WEBHOOK_LIST}/${pager.id}/edit`, { ...form, description: "Pager 2" });
+    expect(webhooks.rows().map((row) => row.monitors)).toEqual([[], [], [mail], []]);
+  });
+
+  test("a webhook for a page names the selected monitors whose events are not of that page", async () => {
+    const { monitors, webhooks } = await openBoth();
+    await using _ = monitors;
+    const api = monitors.site.components["API"] ?? "";
+    const other = await monitors.app.page({ slug: "third", name: "Third" }, ["Mail"]);
+    const shop = await monitors.make({ name: "Shop", component_ids: [api] });
+    const wide = await monitors.make({
+      name: "Wide",
+      component_ids: [api, other.components["Mail"] ?? ""],
+    });
+    const alone = await monitors.make({ name: "Alone" });
+    const { id } = await webhooks.made({
+      of: "some",
+      monitors: [shop, wide, alone],
+      page: monitors.site.page.id,
+      description: "Of the page",
+    });
+    const screen = readHtml((await webhooks.open(`${WEBHOOK_LIST}/${id}`)).text);
+    expect(screen.texts(".facts a.chip")).toEqual(["Alone", "Shop", "Wide", "Alone", "Wide"]);
+    expect(screen.texts(".facts .cell-note").join(" ")).toContain("Not sent");
+    const notified = async (monitor: string) =>
+      readHtml((await monitors.open(`${MONITORS}/${monitor}`)).text).texts(
+        "#monitor-notified .detail-name",
+      );
+    expect(await notified(shop)).toEqual(["Of the page"]);
+    expect(await notified(wide)).toEqual([]);
+    expect(await notified(alone)).toEqual([]);
+  });
 });

@@ -133,6 +133,31 @@ describe("dependencies of monitors in a file", () => {
     ]);
   });
 
+  test("pruning a monitor names the monitors and webhooks outside the file that lose it", async () => {
+    await using app = await createTestApp();
+    await apply(app, file("router", "power"));
+    const [router, power] = await readMonitors(app);
+    const key = await app.keyWith("manage:monitors", "manage:webhooks");
+    const body = { type: "tcp", name: "Shop", config: { host: "a.test", port: 80 } };
+    await app.call("/api/v1/monitors", {
+      method: "POST",
+      key,
+      json: { ...body, depends_on: [power.id, router.id] },
+    });
+    await app.call("/api/v1/webhooks", {
+      method: "POST",
+      key,
+      json: { url: "https://a.example/x", description: "Chat", monitors: [router.id] },
+    });
+    const outcome = await apply(app, file("power"), true);
+    expect(linesOf(outcome)).toEqual([
+      "- monitor router",
+      '~ monitor shop: depends_on ["power","router"] → ["power"]',
+      '~ webhook chat: monitors ["router"] → []',
+    ]);
+    expect(await parentsOf(app)).toEqual({ power: [], shop: ["power"] });
+  });
+
   test("a dependency on an earlier ref is rejected wherever the monitor stands in the file", async () => {
     await using app = await createTestApp();
     await apply(app, file("shop <- router", "router"));

@@ -131,22 +131,19 @@ describe("export and apply of arbitrary installations", () => {
     await using other = await createTestApp();
     const exported = ({ ctx }: TestApp, page: PageRow | undefined) =>
       ctx.db.write((tx) => omitForeignRefs(exportFile(tx, { page })));
-    let omissions = 0;
     await fc.assert(
       fc.asyncProperty(arbitraryActions, async (acts) => {
         await createArbitraryInstallation(app, acts);
         for (const page of listAllPages(app.ctx.db, {})) {
           await createArbitraryInstallation(other, []);
-          const { file, omitted } = await exported(app, page);
+          const { file } = await exported(app, page);
           await apply(other, writeApplyFile(withSecrets(file), []), true, ENV);
           const made = await exported(other, listAllPages(other.ctx.db, {})[0]);
           expect(made.omitted).toEqual([]);
           expect(writeApplyFile(made.file, [])).toBe(writeApplyFile(file, []));
-          omissions += omitted.length;
         }
       }),
       { numRuns: 12 },
     );
-    expect(omissions).toBeGreaterThan(0);
   });
 });

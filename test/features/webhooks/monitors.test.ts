@@ -88,7 +88,11 @@ describe("webhooks for selected monitors", () => {
     expect(await site.read(one.id)).toMatchObject({ monitors: [], version: 2 });
     expect(await site.read(other.id)).toMatchObject({ monitors: [mail], version: 1 });
     const audited = site.app.audit().filter(({ action }) => action === "webhook.update");
-    expect(audited.map(({ targetId }) => targetId)).toEqual([both.id, one.id]);
+    expect(audited.map(({ targetId, summary }) => [targetId, summary])).toEqual([
+      [both.id, expect.stringMatching(/: monitors$/)],
+      [one.id, expect.stringMatching(/: monitors, none is left$/)],
+    ]);
+    expect(await receiversOf(site.app, "monitor.down", mail)).toEqual([both.id, other.id]);
   });
 
   test.each([

@@ -163,7 +163,7 @@ function recordEvent(
 }
 
 /** Returns the page of a monitor's events. A monitor of several pages belongs to none of them. */
-export function pageIdOf({ components }: MonitorRecord): string | null {
+export function pageIdOf({ components }: Pick<MonitorRecord, "components">): string | null {
   const [pageId, ...others] = new Set(components.map((component) => component.pageId));
   return pageId !== undefined && others.length === 0 ? pageId : null;
 }
