@@ -77,10 +77,10 @@ export const listDependents = selectMany((orm, $: { parentId: string }) =>
 );
 
 /**
- * Finds the first parent of a monitor that is failing: see `isFailing`. A paused or deleted one is
- * none.
+ * Finds the first parent of a monitor that is failing: see `isFailing`, or one of those whose last check has
+ * failed (`failed`: a JSON list of ids). A paused or deleted one is none.
  */
-export const findFailingParent = selectOne((orm, $: { monitorId: string }) =>
+export const findFailingParent = selectOne((orm, $: { monitorId: string; failed: string }) =>
   orm
     .select({ id: monitors.id, name: monitors.name })
     .from(monitorDependencies)
@@ -92,10 +92,12 @@ export const findFailingParent = selectOne((orm, $: { monitorId: string }) =>
         eq(monitors.id, parentId),
         eq(monitorStates.monitorNum, monitors.num),
         isNull(monitors.deletedAt),
-        sql`CASE ${monitorStates.state}
+        sql`(CASE ${monitorStates.state}
+          WHEN 'paused' THEN 0
           WHEN 'maintenance' THEN (SELECT c.outcome FROM monitor_checks AS c
             WHERE c.monitor_num = ${monitors.num} ORDER BY c.at DESC LIMIT 1) = 1
-          ELSE ${monitorStates.state} IN ('down', 'unreachable') OR ${monitorStates.failures} > 0 END`,
+          ELSE ${monitorStates.state} IN ('down', 'unreachable') OR ${monitorStates.failures} > 0
+            OR ${parentId} IN (SELECT value FROM json_each(${$.failed})) END)`,
       ),
     )
     .orderBy(asc(position))

@@ -16,8 +16,8 @@ export interface Heartbeat {
 export interface Monitoring {
   /**
    * Checks a monitor now, whether it is due or not; the result counts as any other. Resolves when
-   * it is stored. Callers make sure that the monitor exists, is not a push monitor and is not
-   * paused.
+   * it is stored, or after 70 seconds with a failure that waits for the checks of parents. Callers
+   * make sure that the monitor exists, is not a push monitor and is not paused.
    */
   checkNow(id: string): Promise<CheckRow>;
   /**

@@ -120,7 +120,7 @@ export function verbRoutes(
           id: "checkMonitor",
           summary: "Check a monitor now",
           description:
-            "Runs a check at once and returns its result, which counts like any other. This can take as long as the monitor's timeout.",
+            "Runs a check at once and returns its result, which counts like any other. This can take as long as the monitor's timeout; at most 70 seconds, after which a failure is returned even if it waits for the checks of other monitors before it counts.",
           answers: { 200: { description: "The result.", schema: Check } },
           errors: ["not_found", "conflict"],
         }),

@@ -54,11 +54,16 @@ export class CheckQueue {
     if (scheduled.isSlow) this.#slowUnderWay += 1;
   }
 
-  end(scheduled: ScheduledMonitor, tookMs: number): void {
-    scheduled.isUnderWay = false;
+  /** Frees the place of a check that has a result, so that others can start. */
+  free(scheduled: ScheduledMonitor, tookMs: number): void {
     this.#underWay -= 1;
     if (scheduled.isSlow) this.#slowUnderWay -= 1;
     scheduled.isSlow = tookMs >= SLOW_MS;
+  }
+
+  /** Ends a check, whose place is free. The monitor can be scheduled again. */
+  end(scheduled: ScheduledMonitor): void {
+    scheduled.isUnderWay = false;
   }
 
   #laneOf({ isSlow }: ScheduledMonitor): DueHeap<ScheduledMonitor> {

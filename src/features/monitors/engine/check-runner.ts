@@ -1,5 +1,6 @@
 import type { Clock } from "../../../kernel/clock";
-import { HOUR_MS } from "../../../kernel/time";
+import { unavailable } from "../../../errors";
+import { HOUR_MS, SECOND_MS } from "../../../kernel/time";
 import type { CheckRow } from "../checks-store";
 import type { Heartbeat } from "../monitoring";
 import type { ProbeResult } from "../probe";
@@ -9,8 +10,14 @@ import { type Dependencies, hasFailed } from "./dependencies";
 import type { MonitorRegistry } from "./monitor-registry";
 import type { Prober } from "./prober";
 import { closing } from "./recorder";
-import { type ResultProcessor, type Waiter, Waiters } from "./result-processor";
+import { type Begin, type ResultProcessor, type Waiter, Waiters } from "./result-processor";
 import { countedResult, heartbeatExpectedSince, type ScheduledMonitor } from "./scheduled-monitor";
+
+/**
+ * Longest wait for the answer to a requested check: longer than the check itself, which takes 64 s at most,
+ * and shorter than the 75 s after which the server closes a connection without traffic.
+ */
+const ANSWER_MAX_MS = 70 * SECOND_MS;
 
 interface RunnerDependencies {
   clock: Clock;
@@ -20,7 +27,7 @@ interface RunnerDependencies {
   queue: CheckQueue;
   scheduler: CheckScheduler;
   results: ResultProcessor;
-  /** Called when a check has ended, before its result counts. */
+  /** Called when a check has an outcome, and before it counts. */
   onEnd: () => void;
   /** Called after a result was passed to the recorder. */
   onResult: () => void;
@@ -52,12 +59,37 @@ export class CheckRunner {
 
   /**
    * Checks a monitor now, unless a check of it runs. Resolves with the stored result; with undefined if
-   * the monitor was paused or deleted meanwhile.
+   * the monitor was paused or deleted meanwhile. A failure that still waits for the checks of parents after
+   * `ANSWER_MAX_MS` is returned before it counts. Rejects with `unavailable` if there is no result by then.
    */
-  check(scheduled: ScheduledMonitor): Promise<CheckRow | undefined> {
+  async check(scheduled: ScheduledMonitor): Promise<CheckRow | undefined> {
     const waiter = this.#waiters.add(scheduled);
     if (!scheduled.isUnderWay) this.#begin(scheduled);
-    return waiter.promise;
+    const timer = this.#deps.clock.after(ANSWER_MAX_MS, () => {
+      if (scheduled.uncounted) waiter.resolve(scheduled.uncounted);
+      else waiter.reject(unavailable("The check has no result yet. It is listed later.", 5));
+    });
+    try {
+      return await waiter.promise;
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  /** Makes the check of a parent, for which others wait, begin as soon as there is a place for it. */
+  request(parent: ScheduledMonitor): void {
+    const { clock, queue } = this.#deps;
+    if (parent.isUnderWay) return;
+    const now = clock.monotonic();
+    if (parent.heapIndex < 0 || parent.dueAt > now) queue.schedule(parent, now);
+    this.beginDue();
+  }
+
+  /** Takes a monitor that was paused or deleted out of the queue, and checks those that it made unreachable. */
+  drop(scheduled: ScheduledMonitor): void {
+    this.#deps.queue.remove(scheduled);
+    this.#deps.dependencies.release(scheduled, false);
+    this.#recheckThrough(scheduled);
   }
 
   /** Counts the report of a job. Resolves when it is stored. */
@@ -80,7 +112,7 @@ export class CheckRunner {
    * Checks the monitors that are unreachable through one that no longer fails or was paused. A job may have
    * called in vain, so it first has time to call again.
    */
-  recheckThrough(scheduled: ScheduledMonitor): void {
+  #recheckThrough(scheduled: ScheduledMonitor): void {
     const { dependencies, scheduler } = this.#deps;
     for (const child of dependencies.unreachableThrough(scheduled)) {
       const { type, intervalMs, graceMs } = child;
@@ -93,6 +125,7 @@ export class CheckRunner {
     this.#isStopped = true;
     this.#deps.prober.abort();
     this.#waiters.rejectAll(closing());
+    this.#deps.dependencies.releaseAll();
   }
 
   #begin(scheduled: ScheduledMonitor): void {
@@ -101,34 +134,78 @@ export class CheckRunner {
   }
 
   async #run(scheduled: ScheduledMonitor): Promise<void> {
-    const { clock, queue, registry, results, scheduler } = this.#deps;
+    const { clock, dependencies, queue, registry, results, scheduler } = this.#deps;
     const { version, heartbeatAt } = scheduled;
     const epoch = this.#epoch;
+    const isKept = () => registry.ofNum(scheduled.num) === scheduled && !scheduled.isPaused;
+    const isOutdated = () => version !== scheduled.version || epoch !== this.#epoch;
+    const isCurrent = () => isKept() && !isOutdated() && scheduled.heartbeatAt === heartbeatAt;
+
     const begin = results.begin(scheduled);
     const { startedAt } = begin;
     const found = countedResult(scheduled, await this.#probe(scheduled, startedAt));
-    const tookMs = clock.monotonic() - startedAt;
-    const isCounted = found.outcome === "failed" && !begin.isInMaintenance;
-    if (isCounted && scheduled.parents.length > 0) {
-      await this.#deps.dependencies.checkParents(scheduled, startedAt);
-    }
-    queue.end(scheduled, tookMs);
+    queue.free(scheduled, clock.monotonic() - startedAt);
     if (this.#isStopped) return;
     this.#deps.onEnd();
-    const isScheduled = registry.ofNum(scheduled.num) === scheduled && !scheduled.isPaused;
-    // A check that started before a change of its monitor, or before the server was offline, is
-    // discarded.
-    const isOutdated = version !== scheduled.version || epoch !== this.#epoch;
-    if (!isScheduled) this.#waiters.release(scheduled);
-    else if (isOutdated && scheduled.type !== "push") scheduler.after(scheduled, 0);
-    // The job may have called while the server checked its network.
-    else if (isOutdated || scheduled.heartbeatAt !== heartbeatAt) scheduler.first(scheduled);
-    else {
+    if (found.outcome === "failed" && !begin.isInMaintenance && isCurrent()) {
+      const parents = dependencies.parentsToCheck(scheduled);
+      if (parents.length > 0) {
+        await this.#waitForParents(scheduled, begin, found, parents);
+        if (this.#isStopped) return;
+        this.#deps.onEnd();
+      }
+    }
+    queue.end(scheduled);
+    if (isCurrent()) {
       const waiters = this.#waiters.take(scheduled);
       const needsRecheck = this.#count("check", scheduled, begin, found, waiters);
+      dependencies.release(scheduled, true);
       scheduler.next(scheduled, needsRecheck);
+    } else {
+      this.#discardUncounted(scheduled);
+      if (!isKept()) {
+        this.#waiters.release(scheduled);
+        dependencies.release(scheduled, false);
+      }
+      // A check that started before a change of its monitor, or before the server was offline, is repeated.
+      else if (isOutdated() && scheduled.type !== "push") scheduler.after(scheduled, 0);
+      // The job may have called while the server checked its network.
+      else scheduler.first(scheduled);
     }
     this.beginDue();
+  }
+
+  /**
+   * Waits for the checks of parents, while the failure does not count yet. Others can start meanwhile, and
+   * monitors that depend on this one know that it fails.
+   */
+  async #waitForParents(
+    scheduled: ScheduledMonitor,
+    { at, startedAt }: Begin,
+    { outcome, latencyMs, message }: ProbeResult,
+    parents: readonly ScheduledMonitor[],
+  ): Promise<void> {
+    const { dependencies } = this.#deps;
+    scheduled.uncounted = {
+      monitorNum: scheduled.num,
+      at: Math.round(at),
+      outcome,
+      latencyMs: latencyMs === null ? null : Math.round(latencyMs),
+      message,
+    };
+    dependencies.release(scheduled, true);
+    this.beginDue();
+    await dependencies.check(parents, startedAt);
+  }
+
+  /**
+   * Discards a failure that waited for the checks of parents. Monitors that it made unreachable are checked at
+   * once, unless their parent fails anyway.
+   */
+  #discardUncounted(scheduled: ScheduledMonitor): void {
+    if (!scheduled.uncounted) return;
+    scheduled.uncounted = undefined;
+    if (!hasFailed(scheduled)) this.#recheckThrough(scheduled);
   }
 
   #probe(scheduled: ScheduledMonitor, startedAt: number): Promise<ProbeResult> {
@@ -146,9 +223,10 @@ export class CheckRunner {
     const { results, onResult } = this.#deps;
     const [, scheduled] = taken;
     const hadFailed = hasFailed(scheduled);
+    scheduled.uncounted = undefined;
     const needsRecheck = results.take(...taken);
     onResult();
-    if (hadFailed && !hasFailed(scheduled)) this.recheckThrough(scheduled);
+    if (hadFailed && !hasFailed(scheduled)) this.#recheckThrough(scheduled);
     return needsRecheck;
   }
 }

@@ -1,25 +1,38 @@
 import type { Clock } from "../../../kernel/clock";
-import { MINUTE_MS } from "../../../kernel/time";
+import { SECOND_MS } from "../../../kernel/time";
 import { isFailing } from "../rules";
 import type { MonitorRegistry } from "./monitor-registry";
 import type { ScheduledMonitor } from "./scheduled-monitor";
 
-/** Runs a check of a monitor, or waits for the one that runs. Resolves with false if there is no result. */
-type RunCheck = (scheduled: ScheduledMonitor) => Promise<boolean>;
+/**
+ * Longest wait for the checks of parents, after which a failure counts by what is known of them. Two checks
+ * of 64 s fit into it: one that was running and may have begun too early, and the next one.
+ */
+const PARENTS_MAX_MS = 150 * SECOND_MS;
 
-/** Longest wait for the checks of parents, after which a failure counts by what is known of them. */
-const WAIT_MAX_MS = 2 * MINUTE_MS;
-
-/** Dependencies of monitors on others, their parents. A paused or deleted parent is none. */
+/**
+ * Dependencies of monitors on others, their parents. A paused or deleted parent is none.
+ *
+ * A parent counts as failing as soon as a check of it has failed, even while that failure waits for the
+ * parent's own parents. So a monitor waits for checks only and never for another wait: waits do not add up in
+ * a chain. What is known when the wait ends counts. A later answer of a parent counts with the next check.
+ */
 export class Dependencies {
   readonly #clock: Clock;
   readonly #registry: MonitorRegistry;
-  readonly #runCheck: RunCheck;
+  readonly #requestCheck: (parent: ScheduledMonitor) => void;
+  /** Resolve with true when a check of the parent has an outcome, with false if there will be none. */
+  readonly #awaited = new Map<ScheduledMonitor, PromiseWithResolvers<boolean>>();
 
-  constructor(clock: Clock, registry: MonitorRegistry, runCheck: RunCheck) {
+  /** `requestCheck` makes a parent's check begin as soon as it can, unless one is running. */
+  constructor(
+    clock: Clock,
+    registry: MonitorRegistry,
+    requestCheck: (parent: ScheduledMonitor) => void,
+  ) {
     this.#clock = clock;
     this.#registry = registry;
-    this.#runCheck = runCheck;
+    this.#requestCheck = requestCheck;
   }
 
   /** Returns the id of the first failing parent. */
@@ -27,27 +40,59 @@ export class Dependencies {
     return this.#parentsOf(scheduled).find(hasFailed)?.id;
   }
 
+  /** Returns the ids of the parents whose check has failed, and is not counted yet. */
+  uncountedParentsOf(scheduled: ScheduledMonitor): string[] {
+    return this.#parentsOf(scheduled)
+      .filter(({ uncounted }) => uncounted !== undefined)
+      .map(({ id }) => id);
+  }
+
   /**
-   * Checks the parents of a monitor whose check has failed, unless one is known to fail. A check of a parent
-   * that began after `startedAt` (monotonic clock) is not repeated, so that one is enough for many monitors.
-   * Push monitors cannot be checked. Nothing is checked for a monitor that is down already. Never rejects.
+   * Returns the parents to check before a failure of a monitor counts: none if it is down already or a parent
+   * is known to fail. Push monitors cannot be checked.
    */
-  async checkParents(scheduled: ScheduledMonitor, startedAt: number): Promise<void> {
-    if (scheduled.evaluation.state === "down" || this.failingParentOf(scheduled)) return;
-    const active = this.#parentsOf(scheduled).filter(({ type }) => type !== "push");
-    if (active.length === 0) return;
+  parentsToCheck(scheduled: ScheduledMonitor): ScheduledMonitor[] {
+    if (scheduled.evaluation.state === "down" || this.failingParentOf(scheduled)) return [];
+    return this.#parentsOf(scheduled).filter(({ type }) => type !== "push");
+  }
+
+  /**
+   * Checks parents of a monitor. A check that began after `startedAt` (monotonic clock) is not repeated, so
+   * that one is enough for many monitors. Never rejects.
+   */
+  async check(parents: readonly ScheduledMonitor[], startedAt: number): Promise<void> {
     const { promise: deadline, resolve } = Promise.withResolvers<void>();
-    const timer = this.#clock.after(WAIT_MAX_MS, resolve);
-    const checks = active.map((parent) => this.#checkSince(parent, startedAt));
+    const timer = this.#clock.after(PARENTS_MAX_MS, resolve);
+    const checks = parents.map((parent) => this.#checkSince(parent, startedAt));
     await Promise.race([Promise.all(checks), deadline]);
     timer.cancel();
   }
 
+  /**
+   * Continues the monitors that wait for a check of a parent. `hasOutcome` is false if the parent was paused
+   * or deleted.
+   */
+  release(parent: ScheduledMonitor, hasOutcome: boolean): void {
+    this.#awaited.get(parent)?.resolve(hasOutcome);
+    this.#awaited.delete(parent);
+  }
+
+  /** Continues all waiting monitors. */
+  releaseAll(): void {
+    for (const parent of this.#awaited.keys()) this.release(parent, false);
+  }
+
   async #checkSince(parent: ScheduledMonitor, startedAt: number): Promise<void> {
     // A check that was running when the other one began may have succeeded before.
-    while ((parent.lastStartedAt ?? Number.NEGATIVE_INFINITY) < startedAt) {
-      if (!(await this.#runCheck(parent))) return;
-    }
+    const isKnown = () => hasFailed(parent) || (parent.lastStartedAt ?? -Infinity) >= startedAt;
+    while (!isKnown() && (await this.#nextOutcome(parent)));
+  }
+
+  #nextOutcome(parent: ScheduledMonitor): Promise<boolean> {
+    const awaited = this.#awaited.get(parent) ?? Promise.withResolvers<boolean>();
+    this.#awaited.set(parent, awaited);
+    this.#requestCheck(parent);
+    return awaited.promise;
   }
 
   /** Returns the unreachable monitors that depend on a monitor. */
@@ -65,6 +110,6 @@ export class Dependencies {
 }
 
 /** Returns true if a monitor is failing by the results of this process. */
-export function hasFailed({ evaluation, lastOutcome }: ScheduledMonitor): boolean {
-  return isFailing(evaluation, lastOutcome);
+export function hasFailed({ evaluation, lastOutcome, uncounted }: ScheduledMonitor): boolean {
+  return uncounted !== undefined || isFailing(evaluation, lastOutcome);
 }

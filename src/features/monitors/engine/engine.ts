@@ -47,7 +47,7 @@ export class Engine implements Monitoring {
     this.#wakeTimer = new WakeTimer(ctx.clock, () => this.#tick());
     this.#scheduler = new CheckScheduler(ctx, this.#queue, this.#wakeTimer);
     const dependencies = new Dependencies(ctx.clock, this.#registry, (parent) =>
-      this.#runner.check(parent).then(Boolean, () => false),
+      this.#runner.request(parent),
     );
     this.#results = new ResultProcessor(ctx, dependencies, this.#liveness, () =>
       this.#wakeForRecorder(),
@@ -183,12 +183,10 @@ export class Engine implements Monitoring {
     const { changed, removed } = this.#registry.refresh(this.#ctx.db);
     this.#isRegistryStale = false;
     this.#refreshedAt = this.#ctx.clock.monotonic();
-    for (const scheduled of removed) this.#queue.remove(scheduled);
+    for (const scheduled of removed) this.#runner.drop(scheduled);
     for (const scheduled of changed) {
-      if (scheduled.isPaused) {
-        this.#queue.remove(scheduled);
-        this.#runner.recheckThrough(scheduled);
-      } else if (isFirst || scheduled.type === "push") this.#scheduler.first(scheduled);
+      if (scheduled.isPaused) this.#runner.drop(scheduled);
+      else if (isFirst || scheduled.type === "push") this.#scheduler.first(scheduled);
       else this.#scheduler.after(scheduled, 0);
     }
     this.#results.recorder.isWatching = [...this.#registry].some(({ isPaused }) => !isPaused);

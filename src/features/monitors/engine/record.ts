@@ -33,6 +33,8 @@ export interface Entry {
   message: string | null;
   /** The text that may be published; absent if it is the same as `message`. */
   publicMessage?: string | undefined;
+  /** Ids of parents whose failed check is not counted yet; absent without any. */
+  uncountedParents?: readonly string[] | undefined;
   /** Absent without a certificate. */
   certificate?: SeenCertificate | undefined;
   /** Callers that wait until it is stored. */
@@ -107,7 +109,10 @@ function recordOne(
   const hasFailed = entry.kind === "check" && entry.outcome === "failed";
   const failingParent =
     hasFailed && entry.scheduled.parents.length > 0
-      ? findFailingParent(tx, { monitorId: monitor.id })
+      ? findFailingParent(tx, {
+          monitorId: monitor.id,
+          failed: JSON.stringify(entry.uncountedParents ?? []),
+        })
       : undefined;
   const { evaluation, transition } = evaluateCheck(
     before,

@@ -122,10 +122,13 @@ export class ResultProcessor {
     };
     const isInMaintenance = this.#inMaintenance.has(scheduled.num);
     const isIgnored = isInMaintenance || hasBegunInMaintenance;
-    const failingParent =
-      kind === "check" && outcome === "failed"
-        ? this.#dependencies.failingParentOf(scheduled)
-        : undefined;
+    const canBeUnreachable =
+      kind === "check" && outcome === "failed" && scheduled.parents.length > 0;
+    let failingParent: string | undefined;
+    if (canBeUnreachable) {
+      failingParent = this.#dependencies.failingParentOf(scheduled);
+      entry.uncountedParents = this.#dependencies.uncountedParentsOf(scheduled);
+    }
     const { isChange, needsRecheck } = evaluateEntry(entry, isIgnored, failingParent);
     this.recorder.add(entry, isChange || waiters !== undefined);
     return needsRecheck || (isIgnored && !isInMaintenance);

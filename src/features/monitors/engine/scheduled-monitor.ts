@@ -1,5 +1,6 @@
 import type { CheckOutcome, MonitorType } from "../../../domain/monitor-state";
 import { SECOND_MS } from "../../../kernel/time";
+import type { CheckRow } from "../checks-store";
 import { graceSecondsOf, type MonitorConfig } from "../probes";
 import { invertResult, type ProbeResult } from "../probe";
 import type { Evaluation, Thresholds } from "../rules";
@@ -33,6 +34,9 @@ export interface ScheduledMonitor extends Due {
   lastOutcome: CheckOutcome | undefined;
   /** Start of the check that gave the last result, on the monotonic clock; undefined before the first. */
   lastStartedAt: number | undefined;
+  /** Failed check that waits for the checks of the parents before it counts. */
+  uncounted: CheckRow | undefined;
+  /** True from the start of a check until it is counted or discarded. */
   isUnderWay: boolean;
   /** True if its last known check was slow. */
   isSlow: boolean;
@@ -47,6 +51,7 @@ export function watchedOf(row: ScheduledMonitorRow): ScheduledMonitor {
     ...settingsOf(row),
     lastOutcome: undefined,
     lastStartedAt: undefined,
+    uncounted: undefined,
     isUnderWay: false,
     // Best guess after a start: hanging targets are down and must not delay all others.
     isSlow: row.state === "down" || row.state === "unreachable",
