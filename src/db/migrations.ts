@@ -1,6 +1,7 @@
 import deletedPages from "../../migrations/0007_deleted_pages.sql" with { type: "text" };
 import deliveryBatches from "../../migrations/0008_delivery_batches.sql" with { type: "text" };
 import foundation from "../../migrations/0001_foundation.sql" with { type: "text" };
+import heartbeatRuns from "../../migrations/0014_heartbeat_runs.sql" with { type: "text" };
 import incidentTemplates from "../../migrations/0010_incident_templates.sql" with { type: "text" };
 import incidents from "../../migrations/0003_incidents.sql" with { type: "text" };
 import mail from "../../migrations/0011_mail.sql" with { type: "text" };
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 10, name: "incident_templates", sql: incidentTemplates },
   { number: 11, name: "mail", sql: mail },
   { number: 12, name: "watching", sql: watching },
+  { number: 14, name: "heartbeat_runs", sql: heartbeatRuns },
 ];
 
 /** Schema version of this build. */

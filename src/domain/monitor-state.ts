@@ -33,6 +33,10 @@ export type OpenIncident = (typeof OPEN_INCIDENT)[number];
 export const TOKEN_KINDS = ["native", "kuma", "gatus", "healthchecks"] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
+/** Kinds of signals that a job sends: start and end of a run, and messages. */
+export const SIGNAL_KINDS = ["start", "success", "fail", "log"] as const;
+export type SignalKind = (typeof SIGNAL_KINDS)[number];
+
 /** Types of monitors that this version checks. */
 export const SUPPORTED_TYPES = [
   "http",

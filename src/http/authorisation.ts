@@ -57,11 +57,11 @@ export function createAuthorisation(
           return session ? { kind: "session", session } : signInRequired();
         }
         case "heartbeat": {
-          const monitorId = findHeartbeatMonitor(sources().heartbeats, request, route);
-          return monitorId instanceof Problem ? monitorId : { kind: "job", monitorId };
+          const owner = findHeartbeatMonitor(sources().heartbeats, request, route);
+          return owner instanceof Problem ? owner : { kind: "job", owner };
         }
         case "link": {
-          const bucket = access.find(tokenInPath(request), { domain, now });
+          const bucket = access.find(tokenInPath(request, route), { domain, now });
           return bucket instanceof Problem ? bucket : { kind: "link", bucket };
         }
         case "reporter":

@@ -8,7 +8,7 @@ import {
   missingScope,
   type Scope,
 } from "../features/keys";
-import type { HeartbeatDirectory } from "../features/monitors";
+import type { HeartbeatDirectory, TokenOwner } from "../features/monitors";
 import { toIso } from "../kernel/time";
 import { splitUrl } from "./request-url";
 import type { Route } from "./route-table";
@@ -106,23 +106,30 @@ function rejectedKey(code: ErrorCode, detail: string): Problem {
   return challenge(code, detail, `, error="invalid_token", error_description="${detail}"`);
 }
 
-/** Returns the token at the end of a request's path. */
-export function tokenInPath(request: Request): string {
+/** Returns the token in a request's path, at the place of `:token` in the route's. */
+export function tokenInPath(request: Request, route: Route): string {
   const { path } = splitUrl(request.url) ?? { path: "" };
-  return path.slice(path.lastIndexOf("/") + 1);
+  return path.split("/")[route.path.split("/").indexOf(TOKEN_SEGMENT)] ?? "";
 }
+
+/** Returns true if the caller of a route is identified by a token in the path. */
+export function hasTokenInPath({ path }: Pick<Route, "path">): boolean {
+  return path.split("/").includes(TOKEN_SEGMENT);
+}
+
+const TOKEN_SEGMENT = ":token";
 
 const UNKNOWN_TOKEN = "The heartbeat token is unknown: no push monitor of this server has it.";
 
 /**
- * Returns the id of the monitor whose token a heartbeat carries; for an unknown token a Problem: 404 if the
+ * Returns the monitor whose token a heartbeat carries; for an unknown token a Problem: 404 if the
  * token is in the path, 401 if it is a bearer token.
  */
 export function findHeartbeatMonitor(
   heartbeats: HeartbeatDirectory,
   request: Request,
   route: Route,
-): string | Problem {
+): TokenOwner | Problem {
   const token = tokenOfRoute(request, route, "the monitor's token");
   if (token instanceof Problem) return token;
   return heartbeats.find(token) ?? unknownToken(route, UNKNOWN_TOKEN);
@@ -141,11 +148,9 @@ export function reporterProblem(
   return isToken(token) ? undefined : unknownToken(route, UNKNOWN_REPORT_TOKEN);
 }
 
-const isByPath = ({ path }: Route) => path.endsWith("/:token");
-
 /** Returns the token in the path of a route, or else the bearer token; a Problem without one. */
 function tokenOfRoute(request: Request, route: Route, what: string): string | Problem {
-  if (isByPath(route)) return tokenInPath(request);
+  if (hasTokenInPath(route)) return tokenInPath(request, route);
   const header = request.headers.get("authorization");
   const token = header === null ? undefined : readBearerToken(header);
   return (
@@ -154,6 +159,6 @@ function tokenOfRoute(request: Request, route: Route, what: string): string | Pr
 }
 
 function unknownToken(route: Route, detail: string): Problem {
-  if (isByPath(route)) return new Problem("not_found", detail);
+  if (hasTokenInPath(route)) return new Problem("not_found", detail);
   return challenge("invalid_key", detail, `, error="invalid_token"`);
 }

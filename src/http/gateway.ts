@@ -83,7 +83,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     const key = caller.kind === "key" ? caller.credential.key : undefined;
     if (key) return limiter.chargeKey(key.id, key.rateLimit);
     if (caller.kind === "session") return limiter.chargeSession(caller.session.id);
-    if (caller.kind === "job") return limiter.chargeHeartbeat(caller.monitorId);
+    if (caller.kind === "job") return limiter.chargeHeartbeat(caller.owner.bucket);
     if (caller.kind === "link") return limiter.chargeLink(caller.bucket);
     if (caller.kind === "reporter") return limiter.chargeReporter();
     const kind = context.route?.operation.access.kind;
@@ -241,7 +241,7 @@ function logRequest(log: Log, context: GatewayContext, status: number, now: numb
       ip: context.address.ip,
       ...(caller.kind === "key" ? { key: caller.credential.key.id } : {}),
       ...(caller.kind === "session" ? { user: caller.session.user.id } : {}),
-      ...(caller.kind === "job" ? { monitor: caller.monitorId } : {}),
+      ...(caller.kind === "job" ? { monitor: caller.owner.monitorId } : {}),
     },
     "request",
   );

@@ -6,11 +6,11 @@ export {
   actorOf,
   bearerOf,
   type GatewayContext,
-  monitorIdOf,
   type RequestContext,
   sessionOf,
   type StoredContexts,
   storeContexts,
+  tokenOwnerOf,
 } from "./request-context";
 export {
   seeOther,

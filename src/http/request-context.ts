@@ -4,6 +4,7 @@ import type { Problem } from "../errors";
 import type { LiveSession } from "../features/auth";
 import type { Credential } from "../features/keys";
 import type { Charge } from "../features/limits";
+import type { TokenOwner } from "../features/monitors";
 import type { DomainPage } from "../features/pages";
 import type { ClientAddress } from "../kernel/client-address";
 import type { IncomingBody } from "./body";
@@ -17,7 +18,7 @@ import type { Route } from "./route-table";
 export type Caller =
   | { kind: "key"; credential: Credential }
   | { kind: "session"; session: LiveSession }
-  | { kind: "job"; monitorId: string }
+  | { kind: "job"; owner: TokenOwner }
   | { kind: "link"; bucket: string }
   | { kind: "reporter" }
   | { kind: "address" };
@@ -136,10 +137,10 @@ export function sessionOf({ caller }: RequestContext): LiveSession {
   return caller.session;
 }
 
-/** Returns the id of the monitor whose job sent a heartbeat. Throws for other routes. */
-export function monitorIdOf({ caller }: RequestContext): string {
+/** Returns the token with which a job sent a heartbeat, and its monitor. Throws for other routes. */
+export function tokenOwnerOf({ caller }: RequestContext): TokenOwner {
   if (caller.kind !== "job") throw new Error("the route takes no heartbeats");
-  return caller.monitorId;
+  return caller.owner;
 }
 
 /** Returns the caller as the actor of a change: a user or a key, with the client address. */

@@ -89,7 +89,7 @@ describe("a database in which each monitor has one token", () => {
     const { log } = createTestLog("info");
     const db = createDb(sqlite, clock, log);
     const ctx = createContext({ config: testConfig(), db, clock, log, random: systemRandom });
-    expect(createHeartbeatDirectory(ctx).find(TOKEN)).toBe("mon_2");
+    expect(createHeartbeatDirectory(ctx).find(TOKEN)).toMatchObject({ monitorId: "mon_2" });
     expect(findMonitor(db, { id: "mon_1" })).toMatchObject({ name: "Shop", managedBy: "apply" });
     expect(findMonitorState(db, { monitorNum: 1 })).toMatchObject({ state: "down", successes: 1 });
     const spans = listSpans(db, { nums: "[1]", from: 0, to: 50 }).map(({ row }) => row.state);

@@ -109,15 +109,17 @@ describe("heartbeat routes", () => {
     expect(routes.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
       "GET /api/v1/heartbeats",
       "GET /api/v1/heartbeats/:token",
+      "GET /api/v1/heartbeats/:token/:signal",
       "POST /api/v1/heartbeats",
       "POST /api/v1/heartbeats/:token",
+      "POST /api/v1/heartbeats/:token/:signal",
     ]);
     const { value } = await app.createKey({ scopes: [...SCOPE_NAMES] });
     const audit = app.audit();
     for (const { method, path } of routes) {
-      if (path.endsWith(":token")) {
+      if (path.includes(":token")) {
         for (const token of ["x", "x".repeat(43), value]) {
-          const wrong = path.replace(":token", token);
+          const wrong = path.replace(":token", token).replace(":signal", "start");
           expectProblem(await app.call(wrong, { method, key: value }), "not_found");
         }
       } else {

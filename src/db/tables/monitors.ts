@@ -6,6 +6,7 @@ import {
   type MonitorType,
   type OnDown,
   type OpenIncident,
+  type SignalKind,
   type TokenKind,
 } from "../../domain/monitor-state";
 
@@ -51,8 +52,35 @@ export const monitorTokens = sqliteTable(
     monitorId: text("monitor_id").notNull(),
     kind: text().$type<TokenKind>().notNull(),
     createdAt: integer("created_at").notNull(),
+    lastUsedAt: integer("last_used_at"),
   },
   (table) => [primaryKey({ columns: [table.kind, table.hash] })],
+);
+
+export const heartbeatRuns = sqliteTable(
+  "heartbeat_runs",
+  {
+    monitorNum: integer("monitor_num").notNull(),
+    rid: text().notNull(),
+    startedAt: integer("started_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.monitorNum, table.rid] })],
+);
+
+export const heartbeatSignals = sqliteTable(
+  "heartbeat_signals",
+  {
+    monitorNum: integer("monitor_num").notNull(),
+    position: integer().notNull(),
+    at: integer().notNull(),
+    kind: text().$type<SignalKind>().notNull(),
+    rid: text().notNull(),
+    exitCode: integer("exit_code"),
+    startedAt: integer("started_at"),
+    durationMs: integer("duration_ms"),
+    message: text(),
+  },
+  (table) => [primaryKey({ columns: [table.monitorNum, table.position] })],
 );
 
 export const monitorDependencies = sqliteTable(

@@ -31,8 +31,8 @@ export interface Limiter {
   chargeKey(keyId: string, rateLimit: number): Charge;
   /** Charges a live session under `/admin`, by its id. */
   chargeSession(sessionId: number): Charge;
-  /** Charges a valid heartbeat token, by the id of its monitor. */
-  chargeHeartbeat(monitorId: string): Charge;
+  /** Charges a valid heartbeat token, by the name of its bucket. */
+  chargeHeartbeat(bucket: string): Charge;
   /** Charges a right link from a mail, by the name of its bucket. */
   chargeLink(bucket: string): Charge;
   /** Charges the token for reports about mails. There is one. */
@@ -81,7 +81,7 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
     );
   const keys = callers(capacity, (keyId) => keyId);
   const sessions = callers(Math.min(capacity, SESSIONS_MAX), (sessionId) => sessionId);
-  const heartbeats = callers(capacity, (monitorId) => monitorId);
+  const heartbeats = callers(capacity, (bucket) => bucket);
   const links = callers(capacity, (bucket) => bucket);
   const reporter = callers(1, (name) => name);
   const addresses = callers(capacity, addressNeighbourhood);
@@ -93,9 +93,9 @@ export function createLimiter(ctx: Pick<AppContext, "clock" | "config">): Limite
       policy: "session",
       decision: sessions().take(String(sessionId), sessionLimit),
     }),
-    chargeHeartbeat: (monitorId) => ({
+    chargeHeartbeat: (bucket) => ({
       policy: "heartbeat",
-      decision: heartbeats().take(monitorId, heartbeatLimit),
+      decision: heartbeats().take(bucket, heartbeatLimit),
     }),
     chargeLink: (bucket) => ({
       policy: "link",

@@ -18,7 +18,8 @@ type MonitorAction =
   | "monitor.delete"
   | "monitor.pause"
   | "monitor.resume"
-  | "monitor.rotate_token";
+  | "monitor.rotate_token"
+  | "monitor.end_token";
 
 /** Writes the audit row of a change, and after the commit signals that monitors changed. */
 export function recordMonitorChange(

@@ -51,6 +51,10 @@ const WATCHED = {
   // A JSON list of ids, in their order.
   parents: sql<string>`(SELECT json_group_array(d.parent_id ORDER BY d.position)
     FROM monitor_dependencies AS d WHERE d.monitor_id = ${monitors.id})`,
+  // A JSON list of the open runs of a job, oldest first.
+  runs: sql<string>`CASE WHEN ${monitors.type} = 'push' THEN (
+    SELECT json_group_array(json_object('rid', r.rid, 'startedAt', r.started_at) ORDER BY r.started_at)
+    FROM heartbeat_runs AS r WHERE r.monitor_num = ${monitors.num}) ELSE '[]' END`,
 };
 
 // Joins the monitors of a JSON list of numbers with their states; deleted ones are left out.

@@ -4,16 +4,20 @@ import {
   type RequestContext,
   type RequestContexts,
   beginningOf,
-  monitorIdOf,
   operation,
   sendUntagged,
+  tokenOwnerOf,
 } from "../../http";
+import { Problem } from "../../errors";
 import { OneOf, Text } from "../../kernel/schema";
 import { redactText } from "../../domain/redact";
-import type { Monitoring, Heartbeat } from "./monitoring";
+import type { Monitoring, Notice, Report } from "./monitoring";
 
 /** Maximum length of a stored message, in code points. */
 const MESSAGE_MAX = 1_000;
+
+/** Maximum length of the id of a run, shorter than a token. */
+const RID_MAX = 40;
 
 /** Number of bytes of a body that are read. */
 const BODY_READ_BYTES = 10_000;
@@ -21,26 +25,35 @@ const BODY_READ_BYTES = 10_000;
 // oxlint-disable-next-line no-control-regex
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
-/** Query parameters of a heartbeat, after their schema has passed. */
-interface HeartbeatInput {
-  status?: "up" | "down";
-  msg?: string;
-  ping?: string;
+/** Exit code as a path ends with it. */
+const EXIT_CODE = /^\d{1,3}$/;
+const EXIT_CODE_MAX = 255;
+
+/** Meaning of the last part of a path. */
+type Meaning = Pick<Notice, "kind"> | Pick<Report, "outcome" | "exitCode">;
+
+/** Returns the meaning of a signal's name: `start`, `log`, `fail` or an exit code. Throws `not_found`. */
+function meaningOf(signal: string): Meaning {
+  if (signal === "start" || signal === "log") return { kind: signal };
+  if (signal === "fail") return { outcome: "failed" };
+  const exitCode = EXIT_CODE.test(signal) ? Number(signal) : EXIT_CODE_MAX + 1;
+  if (exitCode > EXIT_CODE_MAX) {
+    throw new Problem(
+      "not_found",
+      `The address of a heartbeat ends with its token, start, fail, log or an exit code from 0 to ${EXIT_CODE_MAX}.`,
+    );
+  }
+  return { outcome: exitCode === 0 ? "ok" : "failed", exitCode };
 }
 
-/** Returns the heartbeat that a job reports, with the message redacted and cut. */
-function readHeartbeat({ status = "up", msg = "", ping = "" }: HeartbeatInput): {
-  heartbeat: Heartbeat;
-  isTruncated: boolean;
-} {
+/** Returns the text of a signal, redacted and cut, and its other fields. */
+function readSignal({ msg = "", ping = "", rid = "" }: SignalQuery) {
   const characters = [...redactText(msg.trim())];
   const message = characters.slice(0, MESSAGE_MAX).join("").trim();
   return {
-    heartbeat: {
-      outcome: status === "up" ? "ok" : "failed",
-      latencyMs: ping === "" ? null : Math.round(Number(ping)),
-      message: message === "" ? null : message,
-    },
+    rid,
+    message: message === "" ? null : message,
+    latencyMs: ping === "" ? null : Math.round(Number(ping)),
     isTruncated: characters.length > MESSAGE_MAX,
   };
 }
@@ -56,10 +69,15 @@ function messageInBody(bytes: Uint8Array): string {
   }
 }
 
-const HeartbeatQuery = Type.Object(
+const SignalQuery = Type.Object(
   {
-    status: Type.Optional(
-      OneOf(["up", "down"], { description: "Outcome of the run. Default: up." }),
+    rid: Type.Optional(
+      Text({
+        maxLength: RID_MAX,
+        pattern: "^[0-9A-Za-z._~-]*$",
+        description: `Id of the run, such as a UUID, of up to ${RID_MAX} characters. It tells runs apart that overlap; may be empty.`,
+        examples: ["0c5f4c6e-6a52-4b8e-9d5e-6f2d0f3a9c11"],
+      }),
     ),
     msg: Type.Optional(
       Text({
@@ -71,9 +89,21 @@ const HeartbeatQuery = Type.Object(
       Text({
         maxLength: 20,
         pattern: "^(\\d{1,9}(\\.\\d+)?)?$",
-        description: "Duration of the job in milliseconds; may be empty.",
+        description:
+          "Duration of the job in milliseconds; may be empty. Default: the time since its start, if that was reported. Ignored for start and log.",
       }),
     ),
+  },
+  { additionalProperties: false },
+);
+type SignalQuery = Static<typeof SignalQuery>;
+
+const HeartbeatQuery = Type.Object(
+  {
+    status: Type.Optional(
+      OneOf(["up", "down"], { description: "Outcome of the run. Default: up." }),
+    ),
+    ...SignalQuery.properties,
   },
   { additionalProperties: false },
 );
@@ -89,7 +119,7 @@ const Accepted = Type.Object({
 const DECLARED = {
   tag: "Heartbeats",
   access: { kind: "heartbeat" },
-  answers: { 200: { description: "The heartbeat was stored.", schema: Accepted } },
+  answers: { 200: { description: "The signal was stored.", schema: Accepted } },
 } as const;
 
 const MESSAGE_BODY = beginningOf(BODY_READ_BYTES, { instead: "msg" });
@@ -97,15 +127,25 @@ const MESSAGE_BODY = beginningOf(BODY_READ_BYTES, { instead: "msg" });
 const DESCRIPTION =
   "A job calls this after each run. Without `status=down` the run counts as successful. Each token has a limit of 60 calls a minute.";
 
-const POST_DESCRIPTION = `${DESCRIPTION} Without \`msg\` the text of the body is the message, whatever its media type. Its first ${BODY_READ_BYTES.toLocaleString("en")} bytes are read; the rest is ignored, as is a body that is not UTF-8. After 10 seconds the part received so far is used. A call whose connection is closed before that is not recorded. A body with a \`Content-Encoding\` is rejected.`;
+const SIGNAL_DESCRIPTION =
+  "The path ends with `start`, `fail`, `log` or the exit code of the job, 0 to 255, of which 0 is a success. A start opens a run; without its end within the grace period, the check fails. A success with the `rid` of a run ends that run; a failure, and a success without `rid`, ends all. A log is kept as a message. All calls with a token share its limit of 60 a minute.";
+
+const BODY_DESCRIPTION = `Without \`msg\` the text of the body is the message, whatever its media type. Its first ${BODY_READ_BYTES.toLocaleString("en")} bytes are read; the rest is ignored, as is a body that is not UTF-8. After 10 seconds the part received so far is used. A call whose connection is closed before that is not recorded. A body with a \`Content-Encoding\` is rejected.`;
+
+const POST_DESCRIPTION = `${DESCRIPTION} ${BODY_DESCRIPTION}`;
 
 /** `/api/v1/heartbeats`: calls of monitored jobs, with the token in the path or as bearer. */
 export function heartbeatRoutes(requestContexts: RequestContexts, monitoring: Monitoring) {
-  const take = async (requestContext: RequestContext, query: HeartbeatQuery) => {
-    const { heartbeat, isTruncated } = readHeartbeat(query);
-    await monitoring.heartbeat(monitorIdOf(requestContext), heartbeat);
+  const pass = async (requestContext: RequestContext, meaning: Meaning, query: SignalQuery) => {
+    const { monitorId, token } = tokenOwnerOf(requestContext);
+    const { latencyMs, isTruncated, ...signal } = readSignal(query);
+    const parts = { ...signal, token };
+    const beat = "kind" in meaning ? { ...meaning, ...parts } : { ...meaning, ...parts, latencyMs };
+    await monitoring.heartbeat(monitorId, beat);
     return sendUntagged({ ok: true, ...(isTruncated ? { msg_truncated: true } : {}) });
   };
+  const take = (requestContext: RequestContext, { status = "up", ...query }: HeartbeatQuery) =>
+    pass(requestContext, { outcome: status === "up" ? "ok" : "failed" }, query);
   const takePost = (requestContext: RequestContext, query: HeartbeatQuery, body: Uint8Array) =>
     take(requestContext, { msg: messageInBody(body), ...query });
   return new Elysia()
@@ -130,6 +170,34 @@ export function heartbeatRoutes(requestContexts: RequestContexts, monitoring: Mo
           id: "postHeartbeat",
           summary: "Record a heartbeat",
           description: POST_DESCRIPTION,
+        }),
+      },
+    )
+    .get(
+      "/heartbeats/:token/:signal",
+      ({ params, query, requestContext }) => pass(requestContext, meaningOf(params.signal), query),
+      {
+        query: SignalQuery,
+        ...operation({
+          ...DECLARED,
+          id: "sendSignal",
+          summary: "Record the start, the end or a message of a run",
+          description: SIGNAL_DESCRIPTION,
+        }),
+      },
+    )
+    .post(
+      "/heartbeats/:token/:signal",
+      ({ params, query, body, requestContext }) =>
+        pass(requestContext, meaningOf(params.signal), { msg: messageInBody(body), ...query }),
+      {
+        query: SignalQuery,
+        ...MESSAGE_BODY,
+        ...operation({
+          ...DECLARED,
+          id: "postSignal",
+          summary: "Record the start, the end or a message of a run",
+          description: `${SIGNAL_DESCRIPTION} ${BODY_DESCRIPTION}`,
         }),
       },
     )

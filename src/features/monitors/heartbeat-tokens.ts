@@ -2,6 +2,8 @@ import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { encodeBase62 } from "../../kernel/base62";
 import { sha256, sha256Hex } from "../../kernel/hash";
+import type { TokenKind } from "../../domain/monitor-state";
+import type { TokenKey } from "./heartbeat-store";
 import { deleteMonitorTokens, insertMonitorToken, listMonitorTokens } from "./store";
 
 /*
@@ -39,8 +41,16 @@ function hashHeartbeatToken(token: string): string | undefined {
  * not the database. Unknown tokens are not cached.
  */
 export interface HeartbeatDirectory {
-  /** Returns the id of a token's monitor; undefined for an unknown token. */
-  find(token: string): string | undefined;
+  /** Returns the monitor of a token; undefined for an unknown token. */
+  find(token: string): TokenOwner | undefined;
+}
+
+/** Monitor of a heartbeat token. */
+export interface TokenOwner {
+  monitorId: string;
+  token: TokenKey;
+  /** Name of the token's bucket. All generated tokens of a monitor have the same one, so rotation gives no other. */
+  bucket: string;
 }
 
 /**
@@ -50,23 +60,28 @@ export interface HeartbeatDirectory {
 export function createHeartbeatDirectory(
   ctx: Pick<AppContext, "db" | "signals">,
 ): HeartbeatDirectory {
-  let monitorIds: Map<string, string> | undefined;
+  let owners: Map<string, TokenOwner> | undefined;
   const forget = () => {
-    monitorIds = undefined;
+    owners = undefined;
   };
+  const ownerOf = (kind: TokenKind, hash: Buffer, monitorId: string): TokenOwner => ({
+    monitorId,
+    token: { kind, hash },
+    bucket: kind === "native" ? monitorId : hash.toString("hex"),
+  });
   ctx.signals.monitorsChanged.on(forget);
   ctx.signals.databaseChangedElsewhere.on(forget);
   return {
     find(token) {
       const hash = hashHeartbeatToken(token);
       if (hash === undefined) return undefined;
-      monitorIds ??= new Map(
+      owners ??= new Map(
         listMonitorTokens(ctx.db, { kind: "native" }).map(({ hash: stored, monitorId }) => [
           stored.toString("hex"),
-          monitorId,
+          ownerOf("native", stored, monitorId),
         ]),
       );
-      return monitorIds.get(hash);
+      return owners.get(hash);
     },
   };
 }

@@ -28,15 +28,20 @@ export {
   deleteMonitor,
   pauseMonitor,
   resumeMonitor,
-  rotateToken,
   updateMonitor,
   validateMonitorChange,
 } from "./update";
 export { findInvalidChain } from "./dependencies";
+export { endToken, type MonitorToken, rotateToken, tokensOf } from "./tokens";
+export { listRuns, listSignals, type SignalRow } from "./heartbeat-store";
 export { listDependents } from "./dependency-store";
 export { detachMonitorsOfPage, watchesOnlyPage } from "./detach";
 export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures } from "./engine";
-export { createHeartbeatDirectory, type HeartbeatDirectory } from "./heartbeat-tokens";
+export {
+  createHeartbeatDirectory,
+  type HeartbeatDirectory,
+  type TokenOwner,
+} from "./heartbeat-tokens";
 export {
   type LatencyFigures,
   latencyOfEach,

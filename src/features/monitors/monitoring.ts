@@ -1,16 +1,33 @@
 import { unavailable } from "../../errors";
 import type { MonitorType } from "../../domain/monitor-state";
 import type { CheckRow } from "./checks-store";
+import type { TokenKey } from "./heartbeat-store";
 import type { ProbeResult } from "./probe";
 
-/** Report of a monitored job. */
-export interface Heartbeat {
+/** Parts of every signal of a monitored job. */
+interface Signal {
+  /** 1,000 characters at most. */
+  message: string | null;
+  /** Id that the job gave the run; empty or absent without one. */
+  rid?: string;
+  /** Token that the job used; absent if it is unknown. */
+  token?: TokenKey;
+}
+
+/** End of a run. */
+export interface Report extends Signal {
   outcome: "ok" | "failed";
   /** Duration of the job, as reported. */
   latencyMs: number | null;
-  /** 1,000 characters at most. */
-  message: string | null;
+  exitCode?: number;
 }
+
+/** Signal that says nothing about the outcome of a run: its start, or a message. */
+export interface Notice extends Signal {
+  kind: "start" | "log";
+}
+
+export type Heartbeat = Report | Notice;
 
 /** Interface of the check engine for routes and screens. */
 export interface Monitoring {
@@ -21,8 +38,8 @@ export interface Monitoring {
    */
   checkNow(id: string): Promise<CheckRow>;
   /**
-   * Counts the report of a job as a check of its monitor. Resolves when it is stored. Reports for
-   * paused or deleted monitors are dropped.
+   * Counts the report of a job as a check of its monitor, opens a run, or keeps a message. Resolves when it is
+   * stored. Signals for paused or deleted monitors are dropped.
    */
   heartbeat(id: string, beat: Heartbeat): Promise<void>;
   /**

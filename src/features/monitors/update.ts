@@ -1,12 +1,12 @@
 import { changedRow, type Reader, type Tx } from "../../db";
-import { FieldErrors, validate, conflict } from "../../errors";
+import { FieldErrors, validate } from "../../errors";
 import type { Actor } from "../../domain/actor";
 import type { ApplyMetadata } from "../../domain/refs";
 import { UpdateMonitorBody } from "./bodies";
 import { removeFromWebhooks } from "../webhooks";
 import { type Services, recordMonitorChange, touchPagesOf } from "./changes";
 import { refreshAfterChange, applyManualTransition } from "./engine/manual-transitions";
-import { type AppliedIds, requireFreeRef, type NewMonitor } from "./create";
+import { type AppliedIds, requireFreeRef } from "./create";
 import { readParents, removeFromDependencies, saveParents } from "./dependencies";
 import type { MonitorConfig } from "./probes";
 import { getMonitorRecord, type MonitorRecord } from "./records";
@@ -18,7 +18,7 @@ import {
   type MonitorRow,
   updateMonitorRow,
 } from "./store";
-import { giveToken } from "./heartbeat-tokens";
+import { deleteRuns, trimSignals } from "./heartbeat-store";
 import { requireSupported, validateChangeable } from "./unsupported";
 
 /**
@@ -145,6 +145,8 @@ export function deleteMonitor(ctx: Services, tx: Tx, id: string, actor: Actor): 
   const row = { ...changedRow(ctx, before), config: {}, deletedAt: now };
   updateMonitorRow(tx, row);
   deleteMonitorTokens(tx, { monitorId: id, kind: null });
+  deleteRuns(tx, { monitorNum: row.num, rid: null });
+  trimSignals(tx, { monitorNum: row.num, kept: 0 });
   removeFromDependencies(ctx, tx, id, actor);
   removeFromWebhooks(ctx, tx, id, actor);
   applyManualTransition(ctx, tx, row, "paused", now);
@@ -184,6 +186,8 @@ function setPaused(
   requireSupported(before.row);
   const row = { ...changedRow(ctx, before.row), paused };
   updateMonitorRow(tx, row);
+  // A run that ends during a pause is not recorded.
+  deleteRuns(tx, { monitorNum: row.num, rid: null });
   applyManualTransition(ctx, tx, row, paused ? "paused" : "pending", row.updatedAt);
   recordMonitorChange(ctx, tx, row, {
     action: paused ? "monitor.pause" : "monitor.resume",
@@ -191,28 +195,4 @@ function setPaused(
     actor,
   });
   return getMonitorRecord(tx, id);
-}
-
-/**
- * Gives a push monitor another generated token; the earlier one is refused from now on. Throws
- * `not_found`, or `conflict` for other types.
- */
-export function rotateToken(
-  ctx: Services,
-  tx: Tx,
-  id: string,
-  actor: Actor,
-): Required<NewMonitor> & { token: string } {
-  const { row } = getMonitorRecord(tx, id);
-  if (row.type !== "push") {
-    throw conflict(`The monitor has the type ${row.type}. Only push monitors have a token.`);
-  }
-  updateMonitorRow(tx, changedRow(ctx, row));
-  const token = giveToken(ctx, tx, id);
-  recordMonitorChange(ctx, tx, row, {
-    action: "monitor.rotate_token",
-    summary: `Gave the monitor “${row.name}” another token`,
-    actor,
-  });
-  return { record: getMonitorRecord(tx, id), token };
 }

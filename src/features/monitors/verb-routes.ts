@@ -26,8 +26,9 @@ import {
 } from "./model";
 import type { Monitoring } from "./monitoring";
 import { getMonitorByReference } from "./records";
+import { rotateToken } from "./tokens";
 import { requireSupported } from "./unsupported";
-import { pauseMonitor, resumeMonitor, rotateToken } from "./update";
+import { pauseMonitor, resumeMonitor } from "./update";
 
 const ListQuery = Type.Object(PageQuery, { additionalProperties: false });
 

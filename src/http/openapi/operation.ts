@@ -1,5 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import { ERRORS, type ErrorCode } from "../../errors";
+import { hasTokenInPath } from "../credentials";
 import type { Operation } from "../operation";
 import type { Route } from "../route-table";
 import {
@@ -41,9 +42,10 @@ function bodyOf({ body }: Route, schemas: NamedSchemas): Json {
   return { requestBody: { required: !body.isOptional, content } };
 }
 
-function securityOf({ operation, path }: Route, scopes: readonly string[]): Json[] {
+function securityOf(route: Route, scopes: readonly string[]): Json[] {
+  const { operation } = route;
   if (operation.access.kind === "key") return [{ apiKey: [...scopes] }];
-  if (path.endsWith("/:token")) return [];
+  if (hasTokenInPath(route)) return [];
   if (operation.access.kind === "reporter") return [{ reportToken: [] }];
   return operation.access.kind === "heartbeat" ? [{ heartbeatToken: [] }] : [];
 }
@@ -102,7 +104,7 @@ export function errorsOf(route: Route): ErrorCode[] {
   if (access.kind === "session") codes.push("sign_in_required", "insufficient_role", "unavailable");
   if (access.kind === "heartbeat" || access.kind === "reporter") {
     codes.push("unavailable");
-    if (route.path.endsWith("/:token")) codes.push("not_found");
+    if (hasTokenInPath(route)) codes.push("not_found");
     else codes.push("missing_key", "invalid_key");
   }
   if (access.kind === "link") codes.push("not_found", "unavailable");

@@ -57,7 +57,7 @@ describe("requests with a heartbeat", () => {
     await beat(api, token, {}, "?status=down&msg=disk%20full&ping=12.6");
     await beat(api, token, { method: "POST" }, "?status=up&msg=OK&ping=");
     await beat(api, token, {}, `?msg=${"é".repeat(1_000)}`);
-    expect(api.heartbeats).toEqual([
+    expect(api.heartbeats).toMatchObject([
       { id, outcome: "failed", latencyMs: 13, message: "disk full" },
       { id, outcome: "ok", latencyMs: null, message: "OK" },
       { id, outcome: "ok", latencyMs: null, message: "é".repeat(1_000) },

@@ -189,6 +189,14 @@ export const API_VERBS: Verbs = {
       options: { method: "POST" },
     }),
   },
+  "POST /api/v1/heartbeats/:token/:signal": {
+    leaves: [],
+    because: FOUND_OUT,
+    prepare: async (installation) => ({
+      path: `/api/v1/heartbeats/${await pushToken(installation)}/start`,
+      options: { method: "POST" },
+    }),
+  },
   "POST /api/v1/heartbeats": {
     leaves: [],
     because: FOUND_OUT,

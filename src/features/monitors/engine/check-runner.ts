@@ -11,7 +11,9 @@ import type { MonitorRegistry } from "./monitor-registry";
 import type { Prober } from "./prober";
 import { closing } from "./recorder";
 import { type Begin, type ResultProcessor, type Waiter, Waiters } from "./result-processor";
-import { countedResult, heartbeatExpectedSince, type ScheduledMonitor } from "./scheduled-monitor";
+import { type Job, missedDeadline } from "./job";
+import { countedResult, type ScheduledMonitor } from "./scheduled-monitor";
+import { receiveSignal, reportMessage } from "./signals";
 
 /**
  * Longest wait for the answer to a requested check: longer than the check itself, which takes 64 s at most,
@@ -47,11 +49,16 @@ export class CheckRunner {
 
   /** Starts the checks that are due. */
   beginDue(): void {
-    const { clock, queue, results } = this.#deps;
+    const { clock, queue, results, scheduler } = this.#deps;
     const now = clock.monotonic();
     for (;;) {
       const next = queue.peek();
       if (!next || next.dueAt > now) return;
+      // The clock was set back.
+      if (next.job && !missedDeadline(next.job, next, clock)) {
+        scheduler.resume(next);
+        continue;
+      }
       results.figures.began(now - next.dueAt);
       this.#begin(next);
     }
@@ -92,14 +99,23 @@ export class CheckRunner {
     this.#recheckThrough(scheduled);
   }
 
-  /** Counts the report of a job. Resolves when it is stored. */
-  async countHeartbeat(scheduled: ScheduledMonitor, beat: Heartbeat): Promise<void> {
-    const { results, scheduler } = this.#deps;
+  /** Counts the report of a job, opens a run or keeps a message. Resolves when it is stored. */
+  async receive(scheduled: ScheduledMonitor, job: Job, beat: Heartbeat): Promise<void> {
+    const { results, scheduler, onResult } = this.#deps;
     const begin = results.begin(scheduled);
-    scheduled.heartbeatAt = begin.at;
     const waiter: Waiter = Promise.withResolvers();
-    this.#count("heartbeat", scheduled, begin, countedResult(scheduled, beat), [waiter]);
-    scheduler.after(scheduled, scheduled.intervalMs + scheduled.graceMs);
+    const signal = receiveSignal(job, scheduled.graceMs, beat, begin.at);
+    if ("kind" in beat) {
+      results.notice(scheduled, begin.at, signal, waiter);
+      onResult();
+      scheduler.resume(scheduled);
+    } else {
+      scheduled.heartbeatAt = begin.at;
+      const report = { outcome: beat.outcome, latencyMs: signal.durationMs };
+      const result = countedResult(scheduled, { ...report, message: reportMessage(beat) });
+      this.#count("heartbeat", scheduled, begin, result, [waiter], signal);
+      scheduler.after(scheduled, scheduled.intervalMs + scheduled.graceMs);
+    }
     await waiter.promise;
   }
 
@@ -135,7 +151,7 @@ export class CheckRunner {
 
   async #run(scheduled: ScheduledMonitor): Promise<void> {
     const { clock, dependencies, queue, registry, results, scheduler } = this.#deps;
-    const { version, heartbeatAt } = scheduled;
+    const { version, heartbeatAt, job } = scheduled;
     const epoch = this.#epoch;
     const isKept = () => registry.ofNum(scheduled.num) === scheduled && !scheduled.isPaused;
     const isOutdated = () => version !== scheduled.version || epoch !== this.#epoch;
@@ -160,7 +176,7 @@ export class CheckRunner {
       const waiters = this.#waiters.take(scheduled);
       const needsRecheck = this.#count("check", scheduled, begin, found, waiters);
       dependencies.release(scheduled, true);
-      scheduler.next(scheduled, needsRecheck);
+      scheduler.next(scheduled, needsRecheck, begin.at);
     } else {
       this.#discardUncounted(scheduled);
       if (!isKept()) {
@@ -168,9 +184,10 @@ export class CheckRunner {
         dependencies.release(scheduled, false);
       }
       // A check that started before a change of its monitor, or before the server was offline, is repeated.
-      else if (isOutdated() && scheduled.type !== "push") scheduler.after(scheduled, 0);
+      else if (isOutdated() && job) scheduler.first(scheduled);
+      else if (isOutdated()) scheduler.after(scheduled, 0);
       // The job may have called while the server checked its network.
-      else scheduler.first(scheduled);
+      else scheduler.resume(scheduled);
     }
     this.beginDue();
   }
@@ -209,10 +226,9 @@ export class CheckRunner {
   }
 
   #probe(scheduled: ScheduledMonitor, startedAt: number): Promise<ProbeResult> {
-    const { prober } = this.#deps;
-    return scheduled.type === "push"
-      ? prober.missHeartbeat(heartbeatExpectedSince(scheduled, startedAt))
-      : prober.find(scheduled, startedAt);
+    const { clock, prober } = this.#deps;
+    const missed = scheduled.job && missedDeadline(scheduled.job, scheduled, clock);
+    return missed ? prober.missHeartbeat(missed) : prober.find(scheduled, startedAt);
   }
 
   /**

@@ -1,8 +1,8 @@
 import type { AppContext } from "../../../context";
 import type { Clock, Timer } from "../../../kernel/clock";
-import type { MonitorState } from "../../../domain/monitor-state";
 import { MINUTE_MS } from "../../../kernel/time";
 import type { CheckQueue } from "./check-queue";
+import { afterMissed, nextDeadline, startDeadlines } from "./job";
 import type { ScheduledMonitor } from "./scheduled-monitor";
 
 /**
@@ -44,26 +44,6 @@ export function createSchedule(clock: Clock, random: () => number): Schedule {
   };
 }
 
-/**
- * Returns the time that the job of a push monitor has to call, in ms; Infinity without a deadline. A
- * job that was due while the server was offline may have called then, so it has until its next time.
- */
-function heartbeatDeadline(
-  job: {
-    heartbeatAt: number | null;
-    evaluation: { state: MonitorState; since: number };
-    intervalMs: number;
-    graceMs: number;
-  },
-  now: number,
-): number {
-  const { heartbeatAt, evaluation, intervalMs, graceMs } = job;
-  const { state, since } = evaluation;
-  const isNew = heartbeatAt === null || state === "pending";
-  const expectedIn = (isNew ? Math.max(heartbeatAt ?? 0, since) : heartbeatAt) + intervalMs - now;
-  return Math.min(expectedIn > 0 ? expectedIn : intervalMs, intervalMs) + graceMs;
-}
-
 /** Returns a number from 0 to 1, evenly distributed over ids. */
 function fraction(id: string): number {
   return Bun.hash.murmur32v3(id) / UINT32;
@@ -90,21 +70,38 @@ export class CheckScheduler {
    * Schedules the first check after a start, a change, or a time in which the server was offline.
    */
   first(scheduled: ScheduledMonitor): void {
-    if (scheduled.type === "push")
-      this.after(scheduled, heartbeatDeadline(scheduled, this.#clock.now()));
-    else this.#at(scheduled, this.#schedule.first(scheduled.id, scheduled.intervalMs));
+    const { job } = scheduled;
+    if (!job) {
+      this.#at(scheduled, this.#schedule.first(scheduled.id, scheduled.intervalMs));
+      return;
+    }
+    startDeadlines(job, scheduled, this.#clock);
+    this.resume(scheduled);
   }
 
-  /** Schedules the check after a result; sooner if `needsRecheck`. */
-  next(scheduled: ScheduledMonitor, needsRecheck: boolean): void {
-    // Jobs are not rechecked sooner: each failure is a call that was due.
-    if (scheduled.type === "push") this.after(scheduled, scheduled.intervalMs);
-    else if (needsRecheck) this.after(scheduled, scheduled.retryMs);
+  /** Schedules the check after a result of a check that began at `at` (unix ms); sooner if `needsRecheck`. */
+  next(scheduled: ScheduledMonitor, needsRecheck: boolean, at: number): void {
+    const { job } = scheduled;
+    if (job) {
+      // Jobs are not rechecked sooner: each failure is a call that was due.
+      afterMissed(job, scheduled, this.#clock, at);
+      this.resume(scheduled);
+    } else if (needsRecheck) this.after(scheduled, scheduled.retryMs);
     else this.#at(scheduled, this.#schedule.next(scheduled.id, scheduled.intervalMs));
   }
 
+  /** Schedules a check. For a push monitor it is the time by which its job has to call. */
   after(scheduled: ScheduledMonitor, delayMs: number): void {
-    this.#at(scheduled, this.#clock.monotonic() + delayMs);
+    const at = this.#clock.monotonic() + delayMs;
+    if (scheduled.job) {
+      scheduled.job.callBy = at;
+      this.resume(scheduled);
+    } else this.#at(scheduled, at);
+  }
+
+  /** Schedules a push monitor by the deadlines of its job. */
+  resume(scheduled: ScheduledMonitor): void {
+    if (scheduled.job) this.#at(scheduled, nextDeadline(scheduled.job, scheduled, this.#clock));
   }
 
   #at(scheduled: ScheduledMonitor, dueAt: number): void {

@@ -136,7 +136,7 @@ export class Engine implements Monitoring {
     this.#refresh();
     const scheduled = this.#registry.find(id);
     if (!scheduled || scheduled.isPaused) return;
-    await this.#runner.countHeartbeat(scheduled, beat);
+    if (scheduled.job) await this.#runner.receive(scheduled, scheduled.job, beat);
   }
 
   nextCheckAt(id: string): number | undefined {

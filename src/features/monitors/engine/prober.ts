@@ -7,6 +7,7 @@ import { AssertionEvaluator } from "../assertions";
 import type { Probe, ProbeResult } from "../probe";
 import { type MonitorConfig, probeOf } from "../probes";
 import { Connectivity } from "./connectivity";
+import type { Missed } from "./job";
 
 /** Returns the probe of a type. */
 type ProbeOf = (type: MonitorType) => Pick<Probe<MonitorType, MonitorConfig>, "run">;
@@ -28,6 +29,12 @@ const NO_HEARTBEAT: ProbeResult = {
   outcome: "failed",
   latencyMs: null,
   message: "No heartbeat arrived in time.",
+};
+
+const UNFINISHED: ProbeResult = {
+  outcome: "failed",
+  latencyMs: null,
+  message: "Started, not finished.",
 };
 
 const UNREACHABLE: ProbeResult = {
@@ -142,11 +149,12 @@ export class Prober {
   }
 
   /**
-   * Returns the result for a job that has not called since a time on the monotonic clock: `unknown`
-   * if its call may not have reached this server. Never rejects.
+   * Returns the result for a job that has missed a deadline: `unknown` if its call may not have reached this
+   * server. Never rejects.
    */
-  async missHeartbeat(since: number): Promise<ProbeResult> {
-    return this.#lastUnreachableAt() >= since ? UNREACHABLE : this.blame(NO_HEARTBEAT, since);
+  async missHeartbeat({ what, since }: Missed): Promise<ProbeResult> {
+    if (this.#lastUnreachableAt() >= since) return UNREACHABLE;
+    return this.blame(what === "end" ? UNFINISHED : NO_HEARTBEAT, since);
   }
 
   /** Aborts running checks. */

@@ -8,16 +8,17 @@ import { findFailingParent } from "../dependency-store";
 import { findMonitor, saveCertificate, saveHeartbeat, saveEvaluation } from "../store";
 import { warnOfExpiry } from "./certificate-warnings";
 import { recordReminder } from "./reminders";
+import { recordSignal, type SignalEntry } from "./signals";
 import { applyTransition, type Services, writeState } from "./transitions";
 import { evaluationOf, type ScheduledMonitor } from "./scheduled-monitor";
 
 /**
- * An entry to write for a monitor: a result, a report of a job, the end of a time in which the
- * server was offline (without data from `at` on), the possible start of maintenance, or a reminder
- * that may be due.
+ * An entry to write for a monitor: a result, a report of a job, a signal of one without a result, the end of
+ * a time in which the server was offline (without data from `at` on), the possible start of maintenance, or
+ * a reminder that may be due.
  */
 export interface Entry {
-  kind: "check" | "heartbeat" | "away" | "maintenance" | "reminder";
+  kind: "check" | "heartbeat" | "signal" | "away" | "maintenance" | "reminder";
   scheduled: ScheduledMonitor;
   /** Unix ms. */
   at: number;
@@ -37,6 +38,8 @@ export interface Entry {
   uncountedParents?: readonly string[] | undefined;
   /** Absent without a certificate. */
   certificate?: SeenCertificate | undefined;
+  /** Signal of a job. */
+  signal?: SignalEntry | undefined;
   /** Callers that wait until it is stored. */
   waiters?: PromiseWithResolvers<CheckRow | undefined>[] | undefined;
 }
@@ -74,6 +77,10 @@ export function recordEntries(
   return entries.map((entry) => {
     const monitor = evaluated.get(entry.scheduled.num);
     if (!monitor || monitor.paused) return { entry, evaluation: undefined, check: undefined };
+    if (entry.signal) recordSignal(tx, monitor.num, entry.at, entry.signal);
+    if (entry.kind === "signal") {
+      return { entry, evaluation: monitor.evaluation, check: undefined };
+    }
     if (entry.kind === "reminder") {
       if (!isPlain) ctx.outbox.group(tx, () => recordReminder(ctx, tx, monitor, entry.at));
       return { entry, evaluation: monitor.evaluation, check: undefined };

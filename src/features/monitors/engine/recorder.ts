@@ -13,6 +13,9 @@ const BATCH = 500;
 const WAITING_MAX = 100_000;
 const RETRY_MS = { first: 1_000, max: 15_000 };
 
+/** Kinds of entries of which the oldest are dropped if too many wait. */
+const DROPPED_FIRST: ReadonlySet<Entry["kind"]> = new Set(["check", "heartbeat", "signal"]);
+
 /** Listener of the recorder. */
 interface RecorderListener {
   /** An entry is stored. */
@@ -179,7 +182,7 @@ export class Recorder {
   }
 
   #dropOldest(): void {
-    const oldest = this.#queue.findIndex(({ kind }) => kind === "check" || kind === "heartbeat");
+    const oldest = this.#queue.findIndex(({ kind }) => DROPPED_FIRST.has(kind));
     const [entry] = oldest < 0 ? [] : this.#queue.splice(oldest, 1);
     if (!entry) return;
     this.#dropped += 1;

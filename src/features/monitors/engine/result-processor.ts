@@ -11,6 +11,7 @@ import type { Entry, Recorded } from "./record";
 import { Recorder } from "./recorder";
 import type { MonitorRegistry } from "./monitor-registry";
 import type { ScheduledMonitor } from "./scheduled-monitor";
+import type { SignalEntry } from "./signals";
 
 /** Minimum time between searches for reminders that are due. */
 const REMINDER_SEARCH_MS = 10_000;
@@ -101,6 +102,7 @@ export class ResultProcessor {
     { at, startedAt, isInMaintenance: hasBegunInMaintenance }: Begin,
     result: ProbeResult,
     waiters: Waiter[] | undefined,
+    signal?: SignalEntry,
   ): boolean {
     const { outcome, latencyMs, message, publicMessage, certificate } = result;
     this.figures.ended(scheduled.type, outcome);
@@ -118,6 +120,7 @@ export class ResultProcessor {
       message,
       publicMessage,
       certificate,
+      signal,
       waiters,
     };
     const isInMaintenance = this.#inMaintenance.has(scheduled.num);
@@ -132,6 +135,13 @@ export class ResultProcessor {
     const { isChange, needsRecheck } = evaluateEntry(entry, isIgnored, failingParent);
     this.recorder.add(entry, isChange || waiters !== undefined);
     return needsRecheck || (isIgnored && !isInMaintenance);
+  }
+
+  /** Passes on a signal of a job that says nothing about the outcome of a run. */
+  notice(scheduled: ScheduledMonitor, at: number, signal: SignalEntry, waiter: Waiter): void {
+    const nothing = { outcome: "ok", latencyMs: null, message: null } as const;
+    const waiters = [waiter];
+    this.recorder.add({ kind: "signal", scheduled, at, ...nothing, signal, waiters }, true);
   }
 
   /** Passes on that this server was offline: no data since `since` (unix ms). */

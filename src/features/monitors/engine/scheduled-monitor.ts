@@ -6,6 +6,7 @@ import { invertResult, type ProbeResult } from "../probe";
 import type { Evaluation, Thresholds } from "../rules";
 import type { ScheduledMonitorRow } from "../evaluation-store";
 import type { Due } from "./due-heap";
+import { type Job, newJob, runsOf } from "./job";
 
 /** State of a monitor in the engine: as small as possible, since there are thousands. */
 export interface ScheduledMonitor extends Due {
@@ -30,6 +31,8 @@ export interface ScheduledMonitor extends Due {
   /** Evaluation of all results, written or not. */
   evaluation: Evaluation;
   heartbeatAt: number | null;
+  /** Deadlines of the job of a push monitor; undefined for other types. */
+  readonly job: Job | undefined;
   /** Outcome of the last result; undefined before the first. */
   lastOutcome: CheckOutcome | undefined;
   /** Start of the check that gave the last result, on the monotonic clock; undefined before the first. */
@@ -49,6 +52,7 @@ export function watchedOf(row: ScheduledMonitorRow): ScheduledMonitor {
     num: row.num,
     id: row.id,
     ...settingsOf(row),
+    job: row.type === "push" ? newJob(row.runs) : undefined,
     lastOutcome: undefined,
     lastStartedAt: undefined,
     uncounted: undefined,
@@ -61,20 +65,16 @@ export function watchedOf(row: ScheduledMonitorRow): ScheduledMonitor {
   };
 }
 
-/** Returns the time, on the monotonic clock, at which a job that is late now was expected. */
-export function heartbeatExpectedSince(scheduled: ScheduledMonitor, now: number): number {
-  const { intervalMs, graceMs, lastStartedAt = Number.NEGATIVE_INFINITY } = scheduled;
-  return Math.max(now - intervalMs - graceMs, lastStartedAt);
-}
-
 /** Returns the result that counts for a monitor, which may be inverted. */
 export function countedResult({ isInverted }: ScheduledMonitor, result: ProbeResult): ProbeResult {
   return isInverted ? invertResult(result) : result;
 }
 
-/** Copies changed columns of a row. */
+/** Copies changed columns of a row. Its open runs are older than those that wait to be written. */
 export function renew(scheduled: ScheduledMonitor, row: ScheduledMonitorRow): void {
   Object.assign(scheduled, settingsOf(row));
+  if (scheduled.job && (row.paused || scheduled.waiting === 0))
+    scheduled.job.runs = runsOf(row.runs);
 }
 
 /** Returns the columns of an evaluation. */

@@ -1,0 +1,126 @@
+import type { Clock } from "../../../kernel/clock";
+import type { MonitorState } from "../../../domain/monitor-state";
+
+/** Maximum number of open runs of a monitor. */
+export const OPEN_RUNS_MAX = 20;
+
+/** Run whose start was reported. */
+export interface OpenRun {
+  /** Id that the job gave it; empty without one. */
+  rid: string;
+  /** Unix ms. */
+  startedAt: number;
+}
+
+/** Deadlines of the job of a push monitor. */
+export interface Job {
+  /** Time by which the job has to call, on the monotonic clock; Infinity without a deadline. */
+  callBy: number;
+  /** Open runs, in the order of their starts. Late ones stay until they end. */
+  runs: readonly OpenRun[];
+  /** Runs with a deadline up to this time (unix ms) do not fail the check again. */
+  countedUntil: number;
+}
+
+/** Deadline that has passed, and the time on the monotonic clock from which the missing call was expected. */
+export interface Missed {
+  what: "call" | "end";
+  since: number;
+}
+
+/** Settings and state of a push monitor that decide about its deadlines. */
+interface JobSettings {
+  heartbeatAt: number | null;
+  evaluation: { state: MonitorState; since: number };
+  intervalMs: number;
+  graceMs: number;
+  lastStartedAt: number | undefined;
+}
+
+/** Shared, since most jobs have none. */
+const NO_RUNS: readonly OpenRun[] = [];
+
+/** Returns the job of a monitor that was read with its open runs, a JSON list. */
+export function newJob(runs: string): Job {
+  return { callBy: Infinity, runs: runsOf(runs), countedUntil: 0 };
+}
+
+/** Returns the open runs of a JSON list. */
+export function runsOf(list: string): readonly OpenRun[] {
+  return list === "[]" ? NO_RUNS : (JSON.parse(list) as OpenRun[]);
+}
+
+/**
+ * Sets the deadlines after a start, a change, or a time in which the server was offline. A job that was due
+ * meanwhile may have called then, so it has until its next time. A run may have ended then, so it is not late.
+ */
+export function startDeadlines(job: Job, watched: JobSettings, clock: Clock): void {
+  const now = clock.now();
+  job.countedUntil = now;
+  job.callBy = clock.monotonic() + timeToCall(watched, now);
+}
+
+/** Returns the time that a job has to call, in ms; Infinity without a deadline. */
+function timeToCall(watched: JobSettings, now: number): number {
+  const { heartbeatAt, evaluation, intervalMs, graceMs } = watched;
+  const { state, since } = evaluation;
+  const isNew = heartbeatAt === null || state === "pending";
+  const expectedIn = (isNew ? Math.max(heartbeatAt ?? 0, since) : heartbeatAt) + intervalMs - now;
+  return Math.min(expectedIn > 0 ? expectedIn : intervalMs, intervalMs) + graceMs;
+}
+
+/** Returns the first deadline of a job that is ahead, on the monotonic clock; Infinity without one. */
+export function nextDeadline(job: Job, { graceMs }: JobSettings, clock: Clock): number {
+  const running = job.runs.find(({ startedAt }) => startedAt + graceMs > job.countedUntil);
+  if (!running) return job.callBy;
+  const endIn = running.startedAt + graceMs - clock.now();
+  return Math.min(job.callBy, clock.monotonic() + endIn);
+}
+
+/** Returns the deadline that a job has missed by now; undefined if the clock was set back. */
+export function missedDeadline(job: Job, watched: JobSettings, clock: Clock): Missed | undefined {
+  const { intervalMs, graceMs, lastStartedAt = Number.NEGATIVE_INFINITY } = watched;
+  const [now, wallTime] = [clock.monotonic(), clock.now()];
+  const unfinished = job.runs.find(({ startedAt }) => {
+    const endBy = startedAt + graceMs;
+    return endBy > job.countedUntil && endBy <= wallTime;
+  });
+  if (unfinished) return { what: "end", since: now - (wallTime - unfinished.startedAt) };
+  if (job.callBy > now) return undefined;
+  return { what: "call", since: Math.max(now - intervalMs - graceMs, lastStartedAt) };
+}
+
+/** Sets the deadlines after a check at `at` (unix ms) that failed because one was missed. */
+export function afterMissed(job: Job, { intervalMs }: JobSettings, clock: Clock, at: number): void {
+  job.countedUntil = at;
+  if (job.callBy <= clock.monotonic()) job.callBy = clock.monotonic() + intervalMs;
+}
+
+/**
+ * Opens a run at `at` (unix ms); an open one with the same id starts again. Of too many, the oldest late one
+ * is given up. Returns its id, if any; false if there are too many and none is late, so that none was opened.
+ */
+export function openRun(
+  job: Job,
+  rid: string,
+  at: number,
+  graceMs: number,
+): { givenUp: string | undefined } | false {
+  const others = job.runs.filter((run) => run.rid !== rid);
+  const [oldest] = others;
+  const isFull = others.length >= OPEN_RUNS_MAX;
+  if (isFull && oldest && oldest.startedAt + graceMs > at) return false;
+  job.runs = [...(isFull ? others.slice(1) : others), { rid, startedAt: at }];
+  return { givenUp: isFull ? oldest?.rid : undefined };
+}
+
+/**
+ * Ends the runs to which a report belongs: a success with an id ends its own, any other report ends all.
+ * Returns the start of its own run (unix ms), if that is known.
+ */
+export function endRuns(job: Job, rid: string, endsAll: boolean): number | null {
+  const own = job.runs.find((run) => run.rid === rid);
+  if (endsAll) job.runs = [];
+  else if (own) job.runs = job.runs.filter((run) => run !== own);
+  return own?.startedAt ?? null;
+}

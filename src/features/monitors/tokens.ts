@@ -1,0 +1,82 @@
+import { changedRow, type Reader, type Tx } from "../../db";
+import { conflict, notFound } from "../../errors";
+import type { Actor } from "../../domain/actor";
+import type { TokenKind } from "../../domain/monitor-state";
+import { recordMonitorChange, type Services } from "./changes";
+import type { NewMonitor } from "./create";
+import { deleteToken, listTokensOf } from "./heartbeat-store";
+import { giveToken } from "./heartbeat-tokens";
+import { getMonitorRecord, type MonitorRecord } from "./records";
+import { updateMonitorRow } from "./store";
+
+/** Number of hexadecimal digits of a token's hash that name it within its monitor. */
+const KEY_LENGTH = 16;
+
+/** A token of a push monitor, without its value. */
+export interface MonitorToken {
+  /** Start of its hash, which names it. */
+  key: string;
+  kind: TokenKind;
+  createdAt: number;
+  /** Unix ms, exact to a minute; null before the first use. */
+  lastUsedAt: number | null;
+}
+
+/** Lists the tokens of a monitor, oldest first. */
+export function tokensOf(reader: Reader, monitorId: string): MonitorToken[] {
+  return listTokensOf(reader, { monitorId }).map(({ hash, kind, createdAt, lastUsedAt }) => ({
+    key: keyOf(hash),
+    kind,
+    createdAt,
+    lastUsedAt,
+  }));
+}
+
+/**
+ * Gives a push monitor another generated token; the earlier one is refused from now on. Throws
+ * `not_found`, or `conflict` for other types.
+ */
+export function rotateToken(
+  ctx: Services,
+  tx: Tx,
+  id: string,
+  actor: Actor,
+): Required<NewMonitor> & { token: string } {
+  const { row } = getMonitorRecord(tx, id);
+  if (row.type !== "push") {
+    throw conflict(`The monitor has the type ${row.type}. Only push monitors have a token.`);
+  }
+  updateMonitorRow(tx, changedRow(ctx, row));
+  const token = giveToken(ctx, tx, id);
+  recordMonitorChange(ctx, tx, row, {
+    action: "monitor.rotate_token",
+    summary: `Gave the monitor “${row.name}” another token`,
+    actor,
+  });
+  return { record: getMonitorRecord(tx, id), token };
+}
+
+/** Ends a token of a monitor, which is refused from now on. Throws `not_found`. */
+export function endToken(
+  ctx: Services,
+  tx: Tx,
+  id: string,
+  key: string,
+  actor: Actor,
+): MonitorRecord {
+  const { row } = getMonitorRecord(tx, id);
+  const token = listTokensOf(tx, { monitorId: id }).find(({ hash }) => keyOf(hash) === key);
+  if (!token) throw notFound("token");
+  deleteToken(tx, token);
+  updateMonitorRow(tx, changedRow(ctx, row));
+  recordMonitorChange(ctx, tx, row, {
+    action: "monitor.end_token",
+    summary: `Ended a token of the monitor “${row.name}” (${token.kind})`,
+    actor,
+  });
+  return getMonitorRecord(tx, id);
+}
+
+function keyOf(hash: Buffer): string {
+  return hash.toString("hex").slice(0, KEY_LENGTH);
+}
