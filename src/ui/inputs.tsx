@@ -64,6 +64,8 @@ interface TextAreaProps extends FieldProps {
   rows?: number;
   /** True for a text of many paragraphs. The field then takes most of the screen. */
   isLong?: boolean;
+  /** True for a text that people paste, such as a certificate. The field does not grow with it. */
+  isPasted?: boolean;
   required?: boolean;
   maxlength?: number;
   autofocus?: boolean;
@@ -71,12 +73,12 @@ interface TextAreaProps extends FieldProps {
 
 /** Several lines of text. */
 export function TextArea(props: TextAreaProps) {
-  const { label, name, hint, error, value, rows = 4, isLong, ...rest } = props;
+  const { label, name, hint, error, value, rows = 4, isLong, isPasted, ...rest } = props;
   const field = { label, name, hint, error };
   return (
     <Field {...field}>
       <textarea
-        class={isLong ? "input long" : "input"}
+        class={isLong ? "input long" : isPasted ? "input pasted" : "input"}
         rows={isLong ? 18 : rows}
         value={value && textAreaContent(value)}
         {...rest}

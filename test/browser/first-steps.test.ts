@@ -30,7 +30,7 @@ describeWithBrowser("the first steps after the set-up", (browser) => {
       await page.getByText("“Shop” was added.").waitFor();
 
       await takeStep(page, site.origin, 2, "Create monitor");
-      await page.getByLabel("URL").fill("https://shop.example.com/");
+      await page.getByLabel("URL", { exact: true }).fill("https://shop.example.com/");
       await page.getByLabel("Name", { exact: true }).fill("Shop");
       await page.getByRole("button", { name: "Create monitor" }).click();
       await page.getByText("The monitor was created.").waitFor();

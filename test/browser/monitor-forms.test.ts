@@ -13,7 +13,7 @@ describeInBrowser("the form for a new monitor", (site) => {
     const { app, visit } = site();
     const session = await app.signedIn("admin");
     const { page } = await visit(NEW, { session, javaScriptEnabled: false });
-    await page.getByLabel("URL").fill("https://shop.example.com/");
+    await page.getByLabel("URL", { exact: true }).fill("https://shop.example.com/");
     await page.getByLabel("Name", { exact: true }).fill("By Enter");
     await page.keyboard.press("Enter");
     await page.getByText("The monitor was created.").waitFor();
@@ -25,7 +25,7 @@ describeInBrowser("the form for a new monitor", (site) => {
     const { app, visit } = site();
     const session = await app.signedIn("admin");
     const { page } = await visit(NEW, { session, javaScriptEnabled: false });
-    await page.getByLabel("URL").fill("https://shop.example.com/");
+    await page.getByLabel("URL", { exact: true }).fill("https://shop.example.com/");
     await page.getByLabel("Condition 1: Checked part").selectOption("Status");
     await page.getByLabel("Condition 1: Value").fill("200");
     await page.getByText("Headers and body").click();

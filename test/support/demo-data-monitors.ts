@@ -22,6 +22,7 @@ import type { MonitorState } from "../../src/domain/monitor-state";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
 import type { DemoPage } from "./demo-data-pages";
+import { clientCertificate } from "./raw-server";
 
 /** A state that a monitor entered: milliseconds before now, and the reason. */
 interface StateChange {
@@ -43,6 +44,7 @@ interface Plan {
   isPaused?: boolean;
 }
 
+const CLIENT = await clientCertificate("good");
 const EVERY_MS = 15 * MINUTE_MS;
 const TIMED_OUT = "Timed out connecting.";
 
@@ -181,7 +183,21 @@ const PLANS: readonly Plan[] = [
     input: {
       type: "http",
       name: "Partner endpoint",
-      config: { url: "http://10.20.0.14:8080/ready" },
+      config: {
+        url: "https://partners.northwind.example/ready",
+        oauth2: {
+          token_url: "https://login.northwind.example/oauth2/token",
+          client_id: "allclear",
+          client_secret: "demo",
+          scopes: ["health"],
+        },
+        client_certificate: CLIENT,
+        proxy: {
+          url: "http://proxy.northwind.example:3128",
+          username: "monitoring",
+          password: "demo",
+        },
+      },
     },
     createdAgo: 3 * SECOND_MS,
     latency: () => undefined,

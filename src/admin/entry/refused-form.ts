@@ -1,5 +1,6 @@
 import { containsKeyShape } from "../../domain/key-shape";
 import { WEBHOOK_FORMATS } from "../../domain/webhook";
+import { PRIVATE_KEY } from "../../features/monitors";
 import { FORMATS } from "../../features/webhooks";
 import { type Form as SentForm, KEPT_FORM_MAX_BYTES, type RouteTable } from "../../http";
 import { KEPT_FIELD } from "../forms/kept";
@@ -56,6 +57,7 @@ function secretTestOf(form: SentForm): (name: string, value: string) => boolean 
     isSecretInput(name) ||
     (hasSecretUrl && name === "url") ||
     CREDENTIALS_IN_URL.test(value) ||
+    value.includes(PRIVATE_KEY) ||
     containsKeyShape(value);
 }
 

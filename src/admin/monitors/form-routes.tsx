@@ -41,7 +41,7 @@ import {
 import { monitorForm, monitorResource, storedParts, toChange, toCreation } from "./forms";
 import { newMonitorPath } from "./monitor-paths";
 import { EMPTY_ROWS, MORE_EMPTY_ROWS, MORE_ROWS } from "./rows";
-import { secretsIn } from "./stored-secrets";
+import { secretsIn, withoutSecretParts } from "./stored-secrets";
 import { showToken } from "./token";
 import { createTypedSecrets, NO_SECRETS } from "./typed-secrets";
 import { TYPE_FORMS } from "./types";
@@ -76,6 +76,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       pages: readPages(reader).map((page) => ({ ...page, ...readPageComponents(reader, page.id) })),
       stored: storedParts(type, monitor?.config),
       secrets,
+      now: ctx.clock.now(),
       emptyRows: sent && asksForRows(sent) ? MORE_EMPTY_ROWS : EMPTY_ROWS,
       draft,
     };
@@ -242,8 +243,9 @@ function cloneResource(
     `config_${field}`,
     kind === "values" ? {} : null,
   ]);
+  const config = withoutSecretParts(monitor.type, { ...monitor.config });
   return {
-    ...monitorResource(monitor, webhooks),
+    ...monitorResource({ ...monitor, config }, webhooks),
     name: `${name}${SUFFIX}`,
     ...Object.fromEntries(secrets),
   };

@@ -8,11 +8,13 @@ import {
 import type { MonitorType, SupportedType } from "../../domain/monitor-state";
 import { defineForm, type FormDefinition } from "../forms/form";
 import type { AssertionsContext } from "./assertion-field";
-import { type FieldsContext, fieldsOf, inputOf, type MonitorFields } from "./monitor-fields";
+import { type FieldsContext, fieldsOf, type MonitorFields } from "./monitor-fields";
 import { storedSecrets } from "./stored-secrets";
 import type { SecretsContext } from "./typed-secrets";
 import { TYPE_FORMS } from "./types";
 import type { WebhookSelection } from "./webhooks-field";
+import type { CertificatesContext } from "./types/http-parts";
+import { inputOf } from "./types/type-form";
 
 /** Fields of a monitor. Those of its configuration have the prefix `config_`. */
 type MonitorInput = Omit<CreateMonitorBody, "type" | "config" | "retry_interval_seconds"> & {
@@ -23,7 +25,10 @@ type MonitorInput = Omit<CreateMonitorBody, "type" | "config" | "retry_interval_
   [name: `config_${string}`]: unknown;
 };
 
-export type MonitorContext = FieldsContext & AssertionsContext & SecretsContext;
+export type MonitorContext = FieldsContext &
+  AssertionsContext &
+  CertificatesContext &
+  SecretsContext;
 
 /** Returns the form of a monitor type. */
 export function monitorForm(

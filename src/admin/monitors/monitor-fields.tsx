@@ -15,6 +15,7 @@ import { type MonitorChoice, monitorsField } from "../forms/monitors-field";
 import { tagsField } from "../forms/tags-field";
 import { integerField, nameField, textAreaField } from "../forms/text-fields";
 import { TYPE_FORMS } from "./types";
+import { inputOf } from "./types/type-form";
 import { type WebhooksContext, webhooksField } from "./webhooks-field";
 
 export type MonitorFields = Readonly<Record<string, AnyField>>;
@@ -217,11 +218,6 @@ function groupField(): Field<string, string, FieldsContext> {
       />
     ),
   };
-}
-
-/** Returns the name of the form field of a field of the configuration. */
-export function inputOf(configName: string): `config_${string}` {
-  return `config_${configName}`;
 }
 
 function configFields(fields: MonitorFields): MonitorFields {

@@ -11,7 +11,7 @@ interface TypedText {
 }
 
 interface TextOptions {
-  /** Name of the field in the configuration. */
+  /** Name of the field in the configuration, or of field and part: `proxy_password`. */
   field: string;
   /** Name of the secret in the middle of a sentence, such as "body". */
   noun: string;
@@ -20,14 +20,18 @@ interface TextOptions {
   hint: string;
   /** Number of lines of the input; one line for a password if omitted. */
   rows?: number;
+  /** True for a text that people paste, such as a key. */
+  isPasted?: boolean;
   maxlength: number;
+  /** True if the secret cannot be removed alone. */
+  isRequired?: boolean;
 }
 
 /** Field for a secret text. Null removes it; an omitted one is kept. */
 export function secretTextField(
   options: TextOptions,
 ): Field<TypedText, string | null, SecretsContext> {
-  const { field, noun, label, hint, rows, maxlength } = options;
+  const { field, noun, label, hint, rows, isPasted, maxlength, isRequired = false } = options;
   const initial: TypedText = { text: "", isSet: false, isRemoved: false };
   return {
     label,
@@ -69,16 +73,18 @@ export function secretTextField(
           {rows === undefined ? (
             <TextField {...input} type="password" autocomplete="off" />
           ) : (
-            <TextArea {...input} rows={rows} />
+            <TextArea {...input} rows={rows} isPasted={isPasted ?? false} />
           )}
           {isSet ? (
             <>
               <HiddenFields values={{ [`${name}_set`]: "yes" }} />
-              <Checkbox
-                label={`Remove the ${noun}`}
-                name={`${name}_remove`}
-                isChecked={value.isRemoved && isStored}
-              />
+              {isRequired ? null : (
+                <Checkbox
+                  label={`Remove the ${noun}`}
+                  name={`${name}_remove`}
+                  isChecked={value.isRemoved && isStored}
+                />
+              )}
             </>
           ) : null}
         </>

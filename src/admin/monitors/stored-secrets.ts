@@ -3,6 +3,7 @@ import type { MonitorType } from "../../domain/monitor-state";
 import type { Form as SentForm } from "../../http";
 import { readText } from "./secret-texts";
 import { readRows } from "./secret-values";
+import { inputOf } from "./types/type-form";
 import type { Secrets, SecretsContext } from "./typed-secrets";
 
 /** Returns which secrets of a shown configuration are stored. */
@@ -16,9 +17,14 @@ export function storedSecrets(
     names: secrets.flatMap(([field, kind]) =>
       kind === "values" ? ((shown(field, kind) as string[] | undefined) ?? []) : [],
     ),
-    texts: secrets.flatMap(([field, kind]) =>
-      kind === "text" && shown(field, kind) === true ? [field] : [],
-    ),
+    texts: [
+      ...secrets.flatMap(([field, kind]) =>
+        kind === "text" && shown(field, kind) === true ? [field] : [],
+      ),
+      ...secretPartsOf(type).flatMap(({ field, part }) =>
+        isPartStored(config[field], part) ? [textOfPart({ field, part })] : [],
+      ),
+    ],
   };
 }
 
@@ -31,12 +37,48 @@ export function secretsIn(type: MonitorType, sent: SentForm, before: Secrets): S
     .filter(({ isRemoved }) => !isRemoved)
     .map(({ name, value }) => [name, value || before.values.get(name)] as const)
     .filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const texts = Object.keys(secretsOf(type)).flatMap((field): [string, string][] => {
-    const { text, isRemoved } = readText(sent, `config_${field}`);
+  const fields = [...Object.keys(secretsOf(type)), ...secretPartsOf(type).map(textOfPart)];
+  const texts = fields.flatMap((field): [string, string][] => {
+    const { text, isRemoved } = readText(sent, inputOf(field));
     const held = text || before.texts.get(field);
     return isRemoved || held === undefined ? [] : [[field, held]];
   });
   return { values: new Map(values), texts: new Map(texts) };
+}
+
+/** Secret part of an object in a configuration. */
+interface SecretPart {
+  field: string;
+  part: string;
+}
+
+function secretPartsOf(type: MonitorType): SecretPart[] {
+  return Object.entries(probeOf(type).secretParts ?? {}).flatMap(([field, parts]) =>
+    parts.map((part) => ({ field, part })),
+  );
+}
+
+/** Returns the name of a secret part among the texts. */
+function textOfPart({ field, part }: SecretPart): string {
+  return `${field}_${part}`;
+}
+
+function isPartStored(shown: unknown, part: string): boolean {
+  return (shown as Record<string, unknown> | null | undefined)?.[`has_${part}`] === true;
+}
+
+/** Returns a shown configuration as if no secret part were stored. */
+export function withoutSecretParts(
+  type: MonitorType,
+  config: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const copy: Record<string, unknown> = { ...config };
+  for (const { field, part } of secretPartsOf(type)) {
+    if (isPartStored(copy[field], part)) {
+      copy[field] = { ...(copy[field] as object), [`has_${part}`]: false };
+    }
+  }
+  return copy;
 }
 
 function secretsOf(type: MonitorType): Readonly<Record<string, "text" | "values">> {

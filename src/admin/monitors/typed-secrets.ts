@@ -6,7 +6,7 @@ import { MINUTE_MS } from "../../kernel/time";
 export interface Secrets {
   /** Values by typed name, of the record that the type has, such as headers. */
   values: ReadonlyMap<string, string>;
-  /** Texts by field of the configuration, such as a password. */
+  /** Texts by field of the configuration, such as `password`, or by field and part: `proxy_password`. */
   texts: ReadonlyMap<string, string>;
 }
 
@@ -49,7 +49,7 @@ export interface SecretsContext {
   stored: {
     /** Names in the record whose values are stored, such as those of headers. */
     names: readonly string[];
-    /** Fields whose texts are stored, such as `password`. */
+    /** Fields and parts whose texts are stored, named as in `Secrets`. */
     texts: readonly string[];
   };
   /** Secrets typed since the form was opened, in this submission or an earlier one. */

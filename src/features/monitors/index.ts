@@ -68,6 +68,7 @@ export {
   WORST_FIRST,
 } from "./overview-store";
 export { type MonitorConfig, originOf, probeOf, storedField } from "./probes";
+export { type CertificateFacts, certificatesIn, PRIVATE_KEY } from "./probes/client-certificate";
 export { getMonitorRecord, listMonitors, type MonitorRecord, resolveMonitorId } from "./records";
 export { listIncidentsOfMonitor } from "./records-store";
 export { retentionOf } from "./rollup";

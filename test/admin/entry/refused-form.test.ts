@@ -266,6 +266,10 @@ describe("secrets in a form whose session has ended", () => {
         header_0_value: "s3cr3t-1",
         config_body: "s3cr3t-2",
         config_url: "https://me:s3cr3t-3@shop.example.com",
+        config_oauth2_client_secret: "s3cr3t-8",
+        config_client_certificate_certificate: "-----BEGIN PRIVATE KEY-----s3cr3t-9",
+        config_client_certificate_key: "s3cr3t-10",
+        config_proxy_password: "s3cr3t-11",
       },
     },
     {

@@ -155,7 +155,14 @@ describe("the form that edits a monitor", () => {
       const page = readHtml((await dashboard.open(`${MONITORS}/${id}/edit`)).text);
       return { all: page.texts("summary"), open: page.texts("details[open] > summary") };
     };
-    const all = ["Headers and body", "Dependencies", "More"];
+    const all = [
+      "Headers and body",
+      "OAuth 2.0",
+      "Client certificate",
+      "Proxy",
+      "Dependencies",
+      "More",
+    ];
     expect(await folds(await dashboard.make(EDITED))).toEqual({ all, open: [] });
     const headers = { Authorization: "Bearer abc" };
     const config = { ...EDITED.config, headers };

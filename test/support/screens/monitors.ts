@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { SUPPORTED_TYPES } from "../../../src/domain/monitor-state";
+import { clientCertificate } from "../raw-server";
 import { inEmpty, inDemoData, inMonitor, openDialog, type Screen, send, sendLate } from "./screen";
 
 async function chooseTwo(page: Page): Promise<void> {
@@ -77,7 +78,7 @@ export const MONITOR_SCREENS: readonly Screen[] = [
     status: 422,
     open: inDemoData(() => NEW),
     async reach(page) {
-      await page.getByLabel("URL").fill("shop.northwind.example");
+      await page.getByLabel("URL", { exact: true }).fill("shop.northwind.example");
       await page.getByLabel("Condition 1: Checked part").selectOption("json");
       await page.getByText("Headers and body").click();
       await page.getByLabel("Header 1: Name").fill("Authorization");
@@ -87,11 +88,34 @@ export const MONITOR_SCREENS: readonly Screen[] = [
     },
   },
   {
+    name: "new-monitor-wrong-certificate",
+    status: 422,
+    open: inDemoData(() => NEW),
+    async reach(page) {
+      for (const title of ["OAuth 2.0", "Client certificate", "Proxy"]) {
+        await page.getByText(title, { exact: true }).click();
+      }
+      const [{ certificate }, { key }] = [
+        await clientCertificate("good"),
+        await clientCertificate("self"),
+      ];
+      await page.getByLabel("Name", { exact: true }).fill("Shop");
+      await page.getByLabel("URL", { exact: true }).fill("https://shop.northwind.example/");
+      await page.getByLabel("Token URL").fill("http://169.254.169.254/token");
+      await page.getByLabel("Client ID").fill("allclear");
+      await page.getByLabel("Certificate", { exact: true }).fill(certificate);
+      await page.getByLabel("Private key").fill(key);
+      await page.getByLabel("Proxy URL").fill("http://proxy.northwind.example:3128");
+      await page.getByLabel("Proxy password").fill("secret");
+      await send(page, "Create monitor");
+    },
+  },
+  {
     name: "new-monitor-tried",
     open: inDemoData(() => NEW),
     async reach(page) {
       await page.getByLabel("Name", { exact: true }).fill("Shop");
-      await page.getByLabel("URL").fill("https://shop.northwind.example/");
+      await page.getByLabel("URL", { exact: true }).fill("https://shop.northwind.example/");
       await send(page, "Check now");
     },
   },
@@ -104,6 +128,7 @@ export const MONITOR_SCREENS: readonly Screen[] = [
     },
   },
   { name: "monitor-edit", open: inMonitor("Storefront", "/edit") },
+  { name: "monitor-edit-secrets", open: inMonitor("Partner endpoint", "/edit") },
   {
     name: "monitor-edit-stale",
     status: 409,

@@ -3,6 +3,7 @@ import { textField } from "../../forms/text-fields";
 import { assertionsField } from "../assertion-field";
 import { secretTextField } from "../secret-texts";
 import { secretValuesField } from "../secret-values";
+import { clientCertificateField, oauth2Field, proxyField } from "./http-parts";
 import { certificateWarningField } from "./server-fields";
 import type { TypeForm } from "./type-form";
 
@@ -38,8 +39,16 @@ export const httpForm: TypeForm = {
       rows: 3,
       maxlength: 64_000,
     }),
+    oauth2: oauth2Field(),
+    client_certificate: clientCertificateField(),
+    proxy: proxyField(),
   },
-  folds: { "Headers and body": ["headers", "body"] },
+  folds: {
+    "Headers and body": ["headers", "body"],
+    "OAuth 2.0": ["oauth2"],
+    "Client certificate": ["client_certificate"],
+    Proxy: ["proxy"],
+  },
   advanced: {
     follow_redirects: checkboxField({
       label: "Follow redirects",

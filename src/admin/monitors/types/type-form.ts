@@ -1,5 +1,10 @@
 import type { AnyField } from "../../forms/form";
 
+/** Returns the name of the form field of a field of the configuration. */
+export function inputOf(configName: string): `config_${string}` {
+  return `config_${configName}`;
+}
+
 /** Form of a monitor type. Each type has a file and a line in the registry. */
 export interface TypeForm {
   /** Sentence that describes the check. */

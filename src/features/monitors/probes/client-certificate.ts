@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../errors";
 import { Nullable, Text } from "../../../kernel/schema";
+import { hasUnsafeCharacters } from "../../../kernel/text";
 
 /** Certificate with which the checks of a monitor identify themselves, in PEM. */
 export interface ClientCertificate {
@@ -68,12 +69,14 @@ export function validateClientCertificate(client: ClientCertificate): FieldError
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+/** Part of each line that begins or ends a private key in PEM. */
+export const PRIVATE_KEY = "PRIVATE KEY-----";
 const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
 
 /** Returns the error of one or several certificates, as the end of a sentence. */
 function certificatesProblem(pem: string): string | undefined {
   // Certificates are shown.
-  if (pem.includes("PRIVATE KEY-----")) return "must not contain a private key";
+  if (pem.includes(PRIVATE_KEY)) return "must not contain a private key";
   const certificates = pem.match(CERTIFICATE) ?? [];
   const isValid = certificates.length > 0 && certificates.every((each) => parseCertificate(each));
   return isValid ? undefined : "must be a certificate in PEM, from its BEGIN line to its END line";
@@ -94,6 +97,38 @@ function keyProblem(certificate: string, key: string): string | undefined {
   return parseCertificate(leaf)?.checkPrivateKey(parsed) === false
     ? "does not belong to the certificate"
     : undefined;
+}
+
+/** Facts of a certificate for people. */
+export interface CertificateFacts {
+  /** Name of the owner; empty without one that can be shown. */
+  subject: string;
+  /** Unix ms. */
+  expiresAt: number;
+}
+
+/** Number of certificates of a text that are described. */
+const DESCRIBED_MAX = 5;
+/** Maximum length of a name that is repeated from a certificate. */
+const LONGEST_NAME = 100;
+
+/** Returns facts of the first certificates in a text. Invalid ones are left out. */
+export function certificatesIn(pem: string): CertificateFacts[] {
+  const found = (pem.match(CERTIFICATE) ?? []).slice(0, DESCRIBED_MAX);
+  return found.flatMap((text) => {
+    const certificate = parseCertificate(text);
+    if (!certificate) return [];
+    const { subject, validTo } = certificate;
+    return [{ subject: ownerIn(subject), expiresAt: Date.parse(validTo) }];
+  });
+}
+
+/** Returns the owner of a distinguished name with a line for each part. */
+function ownerIn(subject: string): string {
+  const [name = ""] = ["CN", "O", "OU"].flatMap(
+    (part) => new RegExp(`^${part}=(.*)$`, "m").exec(subject)?.[1] ?? [],
+  );
+  return hasUnsafeCharacters(name) ? "" : name.slice(0, LONGEST_NAME);
 }
 
 function parseCertificate(pem: string) {

@@ -140,5 +140,5 @@ export function validateHttp(config: HttpConfig): FieldError[] {
 function validateNoToken({ headers }: HttpConfig): FieldError[] {
   const name = Object.keys(headers ?? {}).find((each) => each.toLowerCase() === "authorization");
   if (name === undefined || headers?.[name] === "") return [];
-  return [{ pointer: pointer("headers", name), detail: "is set by oauth2: remove one of them" }];
+  return [{ pointer: pointer("headers", name), detail: "is set by OAuth 2.0: remove one of them" }];
 }
