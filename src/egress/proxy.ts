@@ -74,9 +74,10 @@ function connectThrough(
       received = Buffer.concat([received, chunk]);
       const end = received.indexOf("\r\n\r\n");
       if (end < 0 && received.length <= ANSWER_MAX_BYTES) return;
-      const [head, rest] = [received.subarray(0, Math.max(end, 0)), received.subarray(end + 4)];
+      const outcome = outcomeOf(received.subarray(0, Math.max(end, 0)).toString("latin1"));
       // The target speaks only when spoken to, so that bytes here are no part of its answer.
-      settle(rest.length > 0 || end < 0 ? NO_HTTP : outcomeOf(head.toString("latin1")));
+      const isEarly = outcome === "connected" && received.length > end + 4;
+      settle(isEarly ? NO_HTTP : outcome);
     };
     if (signal.aborted) return onAbort();
     signal.addEventListener("abort", onAbort);

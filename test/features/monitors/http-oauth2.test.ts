@@ -129,6 +129,26 @@ describe("an HTTP check with OAuth 2.0", () => {
     expect(unknown.login.requests).toHaveLength(2);
   });
 
+  test.each<[lifetime: unknown, requests: number]>([
+    ["300", 1],
+    ["0", 2],
+    [0, 2],
+    [1e300, 1],
+    // As without a lifetime.
+    [-1, 1],
+    ["soon", 1],
+    [{ valueOf: 1 }, 1],
+    [null, 1],
+  ])(
+    "after a token with the lifetime %j, two checks need %i requests for tokens",
+    async (lifetime, requests) => {
+      await using pair = await startPair({ answer: { expires_in: lifetime } });
+      const check = await createHttpChecks();
+      for (let nth = 0; nth < 2; nth += 1) expect((await check(pair.config())).outcome).toBe("ok");
+      expect(pair.login.requests).toHaveLength(requests);
+    },
+  );
+
   test("monitors with the same settings share a token, and other settings get their own", async () => {
     await using pair = await startPair();
     const check = await createHttpChecks();
@@ -210,6 +230,11 @@ describe("a failed request for a token", () => {
     [
       "a token of another kind",
       answering(httpAnswer(200, '{"access_token":"x","token_type":"mac"}')),
+      "The access token is not a bearer token.",
+    ],
+    [
+      "a kind that is no text",
+      answering(httpAnswer(200, '{"access_token":"x","token_type":{"toString":1}}')),
       "The access token is not a bearer token.",
     ],
     [

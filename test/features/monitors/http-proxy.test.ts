@@ -264,6 +264,11 @@ describe("a failed check through a proxy", () => {
     ["403", answering("HTTP/1.1 403 No\r\n\r\n"), "The proxy refused the connection (403)."],
     ["407", answering("HTTP/1.1 407 No\r\n\r\n"), "The proxy rejected the credentials (407)."],
     [
+      "407 with a page",
+      answering(httpAnswer(407, "<html>")),
+      "The proxy rejected the credentials (407).",
+    ],
+    [
       "another protocol",
       (socket) => socket.write("SSH-2.0-x\r\n\r\n"),
       "The proxy's answer is not that of an HTTP proxy.",
@@ -296,7 +301,7 @@ describe("a failed check through a proxy", () => {
 
   test("a target that the proxy cannot reach has failed, so that an inverted monitor is up", async () => {
     for (const status of [502, 503, 504]) {
-      await using proxy = await startRawServer(answering(`HTTP/1.1 ${status} No\r\n\r\n`));
+      await using proxy = await startRawServer(answering(httpAnswer(status, "<html>")));
       const result = await checkHttp({
         url: "http://shop.test/",
         proxy: { url: `http://other.test:${proxy.port}` },

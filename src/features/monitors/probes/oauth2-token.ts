@@ -148,9 +148,11 @@ function tokenIn(
   if (value.length > LONGEST_TOKEN || headerError("Authorization", value) !== undefined) {
     return new Fault("protocol", "The access token cannot be sent in a header.");
   }
-  if (String(type).toLowerCase() !== "bearer") {
+  if (typeof type !== "string" || type.toLowerCase() !== "bearer") {
     return new Fault("protocol", "The access token is not a bearer token.");
   }
-  const seconds = Number(expiresIn ?? Number.NaN);
-  return { value, lifetimeMs: seconds >= 0 ? seconds * SECOND_MS : UNKNOWN_LIFETIME_MS };
+  // Some servers send the number as text.
+  const seconds = typeof expiresIn === "string" ? Number(expiresIn) : expiresIn;
+  const isKnown = typeof seconds === "number" && seconds >= 0;
+  return { value, lifetimeMs: isKnown ? seconds * SECOND_MS : UNKNOWN_LIFETIME_MS };
 }
