@@ -8,7 +8,8 @@ export function tagsField(): Field<string, string[]> {
     label: "Tags",
     hint: `Optional. One per line, at most ${TAGS_MAX}. Visitors never see them.`,
     rows: 2,
-    maxlength: TAGS_MAX * (TAG_MAX + 1),
+    // In UTF-16 code units, of which a character can have two.
+    maxlength: TAGS_MAX * (2 * TAG_MAX + 1),
   });
   return {
     ...lines,

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Reader } from "../../db";
 import type { PageRow } from "../../features/pages";
 import { type Role, roleAllows } from "../../domain/role";
+import { NAME_MAX } from "../../domain/texts";
 import { Names } from "../../public/text";
 import { ButtonLink, EmptyState, ListCard, PageHead, Pagination } from "../../ui";
 import { FirstPage } from "../no-page";
@@ -11,8 +12,8 @@ type Query = Readonly<Record<string, string | undefined>>;
 
 /** Maximum number of components that the note of an entry names; further ones are counted. */
 const NAMES_SHOWN = 3;
-/** Maximum length of a search or a tag in a query; the rest is ignored. */
-const SEARCH_MAX = 200;
+/** Maximum length of a text in a query, in UTF-16 code units; the rest is ignored. Names can have two per code point. */
+const TEXT_MAX = 2 * NAME_MAX;
 
 /** Query of a list. Invalid parameters are ignored. */
 export interface ListQuery {
@@ -32,7 +33,7 @@ export function readListQuery(reader: Reader, query: Query): ListQuery {
 
 /** Returns a text that was typed as a query parameter, by default as `q`. */
 export function readSearch(query: Query, name = "q"): string {
-  return (query[name] ?? "").trim().slice(0, SEARCH_MAX);
+  return (query[name] ?? "").trim().slice(0, TEXT_MAX);
 }
 
 /** Returns the path of a list with its query parameters, without empty ones. */

@@ -176,10 +176,10 @@ function Monitors({ view: { monitors, page } }: { view: WebhookView }) {
   const outside = monitors.filter(({ isOutside }) => isOutside);
   return (
     <>
-      <MonitorChips monitors={monitors} />
+      <MonitorChips monitors={monitors.filter(({ isOutside }) => !isOutside)} />
       {outside.length === 0 ? null : (
         <CellNote>
-          Not sent, since their events are not of the page {page?.name}:
+          Not sent, since their events are not of the page {page?.name}:{" "}
           <MonitorChips monitors={outside} />
         </CellNote>
       )}

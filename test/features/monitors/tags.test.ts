@@ -4,7 +4,14 @@ import { CLI_ACTOR } from "../../../src/domain/actor";
 import { expectProblem } from "../../support/app";
 import { createMonitorApi, HTTP } from "../../support/monitor-api";
 
-const TAGS = ["production", "Team „Ops“", 'a "quoted", one', "back\\slash"];
+const TAGS = [
+  "production",
+  "Team „Ops“",
+  'a "quoted", one',
+  "back\\slash",
+  "it's 100 %",
+  "🦊".repeat(100),
+];
 
 describe("tags of monitors", () => {
   test("a monitor has no tags unless it is created with them, and a change raises its version once", async () => {

@@ -80,6 +80,18 @@ export const WEBHOOK_SCREENS: readonly Screen[] = [
     name: "delivery-first-try",
     open: inDemoData((installation) => `${retried(installation)}?try=1`),
   },
+  {
+    name: "webhook-without-monitors",
+    open: inDemoData(() => `${LIST}/new`),
+    async reach(page) {
+      await page.getByLabel("URL").fill("https://relay.northwind.example/second");
+      await page.getByLabel("Description").fill("Relay of the second line");
+      await page.getByLabel("Selected monitors", { exact: true }).check();
+      await send(page, "Create webhook");
+      await page.getByRole("link", { name: "Open webhook" }).click();
+      await page.getByText("No monitor is selected").waitFor();
+    },
+  },
 ];
 
 /** Screens that create a webhook in an installation without one. */
