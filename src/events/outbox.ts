@@ -13,6 +13,8 @@ export interface OutboxEvent {
   data: Record<string, unknown>;
   /** True for a new update, or the first publication of a post-mortem: not for edits. Not stored. */
   isNews?: boolean;
+  /** Ids of the only endpoints that receive it; absent for all that subscribe to it. Not stored. */
+  receivers?: readonly string[];
 }
 
 export interface RecordedEvent extends OutboxEvent {

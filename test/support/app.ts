@@ -72,7 +72,13 @@ export interface TestApp extends AsyncDisposable {
   page(input?: Partial<PageInput>, components?: string[]): Promise<TestPage>;
   /** Creates a user with this role and returns the token of a new session. */
   signedIn(role?: Role): Promise<string>;
-  events(): { type: string; subjectId: string; at: number; data: Record<string, unknown> }[];
+  events(): {
+    id: string;
+    type: string;
+    subjectId: string;
+    at: number;
+    data: Record<string, unknown>;
+  }[];
   audit(): { action: string; summary: string; actorKind: string; targetId: string }[];
   /** Lines logged so far, at `logLevel` and above. */
   logged: readonly LogLine[];

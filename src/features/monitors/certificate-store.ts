@@ -4,13 +4,20 @@ import { mailWarnings } from "../../db/tables/mail";
 
 export const insertCertificateWarning = insertInto(mailWarnings);
 
-/** Finds a warning about a certificate at a step or a nearer one. */
-export const findCertificateWarning = selectOne((orm, $: { subject: string; step: number }) =>
-  orm
-    .select({ step: mailWarnings.step })
-    .from(mailWarnings)
-    .where(and(eq(mailWarnings.subject, $.subject), lte(mailWarnings.step, $.step)))
-    .limit(1),
+/** Finds a warning about a certificate for a recipient, at a step or a nearer one. */
+export const findCertificateWarning = selectOne(
+  (orm, $: { subject: string; step: number; recipient: string }) =>
+    orm
+      .select({ step: mailWarnings.step })
+      .from(mailWarnings)
+      .where(
+        and(
+          eq(mailWarnings.subject, $.subject),
+          eq(mailWarnings.recipient, $.recipient),
+          lte(mailWarnings.step, $.step),
+        ),
+      )
+      .limit(1),
 );
 
 /** Deletes the warnings about certificates from before a time (unix ms). */

@@ -1,5 +1,5 @@
 import type { AppContext } from "../../context";
-import type { Tx } from "../../db";
+import type { Reader, Tx } from "../../db";
 import type { EventGroup, EventSubscriber, RecordedEvent, EventType } from "../../events";
 import { ANY_EVENT, isForPeople, matchesMonitor } from "../../domain/webhook";
 import { isOpenToEvents } from "./alerts/receivers";
@@ -16,6 +16,8 @@ import { recordsOf } from "./formats/reading";
 
 type Services = Pick<AppContext, "newId" | "signals">;
 type LiveWebhook = ReturnType<typeof listLiveWebhooks>[number];
+/** Properties of an event that decide which endpoints subscribe to it. */
+type Topic = Pick<RecordedEvent, "type" | "pageId" | "subjectId">;
 
 /** Number of deliveries that one transaction writes: some milliseconds of work. */
 const ROWS_PER_BATCH = 250;
@@ -35,8 +37,7 @@ interface DeliverySet {
  */
 export function enqueueDeliveries(ctx: Services): EventSubscriber {
   return (tx, groups) => {
-    const live = listLiveWebhooks(tx, {}).filter((webhook) => isOpenToEvents(tx, webhook));
-    const sets = deliverySetsOf(live, groups);
+    const sets = deliverySetsOf(listOpenWebhooks(tx), groups);
     const count = sets.reduce((sum, set) => sum + countOf(set), 0);
     if (count === 0) return;
     if (count <= ROWS_PER_BATCH && !hasBatches(tx)) {
@@ -46,6 +47,17 @@ export function enqueueDeliveries(ctx: Services): EventSubscriber {
     for (const set of sets) insertBatch(tx, { ...set, written: 0 });
     tx.afterCommit(() => ctx.signals.deliveriesBatched.emit());
   };
+}
+
+/** Lists the ids of the endpoints that receive the events of a topic, oldest first. */
+export function listReceivers(reader: Reader, topic: Topic): string[] {
+  return listOpenWebhooks(reader)
+    .filter((webhook) => isSubscribedTo(webhook, topic))
+    .map(({ id }) => id);
+}
+
+function listOpenWebhooks(reader: Reader): LiveWebhook[] {
+  return listLiveWebhooks(reader, {}).filter((webhook) => isOpenToEvents(reader, webhook));
 }
 
 /** Queues a test event for its endpoint, even if the endpoint does not subscribe to it. */
@@ -97,9 +109,11 @@ function deliverySetsOf(
   webhooks: readonly LiveWebhook[],
   groups: readonly EventGroup[],
 ): DeliverySet[] {
-  const alike = Map.groupBy(webhooks, ({ pageId, events, monitors, format }) =>
-    JSON.stringify([pageId, events, monitors, isForPeople(format)]),
-  );
+  const limited = groups.flat().filter(({ receivers }) => receivers !== undefined);
+  const alike = Map.groupBy(webhooks, ({ id, pageId, events, monitors, format }) => {
+    const receives = limited.map(({ receivers }) => receivers?.includes(id));
+    return JSON.stringify([pageId, events, monitors, isForPeople(format), receives]);
+  });
   return Array.from(alike.values(), (like) => ({
     eventIds: groups.flatMap((group) => (like[0] ? eventIdsFor(like[0], group) : [])),
     webhookIds: like.map(({ id }) => id),
@@ -108,15 +122,14 @@ function deliverySetsOf(
 
 /** Returns the ids of those events of a group that an endpoint receives. */
 function eventIdsFor(webhook: LiveWebhook, group: EventGroup): string[] {
-  const subscribed = group.filter((event) => isSubscribedTo(webhook, event));
+  const subscribed = group.filter(
+    (event) => isSubscribedTo(webhook, event) && (event.receivers?.includes(webhook.id) ?? true),
+  );
   const events = isForPeople(webhook.format) ? dropRedundantEvents(subscribed) : subscribed;
   return events.map(({ id }) => id);
 }
 
-function isSubscribedTo(
-  { pageId, events: types, monitors }: LiveWebhook,
-  event: RecordedEvent,
-): boolean {
+function isSubscribedTo({ pageId, events: types, monitors }: LiveWebhook, event: Topic): boolean {
   // Test events are queued by `queueTestEvent`.
   if (event.type === "webhook.test") return false;
   if (pageId !== null && pageId !== event.pageId) return false;

@@ -33,7 +33,7 @@ export {
   trimDeliveries,
 } from "./deliveries";
 export type { TryRow } from "./delivery-store";
-export { enqueueDeliveries } from "./enqueue";
+export { enqueueDeliveries, listReceivers } from "./enqueue";
 export {
   type Backlog,
   countAttempts,

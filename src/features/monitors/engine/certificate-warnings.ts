@@ -5,9 +5,13 @@ import {
   findCertificateWarning,
   insertCertificateWarning,
 } from "../certificate-store";
+import { listReceivers } from "../../webhooks";
 import type { SeenCertificate } from "../probe";
 import { getMonitorRecord } from "../records";
 import { dataOf, pageIdOf, type Services } from "./transitions";
+
+/** Recipient in the table of warnings that stands for an event, whichever endpoints it had. */
+const ANYONE = "";
 
 /** Days before the expiry at which an event is recorded, the last one first. */
 const STEPS = [1, 3, 7, 14] as const;
@@ -16,8 +20,10 @@ const STEPS = [1, 3, 7, 14] as const;
 const KEPT_MS = 30 * DAY_MS;
 
 /**
- * Records that the certificate of a monitor's server expires soon, once for each certificate and step. After a
- * time without checks only the nearest step is recorded. `at` is in unix ms.
+ * Records that the certificate of a monitor's server expires soon. Each endpoint gets one event for each
+ * certificate and step, of the first monitor to which it subscribes, whatever other endpoints got before.
+ * Without any endpoint there is one event. After a time without checks only the nearest step is recorded.
+ * `at` is in unix ms.
  */
 export function warnOfExpiry(
   ctx: Services,
@@ -29,14 +35,27 @@ export function warnOfExpiry(
   const step = stepAt(expiresAt - at);
   if (step === undefined || fingerprint === "") return;
   const subject = `certificate ${fingerprint}`;
-  if (findCertificateWarning(tx, { subject, step })) return;
-  insertCertificateWarning(tx, { subject, step, recipient: "", at });
+  /** Notes a recipient. Returns true if it was not noted for this step before. */
+  const isNew = (recipient: string): boolean => {
+    if (findCertificateWarning(tx, { subject, step, recipient })) return false;
+    insertCertificateWarning(tx, { subject, step, recipient, at });
+    return true;
+  };
+  // The further checks of the monitor end here.
+  if (!isNew(monitorId)) return;
   deleteCertificateWarnings(tx, { before: at - KEPT_MS });
   const record = getMonitorRecord(tx, monitorId);
-  ctx.outbox.record(tx, {
+  const topic = {
     type: "monitor.certificate_expiring",
     pageId: pageIdOf(record),
     subjectId: monitorId,
+  } as const;
+  const receivers = listReceivers(tx, topic).filter(isNew);
+  const isFirst = isNew(ANYONE);
+  if (!isFirst && receivers.length === 0) return;
+  ctx.outbox.record(tx, {
+    ...topic,
+    receivers,
     data: {
       monitor: dataOf(record),
       host,

@@ -1,5 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/kernel/time";
+import { CLI_ACTOR } from "../../../../src/domain/actor";
+import { NEWEST } from "../../../../src/domain/ids";
+import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors";
+import { createUser } from "../../../../src/features/users";
+import {
+  createWebhook,
+  type CreateWebhookBody,
+  listDeliveries,
+} from "../../../../src/features/webhooks";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { createTestEgress } from "../../../support/egress";
 import { openEngineSite, type Target } from "../../../support/engine-site";
 import { probe } from "../../../support/probe";
@@ -118,5 +127,107 @@ describe("events about certificates", () => {
     await site.start();
     await site.clock.advance(5 * MINUTE_MS);
     expect(daysLeft()).toEqual([14]);
+  });
+});
+
+/** Settings with which e-mail can be sent. */
+const MAIL = {
+  ALLCLEAR_BASE_URL: "https://status.example.com",
+  ALLCLEAR_SMTP_HOST: "relay.test",
+  ALLCLEAR_MAIL_FROM: "Northwind <status@example.com>",
+};
+
+/** Opens a site whose monitors `api` and `web`, of different pages, see a certificate that expires in a week. */
+async function openSharedSite() {
+  const site = await openEngineSite({ env: MAIL });
+  const { ctx } = site.app;
+  const components = await Promise.all(
+    ["east", "west"].map(
+      async (slug) => (await site.app.page({ slug, name: slug }, ["C"])).components,
+    ),
+  );
+  const ids = { api: "", web: "" };
+  const add = async (name: "api" | "web") => {
+    const component_ids = Object.values(components[name === "api" ? 0 : 1] ?? {});
+    ids[name] = (await site.monitor({ name, component_ids, paused: true })).id;
+    site.let(`${name}.test`, shows(site.begin + 7 * DAY_MS));
+  };
+  await add("api");
+  await add("web");
+  /** Checks a monitor once. */
+  const check = async (name: "api" | "web") => {
+    await ctx.db.write((tx) => resumeMonitor(ctx, tx, ids[name], CLI_ACTOR));
+    await site.clock.advance(2 * SECOND_MS);
+    await ctx.db.write((tx) => pauseMonitor(ctx, tx, ids[name], CLI_ACTOR));
+    await site.clock.advance(2 * SECOND_MS);
+  };
+  const webhook = async (input: Partial<CreateWebhookBody>) => {
+    const url = "https://receiver.example.com/hooks";
+    const made = await ctx.db.write((tx) =>
+      createWebhook(ctx, tx, { url, ...input } as CreateWebhookBody, CLI_ACTOR),
+    );
+    return made.row.id;
+  };
+  /** Names of the monitors of the warnings that an endpoint got, oldest first. */
+  const warningsOf = (webhookId: string) => {
+    const all = { webhookId, status: null, before: NEWEST, limit: 100 };
+    const eventIds = listDeliveries(ctx.db, all).map(({ row }) => row.eventId);
+    return site.app
+      .events()
+      .filter(({ id, type }) => type === TYPE && eventIds.includes(id))
+      .map(({ subjectId }) => (subjectId === ids.api ? "api" : "web"));
+  };
+  return { site, ctx, ids, check, webhook, warningsOf };
+}
+
+describe("receivers of events about a certificate that two monitors see", () => {
+  test("each webhook gets one event, of the first monitor to which it subscribes", async () => {
+    const { site, ctx, ids, check, webhook, warningsOf } = await openSharedSite();
+    await using _ = site;
+    await ctx.db.write((tx) =>
+      createUser(ctx, tx, { email: "ada@example.com", name: "Ada", role: "owner" }, CLI_ACTOR),
+    );
+    const mail = { format: "email", url: "mailto:ada@example.com" } as const;
+    const all = await webhook({});
+    const both = await webhook({ monitors: [ids.web, ids.api] });
+    const web = await webhook({ monitors: [ids.web] });
+    const page = await webhook({ page: "west" });
+    const mailed = await webhook({ ...mail, monitors: [ids.web] });
+    const none = await webhook({ monitors: [] });
+    const others = await webhook({ events: ["monitor.down"] });
+    for (const name of ["api", "api", "web", "web", "api"] as const) await check(name);
+    expect(warningsOf(all)).toEqual(["api"]);
+    expect(warningsOf(both)).toEqual(["api"]);
+    expect(warningsOf(web)).toEqual(["web"]);
+    expect(warningsOf(page)).toEqual(["web"]);
+    expect(warningsOf(mailed)).toEqual(["web"]);
+    expect(warningsOf(none)).toEqual([]);
+    expect(warningsOf(others)).toEqual([]);
+    expect(site.app.events().filter(({ type }) => type === TYPE)).toHaveLength(2);
+  });
+
+  test("each webhook gets one event at the next step too", async () => {
+    const { site, ids, check, webhook, warningsOf } = await openSharedSite();
+    await using _ = site;
+    const all = await webhook({});
+    const web = await webhook({ monitors: [ids.web] });
+    await check("api");
+    await check("web");
+    site.clock.setWallClock(site.begin + 4 * DAY_MS + HOUR_MS);
+    await site.clock.advance(20 * SECOND_MS);
+    await check("web");
+    await check("api");
+    expect(warningsOf(all)).toEqual(["api", "web"]);
+    expect(warningsOf(web)).toEqual(["web", "web"]);
+  });
+
+  test("without a webhook for some monitors there is one event", async () => {
+    const { site, check, webhook, warningsOf } = await openSharedSite();
+    await using _ = site;
+    const all = await webhook({});
+    await check("web");
+    await check("api");
+    expect(warningsOf(all)).toEqual(["web"]);
+    expect(site.app.events().filter(({ type }) => type === TYPE)).toHaveLength(1);
   });
 });
