@@ -110,14 +110,15 @@ export function namesOf(settings: Settings): Required<MonitorSettings> {
 const schemaOf = (type: MonitorType) => probeOf(type).config as TObject;
 
 /**
- * Returns the schema of a config in a file: that of a create body, in which secrets may be null.
+ * Returns the schema of a config in a file: that of a create body, in which secrets may be null, or empty to
+ * remove them.
  */
 export function declaredConfigSchema(type: MonitorType): TSchema {
   const { secretParts = {} } = probeOf(type);
   const fields = Object.entries(schemaOf(type).properties).map(([field, schema]) => [
     field,
     secretsOf(type)[field] === "text"
-      ? Type.Optional(Nullable(schema))
+      ? Type.Optional(Nullable({ ...schema, minLength: 0 }))
       : withNullableParts(schema, secretParts[field]),
   ]);
   return Type.Object(Object.fromEntries(fields), { additionalProperties: false });
