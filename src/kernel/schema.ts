@@ -39,6 +39,7 @@ export function isOwnKind(schema: TSchema): boolean {
 const IsName = Symbol("name");
 const IsTrimmed = Symbol("trimmed");
 const FurtherCheck = Symbol("check");
+const Mismatch = Symbol("mismatch");
 
 export interface TextOptions {
   minLength?: number;
@@ -51,6 +52,8 @@ export interface TextOptions {
   /** Returns the error of a text that is otherwise valid; undefined for none. */
   check?: (value: string) => string | undefined;
   pattern?: string;
+  /** Error of a text that does not match the pattern; the pattern itself if omitted. */
+  mismatch?: string;
   description?: string;
   examples?: string[];
 }
@@ -59,6 +62,7 @@ interface TextSchema extends TextOptions {
   [IsName]: boolean;
   [IsTrimmed]: boolean;
   [FurtherCheck]: TextOptions["check"];
+  [Mismatch]: string | undefined;
 }
 
 defineKind("AllclearText", (schema: TextSchema, value) => {
@@ -77,19 +81,20 @@ defineKind("AllclearText", (schema: TextSchema, value) => {
   const problem = schema[FurtherCheck]?.(value);
   if (problem !== undefined) return problem;
   if (schema.pattern !== undefined && !new RegExp(schema.pattern, "u").test(value)) {
-    return `must match ${schema.pattern}`;
+    return schema[Mismatch] ?? `must match ${schema.pattern}`;
   }
   return undefined;
 });
 
 /** Schema of a text whose length counts in code points. */
 export function Text(options: TextOptions) {
-  const { isName = false, isTrimmed = false, check, ...shown } = options;
+  const { isName = false, isTrimmed = false, check, mismatch, ...shown } = options;
   return Type.Unsafe<string>({
     [Kind]: "AllclearText",
     [IsName]: isName,
     [IsTrimmed]: isTrimmed,
     [FurtherCheck]: check,
+    [Mismatch]: mismatch,
     type: "string",
     ...shown,
   });

@@ -77,6 +77,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       stored: storedParts(type, monitor?.config),
       secrets,
       now: ctx.clock.now(),
+      dockerHosts: [...ctx.config.dockerHosts.keys()],
       emptyRows: sent && asksForRows(sent) ? MORE_EMPTY_ROWS : EMPTY_ROWS,
       draft,
     };

@@ -13,6 +13,7 @@ import { storedSecrets } from "./stored-secrets";
 import type { SecretsContext } from "./typed-secrets";
 import { TYPE_FORMS } from "./types";
 import type { WebhookSelection } from "./webhooks-field";
+import type { DockerContext } from "./types/docker";
 import type { CertificatesContext } from "./types/http-parts";
 import { inputOf } from "./types/type-form";
 
@@ -28,6 +29,7 @@ type MonitorInput = Omit<CreateMonitorBody, "type" | "config" | "retry_interval_
 export type MonitorContext = FieldsContext &
   AssertionsContext &
   CertificatesContext &
+  DockerContext &
   SecretsContext;
 
 /** Returns the form of a monitor type. */

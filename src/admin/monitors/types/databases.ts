@@ -4,23 +4,30 @@ import { passwordField, secretTextField } from "../secret-texts";
 import { certificateWarningField, hostField, portField, tlsField } from "./server-fields";
 import type { TypeForm } from "./type-form";
 
+interface DatabaseOptions {
+  name: string;
+  port: number;
+  /** Effect of no database, as a sentence. */
+  empty: string;
+  /** Text of the value "true". */
+  trueText: string;
+}
+
 /** Returns the form of a database. */
-function databaseForm(name: string, port: number): TypeForm {
+function databaseForm({ name, port, empty, trueText }: DatabaseOptions): TypeForm {
   return {
     sentence: `Signs in to a ${name} database and runs a query, and fails if the result is not as expected.`,
     fields: {
       host: hostField(),
       port: portField(port),
-      database: nullable(
-        textField({ label: "Database", hint: "Optional. Empty means that of the user." }),
-      ),
+      tls: tlsField(),
+      database: nullable(textField({ label: "Database", hint: `Optional. ${empty}` })),
       user: textField({
         label: "User name",
         hint: "Of a user that may only read what the query needs.",
         isRequired: true,
       }),
       password: passwordField(),
-      tls: tlsField(),
       query: secretTextField({
         field: "query",
         noun: "query",
@@ -32,7 +39,7 @@ function databaseForm(name: string, port: number): TypeForm {
       expected: nullable(
         textField({
           label: "Expected value",
-          hint: "Optional. Text of the first value in the first row.",
+          hint: `Optional. Text of the first value in the first row. True is ${trueText}.`,
           maxlength: 1_000,
         }),
       ),
@@ -42,6 +49,16 @@ function databaseForm(name: string, port: number): TypeForm {
   };
 }
 
-export const postgresForm = databaseForm("PostgreSQL", 5432);
+export const postgresForm = databaseForm({
+  name: "PostgreSQL",
+  port: 5432,
+  empty: "Empty means the database with the name of the user.",
+  trueText: "t",
+});
 
-export const mysqlForm = databaseForm("MySQL or MariaDB", 3306);
+export const mysqlForm = databaseForm({
+  name: "MySQL or MariaDB",
+  port: 3306,
+  empty: "Empty means none.",
+  trueText: "1",
+});

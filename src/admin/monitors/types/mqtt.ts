@@ -16,7 +16,7 @@ export const mqttForm: TypeForm = {
     "Connects to an MQTT broker, and fails if the connection is refused or no expected message arrives.",
   fields: {
     host: hostField(),
-    port: portField(1883),
+    port: portField(1883, "With TLS usually 8883."),
     tls: tlsField(),
     user: userField(),
     password: passwordField(),

@@ -9,10 +9,10 @@ export function hostField() {
 }
 
 /** Field for a port with a default, or a required one. */
-export function portField(initial?: number) {
+export function portField(initial?: number, hint = "") {
   return initial === undefined
     ? integerField({ label: "Port", isRequired: true })
-    : nullable(integerField({ label: "Port", initial }));
+    : nullable(integerField({ label: "Port", initial, hint }));
 }
 
 export function tlsField() {

@@ -7,7 +7,7 @@ export const smtpForm: TypeForm = {
   sentence: "Greets a mail server and signs in, and fails if a step is refused. No mail is sent.",
   fields: {
     host: hostField(),
-    port: portField(25),
+    port: portField(25, "With STARTTLS often 587, with TLS from the start 465."),
     tls: selectField({
       label: "Encryption",
       hint: "A user name needs STARTTLS or TLS with a verified certificate.",

@@ -16,6 +16,7 @@ const DockerConfig = Type.Object(
       minLength: 1,
       maxLength: 255,
       pattern: "^[A-Za-z0-9][A-Za-z0-9_.-]*$",
+      mismatch: "must begin with a letter or digit and have only letters, digits, _, . and -",
       description: "Name or id of the container.",
       examples: ["web"],
     }),

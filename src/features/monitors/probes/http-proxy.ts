@@ -15,7 +15,12 @@ export interface ProxySettings {
 const open = {
   url: Url(HTTP_SCHEMES, "http://proxy.example.com:3128"),
   // The first colon ends the name in Basic authentication.
-  username: Text({ minLength: 1, maxLength: 255, pattern: "^[^:\\x00-\\x1f\\x7f]*$" }),
+  username: Text({
+    minLength: 1,
+    maxLength: 255,
+    pattern: "^[^:\\x00-\\x1f\\x7f]*$",
+    mismatch: "must have no colon and no control characters",
+  }),
 };
 
 const DESCRIPTION =

@@ -22,7 +22,15 @@ const SCOPE = "^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$";
 const open = {
   token_url: Url(HTTP_SCHEMES, "https://login.example.com/token"),
   client_id: Text({ minLength: 1, maxLength: 500 }),
-  scopes: Type.Array(Text({ minLength: 1, maxLength: 200, pattern: SCOPE }), { maxItems: 50 }),
+  scopes: Type.Array(
+    Text({
+      minLength: 1,
+      maxLength: 200,
+      pattern: SCOPE,
+      mismatch: "must have only visible ASCII characters other than quotes and backslashes",
+    }),
+    { maxItems: 50 },
+  ),
   audience: Text({ minLength: 1, maxLength: 2_000 }),
   auth: OneOf(AUTHS, {
     description:

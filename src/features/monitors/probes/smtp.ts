@@ -70,7 +70,10 @@ function validateSmtp(config: SmtpConfig): FieldError[] {
   const { user, password, tls } = completed(config);
   const errors = validateHostField(config);
   if (user !== undefined && tls !== "starttls" && tls !== "tls") {
-    errors.push({ pointer: pointer("user"), detail: "needs the tls mode starttls or tls" });
+    errors.push({
+      pointer: pointer("user"),
+      detail: "needs STARTTLS or TLS with a verified certificate",
+    });
   }
   if (user === undefined && password !== undefined) {
     errors.push({ pointer: pointer("user"), detail: "is missing for the password" });

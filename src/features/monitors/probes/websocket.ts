@@ -16,11 +16,19 @@ const WebSocketConfig = Type.Object(
     url: Url(SCHEMES, "wss://example.com/updates"),
     subprotocols: Type.Optional(
       // A token of RFC 9110.
-      Type.Array(Text({ minLength: 1, maxLength: 100, pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }), {
-        maxItems: SUBPROTOCOLS_MAX,
-        uniqueItems: true,
-        description: "Subprotocols of which the server must choose one.",
-      }),
+      Type.Array(
+        Text({
+          minLength: 1,
+          maxLength: 100,
+          pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
+          mismatch: "must have no spaces and no separators such as / and :",
+        }),
+        {
+          maxItems: SUBPROTOCOLS_MAX,
+          uniqueItems: true,
+          description: "Subprotocols of which the server must choose one.",
+        },
+      ),
     ),
     headers: Type.Optional(SecretValues({ description: "Headers of the upgrade, by name." })),
     verify_tls: Type.Optional(VerifyTls),
