@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { listMonitors } from "../../src/features/monitors";
+import { getMonitorRecord, listMonitors } from "../../src/features/monitors";
 import type { TestApp } from "../support/app";
 import { describeInBrowser } from "../support/browser";
+import { clientCertificate } from "../support/raw-server";
 
 const NEW = "/admin/monitors/new";
 
@@ -45,6 +46,40 @@ describeInBrowser("the form for a new monitor", (site) => {
       headers: { "X-Key": "s3cr3t" },
       assertions: [{ source: "status", op: "eq", value: 200 }],
     });
+    await page.context().close();
+  }, 60_000);
+
+  test("without JavaScript, the parts for a client certificate and a proxy open, and open again when they are used", async () => {
+    const { certificate, key } = await clientCertificate("good");
+    const { app, visit } = site();
+    const session = await app.signedIn("admin");
+    const { page } = await visit(NEW, { session, javaScriptEnabled: false });
+    await page.getByLabel("Name", { exact: true }).fill("Behind a proxy");
+    await page.getByLabel("URL", { exact: true }).fill("https://shop.example.com/");
+    expect(await page.getByLabel("Proxy URL").isVisible()).toBe(false);
+    await page.getByText("Client certificate", { exact: true }).click();
+    await page.getByLabel("Certificate", { exact: true }).fill(certificate);
+    await page.getByLabel("Private key").fill(key);
+    await page.getByText("Proxy", { exact: true }).click();
+    await page.getByLabel("Proxy URL").fill("http://proxy.example.com:3128");
+    await page.getByRole("button", { name: "Create monitor" }).click();
+    await page.getByText("The monitor was created.").waitFor();
+    const { row } = listMonitors(app.ctx.db, { limit: 100 }).find(
+      (each) => each.row.name === "Behind a proxy",
+    ) ?? { row: undefined };
+    expect(row?.config).toMatchObject({
+      client_certificate: { certificate, key },
+      proxy: { url: "http://proxy.example.com:3128" },
+    });
+    await page.goto(new URL(`/admin/monitors/${row?.id}/edit`, page.url()).href);
+    expect(await page.getByLabel("Proxy URL").isVisible()).toBe(true);
+    expect(await page.getByLabel("Token URL").isVisible()).toBe(false);
+    await page.getByLabel("Remove the proxy", { exact: true }).check();
+    await page.getByRole("button", { name: "Save changes" }).click();
+    await page.getByText("The monitor was changed.").waitFor();
+    const stored = getMonitorRecord(app.ctx.db, row?.id ?? "").row.config;
+    expect(stored).toMatchObject({ client_certificate: { certificate, key } });
+    expect(stored).not.toHaveProperty("proxy");
     await page.context().close();
   }, 60_000);
 });

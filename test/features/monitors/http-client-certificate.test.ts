@@ -125,6 +125,23 @@ describe("a rejected client certificate", () => {
     });
   });
 
+  test("a failure says that the client certificate has expired, but not to the public", async () => {
+    const expired = await clientCertificate("expired");
+    await using server = await startTlsServer("good", answering(httpAnswer(400)));
+    const check = await createHttpChecks();
+    const config = { url: `https://shop.test:${server.port}/`, verify_tls: false };
+    const failure = { outcome: "failed", message: "The status is 400; it should be 2xx." };
+    expect(await check({ ...config, client_certificate: GOOD })).toMatchObject(failure);
+    expect(await check({ ...config, client_certificate: expired })).toMatchObject({
+      outcome: "failed",
+      message: `The client certificate has expired. ${failure.message}`,
+      publicMessage: "The status is 400.",
+    });
+    const assertions = [{ source: "status", op: "eq", value: 400 } as const];
+    const accepted = await check({ ...config, assertions, client_certificate: expired });
+    expect(accepted).toMatchObject({ outcome: "ok", message: null });
+  });
+
   test("a certificate that cannot be used is no fault of the target", async () => {
     const { egress } = await createTestEgress({ "shop.test": [["127.0.0.1"]] });
     const fault = await egress.request({

@@ -26,7 +26,8 @@ import {
 import { proxyOf } from "./http-proxy";
 import { completedOAuth2 } from "./oauth2";
 import { parseUrl, urlTarget } from "./urls";
-import { daysLeft, elapsedMs, expiryWarning, failed, seen } from "./fields";
+import { certificatesIn } from "./client-certificate";
+import { daysLeft, elapsedMs, expiryWarning, failed, oneLine, seen } from "./fields";
 
 /** Checks the response of a web server by assertions. */
 export const httpProbe = {
@@ -45,8 +46,28 @@ export const httpProbe = {
 } satisfies Probe<"http", HttpConfig>;
 
 async function run(input: HttpConfig, context: ProbeContext): Promise<ProbeResult> {
-  const { clock, evaluator, signal } = context;
   const config = completed(input);
+  const result = await check(config, context);
+  const { client_certificate: client } = config;
+  return client ? withExpiry(result, client.certificate, context.clock.now()) : result;
+}
+
+/** Says in the message of a failure that the client certificate has expired, since most servers do not. */
+function withExpiry(result: ProbeResult, certificate: string, now: number): ProbeResult {
+  const { outcome, message, publicMessage = message ?? undefined, isOwnFault = false } = result;
+  if (outcome !== "failed" || message === null || isOwnFault) return result;
+  const [{ expiresAt } = { expiresAt: Infinity }] = certificatesIn(certificate);
+  if (expiresAt > now || message === CLIENT_EXPIRED) return result;
+  return { ...result, message: oneLine(`${CLIENT_EXPIRED} ${message}`), publicMessage };
+}
+
+const CLIENT_EXPIRED = "The client certificate has expired.";
+
+async function check(
+  config: ReturnType<typeof completed>,
+  context: ProbeContext,
+): Promise<ProbeResult> {
+  const { clock, evaluator, signal } = context;
   const sent = await authorised(config, context);
   if (sent instanceof Fault) {
     const publicMessage = "The request could not be authorised.";
