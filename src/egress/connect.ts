@@ -41,6 +41,14 @@ export interface TlsOptions {
 /** Time after which the next address is tried instead. The last address has no limit of its own. */
 const NEXT_ADDRESS_AFTER_MS = 2_000;
 
+const CLOSED = new Fault("connect", "The connection was closed.");
+
+/** The server closed the connection before TLS began. */
+export const CLOSED_IN_HANDSHAKE = new Fault(
+  "tls",
+  "The connection was closed in the TLS handshake.",
+);
+
 const NO_IPV6_ADDRESS = new Fault("connect", "This machine has no IPv6 address to connect from.");
 
 /** Returns true if this machine has an IPv6 address that is valid beyond one network link. */
@@ -106,9 +114,7 @@ export class Connector {
       socket.on("error", (error) =>
         settle(hasConnected && tls ? tlsFault(error, tls.protocols) : socketFault(error)),
       );
-      socket.once("close", () =>
-        settle(new Fault(hasConnected && tls ? "tls" : "connect", "The connection was closed.")),
-      );
+      socket.once("close", () => settle(hasConnected && tls ? CLOSED_IN_HANDSHAKE : CLOSED));
       socket.once("connect", () => {
         hasConnected = true;
         if (!tls) settle({ socket, address, certificate: null });
@@ -160,8 +166,8 @@ export function checkedCertificate(
 }
 
 const HANDSHAKE_ERRORS: Readonly<Record<string, string>> = {
-  ECONNRESET: "The connection was closed in the TLS handshake.",
-  EPIPE: "The connection was closed in the TLS handshake.",
+  ECONNRESET: CLOSED_IN_HANDSHAKE.message,
+  EPIPE: CLOSED_IN_HANDSHAKE.message,
   ERR_SSL_WRONG_VERSION_NUMBER: "The server does not speak TLS on this port.",
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: "The server speaks only a version of TLS that is not safe.",
   ERR_SSL_UNSUPPORTED_PROTOCOL: "The server speaks only a version of TLS that is not safe.",

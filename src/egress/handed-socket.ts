@@ -1,6 +1,9 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
-import { Fault, socketFault } from "./fault";
+import { codeOf, Fault, socketFault } from "./fault";
+
+/** Fault of an answer that a library does not understand. */
+export const UNREADABLE = new Fault("protocol", "The server's answer could not be read.");
 
 /**
  * An open socket as a library gets it. The library can read and write, but not dial: `connect` only
@@ -91,7 +94,7 @@ export class HandedSocket extends Duplex {
       return super.emit(event, ...args);
     } catch {
       // The error may repeat what was received, so only the fact is kept.
-      this.#fail(new Fault("protocol", "The server's answer could not be read."));
+      this.#fail(UNREADABLE);
       return true;
     }
   }
@@ -115,7 +118,9 @@ export class HandedSocket extends Duplex {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    if (error) this.#fault ??= socketFault(error);
+    // Errors of the system have such a code; others are those of a library about what it has read.
+    const isOfSystem = /^E[A-Z0-9]+$/.test(codeOf(error));
+    if (error) this.#fault ??= isOfSystem ? socketFault(error) : UNREADABLE;
     if (!this.#isReleased) this.#socket.destroy();
     done(error);
   }

@@ -21,5 +21,5 @@ export {
 } from "./model";
 export { mailPolicy, monitorPolicy, networkError, type Policy, webhookPolicy } from "./policy";
 export { headerError } from "./request-headers";
-export type { HandedSocket } from "./handed-socket";
+export { type HandedSocket, UNREADABLE } from "./handed-socket";
 export type { OpenSocket } from "./socket";

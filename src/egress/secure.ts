@@ -1,6 +1,12 @@
 import type { Socket } from "node:net";
 import { connect as connectTls, type SecureContext } from "node:tls";
-import { checkedCertificate, tlsFault, tlsOptions, type TlsOptions } from "./connect";
+import {
+  checkedCertificate,
+  CLOSED_IN_HANDSHAKE,
+  tlsFault,
+  tlsOptions,
+  type TlsOptions,
+} from "./connect";
 import { Fault, timedOut } from "./fault";
 import type { Certificate } from "./model";
 
@@ -31,7 +37,7 @@ export function secureSocket(
     signal.addEventListener("abort", onAbort);
     // Never removed: an error without a listener would end the process.
     secured.on("error", (error) => settle(tlsFault(error, tls.protocols)));
-    const onClose = () => settle(new Fault("tls", "The connection was closed."));
+    const onClose = () => settle(CLOSED_IN_HANDSHAKE);
     secured.once("close", onClose);
     socket.once("close", onClose);
     secured.once("secureConnect", () => {

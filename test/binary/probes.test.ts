@@ -68,7 +68,7 @@ test(
     const postgres = { ...at(await answering(POSTGRES_ERROR)), user: "monitor" };
     expect(await check("postgres", postgres)).toEqual({
       outcome: "failed",
-      message: "The server refused the sign-in (28000).",
+      message: "The server refused the sign-in (28000: user, address or method not allowed).",
     });
     const mysql = { ...at(await greeting(MYSQL_ERROR)), user: "monitor" };
     expect(await check("mysql", mysql)).toEqual({

@@ -2,11 +2,10 @@ import { afterEach, beforeEach, describe, expect, mock, spyOn, test } from "bun:
 import dns from "node:dns";
 import net, { Socket } from "node:net";
 import tls from "node:tls";
-import { probe } from "../support/probe";
 import { startRawServer } from "../support/raw-server";
-import { SERVER_TYPE_NAMES, SERVER_TYPES } from "../support/server-types";
+import { CHECKED_TYPES, checkServerOf } from "../support/server-types";
 
-describe("the libraries of monitor types", () => {
+describe("the checks of monitor types", () => {
   const dials: string[] = [];
 
   beforeEach(() => {
@@ -36,13 +35,11 @@ describe("the libraries of monitor types", () => {
 
   afterEach(() => mock.restore());
 
-  for (const type of SERVER_TYPE_NAMES) {
+  for (const type of CHECKED_TYPES) {
     test(`a ${type} check of a name that the machine cannot resolve uses one socket, which egress opened`, async () => {
       await using server = await startRawServer((socket) => void socket.end("no\r\n"));
-      const config = SERVER_TYPES[type]("only-egress-knows.test", server.port);
-      const names = { "only-egress-knows.test": [["127.0.0.1"]] };
-      const result = await probe(type, config, { names });
-      expect(result.outcome).toBe("failed");
+      const { outcome } = await checkServerOf(type, server, { host: "only-egress-knows.test" });
+      expect(outcome).toBe(type === "domain" ? "unknown" : "failed");
       expect(server.connections()).toBe(1);
       expect(dials).toEqual(["a socket"]);
     });

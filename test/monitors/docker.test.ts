@@ -99,7 +99,7 @@ describe("Docker checks", () => {
       [new Response("no"), "Docker's answer could not be read."],
       [Response.json({ State: { Status: 1 } }), "Docker's answer could not be read."],
       [Response.json(null), "Docker's answer could not be read."],
-      [new Response("x".repeat(1_000_000)), "Docker's answer could not be read."],
+      [new Response("x".repeat(1_000_000)), "Docker's answer is longer than a check reads."],
     ];
     for (const [answer, message] of answers) {
       using docker = startDocker(() => answer);
@@ -128,6 +128,18 @@ describe("Docker checks", () => {
     expect(forbidden.outcome).toBe("failed");
     expect(forbidden.message).toContain("link-local");
     expect(server.connections()).toBe(1);
+  });
+
+  test("a redirect of a Docker host is not followed", async () => {
+    await using target = await startRawServer(() => {});
+    const Location = `http://localhost:${target.port}/containers/web/json`;
+    await using server = await startRawServer(answering(httpAnswer(302, "", { Location })));
+    const env = { ALLCLEAR_DOCKER_HOSTS: `local=tcp://localhost:${server.port}` };
+    expect(await checkContainer(env)).toMatchObject({
+      outcome: "failed",
+      message: "Docker answered with status 302.",
+    });
+    expect(target.connections()).toBe(0);
   });
 
   test("a Docker host with certificates is asked over TLS, and shown the operator's certificate", async () => {

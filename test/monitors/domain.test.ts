@@ -160,7 +160,7 @@ describe("domain checks", () => {
     const { check, clock, answers } = registries;
     expect(await check({ domain: "example.com" })).toMatchObject({
       outcome: "unknown",
-      message: "Timed out connecting.",
+      message: "The registry cannot be asked: Timed out connecting.",
     });
     answers[url] = answerOf(503);
     expect((await check({ domain: "example.com" })).message).toBe(

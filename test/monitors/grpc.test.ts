@@ -83,7 +83,7 @@ describe("gRPC checks", () => {
       });
       expect(await check(server)).toMatchObject({
         outcome: "failed",
-        message: "The server's answer could not be read.",
+        message: "The server did not answer as a gRPC server does.",
       });
     }
   });

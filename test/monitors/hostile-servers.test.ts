@@ -1,32 +1,37 @@
 import { describe, expect, test } from "bun:test";
-import type { ProbeContext, ProbeResult } from "../../src/features/monitors/probe";
-import { probe } from "../support/probe";
 import { type OnConnection, startRawServer } from "../support/raw-server";
 import {
+  CHECKED_TYPES,
+  checkServerOf,
+  type CheckedType,
   SERVER_SECRET,
-  SERVER_TYPE_NAMES,
-  SERVER_TYPES,
-  type ServerType,
 } from "../support/server-types";
 
-const NAMES = { "db.test": [["127.0.0.1"]] };
+/** Types whose server speaks first. */
+const GREETED: ReadonlySet<CheckedType> = new Set(["mysql", "smtp", "ssh"]);
 
-function check(
-  type: ServerType,
-  { port }: { port: number },
-  context: Partial<ProbeContext> = {},
-): Promise<ProbeResult> {
-  return probe(type, SERVER_TYPES[type]("db.test", port), { names: NAMES, context });
-}
+/** A part of an answer that could be a right one: its beginning, and what may follow for long. */
+const UNFINISHED: Record<CheckedType, [beginning: string, rest: string]> = {
+  postgres: ["R\u007f\u00ff\u00ff\u00ff", "\0"],
+  mysql: ["\u00ff\u00ff\u00ff\0\u000a8.0.36", "x"],
+  redis: ["$999999999\r\n", "x"],
+  mqtt: ["\u0020\u0002\0\0\u0030\u00ff\u00ff\u00ff\u007f\0\u0001a", "x"],
+  smtp: ["220-mail", "x"],
+  ssh: ["welcome", "x"],
+  grpc: ["\0\u003f\u00fc\u0004\0\0\0\0\0", "\0"],
+  websocket: ["HTTP/1.1 101 Switching Protocols\r\nX: ", "x"],
+  docker: ["HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n{", " "],
+  domain: ["HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n{", " "],
+};
 
-/** Writes without a pause until the connection is closed. */
-const endless: OnConnection = (socket) => {
-  const chunk = Buffer.alloc(64 * 1024, "220-x\r\n");
-  const write = () => {
-    while (!socket.destroyed && socket.write(chunk));
-  };
-  socket.on("drain", write);
-  write();
+/** Messages about an answer without end, where they are not that of most types. */
+const ENDLESS: Partial<Record<CheckedType, string>> = {
+  // Its frames are of limited length, and what follows the first one is none.
+  grpc: "The server did not answer as a gRPC server does.",
+  // The headers of an answer have a limit of their own.
+  websocket: "The server did not answer as a WebSocket server does.",
+  docker: "Docker's answer is longer than a check reads.",
+  domain: "The registry's answer is longer than a check reads.",
 };
 
 /** Beginnings of answers of each protocol, and of none. */
@@ -45,24 +50,38 @@ const GARBAGE = [
   "\u00ff".repeat(5_000),
 ];
 
+/** Number of single bytes of a slow answer. */
+const DRIPS = 50;
+
+/** Answers by `answer` when a server of the type would. */
+function answeringAs(type: CheckedType, answer: OnConnection): OnConnection {
+  return (socket) => {
+    if (GREETED.has(type)) answer(socket);
+    else socket.once("data", () => answer(socket));
+  };
+}
+
 describe("checks of hostile servers", () => {
-  for (const type of SERVER_TYPE_NAMES) {
+  for (const type of CHECKED_TYPES) {
+    // A registry that does not answer says nothing about the domain.
+    const outcome = type === "domain" ? "unknown" : "failed";
+    const [beginning, rest] = UNFINISHED[type];
+
     test(`a ${type} check of a closed port fails`, async () => {
       const server = await startRawServer(() => {});
       await server[Symbol.asyncDispose]();
-      expect(await check(type, server)).toEqual({
-        outcome: "failed",
-        latencyMs: null,
-        message: "The connection was refused.",
-      });
+      const result = await checkServerOf(type, server);
+      expect(result).toMatchObject({ outcome, latencyMs: null });
+      expect(result.message).toEndWith("The connection was refused.");
     });
 
     test(`a ${type} check of a silent server ends at its deadline and closes the connection`, async () => {
       const deadline = new AbortController();
       await using server = await startRawServer(() => deadline.abort());
-      const result = await check(type, server, { signal: deadline.signal });
-      expect(result).toMatchObject({ outcome: "failed", latencyMs: null });
-      expect(result.message).toStartWith("Timed out ");
+      const context = { signal: deadline.signal };
+      const result = await checkServerOf(type, server, { context });
+      expect(result).toMatchObject({ outcome, latencyMs: null });
+      expect(result.message).toContain("Timed out ");
       await server.allClosed();
       expect(server.connections()).toBe(1);
     });
@@ -70,16 +89,63 @@ describe("checks of hostile servers", () => {
     test(`a ${type} check of a server that closes the connection fails`, async () => {
       for (const close of ["end", "destroy", "resetAndDestroy"] as const) {
         await using server = await startRawServer((socket) => void socket[close]());
-        const result = await check(type, server);
-        expect(result).toMatchObject({ outcome: "failed", latencyMs: null });
-        expect(result.message).toMatch(/^The connection was (closed|reset)/);
+        const result = await checkServerOf(type, server);
+        expect(result).toMatchObject({ outcome, latencyMs: null });
+        expect(result.message).toMatch(/The connection was (closed|reset)/);
+      }
+    });
+
+    test(`a ${type} check of a server that stops in the middle of an answer fails`, async () => {
+      for (const stop of ["end", "resetAndDestroy"] as const) {
+        await using server = await startRawServer(
+          answeringAs(type, (socket) => {
+            socket.write(beginning + rest, "latin1", () => void socket[stop]());
+          }),
+        );
+        const result = await checkServerOf(type, server);
+        expect(result).toMatchObject({ outcome, latencyMs: null });
+        expect(result.message).toMatch(/The connection (was closed|was reset|broke) (while|in) /);
+        await server.allClosed();
+        expect(server.connections()).toBe(1);
       }
     });
 
     test(`a ${type} check of a server that sends without end reads a limited part`, async () => {
-      await using server = await startRawServer(endless);
-      const result = await check(type, server);
-      expect(result.outcome).toBe("failed");
+      const chunk = Buffer.alloc(64 * 1024, rest);
+      await using server = await startRawServer(
+        answeringAs(type, (socket) => {
+          const write = () => {
+            while (!socket.destroyed && socket.write(chunk));
+          };
+          socket.on("drain", write);
+          socket.write(beginning, "latin1");
+          write();
+        }),
+      );
+      expect(await checkServerOf(type, server)).toMatchObject({
+        outcome,
+        message: ENDLESS[type] ?? "The server sent more than a check reads.",
+      });
+      await server.allClosed();
+    });
+
+    test(`a ${type} check of a server that sends byte by byte ends at its deadline`, async () => {
+      const deadline = new AbortController();
+      await using server = await startRawServer(
+        answeringAs(type, (socket) => {
+          let left = DRIPS;
+          const drip = () => {
+            left -= 1;
+            if (left < 0) deadline.abort();
+            else socket.write(rest, "latin1", () => setImmediate(drip));
+          };
+          socket.write(beginning, "latin1", drip);
+        }),
+      );
+      const context = { signal: deadline.signal };
+      const result = await checkServerOf(type, server, { context });
+      expect(result).toMatchObject({ outcome, latencyMs: null });
+      expect(result.message).toContain("Timed out ");
       await server.allClosed();
     });
 
@@ -90,8 +156,9 @@ describe("checks of hostile servers", () => {
           socket.on("close", () => deadline.abort());
           socket.end(text, "latin1");
         });
-        const { outcome, message } = await check(type, server, { signal: deadline.signal });
-        expect({ text, outcome }).toEqual({ text, outcome: "failed" });
+        const context = { signal: deadline.signal };
+        const { outcome: found, message } = await checkServerOf(type, server, { context });
+        expect({ text, outcome: found }).toEqual({ text, outcome });
         expect(message).not.toContain(SERVER_SECRET);
         expect(server.connections()).toBe(1);
       }
@@ -100,11 +167,9 @@ describe("checks of hostile servers", () => {
     test(`a ${type} check refuses an address that no monitor may reach`, async () => {
       await using server = await startRawServer(() => {});
       for (const address of ["169.254.169.254", "fd00:ec2::254", "0.0.0.0"]) {
-        const config = SERVER_TYPES[type]("db.test", server.port);
-        const result = await probe(type, config, {
-          names: { "db.test": [[address, "127.0.0.1"]] },
-        });
-        expect(result.message).toStartWith("The host's address is ");
+        const addresses = [address, "127.0.0.1"];
+        const result = await checkServerOf(type, server, { addresses });
+        expect(result.message).toContain("The host's address is ");
       }
       expect(server.connections()).toBe(0);
     });

@@ -193,7 +193,7 @@ describe("MQTT checks", () => {
     });
     expect(await check(broker, inThread, { evaluator })).toMatchObject({
       outcome: "failed",
-      message: "The connection was closed.",
+      message: "The connection was closed while waiting for a message.",
     });
     expect(threads[0]?.isEnded).toBe(true);
   });
@@ -211,7 +211,7 @@ describe("MQTT checks", () => {
       });
       expect(await check(broker, { topic: "a" })).toMatchObject({
         outcome: "failed",
-        message: "The server's answer could not be read.",
+        message: "The server did not answer as an MQTT broker does.",
       });
     }
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { checkOf } from "../support/check";
+import { greetingPacket, mysqlPacket } from "../support/mysql-packets";
 import { startRawServer } from "../support/raw-server";
 import { MARIADB_PASSWORD, MARIADB_PROGRAMS, startMariadb } from "../support/servers/mariadb";
 import { CERTIFICATES, describeWithServer } from "../support/servers/server-process";
@@ -88,35 +89,19 @@ describeWithServer("MySQL checks of MariaDB", SERVERS, (servers) => {
   }
 });
 
-/** Greeting of a server without TLS that asks for mysql_native_password. */
-const GREETING = Buffer.concat([
-  Buffer.from([0x0a]),
-  Buffer.from("8.0.36\0"),
-  Buffer.from([1, 0, 0, 0]),
-  Buffer.from("abcdefgh\0"),
-  Buffer.from([0xff, 0xf7, 0xff, 2, 0, 0xff, 0x81, 21]),
-  Buffer.alloc(10),
-  Buffer.from("abcdefghijkl\0mysql_native_password\0"),
-]);
-
 const OK = Buffer.from([0, 0, 0, 2, 0, 0, 0]);
-
-function packet(sequence: number, payload: Buffer): Buffer {
-  const header = Buffer.from([payload.length & 0xff, payload.length >> 8, 0, sequence]);
-  return Buffer.concat([header, payload]);
-}
 
 /** Starts a server without TLS that answers each packet of the client by the next of these packets. */
 async function startScripted(...answers: Buffer[][]) {
   const received: Buffer[] = [];
   const server = await startRawServer((socket) => {
-    socket.write(packet(0, GREETING));
+    socket.write(greetingPacket());
     const left = [...answers];
     socket.on("data", (bytes: Buffer) => {
       received.push(bytes);
       const packets = left.shift() ?? [];
       socket.write(
-        Buffer.concat(packets.map((each, at) => packet((bytes[3] ?? 0) + 1 + at, each))),
+        Buffer.concat(packets.map((each, at) => mysqlPacket((bytes[3] ?? 0) + 1 + at, each))),
       );
     });
   });
@@ -203,14 +188,15 @@ describe("MySQL checks of servers with other plugins", () => {
 
 describe("MySQL checks of hostile servers", () => {
   test("packets that came with the greeting are not answered beside TLS", async () => {
-    const greeting = Buffer.from(GREETING);
-    // The server offers TLS.
-    greeting[1 + "8.0.36\0".length + 4 + "abcdefgh\0".length + 1] = 0xff;
     const received: Buffer[] = [];
     await using server = await startRawServer((socket) => {
       const scramble = Buffer.from("\u00fecaching_sha2_password\0abcdefghijklmnopqrst\0", "latin1");
       socket.write(
-        Buffer.concat([packet(0, greeting), packet(2, scramble), packet(4, Buffer.from([1, 4]))]),
+        Buffer.concat([
+          greetingPacket({ hasTls: true }),
+          mysqlPacket(2, scramble),
+          mysqlPacket(4, Buffer.from([1, 4])),
+        ]),
       );
       socket.on("data", (bytes: Buffer) => void received.push(bytes));
     });
@@ -226,11 +212,11 @@ describe("MySQL checks of hostile servers", () => {
   test("a server that asks for the password in clear text does not get it", async () => {
     const received: Buffer[] = [];
     await using server = await startRawServer((socket) => {
-      socket.write(packet(0, GREETING));
+      socket.write(greetingPacket());
       socket.on("data", (bytes: Buffer) => {
         received.push(bytes);
         if (received.length > 1) return;
-        socket.write(packet(2, Buffer.from("\u00femysql_clear_password\0", "latin1")));
+        socket.write(mysqlPacket(2, Buffer.from("\u00femysql_clear_password\0", "latin1")));
       });
     });
     expect(await check(server)).toMatchObject({
@@ -241,7 +227,7 @@ describe("MySQL checks of hostile servers", () => {
   });
 
   test("a MySQL check that requires TLS fails if the server offers none", async () => {
-    await using server = await startRawServer((socket) => void socket.write(packet(0, GREETING)));
+    await using server = await startRawServer((socket) => void socket.write(greetingPacket()));
     expect((await check(server, { tls: "require" })).message).toBe(
       "The server does not offer TLS.",
     );

@@ -34,7 +34,7 @@ describe("SSH checks", () => {
     await using web = await startRawServer((socket) => void socket.end("HTTP/1.1 400 No\r\n\r\n"));
     expect(await check(web)).toMatchObject({
       outcome: "failed",
-      message: "The connection was closed.",
+      message: "The connection was closed while waiting for the identification.",
     });
     await using talkative = await startRawServer(
       (socket) => void socket.write("no\r\n".repeat(99)),

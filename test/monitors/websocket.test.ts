@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
 import type { ProbeContext } from "../../src/features/monitors/probe";
 import { probeOf } from "../../src/features/monitors/probes";
 import { NAMES } from "../support/check";
@@ -14,6 +15,15 @@ function check(
 ) {
   const url = `${scheme}://localhost:${port}/updates?token=s3cret`;
   return probe("websocket", { url, ...config }, { names: NAMES, context });
+}
+
+/** Answers the request for an upgrade with status 101 and its key, unless `headers` replaces it. */
+function upgrade(request: string, headers: Record<string, string>, frames = ""): string {
+  const [, key = ""] = /^sec-websocket-key: (.*)\r$/im.exec(request) ?? [];
+  const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`);
+  const sent = { "Sec-WebSocket-Accept": accept.digest("base64"), ...headers };
+  const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}`);
+  return ["HTTP/1.1 101 -", ...lines, "", frames].join("\r\n");
 }
 
 describe("WebSocket checks", () => {
@@ -91,27 +101,75 @@ describe("WebSocket checks", () => {
       await using server = await startRawServer(answering(httpAnswer(status, "s3cret", headers)));
       expect(await check(server)).toMatchObject({
         outcome: "failed",
-        message: `The server answered the upgrade with status ${status}.`,
+        message: `The server answered the upgrade with status ${status} instead of 101.`,
       });
     }
     expect(target.connections()).toBe(0);
   });
 
-  test("a wrong Sec-WebSocket-Accept fails the check", async () => {
-    const upgrade = [
-      "HTTP/1.1 101 Switching Protocols",
-      "Upgrade: websocket",
-      "Connection: Upgrade",
-      "Sec-WebSocket-Accept: AAAAAAAAAAAAAAAAAAAAAAAAAAA=",
-      "\r\n",
-    ].join("\r\n");
-    await using server = await startRawServer(answering(upgrade));
-    expect((await check(server)).outcome).toBe("failed");
+  test("an answer with status 101 that is not the one to the request is reported by its difference", async () => {
+    const named = { Connection: "Upgrade", Upgrade: "websocket" };
+    const offered = { subprotocols: ["chat.v1"] };
+    const answers: [headers: Record<string, string>, end: string, config?: object][] = [
+      [
+        { ...named, "Sec-WebSocket-Accept": "s3cret" },
+        "has a header Sec-WebSocket-Accept that does not belong to the request",
+      ],
+      [{ Upgrade: "websocket" }, "does not name websocket in its headers Connection and Upgrade"],
+      [{ ...named, Upgrade: "h2c" }, "does not name websocket in its header Upgrade"],
+      [named, "chose none of the subprotocols", offered],
+      [
+        { ...named, "Sec-WebSocket-Protocol": "s3cret" },
+        "chose a subprotocol that was not offered",
+        offered,
+      ],
+      [
+        { ...named, "Sec-WebSocket-Protocol": "s3cret" },
+        "chose a subprotocol, and none was offered",
+      ],
+      [
+        { ...named, "Sec-WebSocket-Extensions": "permessage-deflate" },
+        "chose an extension, and none was offered",
+      ],
+    ];
+    for (const [headers, end, config] of answers) {
+      await using server = await startRawServer(answering((request) => upgrade(request, headers)));
+      expect(await check(server, config)).toMatchObject({
+        outcome: "failed",
+        message: `The server answered the upgrade with status 101, but ${end}.`,
+      });
+    }
+  });
+
+  test("a frame that is not allowed, too long or cut short is reported as such", async () => {
+    const frames: [frame: string, message: string][] = [
+      ["\u008f\0", "The server sent a frame that WebSockets do not allow (WS_ERR_INVALID_OPCODE)."],
+      [
+        "\u0081\u0002\u00ff\u00ff",
+        "The server sent a frame that WebSockets do not allow (WS_ERR_INVALID_UTF8).",
+      ],
+      [`\u0081\u007f\0\0\0\0${"\u007f".repeat(4)}`, "The message is longer than a check reads."],
+      ["\u0081\u000aabc", "The connection was closed while waiting for a message."],
+      ["", "The connection was closed while waiting for a message."],
+      ["\u0088\0", "The server closed the connection (without a code)."],
+    ];
+    for (const [frame, message] of frames) {
+      await using server = await startRawServer(
+        answering((request) =>
+          upgrade(request, { Connection: "Upgrade", Upgrade: "websocket" }, frame),
+        ),
+      );
+      expect(await check(server, { expected: "x" })).toMatchObject({ outcome: "failed", message });
+      await server.allClosed();
+    }
   });
 
   test("a message that is longer than a check reads fails the check", async () => {
     await using server = await startWebSocketServer((socket) => socket.send("x".repeat(300_000)));
-    expect((await check(server, { expected: "x" })).outcome).toBe("failed");
+    expect(await check(server, { expected: "x" })).toMatchObject({
+      outcome: "failed",
+      message: "The message is longer than a check reads.",
+    });
   });
 
   for (const certificate of CERTIFICATES) {

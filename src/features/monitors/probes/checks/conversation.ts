@@ -1,5 +1,11 @@
 import type { TLSSocket } from "node:tls";
-import { Fault, type HandedSocket, type OpenSocket, timedOut } from "../../../../egress";
+import {
+  Fault,
+  type HandedSocket,
+  type OpenSocket,
+  timedOut,
+  UNREADABLE,
+} from "../../../../egress";
 import type { ProbeContext, ProbeResult } from "../../probe";
 import { daysLeft, elapsedMs, expiryWarning, failed, seen, type TlsMode } from "../fields";
 import { SocketReader } from "./socket-reader";
@@ -22,6 +28,8 @@ class ConnectionFault extends Error {
 
 /** Server of a check. */
 interface CheckedServer {
+  /** Kind of the server in messages, such as `a MySQL server`. */
+  kind: string;
   host: string;
   port: number;
   /** TLS from the first byte on; undefined for none, or for an upgrade during the conversation. */
@@ -37,6 +45,7 @@ export function tlsOf(mode: TlsMode): { verify: boolean } | undefined {
 
 /** Connection of one check. Its methods reject when the connection is lost. */
 export class Conversation {
+  readonly #kind: string;
   readonly #signal: AbortSignal;
   readonly #lost = Promise.withResolvers<Fault>();
   readonly #end = new AbortController();
@@ -45,8 +54,9 @@ export class Conversation {
   #reader: SocketReader | undefined;
   #step = "waiting for the answer";
 
-  constructor(opened: OpenSocket, signal: AbortSignal) {
+  constructor(opened: OpenSocket, kind: string, signal: AbortSignal) {
     this.#opened = opened;
+    this.#kind = kind;
     this.#signal = signal;
     this.#socket = this.#hand(READ_MAX_BYTES);
     // A conversation that knows a better reason than its deadline gives it before.
@@ -124,7 +134,7 @@ export class Conversation {
       if (error instanceof CheckFailure) return error;
       if (error instanceof ConnectionFault) return error.fault;
       // Errors of libraries may repeat what was sent or received, so they are not passed on.
-      return lossOf(this.#socket);
+      return this.#lossOf(this.#socket);
     } finally {
       this.#end.abort();
       this.#socket.destroy();
@@ -135,13 +145,18 @@ export class Conversation {
   #hand(maxBytes: number): HandedSocket {
     const socket = this.#opened.hand(maxBytes);
     // A library that reports the end of the connection, or its reason, does so before.
-    socket.once("close", () => setImmediate(() => this.#lost.resolve(lossOf(socket))));
+    socket.once("close", () => setImmediate(() => this.#lost.resolve(this.#lossOf(socket))));
     return socket;
   }
-}
 
-function lossOf({ fault }: HandedSocket): Fault {
-  return fault ?? new Fault("protocol", "The server's answer could not be read.");
+  /** Returns the reason for which a conversation cannot go on, with the step at which it ended. */
+  #lossOf({ fault = UNREADABLE }: HandedSocket): Fault {
+    if (fault === UNREADABLE) {
+      return new Fault("protocol", `The server did not answer as ${this.#kind} does.`);
+    }
+    if (fault.kind !== "connect") return fault;
+    return new Fault(fault.kind, `${fault.message.replace(/\.$/, "")} while ${this.#step}.`);
+  }
 }
 
 /**
@@ -149,7 +164,7 @@ function lossOf({ fault }: HandedSocket): Fault {
  * returns nothing has succeeded.
  */
 export async function checkServer(
-  { host, port, tls, warningDays }: CheckedServer,
+  { kind, host, port, tls, warningDays }: CheckedServer,
   context: ProbeContext,
   talk: (conversation: Conversation) => Promise<Partial<ProbeResult> | void>,
 ): Promise<ProbeResult> {
@@ -157,7 +172,7 @@ export async function checkServer(
   const startedAt = clock.monotonic();
   const opened = await egress.socket({ host, port, tls, policy: "monitor", signal });
   if (opened instanceof Fault) return failed(opened);
-  const conversation = new Conversation(opened, signal);
+  const conversation = new Conversation(opened, kind, signal);
   const outcome = await conversation.run(talk(conversation));
   const certificate = conversation.certificate;
   const dated = certificate && { certificate: seen(certificate) };

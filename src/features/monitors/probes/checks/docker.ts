@@ -35,7 +35,9 @@ export async function checkDocker(
   return {
     latencyMs,
     ...(certificate && { certificate: seen(certificate) }),
-    ...outcomeOf(answer.status, new TextDecoder().decode(body.bytes)),
+    ...(body.isTruncated
+      ? failure("Docker's answer is longer than a check reads.")
+      : outcomeOf(answer.status, new TextDecoder().decode(body.bytes))),
   };
 }
 

@@ -44,7 +44,8 @@ export function checkGrpc(
 ): Promise<ProbeResult> {
   const { host, port, tls: mode } = config;
   const tls = mode === "off" ? undefined : { verify: mode === "verify", protocols: [ALPN] };
-  const server = { host, port, tls, warningDays: config.certificate_warning_days };
+  const kind = "a gRPC server";
+  const server = { kind, host, port, tls, warningDays: config.certificate_warning_days };
   return checkServer(server, context, async (conversation) => {
     if (tls && conversation.protocol !== ALPN) {
       throw new CheckFailure("The server does not speak HTTP/2.");

@@ -30,7 +30,14 @@ export function checkMqtt(
   context: ProbeContext,
 ): Promise<ProbeResult> {
   const { host, port, tls, topic } = config;
-  const server = { host, port, tls: tlsOf(tls), warningDays: config.certificate_warning_days };
+  const kind = "an MQTT broker";
+  const server = {
+    kind,
+    host,
+    port,
+    tls: tlsOf(tls),
+    warningDays: config.certificate_warning_days,
+  };
   return checkServer(server, context, async (conversation) => {
     const client = createClient(conversation, config);
     try {
@@ -119,10 +126,11 @@ async function awaitMessage(
 
 function subscribe(client: MqttClient, topic: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    client.subscribe(topic, (error, granted = []) => {
-      const isRefused = error !== null || granted.some(({ qos }) => qos > 2);
-      if (isRefused) reject(new CheckFailure("The broker refused the subscription."));
-      else resolve();
+    client.subscribe(topic, (error) => {
+      if (!error) return resolve();
+      // The error of a lost connection has no packet.
+      const isRefused = (error as { packet?: unknown }).packet !== undefined;
+      reject(isRefused ? new CheckFailure("The broker refused the subscription.") : error);
     });
   });
 }

@@ -25,7 +25,8 @@ export function checkMysql(
   context: ProbeContext,
 ): Promise<ProbeResult> {
   const { host, port, query = DEFAULT_QUERY, expected } = config;
-  const server = { host, port, tls: undefined, warningDays: config.certificate_warning_days };
+  const kind = "a MySQL or MariaDB server";
+  const server = { kind, host, port, tls: undefined, warningDays: config.certificate_warning_days };
   return checkServer(server, context, async (conversation) => {
     conversation.begin("signing in");
     const lost = Promise.withResolvers<never>();

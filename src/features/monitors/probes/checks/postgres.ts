@@ -15,7 +15,8 @@ export function checkPostgres(
   context: ProbeContext,
 ): Promise<ProbeResult> {
   const { host, port, tls, query = DEFAULT_QUERY, expected } = config;
-  const server = { host, port, tls: undefined, warningDays: config.certificate_warning_days };
+  const kind = "a PostgreSQL server";
+  const server = { kind, host, port, tls: undefined, warningDays: config.certificate_warning_days };
   return checkServer(server, context, async (conversation) => {
     if (tls !== "off") await requestTls(conversation, tls === "verify");
     const client = createClient(conversation, config);
@@ -85,11 +86,28 @@ function createClient(
   return client;
 }
 
-/** Returns a failure with the code of the server (SQLSTATE); other errors as they are. */
+/** Causes of common failures by the code of the server. */
+const STATES: Readonly<Record<string, string>> = {
+  "25006": "only reading is allowed",
+  "28000": "user, address or method not allowed",
+  "28P01": "wrong user or password",
+  "3D000": "no such database",
+  "42501": "the user lacks the right",
+  "42601": "syntax error",
+  "42703": "no such column",
+  "42P01": "no such table",
+  "53300": "too many connections",
+  "57014": "cancelled by the server",
+  "57P01": "the server is shutting down",
+  "57P03": "the server is starting or shutting down",
+};
+
+/** Returns a failure with the code of the server (SQLSTATE) and its cause; other errors as they are. */
 function failureOf(error: unknown, what: string): unknown {
   const { code, message = "" } = error as { code?: unknown; message?: string };
   if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code)) {
-    return new CheckFailure(`${what} (${code}).`);
+    const cause = code in STATES ? `: ${STATES[code]}` : "";
+    return new CheckFailure(`${what} (${code}${cause}).`);
   }
   return message.startsWith("SASL")
     ? new CheckFailure("The server and this monitor could not agree on the password.")

@@ -116,7 +116,8 @@ export class RdapClient {
     );
     timer.cancel();
     if (answer instanceof Fault || answer.status !== 200) return;
-    const list = parseRdapList(await textOf(answer));
+    const text = await textOf(answer);
+    const list = text instanceof Fault ? undefined : parseRdapList(text);
     if (!list) return;
     this.#list = list;
     this.#listDueAt = now + LIST_RENEWED_MS;
@@ -132,7 +133,9 @@ export class RdapClient {
         policy: "monitor",
         signal,
       });
-      if (answer instanceof Fault) return answer;
+      if (answer instanceof Fault) {
+        return new Fault(answer.kind, `The registry cannot be asked: ${answer.message}`);
+      }
       const location = answer.headers.get("location");
       if (answer.status < 300 || answer.status > 399 || location === undefined) return answer;
       const next = URL.parse(location, url);
@@ -144,7 +147,9 @@ export class RdapClient {
 }
 
 async function readExpiry(answer: HttpAnswer): Promise<Answer | Fault> {
-  const { events } = (parseJson(await textOf(answer)) ?? {}) as { events?: unknown };
+  const text = await textOf(answer);
+  if (text instanceof Fault) return text;
+  const { events } = (parseJson(text) ?? {}) as { events?: unknown };
   if (!Array.isArray(events)) return UNREADABLE;
   const expiration = (events as { eventAction?: unknown; eventDate?: unknown }[]).find(
     (event) => event?.eventAction === "expiration",
@@ -155,8 +160,10 @@ async function readExpiry(answer: HttpAnswer): Promise<Answer | Fault> {
     : { expiresAt };
 }
 
-/** Returns the text of a body; empty if it cannot be read or is too long. */
-async function textOf(answer: HttpAnswer): Promise<string> {
+async function textOf(answer: HttpAnswer): Promise<string | Fault> {
   const body = await readBody(answer);
-  return body instanceof Fault || body.isTruncated ? "" : new TextDecoder().decode(body.bytes);
+  if (body instanceof Fault) return UNREADABLE;
+  return body.isTruncated
+    ? new Fault("protocol", "The registry's answer is longer than a check reads.")
+    : new TextDecoder().decode(body.bytes);
 }

@@ -19,7 +19,14 @@ export function checkRedis(
   context: ProbeContext,
 ): Promise<ProbeResult> {
   const { host, port, tls, user, password, database, role } = config;
-  const server = { host, port, tls: tlsOf(tls), warningDays: config.certificate_warning_days };
+  const kind = "a Redis or Valkey server";
+  const server = {
+    kind,
+    host,
+    port,
+    tls: tlsOf(tls),
+    warningDays: config.certificate_warning_days,
+  };
   return checkServer(server, context, async (conversation) => {
     if (user !== undefined || password !== undefined) {
       const credentials = [...(user === undefined ? [] : [user]), password ?? ""];

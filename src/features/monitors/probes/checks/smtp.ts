@@ -12,7 +12,8 @@ export function checkSmtp(
 ): Promise<ProbeResult> {
   const { host, port, tls: mode, user, password } = config;
   const tls = mode === "tls" ? { verify: true } : undefined;
-  const server = { host, port, tls, warningDays: config.certificate_warning_days };
+  const kind = "a mail server";
+  const server = { kind, host, port, tls, warningDays: config.certificate_warning_days };
   return checkServer(server, context, async (conversation) => {
     conversation.begin("waiting for the greeting");
     requireReply("the connection", await readReply(conversation), 220);

@@ -18,6 +18,7 @@ export function checkWebSocket(
   const url = new URL(text);
   const isTls = url.protocol === "wss:";
   const server = {
+    kind: "a WebSocket server",
     host: url.hostname,
     port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
     tls: isTls ? { verify, protocols: ["http/1.1"] } : undefined,
@@ -27,29 +28,27 @@ export function checkWebSocket(
 }
 
 async function talk(conversation: Conversation, config: CompletedWebSocketConfig): Promise<void> {
-  const { subprotocols = [], send, expected, close_codes: codes } = config;
+  const { send, expected, close_codes: codes } = config;
   const socket = open(conversation, config);
-  const closed = Promise.withResolvers<number>();
-  const message = Promise.withResolvers<string>();
-  socket.once("close", (code: number) => closed.resolve(code));
-  socket.once("message", (data: Buffer) => message.resolve(data.toString()));
+  const until = untilFailure(socket);
+  const closed = new Promise<number>((resolve) => socket.once("close", resolve));
+  const message = new Promise<Buffer>((resolve) => socket.once("message", resolve));
   conversation.begin("waiting for the upgrade");
-  await opened(socket);
-  if (subprotocols.length > 0 && socket.protocol === "") {
-    throw new CheckFailure("The server chose none of the subprotocols.");
-  }
+  await until(new Promise<void>((resolve) => socket.once("open", resolve)));
   if (send !== undefined) socket.send(send);
   if (expected !== undefined) {
     conversation.begin("waiting for a message");
-    const first = await Promise.race([message.promise, closed.promise]);
-    if (typeof first === "number") throw new CheckFailure(closedBy(first));
-    if (!first.includes(expected)) throw new CheckFailure("The message is not as expected.");
+    const first = await until(Promise.race([message, closed]));
+    if (typeof first === "number") throw closedBy(first);
+    if (!first.toString().includes(expected)) {
+      throw new CheckFailure("The message is not as expected.");
+    }
   }
   if (codes === undefined) return socket.close(NORMAL_CLOSURE);
   conversation.begin("waiting for the closing frame");
   socket.close(NORMAL_CLOSURE);
-  const code = await closed.promise;
-  if (!codes.includes(code)) throw new CheckFailure(closedBy(code));
+  const code = await until(closed);
+  if (!codes.includes(code)) throw closedBy(code);
 }
 
 function open(
@@ -66,17 +65,62 @@ function open(
   });
 }
 
-function opened(socket: WebSocket): Promise<void> {
-  return new Promise((resolve, reject) => {
-    socket.once("open", resolve);
-    socket.once("unexpected-response", (_request, { statusCode }) =>
-      reject(new CheckFailure(`The server answered the upgrade with status ${statusCode}.`)),
-    );
-    // Never removed: an error without a listener would end the process.
-    socket.on("error", reject);
-  });
+/** Returns a function that waits for a result, and rejects once the socket has failed. */
+function untilFailure(socket: WebSocket): <T>(result: Promise<T>) => Promise<T> {
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => {});
+  // Never removed: an error without a listener would end the process.
+  socket.on("error", (error) => failed.reject(failureOf(error)));
+  socket.once("unexpected-response", (_request, { statusCode }) =>
+    failed.reject(
+      new CheckFailure(
+        statusCode === 101
+          ? wrongUpgrade("does not name websocket in its headers Connection and Upgrade")
+          : `The server answered the upgrade with status ${statusCode} instead of 101.`,
+      ),
+    ),
+  );
+  return (result) => Promise.race([result, failed.promise]);
 }
 
-function closedBy(code: number): string {
-  return `The server closed the connection (${code}).`;
+/** Ends of sentences by the library's messages about answers with status 101. */
+const WRONG_UPGRADES: Readonly<Record<string, string>> = {
+  "Invalid Upgrade header": "does not name websocket in its header Upgrade",
+  "Invalid Sec-WebSocket-Accept header":
+    "has a header Sec-WebSocket-Accept that does not belong to the request",
+  "Server sent a subprotocol but none was requested": "chose a subprotocol, and none was offered",
+  "Server sent an invalid subprotocol": "chose a subprotocol that was not offered",
+  "Server sent no subprotocol": "chose none of the subprotocols",
+  "Server sent a Sec-WebSocket-Extensions header but no extension was requested":
+    "chose an extension, and none was offered",
+};
+
+function wrongUpgrade(end: string): string {
+  return `The server answered the upgrade with status 101, but ${end}.`;
+}
+
+/** Returns the failure that an error of the library stands for; other errors as they are. */
+function failureOf(error: Error & { code?: unknown }): Error {
+  const end = WRONG_UPGRADES[error.message];
+  if (end !== undefined) return new CheckFailure(wrongUpgrade(end));
+  const code = String(error.code);
+  if (code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") {
+    return new CheckFailure("The message is longer than a check reads.");
+  }
+  return code.startsWith("WS_ERR_")
+    ? new CheckFailure(`The server sent a frame that WebSockets do not allow (${code}).`)
+    : error;
+}
+
+/** Codes that no closing frame holds (RFC 6455, 7.4.1): one without a code, and none. */
+const NO_CODE = 1005;
+const NO_FRAME = 1006;
+
+/** Returns the failure of a connection that was closed with this code. */
+function closedBy(code: number): Error {
+  // The reason is that of the connection.
+  if (code === NO_FRAME) return new Error("the connection was closed");
+  return new CheckFailure(
+    `The server closed the connection (${code === NO_CODE ? "without a code" : code}).`,
+  );
 }
