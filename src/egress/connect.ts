@@ -172,6 +172,8 @@ const HANDSHAKE_ERRORS: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: "The server speaks only a version of TLS that is not safe.",
   ERR_SSL_UNSUPPORTED_PROTOCOL: "The server speaks only a version of TLS that is not safe.",
   ERR_SSL_TLSV1_UNRECOGNIZED_NAME: "The server does not know this name.",
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE:
+    "The server refused the TLS handshake: it may require other ciphers or a client certificate.",
   ERR_SSL_TLSV1_ALERT_CERTIFICATE_REQUIRED: "The server requires a client certificate.",
   ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: "The server does not trust the client certificate.",
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: "The server does not accept the client certificate.",

@@ -33,6 +33,9 @@ export class Fault {
   ) {}
 }
 
+/** Fault of an answer that a library does not understand. */
+export const UNREADABLE = new Fault("protocol", "The server's answer could not be read.");
+
 /** Returns the fault of an aborted step, which ends the sentence "Timed out …". */
 export function timedOut(step: string): Fault {
   return new Fault("timeout", `Timed out ${step}.`);

@@ -1,9 +1,7 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
-import { codeOf, Fault, socketFault } from "./fault";
-
-/** Fault of an answer that a library does not understand. */
-export const UNREADABLE = new Fault("protocol", "The server's answer could not be read.");
+import { tlsFault } from "./connect";
+import { codeOf, Fault, socketFault, UNREADABLE } from "./fault";
 
 /**
  * An open socket as a library gets it. The library can read and write, but not dial: `connect` only
@@ -17,7 +15,9 @@ export class HandedSocket extends Duplex {
   #isReleased = false;
   readonly #onData = (chunk: Buffer) => this.#receive(chunk);
   readonly #onEnd = () => void this.push(null);
-  readonly #onError = (error: Error) => this.#fail(socketFault(error));
+  // With TLS 1.3, the server judges a client certificate after the handshake.
+  readonly #onError = (error: Error) =>
+    this.#fail(codeOf(error).startsWith("ERR_SSL_") ? tlsFault(error) : socketFault(error));
   readonly #onClose = () => this.#fail(new Fault("connect", "The connection was closed."));
 
   /** `maxBytes` is the limit of bytes that are read. */

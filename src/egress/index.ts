@@ -5,7 +5,7 @@
  */
 export { readBody } from "./body";
 export { createEgress, type Egress } from "./egress";
-export { Fault, timedOut } from "./fault";
+export { Fault, timedOut, UNREADABLE } from "./fault";
 export { hostError, parseHost, parseResolver } from "./host";
 export {
   type Certificate,
@@ -21,5 +21,5 @@ export {
 } from "./model";
 export { mailPolicy, monitorPolicy, networkError, type Policy, webhookPolicy } from "./policy";
 export { headerError } from "./request-headers";
-export { type HandedSocket, UNREADABLE } from "./handed-socket";
+export type { HandedSocket } from "./handed-socket";
 export type { OpenSocket } from "./socket";

@@ -72,7 +72,7 @@ describeWithServer("PostgreSQL checks", SERVERS, (servers) => {
       const without = checkOf("postgres", { user: "monitor", database: "postgres" });
       expect(await without(server())).toMatchObject({
         outcome: "failed",
-        message: "The server and this monitor could not agree on the password.",
+        message: "The server asks for a password, and this monitor has none.",
       });
     } finally {
       delete process.env["PGPASSWORD"];

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
+import type { TlsOptions } from "node:tls";
 import { greetingPacket } from "../support/mysql-packets";
-import { type OnConnection, startRawServer, startTlsServer } from "../support/raw-server";
+import {
+  certificateText,
+  type OnConnection,
+  startRawServer,
+  startTlsServer,
+} from "../support/raw-server";
 import { startRelay } from "../support/relay";
 import { CHECKED_TYPES, checkServerOf, type CheckedType, tlsOfType } from "../support/server-types";
 
@@ -32,8 +38,9 @@ interface BeforeTls {
 async function startUpgrading(
   certificate: CertificateName,
   { greeting, requestBytes, consent }: BeforeTls,
+  options: TlsOptions,
 ) {
-  const secured = await startTlsServer(certificate, closing);
+  const secured = await startTlsServer(certificate, closing, options);
   const server = await startRawServer((socket) => {
     const inner = connect({ host: "127.0.0.1", port: secured.port });
     inner.on("error", () => {});
@@ -65,19 +72,24 @@ const closing: OnConnection = (socket) => void socket.once("data", () => socket.
 function startSecure(
   type: CheckedType,
   certificate: CertificateName,
+  options: TlsOptions = {},
 ): Promise<AsyncDisposable & { port: number }> {
   switch (type) {
     case "postgres":
-      return startUpgrading(certificate, { requestBytes: 8, consent: "S" });
+      return startUpgrading(certificate, { requestBytes: 8, consent: "S" }, options);
     case "mysql":
-      return startUpgrading(certificate, {
-        greeting: greetingPacket({ hasTls: true }),
-        requestBytes: 36,
-      });
+      return startUpgrading(
+        certificate,
+        { greeting: greetingPacket({ hasTls: true }), requestBytes: 36 },
+        options,
+      );
     case "smtp":
-      return startRelay({ certificate });
+      return startRelay({ certificate, ...options });
     default:
-      return startTlsServer(certificate, closing, { ALPNProtocols: ["h2", "http/1.1"] });
+      return startTlsServer(certificate, closing, {
+        ...options,
+        ALPNProtocols: ["h2", "http/1.1"],
+      });
   }
 }
 
@@ -106,6 +118,16 @@ describe("the certificates of servers", () => {
 
     const [tls] = tlsOfType(type);
     if (tls === undefined) continue;
+
+    test(`a ${type} check with TLS tells that the server requires a client certificate`, async () => {
+      const ca = await certificateText("root");
+      for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
+        const options = { requestCert: true, rejectUnauthorized: true, ca, maxVersion };
+        await using server = await startSecure(type, "good", options);
+        const { message } = await checkServerOf(type, server, { tls });
+        expect(message).toMatch(/requires? (other ciphers or )?a client certificate\.$/);
+      }
+    });
 
     test(`a ${type} check with TLS fails if the server does not begin it`, async () => {
       const first = PLAIN_GREETINGS[type] ?? "";

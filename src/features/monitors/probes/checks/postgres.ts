@@ -109,6 +109,9 @@ function failureOf(error: unknown, what: string): unknown {
     const cause = code in STATES ? `: ${STATES[code]}` : "";
     return new CheckFailure(`${what} (${code}${cause}).`);
   }
+  if (message.endsWith("must be a non-empty string")) {
+    return new CheckFailure("The server asks for a password, and this monitor has none.");
+  }
   return message.startsWith("SASL")
     ? new CheckFailure("The server and this monitor could not agree on the password.")
     : error;
