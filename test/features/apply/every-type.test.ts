@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { stringify } from "yaml";
 import { exportFile, writeApplyFile } from "../../../src/features/apply";
 import { listStoredMonitors, type MonitorConfig, probeOf } from "../../../src/features/monitors";
-import { MONITOR_TYPES, type MonitorType } from "../../../src/domain/monitor-state";
+import { SUPPORTED_TYPES, type MonitorType } from "../../../src/domain/monitor-state";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";
 import { MONITOR_CONFIGS } from "../../support/monitor-configs";
@@ -40,7 +40,7 @@ const NEEDED: Partial<Record<MonitorType, Record<string, string>>> = {
     user: "config.user is missing for the password",
   },
   smtp: {
-    tls: "config.user needs the tls mode starttls or tls",
+    tls: "config.user needs STARTTLS or TLS with a verified certificate",
     user: "config.user is missing for the password",
   },
 };
@@ -97,7 +97,7 @@ function withVariables(type: MonitorType, config: MonitorConfig) {
   return { config: variables, env };
 }
 
-describe.each([...MONITOR_TYPES])("a %s monitor in a file", (type) => {
+describe.each([...SUPPORTED_TYPES])("a %s monitor in a file", (type) => {
   const [least, most] = MONITOR_CONFIGS[type];
   const secrets = secretsOf(type, most);
 
