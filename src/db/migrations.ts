@@ -4,6 +4,7 @@ import foundation from "../../migrations/0001_foundation.sql" with { type: "text
 import heartbeatRuns from "../../migrations/0014_heartbeat_runs.sql" with { type: "text" };
 import incidentTemplates from "../../migrations/0010_incident_templates.sql" with { type: "text" };
 import incidents from "../../migrations/0003_incidents.sql" with { type: "text" };
+import maintenanceSchedules from "../../migrations/0013_maintenance_schedules.sql" with { type: "text" };
 import mail from "../../migrations/0011_mail.sql" with { type: "text" };
 import monitors from "../../migrations/0005_monitors.sql" with { type: "text" };
 import pageFace from "../../migrations/0004_page_face.sql" with { type: "text" };
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 10, name: "incident_templates", sql: incidentTemplates },
   { number: 11, name: "mail", sql: mail },
   { number: 12, name: "watching", sql: watching },
+  { number: 13, name: "maintenance_schedules", sql: maintenanceSchedules },
   { number: 14, name: "heartbeat_runs", sql: heartbeatRuns },
 ];
 

@@ -1,15 +1,18 @@
 import type { Cron } from "croner";
+import { lazy } from "../kernel/lazy";
+import { Text } from "../kernel/schema";
 import { DAY_MS } from "../kernel/time";
-import { LineText } from "./texts";
 
 /** Maximum length of a cron expression, in code points. */
 export const CRON_MAX = 100;
 
-/** Cron expression in a body. `Crons.errorOf` checks what a schema cannot. */
-export const CronText = LineText({
+/** Cron expression in a body. */
+export const CronText = Text({
   minLength: 1,
   maxLength: CRON_MAX,
+  isName: true,
   isTrimmed: true,
+  check: (value) => crons().errorOf(value),
   description:
     "Minute, hour, day of month, month and day of week, with `*`, lists, ranges, steps, names of months and days, `L` (last), `W` (nearest weekday) and `#` (such as `SUN#1`, the first Sunday). If neither day begins with `*`, either may match.",
   examples: ["0 2 * * SUN#1"],
@@ -37,9 +40,9 @@ export interface Crons {
   read(expression: string, timeZone: string): Occurrences;
 }
 
-/** Loads the library that reads cron expressions, which few installations need. */
-export async function loadCrons(): Promise<Crons> {
-  const { Cron, CronPattern } = await import("croner");
+/** Returns the reader of cron expressions. Its library is loaded at the first call, since few installations need it. */
+export const crons = lazy((): Crons => {
+  const { Cron, CronPattern } = require("croner") as typeof import("croner");
 
   const options = { mode: "5-part" as const };
   const isValid = (expression: string): boolean => {
@@ -93,6 +96,11 @@ export async function loadCrons(): Promise<Crons> {
       };
     },
   };
+});
+
+/** Returns the reader of cron expressions to code that waits for it. */
+export async function loadCrons(): Promise<Crons> {
+  return crons();
 }
 
 function fieldsOf(expression: string): string[] {

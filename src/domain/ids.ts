@@ -11,6 +11,7 @@ type IdPrefix =
   | "upd"
   | "tpl"
   | "mnt"
+  | "msc"
   | "mon"
   | "whk"
   | "evt"

@@ -82,9 +82,11 @@ export function DeletePage(props: {
 
 /** Returns one line for each kind of object that ends with a page, with its count; empty if nothing does. */
 function consequencesOf(belongings: Belongings): string[] {
-  const { openIncidents, pendingMaintenance, idleMonitors, webhooks, templates } = belongings;
+  const { openIncidents, pendingMaintenance, idleMonitors } = belongings;
+  const { webhooks, templates, schedules } = belongings;
   const counts: [what: string, count: number, outcome: string][] = [
     ["Planned maintenance", pendingMaintenance, "cancelled"],
+    ["Maintenance schedules", schedules.length, "deleted"],
     ["Open incidents", openIncidents, "deleted"],
     ["Monitors without another page", idleMonitors.length, "paused"],
     ["Webhooks for this page only", webhooks.length, "deleted"],

@@ -18,6 +18,8 @@ export const maintenances = sqliteTable("maintenances", {
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
   deletedAt: integer("deleted_at"),
+  scheduleId: text("schedule_id"),
+  occurrenceAt: integer("occurrence_at"),
 });
 
 export const maintenanceComponents = sqliteTable(
@@ -39,3 +41,33 @@ export const maintenanceUpdates = sqliteTable("maintenance_updates", {
   notify: integer({ mode: "boolean" }).notNull(),
   createdAt: integer("created_at").notNull(),
 });
+
+export const maintenanceSchedules = sqliteTable("maintenance_schedules", {
+  id: text().primaryKey(),
+  ref: text().notNull(),
+  pageId: text("page_id").notNull(),
+  name: text().notNull(),
+  body: text().notNull(),
+  cron: text().notNull(),
+  everyDays: integer("every_days"),
+  durationMinutes: integer("duration_minutes").notNull(),
+  timeZone: text("time_zone").notNull(),
+  startsOn: text("starts_on"),
+  endsOn: text("ends_on"),
+  remindMinutesBefore: integer("remind_minutes_before"),
+  enabled: integer({ mode: "boolean" }).notNull(),
+  nextAt: integer("next_at"),
+  managedBy: text("managed_by").$type<"apply">(),
+  version: integer().notNull(),
+  createdAt: integer("created_at").notNull(),
+  updatedAt: integer("updated_at").notNull(),
+});
+
+export const maintenanceScheduleComponents = sqliteTable(
+  "maintenance_schedule_components",
+  {
+    scheduleId: text("schedule_id").notNull(),
+    componentId: text("component_id").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.scheduleId, table.componentId] })],
+);

@@ -25,13 +25,25 @@ export function changedOnly<T extends object>(
   ) as Partial<T>;
 }
 
+/** Returns the fields that differ from their defaults. */
+export function nonDefault<Fields extends object>(current: Fields, least: Fields): Partial<Fields> {
+  return changedOnly(current, differences(least, current));
+}
+
 /** A change that an apply made or plans. */
 export interface Change {
   kind: "create" | "update" | "delete";
-  noun: "page" | "group" | "component" | "monitor" | "webhook" | "incident template";
+  noun:
+    | "page"
+    | "group"
+    | "component"
+    | "monitor"
+    | "webhook"
+    | "incident template"
+    | "maintenance schedule";
   /**
-   * Page slug and ref of the object, such as `acme/checkout-api`; only the ref for monitors,
-   * webhooks and incident templates.
+   * Page slug and ref of a page, group or component, such as `acme/checkout-api`; only the ref of other
+   * objects.
    */
   label: string;
   fields: FieldChange[];

@@ -10,7 +10,7 @@ import {
   listStoredMonitors,
 } from "../monitors";
 import { declareWebhook, listStoredWebhooks, monitorRefs } from "../webhooks";
-import { changedOnly, differences } from "./difference";
+import { nonDefault } from "./difference";
 import {
   presentComponentFields,
   presentGroupFields,
@@ -30,6 +30,7 @@ import type {
   FileWebhook,
 } from "./model";
 import { createComponentsOf, readComponentRefs } from "./component-refs";
+import { exportSchedules } from "./schedules";
 
 /**
  * Exports the current state as a configuration file: objects in their order with refs, oldest page
@@ -49,6 +50,7 @@ export function exportFile(
   const monitors = exportMonitors(reader, rows);
   const webhooks = exportWebhooks(reader, rows, { every: !page });
   const templates = exportTemplates(reader, rows, { every: !page });
+  const schedules = exportSchedules(reader, rows);
   return {
     pages: rows.map((row) =>
       exportPage(reader, page ? { ...row, isDefault: false } : row, monitors),
@@ -56,6 +58,7 @@ export function exportFile(
     ...(page || monitors.alone.length === 0 ? {} : { monitors: monitors.alone }),
     ...(webhooks.length > 0 && { webhooks }),
     ...(templates.length > 0 && { incident_templates: templates }),
+    ...(schedules.length > 0 && { maintenance_schedules: schedules }),
   };
 }
 
@@ -102,11 +105,6 @@ function exportComponent(row: ComponentRow, { below }: ExportedMonitors): FileCo
     ...nonDefault(presentComponentFields(row), desiredComponent({ name }, ref)),
     ...(monitors ? { monitors } : {}),
   };
-}
-
-/** Returns the fields that differ from their defaults. */
-function nonDefault<Fields extends object>(current: Fields, least: Fields): Partial<Fields> {
-  return changedOnly(current, differences(least, current));
 }
 
 /** Writes a file as YAML that `readApplyFile` reads back, under lines of comment. */

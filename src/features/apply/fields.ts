@@ -1,8 +1,9 @@
 import type { ComponentInput, ComponentRow, GroupInput, GroupRow } from "../components";
 import type { TemplateRecord } from "../incident-templates";
+import { REMIND_MINUTES_BEFORE, type ScheduleRecord } from "../maintenance";
 import { fullMailSettings, mailSettingsOf, type PageInput, type PageRow, toDomain } from "../pages";
 
-import type { FileTemplate } from "./model";
+import type { FileSchedule, FileTemplate } from "./model";
 
 /*
  * Desired and current fields of objects by the names in the file, for comparison. Fields that a
@@ -122,5 +123,53 @@ export function presentTemplateFields(
     components: Object.fromEntries(
       [...components].map(([id, status]) => [refs.get(id) ?? id, status]),
     ),
+  };
+}
+
+/** Fields of a maintenance schedule without its page. Components are given by ref, in any order. */
+type ScheduleFields = Required<Omit<FileSchedule, "page" | "previous_refs">>;
+
+/** `timeZone` is that of the page, which is the default. */
+export function desiredSchedule(
+  schedule: Omit<FileSchedule, "page">,
+  ref: string,
+  timeZone: string,
+): ScheduleFields {
+  const { remind_minutes_before: reminder = REMIND_MINUTES_BEFORE } = schedule;
+  return {
+    name: schedule.name,
+    ref,
+    body: schedule.body,
+    cron: schedule.cron,
+    duration_minutes: schedule.duration_minutes,
+    time_zone: schedule.time_zone ?? timeZone,
+    every_days: schedule.every_days ?? null,
+    starts_on: schedule.starts_on ?? null,
+    ends_on: schedule.ends_on ?? null,
+    remind_minutes_before: reminder,
+    enabled: schedule.enabled ?? true,
+    components: [...(schedule.components ?? [])].sort(),
+  };
+}
+
+/** `componentsOf` returns the components of a page by its id. */
+export function presentScheduleFields(
+  { row, components }: ScheduleRecord,
+  componentsOf: (pageId: string) => readonly Pick<ComponentRow, "id" | "ref">[],
+): ScheduleFields {
+  const refs = new Map(componentsOf(row.pageId).map(({ id, ref }) => [id, ref]));
+  return {
+    name: row.name,
+    ref: row.ref,
+    body: row.body,
+    cron: row.cron,
+    duration_minutes: row.durationMinutes,
+    time_zone: row.timeZone,
+    every_days: row.everyDays,
+    starts_on: row.startsOn,
+    ends_on: row.endsOn,
+    remind_minutes_before: row.remindMinutesBefore,
+    enabled: row.enabled,
+    components: components.map(({ id }) => refs.get(id) ?? id).sort(),
   };
 }

@@ -3,6 +3,7 @@ import { RefText } from "../../domain/refs";
 import { Nullable, Text } from "../../kernel/schema";
 import { ComponentInput, GroupInput } from "../components";
 import { TemplateFields } from "../incident-templates";
+import { ScheduleFields } from "../maintenance";
 import { declaredMonitorSchema, PARENTS_MAX } from "../monitors";
 import { PageInput } from "../pages";
 import { DECLARED_WEBHOOK_FIELDS } from "../webhooks";
@@ -80,6 +81,19 @@ export const FileTemplate = Type.Object(
 );
 export type FileTemplate = Static<typeof FileTemplate>;
 
+/** A maintenance schedule in a file. Its components are refs of components of its page. */
+export const FileSchedule = Type.Object(
+  {
+    ...ScheduleFields,
+    ref: Type.Optional(RefText),
+    previous_refs: PreviousRefs,
+    page: Text({ minLength: 1, maxLength: 63 }),
+    components: Type.Optional(Type.Array(RefText, { uniqueItems: true })),
+  },
+  { additionalProperties: false },
+);
+export type FileSchedule = Static<typeof FileSchedule>;
+
 /** A configuration file, with the monitors without components. */
 export const ApplyFile = Type.Object(
   {
@@ -87,6 +101,7 @@ export const ApplyFile = Type.Object(
     monitors: Monitors,
     webhooks: Type.Optional(Type.Array(FileWebhook)),
     incident_templates: Type.Optional(Type.Array(FileTemplate)),
+    maintenance_schedules: Type.Optional(Type.Array(FileSchedule)),
   },
   { additionalProperties: false },
 );

@@ -2,6 +2,7 @@ import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { lazy } from "../../kernel/lazy";
 import { listAllTemplates, type TemplateRow } from "../incident-templates";
+import { listSchedules, type ScheduleRow } from "../maintenance";
 import { listStoredMonitors, type MonitorRow } from "../monitors";
 import { deletePage, type Exemptions } from "../page-deletion";
 import {
@@ -23,12 +24,13 @@ import type { FilePage } from "./model";
 import { applyMonitors } from "./monitors";
 import { monitorsIn } from "./pointers";
 import { type ApplyOptions, type ApplyOutcome, ApplyRun } from "./run";
+import { applySchedules } from "./schedules";
 import { applyTemplates } from "./templates";
 import { applyWebhooks } from "./webhooks";
 
 /**
- * Applies a file: creates and changes pages, groups, components, monitors, webhooks and incident
- * templates, inside one transaction. Fields that the file leaves out get their defaults. Statuses are never changed, and
+ * Applies a file: creates and changes pages, groups, components, monitors, webhooks, incident templates and
+ * maintenance schedules, inside one transaction. Fields that the file leaves out get their defaults. Statuses are never changed, and
  * objects that were not created by `apply` stay if the file lacks them. Applying it again changes
  * nothing.
  *
@@ -46,6 +48,7 @@ export function applyFile(
   freeMovedDomains(run);
   const matched = new Set<string>();
   const { pages, monitors = [], webhooks = [], incident_templates = [] } = file.content;
+  const { maintenance_schedules: schedules = [] } = file.content;
   const monitorLists = pages.flatMap((desired, index) => {
     const path = ["pages", index];
     const page = applyPage(run, desired, matched, path);
@@ -54,6 +57,7 @@ export function applyFile(
   applyMonitors(run, [...monitorLists, { monitors, path: ["monitors"], componentId: null }]);
   applyWebhooks(run, webhooks);
   applyTemplates(run, incident_templates);
+  applySchedules(run, schedules);
   return run.outcome;
 }
 
@@ -103,13 +107,11 @@ function handleLeftoverPages(run: ApplyRun): void {
   }
 }
 
-/**
- * Deletes a page that the file no longer has, and records the monitors, webhooks and templates that
- * end with it.
- */
+/** Deletes a page that the file no longer has, and records the objects that end with it. */
 function deleteLeftoverPage(run: ApplyRun, id: string, exemptions: Exemptions): void {
   const { ctx, tx, options } = run;
-  const { paused, webhooks, templates } = deletePage(ctx, tx, id, options.actor, exemptions);
+  const effects = deletePage(ctx, tx, id, options.actor, exemptions);
+  const { paused, webhooks, templates, schedules } = effects;
   for (const { ref: label } of paused) {
     const fields = [{ field: "paused", from: false, to: true }];
     run.note({ kind: "update", noun: "monitor", label, fields });
@@ -120,10 +122,13 @@ function deleteLeftoverPage(run: ApplyRun, id: string, exemptions: Exemptions): 
   for (const { ref: label } of templates) {
     run.note({ kind: "delete", noun: "incident template", label, fields: [] });
   }
+  for (const { ref: label } of schedules) {
+    run.note({ kind: "delete", noun: "maintenance schedule", label, fields: [] });
+  }
 }
 
 /**
- * Matches monitors, webhooks and templates that the file declares or that an earlier apply created, since
+ * Matches objects that the file declares or that an earlier apply created, since
  * later steps change or prune them. Rows are read once, before the first deletion.
  */
 function exemptionsOf({ tx, file: { content } }: ApplyRun): Exemptions {
@@ -147,10 +152,17 @@ function exemptionsOf({ tx, file: { content } }: ApplyRun): Exemptions {
       () => content.incident_templates ?? [],
       () => listAllTemplates(tx),
     ),
+    schedule: matcherOf(
+      () => content.maintenance_schedules ?? [],
+      () => listSchedules(tx),
+    ),
   };
 }
 
-type Exemptible = Pick<WebhookRow | MonitorRow | TemplateRow, "id" | "ref" | "managedBy">;
+type Exemptible = Pick<
+  WebhookRow | MonitorRow | TemplateRow | ScheduleRow,
+  "id" | "ref" | "managedBy"
+>;
 
 /** Frees domains that move to another page, so that the order of pages does not matter. */
 function freeMovedDomains(run: ApplyRun): void {

@@ -6,7 +6,7 @@ import { validateDeclaredWebhook } from "../webhooks";
 import type { ApplyFile, FilePage } from "./model";
 import { componentsIn, monitorsIn, type WithPointer, withPointers } from "./pointers";
 
-/** An object of the file that is identified by a ref: a page, group, component, monitor, webhook or template. */
+/** An object of the file that is identified by a ref: a page, group, component, monitor, webhook, template or schedule. */
 export interface Named {
   ref?: string;
   /** Undefined only for webhooks. */
@@ -48,6 +48,7 @@ export function validateSemantics(content: ApplyFile): FieldError[] {
     ...validateRefs(webhooks),
     ...webhooks.flatMap(({ item, pointer }) => withinItem(pointer, validateDeclaredWebhook(item))),
     ...validateRefs(withPointers(content.incident_templates, "#/incident_templates")),
+    ...validateRefs(withPointers(content.maintenance_schedules, "#/maintenance_schedules")),
     ...validateUnique(pages, ({ slug }) => slug, "slug"),
     ...pages
       .filter(({ item }) => item.default === true)

@@ -2,14 +2,19 @@ import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { SYSTEM_ACTOR } from "../../domain/actor";
 import type { Timer } from "../../kernel/clock";
+import { MINUTE_MS } from "../../kernel/time";
 import { applyUpdate, plannedNotify, refreshCauses, type Services, withStatus } from "./change";
 import { recordMaintenanceEvent } from "./event";
 import { getMaintenance, getMaintenanceRecord } from "./records";
 import { type DueTransition, dueTransitions } from "./rules";
+import { hasOccurrencesToMake, makeDueOccurrences } from "./schedules/occurrences";
 import { listDue, updateMaintenanceRow } from "./store";
 
 /** Interval of the clock, short enough that due transitions are made within a second. */
 const TICK_MS = 500;
+
+/** Interval at which schedules are read, whose occurrences are made 30 days ahead. */
+const SCHEDULES_MS = MINUTE_MS;
 
 /** Limits of one transaction: transitions, and components that they change. */
 const STEPS_PER_BATCH = 50;
@@ -23,19 +28,30 @@ interface Step extends DueTransition {
 
 /**
  * Starts the clock that makes due transitions of maintenance: overdue ones at once, others within a
- * second. A tick reads one indexed query and writes only if something is due. Failed writes are retried
+ * second. Once a minute it makes the occurrences of schedules 30 days ahead. A tick reads one indexed query and
+ * writes only if something is due. Failed writes are retried
  * at the next tick.
  */
 export function startMaintenanceClock(ctx: AppContext): Timer {
   let isRunning = false;
   let isCancelled = false;
   let isFailing = false;
+  /** Time on the monotonic clock at which schedules are read. */
+  let nextLookAt = 0;
 
-  /** Makes all due transitions, in several transactions so that requests are answered in between. */
+  /** Makes all due transitions and occurrences, in several transactions so that requests are answered in between. */
   async function catchUp(): Promise<void> {
     const now = ctx.clock.now();
-    if (listDue(ctx.db, { now, limit: 1 }).length === 0) return;
-    while (!isCancelled && (await ctx.db.write((tx) => advanceMaintenance(ctx, tx, now))));
+    let hasMore = listDue(ctx.db, { now, limit: 1 }).length > 0;
+    while (hasMore && !isCancelled) {
+      hasMore = await ctx.db.write((tx) => advanceMaintenance(ctx, tx, now));
+    }
+    if (ctx.clock.monotonic() < nextLookAt) return;
+    nextLookAt = ctx.clock.monotonic() + SCHEDULES_MS;
+    hasMore = hasOccurrencesToMake(ctx.db, now);
+    while (hasMore && !isCancelled) {
+      hasMore = await ctx.db.write((tx) => makeDueOccurrences(ctx, tx, now));
+    }
   }
 
   async function tick(): Promise<void> {
@@ -111,7 +127,9 @@ const ORDER: readonly DueTransition["kind"][] = ["start", "complete", "reminder"
 function takeStep(ctx: Services, tx: Tx, step: Step, now: number): number {
   const { id, kind, at, isMissedEntirely } = step;
   const { row, updates, components } = getMaintenanceRecord(tx, id);
-  const notify = plannedNotify(tx, id);
+  // Occurrences of schedules are made silently: the reminder is what people get.
+  const isRemindedOccurrence = kind === "reminder" && row.occurrenceAt !== null;
+  const notify = isRemindedOccurrence || plannedNotify(tx, id);
   if (kind === "reminder") {
     // The version stays, since nothing that is shown changes.
     updateMaintenanceRow(tx, { ...row, remindedAt: now });

@@ -23,9 +23,20 @@ export {
   presentMaintenance,
   UpdateMaintenanceBody,
 } from "./model";
-export { planMaintenance, updateMaintenance } from "./plan";
+export { planMaintenance, REMIND_MINUTES_BEFORE, updateMaintenance } from "./plan";
 export { addMaintenanceUpdate, cancelMaintenance, cancelMaintenanceOfPage } from "./progress";
 export { getMaintenance, getMaintenancePart, getMaintenanceRecord } from "./records";
 export { isEnded, isUnderWay, isAllowedTransition, UPCOMING_MS } from "./rules";
+export { CreateScheduleBody, presentSchedule, ScheduleFields } from "./schedules/model";
+export { findSchedule, getSchedule, listSchedules, type ScheduleRecord } from "./schedules/records";
+export { listOccurrences, findScheduleErrors } from "./schedules/rules";
+export {
+  createSchedule,
+  deleteSchedule,
+  SCHEDULES_MAX,
+  SCHEDULES_PER_PAGE_MAX,
+  updateSchedule,
+} from "./schedules/service";
+export { listUpcomingOfSchedule, type ScheduleRow } from "./schedules/store";
 export { searchMaintenances } from "./search-store";
 export { countPendingOfPage, findMaintenance, type MaintenanceRecord } from "./store";

@@ -56,6 +56,7 @@ export function findMaintenances(reader: Reader, query: MaintenanceQuery): Maint
     isUpcoming: null,
     isActive: null,
     isCancelled: null,
+    isOccurrence: null,
     search: null,
     ...rest,
     pageId,

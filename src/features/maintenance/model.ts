@@ -15,6 +15,16 @@ const REMIND_MINUTES_MAX = 43_200;
 const Status = OneOf(MAINTENANCE_STATUSES, { title: "MaintenanceStatus" });
 
 // Descriptions state the defaults: Elysia would fill in declared ones where a PATCH omits the field.
+/** Time of the reminder of a maintenance. */
+export const RemindMinutesBefore = Nullable(
+  Type.Integer({
+    minimum: 1,
+    maximum: REMIND_MINUTES_MAX,
+    description:
+      "Minutes before the start at which a reminder is sent; null for never. Default: 60. A reminder whose time has already passed is not sent.",
+  }),
+);
+
 const fields = {
   name: NameText,
   components: Type.Array(ComponentReference, {
@@ -32,14 +42,7 @@ const fields = {
     description:
       "True to complete it at its planned end, unless it started at that time or later. Default: true.",
   }),
-  remind_minutes_before: Nullable(
-    Type.Integer({
-      minimum: 1,
-      maximum: REMIND_MINUTES_MAX,
-      description:
-        "Minutes before the start at which a reminder is sent; null for never. Default: 60. A reminder whose time has already passed is not sent.",
-    }),
-  ),
+  remind_minutes_before: RemindMinutesBefore,
 };
 
 /** Fields of a new maintenance. */
@@ -169,6 +172,13 @@ export const Maintenance = Type.Object(
     auto_start: Type.Boolean(),
     auto_complete: Type.Boolean(),
     remind_minutes_before: Nullable(Type.Integer()),
+    schedule_id: Nullable(
+      Type.String({
+        description: "The maintenance schedule that made it; null if a person planned it.",
+        examples: ["msc_01kah2v9w0e0rs6x0h3ye0a1bc"],
+      }),
+    ),
+    occurrence_at: Nullable(Instant),
     url: Type.String({
       description: "Address of its public page.",
       examples: ["https://status.example.com/status/acme/maintenance/mnt_…"],
@@ -225,6 +235,8 @@ export function presentMaintenance(record: MaintenanceRecord, baseUrl: string): 
     auto_start: row.autoStart,
     auto_complete: row.autoComplete,
     remind_minutes_before: row.remindMinutesBefore,
+    schedule_id: row.scheduleId,
+    occurrence_at: toIsoOrNull(row.occurrenceAt),
     url: `${pageUrl(baseUrl, page)}/maintenance/${row.id}`,
     version: row.version,
     created_at: toIso(row.createdAt),

@@ -23,7 +23,8 @@ import { getMaintenanceRecord } from "./records";
 import { settledReminder, STATUS_IN_WORDS } from "./rules";
 import { insertMaintenance, type MaintenanceRow } from "./store";
 
-const REMIND_MINUTES_BEFORE = 60;
+/** Minutes before the start at which a reminder is sent by default. */
+export const REMIND_MINUTES_BEFORE = 60;
 
 /**
  * Plans a maintenance. If its times lie in the past, the clock starts and ends it at these times. Throws
@@ -60,6 +61,8 @@ export function planMaintenance(
     createdAt: now,
     updatedAt: now,
     deletedAt: null,
+    scheduleId: null,
+    occurrenceAt: null,
   };
   insertMaintenance(tx, row);
   replaceChosen(tx, row.id, chosen);

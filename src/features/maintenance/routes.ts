@@ -43,6 +43,7 @@ import { countForPage, findMaintenances, readRecords } from "./lists";
 import { planMaintenance, updateMaintenance } from "./plan";
 import { addMaintenanceUpdate, cancelMaintenance } from "./progress";
 import { getMaintenance, getMaintenanceRecord } from "./records";
+import { scheduleRoutes } from "./schedule-routes";
 
 const PATH = "/api/v1/maintenance";
 
@@ -65,6 +66,7 @@ export function maintenanceRoutes(ctx: AppContext, requestContexts: RequestConte
   const { change } = createChanges(ctx, (tx, id) => getMaintenanceRecord(tx, id).row);
   return new Elysia({ prefix: "/api/v1" })
     .use(requestContexts.plugin)
+    .use(scheduleRoutes(ctx, requestContexts))
     .get(
       "/maintenance",
       ({ query, request, requestContext }) => {

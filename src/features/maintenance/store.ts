@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import {
+  insertAllInto,
   insertInto,
   mutate,
   type Orm,
@@ -13,6 +14,7 @@ import { maintenanceComponents, maintenances } from "../../db/tables/maintenance
 import { pageAddress, pages } from "../../db/tables/pages";
 import type { MaintenanceStatus } from "../../domain/incident-status";
 import type { PageAddress } from "../pages";
+import { isNextOccurrence } from "./schedules/store";
 import { isSearched } from "./search-store";
 import type { MaintenanceUpdateRow } from "./update-store";
 
@@ -33,6 +35,7 @@ export interface MaintenanceRecord {
 export const insertMaintenance = insertInto(maintenances);
 export const updateMaintenanceRow = updateById(maintenances);
 export const insertMaintenanceComponent = insertInto(maintenanceComponents);
+export const insertMaintenanceComponents = insertAllInto(maintenanceComponents);
 
 export const deleteMaintenanceComponents = mutate((orm, $: { maintenanceId: string }) =>
   orm.delete(maintenanceComponents).where(eq(maintenanceComponents.maintenanceId, $.maintenanceId)),
@@ -58,6 +61,8 @@ export interface MaintenanceFilter {
   isUpcoming: number | null;
   isActive: number | null;
   isCancelled: number | null;
+  /** A flag: scheduled maintenance that a schedule made. */
+  isOccurrence: number | null;
   /** Part of the name of the maintenance, or of one of its components. */
   search: string | null;
 }
@@ -75,6 +80,8 @@ const passes = ($: ListRequest): SQL => sql`maintenances.id < ${$.before}
   AND (${$.isUpcoming} IS NULL OR (maintenances.status = 'scheduled') = ${$.isUpcoming})
   AND (${$.isActive} IS NULL OR (maintenances.status IN ('in_progress', 'verifying')) = ${$.isActive})
   AND (${$.isCancelled} IS NULL OR (maintenances.status = 'cancelled') = ${$.isCancelled})
+  AND (${$.isOccurrence} IS NULL
+    OR (maintenances.status = 'scheduled' AND maintenances.schedule_id IS NOT NULL) = ${$.isOccurrence})
   AND (${$.componentId} IS NULL OR EXISTS (SELECT 1 FROM maintenance_components AS c
     WHERE c.maintenance_id = maintenances.id AND c.component_id = ${$.componentId}))`;
 
@@ -116,7 +123,7 @@ export const isPendingOfPage = (pageId: string) =>
 
 /**
  * Lists the pending maintenances that a page shows at `now`: those in progress, then those that
- * start by `until` and are not over, each by planned start. Unix ms.
+ * start by `until` and are not over, each by planned start. Of a schedule only the next. Unix ms.
  */
 export const listShownOfPage = selectMany(
   (orm, $: { pageId: string; now: number; until: number; limit: number }) =>
@@ -126,6 +133,7 @@ export const listShownOfPage = selectMany(
           isPendingOfPage($.pageId),
           sql`(maintenances.status <> 'scheduled'
             OR (maintenances.scheduled_for <= ${$.until} AND maintenances.scheduled_until > ${$.now}))`,
+          isNextOccurrence($.now),
           isThere,
         ),
       )

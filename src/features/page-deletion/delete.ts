@@ -4,7 +4,13 @@ import type { Actor } from "../../domain/actor";
 import { deleteComponentsOfPage } from "../components";
 import { deleteOpenIncidentsOfPage, listOpenImpacts } from "../incidents";
 import { deleteTemplate, listTemplatesOfPage, type TemplateRow } from "../incident-templates";
-import { cancelMaintenanceOfPage, countPendingOfPage } from "../maintenance";
+import {
+  cancelMaintenanceOfPage,
+  countPendingOfPage,
+  deleteSchedule,
+  listSchedules,
+  type ScheduleRow,
+} from "../maintenance";
 import {
   detachMonitorsOfPage,
   type MonitorRow,
@@ -15,11 +21,12 @@ import {
 import { getPage, removePage } from "../pages";
 import { deleteWebhook, type WebhookRow, listAllWebhooks } from "../webhooks";
 
-/** Monitors that were paused, and webhooks and incident templates that were deleted, with a page. */
+/** Monitors that were paused with a page, and what was deleted with it. */
 interface PageDeletionEffects {
   paused: readonly MonitorRow[];
   webhooks: readonly WebhookRow[];
   templates: readonly TemplateRow[];
+  schedules: readonly ScheduleRow[];
 }
 
 /** Matches objects that the same transaction changes or deletes itself. */
@@ -27,12 +34,14 @@ export interface Exemptions {
   monitor(row: MonitorRow): boolean;
   webhook(row: WebhookRow): boolean;
   template(row: TemplateRow): boolean;
+  schedule(row: ScheduleRow): boolean;
 }
 
 const NO_EXEMPTIONS: Exemptions = {
   monitor: () => false,
   webhook: () => false,
   template: () => false,
+  schedule: () => false,
 };
 
 /**
@@ -41,12 +50,13 @@ const NO_EXEMPTIONS: Exemptions = {
  *
  * - its webhooks are deleted; webhooks for all pages receive the events below;
  * - its incident templates are deleted;
+ * - its maintenance schedules are deleted, with the occurrences that people did not change;
  * - its components and their causes end, without an event;
  * - its pending maintenance is cancelled (`maintenance.cancelled`);
  * - its open incidents are deleted (`incident.deleted`);
  * - its components are removed from monitors, which are paused if they have no other.
  *
- * An exempt monitor is not paused, and an exempt webhook or template is not deleted. Throws `not_found`.
+ * An exempt monitor is not paused, and other exempt objects are not deleted. Throws `not_found`.
  */
 export function deletePage(
   ctx: AppContext,
@@ -56,17 +66,19 @@ export function deletePage(
   exempt: Exemptions = NO_EXEMPTIONS,
 ): PageDeletionEffects {
   getPage(tx, id);
-  const { monitors, webhooks, templates } = belongingsOf(tx, id);
+  const { monitors, webhooks, templates, schedules } = belongingsOf(tx, id);
   const deleted = webhooks.filter((webhook) => !exempt.webhook(webhook));
   for (const webhook of deleted) deleteWebhook(ctx, tx, webhook.id, actor);
   const gone = templates.filter((template) => !exempt.template(template));
   for (const template of gone) deleteTemplate(ctx, tx, template.id, actor);
+  const ended = schedules.filter((schedule) => !exempt.schedule(schedule));
+  for (const schedule of ended) deleteSchedule(ctx, tx, schedule.id, actor);
   deleteComponentsOfPage(ctx, tx, id);
   cancelMaintenanceOfPage(ctx, tx, id, actor);
   deleteOpenIncidentsOfPage(ctx, tx, id, actor);
   const paused = detachMonitorsOfPage(ctx, tx, { monitors, pageId: id, actor }, exempt.monitor);
   removePage(ctx, tx, id, actor);
-  return { paused, webhooks: deleted, templates: gone };
+  return { paused, webhooks: deleted, templates: gone, schedules: ended };
 }
 
 /** Everything that the deletion of a page ends or changes, in addition to the page and its components. */
@@ -83,6 +95,8 @@ export interface Belongings {
   webhooks: readonly WebhookRow[];
   /** Incident templates of this page only. */
   templates: readonly TemplateRow[];
+  /** Maintenance schedules of this page. */
+  schedules: readonly ScheduleRow[];
 }
 
 /** Returns what belongs to a page. */
@@ -95,5 +109,6 @@ export function belongingsOf(reader: Reader, pageId: string): Belongings {
     idleMonitors: monitors.filter((monitor) => watchesOnlyPage(pageId, monitor)),
     webhooks: listAllWebhooks(reader, {}).filter((webhook) => webhook.pageId === pageId),
     templates: listTemplatesOfPage(reader, { pageId }),
+    schedules: listSchedules(reader, { pageId }).map(({ row }) => row),
   };
 }

@@ -1,6 +1,11 @@
 import ical, { ICalEventStatus, ICalEventTransparency } from "ical-generator";
 import type { Reader } from "../../db";
-import { listMaintenance, type Maintenance, presentMaintenance } from "../../features/maintenance";
+import {
+  listMaintenance,
+  listPendingMaintenance,
+  type Maintenance,
+  presentMaintenance,
+} from "../../features/maintenance";
 import type { Page } from "../../features/pages";
 import type { Snapshot } from "../../features/status";
 import { HOUR_MS, SECOND_MS } from "../../kernel/time";
@@ -8,20 +13,23 @@ import { exactTime } from "../../ui";
 import { printable } from "../printable";
 import { MAINTENANCE_WORDS } from "../words";
 
-/** Maximum number of upcoming maintenances, and of the most recently planned ones in any status. */
-const UPCOMING_MAX = 200;
+/** Maximum number of maintenances that have not ended, and of the most recently planned others. */
+const UPCOMING_MAX = 500;
 const NEWEST_MAX = 100;
 /** Maximum length of a description, in code points. */
 const DESCRIPTION_MAX_LENGTH = 4_000;
 /** Last time that the format can write: its years have four digits. */
 const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59);
 
-/** Returns the maintenance in a page's calendar, ordered by start. */
+/**
+ * Returns the maintenance in a page's calendar, ordered by start. Each occurrence of a schedule is an event of
+ * its own: a rule of the format (RRULE) cannot express most cron expressions, and each can be changed.
+ */
 export function listCalendar(reader: Reader, snapshot: Snapshot, baseUrl: string): Maintenance[] {
   const { page, maintenance } = snapshot.document;
   const records = [
-    ...listMaintenance(reader, { pageId: page.id, isUpcoming: 1, limit: UPCOMING_MAX }),
-    ...listMaintenance(reader, { pageId: page.id, limit: NEWEST_MAX }),
+    ...listPendingMaintenance(reader, { pageId: page.id, limit: UPCOMING_MAX }),
+    ...listMaintenance(reader, { pageId: page.id, isUpcoming: 0, limit: NEWEST_MAX }),
   ];
   const all = [...maintenance, ...records.map((record) => presentMaintenance(record, baseUrl))];
   return [...new Map(all.map((one) => [one.id, one])).values()].sort((a, b) =>

@@ -31,7 +31,7 @@ export interface Entry {
 
 /**
  * Returns the most recently updated incidents and maintenance of a page, latest first. Candidates are the
- * ones on the status page and the newest of both.
+ * ones on the status page, which shows the next occurrence of each schedule, and the newest others of both.
  */
 export function listEntries(
   reader: Reader,
@@ -47,7 +47,7 @@ export function listEntries(
       ofIncident(presentIncident(record, baseUrl)),
     ),
     ...maintenance.map(ofMaintenance),
-    ...listMaintenance(reader, newest).map((record) =>
+    ...listMaintenance(reader, { ...newest, isOccurrence: 0 }).map((record) =>
       ofMaintenance(presentMaintenance(record, baseUrl)),
     ),
   ];

@@ -46,6 +46,8 @@ test("listDue returns exactly the maintenances with due transitions, the longest
           createdAt: TEST_START,
           updatedAt: TEST_START,
           deletedAt: null,
+          scheduleId: null,
+          occurrenceAt: null,
         };
       });
       await ctx.db.write((tx) => {

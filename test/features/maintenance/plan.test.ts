@@ -29,6 +29,8 @@ describe("POST /api/v1/maintenance", () => {
       auto_start: true,
       auto_complete: true,
       remind_minutes_before: 60,
+      schedule_id: null,
+      occurrence_at: null,
       url: `https://status.test/status/acme/maintenance/${id}`,
       version: 1,
       created_at: at("12:00:00"),

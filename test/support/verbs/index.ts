@@ -2,6 +2,7 @@ import { API_VERBS } from "./api";
 import { INCIDENT_VERBS } from "./incidents-and-maintenance";
 import { MAIL_REPORT_VERBS } from "./mail-reports";
 import { MAILING_VERBS } from "./mailings";
+import { SCHEDULE_VERBS } from "./maintenance-schedules";
 import { MONITOR_VERBS } from "./monitors";
 import { PAGE_VERBS } from "./pages-and-components";
 import { SETTINGS_VERBS } from "./settings";
@@ -14,6 +15,7 @@ export const VERBS: Verbs = {
   ...API_VERBS,
   ...INCIDENT_VERBS,
   ...TEMPLATE_VERBS,
+  ...SCHEDULE_VERBS,
   ...PAGE_VERBS,
   ...MONITOR_VERBS,
   ...SUBSCRIBER_VERBS,

@@ -1,0 +1,133 @@
+import type { Reader, Tx } from "../../../db";
+import { MINUTE_MS } from "../../../kernel/time";
+import { touchPage } from "../../pages";
+import { addUpdateRow, type Services } from "../change";
+import { recordMaintenanceEvent } from "../event";
+import { getMaintenance } from "../records";
+import { settledReminder, UPCOMING_MS } from "../rules";
+import { insertMaintenance, insertMaintenanceComponents, type MaintenanceRow } from "../store";
+import { listOccurrences, OCCURRENCES_MAX } from "./rules";
+import {
+  deleteUntouched,
+  findScheduleToMake,
+  listComponentsOfSchedules,
+  listOccurrenceTimes,
+  type ScheduleRow,
+  updateScheduleRow,
+} from "./store";
+
+/** Limits of one transaction: occurrences that it makes, and components that they name. */
+const MADE_PER_BATCH = 50;
+const COMPONENTS_PER_BATCH = 2_000;
+
+/** Returns true if an occurrence is 30 days away or less, and was not made. `now` is in unix ms. */
+export function hasOccurrencesToMake(reader: Reader, now: number): boolean {
+  return findScheduleToMake(reader, { until: now + UPCOMING_MS }) !== undefined;
+}
+
+/**
+ * Makes the next occurrences of the schedule whose next one is the first, at most 50. Returns true if more
+ * can be due.
+ */
+export function makeDueOccurrences(ctx: Services, tx: Tx, now: number): boolean {
+  const row = findScheduleToMake(tx, { until: now + UPCOMING_MS });
+  if (row) makeOccurrences(ctx, tx, row, now);
+  return row !== undefined;
+}
+
+/**
+ * Removes the occurrences to come that people did not change, and makes those of the changed schedule. With
+ * `isMoved`, only its times have changed, and occurrences whose time stays are kept. Occurrences after the
+ * first 50 are made by the maintenance clock.
+ */
+export function remakeOccurrences(
+  ctx: Services,
+  tx: Tx,
+  row: ScheduleRow,
+  { isMoved }: { isMoved: boolean },
+): void {
+  const now = ctx.clock.now();
+  const canStay = row.enabled && isMoved;
+  const kept = canStay
+    ? listOccurrences(row, now, { count: 2 * OCCURRENCES_MAX, until: now + UPCOMING_MS + 1 })
+    : [];
+  deleteUntouched(tx, { scheduleId: row.id, now, kept: JSON.stringify(kept) });
+  const [nextAt = null] = row.enabled ? listOccurrences(row, now, { count: 1 }) : [];
+  makeOccurrences(ctx, tx, { ...row, nextAt }, now);
+}
+
+/** Removes the occurrences to come that people did not change. */
+export function removeOccurrences(ctx: Services, tx: Tx, row: ScheduleRow): void {
+  deleteUntouched(tx, { scheduleId: row.id, now: ctx.clock.now(), kept: "[]" });
+  touchPage(ctx, tx, row.pageId);
+}
+
+/**
+ * Makes the occurrences from the next one on until 30 days after `now` (unix ms), at most 50, fewer if they
+ * name many components. Those before `now` are left out.
+ */
+function makeOccurrences(ctx: Services, tx: Tx, row: ScheduleRow, now: number): void {
+  const components = listComponentsOfSchedules(tx, { ids: JSON.stringify([row.id]) });
+  const room = Math.floor(COMPONENTS_PER_BATCH / Math.max(1, components.length));
+  const most = Math.min(MADE_PER_BATCH, room);
+  const times =
+    row.nextAt === null
+      ? []
+      : listOccurrences(row, Math.max(row.nextAt - 1, now), { count: most + 1 });
+  const due = times.slice(0, most).filter((at) => at <= now + UPCOMING_MS);
+  updateScheduleRow(tx, { ...row, nextAt: times[due.length] ?? null });
+  const taken = new Set(
+    listOccurrenceTimes(tx, { scheduleId: row.id, from: due[0] ?? now }).map(({ at }) => at),
+  );
+  for (const at of due) if (!taken.has(at)) makeOccurrence(ctx, tx, row, components, at);
+  touchPage(ctx, tx, row.pageId);
+}
+
+/** Plans the occurrence at a time without telling people, who get its reminder. */
+function makeOccurrence(
+  ctx: Services,
+  tx: Tx,
+  schedule: ScheduleRow,
+  components: readonly { id: string; name: string }[],
+  at: number,
+): void {
+  const now = ctx.clock.now();
+  const { remindMinutesBefore } = schedule;
+  const row: MaintenanceRow = {
+    id: ctx.newId("mnt"),
+    pageId: schedule.pageId,
+    name: schedule.name,
+    status: "scheduled",
+    scheduledFor: at,
+    scheduledUntil: at + schedule.durationMinutes * MINUTE_MS,
+    startedAt: null,
+    completedAt: null,
+    autoStart: true,
+    autoComplete: true,
+    remindMinutesBefore,
+    remindedAt: settledReminder({ scheduledFor: at, remindMinutesBefore }, now),
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+    scheduleId: schedule.id,
+    occurrenceAt: at,
+  };
+  insertMaintenance(tx, row);
+  insertMaintenanceComponents(
+    tx,
+    components.map(({ id, name }) => ({ maintenanceId: row.id, componentId: id, name })),
+  );
+  const update = {
+    status: "scheduled",
+    body: schedule.body,
+    displayAt: now,
+    notify: false,
+  } as const;
+  addUpdateRow(ctx, tx, row.id, update);
+  const maintenance = getMaintenance(ctx, tx, row.id);
+  recordMaintenanceEvent(ctx, tx, "maintenance.scheduled", maintenance, {
+    notify: false,
+    isNews: true,
+  });
+}

@@ -1,0 +1,156 @@
+import { and, asc, desc, eq, isNull, lt, ne, sql } from "drizzle-orm";
+import {
+  insertAllInto,
+  insertInto,
+  mutate,
+  type Orm,
+  selectMany,
+  selectOne,
+  updateById,
+} from "../../../db";
+import { components } from "../../../db/tables/components";
+import {
+  maintenances,
+  maintenanceScheduleComponents,
+  maintenanceSchedules,
+} from "../../../db/tables/maintenances";
+import { pageAddress, pages } from "../../../db/tables/pages";
+
+export type ScheduleRow = typeof maintenanceSchedules.$inferSelect;
+
+export const insertSchedule = insertInto(maintenanceSchedules);
+export const updateScheduleRow = updateById(maintenanceSchedules);
+export const insertScheduleComponents = insertAllInto(maintenanceScheduleComponents);
+
+/** Deletes the row of a schedule. Its occurrences stay, without a schedule. */
+export const deleteScheduleRow = mutate((orm, $: { id: string }) =>
+  orm.delete(maintenanceSchedules).where(eq(maintenanceSchedules.id, $.id)),
+);
+
+export const deleteScheduleComponents = mutate((orm, $: { scheduleId: string }) =>
+  orm
+    .delete(maintenanceScheduleComponents)
+    .where(eq(maintenanceScheduleComponents.scheduleId, $.scheduleId)),
+);
+
+const withPage = (orm: Orm) =>
+  orm
+    .select({ row: maintenanceSchedules, page: pageAddress })
+    .from(maintenanceSchedules)
+    .innerJoin(pages, eq(pages.id, maintenanceSchedules.pageId));
+
+export const findScheduleWithPage = selectOne((orm, $: { id: string }) =>
+  withPage(orm).where(eq(maintenanceSchedules.id, $.id)),
+);
+
+export const findScheduleByRef = selectOne((orm, $: { ref: string }) =>
+  orm.select().from(maintenanceSchedules).where(eq(maintenanceSchedules.ref, $.ref)),
+);
+
+/** Lists schedules of one page, or of all if `pageId` is null, with ids below `before`, newest first. */
+export const listSchedulesBefore = selectMany(
+  (orm, $: { pageId: string | null; before: string; limit: number }) =>
+    withPage(orm)
+      .where(
+        and(
+          lt(maintenanceSchedules.id, $.before),
+          sql`(${$.pageId} IS NULL OR ${maintenanceSchedules.pageId} = ${$.pageId})`,
+        ),
+      )
+      .orderBy(desc(maintenanceSchedules.id))
+      .limit($.limit),
+);
+
+/** Counts the schedules of a page, and all. */
+export const countSchedules = selectOne((orm, $: { pageId: string }) =>
+  orm
+    .select({
+      all: sql<number>`count(*)`,
+      ofPage: sql<number>`coalesce(sum(${maintenanceSchedules.pageId} = ${$.pageId}), 0)`,
+    })
+    .from(maintenanceSchedules),
+);
+
+/** Finds the schedule whose next occurrence is the first to be made by `until` (unix ms). */
+export const findScheduleToMake = selectOne((orm, $: { until: number }) =>
+  orm
+    .select()
+    .from(maintenanceSchedules)
+    .where(sql`next_at IS NOT NULL AND next_at <= ${$.until}`)
+    .orderBy(asc(maintenanceSchedules.nextAt))
+    .limit(1),
+);
+
+/** Lists the components of schedules (`ids`: a JSON list) that are not deleted, in the order of the page. */
+export const listComponentsOfSchedules = selectMany((orm, $: { ids: string }) =>
+  orm
+    .select({
+      scheduleId: maintenanceScheduleComponents.scheduleId,
+      id: components.id,
+      name: components.name,
+    })
+    .from(maintenanceScheduleComponents)
+    .innerJoin(components, eq(components.id, maintenanceScheduleComponents.componentId))
+    .where(
+      and(
+        sql`${maintenanceScheduleComponents.scheduleId} IN (SELECT value FROM json_each(${$.ids}))`,
+        isNull(components.deletedAt),
+      ),
+    )
+    .orderBy(asc(components.position), asc(components.id)),
+);
+
+/** Lists the times (unix ms) from `from` on for which a schedule has occurrences. */
+export const listOccurrenceTimes = selectMany((orm, $: { scheduleId: string; from: number }) =>
+  orm
+    .select({ at: sql<number>`occurrence_at` })
+    .from(maintenances)
+    .where(sql`schedule_id = ${$.scheduleId} AND occurrence_at >= ${$.from}`),
+);
+
+/**
+ * Condition: no earlier occurrence of the same schedule is to come at `now` (unix ms), or the maintenance is no
+ * scheduled occurrence.
+ */
+export const isNextOccurrence = (now: number) =>
+  sql`(maintenances.schedule_id IS NULL OR maintenances.status <> 'scheduled' OR NOT EXISTS (
+    SELECT 1 FROM maintenances AS o WHERE o.schedule_id = maintenances.schedule_id
+      AND o.status = 'scheduled' AND o.scheduled_until > ${now}
+      AND (o.scheduled_for, o.id) < (maintenances.scheduled_for, maintenances.id)))`;
+
+/** Lists the occurrences of a schedule that start after `now` (unix ms), next first. */
+export const listUpcomingOfSchedule = selectMany(
+  (orm, $: { scheduleId: string; now: number; limit: number }) =>
+    orm
+      .select({
+        id: maintenances.id,
+        name: maintenances.name,
+        scheduledFor: maintenances.scheduledFor,
+        scheduledUntil: maintenances.scheduledUntil,
+      })
+      .from(maintenances)
+      .where(
+        sql`schedule_id = ${$.scheduleId} AND status = 'scheduled' AND scheduled_for > ${$.now}`,
+      )
+      .orderBy(asc(maintenances.scheduledFor))
+      .limit($.limit),
+);
+
+/** Makes the occurrences of a schedule on other pages ordinary maintenance. */
+export const detachOccurrences = mutate((orm, $: { scheduleId: string; pageId: string }) =>
+  orm
+    .update(maintenances)
+    .set({ scheduleId: null })
+    .where(and(eq(maintenances.scheduleId, $.scheduleId), ne(maintenances.pageId, $.pageId))),
+);
+
+/**
+ * Deletes the occurrences of a schedule that start after `now` (unix ms), were never changed, and are for
+ * another time than those to keep (`kept`: a JSON list of times).
+ */
+export const deleteUntouched = mutate((orm, $: { scheduleId: string; now: number; kept: string }) =>
+  orm.delete(maintenances).where(
+    sql`schedule_id = ${$.scheduleId} AND status = 'scheduled' AND version = 1
+        AND scheduled_for > ${$.now} AND occurrence_at NOT IN (SELECT value FROM json_each(${$.kept}))`,
+  ),
+);
