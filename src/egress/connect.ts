@@ -6,10 +6,12 @@ import {
   type SecureContext,
   type TLSSocket,
 } from "node:tls";
+import { formatHost } from "../config";
 import type { Clock } from "../kernel/clock";
 import { certificateOf } from "./certificate";
 import { codeOf, Fault, NO_PORT, socketFault, timedOut } from "./fault";
 import type { Certificate } from "./model";
+import type { StepRecorder } from "./steps";
 
 /** An open connection to a checked address. Errors close it; they are never thrown. */
 export interface Opened {
@@ -26,6 +28,7 @@ interface OpenTarget {
   signal: AbortSignal;
   /** Trusted certificates; those of the connector if undefined. */
   secureContext?: SecureContext | undefined;
+  steps?: StepRecorder | undefined;
 }
 
 export interface TlsOptions {
@@ -71,7 +74,7 @@ export class Connector {
 
   async open(target: OpenTarget): Promise<Opened | Fault> {
     let fault: Fault | undefined;
-    const { addresses, signal } = target;
+    const { addresses, signal, steps } = target;
     for (const [index, address] of addresses.entries()) {
       const isLast = index === addresses.length - 1;
       const opened = await this.#attempt(target, address, isLast);
@@ -80,6 +83,7 @@ export class Connector {
       if (opened !== NO_PORT) fault = opened;
       // After a failed handshake no other address is tried, since this one has accepted the connection.
       if (signal.aborted || opened.kind === "tls") break;
+      if (!isLast) steps?.fail(opened.message);
     }
     if (fault) return fault;
     if (addresses.length === 0) return new Fault("dns", "The name has no address.");
@@ -87,7 +91,8 @@ export class Connector {
   }
 
   #attempt(target: OpenTarget, address: string, isLast: boolean): Promise<Opened | Fault> {
-    const { port, tls, signal, secureContext = this.#secureContext } = target;
+    const { port, tls, signal, secureContext = this.#secureContext, steps } = target;
+    steps?.begin("connect", `${formatHost(address)}:${port}`);
     return new Promise((resolve) => {
       if (signal.aborted) return resolve(timedOut("connecting"));
       let hasConnected = false;
@@ -117,11 +122,13 @@ export class Connector {
       socket.once("close", () => settle(hasConnected && tls ? CLOSED_IN_HANDSHAKE : CLOSED));
       socket.once("connect", () => {
         hasConnected = true;
+        if (tls) steps?.begin("tls");
+        else steps?.end();
         if (!tls) settle({ socket, address, certificate: null });
       });
       if (tls) {
         socket.once("secureConnect", () =>
-          settle(verifiedTls({ socket: socket as TLSSocket, address }, tls)),
+          settle(verifiedTls({ socket: socket as TLSSocket, address }, tls, steps)),
         );
       }
     });
@@ -147,9 +154,18 @@ export function tlsOptions(
 function verifiedTls(
   { socket, address }: { socket: TLSSocket; address: string },
   tls: TlsOptions,
+  steps: StepRecorder | undefined,
 ): Opened | Fault {
   const certificate = checkedCertificate(socket, tls);
+  if (!(certificate instanceof Fault)) steps?.end(describeTls(socket, certificate));
   return certificate instanceof Fault ? certificate : { socket, address, certificate };
+}
+
+/** Describes a handshake: the version of TLS, and the end of the certificate. */
+export function describeTls(socket: TLSSocket, certificate: Certificate | null): string {
+  const version = (socket.getProtocol() ?? "TLS").replace(/^TLSv/, "TLS ");
+  if (!certificate) return version;
+  return `${version}, certificate until ${new Date(certificate.expiresAt).toISOString().slice(0, 10)}`;
 }
 
 /** Returns the certificate of a handshake; a fault if it is verified and not trusted for the host. */

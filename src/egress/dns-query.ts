@@ -17,7 +17,8 @@ const FAULTS: Readonly<Record<string, string>> = {
 
 /** Queries the DNS once. The answer is not cached. */
 export async function queryDns(query: DnsQuery, policy: Policy): Promise<DnsAnswer | Fault> {
-  const { name, type, signal } = query;
+  const { name, type, signal, steps } = query;
+  steps?.begin("query", query.resolver);
   if (signal.aborted) return timedOut("asking the resolver");
   // Each query has its own resolver, since a resolver caches records for their time to live.
   const resolver = new dns.Resolver();
@@ -31,6 +32,7 @@ export async function queryDns(query: DnsQuery, policy: Policy): Promise<DnsAnsw
   try {
     const answer = await untilAborted(ask(resolver, name, type), signal);
     if (answer === ABORTED) return timedOut("asking the resolver");
+    steps?.end(answer.join(", "));
     return { records: answer };
   } catch (error) {
     const code = codeOf(error).replace(/^DNS_/, "");

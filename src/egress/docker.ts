@@ -9,6 +9,7 @@ import { parseHost } from "./host";
 import type { ContainerTarget, HttpAnswer } from "./model";
 import { exchange } from "./request";
 import type { Resolve } from "./resolve";
+import type { StepRecorder } from "./steps";
 
 interface DockerDependencies {
   hosts: DockerHosts;
@@ -25,23 +26,25 @@ const SOCKET_FAULTS: Readonly<Record<string, string>> = {
 
 /** Asks a Docker host for the state of a container, the only request that is ever sent to it. */
 export async function inspectContainer(
-  { host, container, signal }: ContainerTarget,
+  { host, container, signal, steps }: ContainerTarget,
   deps: DockerDependencies,
 ): Promise<HttpAnswer | Fault> {
   const address = deps.hosts.get(host);
   // Like a lack of this server: the container is not to blame.
   if (!address) return new Fault("local", "This server has no Docker host of this name.");
   const opened =
-    "path" in address ? await openSocket(address.path, signal) : await openAddress(host, address);
+    "path" in address
+      ? await openSocket(address.path, signal, steps)
+      : await openAddress(host, address);
   if (opened instanceof Fault) return opened;
   const url = new URL(`http://docker/containers/${encodeURIComponent(container)}/json`);
-  return exchange({ url, method: "GET", policy: "monitor", signal }, opened);
+  return exchange({ url, method: "GET", policy: "monitor", signal, steps }, opened);
 
   async function openAddress(
     name: string,
     target: Exclude<DockerAddress, { path: string }>,
   ): Promise<Opened | Fault> {
-    const parsed = { host: parseHost(target.host), policy: "monitor", signal } as const;
+    const parsed = { host: parseHost(target.host), policy: "monitor", signal, steps } as const;
     const resolved = await deps.resolve(parsed);
     if (resolved instanceof Fault) return resolved;
     const secureContext = readSecureContext(deps.tlsDir, name);
@@ -53,6 +56,7 @@ export async function inspectContainer(
       tls: secureContext && { host: hostName, isName: !isAddress, verify: true },
       secureContext,
       signal,
+      steps,
     });
   }
 }
@@ -94,7 +98,12 @@ function missing(what: string): Fault {
 }
 
 /** Opens a socket of this machine. */
-function openSocket(path: string, signal: AbortSignal): Promise<Opened | Fault> {
+function openSocket(
+  path: string,
+  signal: AbortSignal,
+  steps: StepRecorder | undefined,
+): Promise<Opened | Fault> {
+  steps?.begin("connect");
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(timedOut("connecting"));
     const socket = connectSocket({ path });

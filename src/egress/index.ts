@@ -21,5 +21,6 @@ export {
 } from "./model";
 export { mailPolicy, monitorPolicy, networkError, type Policy, webhookPolicy } from "./policy";
 export { headerError } from "./request-headers";
+export { type Step, STEP_NAMES, type StepName, StepRecorder } from "./steps";
 export type { HandedSocket } from "./handed-socket";
 export type { OpenSocket } from "./socket";

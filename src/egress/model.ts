@@ -1,9 +1,16 @@
+import type { StepRecorder } from "./steps";
+
+/** Records the steps of a connection, if anyone asked for them. */
+interface Recorded {
+  steps?: StepRecorder | undefined;
+}
+
 /** Name of a policy in `policy.ts`. */
 export type PolicyName = "monitor" | "webhook" | "mail";
 
 export type IpFamily = 4 | 6;
 
-export interface ResolveTarget {
+export interface ResolveTarget extends Recorded {
   /** A name, or an address (an IPv6 one with or without brackets). */
   host: string;
   family?: IpFamily | undefined;
@@ -66,7 +73,7 @@ export interface Proxy {
   password: string;
 }
 
-export interface HttpRequest {
+export interface HttpRequest extends Recorded {
   /** http or https, without user info. */
   url: URL;
   method: string;
@@ -98,7 +105,7 @@ export interface HttpAnswer {
   address: string;
 }
 
-export interface ContainerTarget {
+export interface ContainerTarget extends Recorded {
   /** Name of a Docker host of the operator. */
   host: string;
   /** Name or id of the container. */
@@ -120,7 +127,7 @@ export const DNS_RECORD_TYPES = [
 ] as const;
 export type DnsRecordType = (typeof DNS_RECORD_TYPES)[number];
 
-export interface DnsQuery {
+export interface DnsQuery extends Recorded {
   name: string;
   type: DnsRecordType;
   /** `address`, `address:port` or `[v6]:port` of the server; the one of the system if omitted. */

@@ -15,6 +15,7 @@ import { createResolve } from "./resolve";
 import { secureSocket } from "./secure";
 import { createSecureContexts } from "./secure-contexts";
 import type { OpenSocket } from "./socket";
+import type { StepRecorder } from "./steps";
 
 const LOOKUP_CONCURRENCY = 256;
 
@@ -32,32 +33,32 @@ export function openEgress(deps: EgressDependencies): Egress {
 
   return {
     async resolve(target) {
-      const resolved = await checked(resolve(parsed(target)));
+      const resolved = await checked(resolve(parsed(target)), target);
       return resolved instanceof Fault ? resolved : resolved.addresses;
     },
 
     async connect(target) {
-      const resolved = await checked(resolve(parsed(target)));
+      const resolved = await checked(resolve(parsed(target)), target);
       if (resolved instanceof Fault) return resolved;
       const { host, addresses } = resolved;
       const tls = target.tls && { ...namesOf(host), ...target.tls };
-      const { port, signal } = target;
-      const opened = await checked(connector.open({ addresses, port, tls, signal }));
+      const { port, signal, steps } = target;
+      const opened = await checked(connector.open({ addresses, port, tls, signal, steps }), target);
       if (opened instanceof Fault) return opened;
       const { socket, address, certificate } = opened;
       return { address, certificate, close: () => void socket.destroy() };
     },
 
     async socket(target) {
-      const resolved = await checked(resolve(parsed(target)));
+      const resolved = await checked(resolve(parsed(target)), target);
       if (resolved instanceof Fault) return resolved;
       const { host, addresses } = resolved;
-      const { port, signal, ca } = target;
+      const { port, signal, ca, steps } = target;
       const names = namesOf(host);
       const tls = target.tls && { ...names, ...target.tls };
-      const context = secureContexts({ ca });
-      const opening = connector.open({ addresses, port, tls, signal, secureContext: context });
-      const opened = await checked(opening);
+      const secureContext = secureContexts({ ca });
+      const opening = connector.open({ addresses, port, tls, signal, secureContext, steps });
+      const opened = await checked(opening, target);
       if (opened instanceof Fault) return opened;
 
       const handle = (connected: Pick<Opened, "socket" | "certificate">): OpenSocket => ({
@@ -71,13 +72,14 @@ export function openEgress(deps: EgressDependencies): Egress {
             secureSocket(
               connected.socket,
               { ...names, verify },
-              { ...options, secureContext: context },
+              { ...options, secureContext, steps },
             ),
+            target,
           );
           return secured instanceof Fault ? secured : handle(secured);
         },
         startTls: {
-          options: tlsOptions(names, context),
+          options: tlsOptions(names, secureContext),
           check: (socket, verify) => checkedCertificate(socket, { ...names, verify }),
           fault: (error) => tlsFault(error),
         },
@@ -85,13 +87,14 @@ export function openEgress(deps: EgressDependencies): Egress {
       return handle(opened);
     },
 
-    request: (request) => checked(sendRequest(request, { resolve, connector, secureContexts })),
+    request: (request) =>
+      checked(sendRequest(request, { resolve, connector, secureContexts }), request),
 
-    query: (query) => checked(queryDns(query, policies[query.policy])),
+    query: (query) => checked(queryDns(query, policies[query.policy]), query),
 
     async inspectContainer(target) {
       const { dockerHosts: hosts = new Map(), dockerTlsDir: tlsDir } = deps.config ?? {};
-      return checked(inspectContainer(target, { hosts, tlsDir, resolve, connector }));
+      return checked(inspectContainer(target, { hosts, tlsDir, resolve, connector }), target);
     },
   };
 }
@@ -112,15 +115,28 @@ const CAUSED_BY_SHORTAGE: ReadonlySet<FaultKind> = new Set(["dns", "connect", "p
 
 const NO_DESCRIPTOR = new Fault("local", NO_DESCRIPTOR_LEFT);
 
-/** Returns a function that replaces faults which a shortage of descriptors explains. */
+/**
+ * Returns a function that replaces faults which a shortage of descriptors explains, and records them as
+ * the failure of the current step.
+ */
 function createLocalFaultDetector(clock: Clock, hasFreeDescriptor: () => boolean) {
   let lackedAt = Number.NEGATIVE_INFINITY;
 
-  return async <T>(work: Promise<T | Fault>): Promise<T | Fault> => {
-    const outcome = await work;
-    if (!(outcome instanceof Fault) || !CAUSED_BY_SHORTAGE.has(outcome.kind)) return outcome;
+  const explain = (fault: Fault): Fault => {
+    if (!CAUSED_BY_SHORTAGE.has(fault.kind)) return fault;
     const now = clock.monotonic();
     if (!hasFreeDescriptor()) lackedAt = now;
-    return now - lackedAt < EXPLAINS_FOR_MS ? NO_DESCRIPTOR : outcome;
+    return now - lackedAt < EXPLAINS_FOR_MS ? NO_DESCRIPTOR : fault;
+  };
+
+  return async <T>(
+    work: Promise<T | Fault>,
+    { steps }: { steps?: StepRecorder | undefined },
+  ): Promise<T | Fault> => {
+    const outcome = await work;
+    if (!(outcome instanceof Fault)) return outcome;
+    const fault = explain(outcome);
+    steps?.fail(fault.message);
+    return fault;
   };
 }

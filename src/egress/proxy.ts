@@ -1,4 +1,5 @@
-import { isIPv6, type Socket } from "node:net";
+import type { Socket } from "node:net";
+import { formatHost } from "../config";
 import { VERSION } from "../version";
 import type { Connector, Opened } from "./connect";
 import { Fault } from "./fault";
@@ -26,11 +27,11 @@ interface TunnelTarget {
  */
 export async function openTunnel(
   { proxy, addresses, port }: TunnelTarget,
-  { policy, signal, verifyTls: verify = true }: HttpRequest,
+  { policy, signal, steps, verifyTls: verify = true }: HttpRequest,
   { resolve, connector }: { resolve: Resolve; connector: Connector },
 ): Promise<Opened | Fault> {
   const { url } = proxy;
-  const resolved = await resolve({ host: hostOf(url.hostname), policy, signal });
+  const resolved = await resolve({ host: hostOf(url.hostname), policy, signal, steps });
   if (resolved instanceof Fault) return ofProxy(resolved);
   const { host } = resolved;
   const isTls = url.protocol === "https:";
@@ -41,13 +42,20 @@ export async function openTunnel(
       port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
       tls: isTls ? { host: host.name, isName: !host.isAddress, verify } : undefined,
       signal,
+      steps,
     });
     if (opened instanceof Fault) return ofProxy(opened);
-    const outcome = await connectThrough(opened.socket, proxy, { address, port, signal });
-    if (!(outcome instanceof Fault)) return { socket: opened.socket, address, certificate: null };
+    const authority = `${formatHost(address)}:${port}`;
+    steps?.begin("proxy", authority);
+    const outcome = await connectThrough(opened.socket, proxy, { authority, signal });
+    if (!(outcome instanceof Fault)) {
+      steps?.end();
+      return { socket: opened.socket, address, certificate: null };
+    }
     fault = outcome;
     // Only a target that the proxy cannot reach (502 to 504) may be reached at another address.
     if (fault.kind !== "connect" || signal.aborted) break;
+    steps?.fail(fault.message);
   }
   return fault;
 }
@@ -56,7 +64,7 @@ export async function openTunnel(
 function connectThrough(
   socket: Socket,
   { username, password }: Proxy,
-  { address, port, signal }: { address: string; port: number; signal: AbortSignal },
+  { authority, signal }: { authority: string; signal: AbortSignal },
 ): Promise<"connected" | Fault> {
   return new Promise((resolve) => {
     let received = Buffer.alloc(0);
@@ -83,7 +91,6 @@ function connectThrough(
     signal.addEventListener("abort", onAbort);
     socket.on("data", onData);
     socket.once("close", onClose);
-    const authority = `${isIPv6(address) ? `[${address}]` : address}:${port}`;
     const credentials = Buffer.from(`${username}:${password}`).toString("base64");
     const lines = [
       `CONNECT ${authority} HTTP/1.1`,

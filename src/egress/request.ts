@@ -1,5 +1,6 @@
 import { type IncomingMessage, request as startRequest } from "node:http";
 import type { SecureContext } from "node:tls";
+import { plural } from "../kernel/text";
 import { VERSION } from "../version";
 import { type Connector, type Opened, tlsFault } from "./connect";
 import { codeOf, Fault, socketFault, timedOut } from "./fault";
@@ -29,8 +30,8 @@ export async function sendRequest(
 ): Promise<HttpAnswer | Fault> {
   const rejection = requestError(request);
   if (rejection) return new Fault("refused", rejection);
-  const { url, family, policy, signal, proxy, verifyTls: verify = true } = request;
-  const resolved = await resolve({ host: hostOf(url.hostname), family, policy, signal });
+  const { url, family, policy, signal, steps, proxy, verifyTls: verify = true } = request;
+  const resolved = await resolve({ host: hostOf(url.hostname), family, policy, signal, steps });
   if (resolved instanceof Fault) return resolved;
   const { host, addresses } = resolved;
   const isTls = url.protocol === "https:";
@@ -42,7 +43,7 @@ export async function sendRequest(
     : undefined;
   const opened = proxy
     ? await openBehind(proxy, secureContext ?? secureContexts())
-    : await connector.open({ addresses, port, tls, signal, secureContext });
+    : await connector.open({ addresses, port, tls, signal, secureContext, steps });
   return opened instanceof Fault ? opened : exchange(request, opened);
 
   async function openBehind(
@@ -52,7 +53,11 @@ export async function sendRequest(
     const target = { proxy: by, addresses, port };
     const tunnel = await openTunnel(target, request, { resolve, connector });
     if (tunnel instanceof Fault || !tls) return tunnel;
-    const secured = await secureSocket(tunnel.socket, tls, { secureContext: context, signal });
+    const secured = await secureSocket(tunnel.socket, tls, {
+      secureContext: context,
+      signal,
+      steps,
+    });
     return secured instanceof Fault ? secured : { ...tunnel, ...secured };
   }
 }
@@ -86,7 +91,9 @@ function requestError({ url, headers = {} }: HttpRequest): string | undefined {
 /** Sends the request, reads the answer and closes the connection in any case. */
 export function exchange(request: HttpRequest, opened: Opened): Promise<HttpAnswer | Fault> {
   const { url, method, headers, body, signal, maxBodyBytes = DEFAULT_BODY_MAX_BYTES } = request;
+  const { steps } = request;
   const { socket } = opened;
+  steps?.begin("request");
   return new Promise((resolve) => {
     let answer: IncomingMessage | undefined;
     let interimAnswers = 0;
@@ -126,10 +133,15 @@ export function exchange(request: HttpRequest, opened: Opened): Promise<HttpAnsw
     );
     sent.on("response", (received) => {
       answer = received;
+      steps?.end(`HTTP status ${received.statusCode}`);
+      steps?.begin("body");
       received.on("error", (error) => settle(exchangeFault(error, true)));
-      collect(received, maxBodyBytes, (bytes, isTruncated) =>
-        settle(toAnswer(received, bytes, isTruncated, opened)),
-      );
+      collect(received, maxBodyBytes, (bytes, isTruncated) => {
+        steps?.end(
+          isTruncated ? `more than ${plural(maxBodyBytes, "byte")}` : plural(bytes.length, "byte"),
+        );
+        settle(toAnswer(received, bytes, isTruncated, opened));
+      });
     });
     sent.end(body);
   });

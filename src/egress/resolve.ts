@@ -21,7 +21,8 @@ export function createResolve(
   lookup: BoundedLookup,
   policies: Record<PolicyName, Policy>,
 ): Resolve {
-  return async ({ host, family, policy, signal }) => {
+  return async ({ host, family, policy, signal, steps }) => {
+    steps?.begin("look_up", host?.name);
     if (!host) return new Fault("refused", "The host is neither a name nor an IP address.");
     const candidates = host.isAddress ? [host.name] : await namedAddresses(host.name);
     if (candidates instanceof Fault) return candidates;
@@ -35,6 +36,7 @@ export function createResolve(
       const problem = policies[policy].addressError(address);
       if (problem) return new Fault("refused", `The host's address ${problem}.`);
     }
+    steps?.end(host.isAddress ? undefined : addresses.join(", "));
     return { host, addresses };
 
     async function namedAddresses(name: string): Promise<string[] | Fault> {

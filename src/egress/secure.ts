@@ -3,20 +3,31 @@ import { connect as connectTls, type SecureContext } from "node:tls";
 import {
   checkedCertificate,
   CLOSED_IN_HANDSHAKE,
+  describeTls,
   tlsFault,
   tlsOptions,
   type TlsOptions,
 } from "./connect";
 import { Fault, timedOut } from "./fault";
 import type { Certificate } from "./model";
+import type { StepRecorder } from "./steps";
 
 /** Begins TLS on an open socket and checks the certificate. The socket is destroyed if that fails. */
 export function secureSocket(
   socket: Socket,
   tls: TlsOptions,
-  { secureContext, signal }: { secureContext: SecureContext | undefined; signal: AbortSignal },
+  {
+    secureContext,
+    signal,
+    steps,
+  }: {
+    secureContext: SecureContext | undefined;
+    signal: AbortSignal;
+    steps?: StepRecorder | undefined;
+  },
 ): Promise<{ socket: Socket; certificate: Certificate | null } | Fault> {
   return new Promise((resolve) => {
+    steps?.begin("tls");
     if (signal.aborted) {
       socket.destroy();
       return resolve(timedOut("in the TLS handshake"));
@@ -42,6 +53,7 @@ export function secureSocket(
     socket.once("close", onClose);
     secured.once("secureConnect", () => {
       const certificate = checkedCertificate(secured, tls);
+      if (!(certificate instanceof Fault)) steps?.end(describeTls(secured, certificate));
       settle(certificate instanceof Fault ? certificate : { socket: secured, certificate });
     });
   });

@@ -56,3 +56,12 @@ export function toRef(name: string): string {
     .slice(0, 63)
     .replace(/^-+|-+$/g, "");
 }
+
+const ONE_LINE_MAX = 300;
+
+/** Returns one line of at most 300 characters of a text that repeats a foreign one. */
+export function oneLine(message: string): string {
+  const characters = [...message.toWellFormed().replace(/[\p{Cc}\p{Cf}]/gu, " ")];
+  if (characters.length <= ONE_LINE_MAX) return characters.join("");
+  return `${characters.slice(0, ONE_LINE_MAX - 1).join("")}…`;
+}

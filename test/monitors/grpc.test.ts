@@ -5,6 +5,7 @@ import { foreignStreamGuard } from "../../src/features/monitors/probes/checks/ht
 import { checkOf } from "../support/check";
 import { answering, httpAnswer, startRawServer, startTlsServer } from "../support/raw-server";
 import { startGrpc } from "../support/servers/grpc";
+import { stepsOf } from "../support/steps";
 import { CERTIFICATES } from "../support/servers/server-process";
 
 const check = checkOf("grpc");
@@ -20,6 +21,17 @@ function frame(type: number, stream: number, payload: number[]): Buffer {
 }
 
 describe("gRPC checks", () => {
+  test("a gRPC check shows its request as a step, which fails for another status", async () => {
+    await using server = await startGrpc({ "": 1, down: 2 });
+    const config = { host: "localhost", port: server.port };
+    const until = ["look_up | localhost: 127.0.0.1", "connect | 127.0.0.1:PORT"];
+    expect(await stepsOf("grpc", config)).toEqual([...until, "request"]);
+    expect(await stepsOf("grpc", { ...config, service: "down" })).toEqual([
+      ...until,
+      "request | failed | The service is NOT_SERVING.",
+    ]);
+  });
+
   test("a gRPC check succeeds if the server, or a service, is SERVING", async () => {
     await using server = await startGrpc({ "": 1, "acme.orders.v1.Orders": 1 });
     expect(await check(server)).toEqual({ outcome: "ok", latencyMs: 0, message: null });

@@ -13,6 +13,7 @@ import {
   publish,
   startMosquitto,
 } from "../support/servers/mosquitto";
+import { stepsOf } from "../support/steps";
 import { CERTIFICATES, describeWithServer } from "../support/servers/server-process";
 
 const check = checkOf("mqtt", { user: "monitor", password: MQTT_PASSWORD });
@@ -20,6 +21,18 @@ const check = checkOf("mqtt", { user: "monitor", password: MQTT_PASSWORD });
 const MOSQUITTO = { programs: MOSQUITTO_PROGRAMS, start: () => startMosquitto() };
 
 describeWithServer("MQTT checks of Mosquitto", MOSQUITTO, (broker) => {
+  test("an MQTT check shows its sign-in and the message as steps", async () => {
+    const { port } = broker();
+    const config = { host: "localhost", port, user: "monitor", password: MQTT_PASSWORD };
+    const until = ["look_up | localhost: 127.0.0.1", "connect | 127.0.0.1:PORT", "sign_in"];
+    expect(await stepsOf("mqtt", config)).toEqual(until);
+    await publish(broker(), "jobs/steps", "ready", true);
+    expect(await stepsOf("mqtt", { ...config, topic: "jobs/steps" })).toEqual([
+      ...until,
+      "message",
+    ]);
+  });
+
   test("an MQTT check without a topic succeeds once the broker accepts the connection", async () => {
     expect(await check(broker())).toEqual({ outcome: "ok", latencyMs: 0, message: null });
   });

@@ -3,6 +3,7 @@ import { checkOf } from "../support/check";
 import { greetingPacket, mysqlPacket } from "../support/mysql-packets";
 import { startRawServer } from "../support/raw-server";
 import { MARIADB_PASSWORD, MARIADB_PROGRAMS, startMariadb } from "../support/servers/mariadb";
+import { stepsOf } from "../support/steps";
 import { CERTIFICATES, describeWithServer } from "../support/servers/server-process";
 
 const SERVERS = { programs: MARIADB_PROGRAMS, start: startMariadb };
@@ -11,6 +12,21 @@ const check = checkOf("mysql", { user: "monitor", password: MARIADB_PASSWORD });
 
 describeWithServer("MySQL checks of MariaDB", SERVERS, (servers) => {
   const server = () => servers().good;
+
+  test("a MySQL check shows TLS before its sign-in, and the query, as steps", async () => {
+    const { port } = server();
+    const credentials = { user: "monitor", password: MARIADB_PASSWORD };
+    const config = { host: "localhost", port, ...credentials };
+    const until = ["look_up | localhost: 127.0.0.1", "connect | 127.0.0.1:PORT"];
+    expect(await stepsOf("mysql", config)).toEqual([...until, "sign_in", "query"]);
+    const lines = await stepsOf("mysql", { ...config, tls: "verify", query: "SELECT s3cret" });
+    expect(lines.slice(0, 3)).toEqual([...until, "starttls"]);
+    expect(lines[3]).toMatch(/^tls \| TLS 1\.[23], certificate until 2099-01-01$/);
+    expect(lines.slice(4)).toEqual([
+      "sign_in",
+      "query | failed | The query failed (ER_BAD_FIELD_ERROR).",
+    ]);
+  });
 
   test("a MySQL check signs in and runs a query", async () => {
     expect(await check(server())).toEqual({ outcome: "ok", latencyMs: 0, message: null });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { checkOf } from "../support/check";
 import { type OnConnection, startRawServer } from "../support/raw-server";
+import { stepsOf } from "../support/steps";
 import { POSTGRES_PASSWORD, POSTGRES_PROGRAMS, startPostgres } from "../support/servers/postgres";
 import { CERTIFICATES, describeWithServer } from "../support/servers/server-process";
 
@@ -16,6 +17,27 @@ const check = checkOf("postgres", {
 
 describeWithServer("PostgreSQL checks", SERVERS, (servers) => {
   const server = () => servers().good;
+
+  test("a PostgreSQL check shows the request for TLS, sign-in, query and comparison as steps", async () => {
+    const { port } = server();
+    const credentials = { user: "monitor", database: "postgres", password: POSTGRES_PASSWORD };
+    const config = { host: "localhost", port, tls: "verify", ...credentials };
+    const until = ["look_up | localhost: 127.0.0.1", "connect | 127.0.0.1:PORT", "starttls"];
+    const lines = await stepsOf("postgres", { ...config, query: SECRET_QUERY, expected: "1" });
+    expect(lines.slice(0, 3)).toEqual(until);
+    expect(lines[3]).toMatch(/^tls \| TLS 1\.[23], certificate until 2099-01-01$/);
+    expect(lines.slice(4)).toEqual([
+      "sign_in",
+      "query",
+      "assertion | failed | The result is not as expected.",
+    ]);
+    expect((await stepsOf("postgres", { ...config, query: "SELECT s3cret" })).at(-1)).toBe(
+      "query | failed | The query failed (42703).",
+    );
+    expect((await stepsOf("postgres", { ...config, password: "wr0ng" })).at(-1)).toStartWith(
+      "sign_in | failed | The server refused the sign-in (",
+    );
+  });
 
   test("a PostgreSQL check signs in and runs a query", async () => {
     expect(await check(server())).toEqual({ outcome: "ok", latencyMs: 0, message: null });

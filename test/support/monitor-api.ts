@@ -72,8 +72,9 @@ export function recordingMonitoring(
   checked: string[],
 ): Monitoring {
   return {
-    async checkNow(id) {
+    async checkNow(id, steps) {
       checked.push(id);
+      steps?.add("look_up", true, "shop.example.com: 203.0.113.5");
       const monitor = findMonitor(ctx.db, { id });
       if (!monitor) throw notFound("monitor");
       const row = {

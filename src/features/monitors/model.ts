@@ -8,6 +8,7 @@ import {
   OPEN_INCIDENT,
   SUPPORTED_TYPES,
 } from "../../domain/monitor-state";
+import { type Step, STEP_NAMES } from "../../egress";
 import { ByTag, Instant, Nullable, OneOf } from "../../kernel/schema";
 import { capitalised } from "../../kernel/text";
 import { toIso, toIsoOrNull } from "../../kernel/time";
@@ -34,6 +35,32 @@ export const Check = Type.Object(
   { title: "MonitorCheck" },
 );
 export type Check = Static<typeof Check>;
+
+const CheckStep = Type.Object(
+  {
+    name: OneOf(STEP_NAMES),
+    duration_ms: Type.Number({ description: "In tenths of a millisecond." }),
+    ok: Type.Boolean(),
+    detail: Nullable(
+      Type.String({
+        description: "Facts, such as addresses, or the reason of a failure. Contains no secret.",
+        examples: ["example.com: 203.0.113.5"],
+      }),
+    ),
+  },
+  { title: "MonitorCheckStep" },
+);
+
+export const CheckWithSteps = Type.Object(
+  {
+    ...Check.properties,
+    steps: Type.Array(CheckStep, {
+      description:
+        "Steps of the check, which are not stored. Empty if a check of the monitor had begun before. Assertions take no time of their own; those after a failed one are left out.",
+    }),
+  },
+  { title: "MonitorCheckWithSteps" },
+);
 
 const CommonFields = Type.Object({
   id: Type.String({ examples: ["mon_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
@@ -129,6 +156,22 @@ export const RotatedMonitor = RevealedPush;
 export function presentCheck(row: CheckRow): Check {
   const { at, outcome, latencyMs, message } = row;
   return { at: toIso(at), outcome, latency_ms: latencyMs, message };
+}
+
+/** Returns a result with the steps of its check. */
+export function presentCheckWithSteps(
+  row: CheckRow,
+  steps: readonly Step[],
+): Static<typeof CheckWithSteps> {
+  return {
+    ...presentCheck(row),
+    steps: steps.map(({ name, durationMs, isOk, detail }) => ({
+      name,
+      duration_ms: durationMs,
+      ok: isOk,
+      detail,
+    })),
+  };
 }
 
 /** Returns a monitor as the API and events show it, without header values, bodies and tokens. */

@@ -1,3 +1,4 @@
+import type { StepRecorder } from "../../egress";
 import { unavailable } from "../../errors";
 import type { MonitorType } from "../../domain/monitor-state";
 import type { CheckRow } from "./checks-store";
@@ -34,9 +35,10 @@ export interface Monitoring {
   /**
    * Checks a monitor now, whether it is due or not; the result counts as any other. Resolves when
    * it is stored, or after 70 seconds with a failure that waits for the checks of parents. Callers
-   * make sure that the monitor exists, is not a push monitor and is not paused.
+   * make sure that the monitor exists, is not a push monitor and is not paused. `steps` stays empty if a check
+   * had begun before.
    */
-  checkNow(id: string): Promise<CheckRow>;
+  checkNow(id: string, steps?: StepRecorder): Promise<CheckRow>;
   /**
    * Counts the report of a job as a check of its monitor, opens a run, or keeps a message. Resolves when it is
    * stored. Signals for paused or deleted monitors are dropped.
@@ -48,7 +50,12 @@ export interface Monitoring {
    */
   nextCheckAt(id: string): number | undefined;
   /** Runs a check with a validated config, without a monitor; nothing is stored. */
-  tryOut(type: MonitorType, config: object, timeoutMs: number): Promise<ProbeResult>;
+  tryOut(
+    type: MonitorType,
+    config: object,
+    timeoutMs: number,
+    steps?: StepRecorder,
+  ): Promise<ProbeResult>;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
-import type { Certificate, Egress } from "../../egress";
+import type { Certificate, Egress, StepRecorder } from "../../egress";
 import type { FieldError } from "../../errors";
 import type { Clock } from "../../kernel/clock";
 import type { CheckOutcome, MonitorType } from "../../domain/monitor-state";
@@ -58,6 +58,8 @@ export interface ProbeContext {
   evaluator: AssertionEvaluator;
   /** Aborts at the monitor's timeout, and when the server stops: one deadline over all steps. */
   signal: AbortSignal;
+  /** Records the steps, if anyone asked for them. */
+  steps?: StepRecorder | undefined;
 }
 
 /** A type of monitor: a file in `probes/` and a line in its registry. */

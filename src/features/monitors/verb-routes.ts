@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
+import { StepRecorder } from "../../egress";
 import { conflict } from "../../errors";
 import {
   type RequestContexts,
@@ -18,8 +19,10 @@ import {
 import { listChecksBefore } from "./checks-store";
 import {
   Check,
+  CheckWithSteps,
   Monitor,
   presentCheck,
+  presentCheckWithSteps,
   presentMonitor,
   revealMonitor,
   RotatedMonitor,
@@ -112,7 +115,9 @@ export function verbRoutes(
         }
         requireSupported(row);
         if (row.paused) throw conflict("The monitor is paused. Resume it first.");
-        return sendUntagged(presentCheck(await monitoring.checkNow(row.id)));
+        const recorder = new StepRecorder(ctx.clock);
+        const check = await monitoring.checkNow(row.id, recorder);
+        return sendUntagged(presentCheckWithSteps(check, recorder.steps));
       },
       {
         ...noBody(),
@@ -121,8 +126,8 @@ export function verbRoutes(
           id: "checkMonitor",
           summary: "Check a monitor now",
           description:
-            "Runs a check at once and returns its result, which counts like any other. This can take as long as the monitor's timeout; at most 70 seconds, after which a failure is returned even if it waits for the checks of other monitors before it counts.",
-          answers: { 200: { description: "The result.", schema: Check } },
+            "Runs a check at once and returns its result, which counts like any other, with its steps. This can take as long as the monitor's timeout; at most 70 seconds, after which a failure is returned even if it waits for the checks of other monitors before it counts.",
+          answers: { 200: { description: "The result.", schema: CheckWithSteps } },
           errors: ["not_found", "conflict"],
         }),
       },

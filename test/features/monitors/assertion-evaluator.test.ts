@@ -200,7 +200,10 @@ describe("assertions of a check", () => {
     const evaluator = new AssertionEvaluator(createTestClock(), start);
     const { body, ...rest } = subject(text);
     const response = { ...rest, headers: new Map(headers), body: async () => body };
-    const checked = checkAssertions([assertion], response, evaluator, deadline.signal);
+    const checked = checkAssertions([assertion], response, {
+      evaluator,
+      signal: deadline.signal,
+    });
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
     deadline.abort();
     await checked;
@@ -238,8 +241,7 @@ describe("assertions of a check", () => {
         checkAssertions(
           assertions,
           { ...rest, body: async () => body },
-          evaluator,
-          deadline.signal,
+          { evaluator, signal: deadline.signal },
         ),
       ).map((checked) => checked.then(({ outcome }) => outcomes.push(outcome)));
     const first = checkTen();

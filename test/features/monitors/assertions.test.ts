@@ -31,7 +31,10 @@ const evaluator = new AssertionEvaluator(createTestClock());
 
 /** The message of the first assertion that does not hold; null if all do. */
 async function firstFailure(assertions: readonly Assertion[], response: Observed) {
-  const checked = await checkAssertions(assertions, response, evaluator, patience());
+  const checked = await checkAssertions(assertions, response, {
+    evaluator,
+    signal: patience(),
+  });
   return checked.outcome === "ok" ? null : checked.message;
 }
 

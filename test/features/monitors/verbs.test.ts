@@ -115,13 +115,17 @@ describe("changes of a monitor that is down", () => {
 });
 
 describe("checks on demand by API", () => {
-  test("a check on demand returns its result, which is first in the list of results", async () => {
+  test("a check on demand returns its result with its steps, and is first in the list of results without them", async () => {
     await using api = await createMonitorApi();
     const { id } = await api.create();
     const found = [];
     for (let i = 0; i < 3; i++) {
       await api.app.clock.advance(1_000);
-      found.push((await api.call(`/${id}/check`, { method: "POST" })).body);
+      const { steps, ...check } = (await api.call(`/${id}/check`, { method: "POST" })).body;
+      expect(steps).toEqual([
+        { name: "look_up", duration_ms: 0, ok: true, detail: "shop.example.com: 203.0.113.5" },
+      ]);
+      found.push(check);
     }
     expect(found[0]).toEqual({
       at: "2026-03-10T12:00:01.000Z",

@@ -1,8 +1,8 @@
-import { Fault } from "../../../egress";
+import { Fault, type StepRecorder } from "../../../egress";
 import { evaluate, type Subject } from "./evaluate";
 import { type AssertionEvaluator, type Evaluated, outcomeOf } from "./evaluator";
 import { type Assertion, isLengthOp } from "./model";
-import { statusFailure } from "./words";
+import { describeAssertion, statusFailure } from "./words";
 
 /** A response to check by assertions. */
 export interface Observed extends Omit<Subject, "body"> {
@@ -16,6 +16,22 @@ export interface Observed extends Omit<Subject, "body"> {
  * the signal aborts.
  */
 export async function checkAssertions(
+  assertions: readonly Assertion[],
+  observed: Observed,
+  {
+    evaluator,
+    signal,
+    steps,
+  }: { evaluator: AssertionEvaluator; signal: AbortSignal; steps?: StepRecorder | undefined },
+): Promise<Evaluated> {
+  const evaluated = await evaluateAll(assertions, observed, evaluator, signal);
+  if (steps) recordAssertions(steps, assertions, evaluated);
+  if (evaluated.outcome !== "failed") return evaluated;
+  const { assertion: _, ...failure } = evaluated;
+  return failure;
+}
+
+async function evaluateAll(
   assertions: readonly Assertion[],
   observed: Observed,
   evaluator: AssertionEvaluator,
@@ -99,4 +115,21 @@ function costPerCharacterNs({ source, op, value }: Assertion): number {
   if (op !== "contains" && op !== "not_contains") return COMPARE_NS;
   const search = SEARCH_TEXT_NS * String(value).length;
   return source === "json" ? SEARCH_LIST_NS + search : COMPARE_NS + search;
+}
+
+/** Records the assertions up to the one that failed. Later ones were not evaluated. */
+function recordAssertions(
+  steps: StepRecorder,
+  assertions: readonly Assertion[],
+  evaluated: Evaluated,
+): void {
+  const failed = evaluated.outcome === "failed" ? evaluated : undefined;
+  // Evaluations without an assertion that failed ended before the first, or could not be performed.
+  if (evaluated.outcome !== "ok" && !failed?.assertion) return;
+  for (const assertion of assertions) {
+    if (failed && Bun.deepEquals(assertion, failed.assertion)) {
+      return steps.add("assertion", false, failed.message);
+    }
+    steps.add("assertion", true, describeAssertion(assertion));
+  }
 }

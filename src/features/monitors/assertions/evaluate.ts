@@ -34,7 +34,7 @@ export function evaluate(
   const body = new BodyReader(subject.body);
   for (const [index, assertion] of assertions.entries()) {
     const actual = findValue(assertion, subject, body);
-    if (actual instanceof Unreadable) return { failure: plainFailure(actual.problem) };
+    if (actual instanceof Unreadable) return { failure: plainFailure(assertion, actual.problem) };
     if (!isAsExpected(assertion, actual, readPattern)) {
       return { failure: describeFailure(assertion, actual) };
     }

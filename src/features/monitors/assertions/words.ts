@@ -20,6 +20,8 @@ const LONGEST_PROPERTY = 80;
 
 /** Messages of a failed assertion. */
 export interface Failure {
+  /** The assertion that failed; undefined for the rule that the status must be 2xx. */
+  assertion?: Assertion;
   /**
    * Message for people who may see the monitor: it quotes the assertion. At most 300 characters.
    */
@@ -29,8 +31,8 @@ export interface Failure {
 }
 
 /** Returns a failure whose message quotes nothing of the configuration. */
-export function plainFailure(message: string): Failure {
-  return { message, publicMessage: message };
+export function plainFailure(assertion: Assertion, message: string): Failure {
+  return { assertion, message, publicMessage: message };
 }
 
 /**
@@ -47,9 +49,21 @@ export function statusFailure(status: number): Failure {
  */
 export function describeFailure(assertion: Assertion, actual: unknown): Failure {
   return {
+    assertion,
     message: messageOf(assertion, actual),
     publicMessage: publicMessageOf(assertion, actual),
   };
+}
+
+/** Describes an assertion: "status should be 200". */
+export function describeAssertion(assertion: Assertion): string {
+  const { op, value } = assertion;
+  const subject = subjectOf(assertion);
+  if (op === "exists") return `${subject} should ${value === false ? "not " : ""}exist`;
+  const [what, compared] = isLengthOp(op)
+    ? [`length of the ${subject}`, LENGTH_OPS[op]]
+    : [subject, op];
+  return `${what} should ${SHOULD[compared]} ${quoted(assertion)}`;
 }
 
 function publicMessageOf({ source }: Assertion, actual: unknown): string {

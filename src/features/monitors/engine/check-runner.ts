@@ -1,3 +1,4 @@
+import type { StepRecorder } from "../../../egress";
 import type { Clock } from "../../../kernel/clock";
 import { unavailable } from "../../../errors";
 import { HOUR_MS, SECOND_MS } from "../../../kernel/time";
@@ -65,13 +66,13 @@ export class CheckRunner {
   }
 
   /**
-   * Checks a monitor now, unless a check of it runs. Resolves with the stored result; with undefined if
+   * Checks a monitor now, unless a check of it runs, and records the steps. Resolves with the stored result; with undefined if
    * the monitor was paused or deleted meanwhile. A failure that still waits for the checks of parents after
    * `ANSWER_MAX_MS` is returned before it counts. Rejects with `unavailable` if there is no result by then.
    */
-  async check(scheduled: ScheduledMonitor): Promise<CheckRow | undefined> {
+  async check(scheduled: ScheduledMonitor, steps?: StepRecorder): Promise<CheckRow | undefined> {
     const waiter = this.#waiters.add(scheduled);
-    if (!scheduled.isUnderWay) this.#begin(scheduled);
+    if (!scheduled.isUnderWay) this.#begin(scheduled, steps);
     const timer = this.#deps.clock.after(ANSWER_MAX_MS, () => {
       if (scheduled.uncounted) waiter.resolve(scheduled.uncounted);
       else waiter.reject(unavailable("The check has no result yet. It is listed later.", 5));
@@ -144,12 +145,12 @@ export class CheckRunner {
     this.#deps.dependencies.releaseAll();
   }
 
-  #begin(scheduled: ScheduledMonitor): void {
+  #begin(scheduled: ScheduledMonitor, steps?: StepRecorder): void {
     this.#deps.queue.begin(scheduled);
-    void this.#run(scheduled);
+    void this.#run(scheduled, steps);
   }
 
-  async #run(scheduled: ScheduledMonitor): Promise<void> {
+  async #run(scheduled: ScheduledMonitor, steps: StepRecorder | undefined): Promise<void> {
     const { clock, dependencies, queue, registry, results, scheduler } = this.#deps;
     const { version, heartbeatAt, job } = scheduled;
     const epoch = this.#epoch;
@@ -159,7 +160,7 @@ export class CheckRunner {
 
     const begin = results.begin(scheduled);
     const { startedAt } = begin;
-    const found = countedResult(scheduled, await this.#probe(scheduled, startedAt));
+    const found = countedResult(scheduled, await this.#probe(scheduled, startedAt, steps));
     queue.free(scheduled, clock.monotonic() - startedAt);
     if (this.#isStopped) return;
     this.#deps.onEnd();
@@ -225,10 +226,14 @@ export class CheckRunner {
     if (!hasFailed(scheduled)) this.#recheckThrough(scheduled);
   }
 
-  #probe(scheduled: ScheduledMonitor, startedAt: number): Promise<ProbeResult> {
+  #probe(
+    scheduled: ScheduledMonitor,
+    startedAt: number,
+    steps: StepRecorder | undefined,
+  ): Promise<ProbeResult> {
     const { clock, prober } = this.#deps;
     const missed = scheduled.job && missedDeadline(scheduled.job, scheduled, clock);
-    return missed ? prober.missHeartbeat(missed) : prober.find(scheduled, startedAt);
+    return missed ? prober.missHeartbeat(missed) : prober.find(scheduled, startedAt, steps);
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { AppContext } from "../../../context";
 import { conflict, notFound } from "../../../errors";
+import type { StepRecorder } from "../../../egress";
 import type { MonitorType } from "../../../domain/monitor-state";
 import { type CheckRow, findLiveness } from "../checks-store";
 import type { Heartbeat, Monitoring } from "../monitoring";
@@ -118,7 +119,7 @@ export class Engine implements Monitoring {
     return this.#results.recorder.oldestAt;
   }
 
-  async checkNow(id: string): Promise<CheckRow> {
+  async checkNow(id: string, steps?: StepRecorder): Promise<CheckRow> {
     if (this.#state === "stopped") throw closing();
     this.#refresh();
     const scheduled = this.#registry.find(id);
@@ -126,7 +127,7 @@ export class Engine implements Monitoring {
     if (scheduled.isPaused) throw conflict("The monitor is paused.");
     if (scheduled.type === "push")
       throw conflict("A push monitor cannot be checked, because its job sends heartbeats.");
-    const check = await this.#runner.check(scheduled);
+    const check = await this.#runner.check(scheduled, steps);
     if (!check) throw conflict("The monitor was paused or deleted meanwhile.");
     return check;
   }
@@ -145,8 +146,13 @@ export class Engine implements Monitoring {
     return this.#ctx.clock.now() + scheduled.dueAt - this.#ctx.clock.monotonic();
   }
 
-  tryOut(type: MonitorType, config: object, timeoutMs: number): Promise<ProbeResult> {
-    return this.#prober.run(type, config as MonitorConfig, timeoutMs);
+  tryOut(
+    type: MonitorType,
+    config: object,
+    timeoutMs: number,
+    steps?: StepRecorder,
+  ): Promise<ProbeResult> {
+    return this.#prober.run(type, config as MonitorConfig, timeoutMs, steps);
   }
 
   #tick(): void {

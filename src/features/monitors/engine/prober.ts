@@ -1,5 +1,5 @@
 import type { AppContext } from "../../../context";
-import type { Egress } from "../../../egress";
+import type { Egress, StepRecorder } from "../../../egress";
 import { isDescriptorError, NO_DESCRIPTOR_LEFT } from "../../../kernel/descriptors";
 import type { Timer } from "../../../kernel/clock";
 import type { MonitorType } from "../../../domain/monitor-state";
@@ -50,6 +50,12 @@ const NO_DESCRIPTOR: ProbeResult = {
   message: NO_DESCRIPTOR_LEFT,
 };
 
+const INTERNAL_ERROR: ProbeResult = {
+  outcome: "unknown",
+  latencyMs: null,
+  message: "The check failed because of an internal error.",
+};
+
 const LOST_NETWORK = "This server had no network connection.";
 
 /** Runs single checks, each within its timeout. */
@@ -74,8 +80,13 @@ export class Prober {
     this.#evaluator = new AssertionEvaluator(ctx.clock);
   }
 
-  /** Runs a check once. Rejects only for programming errors. */
-  async run(type: MonitorType, config: MonitorConfig, timeoutMs: number): Promise<ProbeResult> {
+  /** Runs a check once, and records its steps if asked. Rejects only for programming errors. */
+  async run(
+    type: MonitorType,
+    config: MonitorConfig,
+    timeoutMs: number,
+    steps?: StepRecorder,
+  ): Promise<ProbeResult> {
     const { run } = this.#findProbe(type);
     if (!run) throw new Error(`monitors of type ${type} run no checks`);
     const { clock } = this.#ctx;
@@ -88,14 +99,17 @@ export class Prober {
         clock,
         evaluator: this.#evaluator,
         signal: controller.signal,
+        steps,
       };
-      return await new Promise((resolve, reject) => {
+      const result = await new Promise<ProbeResult>((resolve, reject) => {
         timer = clock.after(timeoutMs, () => {
           controller.abort();
           timer = clock.after(OVERDUE_MS, () => resolve(timedOut()));
         });
         run(config, context).then(resolve, reject);
       });
+      steps?.finish(result);
+      return result;
     } finally {
       timer?.cancel();
       this.#underWay.delete(controller);
@@ -103,27 +117,28 @@ export class Prober {
   }
 
   /**
-   * Runs a check of a monitor: `unknown` if this server had no network. Never rejects. `startedAt`
-   * is on the monotonic clock.
+   * Runs a check of a monitor, and records its steps if asked: `unknown` if this server had no network.
+   * Never rejects. `startedAt` is on the monotonic clock.
    */
   async find(
     scheduled: { id: string; type: MonitorType; config: MonitorConfig; timeoutMs: number },
     startedAt: number,
+    steps?: StepRecorder,
   ): Promise<ProbeResult> {
+    const { id, type, config, timeoutMs } = scheduled;
     try {
-      const result = await this.run(scheduled.type, scheduled.config, scheduled.timeoutMs);
+      const result = await this.run(type, config, timeoutMs, steps);
       return result.outcome === "failed" ? await this.blame(result, startedAt) : result;
     } catch (error) {
-      if (isDescriptorError(error)) return NO_DESCRIPTOR;
-      this.#ctx.log.error(
-        { err: error, monitor: scheduled.id },
-        "a check failed because of an internal error",
-      );
-      return {
-        outcome: "unknown",
-        latencyMs: null,
-        message: "The check failed because of an internal error.",
-      };
+      const result = isDescriptorError(error) ? NO_DESCRIPTOR : INTERNAL_ERROR;
+      steps?.finish(result);
+      if (result === INTERNAL_ERROR) {
+        this.#ctx.log.error(
+          { err: error, monitor: id },
+          "a check failed because of an internal error",
+        );
+      }
+      return result;
     }
   }
 

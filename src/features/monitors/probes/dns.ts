@@ -11,8 +11,9 @@ import {
 import { type FieldError, pointer } from "../../../errors";
 import { LineText } from "../../../domain/texts";
 import { OneOf } from "../../../kernel/schema";
+import { oneLine } from "../../../kernel/text";
 import type { Probe } from "../probe";
-import { elapsedMs, failed, mergeFields, oneLine } from "./fields";
+import { elapsedMs, failed, mergeFields } from "./fields";
 
 const DEFAULT_TYPE: DnsRecordType = "A";
 const EXPECTED_MAX = 50;
@@ -60,10 +61,11 @@ export const dnsProbe = {
   merge: mergeFields,
   targetOf: ({ name, record_type = DEFAULT_TYPE }) => `${name} ${record_type}`,
   async run(config, context) {
-    const { egress, clock, signal } = context;
+    const { egress, clock, signal, steps } = context;
     const { name, record_type: type = DEFAULT_TYPE, resolver, expected = [] } = config;
     const startedAt = clock.monotonic();
-    const answer = await egress.query({ name, type, resolver, policy: "monitor", signal });
+    const query = { name, type, resolver, policy: "monitor", signal, steps } as const;
+    const answer = await egress.query(query);
     if (answer instanceof Fault) return failed(answer);
     const latencyMs = elapsedMs(context, startedAt);
     const problem = compareRecords(type, answer.records, expected);

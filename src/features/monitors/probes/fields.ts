@@ -142,12 +142,3 @@ export function expiryWarning(certificateDays: number | null, warningDays: numbe
 export function seen({ host, expiresAt, fingerprint }: Certificate): SeenCertificate {
   return { host, expiresAt, fingerprint };
 }
-
-const MESSAGE_MAX = 300;
-
-/** Returns one line of at most 300 characters of a message that repeats a foreign text. */
-export function oneLine(message: string): string {
-  const characters = [...message.toWellFormed().replace(/[\p{Cc}\p{Cf}]/gu, " ")];
-  if (characters.length <= MESSAGE_MAX) return characters.join("");
-  return `${characters.slice(0, MESSAGE_MAX - 1).join("")}…`;
-}

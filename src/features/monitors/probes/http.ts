@@ -1,7 +1,7 @@
+import { oneLine } from "../../../kernel/text";
 import {
   type Certificate,
   type ClientCertificate,
-  type Egress,
   Fault,
   type HttpAnswer,
   type IpFamily,
@@ -27,7 +27,7 @@ import { proxyOf } from "./http-proxy";
 import { completedOAuth2 } from "./oauth2";
 import { parseUrl, urlTarget } from "./urls";
 import { certificatesIn } from "./client-certificate";
-import { daysLeft, elapsedMs, expiryWarning, failed, oneLine, seen } from "./fields";
+import { daysLeft, elapsedMs, expiryWarning, failed, seen } from "./fields";
 
 /** Checks the response of a web server by assertions. */
 export const httpProbe = {
@@ -84,7 +84,7 @@ async function check(
     certificateDays,
     body: () => readBody(answer),
   };
-  const checked = await checkAssertions(config.assertions, observed, evaluator, signal);
+  const checked = await checkAssertions(config.assertions, observed, context);
   return {
     ...(checked.outcome === "ok"
       ? { outcome: "ok", message: expiryWarning(certificateDays, config.certificate_warning_days) }
@@ -97,7 +97,7 @@ async function check(
 /** Sends the request and follows redirects. Returns the outcome with the time from the first step. */
 async function timed(config: ReturnType<typeof completed>, context: ProbeContext) {
   const startedAt = context.clock.monotonic();
-  const followed = await follow(config, context.egress, context.signal);
+  const followed = await follow(config, context);
   return { followed, latencyMs: elapsedMs(context, startedAt) };
 }
 
@@ -143,8 +143,7 @@ interface Followed {
  */
 async function follow(
   config: ReturnType<typeof completed>,
-  egress: Egress,
-  signal: AbortSignal,
+  { egress, signal, steps }: Pick<ProbeContext, "egress" | "signal" | "steps">,
 ): Promise<Followed | Fault> {
   let url = parseUrl(config.url);
   if (!url) return new Fault("refused", "The address is not a URL.");
@@ -170,6 +169,7 @@ async function follow(
       proxy,
       policy: "monitor",
       signal,
+      steps,
     });
     if (answer instanceof Fault) return redirects === 0 ? answer : ofRedirect(answer);
     certificate = earlier(certificate, answer.certificate);

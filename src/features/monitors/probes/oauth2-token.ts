@@ -34,7 +34,7 @@ const tokensOf = new WeakMap<Egress, LRUCache<string, Token>>();
  */
 export async function sendWithToken<Sent>(
   settings: Settings,
-  { egress, clock, signal }: Pick<ProbeContext, "egress" | "clock" | "signal">,
+  { egress, clock, signal, steps }: Pick<ProbeContext, "egress" | "clock" | "signal" | "steps">,
   {
     send,
     isRejected,
@@ -45,17 +45,21 @@ export async function sendWithToken<Sent>(
   const key = sha256Hex(JSON.stringify(settings));
   const kept = tokens.get(key);
   if (kept && clock.monotonic() < kept.usableUntil) {
+    steps?.add("token", true, "kept from an earlier check");
     const sent = await send(kept.value);
     if (!isRejected(sent)) return { sent };
     // Another check may have fetched a new one meanwhile.
     if (tokens.get(key) === kept) tokens.delete(key);
   }
   const requestedAt = clock.monotonic();
+  steps?.begin("token");
   const fetched = await fetchToken(settings, egress, signal);
   if (fetched instanceof Fault) {
     const { kind, message, certificate } = fetched;
+    steps?.fail(message);
     return new Fault(kind, `Fetching the access token: ${message}`, certificate);
   }
+  steps?.end();
   const sent = await send(fetched.value);
   const usableUntil = requestedAt + fetched.lifetimeMs - EARLY_MS;
   if (!isRejected(sent) && clock.monotonic() < usableUntil) {

@@ -36,15 +36,17 @@ export const pingProbe = {
   merge: mergeFields,
   targetOf: ({ host }) => host,
   async run({ host }, context) {
-    const { egress, clock, signal } = context;
-    const addresses = await egress.resolve({ host, policy: "monitor", signal });
+    const { egress, clock, signal, steps } = context;
+    const addresses = await egress.resolve({ host, policy: "monitor", signal, steps });
     if (addresses instanceof Fault) return failed(addresses);
     const program = findPing();
     if (program === null) {
       return { ...notAnswered("The program ping is not installed."), isOwnFault: true };
     }
     const startedAt = clock.monotonic();
-    const answer = await ping(program, addresses[0] ?? "", signal);
+    const [address = ""] = addresses;
+    steps?.begin("ping", address);
+    const answer = await ping(program, address, signal);
     if (answer.exitCode !== 0) {
       const isOwnFault = NOT_PERMITTED.test(answer.errors);
       return { ...notAnswered(reasonOf(answer, signal)), ...(isOwnFault && { isOwnFault }) };

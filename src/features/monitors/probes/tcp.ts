@@ -21,9 +21,9 @@ export const tcpProbe = {
   merge: mergeFields,
   targetOf: ({ host, port }) => `${formatHost(host)}:${port}`,
   async run({ host, port }, context) {
-    const { egress, clock, signal } = context;
+    const { egress, clock, signal, steps } = context;
     const startedAt = clock.monotonic();
-    const connection = await egress.connect({ host, port, policy: "monitor", signal });
+    const connection = await egress.connect({ host, port, policy: "monitor", signal, steps });
     if (connection instanceof Fault) return failed(connection);
     connection.close();
     return { outcome: "ok", latencyMs: elapsedMs(context, startedAt), message: null };

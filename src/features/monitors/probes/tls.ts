@@ -44,10 +44,11 @@ export const tlsProbe = {
   merge: mergeFields,
   targetOf: ({ host, port = DEFAULT_PORT }) => `${formatHost(host)}:${port}`,
   async run({ host, port = DEFAULT_PORT, days = DEFAULT_DAYS }, context) {
-    const { egress, clock, signal } = context;
+    const { egress, clock, signal, steps } = context;
     const startedAt = clock.monotonic();
     const tls = { verify: true };
-    const connection = await egress.connect({ host, port, tls, policy: "monitor", signal });
+    const target = { host, port, tls, policy: "monitor", signal, steps } as const;
+    const connection = await egress.connect(target);
     if (connection instanceof Fault) return failed(connection);
     connection.close();
     const latencyMs = elapsedMs(context, startedAt);

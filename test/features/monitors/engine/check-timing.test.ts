@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { StepRecorder } from "../../../../src/egress";
 import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors";
 import { deleteMonitor, updateMonitor } from "../../../../src/features/monitors/update";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
@@ -267,6 +268,57 @@ describe("checks on demand", () => {
     const row = await site.engine.checkNow(id);
     expect(row).toMatchObject({ outcome: "ok", latencyMs: 77, at: site.clock.now() });
     expect(site.checks(id).at(-1)).toEqual(row);
+  });
+
+  test("only a check on demand records its steps, and ends the last one with the check", async () => {
+    await using site = await openEngineSite();
+    const { id } = await site.monitor();
+    const recorded: boolean[] = [];
+    site.let("api.test", async ({ clock, steps }) => {
+      recorded.push(steps !== undefined);
+      const startedAt = clock.monotonic();
+      steps?.begin("query", "SELECT");
+      await new Promise<void>((resolve) => clock.after(40, resolve));
+      return { outcome: "failed", latencyMs: clock.monotonic() - startedAt, message: "Refused." };
+    });
+    await site.clock.advance(MINUTE_MS);
+    expect(recorded.length).toBeGreaterThan(0);
+    expect(recorded).not.toContain(true);
+    const recorder = new StepRecorder(site.clock);
+    const joining = new StepRecorder(site.clock);
+    const checked = site.engine.checkNow(id, recorder);
+    const joined = site.engine.checkNow(id, joining);
+    await site.clock.advance(40);
+    expect(await checked).toEqual(await joined);
+    expect(recorded.at(-1)).toBe(true);
+    expect(recorder.steps).toEqual([
+      { name: "query", durationMs: 40, isOk: false, detail: "SELECT: Refused." },
+    ]);
+    expect(joining.steps).toEqual([]);
+  });
+
+  test("an internal error and a deadline that a probe ignores are failed steps too", async () => {
+    await using site = await openEngineSite();
+    const { id } = await site.monitor({ timeout_ms: 500 });
+    site.let("api.test", async ({ steps }) => {
+      steps?.begin("connect");
+      throw new Error("s3cret");
+    });
+    const broken = new StepRecorder(site.clock);
+    await site.engine.checkNow(id, broken);
+    expect(broken.steps).toMatchObject([
+      { name: "connect", isOk: false, detail: "The check failed because of an internal error." },
+    ]);
+    site.let("api.test", ({ steps }) => {
+      steps?.begin("request");
+      return new Promise(() => {});
+    });
+    await site.clock.advance(1);
+    const late = new StepRecorder(site.clock);
+    const checked = site.engine.checkNow(id, late);
+    await site.clock.advance(2_000);
+    expect((await checked).message).toBe("Timed out.");
+    expect(late.steps).toMatchObject([{ name: "request", isOk: false, detail: "Timed out." }]);
   });
 
   test("a check on demand counts towards the failure threshold", async () => {

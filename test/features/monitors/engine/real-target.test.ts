@@ -31,7 +31,18 @@ test("the server's monitoring checks a real target over HTTP", async () => {
   expect((await app.call(path, { key })).body.state).toBe("up");
   isWell = false;
   await app.clock.advance(1_000);
-  expect(await check()).toMatchObject({ outcome: "failed" });
+  const failed = await check();
+  expect(failed).toMatchObject({
+    outcome: "failed",
+    message: "The status is 503; it should be 2xx.",
+  });
+  expect(failed.steps.map(({ name, ok }: { name: string; ok: boolean }) => [name, ok])).toEqual([
+    ["look_up", true],
+    ["connect", true],
+    ["request", true],
+    ["body", true],
+    ["evaluation", false],
+  ]);
   expect((await app.call(path, { key })).body.state).toBe("down");
   await engine?.stop();
 });

@@ -3,6 +3,8 @@ import {
   Fault,
   type HandedSocket,
   type OpenSocket,
+  type StepName,
+  type StepRecorder,
   timedOut,
   UNREADABLE,
 } from "../../../../egress";
@@ -52,11 +54,17 @@ export class Conversation {
   #opened: OpenSocket;
   #socket: HandedSocket;
   #reader: SocketReader | undefined;
+  readonly #steps: StepRecorder | undefined;
   #step = "waiting for the answer";
 
-  constructor(opened: OpenSocket, kind: string, signal: AbortSignal) {
+  constructor(
+    opened: OpenSocket,
+    kind: string,
+    { signal, steps }: Pick<ProbeContext, "signal" | "steps">,
+  ) {
     this.#opened = opened;
     this.#kind = kind;
+    this.#steps = steps;
     this.#signal = signal;
     this.#socket = this.#hand(READ_MAX_BYTES);
     // A conversation that knows a better reason than its deadline gives it before.
@@ -89,9 +97,13 @@ export class Conversation {
     return this.#opened.certificate;
   }
 
-  /** Names the step that begins, as the end of the sentence "Timed out …". */
-  begin(step: string): void {
+  /**
+   * Names the step that begins, as the end of the sentence "Timed out …". Without a name it belongs to the
+   * one before.
+   */
+  begin(step: string, name?: StepName, detail?: string): void {
     this.#step = step;
+    if (name !== undefined) this.#steps?.begin(name, detail);
   }
 
   /** Reads the connection for a protocol that is spoken here. A library must not use the socket then. */
@@ -168,11 +180,11 @@ export async function checkServer(
   context: ProbeContext,
   talk: (conversation: Conversation) => Promise<Partial<ProbeResult> | void>,
 ): Promise<ProbeResult> {
-  const { egress, clock, signal } = context;
+  const { egress, clock, signal, steps } = context;
   const startedAt = clock.monotonic();
-  const opened = await egress.socket({ host, port, tls, policy: "monitor", signal });
+  const opened = await egress.socket({ host, port, tls, policy: "monitor", signal, steps });
   if (opened instanceof Fault) return failed(opened);
-  const conversation = new Conversation(opened, kind, signal);
+  const conversation = new Conversation(opened, kind, context);
   const outcome = await conversation.run(talk(conversation));
   const certificate = conversation.certificate;
   const dated = certificate && { certificate: seen(certificate) };

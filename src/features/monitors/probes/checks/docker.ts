@@ -1,7 +1,7 @@
 import { Fault, readBody } from "../../../../egress";
-import { parseJson } from "../../../../kernel/text";
+import { oneLine, parseJson } from "../../../../kernel/text";
 import type { ProbeContext, ProbeResult } from "../../probe";
-import { elapsedMs, failed, oneLine, seen } from "../fields";
+import { elapsedMs, failed, seen } from "../fields";
 
 /** Part of a container's state as Docker describes it. */
 interface State {
@@ -25,8 +25,8 @@ export async function checkDocker(
   context: ProbeContext,
 ): Promise<ProbeResult> {
   const startedAt = context.clock.monotonic();
-  const { signal } = context;
-  const answer = await context.egress.inspectContainer({ host, container, signal });
+  const { signal, steps } = context;
+  const answer = await context.egress.inspectContainer({ host, container, signal, steps });
   if (answer instanceof Fault) return failed(answer);
   const body = await readBody(answer);
   if (body instanceof Fault) return failed(body);

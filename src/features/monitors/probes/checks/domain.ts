@@ -13,11 +13,11 @@ export async function checkDomain(
   { domain, days }: { domain: string; days: number },
   context: ProbeContext,
 ): Promise<ProbeResult> {
-  const { egress, clock } = context;
+  const { egress, clock, signal, steps } = context;
   const client = clients.get(egress) ?? new RdapClient(egress, clock);
   clients.set(egress, client);
   const startedAt = clock.monotonic();
-  const answer = await client.ask(domain, context.signal);
+  const answer = await client.ask(domain, signal, steps);
   // A registry that does not answer says nothing about the domain.
   if (answer instanceof Fault) return { ...failed(answer), outcome: "unknown" };
   const latencyMs = elapsedMs(context, startedAt);

@@ -50,6 +50,7 @@ export function checkGrpc(
     if (tls && conversation.protocol !== ALPN) {
       throw new CheckFailure("The server does not speak HTTP/2.");
     }
+    conversation.begin("waiting for the answer", "request");
     const { httpStatus, grpcStatus, message } = await call(conversation, config);
     if (httpStatus !== 200)
       throw new CheckFailure(`The server answered with HTTP status ${httpStatus}.`);

@@ -41,7 +41,7 @@ export function checkMqtt(
   return checkServer(server, context, async (conversation) => {
     const client = createClient(conversation, config);
     try {
-      conversation.begin("waiting for the broker's consent");
+      conversation.begin("waiting for the broker's consent", "sign_in");
       await connected(client);
       if (topic !== undefined) {
         const result = await awaitMessage(client, topic, config, conversation, context);
@@ -113,13 +113,13 @@ async function awaitMessage(
         certificateDays: null,
         body: async () => ({ bytes: payload, isTruncated: false }),
       };
-      const result = await checkAssertions(assertions, message, evaluator, end);
+      const result = await checkAssertions(assertions, message, { evaluator, signal: end });
       isDecided = result.outcome !== "failed" || end.aborted;
       if (isDecided) decided.resolve(result);
       else conversation.begin("waiting for a message that meets the conditions");
     });
   });
-  conversation.begin("waiting for a message");
+  conversation.begin("waiting for a message", "message");
   await subscribe(client, topic);
   return await decided.promise;
 }

@@ -28,17 +28,18 @@ export function checkMysql(
   const kind = "a MySQL or MariaDB server";
   const server = { kind, host, port, tls: undefined, warningDays: config.certificate_warning_days };
   return checkServer(server, context, async (conversation) => {
-    conversation.begin("signing in");
+    conversation.begin("signing in", config.tls === "off" ? "sign_in" : "starttls");
     const lost = Promise.withResolvers<never>();
     const connection = connect(conversation, config, lost.reject);
     const run = (sql: string) => Promise.race([lost.promise, rowsOf(connection, sql)]);
     await run("SET SESSION TRANSACTION READ ONLY").catch((error: unknown) => {
       throw failureOf(error, "The server refused the sign-in");
     });
-    conversation.begin("waiting for the result of the query");
+    conversation.begin("waiting for the result of the query", "query");
     const rows = await run(query).catch((error: unknown) => {
       throw failureOf(error, "The query failed");
     });
+    if (expected !== undefined) conversation.begin("comparing the value", "assertion");
     compareValue(rows[0], expected);
     await conversation.finish(QUIT);
   });
@@ -109,6 +110,7 @@ function upgradeByConversation(
         internals.stream = conversation.socket;
         internals.stream.on("data", (chunk: Buffer) => packetParser.execute(chunk));
         isUpgrading = false;
+        conversation.begin("signing in", "sign_in");
         onSecure();
       })
       .catch(onError);

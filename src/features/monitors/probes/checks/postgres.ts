@@ -21,16 +21,17 @@ export function checkPostgres(
     if (tls !== "off") await requestTls(conversation, tls === "verify");
     const client = createClient(conversation, config);
     try {
-      conversation.begin("signing in");
+      conversation.begin("signing in", "sign_in");
       await client.connect().catch((error: unknown) => {
         throw failureOf(error, "The server refused the sign-in");
       });
-      conversation.begin("waiting for the result of the query");
+      conversation.begin("waiting for the result of the query", "query");
       // The extended protocol takes a single statement.
       const statement = { text: query, rowMode: "array" as const, queryMode: "extended" };
       const { rows } = await client.query<unknown[]>(statement).catch((error: unknown) => {
         throw failureOf(error, "The query failed");
       });
+      if (expected !== undefined) conversation.begin("comparing the value", "assertion");
       compareValue(rows[0], expected);
       await conversation.finish(TERMINATE);
     } finally {
@@ -49,7 +50,7 @@ interface Internals {
 
 /** Asks for TLS before the protocol begins. */
 async function requestTls(conversation: Conversation, verify: boolean): Promise<void> {
-  conversation.begin("asking for TLS");
+  conversation.begin("asking for TLS", "starttls");
   conversation.write(SSL_REQUEST);
   const answer = await conversation.reader.take(1);
   if (answer.toString() !== "S") throw new CheckFailure("The server does not offer TLS.");

@@ -1,5 +1,11 @@
 import { LRUCache } from "lru-cache";
-import { type Egress, Fault, type HttpAnswer, readBody } from "../../../../egress";
+import {
+  type Egress,
+  Fault,
+  type HttpAnswer,
+  readBody,
+  type StepRecorder,
+} from "../../../../egress";
 import type { Clock } from "../../../../kernel/clock";
 import { parseJson } from "../../../../kernel/text";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../kernel/time";
@@ -51,17 +57,21 @@ export class RdapClient {
     this.#clock = clock;
   }
 
-  /** Returns the registration that contains a name. */
-  async ask(name: string, signal: AbortSignal): Promise<Registration | Fault> {
+  /** Returns the registration that contains a name. Records the requests that it needs. */
+  async ask(
+    name: string,
+    signal: AbortSignal,
+    steps?: StepRecorder,
+  ): Promise<Registration | Fault> {
     const found = this.#found.get(name);
     if (found !== undefined) {
-      const answer = await this.#answerAbout(found, signal);
+      const answer = await this.#answerAbout(found, signal, steps);
       return answer === "unregistered" ? "ended" : answer;
     }
     const labels = name.split(".");
     for (let dropped = 0; dropped <= DROPPED_LABELS_MAX && labels.length > 1; dropped += 1) {
       const domain = labels.join(".");
-      const answer = await this.#answerAbout(domain, signal);
+      const answer = await this.#answerAbout(domain, signal, steps);
       if (answer instanceof Fault) return answer;
       if (answer !== "unregistered") {
         this.#found.set(name, domain);
@@ -73,23 +83,34 @@ export class RdapClient {
   }
 
   /** Returns the answer about a domain, an earlier one while it is fresh or its registry does not answer. */
-  async #answerAbout(domain: string, signal: AbortSignal): Promise<Answer | Fault> {
+  async #answerAbout(
+    domain: string,
+    signal: AbortSignal,
+    steps: StepRecorder | undefined,
+  ): Promise<Answer | Fault> {
     const now = this.#clock.monotonic();
     const known = this.#answers.get(domain);
-    if (known && now - known.at < ANSWER_FRESH_MS) return known.answer;
-    const answer = await this.#query(domain, signal);
+    if (known && now - known.at < ANSWER_FRESH_MS) {
+      steps?.add("request", true, "answer of an earlier check");
+      return known.answer;
+    }
+    const answer = await this.#query(domain, signal, steps);
     if (!(answer instanceof Fault)) this.#answers.set(domain, { at: now, answer });
     else if (known && now - known.at < ANSWER_KEPT_MS) return known.answer;
     return answer;
   }
 
-  async #query(domain: string, signal: AbortSignal): Promise<Answer | Fault> {
+  async #query(
+    domain: string,
+    signal: AbortSignal,
+    steps: StepRecorder | undefined,
+  ): Promise<Answer | Fault> {
     await this.#renewList(signal);
     const base = rdapBaseOf(this.#list ?? includedRdapList(), domain);
     if (base === undefined) {
       return new Fault("protocol", "The registry does not tell by RDAP when domains expire.");
     }
-    const answer = await this.#get(new URL(`${base}domain/${domain}`), signal);
+    const answer = await this.#get(new URL(`${base}domain/${domain}`), signal, steps);
     if (answer instanceof Fault) return answer;
     if (answer.status === 200) return readExpiry(answer);
     return answer.status === 404
@@ -124,7 +145,7 @@ export class RdapClient {
   }
 
   /** Sends a request and follows redirects, each of which is checked like the first address. */
-  async #get(url: URL, signal: AbortSignal): Promise<HttpAnswer | Fault> {
+  async #get(url: URL, signal: AbortSignal, steps?: StepRecorder): Promise<HttpAnswer | Fault> {
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
       const answer = await this.#egress.request({
         url,
@@ -132,6 +153,7 @@ export class RdapClient {
         headers: { Accept: "application/rdap+json, application/json" },
         policy: "monitor",
         signal,
+        steps,
       });
       if (answer instanceof Fault) {
         return new Fault(answer.kind, `The registry cannot be asked: ${answer.message}`);

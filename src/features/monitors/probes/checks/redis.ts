@@ -51,7 +51,8 @@ async function command(
   name: string,
   ...args: readonly string[]
 ): Promise<Reply> {
-  conversation.begin(`waiting for the reply to ${name}`);
+  const step = name === "AUTH" ? "sign_in" : "command";
+  conversation.begin(`waiting for the reply to ${name}`, step, name);
   const parts = [name, ...args].map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`);
   conversation.write(`*${parts.length}\r\n${parts.join("")}`);
   return readReply(conversation, name, DEPTH_MAX);

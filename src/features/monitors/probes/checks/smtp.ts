@@ -1,6 +1,10 @@
+import type { StepName } from "../../../../egress";
 import type { ProbeContext, ProbeResult } from "../../probe";
 import type { CompletedSmtpConfig } from "../smtp";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
+
+/** Steps of commands that have their own. */
+const STEPS: Readonly<Record<string, StepName>> = { STARTTLS: "starttls", AUTH: "sign_in" };
 
 /** Limit of the lines of a reply. */
 const LINES_MAX = 100;
@@ -15,7 +19,7 @@ export function checkSmtp(
   const kind = "a mail server";
   const server = { kind, host, port, tls, warningDays: config.certificate_warning_days };
   return checkServer(server, context, async (conversation) => {
-    conversation.begin("waiting for the greeting");
+    conversation.begin("waiting for the greeting", "greeting");
     requireReply("the connection", await readReply(conversation), 220);
     let extensions = await sendEhlo(conversation);
     if (mode === "starttls" && !extensions.has("STARTTLS")) {
@@ -78,7 +82,7 @@ async function command(
   expected: number,
   name = line.split(" ", 1)[0] ?? "",
 ): Promise<Reply> {
-  conversation.begin(`waiting for the reply to ${name}`);
+  conversation.begin(`waiting for the reply to ${name}`, STEPS[name] ?? "command", name);
   conversation.write(`${line}\r\n`);
   const reply = await readReply(conversation);
   requireReply(name, reply, expected);

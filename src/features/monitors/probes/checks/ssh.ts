@@ -12,7 +12,7 @@ export function checkSsh(
 ): Promise<ProbeResult> {
   const server = { ...target, kind: "an SSH server", tls: undefined, warningDays: 0 };
   return checkServer(server, context, async (conversation) => {
-    conversation.begin("waiting for the identification");
+    conversation.begin("waiting for the identification", "greeting");
     for (let lines = 0; lines < LINES_MAX; lines += 1) {
       const line = await conversation.reader.line();
       if (!line.startsWith("SSH-")) continue;

@@ -33,11 +33,11 @@ async function talk(conversation: Conversation, config: CompletedWebSocketConfig
   const until = untilFailure(socket);
   const closed = new Promise<number>((resolve) => socket.once("close", resolve));
   const message = new Promise<Buffer>((resolve) => socket.once("message", resolve));
-  conversation.begin("waiting for the upgrade");
+  conversation.begin("waiting for the upgrade", "upgrade");
   await until(new Promise<void>((resolve) => socket.once("open", resolve)));
   if (send !== undefined) socket.send(send);
   if (expected !== undefined) {
-    conversation.begin("waiting for a message");
+    conversation.begin("waiting for a message", "message");
     const first = await until(Promise.race([message, closed]));
     if (typeof first === "number") throw closedBy(first);
     if (!first.toString().includes(expected)) {
@@ -45,7 +45,7 @@ async function talk(conversation: Conversation, config: CompletedWebSocketConfig
     }
   }
   if (codes === undefined) return socket.close(NORMAL_CLOSURE);
-  conversation.begin("waiting for the closing frame");
+  conversation.begin("waiting for the closing frame", "close");
   socket.close(NORMAL_CLOSURE);
   const code = await until(closed);
   if (!codes.includes(code)) throw closedBy(code);
