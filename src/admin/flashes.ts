@@ -1,11 +1,14 @@
 import { LRUCache } from "lru-cache";
+import type { ComponentChildren } from "preact";
 import type { Tone } from "../domain/tone";
 import { seeOther } from "../http";
 
 /** Confirmation of the last action, shown once at the top of the next screen. */
-interface FlashMessage {
+export interface FlashMessage {
   tone: Tone;
   text: string;
+  /** Content below the message. */
+  details?: ComponentChildren;
 }
 
 /** Pending messages by session, in memory only. A restart loses the message, not the change. */

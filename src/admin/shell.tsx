@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 import type { Role } from "../domain/role";
-import type { Tone } from "../domain/tone";
 import type { Theme } from "../http";
 import { toIso } from "../kernel/time";
 import {
@@ -13,6 +12,7 @@ import {
   renderLinkedDocument,
   safeHref,
 } from "../ui";
+import type { FlashMessage } from "./flashes";
 import type { NavGroup } from "./navigation";
 import type { SideState } from "./side-state";
 import { Side, TabBar } from "./sidebar";
@@ -29,7 +29,7 @@ interface ScreenProps {
   /** Path of the screen, with which a script refreshes it; undefined for a screen that is shown once. */
   livePath?: string | undefined;
   /** Confirmation of the last action, shown once. */
-  flash?: { tone: Tone; text: string } | undefined;
+  flash?: FlashMessage | undefined;
   /** Problems of the installation, on every screen until they are solved. */
   warnings?: readonly string[];
   assets: LinkedAssets;
@@ -59,6 +59,7 @@ export function renderScreen(props: ScreenProps): HtmlDocument {
                 </Notice>
               ))}
               {props.flash ? <Flash message={props.flash} /> : null}
+              {props.flash?.details ? <div class="flash">{props.flash.details}</div> : null}
               {props.children}
             </main>
           </div>

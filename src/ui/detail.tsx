@@ -65,7 +65,7 @@ interface DetailCardProps {
   title: string;
   /** Id of the card, by which `live.js` finds it. */
   liveId: string;
-  /** True if the card is not refreshed, since it has a form. */
+  /** True if the card is not refreshed, since it has a form or is shown once. */
   isStill?: boolean;
   /** Short text after the title, such as a count. */
   count?: string | undefined;

@@ -64,6 +64,7 @@ export { ClockTime, Day, DayTime, RelativeTime } from "./relative-time";
 export { safeHref } from "./safe-href";
 export { SelectField, SelectRows } from "./selects";
 export { Sparkline } from "./sparkline";
+export { StepBar } from "./step-bar";
 export { UptimeChart, type UptimePoint } from "./uptime-chart";
 export { minifyCss } from "./style-sheet";
 export { Cell, CellNote, OneLine, Row, RowLink, Table } from "./table";

@@ -10,11 +10,13 @@ import { applyTransition } from "../../src/features/monitors/engine/transitions"
 import type { ProbeResult } from "../../src/features/monitors/probe";
 import { newEvaluation } from "../../src/features/monitors/rules";
 import { listAllMonitors } from "../../src/features/monitors/store";
+import type { Step } from "../../src/egress";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import type { MonitorState, MonitorType } from "../../src/domain/monitor-state";
 import type { Role } from "../../src/domain/role";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
 import { type Fields, openForm } from "./dashboard";
+import { setSteps } from "./steps";
 import { typedIn } from "./html";
 
 export const MONITORS = "/admin/monitors";
@@ -55,6 +57,8 @@ export interface MonitorDashboard extends AsyncDisposable {
   stored(id: string): ReturnType<typeof getMonitorRecord>;
   /** Result of all further checks. */
   found: ProbeResult;
+  /** Steps of all further checks. */
+  steps: readonly Step[];
   /** Time of the next check of each monitor, in unix ms. */
   nextCheckAt: number | undefined;
   /** Checks of monitors end after it. */
@@ -75,8 +79,9 @@ export async function createMonitorDashboard(role: Role = "admin"): Promise<Moni
   let drafts = 0;
   const app = await createTestApp({
     monitoring: (ctx): Monitoring => ({
-      async checkNow(id) {
+      async checkNow(id, steps) {
         checked.push(id);
+        if (steps) setSteps(steps, dashboard.steps);
         for (const { count, resolve } of waiting) if (checked.length >= count) resolve();
         await dashboard.answering;
         const { num: monitorNum } = getMonitorRecord(ctx.db, id).row;
@@ -87,8 +92,9 @@ export async function createMonitorDashboard(role: Role = "admin"): Promise<Moni
       },
       heartbeat: async () => {},
       nextCheckAt: () => dashboard.nextCheckAt,
-      async tryOut(type, config, timeoutMs) {
+      async tryOut(type, config, timeoutMs, steps) {
         triedOut.push({ type, config, timeoutMs });
+        if (steps) setSteps(steps, dashboard.steps);
         return dashboard.found;
       },
     }),
@@ -100,6 +106,7 @@ export async function createMonitorDashboard(role: Role = "admin"): Promise<Moni
     site,
     session,
     found: { outcome: "ok", latencyMs: 12, message: null },
+    steps: [],
     nextCheckAt: undefined,
     answering: Promise.resolve(),
     triedOut,

@@ -1,11 +1,26 @@
 import type { AppContext } from "../../src/context";
 import { getMonitorRecord, type Monitoring } from "../../src/features/monitors";
+import type { Step } from "../../src/egress";
 import { insertCheck } from "../../src/features/monitors/checks-store";
+import { setSteps } from "./steps";
+
+const STEPS: readonly Step[] = (
+  [
+    ["look_up", 4.2, "shop.northwind.example: 203.0.113.5, 2001:db8::5"],
+    ["connect", 18.6, "203.0.113.5:443"],
+    ["tls", 22.4, "TLS 1.3, certificate until 2027-02-01"],
+    ["request", 38.1, "HTTP status 200"],
+    ["body", 3.5, "18,204 bytes"],
+    ["assertion", 0, "status should be 200"],
+    ["assertion", 0, "body should contain “Add to basket”"],
+  ] as const
+).map(([name, durationMs, detail]) => ({ name, durationMs, isOk: true, detail }));
 
 /** Creates a monitoring in which every target answers and checks run only on demand. */
 export function calmMonitoring(ctx: AppContext): Monitoring {
   return {
-    async checkNow(id) {
+    async checkNow(id, steps) {
+      if (steps) setSteps(steps, STEPS);
       const { num: monitorNum } = getMonitorRecord(ctx.db, id).row;
       const at = ctx.clock.now();
       const row = { monitorNum, at, outcome: "ok", latencyMs: 87, message: null } as const;
@@ -15,6 +30,9 @@ export function calmMonitoring(ctx: AppContext): Monitoring {
     heartbeat: async () => {},
     nextCheckAt: (id) =>
       getMonitorRecord(ctx.db, id).row.paused ? undefined : ctx.clock.now() + 48_000,
-    tryOut: async () => ({ outcome: "ok", latencyMs: 87, message: null }),
+    async tryOut(_type, _config, _timeoutMs, steps) {
+      if (steps) setSteps(steps, STEPS);
+      return { outcome: "ok", latencyMs: 87, message: null };
+    },
   };
 }

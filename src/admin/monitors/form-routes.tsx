@@ -19,6 +19,7 @@ import {
   webhookName,
 } from "../../features/webhooks";
 import type { Reader } from "../../db";
+import { StepRecorder } from "../../egress";
 import { conflict } from "../../errors";
 import { type Form as SentForm, sessionOf } from "../../http";
 import { type MonitorType, SUPPORTED_TYPES, type SupportedType } from "../../domain/monitor-state";
@@ -83,14 +84,15 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     };
   }
 
-  /** Runs a check once, without saving. Returns the result that would count. */
+  /** Runs a check once, without saving. Returns the result that would count, with its steps. */
   async function tryOut(
     type: MonitorType,
     config: MonitorConfig,
     { timeoutMs, inverted }: Pick<MonitorRow, "timeoutMs" | "inverted">,
   ) {
-    const result = await monitoring.tryOut(type, config, timeoutMs);
-    return inverted ? invertResult(result) : result;
+    const recorder = new StepRecorder(ctx.clock);
+    const result = await monitoring.tryOut(type, config, timeoutMs, recorder);
+    return { ...(inverted ? invertResult(result) : result), steps: recorder.steps };
   }
 
   /**

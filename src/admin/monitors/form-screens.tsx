@@ -9,8 +9,10 @@ import { toIso } from "../../kernel/time";
 import { Button, longDay, Notice, Tabs } from "../../ui";
 import { ManagedByFile } from "../components/managed";
 import type { FormState, ValuesOf } from "../forms/form";
+import type { Step } from "../../egress";
 import { MONITORS_PATH } from "../paths";
 import { FormScreen } from "../screens/form-screen";
+import { CheckSteps } from "./check-steps";
 import { type MonitorContext, monitorForm } from "./forms";
 import type { MonitorFields } from "./monitor-fields";
 import { NEW_MONITOR_PATH, newMonitorPath, pathsOfMonitor } from "./monitor-paths";
@@ -29,6 +31,7 @@ interface TrialResult {
   latencyMs: number | null;
   message: string | null;
   certificate?: { expiresAt: number };
+  steps: readonly Step[];
 }
 
 /** Screen data of the forms for monitors. */
@@ -128,17 +131,20 @@ const OUTCOMES = {
 } as const satisfies Record<CheckOutcome, object>;
 
 function TrialNotice({ trial }: { trial: TrialResult }) {
-  const { outcome, latencyMs, message, certificate } = trial;
+  const { outcome, latencyMs, message, certificate, steps } = trial;
   return (
-    <div role="status">
-      <Notice {...OUTCOMES[outcome]}>
-        {message === null ? null : <p>{message}</p>}
-        {latencyMs === null ? null : <p>The response took {latencyInWords(latencyMs)}.</p>}
-        {certificate === undefined ? null : (
-          <p>The certificate expires on {longDay(toIso(certificate.expiresAt))}.</p>
-        )}
-        <p>Nothing was saved yet.</p>
-      </Notice>
-    </div>
+    <>
+      <div role="status">
+        <Notice {...OUTCOMES[outcome]}>
+          {message === null ? null : <p>{message}</p>}
+          {latencyMs === null ? null : <p>The response took {latencyInWords(latencyMs)}.</p>}
+          {certificate === undefined ? null : (
+            <p>The certificate expires on {longDay(toIso(certificate.expiresAt))}.</p>
+          )}
+          <p>Nothing was saved yet.</p>
+        </Notice>
+      </div>
+      <CheckSteps steps={steps} />
+    </>
   );
 }

@@ -7,6 +7,7 @@ import {
   rotateToken,
 } from "../../features/monitors";
 import { listWebhooksOnlyFor } from "../../features/webhooks";
+import { StepRecorder } from "../../egress";
 import { formBody, seeOther, session, sessionOf } from "../../http";
 import type { AdminDependencies } from "../dependencies";
 import { SECOND_MS, toIso } from "../../kernel/time";
@@ -15,6 +16,7 @@ import { screenOperation } from "../screen-operation";
 import { deletedText } from "../screens/action-routes";
 import { createArea } from "../screens/area";
 import { ShowInstead } from "../screens/routes";
+import { CheckSteps } from "./check-steps";
 import { DeleteMonitor, ROTATE_FORM, RotateToken } from "./confirm";
 import { MonitorDetail } from "./detail";
 import { addMonitorForms, requireActiveCheck } from "./form-routes";
@@ -136,7 +138,8 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
     async ({ requestContext, params, query }) => {
       const { row } = getMonitorRecord(ctx.db, params.id);
       requireActiveCheck(row);
-      const { outcome, latencyMs, message, at } = await monitoring.checkNow(row.id);
+      const recorder = new StepRecorder(ctx.clock);
+      const { outcome, latencyMs, message, at } = await monitoring.checkNow(row.id, recorder);
       const took = latencyMs === null ? "" : ` The response took ${latencyInWords(latencyMs)}.`;
       const reason = message === null ? "" : ` ${message}`;
       const time = `${toIso(at).slice(11, 19)} UTC`;
@@ -146,7 +149,9 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
         unknown: `The server could not perform the check at ${time}.${reason}${took}`,
       }[outcome];
       const tone = outcome === "ok" ? "ok" : "major";
-      flashes.put(sessionOf(requestContext).id, { tone, text });
+      const { steps } = recorder;
+      const details = steps.length === 0 ? undefined : <CheckSteps steps={steps} />;
+      flashes.put(sessionOf(requestContext).id, { tone, text, details });
       return seeOther(homeOf(row.id, query));
     },
     { ...formBody(), ...screenOperation("Check a monitor now", session("admin")) },

@@ -60,6 +60,35 @@ describe("the buttons of a monitor", () => {
     expect(dashboard.checked).toEqual([id, id]);
   });
 
+  test("the steps of a check are shown once, with their details as text, and the failed one is marked", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const id = await dashboard.make();
+    const home = `${MONITORS}/${id}`;
+    dashboard.steps = [
+      { name: "look_up", durationMs: 2.5, isOk: true, detail: "shop.example.com: 203.0.113.5" },
+      { name: "connect", durationMs: 7.5, isOk: false, detail: "<b>refused</b>" },
+      { name: "assertion", durationMs: 0, isOk: true, detail: null },
+    ];
+    await dashboard.send(`${home}/check`, {});
+    const { text } = await dashboard.open(home);
+    expect(readHtml(text).texts("#check-steps tbody tr")).toEqual([
+      "Look-upshop.example.com: 203.0.113.52.5 ms",
+      "Connection failed<b>refused</b>7.5 ms",
+      "Condition–",
+    ]);
+    const bars = readHtml(text);
+    expect(bars.attributes(".step-bar rect:nth-child(2)", "x")).toEqual(["0", "25"]);
+    expect(bars.attributes(".step-bar rect:nth-child(2)", "width")).toEqual(["25", "75"]);
+    expect((await dashboard.open(home)).text).not.toContain("check-steps");
+  });
+
+  test("a check without recorded steps shows none", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const home = `${MONITORS}/${await dashboard.make()}`;
+    await dashboard.send(`${home}/check`, {});
+    expect((await dashboard.open(home)).text).not.toContain("check-steps");
+  });
+
   test("a push monitor cannot be checked at once", async () => {
     await using dashboard = await createMonitorDashboard();
     const id = await dashboard.make({ type: "push", config: {} });

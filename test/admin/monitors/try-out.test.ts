@@ -40,6 +40,18 @@ describe("“Check now” before a monitor is saved", () => {
     expect(dashboard.written()).toEqual(before);
   });
 
+  test("the steps of a tried check are shown below its result", async () => {
+    await using dashboard = await createMonitorDashboard();
+    dashboard.steps = [{ name: "request", durationMs: 12, isOk: true, detail: "HTTP status 200" }];
+    const made = await dashboard.create({ intent: "check" });
+    const id = await dashboard.make();
+    for (const { text } of [made, await dashboard.edit(id, { intent: "check" })]) {
+      expect(readHtml(text).texts("#check-steps tbody tr")).toEqual([
+        "RequestHTTP status 20012 ms",
+      ]);
+    }
+  });
+
   test("the result of a tried check shows its message as text and the end of the certificate", async () => {
     await using dashboard = await createMonitorDashboard();
     dashboard.found = {

@@ -47,6 +47,11 @@ export const MONITOR_SCREENS: readonly Screen[] = [
       await page.locator(".detail-zoom").waitFor();
     },
   },
+  {
+    name: "monitor-checked",
+    open: inMonitor("Storefront", ""),
+    reach: (page) => send(page, "Check now"),
+  },
   { name: "monitor-90-days", open: inMonitor("Storefront", "?range=90d", "viewer") },
   { name: "monitor-down", open: inMonitor("VPN gateway", "?range=7d") },
   { name: "monitor-unreachable", open: inMonitor("Remote desktops", "") },
