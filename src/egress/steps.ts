@@ -40,7 +40,7 @@ interface OpenStep {
 }
 
 /** Limit of the steps of a check, which redirects and slow servers could make many. */
-const STEPS_MAX = 100;
+const STEPS_MAX = 200;
 
 /** Records the steps of one check, of which each begins when the one before has ended. */
 export class StepRecorder {

@@ -60,12 +60,12 @@ describe("a step recorder", () => {
     expect(recorder.steps).toHaveLength(1);
   });
 
-  test("at most 100 steps are kept, and details are one line of at most 300 characters", () => {
+  test("at most 200 steps are kept, and details are one line of at most 300 characters", () => {
     const recorder = new StepRecorder(createTestClock());
-    for (let count = 0; count < 150; count += 1) {
+    for (let count = 0; count < 250; count += 1) {
       recorder.add("request", true, `a\u202eb\r\n${"x".repeat(400)}`);
     }
-    expect(recorder.steps).toHaveLength(100);
+    expect(recorder.steps).toHaveLength(200);
     const [{ detail } = { detail: null }] = recorder.steps;
     expect(detail).toStartWith("a b  xx");
     expect(detail).toHaveLength(300);

@@ -32,7 +32,11 @@ export async function createRecordedChecks({
   );
   return async (type: SupportedType, config: MonitorConfig): Promise<readonly Step[]> => {
     const recorder = new StepRecorder(clock);
-    await prober.run(type, config, 10_000, recorder);
+    try {
+      await prober.run(type, config, 10_000, recorder);
+    } finally {
+      prober.abort();
+    }
     return recorder.steps;
   };
 }

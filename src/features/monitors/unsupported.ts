@@ -28,6 +28,12 @@ export interface UnsupportedMonitor extends MonitorSettings {
   depends_on?: string[];
 }
 
+const UnsupportedMonitorBody = creationOf(
+  "unsupported",
+  probeOf("unsupported").config,
+  OptionalReferences,
+);
+
 /**
  * Creates a paused monitor of a type that this version cannot check. Only importers do: requests, forms and
  * files are rejected. Throws `validation_failed` that names every invalid field, or `conflict` for a ref
@@ -41,7 +47,7 @@ export function createUnsupportedMonitor(
   metadata: Pick<ApplyMetadata, "ref"> = {},
 ): MonitorRecord {
   const input = { ...monitor, type: "unsupported" } as const;
-  validate(creationOf(input.type, probeOf(input.type).config, OptionalReferences), input);
+  validate(UnsupportedMonitorBody, input);
   const created = { ...input, paused: true, ...readNewMonitor(tx, input) };
   return insertNewMonitor(ctx, tx, created, actor, metadata).record;
 }

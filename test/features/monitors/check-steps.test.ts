@@ -66,6 +66,22 @@ describe("steps of HTTP checks", () => {
     ]);
   });
 
+  test("assertions that a thread evaluates are steps too", async () => {
+    await using server = await startRawServer(answering(httpAnswer(200, "s3cret")));
+    const url = `http://localhost:${server.port}/`;
+    const assertions = [
+      { source: "status", op: "eq", value: 200 },
+      { source: "body", op: "matches", value: "^s" },
+      { source: "body", op: "matches", value: "^x" },
+      { source: "body", op: "contains", value: "ready" },
+    ];
+    expect((await stepsOf("http", { url, assertions })).slice(4)).toEqual([
+      "assertion | status should be 200",
+      "assertion | body should match /^s/",
+      "assertion | failed | The body should match /^x/.",
+    ]);
+  });
+
   test("a status that is not 2xx fails the evaluation", async () => {
     await using server = await startRawServer(answering(httpAnswer(503)));
     const lines = await stepsOf("http", { url: `http://localhost:${server.port}/` });

@@ -13,7 +13,7 @@ export interface Observed extends Omit<Subject, "body"> {
 /**
  * Checks a response by assertions. Unless one of them is about the status, it must also be 2xx.
  * Expensive evaluations run in a thread, so that no request waits for them. Everything ends when
- * the signal aborts.
+ * the signal aborts. With `steps`, each evaluated assertion is recorded.
  */
 export async function checkAssertions(
   assertions: readonly Assertion[],
@@ -23,19 +23,6 @@ export async function checkAssertions(
     signal,
     steps,
   }: { evaluator: AssertionEvaluator; signal: AbortSignal; steps?: StepRecorder | undefined },
-): Promise<Evaluated> {
-  const evaluated = await evaluateAll(assertions, observed, evaluator, signal);
-  if (steps) recordAssertions(steps, assertions, evaluated);
-  if (evaluated.outcome !== "failed") return evaluated;
-  const { assertion: _, ...failure } = evaluated;
-  return failure;
-}
-
-async function evaluateAll(
-  assertions: readonly Assertion[],
-  observed: Observed,
-  evaluator: AssertionEvaluator,
-  signal: AbortSignal,
 ): Promise<Evaluated> {
   const { status } = observed;
   const isStatusAsserted = assertions.some(({ source }) => source === "status");
@@ -55,7 +42,12 @@ async function evaluateAll(
     const evaluated = evaluator.reserveInline(evaluationCostNs(part, subject))
       ? evaluateInline(part, subject)
       : await evaluator.evaluate({ assertions: part, subject, signal, owner: assertions });
-    if (evaluated.outcome !== "ok") return evaluated;
+    if (steps) recordAssertions(steps, part, evaluated);
+    if (evaluated.outcome === "unknown") return evaluated;
+    if (evaluated.outcome === "failed") {
+      const { assertion: _, ...failure } = evaluated;
+      return failure;
+    }
   }
   return { outcome: "ok" };
 }
@@ -117,14 +109,14 @@ function costPerCharacterNs({ source, op, value }: Assertion): number {
   return source === "json" ? SEARCH_LIST_NS + search : COMPARE_NS + search;
 }
 
-/** Records the assertions up to the one that failed. Later ones were not evaluated. */
+/** Records assertions that were evaluated together, up to the one that failed. */
 function recordAssertions(
   steps: StepRecorder,
   assertions: readonly Assertion[],
   evaluated: Evaluated,
 ): void {
   const failed = evaluated.outcome === "failed" ? evaluated : undefined;
-  // Evaluations without an assertion that failed ended before the first, or could not be performed.
+  // Without an assertion that failed, none was evaluated to its end.
   if (evaluated.outcome !== "ok" && !failed?.assertion) return;
   for (const assertion of assertions) {
     if (failed && Bun.deepEquals(assertion, failed.assertion)) {
