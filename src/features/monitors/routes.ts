@@ -150,7 +150,7 @@ export function monitorRoutes(
           id: "updateMonitor",
           summary: "Change a monitor",
           description:
-            "Omitted fields keep their values, also inside `config`. The type cannot be changed.",
+            "Omitted fields keep their values, also inside `config`. The type cannot be changed. Of an unsupported monitor, only name, components, group, tags and notes can be changed.",
           answers: { 200: { description: "The monitor as it is now.", schema: Monitor } },
           errors: ["not_found"],
           conditional: "if-match",
