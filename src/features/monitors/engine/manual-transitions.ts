@@ -49,7 +49,7 @@ export function applyManualTransition(
   const before = findMonitorState(tx, { monitorNum: monitor.num });
   if (!before || before.state === state) return;
   const from = recordGap(ctx, tx, monitor, before, at);
-  const evaluation = newEvaluation(state, Math.max(at, before.since));
+  const evaluation = newEvaluation(state, afterState(before, at));
   writeState(ctx, tx, monitor, { from, evaluation, message: null });
 }
 
@@ -67,10 +67,19 @@ export function pauseUnwatching(tx: Tx, monitors: readonly MonitorRow[], at: num
     if (gapAt !== undefined) {
       recordState(tx, { monitorNum, state: "no_data", at: gapAt, message: SERVER_OFFLINE });
     }
-    const evaluation = newEvaluation("paused", Math.max(at, before.since));
+    const evaluation = newEvaluation("paused", afterState(before, at));
     saveEvaluation(tx, { ...evaluation, monitorNum });
     recordState(tx, { monitorNum, state: "paused", at: evaluation.since, message: null });
   }
+}
+
+/**
+ * Returns the time at which a monitor leaves a state (unix ms). It is later than the start of a known state,
+ * even if the clock was set back, since otherwise the timeline would lose that state.
+ */
+function afterState({ state, since }: Pick<StateRow, "state" | "since">, at: number): number {
+  const isKnown = state === "up" || state === "degraded" || state === "down";
+  return Math.max(at, isKnown ? since + 1 : since);
 }
 
 /** Records a time without data if no server has run for a while, which happens before a command. */

@@ -104,7 +104,8 @@ function recordOne(
     return { entry, evaluation: monitor.evaluation, check };
   }
   const observation = {
-    at: check?.at ?? entry.at,
+    // Without a result as well, the clock may have been set back since the last one.
+    at: check?.at ?? Math.max(entry.at, (monitor.lastAt ?? -1) + 1),
     outcome: entry.outcome,
     latencyMs: entry.latencyMs,
   };

@@ -1,8 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { pauseMonitor } from "../../../../src/features/monitors";
+import {
+  addMaintenanceUpdate,
+  advanceMaintenance,
+  planMaintenance,
+} from "../../../../src/features/maintenance";
+import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors";
 import { pauseUnwatching } from "../../../../src/features/monitors/engine/manual-transitions";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
+import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/kernel/time";
 import { answers, fails, openEngineSite, type EngineSite } from "../../../support/engine-site";
 
 /** Within so long it is noticed that the clock has leapt. */
@@ -284,6 +289,52 @@ describe("monitoring after the clock was set back", () => {
     await site.clock.advance(3 * HOUR_MS);
     expect(site.checks(id).at(-1)?.at).toBeGreaterThan(site.clock.now() - 2 * MINUTE_MS);
     expect(site.checks(id).at(-1)?.at).toBeLessThanOrEqual(site.clock.now());
+  });
+
+  test("a pause after the clock was set back does not hide an outage", async () => {
+    const { site, id } = await openSite();
+    await using _ = site;
+    const { ctx } = site.app;
+    const at = site.clock.now();
+    site.clock.setWallClock(at - HOUR_MS);
+    site.let("api.test", fails());
+    await site.clock.advance(MINUTE_MS);
+    expect(site.state(id)).toBe("down");
+    await ctx.db.write((tx) => pauseMonitor(ctx, tx, id, CLI_ACTOR));
+    expect(states(site, id)).toEqual(["up", "down", "paused"]);
+    await ctx.db.write((tx) => resumeMonitor(ctx, tx, id, CLI_ACTOR));
+    await site.clock.advance(MINUTE_MS);
+    expect(site.state(id)).toBe("down");
+    expect(site.eventTypes()).toEqual(["monitor.down"]);
+  });
+
+  test("maintenance after the clock was set back does not hide an outage", async () => {
+    const { site, id, api } = await openSite();
+    await using _ = site;
+    const { ctx } = site.app;
+    site.clock.setWallClock(site.clock.now() - HOUR_MS);
+    site.let("api.test", fails());
+    await site.clock.advance(MINUTE_MS);
+    expect(site.state(id)).toBe("down");
+    const now = site.clock.now();
+    const input = {
+      page: "acme",
+      name: "Upgrade",
+      body: "A moment.",
+      components: [api],
+      scheduled_for: toIso(now + SECOND_MS),
+      scheduled_until: toIso(now + HOUR_MS),
+    };
+    const maintenance = await ctx.db.write((tx) => planMaintenance(ctx, tx, input, CLI_ACTOR));
+    await site.clock.advance(SECOND_MS);
+    await ctx.db.write((tx) => advanceMaintenance(ctx, tx, site.clock.now()));
+    await site.clock.advance(SECOND_MS);
+    expect(states(site, id)).toEqual(["up", "down", "maintenance"]);
+    const done = { status: "completed", body: "Done." } as const;
+    await ctx.db.write((tx) => addMaintenanceUpdate(ctx, tx, maintenance.id, done, CLI_ACTOR));
+    await site.clock.advance(2 * MINUTE_MS);
+    expect(site.state(id)).toBe("down");
+    expect(site.eventTypes()).toEqual(["monitor.down"]);
   });
 
   test("no_data covers only new time after the clock was set back and forward", async () => {
