@@ -9,7 +9,15 @@ export interface ApplyMetadata {
 const REF_LENGTH_MAX = 63;
 
 /** Identifier by which declarative files find an object again. */
-export const RefText = Text({ minLength: 1, maxLength: REF_LENGTH_MAX, pattern: "^[a-z0-9-]+$" });
+export const RefText = Text({
+  minLength: 1,
+  maxLength: REF_LENGTH_MAX,
+  pattern: "^[a-z0-9-]+$",
+  check: (value) =>
+    /^[a-z0-9-]+$/.test(value)
+      ? undefined
+      : "must have only lower-case letters, digits and hyphens, such as checkout-api",
+});
 
 /**
  * Returns `desired` as a ref, or with the lowest number from 2 that makes it free. `findHolder` returns

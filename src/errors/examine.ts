@@ -5,6 +5,7 @@ import { Check } from "@sinclair/typebox/value";
 import { describeViolation, isOwnKind, shapeOf } from "../kernel/schema";
 import { FieldErrors } from "./field-errors";
 import type { FieldError } from "./problem";
+import { describeUnknownField } from "./unknown-field";
 
 type Path = readonly (string | number)[];
 type Fields = Record<string, unknown>;
@@ -98,7 +99,7 @@ function addSizeErrors(schema: TSchema, size: number, path: Path, errors: FieldE
  */
 function addUnknown(
   names: readonly string[],
-  properties: Fields,
+  properties: Readonly<Record<string, TSchema>>,
   count: number,
   path: Path,
   errors: FieldErrors,
@@ -107,7 +108,7 @@ function addUnknown(
   for (const name of names) {
     if (left === 0 || errors.isFull) break;
     if (Object.hasOwn(properties, name)) continue;
-    errors.add([...path, name], "is not a known field");
+    errors.add([...path, name], describeUnknownField(name, properties));
     left -= 1;
   }
   errors.addUnlisted(left);

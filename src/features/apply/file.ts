@@ -37,16 +37,14 @@ export class ApplyFileError extends Error {
 export function readApplyFile(text: string, env: Environment = {}): ReadFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const syntaxErrors = [...document.errors, ...document.warnings];
-  if (syntaxErrors.length > 0) {
-    throw new ApplyFileError(
-      syntaxErrors
-        .slice(0, SYNTAX_ERRORS_SHOWN)
-        .map((error) => ({ line: lines.linePos(error.pos[0]).line, detail: error.message })),
-    );
-  }
+  throwIfUnreadable(document, text, (offset) => lines.linePos(offset).line);
   const lineOf = (path: Path) => lines.linePos(offsetOf(document, path)).line;
   const plain = toPlain(document);
+  if (plain === null) {
+    throw new ApplyFileError([
+      { line: 1, detail: "the file is empty: it needs at least pages: []" },
+    ]);
+  }
   throwIfInvalid(schemaErrors(ApplyFile, plain), lineOf);
   const errors: FieldError[] = [];
   const content = resolveReferences(plain as ApplyFile, env, errors);
@@ -58,6 +56,27 @@ export function readApplyFile(text: string, env: Environment = {}): ReadFile {
     lineOf,
   );
   return { content, lineOf };
+}
+
+/** Throws the syntax errors of a document. `lineAt` returns the line at an offset. */
+function throwIfUnreadable(
+  document: Document,
+  text: string,
+  lineAt: (offset: number) => number,
+): void {
+  const errors = [...document.errors, ...document.warnings].map(({ pos, message: detail }) => ({
+    line: lineAt(pos[0]),
+    detail,
+  }));
+  const [first] = errors;
+  if (!first) return;
+  // The brace of a variable in a map or list between brackets causes many errors.
+  const [variable] = UNQUOTED.exec(text.split("\n")[first.line - 1] ?? "") ?? [];
+  if (variable !== undefined && first.detail.includes("flow-map-start")) {
+    const detail = `${variable} needs quotes between { and } or [ and ]: "${variable}"`;
+    throw new ApplyFileError([{ line: first.line, detail }]);
+  }
+  throw new ApplyFileError(errors.slice(0, SYNTAX_ERRORS_SHOWN));
 }
 
 function throwIfInvalid(fields: readonly FieldError[], lineOf: ReadFile["lineOf"]): void {
@@ -84,6 +103,9 @@ function toPlain(document: Document): unknown {
 
 /** Variables that secrets in a file may refer to. */
 type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A variable that is not directly between quotes. */
+const UNQUOTED = /(?<!["'$])\$\{[A-Za-z_][A-Za-z0-9_]*\}/;
 
 // A preceding second dollar sign makes it plain text.
 const REFERENCE = /\$(\$)?\{([A-Za-z_][A-Za-z0-9_]*)\}/g;

@@ -28,7 +28,7 @@ describe("mistakes in a configuration file", () => {
       "pages:\n  - slug: acme\n    name: x\n    components:\n      - nam: y",
       [
         "line 5: pages[0].components[0].name is required",
-        "line 5: pages[0].components[0].nam is not a known field",
+        "line 5: pages[0].components[0].nam is not a known field: did you mean name?",
       ],
     ],
     [
@@ -97,7 +97,42 @@ describe("mistakes in a configuration file", () => {
         "line 6: pages[0].custom_domains[1] must be a host name such as status.example.com, without https://, port or path",
       ],
     ],
-    ["nothing at all", "", ["line 1: the file must be an object"]],
+    ["nothing at all", "", ["line 1: the file is empty: it needs at least pages: []"]],
+    ["a comment alone", "# pages", ["line 1: the file is empty: it needs at least pages: []"]],
+    ["a list", "- name: a", ["line 1: the file must be an object"]],
+    [
+      "keys that are written alike, or belong elsewhere",
+      "pages: []\nmonitors:\n  - name: a\n    type: tcp\n    host: b\n    interval: 30\n    depends-on: [c]\n    tag: d\n    xy: 1\n    config: {}",
+      [
+        "line 5: monitors[0].host is not a known field: it belongs in config",
+        "line 6: monitors[0].interval is not a known field: did you mean interval_seconds?",
+        "line 7: monitors[0].depends-on is not a known field: did you mean depends_on?",
+        "line 8: monitors[0].tag is not a known field: did you mean tags?",
+        "line 9: monitors[0].xy is not a known field",
+        "line 10: monitors[0].config.host is required",
+        "line 10: monitors[0].config.port is required",
+      ],
+    ],
+    [
+      "a variable between brackets without quotes",
+      'pages: []\nwebhooks:\n  - { url: "https://a.example", secret: ${SECRET} }\n  - { url: b }',
+      ['line 3: ${SECRET} needs quotes between { and } or [ and ]: "${SECRET}"'],
+    ],
+    [
+      "another error on a line with a variable",
+      'pages: []\nwebhooks:\n  - { url: "${URL}", secret: "x }',
+      [
+        'line 3: Missing closing "quote',
+        "line 3: Flow map in block collection must be sufficiently indented and end with a }",
+      ],
+    ],
+    [
+      "the name of a monitor instead of its ref",
+      "pages: []\nmonitors:\n  - { name: A, type: tcp, config: { host: b, port: 1 }, depends_on: [Main Router] }",
+      [
+        "line 3: monitors[0].depends_on[0] must have only lower-case letters, digits and hyphens, such as checkout-api",
+      ],
+    ],
     ["no pages", "{}", ["line 1: pages is required"]],
   ])("a file with this mistake is rejected with its line: %s", (_name, text, problems) => {
     expect(problemsOf(text)).toEqual(problems);

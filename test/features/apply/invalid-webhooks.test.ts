@@ -79,7 +79,11 @@ test.each([
     wrong: "colour: red",
     says: "webhooks[2].colour is not a known field",
   },
-  { right: "ref: deployments", wrong: "ref: Our Chat", says: "webhooks[0].ref must match" },
+  {
+    right: "ref: deployments",
+    wrong: "ref: Our Chat",
+    says: "webhooks[0].ref must have only lower-case letters",
+  },
   {
     right: "ref: deployments",
     wrong: "ref: on-call",
