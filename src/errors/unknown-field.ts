@@ -2,7 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 
 /** Longest name that is compared with others. */
 const COMPARED_MAX = 40;
-/** Shortest beginning by which names are alike. */
+/** Shortest part by which names are alike. */
 const ALIKE_MIN = 3;
 
 /**
@@ -24,10 +24,10 @@ export function describeUnknownField(
   return alike === undefined ? plain : `${plain}: did you mean ${alike}?`;
 }
 
-/** Returns true if one text begins with the other. */
+/** Returns true if one text contains the other. */
 function areAlike(one: string, other: string): boolean {
   const isLong = Math.min(one.length, other.length) >= ALIKE_MIN;
-  return isLong && (one.startsWith(other) || other.startsWith(one));
+  return isLong && (one.includes(other) || other.includes(one));
 }
 
 function lettersOf(name: string): string {

@@ -8,7 +8,6 @@ import {
   listStoredMonitors,
   planMonitor,
 } from "../monitors";
-import { listSelectiveWebhooks, type WebhookRow } from "../webhooks";
 import { type ComponentRefs, readComponentRefs } from "./component-refs";
 import { type Entry, RowsByRef } from "./entries";
 import type { Path } from "./locate";
@@ -45,48 +44,21 @@ export function applyMonitors(run: ApplyRun, monitorLists: readonly MonitorList[
     }),
   );
   // First, so that entries can take the refs of deleted ones.
-  const webhooks = listSelectiveWebhooks(tx);
-  const deleted = new Set<string>();
+  const refs = new Map(stored.map(({ row, ref }) => [row.id, ref]));
   run.handleLeftovers("monitor", stored, entries, (id) => {
     deleteMonitor(ctx, tx, id, options.actor);
-    deleted.add(id);
+    run.deletedMonitors.set(id, refs.get(id) ?? id);
   });
-  noteLostReferences(run, deleted, { entries, stored, webhooks });
+  // Those in the file are noted with their other changes.
+  const known = new Set([...run.deletedMonitors.keys(), ...entries.map(({ id }) => id)]);
+  for (const { row, parentIds } of stored.filter((one) => !known.has(one.row.id))) {
+    run.noteLostMonitors("monitor", row.ref, "depends_on", parentIds);
+  }
   if (entries.length === 0) return;
   const monitors = new MonitorRefs(tx, entries, stored);
   const components = readComponentRefs(tx);
   for (const entry of parentsFirst(entries)) applyMonitor(run, entry, { monitors, components });
   requireValidDependencies(run, entries, monitors);
-}
-
-/**
- * Notes that webhooks, and monitors that the file does not describe, no longer name deleted monitors. `stored`
- * and `webhooks` are those before the deletion.
- */
-function noteLostReferences(
-  run: ApplyRun,
-  deleted: ReadonlySet<string>,
-  before: {
-    entries: readonly MonitorEntry[];
-    stored: readonly MonitorWithRef[];
-    webhooks: readonly WebhookRow[];
-  },
-): void {
-  if (deleted.size === 0) return;
-  const { entries, stored, webhooks } = before;
-  const refs = new Map(stored.map(({ row, ref }) => [row.id, ref]));
-  const note = (noun: "monitor" | "webhook", label: string, ids: readonly string[]) => {
-    const left = ids.filter((id) => !deleted.has(id));
-    if (left.length === ids.length) return;
-    const [from, to] = [ids, left].map((some) => some.map((id) => refs.get(id) ?? id));
-    const field = noun === "monitor" ? "depends_on" : "monitors";
-    run.note({ kind: "update", noun, label, fields: [{ field, from, to }] });
-  };
-  // Changes of those in the file are noted with their other fields.
-  const known = new Set([...deleted, ...entries.map(({ id }) => id)]);
-  for (const { row, parentIds } of stored)
-    if (!known.has(row.id)) note("monitor", row.ref, parentIds);
-  for (const { ref, monitors } of webhooks) note("webhook", ref, monitors);
 }
 
 /**

@@ -54,8 +54,9 @@ export function applyFile(
     const page = applyPage(run, desired, matched, path);
     return applyInside(run, page, desired, path);
   });
+  const storedWebhooks = listStoredWebhooks(tx);
   applyMonitors(run, [...monitorLists, { monitors, path: ["monitors"], componentId: null }]);
-  applyWebhooks(run, webhooks);
+  applyWebhooks(run, webhooks, storedWebhooks);
   applyTemplates(run, incident_templates);
   applySchedules(run, schedules);
   return run.outcome;

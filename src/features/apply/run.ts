@@ -2,7 +2,7 @@ import type { AppContext } from "../../context";
 import type { Tx } from "../../db";
 import { type FieldError, Problem } from "../../errors";
 import type { Actor } from "../../domain/actor";
-import type { Question } from "../webhooks";
+import { monitorRefs, type Question } from "../webhooks";
 import { type Change, changedOnly, differences } from "./difference";
 import { ApplyFileError, type ReadFile } from "./file";
 import { nameOf, type Path, pathOf } from "./locate";
@@ -62,6 +62,8 @@ export class ApplyRun {
     leftovers: [],
     unconfirmed: [],
   };
+  /** Refs of the monitors that this apply deleted, by id. */
+  readonly deletedMonitors = new Map<string, string>();
 
   constructor(
     readonly ctx: AppContext,
@@ -119,6 +121,24 @@ export class ApplyRun {
       if (row.managedBy !== "apply" || kept.has(row.id)) continue;
       this.handleLeftover(noun, ref, () => remove(row.id));
     }
+  }
+
+  /** Notes that an object outside the file no longer names the monitors of a field that this apply deleted. */
+  noteLostMonitors(
+    noun: "monitor" | "webhook",
+    label: string,
+    field: string,
+    ids: readonly string[],
+  ): void {
+    const left = ids.filter((id) => !this.deletedMonitors.has(id));
+    if (left.length === ids.length) return;
+    const [from, to] = [ids, left].map((some) => this.refsOfMonitors(some));
+    this.note({ kind: "update", noun, label, fields: [{ field, from, to }] });
+  }
+
+  /** Returns the refs of monitors by their ids, also of those that this apply deleted. */
+  refsOfMonitors(ids: readonly string[]): string[] {
+    return monitorRefs(this.tx, ids).map((ref) => this.deletedMonitors.get(ref) ?? ref);
   }
 
   /** Adds a change to the outcome. */

@@ -5,8 +5,7 @@ import { findPageBySlug, type PageRow } from "../pages";
 import {
   deleteWebhook,
   findQuestion,
-  listStoredWebhooks,
-  monitorRefs,
+  findWebhook,
   type StoredWebhook,
   planWebhook,
   readMonitors,
@@ -18,15 +17,24 @@ import type { ApplyRun } from "./run";
 type WebhookWithRef = StoredWebhook & { ref: string };
 type WebhookEntry = Entry<FileWebhook, WebhookWithRef>;
 
-/** Applies webhooks, after the pages and monitors. */
-export function applyWebhooks(run: ApplyRun, webhooks: readonly FileWebhook[]): void {
-  const stored = listStoredWebhooks(run.tx).map((one) => ({ ...one, ref: one.row.ref }));
+/** Applies webhooks, after the pages and monitors. `before` are those before monitors were deleted. */
+export function applyWebhooks(
+  run: ApplyRun,
+  webhooks: readonly FileWebhook[],
+  before: readonly StoredWebhook[],
+): void {
+  const stored = before.map((one) => ({ ...one, ref: one.row.ref }));
   const rows = new RowsByRef<WebhookWithRef>(stored);
   const entries = webhooks.map((item, index) => rows.match(item, ["webhooks", index]));
   // First, so that entries can take the refs of deleted ones.
   run.handleLeftovers("webhook", stored, entries, (id) =>
     deleteWebhook(run.ctx, run.tx, id, run.options.actor),
   );
+  const known = new Set(entries.map(({ row }) => row?.row.id));
+  for (const { row, ref } of stored) {
+    if (known.has(row.id) || !findWebhook(run.tx, row)) continue;
+    run.noteLostMonitors("webhook", ref, "monitors", row.monitors);
+  }
   for (const entry of entries) applyWebhook(run, entry);
 }
 
@@ -37,7 +45,7 @@ function applyWebhook(run: ApplyRun, { item, ref, path, row: stored }: WebhookEn
     const errors = new FieldErrors();
     const monitorIds = readMonitors(tx, errors, item.monitors ?? [ANY_MONITOR]);
     errors.throwIfAny();
-    const refsOf = (ids: readonly string[]) => monitorRefs(tx, ids);
+    const refsOf = (ids: readonly string[]) => run.refsOfMonitors(ids);
     return planWebhook(item, { ref, page, monitorIds, refsOf }, stored);
   });
   const row = run.apply({

@@ -158,6 +158,32 @@ describe("dependencies of monitors in a file", () => {
     expect(await parentsOf(app)).toEqual({ power: [], shop: ["power"] });
   });
 
+  test("a webhook in the file that loses a pruned monitor is listed once, from its monitors before", async () => {
+    await using app = await createTestApp();
+    const webhook = (monitors: string) => `webhooks:
+  - { ref: chat, url: "https://a.example/x", monitors: ${monitors}, secret: "\${SECRET}" }
+`;
+    const env = { SECRET: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" };
+    await apply(app, `${file("router", "power")}${webhook("[router, power]")}`, true, env);
+    expect(linesOf(await apply(app, `${file("power")}${webhook("[power]")}`, true, env))).toEqual([
+      "- monitor router",
+      '~ webhook chat: monitors ["router","power"] → ["power"]',
+    ]);
+    const updates = app.audit().filter(({ action }) => action === "webhook.update");
+    expect(updates).toHaveLength(1);
+    const all = `${file("last")}${webhook('["*"]')}`;
+    expect(linesOf(await apply(app, all, true, env))).toEqual([
+      "- monitor power",
+      "+ monitor last",
+      '~ webhook chat: monitors ["power"] → ["*"]',
+    ]);
+    expect(linesOf(await apply(app, all, true, env))).toEqual([]);
+    expect(linesOf(await apply(app, "pages: []", true))).toEqual([
+      "- monitor last",
+      "- webhook chat",
+    ]);
+  });
+
   test("a dependency on an earlier ref is rejected wherever the monitor stands in the file", async () => {
     await using app = await createTestApp();
     await apply(app, file("shop <- router", "router"));

@@ -54,7 +54,7 @@ export function addsServer(before: Servers, after: Servers): boolean {
 
 /** Detail of the error for a stored secret that a change would send to a server that did not get it before. */
 export const OTHER_SERVER =
-  "is a secret for another server, or for a verified one: enter it again, or set it to null to remove it";
+  "is a secret for another server, or for a verified one: enter it again, or remove it";
 
 /**
  * Returns the functions of a probe that concern its secrets. `serversOf` names the servers to which they
