@@ -20,7 +20,13 @@ export const applyCommand: Command = {
 export const exportCommand: Command = {
   name: "export",
   summary: "Print pages, components, monitors, webhooks and templates as a file for apply.",
-  flags: [{ name: "page", placeholder: "SLUG", help: "Export this page only." }],
+  flags: [
+    {
+      name: "page",
+      placeholder: "SLUG",
+      help: "Export this page only, without references to objects outside it.",
+    },
+  ],
   options: optionNames("export"),
   // Loaded on demand, so that a server does not need memory for the YAML library.
   run: async (invocation) => (await import("./export-run")).runExport(invocation),

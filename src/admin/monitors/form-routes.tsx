@@ -63,6 +63,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     const { id } = sessionOf(at.requestContext);
     const draft = sent?.text("draft") ?? newFormToken(ctx);
     const type = monitor?.type ?? typeOf(at);
+    const pages = readPages(reader);
     const secrets = sent ? secretsIn(type, sent, held.find(id, draft)) : NO_SECRETS;
     return {
       others: readMonitorChoices(reader, [
@@ -72,9 +73,10 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       webhooks: listSelectiveWebhooks(reader).map((row) => ({
         id: row.id,
         name: webhookName(row),
+        pageName: pages.find((page) => page.id === row.pageId)?.name,
       })),
       groups: listMonitorGroups(reader, { limit: GROUPS_OFFERED }).map(({ group }) => group),
-      pages: readPages(reader).map((page) => ({ ...page, ...readPageComponents(reader, page.id) })),
+      pages: pages.map((page) => ({ ...page, ...readPageComponents(reader, page.id) })),
       stored: storedParts(type, monitor?.config),
       secrets,
       now: ctx.clock.now(),

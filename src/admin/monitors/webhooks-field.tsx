@@ -3,7 +3,12 @@ import type { Field } from "../forms/field";
 
 /** Screen data of the field: webhooks that get the events of selected monitors. */
 export interface WebhooksContext {
-  webhooks: readonly { id: string; name: string }[];
+  webhooks: readonly {
+    id: string;
+    name: string;
+    /** Name of the page to which the webhook is limited. */
+    pageName: string | undefined;
+  }[];
 }
 
 /** Ids of the webhooks that are checked in a form, and of those that were when it was shown. */
@@ -46,6 +51,9 @@ export function webhooksField(): Field<WebhookSelection, WebhookSelection, Webho
             options={webhooks.map((webhook) => ({
               value: webhook.id,
               label: webhook.name,
+              ...(webhook.pageName !== undefined && {
+                hint: `Only while all components of the monitor are on the page ${webhook.pageName}.`,
+              }),
               isChecked: checked.includes(webhook.id),
             }))}
           />

@@ -247,6 +247,8 @@ describe("monitors of webhooks on the dashboard", () => {
       readHtml((await monitors.open(`${MONITORS}/${monitor}`)).text).texts(
         "#monitor-notified .detail-name",
       );
+    const form = (await monitors.open(`${MONITORS}/${wide}/edit`)).text;
+    expect(form).toContain("Only while all components of the monitor are on the page");
     expect(await notified(shop)).toEqual(["Of the page"]);
     expect(await notified(wide)).toEqual([]);
     expect(await notified(alone)).toEqual([]);
