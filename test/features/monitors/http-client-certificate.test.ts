@@ -72,6 +72,43 @@ describe("an HTTP check with a client certificate", () => {
     expect((await check({ url })).message).toBe("The certificate is self-signed.");
   });
 
+  test("the authorities of NODE_EXTRA_CA_CERTS stay trusted with a client certificate and further ones", async () => {
+    await using server = await startDemanding();
+    const source = (path: string) => JSON.stringify(import.meta.resolve(`../../../src/${path}`));
+    const script = `
+      import { createEgress } from ${source("egress/index.ts")};
+      import { systemClock } from ${source("kernel/clock.ts")};
+      const lookup = async () => ["127.0.0.1"];
+      const egress = createEgress({ clock: systemClock(), allowedNetworks: [], lookup });
+      const { url, certificates } = JSON.parse(process.env.REQUESTS);
+      const request = { url: new URL(url), method: "GET", policy: "monitor" };
+      for (const clientCertificate of certificates) {
+        const signal = AbortSignal.timeout(10_000);
+        const answer = await egress.request({ ...request, clientCertificate, signal });
+        console.log(answer.message ?? answer.status);
+      }
+      process.exit();`;
+    const REQUESTS = JSON.stringify({
+      url: `https://localhost:${server.port}/`,
+      certificates: [GOOD, { ...GOOD, ca: SELF.certificate }],
+    });
+    const root = new URL("../../support/certificates/root.pem", import.meta.url).pathname;
+    const [trusting, other] = await Promise.all(
+      [root, ""].map(async (NODE_EXTRA_CA_CERTS) => {
+        const env = { ...process.env, REQUESTS, NODE_EXTRA_CA_CERTS };
+        const child = Bun.spawn([process.execPath, "-e", script], {
+          env,
+          stdout: "pipe",
+          stderr: "inherit",
+        });
+        return (await new Response(child.stdout).text()).trim().split("\n");
+      }),
+    );
+    expect(trusting).toEqual(["200", "200"]);
+    const untrusted = "The certificate's issuer is not trusted.";
+    expect(other).toEqual([untrusted, untrusted]);
+  });
+
   test("the certificate is not shown to another origin after a redirect", async () => {
     const shown: unknown[] = [];
     await using target = await startTlsServer(
