@@ -236,7 +236,7 @@ describe("OAuth 2.0, client certificate and proxy on the form of an HTTP monitor
       { config_client_certificate_certificate: "MII", config_client_certificate_ca: GOOD.key },
       [
         "Certificate must be a certificate in PEM, from its BEGIN line to its END line.",
-        "Authorities of the server must not contain a private key.",
+        "CA certificates must not contain a private key.",
       ],
     ],
     [

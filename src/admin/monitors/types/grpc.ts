@@ -5,7 +5,8 @@ import { certificateWarningField, hostField, portField, tlsField } from "./serve
 import type { TypeForm } from "./type-form";
 
 export const grpcForm: TypeForm = {
-  sentence: "Calls the health service of a gRPC server, and fails unless the status is SERVING.",
+  sentence:
+    "Calls the health service of a gRPC server (grpc.health.v1), and fails unless the status is SERVING.",
   fields: {
     host: hostField(),
     port: portField(),

@@ -43,11 +43,11 @@ export function oauth2Field() {
       ),
       auth: optional(
         selectField({
-          label: "Send the credentials in",
+          label: "Authentication method",
           initial: "basic",
           options: [
-            { value: "basic", label: "The Authorization header" },
-            { value: "body", label: "The body" },
+            { value: "basic", label: "Authorization header (Basic)" },
+            { value: "body", label: "Body of the request" },
           ],
         }),
       ),
@@ -87,8 +87,8 @@ export function clientCertificateField() {
       }),
       ca: optional(
         certificatesField({
-          label: "Authorities of the server",
-          hint: "Optional. Certificates in PEM of further authorities to trust, such as your own.",
+          label: "CA certificates",
+          hint: "Optional. In PEM. Authorities to trust in addition, such as one of your own that signed the server's certificate.",
           maxlength: 64_000,
         }),
       ),
