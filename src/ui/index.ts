@@ -71,4 +71,4 @@ export { Cell, CellNote, OneLine, Row, RowLink, Table } from "./table";
 export { TimeChart, type TimeBand, type TimePoint } from "./time-chart";
 export { Phases, Timeline } from "./timeline";
 export { DetailCard, DetailRow, HeadFacts, HeadFact, MoreMenu, Numbers } from "./detail";
-export { duration, exactTime, longDay, relativeTime, shortDay, zoneSpan } from "./times";
+export { duration, exactTime, longDay, relativeTime, shortDay, zoneSpan, zoneTime } from "./times";

@@ -182,7 +182,17 @@ const configs: Record<SupportedType, fc.Arbitrary<Record<string, unknown>>> = {
     { domain: fc.constantFrom("example.com", "münchen.example"), days: fc.nat(365) },
     { requiredKeys: ["domain"] },
   ),
-  push: fc.record({ grace_seconds: fc.constantFrom(0, 60, 300) }, optional),
+  push: fc.oneof(
+    fc.record({ grace_seconds: fc.constantFrom(0, 60, 300) }, optional),
+    fc.record(
+      {
+        grace_seconds: fc.constantFrom(0, 60, 31_536_000),
+        schedule: fc.constantFrom("0 3 * * *", "*/5 8-18 * * 1-5", "0 0 L * *"),
+        time_zone: fc.constantFrom("UTC", "Europe/Berlin"),
+      },
+      { requiredKeys: ["schedule"] },
+    ),
+  ),
 };
 
 /** Lists of different tags. */
@@ -225,4 +235,12 @@ export const arbitraryMonitor: fc.Arbitrary<AnyMonitor> = fc
       configs[type],
     ),
   )
-  .map(([type, name, more, deadline, config]) => ({ type, name, ...more, ...deadline, config }));
+  .map(([type, name, { interval_seconds: interval, ...more }, deadline, config]) => ({
+    type,
+    name,
+    ...more,
+    // A schedule replaces the interval.
+    ...("schedule" in config || interval === undefined ? {} : { interval_seconds: interval }),
+    ...deadline,
+    config,
+  }));

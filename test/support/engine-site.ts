@@ -20,7 +20,7 @@ import { CLI_ACTOR } from "../../src/domain/actor";
 import type { Clock } from "../../src/kernel/clock";
 import { createTestApp, type TestApp } from "./app";
 import { listCausesOfPage } from "./causes";
-import { settle, type TestClock } from "./clock";
+import { createTestClock, settle, type TestClock } from "./clock";
 
 /** Answers a check as the target of a test. */
 export type Target = (context: ProbeContext) => ProbeResult | Promise<ProbeResult>;
@@ -96,9 +96,13 @@ export interface EngineSite extends AsyncDisposable {
 }
 
 export async function openEngineSite(
-  options: { env?: Record<string, string>; isStarted?: boolean } = {},
+  options: { env?: Record<string, string>; isStarted?: boolean; start?: string } = {},
 ): Promise<EngineSite> {
-  const app = await createTestApp(options.env ? { env: options.env } : {});
+  const { env, start } = options;
+  const app = await createTestApp({
+    ...(env && { env }),
+    ...(start !== undefined && { clock: createTestClock(Date.parse(start)) }),
+  });
   const { clock } = app;
   const begin = clock.now();
   const targets = new Map<string, Target>();

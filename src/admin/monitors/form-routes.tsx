@@ -44,6 +44,7 @@ import { newMonitorPath } from "./monitor-paths";
 import { EMPTY_ROWS, MORE_EMPTY_ROWS, MORE_ROWS } from "./rows";
 import { secretsIn, withoutSecretParts } from "./stored-secrets";
 import { showToken } from "./token";
+import { nextCalls } from "./timing";
 import { createTypedSecrets, NO_SECRETS } from "./typed-secrets";
 import { TYPE_FORMS } from "./types";
 import { changesOf, type WebhookSelection } from "./webhooks-field";
@@ -139,10 +140,11 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       intent: CHECK_NOW,
       async run(body, at, context) {
         const type = typeOf(at);
-        requireActiveCheck({ type, config: {} });
         // A check needs no name.
         const input = toCreation(type, { ...body, name: body.name || "Trial" });
         const { config, settings } = validateNewMonitor(ctx.db, input);
+        if (TYPE_FORMS[type].isPush)
+          return { ...context, nextCalls: nextCalls(config, ctx.clock.now()) };
         return { ...context, trial: await tryOut(type, config, settings) };
       },
     },
@@ -191,9 +193,11 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       intent: CHECK_NOW,
       async run(changes, { params }, context) {
         const { type } = context.monitor;
-        requireActiveCheck(getMonitorRecord(ctx.db, params.id).row);
+        if (!TYPE_FORMS[type].isPush) requireActiveCheck(getMonitorRecord(ctx.db, params.id).row);
         const change = toChange(changes, context.monitor);
         const { config, settings } = validateMonitorChange(ctx.db, params.id, change);
+        if (TYPE_FORMS[type].isPush)
+          return { ...context, nextCalls: nextCalls(config, ctx.clock.now()) };
         return { ...context, trial: await tryOut(type, config, settings) };
       },
     },

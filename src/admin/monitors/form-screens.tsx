@@ -6,7 +6,7 @@ import {
   type SupportedType,
 } from "../../domain/monitor-state";
 import { toIso } from "../../kernel/time";
-import { Button, longDay, Notice, Tabs } from "../../ui";
+import { Button, longDay, Notice, Tabs, zoneTime } from "../../ui";
 import { ManagedByFile } from "../components/managed";
 import type { FormState, ValuesOf } from "../forms/form";
 import type { Step } from "../../egress";
@@ -16,6 +16,7 @@ import { CheckSteps } from "./check-steps";
 import { type MonitorContext, monitorForm } from "./forms";
 import type { MonitorFields } from "./monitor-fields";
 import { NEW_MONITOR_PATH, newMonitorPath, pathsOfMonitor } from "./monitor-paths";
+import type { DueCalls } from "./timing";
 import { TYPE_FORMS } from "./types";
 import { latencyInWords, typeLabel } from "./words";
 
@@ -39,6 +40,7 @@ export interface MonitorFormContext extends MonitorContext {
   /** Identifies one filling in of the form, under which typed secrets are held. */
   draft: string;
   trial?: TrialResult;
+  nextCalls?: DueCalls;
 }
 
 interface EditContext extends MonitorFormContext {
@@ -53,7 +55,7 @@ type StateWith<Context> = FormState<ValuesOf<MonitorFields>, Context>;
 /** "Create monitor": a form for each type. */
 export function NewMonitor(props: { type: SupportedType; state: StateWith<MonitorFormContext> }) {
   const { type, state } = props;
-  const { draft, trial } = state.context;
+  const { draft, trial, nextCalls } = state.context;
   return (
     <FormScreen
       title="Create monitor"
@@ -71,6 +73,7 @@ export function NewMonitor(props: { type: SupportedType; state: StateWith<Monito
           />
           <p class="muted">{TYPE_FORMS[type].sentence}</p>
           {trial ? <TrialNotice trial={trial} /> : null}
+          {nextCalls ? <DueCallsNotice {...nextCalls} /> : null}
         </>
       }
       form={monitorForm(type)}
@@ -91,7 +94,7 @@ export function NewMonitor(props: { type: SupportedType; state: StateWith<Monito
 
 /** Edit form of a monitor. The type cannot be changed. */
 export function EditMonitor({ state }: { state: StateWith<EditContext> }) {
-  const { monitor, isFromFile, draft, trial } = state.context;
+  const { monitor, isFromFile, draft, trial, nextCalls } = state.context;
   const paths = pathsOfMonitor(monitor.id);
   return (
     <FormScreen
@@ -101,6 +104,7 @@ export function EditMonitor({ state }: { state: StateWith<EditContext> }) {
         <>
           {isFromFile ? <ManagedByFile what="monitor" /> : null}
           {trial ? <TrialNotice trial={trial} /> : null}
+          {nextCalls ? <DueCallsNotice {...nextCalls} /> : null}
         </>
       }
       form={monitorForm(monitor.type)}
@@ -114,13 +118,37 @@ export function EditMonitor({ state }: { state: StateWith<EditContext> }) {
   );
 }
 
-/** Button that checks the typed configuration once; nothing for types that the server does not check. */
+/**
+ * Button that checks the typed configuration once; for push monitors it shows when calls are due. Absent for
+ * types that the server does not check.
+ */
 function CheckButton({ type }: { type: MonitorType }) {
-  if (TYPE_FORMS[type].isPush || type === "unsupported") return null;
+  if (type === "unsupported") return null;
   return (
     <Button name="intent" value={CHECK_NOW}>
-      Check now
+      {TYPE_FORMS[type].isPush ? "Show due times" : "Check now"}
     </Button>
+  );
+}
+
+function DueCallsNotice({ times, timeZone }: DueCalls) {
+  return (
+    <div role="status">
+      {times.length === 0 ? (
+        <Notice tone="maint" title="There is no schedule">
+          <p>Select “By a schedule” and type a cron expression to see the next due times.</p>
+        </Notice>
+      ) : (
+        <Notice tone="ok" title={`The next ${times.length} due times`}>
+          <ul class="plain-list">
+            {times.map((at) => (
+              <li key={at}>{zoneTime(at, timeZone)}</li>
+            ))}
+          </ul>
+          <p>Nothing was saved yet.</p>
+        </Notice>
+      )}
+    </div>
   );
 }
 

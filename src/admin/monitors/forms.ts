@@ -10,6 +10,7 @@ import { defineForm, type FormDefinition } from "../forms/form";
 import type { AssertionsContext } from "./assertion-field";
 import { type FieldsContext, fieldsOf, type MonitorFields } from "./monitor-fields";
 import { storedSecrets } from "./stored-secrets";
+import { chooseTiming, type Timing, timingOf } from "./timing";
 import type { SecretsContext } from "./typed-secrets";
 import { TYPE_FORMS } from "./types";
 import type { WebhookSelection } from "./webhooks-field";
@@ -23,6 +24,8 @@ type MonitorInput = Omit<CreateMonitorBody, "type" | "config" | "retry_interval_
   retry_interval_seconds?: number | null;
   /** Webhooks for selected monitors that get its events. */
   webhook_ids?: WebhookSelection;
+  /** Only of push monitors. */
+  timing?: Timing;
   [name: `config_${string}`]: unknown;
 };
 
@@ -74,6 +77,7 @@ export function monitorResource(
   const shown: Readonly<Record<string, unknown>> = { ...config, ...Object.fromEntries(secrets) };
   return {
     ...monitor,
+    timing: timingOf(monitor),
     retry_interval_seconds: retryInterval(monitor),
     webhook_ids: webhooks,
     ...Object.fromEntries(
@@ -90,7 +94,7 @@ export function storedParts(type: MonitorType, config: object = {}): MonitorCont
 
 /** Returns the body for a new monitor of a type. */
 export function toCreation(type: SupportedType, input: MonitorInput): CreateMonitorBody {
-  const { config, settings } = split(input);
+  const { config, settings } = split(input, type);
   const { retry_interval_seconds: retry, name = "", ...rest } = settings;
   const entries = Object.entries(config).filter(([, value]) => value !== null);
   return {
@@ -107,7 +111,7 @@ export function toCreation(type: SupportedType, input: MonitorInput): CreateMoni
  * without this input keeps the stored one. Both are lowered to the check interval.
  */
 export function toChange(input: Partial<MonitorInput>, monitor: Monitor): UpdateMonitorBody {
-  const { config, settings } = split(input);
+  const { config, settings } = split(input, monitor.type, monitor);
   if (monitor.type === "unsupported") {
     const { retry_interval_seconds: _, ...changed } = settings;
     return changed;
@@ -137,18 +141,33 @@ function defaultRetry(type: MonitorType): number {
   return defaultSettings(type).retryIntervalSeconds;
 }
 
-/** Separates the fields of the configuration from the others. */
-function split<Input extends Partial<MonitorInput>>(input: Input) {
+/**
+ * Separates the fields of the configuration from the others. Those of a push monitor follow its timing;
+ * `stored` is the monitor that they change.
+ */
+function split<Input extends Partial<MonitorInput>>(
+  input: Input,
+  type: MonitorType,
+  stored?: Monitor,
+) {
   const prefix = inputOf("");
   const entries = Object.entries(input);
-  const config = entries.filter(([name]) => name.startsWith(prefix));
-  const settings = entries.filter(([name]) => !name.startsWith(prefix));
-  return {
-    config: Object.fromEntries(
-      config.map(([name, value]) => [name.slice(prefix.length), value]),
-    ) as Record<string, unknown>,
-    settings: Object.fromEntries(settings.filter(([name]) => name !== "webhook_ids")) as Partial<
-      Omit<MonitorInput, "webhook_ids" | `config_${string}`>
-    >,
-  };
+  const typed = entries.filter(([name]) => name.startsWith(prefix));
+  const config: Record<string, unknown> = Object.fromEntries(
+    typed.map(([name, value]) => [name.slice(prefix.length), value]),
+  );
+  const {
+    webhook_ids: _,
+    timing,
+    ...named
+  } = Object.fromEntries(entries.filter(([name]) => !name.startsWith(prefix))) as Partial<
+    Omit<MonitorInput, `config_${string}`>
+  >;
+  if (!TYPE_FORMS[type].isPush) return { config, settings: named };
+  const { interval_seconds, ...others } = named;
+  const interval = interval_seconds === undefined ? {} : { interval_seconds };
+  const chosen =
+    timing ?? timingOf(stored ?? { interval_seconds: interval_seconds ?? null, config: {} });
+  const { config: changed, ...kept } = chooseTiming(chosen, { ...interval, config }, stored);
+  return { config: changed, settings: { ...others, ...kept } };
 }

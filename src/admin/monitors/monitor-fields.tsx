@@ -14,6 +14,7 @@ import type { AnyField } from "../forms/form";
 import { type MonitorChoice, monitorsField } from "../forms/monitors-field";
 import { tagsField } from "../forms/tags-field";
 import { integerField, nameField, textAreaField } from "../forms/text-fields";
+import { timingField } from "./timing";
 import { TYPE_FORMS } from "./types";
 import { inputOf } from "./types/type-form";
 import { type WebhooksContext, webhooksField } from "./webhooks-field";
@@ -66,7 +67,7 @@ const parentsField = monitorsField<FieldsContext>({
 
 /** Returns the fields of a monitor type: those that most monitors need, and the rest. */
 export function fieldsOf(type: MonitorType): { usual: MonitorFields; rare: MonitorFields } {
-  const { fields, advanced = {} } = TYPE_FORMS[type];
+  const { fields, advanced = {}, isPush } = TYPE_FORMS[type];
   const defaults = defaultSettings(type);
   const name = nameField({
     hint: "Name of the service, such as “Checkout API”. Incidents opened by the monitor use this name.",
@@ -86,11 +87,13 @@ export function fieldsOf(type: MonitorType): { usual: MonitorFields; rare: Monit
   if (type === "unsupported") {
     return { usual: { name, component_ids: affectedField, ...labels }, rare: {} };
   }
+  const interval = { interval_seconds: intervalField(type) };
   return {
     usual: {
       name,
+      ...(isPush ? { timing: timingField, ...interval } : {}),
       ...configFields(fields),
-      interval_seconds: intervalField(type),
+      ...interval,
       component_ids: affectedField,
       on_down: selectField<OnDown>({
         label: "Component status while down",
@@ -168,9 +171,9 @@ function intervalField(type: MonitorType): Field<string, number | null> {
   const { isPush = false } = TYPE_FORMS[type];
   const { maxIntervalSeconds: longest = 86_400 } = probeOf(type);
   const field = integerField({
-    label: isPush ? "Expect a call every (seconds)" : "Check every (seconds)",
+    label: isPush ? "Interval (seconds)" : "Check every (seconds)",
     hint: isPush
-      ? "5 to 31,536,000. Empty for calls without a deadline."
+      ? "For “At an interval”. 5 to 31,536,000."
       : `${intervalsOf(type).least.toLocaleString("en")} to ${longest.toLocaleString("en")}.`,
     initial: defaultSettings(type).intervalSeconds ?? 0,
     isRequired: !isPush,

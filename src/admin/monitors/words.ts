@@ -1,4 +1,10 @@
-import { type MonitorRecord, type MonitorConfig, originOf, probeOf } from "../../features/monitors";
+import {
+  type MonitorRecord,
+  type MonitorConfig,
+  originOf,
+  probeOf,
+  scheduleOf,
+} from "../../features/monitors";
 import type { MonitorType } from "../../domain/monitor-state";
 import type { Range } from "./range";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
@@ -38,8 +44,13 @@ export function timeInWords(ms: number): string {
   return next && rest > 0 ? `${whole} ${rest} ${next.word}` : whole;
 }
 
-/** Returns the interval of a monitor as text: "every 1 min"; for a job without a deadline, "at any time". */
-export function intervalInWords({ intervalSeconds }: MonitorRecord["row"]): string {
+/**
+ * Returns the interval of a monitor as text: "every 1 min"; for a job with a schedule "at 0 3 * * * (UTC)",
+ * without a deadline "at any time".
+ */
+export function intervalInWords({ intervalSeconds, config }: MonitorRecord["row"]): string {
+  const declared = scheduleOf(config);
+  if (declared) return `at ${declared.schedule} (${declared.time_zone})`;
   return intervalSeconds === null
     ? "at any time"
     : `every ${timeInWords(intervalSeconds * SECOND_MS)}`;

@@ -6,11 +6,12 @@ import type { MonitorConfig } from "./probes";
 import { resolveMonitorId } from "./records";
 import {
   changedConfig,
-  defaultSettings,
+  initialSettings,
   validateConfig,
   validateSettings,
   namedSettings,
   readComponents,
+  settingsBefore,
 } from "./settings";
 import { findMonitor } from "./store";
 import { validateChangeable } from "./unsupported";
@@ -28,8 +29,8 @@ export function createMonitorErrors(
   if (type === undefined) return errors;
   if (config && !isInvalid("config")) validateConfig(errors, type, config);
   if (!isInvalid("interval_seconds")) {
-    const defaults = defaultSettings(type, input.interval_seconds);
-    validateSettings(errors, type, namedSettings(input, defaults));
+    const settings = namedSettings(input, initialSettings(type, input));
+    validateSettings(errors, type, settings, config ?? {});
   }
   return errors;
 }
@@ -47,10 +48,12 @@ export function updateMonitorErrors(
   readComponents(reader, errors, input.component_ids ?? []);
   readParents(reader, errors, input.depends_on ?? [], row.id);
   validateChangeable(errors, row, input);
-  if (input.config && row.type !== "unsupported")
-    changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
+  if (row.type === "unsupported") return errors;
+  const before = row.config as MonitorConfig;
+  const config = input.config ? changedConfig(errors, row.type, before, input.config) : before;
   if (!isInvalid("interval_seconds") && !isInvalid("retry_interval_seconds")) {
-    validateSettings(errors, row.type, namedSettings(input, row));
+    const settings = namedSettings(input, settingsBefore(row, input));
+    validateSettings(errors, row.type, settings, config);
   }
   return errors;
 }

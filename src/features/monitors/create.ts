@@ -10,7 +10,7 @@ import { readParents, saveParents } from "./dependencies";
 import { beginTimeline } from "./engine/manual-transitions";
 import { getMonitorRecord, type MonitorRecord } from "./records";
 import {
-  defaultSettings,
+  initialSettings,
   validateConfig,
   validateSettings,
   namedSettings,
@@ -54,12 +54,12 @@ export function readNewMonitor(
   input: Omit<CreateMonitorBody, "type"> & { type: MonitorType },
 ) {
   const { type, config = {}, component_ids: references = [], depends_on: parents = [] } = input;
-  const settings = namedSettings(input, defaultSettings(type, input.interval_seconds));
+  const settings = namedSettings(input, initialSettings(type, input));
   const errors = new FieldErrors();
   validateConfig(errors, type, config);
   const componentIds = readComponents(reader, errors, references);
   const parentIds = readParents(reader, errors, parents);
-  validateSettings(errors, type, settings);
+  validateSettings(errors, type, settings, config);
   errors.throwIfAny();
   return { config, settings, componentIds, parentIds };
 }

@@ -12,7 +12,7 @@ import {
   openParts,
 } from "./declared-secrets";
 import { type MonitorConfig, probeOf, withNullableParts } from "./probes";
-import { defaultSettings, validateSettings, namedSettings } from "./settings";
+import { defaultSettings, initialSettings, validateSettings, namedSettings } from "./settings";
 import type { MonitorRow } from "./store";
 
 /** A monitor in a configuration file. A field that is left out has its default. */
@@ -36,7 +36,7 @@ export function declaredMonitorSchema<More>(more: TProperties) {
 export function validateDeclaredMonitor(monitor: DeclaredMonitor): readonly FieldError[] {
   const errors = new FieldErrors();
   errors.addAll(["config"], probeOf(monitor.type).validate(monitor.config ?? {}));
-  validateSettings(errors, monitor.type, settingsOf(monitor));
+  validateSettings(errors, monitor.type, settingsOf(monitor), monitor.config ?? {});
   return errors.all;
 }
 
@@ -58,7 +58,8 @@ export function mapDeclaredSecrets<Monitor extends DeclaredMonitor>(
 export function declareMonitor(row: MonitorRow & { type: SupportedType }): DeclaredMonitor {
   const { name, type, intervalSeconds, paused } = row;
   // Other defaults depend on the interval.
-  const least = { ...defaultSettings(type, intervalSeconds), ...intervalOf(defaultSettings(type)) };
+  const usual = intervalOf(initialSettings(type, { config: row.config }));
+  const least = { ...defaultSettings(type, intervalSeconds), ...usual };
   const defaults: Record<string, unknown> = namesOf(least);
   const config = declareConfig(type, row.config);
   return {
@@ -80,7 +81,7 @@ const intervalOf = ({ intervalSeconds }: Settings) => ({ intervalSeconds });
 
 /** Returns the settings of a monitor in a file, with defaults for those that are left out. */
 export function settingsOf(monitor: DeclaredMonitor): Settings {
-  return namedSettings(monitor, defaultSettings(monitor.type, monitor.interval_seconds));
+  return namedSettings(monitor, initialSettings(monitor.type, monitor));
 }
 
 /** Returns settings by their names in files and bodies. */

@@ -67,7 +67,15 @@ export {
   listMonitorTags,
   WORST_FIRST,
 } from "./overview-store";
-export { type MonitorConfig, originOf, probeOf, storedField } from "./probes";
+export {
+  graceSecondsOf,
+  type MonitorConfig,
+  occurrencesOf,
+  originOf,
+  probeOf,
+  scheduleOf,
+  storedField,
+} from "./probes";
 export { type CertificateFacts, certificatesIn, PRIVATE_KEY } from "./probes/client-certificate";
 export { getMonitorRecord, listMonitors, type MonitorRecord, resolveMonitorId } from "./records";
 export { listIncidentsOfMonitor } from "./records-store";

@@ -9,7 +9,7 @@ import {
   type MonitorSettings,
   REMINDER_MIN_SECONDS,
 } from "./bodies";
-import { type MonitorConfig, probeOf } from "./probes";
+import { type MonitorConfig, probeOf, scheduleOf } from "./probes";
 import type { MonitorRow } from "./store";
 
 /** Columns of a monitor that callers set, in addition to its name and config. */
@@ -54,6 +54,23 @@ export function defaultSettings(
   };
 }
 
+/** Interval and config as a body names them. */
+interface NamedTiming {
+  interval_seconds?: number | null;
+  config?: MonitorConfig;
+}
+
+/** Returns the settings of a new monitor by default. One with a schedule has no interval. */
+export function initialSettings(type: MonitorType, input: NamedTiming): Settings {
+  const { interval_seconds: interval, config = {} } = input;
+  return defaultSettings(type, interval === undefined && scheduleOf(config) ? null : interval);
+}
+
+/** Returns the settings of a monitor before a change that names them. A schedule that it gives ends the interval. */
+export function settingsBefore(settings: Settings, { config = {} }: NamedTiming): Settings {
+  return typeof config["schedule"] === "string" ? { ...settings, intervalSeconds: null } : settings;
+}
+
 /** Returns the settings that a body names, and `others` for the rest. */
 export function namedSettings(input: MonitorSettings, others: Settings): Settings {
   return {
@@ -76,13 +93,21 @@ export function namedSettings(input: MonitorSettings, others: Settings): Setting
 }
 
 /**
- * Adds errors of settings that contradict each other or the type. The schemas of changes have passed,
- * which are the same for all types.
+ * Adds errors of settings that contradict each other, the type or the config. The schemas of changes have
+ * passed, which are the same for all types.
  */
-export function validateSettings(errors: FieldErrors, type: MonitorType, settings: Settings): void {
+export function validateSettings(
+  errors: FieldErrors,
+  type: MonitorType,
+  settings: Settings,
+  config: MonitorConfig,
+): void {
   const { intervalSeconds, retryIntervalSeconds, reminderSeconds } = settings;
   const [error] = schemaErrors(intervalOf(type), intervalSeconds);
   if (error) errors.add(["interval_seconds"], error.detail);
+  else if (intervalSeconds !== null && scheduleOf(config)) {
+    errors.add(["interval_seconds"], "must be null, since the schedule tells when calls are due");
+  }
   if (reminderSeconds > 0 && reminderSeconds < REMINDER_MIN_SECONDS) {
     errors.add(["reminder_seconds"], `must be 0 or at least ${REMINDER_MIN_SECONDS}`);
   }

@@ -10,7 +10,13 @@ import { type AppliedIds, requireFreeRef } from "./create";
 import { readParents, removeFromDependencies, saveParents } from "./dependencies";
 import type { MonitorConfig } from "./probes";
 import { getMonitorRecord, type MonitorRecord } from "./records";
-import { changedConfig, validateSettings, namedSettings, readComponents } from "./settings";
+import {
+  changedConfig,
+  validateSettings,
+  namedSettings,
+  readComponents,
+  settingsBefore,
+} from "./settings";
 import {
   deleteMonitorComponents,
   deleteMonitorTokens,
@@ -31,14 +37,14 @@ export function validateMonitorChange(reader: Reader, id: string, input: UpdateM
   const { row } = before;
   const errors = new FieldErrors();
   validateChangeable(errors, row, input);
-  const settings = namedSettings(input, row);
+  const settings = namedSettings(input, settingsBefore(row, input));
   const config =
     input.config === undefined || row.type === "unsupported"
       ? row.config
       : changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
   const componentIds = input.component_ids && readComponents(reader, errors, input.component_ids);
   const parentIds = input.depends_on && readParents(reader, errors, input.depends_on, row.id);
-  validateSettings(errors, row.type, settings);
+  validateSettings(errors, row.type, settings, config as MonitorConfig);
   errors.throwIfAny();
   return { before, settings, config, componentIds, parentIds };
 }

@@ -89,13 +89,13 @@ describe("calls without a deadline on the dashboard", () => {
   test("an empty interval of a push monitor removes the deadline, and a number sets one", async () => {
     await using dashboard = await createMonitorDashboard();
     const id = await dashboard.make({ type: "push", config: {} });
-    await dashboard.edit(id, { interval_seconds: "" });
+    await dashboard.edit(id, { timing: "none", interval_seconds: "" });
     expect(dashboard.stored(id).row.intervalSeconds).toBeNull();
     const form = (await dashboard.open(`${MONITORS}/${id}/edit`)).text;
     expect(typedIn(form, "interval_seconds")).toEqual([""]);
     const screen = await dashboard.open(`${MONITORS}/${id}`);
     expect(screen.text).toContain("at any time");
-    await dashboard.edit(id, { interval_seconds: "31,536,000" });
+    await dashboard.edit(id, { timing: "interval", interval_seconds: "31,536,000" });
     expect(dashboard.stored(id).row.intervalSeconds).toBe(31_536_000);
   });
 

@@ -92,15 +92,15 @@ describe("“Check now” before a monitor is saved", () => {
     expect(dashboard.triedOut).toEqual([]);
   });
 
-  test("a push monitor cannot be tried, and its form does not offer it", async () => {
+  test("a push monitor cannot be tried, and its form offers its due times instead", async () => {
     await using dashboard = await createMonitorDashboard();
     const before = dashboard.written();
     const answer = await dashboard.create({ type: "push", intent: "check" });
-    expect(answer.status).toBe(409);
+    expect(answer.status).toBe(200);
     expect(dashboard.triedOut).toEqual([]);
     expect(dashboard.written()).toEqual(before);
     const page = readHtml((await dashboard.open(`${NEW_MONITOR}?type=push`)).text);
-    expect(page.attributes("button[name=intent]", "value")).not.toContain("check");
+    expect(page.texts("button[name=intent]")).toEqual(["Show due times"]);
   });
 
   test("trying an existing monitor uses its stored secrets and changes nothing", async () => {

@@ -197,3 +197,53 @@ describe("monitors in a file", () => {
     expect(api.heartbeats.map(({ id }) => id)).toEqual([push.id, push.id]);
   });
 });
+
+describe("push monitors with a schedule in a file", () => {
+  const PAGE = "pages: [{ slug: acme, name: Acme }]\n";
+  const monitor = (rest: string) =>
+    `${PAGE}monitors:\n  - { name: Backup, ref: backup, type: push, ${rest} }\n`;
+  const SCHEDULE = "config: { schedule: 0 3 * * *, time_zone: Europe/Berlin }";
+
+  test("a schedule is applied without an interval, exported alike, and applied again without a change", async () => {
+    await using app = await createTestApp();
+    await apply(app, monitor(SCHEDULE));
+    const [backup] = await read(app);
+    expect(backup).toMatchObject({
+      interval_seconds: null,
+      config: { schedule: "0 3 * * *", time_zone: "Europe/Berlin" },
+    });
+    const exported = writeApplyFile(exportFile(app.ctx.db), []);
+    expect(exported).toContain("schedule: 0 3 * * *");
+    expect(exported).not.toContain("interval_seconds");
+    expect(linesOf(await apply(app, exported))).toEqual([]);
+  });
+
+  test("a file changes an interval to a schedule and back", async () => {
+    await using app = await createTestApp();
+    await apply(app, monitor("interval_seconds: 300"));
+    expect(linesOf(await apply(app, monitor(SCHEDULE)))).not.toEqual([]);
+    expect((await read(app))[0]).toMatchObject({ interval_seconds: null });
+    await apply(app, monitor("interval_seconds: 300"));
+    const [backup] = await read(app);
+    expect(backup).toMatchObject({ interval_seconds: 300 });
+    expect(backup.config).toEqual({ grace_seconds: 60 });
+  });
+
+  test.each([
+    [
+      "an interval beside a schedule",
+      `interval_seconds: 60, ${SCHEDULE}`,
+      "interval_seconds must be null, since the schedule tells when calls are due",
+    ],
+    [
+      "an invalid schedule",
+      "config: { schedule: 0 25 * * * }",
+      "config.schedule has no valid hour",
+    ],
+    ["a time zone alone", "config: { time_zone: UTC }", "config.time_zone needs a schedule"],
+  ])("a file with %s is rejected", async (_, rest, problem) => {
+    await using app = await createTestApp();
+    expect(() => apply(app, monitor(rest))).toThrow(`line 3: monitors[0].${problem}`);
+    expect(await read(app)).toEqual([]);
+  });
+});

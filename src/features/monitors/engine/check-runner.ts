@@ -115,7 +115,7 @@ export class CheckRunner {
       const report = { outcome: beat.outcome, latencyMs: signal.durationMs };
       const result = countedResult(scheduled, { ...report, message: reportMessage(beat) });
       this.#count("heartbeat", scheduled, begin, result, [waiter], signal);
-      scheduler.after(scheduled, scheduled.intervalMs + scheduled.graceMs);
+      scheduler.reported(scheduled, job, begin.at);
     }
     await waiter.promise;
   }

@@ -2,7 +2,8 @@ import type { AppContext } from "../../../context";
 import type { Clock, Timer } from "../../../kernel/clock";
 import { MINUTE_MS } from "../../../kernel/time";
 import type { CheckQueue } from "./check-queue";
-import { afterMissed, nextDeadline, startDeadlines } from "./job";
+import { afterMissed, afterReport, type Job, nextDeadline, startDeadlines } from "./job";
+import type { Liveness } from "./liveness";
 import type { ScheduledMonitor } from "./scheduled-monitor";
 
 /**
@@ -58,8 +59,15 @@ export class CheckScheduler {
   readonly #schedule: Schedule;
   readonly #queue: CheckQueue;
   readonly #wakeTimer: WakeTimer;
+  readonly #liveness: Liveness;
 
-  constructor(ctx: Pick<AppContext, "clock" | "random">, queue: CheckQueue, wakeTimer: WakeTimer) {
+  constructor(
+    ctx: Pick<AppContext, "clock" | "random">,
+    queue: CheckQueue,
+    wakeTimer: WakeTimer,
+    liveness: Liveness,
+  ) {
+    this.#liveness = liveness;
     this.#clock = ctx.clock;
     this.#schedule = createSchedule(ctx.clock, () => randomFraction(ctx));
     this.#queue = queue;
@@ -75,7 +83,7 @@ export class CheckScheduler {
       this.#at(scheduled, this.#schedule.first(scheduled.id, scheduled.intervalMs));
       return;
     }
-    startDeadlines(job, scheduled, this.#clock);
+    startDeadlines(job, scheduled, this.#clock, (at) => this.#liveness.wasOfflineAt(at));
     this.resume(scheduled);
   }
 
@@ -97,6 +105,12 @@ export class CheckScheduler {
       scheduled.job.callBy = at;
       this.resume(scheduled);
     } else this.#at(scheduled, at);
+  }
+
+  /** Schedules a push monitor after a report of its job at `at` (unix ms). */
+  reported(scheduled: ScheduledMonitor, job: Job, at: number): void {
+    afterReport(job, scheduled, this.#clock, at);
+    this.resume(scheduled);
   }
 
   /** Schedules a push monitor by the deadlines of its job. */

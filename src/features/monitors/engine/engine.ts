@@ -16,6 +16,7 @@ import { Liveness } from "./liveness";
 import type { Prober } from "./prober";
 import { closing } from "./recorder";
 import { MonitorRegistry } from "./monitor-registry";
+import { hasDeadline } from "./scheduled-monitor";
 
 /** Interval of checking if the server was offline. */
 const LIVENESS_INTERVAL_MS = 15_000;
@@ -46,7 +47,7 @@ export class Engine implements Monitoring {
     this.#prober = prober;
     this.#liveness = new Liveness(ctx.clock, findLiveness(ctx.db, {})?.at);
     this.#wakeTimer = new WakeTimer(ctx.clock, () => this.#tick());
-    this.#scheduler = new CheckScheduler(ctx, this.#queue, this.#wakeTimer);
+    this.#scheduler = new CheckScheduler(ctx, this.#queue, this.#wakeTimer, this.#liveness);
     const dependencies = new Dependencies(ctx.clock, this.#registry, (parent) =>
       this.#runner.request(parent),
     );
@@ -207,10 +208,7 @@ export class Engine implements Monitoring {
     if (watching.length === 0) return;
     this.#ctx.log.warn({ since: new Date(since) }, "the server was offline: no data since then");
     for (const scheduled of watching) {
-      // Reports alone change the state of a monitor without a deadline.
-      if (scheduled.intervalMs !== Number.POSITIVE_INFINITY) {
-        this.#results.takeOffline(scheduled, since);
-      }
+      if (hasDeadline(scheduled)) this.#results.takeOffline(scheduled, since);
       this.#scheduler.first(scheduled);
     }
     this.#results.recorder.write();

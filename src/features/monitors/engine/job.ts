@@ -1,3 +1,4 @@
+import type { Occurrences } from "../../../domain/cron";
 import type { Clock } from "../../../kernel/clock";
 import type { MonitorState } from "../../../domain/monitor-state";
 
@@ -14,7 +15,14 @@ export interface OpenRun {
 
 /** Deadlines of the job of a push monitor. */
 export interface Job {
-  /** Time by which the job has to call, on the monotonic clock; Infinity without a deadline. */
+  /** Times at which calls are due; undefined without a schedule. */
+  schedule: Occurrences | undefined;
+  /** Time of the schedule at which the next call is due, in unix ms; Infinity without a schedule. */
+  nextCallAt: number;
+  /**
+   * Time by which the job has to call whatever its schedule, on the monotonic clock; Infinity without such a
+   * time.
+   */
   callBy: number;
   /** Open runs, in the order of their starts. Late ones stay until they end. */
   runs: readonly OpenRun[];
@@ -41,8 +49,9 @@ interface JobSettings {
 const NO_RUNS: readonly OpenRun[] = [];
 
 /** Returns the job of a monitor that was read with its open runs, a JSON list. */
-export function newJob(runs: string): Job {
-  return { callBy: Infinity, runs: runsOf(runs), countedUntil: 0 };
+export function newJob(schedule: Occurrences | undefined, runs: string): Job {
+  const none = { nextCallAt: Infinity, callBy: Infinity, countedUntil: 0 };
+  return { ...none, schedule, runs: runsOf(runs) };
 }
 
 /** Returns the open runs of a JSON list. */
@@ -54,45 +63,74 @@ export function runsOf(list: string): readonly OpenRun[] {
  * Sets the deadlines after a start, a change, or a time in which the server was offline. A job that was due
  * meanwhile may have called then, so it has until its next time. A run may have ended then, so it is not late.
  */
-export function startDeadlines(job: Job, watched: JobSettings, clock: Clock): void {
+export function startDeadlines(
+  job: Job,
+  settings: JobSettings,
+  clock: Clock,
+  wasOfflineAt: (at: number) => boolean,
+): void {
+  const { heartbeatAt, evaluation, intervalMs, graceMs } = settings;
+  const { state, since } = evaluation;
   const now = clock.now();
+  const isNew = heartbeatAt === null || state === "pending";
+  const calledAt = isNew ? Math.max(heartbeatAt ?? 0, since) : heartbeatAt;
+  const expectedIn = calledAt + intervalMs - now;
+  const timeToCall = Math.min(expectedIn > 0 ? expectedIn : intervalMs, intervalMs) + graceMs;
   job.countedUntil = now;
-  job.callBy = clock.monotonic() + timeToCall(watched, now);
+  job.callBy = clock.monotonic() + timeToCall;
+  // Deadlines that have passed are left out.
+  job.nextCallAt = callAfter(job, Math.max(calledAt, now - graceMs));
+  if (wasOfflineAt(job.nextCallAt)) job.nextCallAt = callAfter(job, now);
 }
 
-/** Returns the time that a job has to call, in ms; Infinity without a deadline. */
-function timeToCall(watched: JobSettings, now: number): number {
-  const { heartbeatAt, evaluation, intervalMs, graceMs } = watched;
-  const { state, since } = evaluation;
-  const isNew = heartbeatAt === null || state === "pending";
-  const expectedIn = (isNew ? Math.max(heartbeatAt ?? 0, since) : heartbeatAt) + intervalMs - now;
-  return Math.min(expectedIn > 0 ? expectedIn : intervalMs, intervalMs) + graceMs;
+/** Returns the next time of the schedule after a time (unix ms); Infinity without one. */
+function callAfter({ schedule }: Job, at: number): number {
+  return schedule?.next(at) ?? Infinity;
+}
+
+/** Sets the deadlines after a report at `at` (unix ms). */
+export function afterReport(
+  job: Job,
+  { intervalMs, graceMs }: JobSettings,
+  clock: Clock,
+  at: number,
+): void {
+  job.callBy = clock.monotonic() + intervalMs + graceMs;
+  job.nextCallAt = callAfter(job, at);
 }
 
 /** Returns the first deadline of a job that is ahead, on the monotonic clock; Infinity without one. */
 export function nextDeadline(job: Job, { graceMs }: JobSettings, clock: Clock): number {
   const running = job.runs.find(({ startedAt }) => startedAt + graceMs > job.countedUntil);
-  if (!running) return job.callBy;
-  const endIn = running.startedAt + graceMs - clock.now();
-  return Math.min(job.callBy, clock.monotonic() + endIn);
+  const dueAt = Math.min(job.nextCallAt, running?.startedAt ?? Infinity);
+  return Math.min(job.callBy, clock.monotonic() + dueAt + graceMs - clock.now());
 }
 
 /** Returns the deadline that a job has missed by now; undefined if the clock was set back. */
-export function missedDeadline(job: Job, watched: JobSettings, clock: Clock): Missed | undefined {
-  const { intervalMs, graceMs, lastStartedAt = Number.NEGATIVE_INFINITY } = watched;
+export function missedDeadline(job: Job, settings: JobSettings, clock: Clock): Missed | undefined {
+  const { intervalMs, graceMs, lastStartedAt = Number.NEGATIVE_INFINITY } = settings;
   const [now, wallTime] = [clock.monotonic(), clock.now()];
   const unfinished = job.runs.find(({ startedAt }) => {
     const endBy = startedAt + graceMs;
     return endBy > job.countedUntil && endBy <= wallTime;
   });
   if (unfinished) return { what: "end", since: now - (wallTime - unfinished.startedAt) };
+  if (job.nextCallAt + graceMs <= wallTime) {
+    return { what: "call", since: now - (wallTime - job.nextCallAt) };
+  }
   if (job.callBy > now) return undefined;
   return { what: "call", since: Math.max(now - intervalMs - graceMs, lastStartedAt) };
 }
 
 /** Sets the deadlines after a check at `at` (unix ms) that failed because one was missed. */
-export function afterMissed(job: Job, { intervalMs }: JobSettings, clock: Clock, at: number): void {
+export function afterMissed(
+  job: Job,
+  { intervalMs, graceMs }: JobSettings,
+  clock: Clock,
+  at: number,
+): void {
   job.countedUntil = at;
+  if (job.nextCallAt + graceMs <= at) job.nextCallAt = callAfter(job, job.nextCallAt);
   if (job.callBy <= clock.monotonic()) job.callBy = clock.monotonic() + intervalMs;
 }
 

@@ -20,11 +20,20 @@ export class Liveness {
   /** Latest time at which this server was awake; not moved back with the clock. */
   #seenAt: number;
 
+  /** Last time in which this server was offline, however short, in unix ms. */
+  #offline: { from: number; until: number };
+
   /** `storedAt` is the time at which the server was last awake before its start, in unix ms. */
   constructor(clock: Clock, storedAt: number | undefined) {
     this.#clock = clock;
     this.#lookedAt = storedAt ?? clock.now();
     this.#seenAt = this.#lookedAt;
+    this.#offline = { from: this.#lookedAt, until: clock.now() };
+  }
+
+  /** Returns true if this server was offline at a time (unix ms), in the last time in which it was. */
+  wasOfflineAt(at: number): boolean {
+    return at > this.#offline.from && at <= this.#offline.until;
   }
 
   /** Time at which this server was last awake, in unix ms. */
@@ -43,6 +52,8 @@ export class Liveness {
     this.#lookedAt = now;
     this.#seenAt = Math.max(before, now);
     // A clock that was behind, such as one without a battery after a start, catches up here.
-    return passedMs > SERVER_OFFLINE_MS && now - before > SERVER_OFFLINE_MS ? before : undefined;
+    if (passedMs <= SERVER_OFFLINE_MS || now - before <= SERVER_OFFLINE_MS) return undefined;
+    this.#offline = { from: before, until: now };
+    return before;
   }
 }

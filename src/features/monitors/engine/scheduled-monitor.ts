@@ -1,7 +1,7 @@
 import type { CheckOutcome, MonitorType } from "../../../domain/monitor-state";
 import { SECOND_MS } from "../../../kernel/time";
 import type { CheckRow } from "../checks-store";
-import { graceSecondsOf, type MonitorConfig } from "../probes";
+import { graceSecondsOf, type MonitorConfig, occurrencesOf } from "../probes";
 import { invertResult, type ProbeResult } from "../probe";
 import type { Evaluation, Thresholds } from "../rules";
 import type { ScheduledMonitorRow } from "../evaluation-store";
@@ -52,7 +52,7 @@ export function watchedOf(row: ScheduledMonitorRow): ScheduledMonitor {
     num: row.num,
     id: row.id,
     ...settingsOf(row),
-    job: row.type === "push" ? newJob(row.runs) : undefined,
+    job: row.type === "push" ? newJob(occurrencesOf(row.config), row.runs) : undefined,
     lastOutcome: undefined,
     lastStartedAt: undefined,
     uncounted: undefined,
@@ -73,8 +73,15 @@ export function countedResult({ isInverted }: ScheduledMonitor, result: ProbeRes
 /** Copies changed columns of a row. Its open runs are older than those that wait to be written. */
 export function renew(scheduled: ScheduledMonitor, row: ScheduledMonitorRow): void {
   Object.assign(scheduled, settingsOf(row));
-  if (scheduled.job && (row.paused || scheduled.waiting === 0))
-    scheduled.job.runs = runsOf(row.runs);
+  const { job, waiting } = scheduled;
+  if (!job) return;
+  job.schedule = occurrencesOf(row.config);
+  if (row.paused || waiting === 0) job.runs = runsOf(row.runs);
+}
+
+/** Returns true if a monitor has results without reports of its job: it is checked, or its job can be late. */
+export function hasDeadline({ intervalMs, job }: ScheduledMonitor): boolean {
+  return intervalMs !== Infinity || job?.schedule !== undefined;
 }
 
 /** Returns the columns of an evaluation. */
