@@ -9,16 +9,19 @@ import {
 } from "../../src/features/monitors";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
+import { insertSignal, saveRun, trimSignals } from "../../src/features/monitors/heartbeat-store";
 import { retentionOf, rollUp } from "../../src/features/monitors/rollup";
 import { newEvaluation } from "../../src/features/monitors/rules";
 import {
   findMonitorState,
+  insertMonitorToken,
   type MonitorRow,
   saveCertificate,
   saveHeartbeat,
 } from "../../src/features/monitors/store";
 import type { Actor } from "../../src/domain/actor";
 import type { MonitorState } from "../../src/domain/monitor-state";
+import { sha256 } from "../../src/kernel/hash";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
 import type { DemoPage } from "./demo-data-pages";
@@ -157,8 +160,7 @@ const PLANS: readonly Plan[] = [
     input: {
       type: "push",
       name: "Nightly backup",
-      config: { grace_seconds: 3_600 },
-      interval_seconds: 86_400,
+      config: { grace_seconds: 3_600, schedule: "30 2 * * *", time_zone: "Europe/Berlin" },
     },
     createdAgo: 30 * DAY_MS,
     latency: (ago) => (Math.floor(ago / EVERY_MS) % 96 === 46 ? usual(240_000, ago) : undefined),
@@ -260,6 +262,37 @@ export async function addMonitors(
   while (isMore) isMore = await ctx.db.write((tx) => rollUp(tx, { now }, kept));
 }
 
+/** Writes the heartbeat of a run that a job started. */
+function report(tx: Tx, monitorNum: number, at: number, durationMs: number | null): void {
+  saveHeartbeat(tx, { monitorNum, at });
+  const startedAt = at - (durationMs ?? 0);
+  const none = { monitorNum, rid: "", exitCode: null, message: null };
+  insertSignal(tx, { ...none, at: startedAt, kind: "start", startedAt: null, durationMs: null });
+  insertSignal(tx, { ...none, at, kind: "success", exitCode: 0, startedAt, durationMs });
+  trimSignals(tx, { monitorNum, kept: 100 });
+}
+
+/** Adds a token of another product, a message, a failure and two open runs. */
+function addJob(tx: Tx, { id: monitorId, num: monitorNum, createdAt }: MonitorRow, now: number) {
+  const hash = sha256("a token of another product");
+  const lastUsedAt = now - HOUR_MS;
+  insertMonitorToken(tx, { hash, monitorId, kind: "kuma", createdAt, lastUsedAt });
+  const rid = "0c5f4c6e-6a52-4b8e-9d5e-6f2d0f3a9c11";
+  const none = { monitorNum, rid, exitCode: null, startedAt: null, durationMs: null };
+  insertSignal(tx, { ...none, at: now - HOUR_MS, kind: "log", message: "2 of 9 volumes copied" });
+  insertSignal(tx, {
+    ...none,
+    at: now - 40 * MINUTE_MS,
+    kind: "fail",
+    exitCode: 23,
+    startedAt: now - 62 * MINUTE_MS,
+    durationMs: 22 * MINUTE_MS,
+    message: "rsync: some files could not be transferred",
+  });
+  saveRun(tx, { monitorNum, rid, startedAt: now - 2 * HOUR_MS });
+  saveRun(tx, { monitorNum, rid: "", startedAt: now - 5 * MINUTE_MS });
+}
+
 function live(
   { ctx, clock }: Pick<TestApp, "ctx" | "clock">,
   tx: Tx,
@@ -273,8 +306,9 @@ function live(
     const outcome = latencyMs === null ? "failed" : "ok";
     const message = latencyMs === null ? TIMED_OUT : null;
     insertCheck(tx, { monitorNum: row.num, at: now - ago, outcome, latencyMs, message });
-    if (row.type === "push") saveHeartbeat(tx, { monitorNum: row.num, at: now - ago });
+    if (row.type === "push") report(tx, row.num, now - ago, latencyMs);
   }
+  if (row.type === "push") addJob(tx, row, now);
   for (const { ago, state, message = null } of plan.history) {
     clock.setWallClock(now - ago);
     const before = findMonitorState(tx, { monitorNum: row.num });

@@ -1,8 +1,9 @@
-import type { MonitorRecord } from "../../features/monitors";
+import type { MonitorRecord, MonitorToken } from "../../features/monitors";
 import { webhookName, type WebhookRow } from "../../features/webhooks";
 import { DialogForm } from "../../ui";
 import { defineForm, type FormState } from "../forms/form";
 import { FormInputs } from "../forms/form-fields";
+import { tokenKindInWords } from "./job";
 import { pathsOfMonitor } from "./monitor-paths";
 
 /** Maximum number of webhooks that a confirmation names. */
@@ -47,6 +48,26 @@ export function WebhooksLeft({ webhooks }: Pick<DeleteMonitorProps, "webhooks">)
       {webhooks.length === 1 ? "This webhook is" : "These webhooks are"} left without a monitor:{" "}
       {names.join(", ")}.
     </p>
+  );
+}
+
+/** Asks before a token of a push monitor is ended. */
+export function EndToken(props: { title: string; id: string; token: MonitorToken }) {
+  const { title, id, token } = props;
+  const paths = pathsOfMonitor(id);
+  return (
+    <DialogForm
+      title={title}
+      action={paths.endToken(token.key)}
+      button="End token"
+      isDanger
+      cancelHref={paths.home}
+    >
+      <p>
+        {tokenKindInWords(token.kind)}. Calls with it are refused from now on, and the monitor goes
+        down if its job has no other token.
+      </p>
+    </DialogForm>
   );
 }
 

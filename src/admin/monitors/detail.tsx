@@ -23,6 +23,7 @@ import { ReportLink } from "../incidents/report-link";
 import { MONITORS_PATH } from "../paths";
 import { MonitorFacts } from "./facts";
 import { LastChecks, Troubles } from "./history";
+import { Commands, OpenRuns, Signals, Tokens } from "./job";
 import { LatencyChart } from "./latency-chart";
 import { cloneMonitorPath, pathsOfMonitor } from "./monitor-paths";
 import type { MonitorView } from "./monitor-view";
@@ -39,9 +40,12 @@ export function MonitorDetail(props: {
   /** Time of the next check in unix ms, if one is planned. */
   nextCheckAt: number | undefined;
   role: Role;
+  /** Public address of the server. */
+  baseUrl: string;
   now: number;
 }) {
-  const { view, nextCheckAt, role, now } = props;
+  const { view, nextCheckAt, role, baseUrl, now } = props;
+  const { job } = view;
   const { row } = view.record;
   const isAdmin = roleAllows(role, "admin");
   const { edit } = pathsOfMonitor(row.id);
@@ -70,14 +74,17 @@ export function MonitorDetail(props: {
             <OwnIncidents view={view} now={now} />
             <Dependencies view={view} />
             {isAdmin && !isUnsupported ? <Notified view={view} editPath={edit} /> : null}
+            {job ? <Tokens id={row.id} tokens={job.tokens} canEnd={isAdmin} now={now} /> : null}
             <MonitorFacts view={view} now={now} />
           </>
         }
       >
         <Troubles view={view} now={now} />
+        {job ? <Signals job={job} now={now} /> : null}
         {isUnsupported && view.checks.length === 0 ? null : (
           <LastChecks checks={view.checks} slowAboveMs={row.degradedAfterMs} now={now} />
         )}
+        {job ? <Commands baseUrl={baseUrl} /> : null}
       </Columns>
     </>
   );

@@ -26,5 +26,6 @@ export function pathsOfMonitor(id: string) {
     resume: `${home}/resume`,
     check: `${home}/check`,
     rotate: `${home}/rotate`,
+    endToken: (key: string) => `${home}/tokens/${key}/end`,
   };
 }

@@ -3,18 +3,24 @@ import { findComponent, listOpenCausesOfSource } from "../../features/components
 import {
   type CheckRow,
   getMonitorRecord,
+  graceSecondsOf,
   latencyOfEach,
   type LatencyFigures,
   listChecksBefore,
   listDependents,
   listIncidentsOfMonitor,
   listNewestSpans,
+  listRuns,
+  listSignals,
   type MonitorRecord,
+  type MonitorToken,
   pageIdOf,
+  type SignalRow,
   type StateSpan,
   type StateTimes,
   timesByInterval,
   timesByState,
+  tokensOf,
   type Trouble,
   troublesOf,
   WORST_FIRST,
@@ -22,9 +28,11 @@ import {
 import { ANY_EVENT, matchesMonitor } from "../../domain/webhook";
 import { listAllWebhooks, listSelectiveWebhooks, type WebhookRow } from "../../features/webhooks";
 import type { ComponentStatus } from "../../domain/component-status";
+import { SECOND_MS } from "../../kernel/time";
 import type { Range } from "./range";
 
 const CHECKS_SHOWN = 15;
+const SIGNALS_SHOWN = 15;
 const TROUBLES_SHOWN = 20;
 const INCIDENTS_READ = 50;
 /**
@@ -50,6 +58,15 @@ export interface ListedTrouble extends Trouble {
   incident: OwnIncident | undefined;
 }
 
+/** Signals, open runs and tokens of the job of a push monitor. */
+export interface JobView {
+  /** Last signals, newest first. */
+  signals: readonly SignalRow[];
+  /** Open runs, newest first; late after the grace period. */
+  runs: readonly { rid: string; startedAt: number; isLate: boolean }[];
+  tokens: readonly MonitorToken[];
+}
+
 /** One monitor with the related data that its screen shows. */
 export interface MonitorView {
   record: MonitorRecord;
@@ -71,6 +88,8 @@ export interface MonitorView {
   total: LatencyFigures;
   /** Last results, newest first. */
   checks: readonly CheckRow[];
+  /** Undefined for types other than push. */
+  job: JobView | undefined;
   /** Incidents that the monitor opened, newest first. */
   incidents: readonly OwnIncident[];
   /** Monitors that depend on this one, the worst state first. */
@@ -121,12 +140,26 @@ export function readMonitorView(
       before: Number.MAX_SAFE_INTEGER,
       limit: CHECKS_SHOWN,
     }),
+    job: record.row.type === "push" ? readJob(reader, record.row, now) : undefined,
     incidents,
     dependents: listDependents(reader, { parentId: id }).sort(
       (a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state),
     ),
     webhooks: listAllWebhooks(reader, {}).filter((webhook) => notifies(webhook, record)),
     canSelectWebhooks: listSelectiveWebhooks(reader).length > 0,
+  };
+}
+
+function readJob(reader: Reader, { id, num, config }: MonitorRecord["row"], now: number): JobView {
+  const graceMs = graceSecondsOf(config) * SECOND_MS;
+  return {
+    signals: listSignals(reader, { monitorNum: num, limit: SIGNALS_SHOWN }),
+    runs: listRuns(reader, { monitorNum: num }).map(({ rid, startedAt }) => ({
+      rid,
+      startedAt,
+      isLate: startedAt + graceMs <= now,
+    })),
+    tokens: tokensOf(reader, id),
   };
 }
 

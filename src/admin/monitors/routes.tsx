@@ -1,10 +1,12 @@
 import {
   deleteMonitor,
+  endToken,
   getMonitorRecord,
   pauseMonitor,
   resumeMonitor,
   retentionOf,
   rotateToken,
+  tokensOf,
 } from "../../features/monitors";
 import { listWebhooksOnlyFor } from "../../features/webhooks";
 import { StepRecorder } from "../../egress";
@@ -17,7 +19,7 @@ import { deletedText } from "../screens/action-routes";
 import { createArea } from "../screens/area";
 import { ShowInstead } from "../screens/routes";
 import { CheckSteps } from "./check-steps";
-import { DeleteMonitor, ROTATE_FORM, RotateToken } from "./confirm";
+import { DeleteMonitor, EndToken, ROTATE_FORM, RotateToken } from "./confirm";
 import { MonitorDetail } from "./detail";
 import { addMonitorForms, requireActiveCheck } from "./form-routes";
 import { MonitorList } from "./list";
@@ -59,7 +61,7 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
     const { role } = sessionOf(requestContext).user;
     return {
       title: row.name,
-      children: <MonitorDetail {...{ view, nextCheckAt, role, now }} />,
+      children: <MonitorDetail {...{ view, nextCheckAt, role, baseUrl: ctx.baseUrl, now }} />,
     };
   });
 
@@ -131,6 +133,22 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
       subjectId: id,
     }),
     reveal: (reveal) => showToken(ctx, reveal, "Your new address"),
+  });
+
+  area.confirmation("/:id/tokens/:key/end", {
+    showSummary: "Show the confirmation for ending a token of a push monitor",
+    summary: "End a token of a push monitor",
+    role: "admin",
+    show({ params }) {
+      const { row } = getMonitorRecord(ctx.db, params.id);
+      const token = tokensOf(ctx.db, row.id).find(({ key }) => key === params.key);
+      // It was ended meanwhile.
+      if (!token) return { path: monitorPath(row.id) };
+      const title = `End a token of “${row.name}”`;
+      return { title, children: <EndToken title={title} id={row.id} token={token} /> };
+    },
+    run: (tx, { params: { id, key } }, actor) => endToken(ctx, tx, id, key, actor),
+    done: (_, { params }) => ({ path: monitorPath(params.id), text: "The token was ended." }),
   });
 
   return addSelectionRoutes(area, deps).post(

@@ -1,4 +1,4 @@
-import type { NewMonitor } from "../../features/monitors";
+import { type NewMonitor, scheduleOf } from "../../features/monitors";
 import type { AppContext } from "../../context";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../kernel/time";
 import { Actions, ButtonLink, Card, CodeBlock, Notice, PageHead, Secret } from "../../ui";
@@ -6,6 +6,7 @@ import { MONITORS_PATH, monitorPath } from "../paths";
 import type { Screen } from "../render";
 import type { Reveal } from "../reveals";
 import { shownBefore } from "../screens/shown-before";
+import { JobCommands } from "./job-commands";
 import { intervalInWords } from "./words";
 
 /** Returns a screen with the token of a push monitor, or one that says it was already shown. */
@@ -39,7 +40,7 @@ function RevealedToken(props: {
   const { id, name } = row;
   const url = `${baseUrl}/api/v1/heartbeats/${token}`;
   const curl = `curl -fsS -m 10 --retry 3 -o /dev/null ${url}`;
-  const times = row.intervalSeconds === null ? undefined : cronTimes(row.intervalSeconds);
+  const times = crontabTimes(row);
   return (
     <>
       <PageHead
@@ -60,10 +61,10 @@ function RevealedToken(props: {
           address can report that the job has run.
         </p>
       </Card>
-      <Card title="Command for a script">
-        <CodeBlock text={curl} copyLabel="Copy command" isSecret />
+      <Card title="Commands for a script">
+        <JobCommands url={url} isSecret />
         <p class="muted">
-          With <code>?status=down&amp;msg=…</code> the job reports a failure.
+          With <code>?msg=…</code> the job adds a message.
         </p>
       </Card>
       {times === undefined ? null : (
@@ -80,6 +81,15 @@ function RevealedToken(props: {
       </Actions>
     </>
   );
+}
+
+/** Returns the times of the crontab line of a job; undefined if cron cannot express them, or knows another clock. */
+function crontabTimes({
+  intervalSeconds,
+  config,
+}: NewMonitor["record"]["row"]): string | undefined {
+  if (intervalSeconds !== null) return cronTimes(intervalSeconds);
+  return scheduleOf(config)?.schedule;
 }
 
 const HOUR_MINUTES = HOUR_MS / MINUTE_MS;

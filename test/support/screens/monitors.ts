@@ -73,6 +73,15 @@ export const MONITOR_SCREENS: readonly Screen[] = [
       await openDialog(page, "Delete");
     },
   },
+  {
+    name: "monitor-end-token",
+    isOverlay: true,
+    open: inMonitor("Nightly backup", ""),
+    async reach(page) {
+      await page.getByRole("link", { name: "End token" }).last().click();
+      await page.getByRole("dialog").waitFor();
+    },
+  },
   { name: "monitor-rotate", open: inMonitor("Nightly backup", "/rotate") },
   ...SUPPORTED_TYPES.map((type) => ({
     name: `new-monitor-${type}`,
@@ -122,6 +131,16 @@ export const MONITOR_SCREENS: readonly Screen[] = [
       await page.getByLabel("Name", { exact: true }).fill("Shop");
       await page.getByLabel("URL", { exact: true }).fill("https://shop.northwind.example/");
       await send(page, "Check now");
+    },
+  },
+  {
+    name: "new-monitor-due-times",
+    open: inDemoData(() => `${NEW}?type=push`),
+    async reach(page) {
+      await page.getByLabel("By a schedule").check();
+      await page.getByLabel("Schedule", { exact: true }).fill("30 2 * * *");
+      await page.getByLabel("Time zone of the schedule").fill("Europe/Berlin");
+      await send(page, "Show due times");
     },
   },
   {

@@ -1,3 +1,4 @@
+import { tokensOf } from "../../../src/features/monitors";
 import { formOf } from "../monitor-dashboard";
 import { byForm, type Sent, type ActionInstallation, type Verbs } from "./verb";
 
@@ -51,6 +52,14 @@ export const MONITOR_VERBS: Verbs = {
     leaves: ["monitor.rotate_token"],
     prepare: (installation) =>
       monitorForm(installation, "rotate", { type: "push", interval_seconds: 60, config: {} }),
+  },
+  "POST /admin/monitors/:id/tokens/:key/end": {
+    leaves: ["monitor.end_token"],
+    async prepare(installation) {
+      const id = await installation.monitor({ type: "push", interval_seconds: 60, config: {} });
+      const [token] = tokensOf(installation.app.ctx.db, id);
+      return byForm(installation, `/monitors/${id}/tokens/${token?.key}/end`, { form: "1" });
+    },
   },
   "POST /admin/monitors/:id/delete": {
     leaves: ["monitor.delete"],
