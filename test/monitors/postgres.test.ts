@@ -32,7 +32,7 @@ describeWithServer("PostgreSQL checks", SERVERS, (servers) => {
       "assertion | failed | The result is not as expected.",
     ]);
     expect((await stepsOf("postgres", { ...config, query: "SELECT s3cret" })).at(-1)).toBe(
-      "query | failed | The query failed (42703).",
+      "query | failed | The query failed (42703: no such column).",
     );
     expect((await stepsOf("postgres", { ...config, password: "wr0ng" })).at(-1)).toStartWith(
       "sign_in | failed | The server refused the sign-in (",

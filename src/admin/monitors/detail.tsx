@@ -80,6 +80,7 @@ export function MonitorDetail(props: {
         }
       >
         <Troubles view={view} now={now} />
+        {job ? <OpenRuns job={job} now={now} /> : null}
         {job ? <Signals job={job} now={now} /> : null}
         {isUnsupported && view.checks.length === 0 ? null : (
           <LastChecks checks={view.checks} slowAboveMs={row.degradedAfterMs} now={now} />

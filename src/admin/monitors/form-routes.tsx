@@ -7,7 +7,6 @@ import {
   type MonitorConfig,
   type MonitorRow,
   presentMonitor,
-  probeOf,
   requireSupported,
   updateMonitor,
   validateMonitorChange,
@@ -23,7 +22,6 @@ import { StepRecorder } from "../../egress";
 import { conflict } from "../../errors";
 import { type Form as SentForm, sessionOf } from "../../http";
 import { type MonitorType, SUPPORTED_TYPES, type SupportedType } from "../../domain/monitor-state";
-import { NAME_MAX } from "../../domain/texts";
 import type { AdminDependencies } from "../dependencies";
 import { readPageComponents } from "../forms/components-field";
 import { readMonitorChoices } from "../forms/monitors-field";
@@ -39,18 +37,23 @@ import {
   type MonitorFormContext,
   NewMonitor,
 } from "./form-screens";
-import { monitorForm, monitorResource, storedParts, toChange, toCreation } from "./forms";
+import {
+  cloneResource,
+  monitorForm,
+  monitorResource,
+  storedParts,
+  toChange,
+  toCreation,
+} from "./forms";
 import { newMonitorPath } from "./monitor-paths";
 import { EMPTY_ROWS, MORE_EMPTY_ROWS, MORE_ROWS } from "./rows";
-import { secretsIn, withoutSecretParts } from "./stored-secrets";
+import { secretsIn } from "./stored-secrets";
 import { showToken } from "./token";
 import { nextCalls } from "./timing";
 import { createTypedSecrets, NO_SECRETS } from "./typed-secrets";
 import { TYPE_FORMS } from "./types";
 import { changesOf, type WebhookSelection } from "./webhooks-field";
 
-/** End of the name of a clone. */
-const SUFFIX = " (copy)";
 /** Maximum number of groups that the form offers. Others can be typed. */
 const GROUPS_OFFERED = 200;
 
@@ -239,23 +242,4 @@ function asksForRows(sent: SentForm): boolean {
 function typeOf({ sent, query }: At<string>): SupportedType {
   const named = sent ? sent.text("type") : query["type"];
   return SUPPORTED_TYPES.find((type) => type === named) ?? "http";
-}
-
-/** Returns the values of a new monitor's form that are filled in from another monitor, without its secrets. */
-function cloneResource(
-  monitor: Monitor,
-  webhooks: WebhookSelection,
-): Readonly<Record<string, unknown>> {
-  // Cut between code points, so that no character is split.
-  const name = [...monitor.name].slice(0, NAME_MAX - SUFFIX.length).join("");
-  const secrets = Object.entries(probeOf(monitor.type).secrets ?? {}).map(([field, kind]) => [
-    `config_${field}`,
-    kind === "values" ? {} : null,
-  ]);
-  const config = withoutSecretParts(monitor.type, { ...monitor.config });
-  return {
-    ...monitorResource({ ...monitor, config }, webhooks),
-    name: `${name}${SUFFIX}`,
-    ...Object.fromEntries(secrets),
-  };
 }

@@ -6,10 +6,11 @@ import {
   type UpdateMonitorBody,
 } from "../../features/monitors";
 import type { MonitorType, SupportedType } from "../../domain/monitor-state";
+import { NAME_MAX } from "../../domain/texts";
 import { defineForm, type FormDefinition } from "../forms/form";
 import type { AssertionsContext } from "./assertion-field";
 import { type FieldsContext, fieldsOf, type MonitorFields } from "./monitor-fields";
-import { storedSecrets } from "./stored-secrets";
+import { storedSecrets, withoutSecretParts } from "./stored-secrets";
 import { chooseTiming, type Timing, timingOf } from "./timing";
 import type { SecretsContext } from "./typed-secrets";
 import { TYPE_FORMS } from "./types";
@@ -17,6 +18,9 @@ import type { WebhookSelection } from "./webhooks-field";
 import type { DockerContext } from "./types/docker";
 import type { CertificatesContext } from "./types/http-parts";
 import { inputOf } from "./types/type-form";
+
+/** End of the name of a clone. */
+const SUFFIX = " (copy)";
 
 /** Fields of a monitor. Those of its configuration have the prefix `config_`. */
 type MonitorInput = Omit<CreateMonitorBody, "type" | "config" | "retry_interval_seconds"> & {
@@ -83,6 +87,25 @@ export function monitorResource(
     ...Object.fromEntries(
       Object.keys({ ...fields, ...advanced }).map((name) => [inputOf(name), shown[name] ?? null]),
     ),
+  };
+}
+
+/** Returns the values of a new monitor's form that are filled in from another monitor, without its secrets. */
+export function cloneResource(
+  monitor: Monitor,
+  webhooks: WebhookSelection,
+): Readonly<Record<string, unknown>> {
+  // Cut between code points, so that no character is split.
+  const name = [...monitor.name].slice(0, NAME_MAX - SUFFIX.length).join("");
+  const secrets = Object.entries(probeOf(monitor.type).secrets ?? {}).map(([field, kind]) => [
+    `config_${field}`,
+    kind === "values" ? {} : null,
+  ]);
+  const config = withoutSecretParts(monitor.type, { ...monitor.config });
+  return {
+    ...monitorResource({ ...monitor, config }, webhooks),
+    name: `${name}${SUFFIX}`,
+    ...Object.fromEntries(secrets),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Reader } from "../../db";
-import { type ComponentRow, listComponentsOfPage } from "../components";
-import { findPageBySlug, listAllPages } from "../pages";
+import { type ComponentRow, listComponentsOfPage, listGroups } from "../components";
+import { findPageBySlug, listAllPages, type PageRow } from "../pages";
 
 /**
  * Names of components in a file, by which monitors list additional ones: `page-slug/component-ref`,
@@ -43,4 +43,19 @@ export function createComponentsOf(reader: Reader): ComponentsOf {
     lists.set(pageId, list);
     return list;
   };
+}
+
+/** Returns the places of the pages' components in the file, and a comparison by them, with all others last. */
+export function componentOrder(reader: Reader, pages: readonly PageRow[]) {
+  const order = pages.flatMap((page) => componentsInOrder(reader, page));
+  const ranks = new Map(order.map((id, index) => [id, index]));
+  const rankOf = (id: string) => ranks.get(id) ?? order.length;
+  return { ranks, compare: (a: string, b: string) => rankOf(a) - rankOf(b) };
+}
+
+/** Returns the ids of a page's components in the order of the file: those without a group first. */
+function componentsInOrder(reader: Reader, { id: pageId }: PageRow): string[] {
+  const byGroup = Map.groupBy(listComponentsOfPage(reader, { pageId }), ({ groupId }) => groupId);
+  const groups = [null, ...listGroups(reader, { pageId }).map(({ id }) => id)];
+  return groups.flatMap((group) => (byGroup.get(group) ?? []).map(({ id }) => id));
 }

@@ -1,7 +1,6 @@
 import { Document, isMap, isScalar, isSeq, type Pair, Scalar, visit } from "yaml";
 import type { Reader } from "../../db";
 import { type ComponentRow, listComponentsOfPage, listGroups } from "../components";
-import { listAllTemplates } from "../incident-templates";
 import { listAllPages, type PageRow } from "../pages";
 import {
   type DeclarableMonitor,
@@ -15,22 +14,14 @@ import {
   presentComponentFields,
   presentGroupFields,
   presentPageFields,
-  presentTemplateFields,
   desiredComponent,
   desiredGroup,
   desiredPage,
-  desiredTemplate,
 } from "./fields";
-import type {
-  ApplyFile,
-  FileComponent,
-  FilePage,
-  FileMonitor,
-  FileTemplate,
-  FileWebhook,
-} from "./model";
-import { createComponentsOf, readComponentRefs } from "./component-refs";
+import type { ApplyFile, FileComponent, FilePage, FileMonitor, FileWebhook } from "./model";
+import { componentOrder, readComponentRefs } from "./component-refs";
 import { exportSchedules } from "./schedules";
+import { exportTemplates } from "./templates";
 
 /**
  * Exports the current state as a configuration file: objects in their order with refs, oldest page
@@ -187,21 +178,6 @@ function exportMonitor(
   };
 }
 
-/** Returns the places of the pages' components in the file, and a comparison by them, with all others last. */
-function componentOrder(reader: Reader, pages: readonly PageRow[]) {
-  const order = pages.flatMap((page) => componentsInOrder(reader, page));
-  const ranks = new Map(order.map((id, index) => [id, index]));
-  const rankOf = (id: string) => ranks.get(id) ?? order.length;
-  return { ranks, compare: (a: string, b: string) => rankOf(a) - rankOf(b) };
-}
-
-/** Returns the ids of a page's components in the order of the file: those without a group first. */
-function componentsInOrder(reader: Reader, { id: pageId }: PageRow): string[] {
-  const byGroup = Map.groupBy(listComponentsOfPage(reader, { pageId }), ({ groupId }) => groupId);
-  const groups = [null, ...listGroups(reader, { pageId }).map(({ id }) => id)];
-  return groups.flatMap((group) => (byGroup.get(group) ?? []).map(({ id }) => id));
-}
-
 /**
  * Returns the webhooks of these pages for the file, oldest first, and with `every` those for all
  * pages.
@@ -219,40 +195,6 @@ function exportWebhooks(
       {
         ref: row.ref,
         ...declareWebhook(row, slug, monitorRefs(reader, row.monitors)),
-      },
-    ];
-  });
-}
-
-/**
- * Returns the incident templates of these pages for the file, oldest first, and with `every` those
- * for all pages.
- */
-function exportTemplates(
-  reader: Reader,
-  pages: readonly PageRow[],
-  { every }: { every: boolean },
-): FileTemplate[] {
-  const slugs = new Map(pages.map(({ id, slug }) => [id, slug]));
-  const componentsOf = createComponentsOf(reader);
-  const { compare } = componentOrder(reader, pages);
-  return listAllTemplates(reader).flatMap(({ components, ...rest }) => {
-    const sorted = [...components].toSorted(([a], [b]) => compare(a, b));
-    const record = { ...rest, components: new Map(sorted) };
-    const { pageId } = record.row;
-    const slug = pageId === null ? null : slugs.get(pageId);
-    if (slug === undefined || (slug === null && !every)) return [];
-    const fields = presentTemplateFields(record, componentsOf);
-    const { name, ref, title, body } = fields;
-    const least = desiredTemplate({ name, title, body }, ref);
-    return [
-      {
-        name,
-        ref,
-        ...(slug !== null && { page: slug }),
-        title,
-        body,
-        ...nonDefault(fields, least),
       },
     ];
   });

@@ -1,3 +1,4 @@
+import type { Reader } from "../../db";
 import type { NamedStatus } from "../../domain/component-status";
 import { invalidFields, pointer } from "../../errors";
 import type { ComponentRow } from "../components";
@@ -10,7 +11,8 @@ import {
   updateTemplate,
 } from "../incident-templates";
 import { findPage, findPageBySlug, type PageRow } from "../pages";
-import { type ComponentsOf, createComponentsOf } from "./component-refs";
+import { componentOrder, type ComponentsOf, createComponentsOf } from "./component-refs";
+import { nonDefault } from "./difference";
 import { type Entry, RowsByRef } from "./entries";
 import { desiredTemplate, presentTemplateFields } from "./fields";
 import type { FileTemplate } from "./model";
@@ -100,4 +102,38 @@ function componentIdsOf(
   return Object.fromEntries(
     Object.entries(components).map(([ref, status]) => [ids.get(ref) ?? ref, status]),
   );
+}
+
+/**
+ * Returns the incident templates of these pages for the file, oldest first, and with `every` those
+ * for all pages.
+ */
+export function exportTemplates(
+  reader: Reader,
+  pages: readonly PageRow[],
+  { every }: { every: boolean },
+): FileTemplate[] {
+  const slugs = new Map(pages.map(({ id, slug }) => [id, slug]));
+  const componentsOf = createComponentsOf(reader);
+  const { compare } = componentOrder(reader, pages);
+  return listAllTemplates(reader).flatMap(({ components, ...rest }) => {
+    const sorted = [...components].toSorted(([a], [b]) => compare(a, b));
+    const record = { ...rest, components: new Map(sorted) };
+    const { pageId } = record.row;
+    const slug = pageId === null ? null : slugs.get(pageId);
+    if (slug === undefined || (slug === null && !every)) return [];
+    const fields = presentTemplateFields(record, componentsOf);
+    const { name, ref, title, body } = fields;
+    const least = desiredTemplate({ name, title, body }, ref);
+    return [
+      {
+        name,
+        ref,
+        ...(slug !== null && { page: slug }),
+        title,
+        body,
+        ...nonDefault(fields, least),
+      },
+    ];
+  });
 }

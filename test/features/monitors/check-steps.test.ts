@@ -327,7 +327,7 @@ describe("steps of checks of other types", () => {
     await using web = await startRawServer(answering(httpAnswer(200)));
     const refused = await stepsOf("websocket", { url: `ws://localhost:${web.port}/` });
     expect(refused.at(-1)).toBe(
-      "upgrade | failed | The server answered the upgrade with status 200.",
+      "upgrade | failed | The server answered the upgrade with status 200 instead of 101.",
     );
   });
 

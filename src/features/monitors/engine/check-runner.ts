@@ -226,11 +226,7 @@ export class CheckRunner {
     if (!hasFailed(scheduled)) this.#recheckThrough(scheduled);
   }
 
-  #probe(
-    scheduled: ScheduledMonitor,
-    startedAt: number,
-    steps: StepRecorder | undefined,
-  ): Promise<ProbeResult> {
+  #probe(scheduled: ScheduledMonitor, startedAt: number, steps?: StepRecorder) {
     const { clock, prober } = this.#deps;
     const missed = scheduled.job && missedDeadline(scheduled.job, scheduled, clock);
     return missed ? prober.missHeartbeat(missed) : prober.find(scheduled, startedAt, steps);

@@ -67,7 +67,7 @@ async function check(
   config: ReturnType<typeof completed>,
   context: ProbeContext,
 ): Promise<ProbeResult> {
-  const { clock, evaluator, signal } = context;
+  const { clock } = context;
   const sent = await authorised(config, context);
   if (sent instanceof Fault) {
     const publicMessage = "The request could not be authorised.";
