@@ -89,6 +89,17 @@ describe("dependencies of monitors", () => {
     expect(api.written()).toEqual(before);
   });
 
+  test("of two changes at once that together make a cycle, one is rejected", async () => {
+    await using api = await createMonitorApi();
+    const one = await api.create({ name: "One" });
+    const other = await api.create({ name: "Other" });
+    const answers = await Promise.all([
+      api.patch(one.id, { depends_on: [other.id] }),
+      api.patch(other.id, { depends_on: [one.id] }),
+    ]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422]);
+  });
+
   test.each([
     ["an unknown id", ["mon_01kah2v9w0e0rs6x0h3ye0a1bc"], "#/depends_on/0", "does not exist"],
     ["one monitor twice", ["router", "ID"], "#/depends_on/1", "names the same monitor twice"],
