@@ -9,7 +9,8 @@ const SLOW_SHARE = 0.75;
 const SLOW_MS = 1_000;
 
 /**
- * Due and running checks. Slow monitors have a heap of their own for fairness, not for speed: targets that
+ * Due checks in their order, and the places of those that run. A check has a place until it has a result; then
+ * its monitor may stay under way, to wait for parents. Slow monitors have a heap of their own for fairness, not for speed: targets that
  * hang do not delay the checks of others.
  */
 export class CheckQueue {
@@ -23,6 +24,7 @@ export class CheckQueue {
     this.#max = max;
   }
 
+  /** Number of checks that have a place. */
   get underWay(): number {
     return this.#underWay;
   }
@@ -46,7 +48,7 @@ export class CheckQueue {
     return slow.dueAt < quick.dueAt ? slow : quick;
   }
 
-  /** Removes a monitor whose check starts now, whether it was due or not. */
+  /** Gives a place to a monitor whose check starts now, whether it was due or not. */
   begin(scheduled: ScheduledMonitor): void {
     this.remove(scheduled);
     scheduled.isUnderWay = true;

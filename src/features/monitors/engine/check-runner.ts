@@ -150,6 +150,7 @@ export class CheckRunner {
     void this.#run(scheduled, steps);
   }
 
+  /** Runs a check, counts or discards its result, and schedules the next one. Never rejects. */
   async #run(scheduled: ScheduledMonitor, steps: StepRecorder | undefined): Promise<void> {
     const { clock, dependencies, queue, registry, results, scheduler } = this.#deps;
     const { version, heartbeatAt, job } = scheduled;

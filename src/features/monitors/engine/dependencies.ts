@@ -82,6 +82,13 @@ export class Dependencies {
     for (const parent of this.#awaited.keys()) this.release(parent, false);
   }
 
+  /** Returns the unreachable monitors that depend on a monitor. */
+  unreachableThrough({ id }: ScheduledMonitor): ScheduledMonitor[] {
+    return this.#registry
+      .dependentsOf(id)
+      .filter(({ evaluation, isPaused }) => evaluation.state === "unreachable" && !isPaused);
+  }
+
   async #checkSince(parent: ScheduledMonitor, startedAt: number): Promise<void> {
     // A check that was running when the other one began may have succeeded before.
     const isKnown = () => hasFailed(parent) || (parent.lastStartedAt ?? -Infinity) >= startedAt;
@@ -93,13 +100,6 @@ export class Dependencies {
     this.#awaited.set(parent, awaited);
     this.#requestCheck(parent);
     return awaited.promise;
-  }
-
-  /** Returns the unreachable monitors that depend on a monitor. */
-  unreachableThrough({ id }: ScheduledMonitor): ScheduledMonitor[] {
-    return this.#registry
-      .dependentsOf(id)
-      .filter(({ evaluation, isPaused }) => evaluation.state === "unreachable" && !isPaused);
   }
 
   #parentsOf({ parents }: ScheduledMonitor): ScheduledMonitor[] {

@@ -38,7 +38,7 @@ export class Engine implements Monitoring {
   readonly #queue = new CheckQueue();
   readonly #unsubscribe: (() => void)[];
   #isRegistryStale = true;
-  #isFailing = false;
+  #hasReadFailed = false;
   #refreshedAt = Number.NEGATIVE_INFINITY;
   #state: "made" | "running" | "stopped" = "made";
 
@@ -164,11 +164,11 @@ export class Engine implements Monitoring {
         if (scheduled.type !== "push") this.#scheduler.after(scheduled, 0);
       }
       this.#results.remind(this.#registry);
-      this.#isFailing = false;
+      this.#hasReadFailed = false;
     } catch (error) {
       // Logged once, since it may last for hours. The next tick reads again.
-      if (!this.#isFailing) this.#ctx.log.error({ err: error }, "monitors could not be read");
-      this.#isFailing = true;
+      if (!this.#hasReadFailed) this.#ctx.log.error({ err: error }, "monitors could not be read");
+      this.#hasReadFailed = true;
     }
     this.#runner.beginDue();
     const { recorder } = this.#results;

@@ -2,6 +2,12 @@
  * The check engine: schedules and runs checks, evaluates their results and applies transitions. One
  * timer starts all checks. Results wait in a queue and are evaluated in the transaction that writes
  * them.
+ *
+ * Steps of a check: `check-scheduler.ts` sets its due time, `check-queue.ts` gives it a place,
+ * `check-runner.ts` runs it with `prober.ts`, and after a failure `dependencies.ts` asks for the checks of
+ * parents. `result-processor.ts` evaluates the result in memory, to schedule the next check, and passes it to
+ * `recorder.ts`. `record.ts` writes it, and evaluates it again by the database, which decides.
+ * `transitions.ts` writes the consequences of a new state.
  */
 import type { AppContext } from "../../../context";
 import { createEgress, type Egress } from "../../../egress";

@@ -55,6 +55,7 @@ export interface Recorded {
   check: CheckRow | undefined;
 }
 
+/** Inputs of the evaluation of a monitor's results, and its evaluation after those that were written. */
 type Evaluated = Omit<EvaluationInput, keyof Evaluation> & { evaluation: Evaluation };
 
 /**

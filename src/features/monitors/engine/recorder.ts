@@ -35,7 +35,9 @@ export class Recorder {
   readonly #listener: RecorderListener;
   #queue: Entry[] = [];
   #writing: readonly Entry[] = [];
+  /** Write that is running. */
   #running: Promise<void> | undefined;
+  /** True if an entry must not wait until others are gathered. */
   #isUrgent = false;
   #gatherUntil = Number.POSITIVE_INFINITY;
   #livenessAt = Number.NEGATIVE_INFINITY;
@@ -43,6 +45,7 @@ export class Recorder {
   #retryAt = Number.NEGATIVE_INFINITY;
   /** Number of entries to write one by one, because one of them cannot be written. */
   #oneByOne = 0;
+  /** True if the next entry is written without events and incidents, since writing it with them failed. */
   #isPlain = false;
   #dropped = 0;
   /** True if the next start must know that the server was awake. */
@@ -107,7 +110,7 @@ export class Recorder {
     this.#retryAt = Number.NEGATIVE_INFINITY;
     if (this.isWatching || this.#queue.length > 0) this.write();
     await this.#running;
-    for (const entry of this.#queue.splice(0)) this.#give(entry, closing());
+    for (const entry of this.#queue.splice(0)) this.#finish(entry, closing());
   }
 
   /** Writes batches until nothing is urgent or a write fails. */
@@ -148,7 +151,7 @@ export class Recorder {
     this.#isPlain = false;
     this.#oneByOne = Math.max(0, this.#oneByOne - 1);
     for (const each of recorded) {
-      this.#give(each.entry, each.check);
+      this.#finish(each.entry, each.check);
       this.#listener.recorded(each);
     }
     return true;
@@ -160,7 +163,7 @@ export class Recorder {
     if (isForNow || first === undefined) {
       this.#queue = [...batch, ...this.#queue];
       // Waiting callers get the error now; the results are written later.
-      for (const entry of batch) this.#giveWaiters(entry, error);
+      for (const entry of batch) this.#answerWaiters(entry, error);
       const delayMs = Math.min(RETRY_MS.first * 2 ** this.#failures, RETRY_MS.max);
       this.#failures += 1;
       this.#retryAt = this.#ctx.clock.monotonic() + delayMs;
@@ -172,7 +175,7 @@ export class Recorder {
       this.#isPlain = false;
       this.#oneByOne = Math.max(0, this.#oneByOne - 1);
       this.#dropped += 1;
-      this.#give(first, error as Error);
+      this.#finish(first, error as Error);
       return true;
     }
     this.#isPlain = batch.length === 1;
@@ -186,15 +189,15 @@ export class Recorder {
     const [entry] = oldest < 0 ? [] : this.#queue.splice(oldest, 1);
     if (!entry) return;
     this.#dropped += 1;
-    this.#give(entry, unavailable("The result could not be stored.", 5));
+    this.#finish(entry, unavailable("The result could not be stored.", 5));
   }
 
-  #give(entry: Entry, outcome: CheckRow | undefined | Error): void {
+  #finish(entry: Entry, outcome: CheckRow | undefined | Error): void {
     entry.scheduled.waiting -= 1;
-    this.#giveWaiters(entry, outcome);
+    this.#answerWaiters(entry, outcome);
   }
 
-  #giveWaiters(entry: Entry, outcome: unknown): void {
+  #answerWaiters(entry: Entry, outcome: unknown): void {
     for (const { resolve, reject } of entry.waiters ?? []) {
       if (outcome instanceof Error) reject(outcome);
       else resolve(outcome as CheckRow | undefined);

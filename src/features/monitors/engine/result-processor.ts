@@ -80,7 +80,10 @@ export class ResultProcessor {
   ) {
     this.#ctx = ctx;
     this.#dependencies = dependencies;
-    this.recorder = new Recorder(ctx, liveness, { recorded, paused: onPaused });
+    this.recorder = new Recorder(ctx, liveness, {
+      recorded: adoptEvaluation,
+      paused: onPaused,
+    });
   }
 
   /** Called after a page changed, since a component may have entered or left maintenance. */
@@ -208,7 +211,7 @@ function evaluateEntry(
 }
 
 /** Adopts the evaluation in the database, unless further results are waiting to be written. */
-function recorded({ entry: { scheduled }, evaluation }: Recorded): void {
+function adoptEvaluation({ entry: { scheduled }, evaluation }: Recorded): void {
   if (evaluation && scheduled.waiting === 0) scheduled.evaluation = evaluation;
 }
 

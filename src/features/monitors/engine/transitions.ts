@@ -200,8 +200,8 @@ function isSmall(data: object): boolean {
   return Buffer.byteLength(JSON.stringify(data)) <= DATA_MAX_BYTES;
 }
 
-/** A state that a monitor enters at `at` (unix ms), and the reason. */
-interface Entry {
+/** A state of the timeline that a monitor enters at `at` (unix ms), and the reason. */
+interface EnteredState {
   monitorNum: number;
   state: MonitorState;
   at: number;
@@ -214,7 +214,7 @@ interface Entry {
  * replaces that span, so that time never goes back and no span is empty. The current state
  * continues.
  */
-export function recordState(tx: Tx, { monitorNum, state, at, message }: Entry): void {
+export function recordState(tx: Tx, { monitorNum, state, at, message }: EnteredState): void {
   const open = findOpenSpan(tx, { monitorNum });
   if (open?.state === state) return;
   if (open && at <= open.startedAt) {
