@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { checkOf } from "../support/check";
 import { greetingPacket, mysqlPacket } from "../support/mysql-packets";
 import { startRawServer } from "../support/raw-server";
@@ -107,6 +107,23 @@ describeWithServer("MySQL checks of MariaDB", SERVERS, (servers) => {
 
 const OK = Buffer.from([0, 0, 0, 2, 0, 0, 0]);
 
+/** Returns a text with its length. */
+function codedText(text: string): Buffer {
+  return Buffer.from([text.length, ...Buffer.from(text)]);
+}
+
+/** Description of a column of texts. */
+const COLUMN = Buffer.concat([
+  codedText("def"),
+  ...["", "", "", "v", ""].map(codedText),
+  Buffer.from([0x0c, 33, 0, 255, 0, 0, 0, 0xfd, 0, 0, 0, 0, 0]),
+]);
+
+/** Returns the packet behind columns or rows, which says if another set of results follows. */
+function endOfRows(hasMore = false): Buffer {
+  return Buffer.from([0xfe, 0, 0, hasMore ? 10 : 2, 0]);
+}
+
 /** Starts a server without TLS that answers each packet of the client by the next of these packets. */
 async function startScripted(...answers: Buffer[][]) {
   const received: Buffer[] = [];
@@ -175,19 +192,12 @@ describe("MySQL checks of servers with other plugins", () => {
   });
 
   test("of several sets of results, the first value of the first row of the first one counts", async () => {
-    const text = (value: string) => Buffer.from([value.length, ...Buffer.from(value)]);
-    const column = Buffer.concat([
-      text("def"),
-      ...["", "", "", "v", ""].map(text),
-      Buffer.from([0x0c, 33, 0, 255, 0, 0, 0, 0xfd, 0, 0, 0, 0, 0]),
-    ]);
-    const end = (hasMore: boolean) => Buffer.from([0xfe, 0, 0, hasMore ? 10 : 2, 0]);
     const set = (hasMore: boolean, ...values: string[]) => [
       Buffer.from([1]),
-      column,
-      end(false),
-      ...values.map(text),
-      end(hasMore),
+      COLUMN,
+      endOfRows(),
+      ...values.map(codedText),
+      endOfRows(hasMore),
     ];
     const expected = (value: string) => ({ query: "CALL s3cret()", expected: value });
     await using both = await startScripted(
@@ -203,6 +213,24 @@ describe("MySQL checks of servers with other plugins", () => {
 });
 
 describe("MySQL checks of hostile servers", () => {
+  test("a row whose values are not all in its packet fails the check, and prints nothing", async () => {
+    const columns = [COLUMN, COLUMN];
+    const row = Buffer.from([1, 0x61]);
+    const result = [Buffer.from([columns.length]), ...columns, endOfRows(), row, row, endOfRows()];
+    await using server = await startScripted([OK], [OK], result);
+    const traces = spyOn(console, "trace").mockImplementation(() => {});
+    try {
+      expect(await check(server, { expected: "a" })).toMatchObject({
+        outcome: "failed",
+        message: "The server did not answer as a MySQL or MariaDB server does.",
+      });
+      expect(traces).not.toHaveBeenCalled();
+    } finally {
+      traces.mockRestore();
+    }
+    await server.allClosed();
+  });
+
   test("packets that came with the greeting are not answered beside TLS", async () => {
     const received: Buffer[] = [];
     await using server = await startRawServer((socket) => {

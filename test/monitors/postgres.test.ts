@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { foreignMessageGuard } from "../../src/features/monitors/probes/checks/postgres-messages";
 import { checkOf } from "../support/check";
 import { type OnConnection, startRawServer } from "../support/raw-server";
 import { stepsOf } from "../support/steps";
@@ -162,6 +163,68 @@ test("a PostgreSQL server that asks for the password in clear text gets it only 
     message: "The server asks for the password in clear text.",
   });
   expect(Buffer.concat(received).includes(POSTGRES_PASSWORD)).toBe(false);
+});
+
+/** Returns a message of a server. */
+function message(type: string, payload: string): string {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(4 + payload.length);
+  return type + length.toString("latin1") + payload;
+}
+
+/** Returns the length of a value in a row, and the value. */
+function value(text: string | null): string {
+  return text === null ? "\u00ff".repeat(4) : `\0\0\0${String.fromCharCode(text.length)}${text}`;
+}
+
+const SIGNED_IN = message("R", "\0".repeat(4)) + message("Z", "I");
+const COLUMN = message("T", `\0\u0001v${"\0".repeat(19)}`);
+
+test("a message of a PostgreSQL server that the library must not read fails the check at once", async () => {
+  const FOREIGN = "The server did not answer as a PostgreSQL server does.";
+  const answers = [
+    // Errors and notices without their end.
+    message("E", "SFAT"),
+    message("E", "SFATAL\0C28000\0"),
+    message("N", ""),
+    // A length that does not count itself.
+    "R\0\0\0\u0003",
+    // Data that a check does not ask for, and a second description.
+    message("G", "\0\u007f\u00ff"),
+    message("A", "\0\0\0\u0001a\0b\0"),
+    SIGNED_IN + COLUMN + COLUMN,
+    // Rows with fewer values than they say, with more, and with lengths that lead out of them.
+    SIGNED_IN + COLUMN + message("D", "\0\u0002" + value("a")),
+    SIGNED_IN + COLUMN + message("D", "\0\u0001" + value("a") + value("b")),
+    SIGNED_IN + COLUMN + message("D", "\0\u0001\0\0\0\u007fa"),
+    SIGNED_IN + COLUMN + message("D", `\0\u0001${"\u00ff".repeat(3)}\u00fe`),
+  ];
+  for (const answer of answers) {
+    await using server = await startRawServer((socket) => {
+      socket.once("data", () => void socket.write(answer, "latin1"));
+    });
+    expect({ answer, ...(await check(server)) }).toMatchObject({ answer, message: FOREIGN });
+    await server.allClosed();
+  }
+});
+
+test("messages of a PostgreSQL server are recognised in pieces of any size", () => {
+  const values = ["a", null, ""].map(value).join("");
+  const bytes = Buffer.from(
+    message("N", "SNOTICE\0MHello\0\0") +
+      SIGNED_IN +
+      ["1", "2"].map((type) => message(type, "")).join("") +
+      COLUMN +
+      message("D", `\0\u0003${values}`) +
+      message("D", "\0\0") +
+      message("C", "SELECT 2\0"),
+    "latin1",
+  );
+  for (const size of [1, 2, 3, 7, bytes.length]) {
+    const guard = foreignMessageGuard();
+    for (let at = 0; at < bytes.length; at += size) guard(bytes.subarray(at, at + size));
+    expect(() => guard(Buffer.from(message("E", "SFAT"), "latin1"))).toThrow();
+  }
 });
 
 /** Starts a server that passes connections on to a port, and tells what the client sends. */

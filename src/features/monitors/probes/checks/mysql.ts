@@ -10,12 +10,21 @@ const EARLY_DATA = "The server sent data between its consent to TLS and the hand
 /** COM_QUIT, the end of a session. */
 const QUIT = Buffer.from([1, 0, 0, 0, 1]);
 
+/** Packet of the library. Its bytes are a part of the buffer. */
+interface Packet {
+  sequenceId: number;
+  buffer: Buffer;
+  start: number;
+  offset: number;
+  end: number;
+}
+
 /** Parts of the library that its types do not name. */
 interface Internals {
   stream: Conversation["socket"];
   packetParser: { execute(chunk: Buffer): void; executeStart: unknown };
   sequenceId: number;
-  handlePacket(packet: { sequenceId: number } | undefined): void;
+  handlePacket(packet: Packet | undefined): void;
   startTLS(onSecure: (error?: Error) => void): void;
 }
 
@@ -70,17 +79,35 @@ function connect(
   });
   connection.on("error", onError);
   const internals = connection as unknown as Internals;
-  ignoreSequence(internals);
+  confinePackets(internals);
   if (tls !== "off") upgradeByConversation(internals, conversation, tls === "verify", onError);
   return connection;
 }
 
-/** Accepts packets in any order. The library would print a warning for each that is out of order. */
-function ignoreSequence(internals: Internals): void {
+/**
+ * Has each packet read by itself, in any order. The library would read values of one packet out of all that
+ * follow, again and again, and print warnings about a wrong order and stack traces about wrong lengths.
+ */
+function confinePackets(internals: Internals): void {
   const handlePacket = internals.handlePacket.bind(internals);
   internals.handlePacket = (packet) => {
-    if (packet) internals.sequenceId = packet.sequenceId;
-    handlePacket(packet);
+    if (packet) {
+      const { buffer, start, offset, end } = packet;
+      internals.sequenceId = packet.sequenceId;
+      Object.assign(packet, {
+        buffer: buffer.subarray(start, end),
+        start: 0,
+        offset: offset - start,
+        end: end - start,
+      });
+    }
+    const { trace } = console;
+    console.trace = () => {};
+    try {
+      handlePacket(packet);
+    } finally {
+      console.trace = trace;
+    }
   };
 }
 

@@ -4,6 +4,7 @@ import type { ProbeContext, ProbeResult } from "../../probe";
 import { type CompletedDatabaseConfig, DEFAULT_QUERY } from "../databases";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
 import { compareValue } from "./database-value";
+import { foreignMessageGuard } from "./postgres-messages";
 
 /** SSLRequest, and Terminate, of the frontend protocol. */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
@@ -76,6 +77,7 @@ function createClient(
     types: { getTypeParser: () => (text: unknown) => text },
   });
   client.on("error", () => {});
+  conversation.socket.prependListener("data", foreignMessageGuard());
   if (tls !== "verify") {
     const internals = client as unknown as Internals;
     // Bound by `connect`.
