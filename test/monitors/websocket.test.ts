@@ -164,6 +164,21 @@ describe("WebSocket checks", () => {
     }
   });
 
+  test("a hundred pings of a server are answered, and further ones ignored", async () => {
+    const pongs = Promise.withResolvers<number>();
+    let received = 0;
+    await using server = await startWebSocketServer((socket) => {
+      socket.on("pong", () => void (received += 1));
+      socket.on("close", () => pongs.resolve(received));
+      for (let pings = 0; pings < 1_000; pings += 1) socket.ping("x");
+      socket.send("hello");
+    });
+    expect(await check(server, { expected: "hello", close_codes: [1000] })).toMatchObject({
+      outcome: "ok",
+    });
+    expect(await pongs.promise).toBe(100);
+  });
+
   test("a message that is longer than a check reads fails the check", async () => {
     await using server = await startWebSocketServer((socket) => socket.send("x".repeat(300_000)));
     expect(await check(server, { expected: "x" })).toMatchObject({

@@ -9,6 +9,9 @@ const MESSAGE_MAX_BYTES = 256 * 1024;
 
 const NORMAL_CLOSURE = 1000;
 
+/** Number of pings that are answered. A hundred thousand, which a check can read, would take half a second at once. */
+const PONGS_MAX = 100;
+
 /** Opens a WebSocket, compares the first message, and closes it. */
 export function checkWebSocket(
   config: CompletedWebSocketConfig,
@@ -55,14 +58,21 @@ function open(
   { socket }: Conversation,
   { url, headers = {}, subprotocols = [] }: CompletedWebSocketConfig,
 ): WebSocket {
-  return new WebSocket(url, subprotocols, {
+  const opened = new WebSocket(url, subprotocols, {
     // TLS, if any, has begun.
     createConnection: () => socket as unknown as Socket,
     headers: givenValues(headers),
     followRedirects: false,
     maxPayload: MESSAGE_MAX_BYTES,
     perMessageDeflate: false,
+    autoPong: false,
   });
+  let pongsLeft = PONGS_MAX;
+  opened.on("ping", (data) => {
+    pongsLeft -= 1;
+    if (pongsLeft >= 0) opened.pong(data);
+  });
+  return opened;
 }
 
 /** Returns a function that waits for a result, and rejects once the socket has failed. */
