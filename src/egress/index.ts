@@ -5,7 +5,7 @@
  */
 export { readBody } from "./body";
 export { createEgress, type Egress } from "./egress";
-export { Fault, timedOut, UNREADABLE } from "./fault";
+export { ABORTED, Fault, timedOut, UNREADABLE, untilAborted } from "./fault";
 export { hostError, parseHost, parseResolver } from "./host";
 export {
   type Certificate,

@@ -134,6 +134,25 @@ describe("domain checks", () => {
     expect(await check({ domain: "www.shop.example.com" })).toMatchObject({ outcome: "ok" });
   });
 
+  test("checks at the same time ask the registry once, unless that fails", async () => {
+    const url = `${COM}example.com`;
+    const { check, asked, answers } = createRegistries({
+      [url]: expiring(TEST_START + 90 * DAY_MS),
+    });
+    const both = () =>
+      Promise.all([check({ domain: "example.com" }), check({ domain: "example.com", days: 100 })]);
+    const outcomes = (await both()).map(({ outcome, message }) => [outcome, message]);
+    expect(outcomes).toEqual([
+      ["ok", null],
+      ["ok", "The domain expires in 90 days."],
+    ]);
+    expect(asked).toEqual([LIST, url]);
+    const missing = `${COM}missing.com`;
+    answers[missing] = new Fault("timeout", "Timed out connecting.");
+    await Promise.all([check({ domain: "missing.com" }), check({ domain: "missing.com" })]);
+    expect(asked.filter((each) => each === missing)).toHaveLength(2);
+  });
+
   test("the answer about a domain is shared by the names in it", async () => {
     const url = `${COM}example.com`;
     const { check, asked } = createRegistries({ [url]: expiring(TEST_START + 90 * DAY_MS) });

@@ -39,6 +39,9 @@ const NEEDED: Partial<Record<MonitorType, Record<string, string>>> = {
     topic: "config.assertions need a topic",
     user: "config.user is missing for the password",
   },
+  push: {
+    schedule: "config.time_zone needs a schedule",
+  },
   smtp: {
     tls: "config.user needs STARTTLS or TLS with a verified certificate",
     user: "config.user is missing for the password",

@@ -1,10 +1,12 @@
 import { LRUCache } from "lru-cache";
 import {
+  ABORTED,
   type Egress,
   Fault,
   type HttpAnswer,
   readBody,
   type StepRecorder,
+  untilAborted,
 } from "../../../../egress";
 import type { Clock } from "../../../../kernel/clock";
 import { parseJson } from "../../../../kernel/text";
@@ -45,6 +47,8 @@ export class RdapClient {
   readonly #egress: Egress;
   readonly #clock: Clock;
   readonly #answers = new LRUCache<string, { at: number; answer: Answer }>({ max: ANSWERS_MAX });
+  /** Queries that have not ended, by domain. */
+  readonly #queries = new Map<string, Promise<Answer | Fault>>();
   /** Domain that was found for a name. Once it has been, no parent of it says anything about the name. */
   readonly #found = new LRUCache<string, string>({ max: ANSWERS_MAX });
   #list: RdapList | undefined;
@@ -94,7 +98,17 @@ export class RdapClient {
       steps?.add("request", true, "answer of an earlier check");
       return known.answer;
     }
-    const answer = await this.#query(domain, signal, steps);
+    const underWay = this.#queries.get(domain);
+    const shared = underWay && (await untilAborted(underWay, signal));
+    // A query that failed may have been cut off by the deadline of another check.
+    if (shared && shared !== ABORTED && !(shared instanceof Fault)) {
+      steps?.add("request", true, "answer to another check");
+      return shared;
+    }
+    const query = this.#query(domain, signal, steps);
+    this.#queries.set(domain, query);
+    const answer = await query;
+    if (this.#queries.get(domain) === query) this.#queries.delete(domain);
     if (!(answer instanceof Fault)) this.#answers.set(domain, { at: now, answer });
     else if (known && now - known.at < ANSWER_KEPT_MS) return known.answer;
     return answer;
