@@ -31,7 +31,7 @@ export async function inspectContainer(
 ): Promise<HttpAnswer | Fault> {
   const address = deps.hosts.get(host);
   // Like a lack of this server: the container is not to blame.
-  if (!address) return new Fault("local", "This server has no Docker host of this name.");
+  if (!address) return new Fault("local", "ALLCLEAR_DOCKER_HOSTS has no host of this name.");
   const opened =
     "path" in address
       ? await openSocket(address.path, signal, steps)

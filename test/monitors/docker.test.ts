@@ -111,7 +111,7 @@ describe("Docker checks", () => {
   test("a Docker host that the operator has not defined, or that cannot be opened, gives no data", async () => {
     expect(await checkContainer({}, { host: "nas" })).toMatchObject({
       outcome: "unknown",
-      message: "This server has no Docker host of this name.",
+      message: "ALLCLEAR_DOCKER_HOSTS has no host of this name.",
     });
     const missing = { ALLCLEAR_DOCKER_HOSTS: "local=unix:///nonexistent/docker.sock" };
     expect(await checkContainer(missing)).toMatchObject({

@@ -227,7 +227,7 @@ describe("domain checks", () => {
     const endless = createRegistries({ [first]: moved(first) });
     expect(await endless.check({ domain: "example.com" })).toMatchObject({
       outcome: "unknown",
-      message: "There are more than 5 redirects.",
+      message: "The registry redirects more than 5 times.",
     });
   });
 

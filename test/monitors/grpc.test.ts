@@ -58,9 +58,9 @@ describe("gRPC checks", () => {
       b: "The service is NOT_SERVING.",
       c: "The service is SERVICE_UNKNOWN.",
       d: "The service is the unknown status 99.",
-      e: "The server answered with UNIMPLEMENTED.",
+      e: "The server has no health service (UNIMPLEMENTED).",
       f: "The server answered with UNAUTHENTICATED.",
-      g: "The server answered with NOT_FOUND.",
+      g: "The server does not know the service (NOT_FOUND).",
     };
     for (const [service, message] of Object.entries(messages)) {
       expect(await check(server, { service })).toMatchObject({ outcome: "failed", message });

@@ -265,7 +265,8 @@ describe("MySQL checks of hostile servers", () => {
     });
     expect(await check(server)).toMatchObject({
       outcome: "failed",
-      message: "The server asks for the password in clear text.",
+      message:
+        "The server asks for the password in clear text, which is sent only over verified TLS.",
     });
     expect(Buffer.concat(received).includes(MARIADB_PASSWORD)).toBe(false);
   });

@@ -160,7 +160,8 @@ test("a PostgreSQL server that asks for the password in clear text gets it only 
   });
   expect(await check(server, {})).toMatchObject({
     outcome: "failed",
-    message: "The server asks for the password in clear text.",
+    message:
+      "The server asks for the password in clear text, which is sent only over verified TLS.",
   });
   expect(Buffer.concat(received).includes(POSTGRES_PASSWORD)).toBe(false);
 });

@@ -72,7 +72,7 @@ describe("Redis checks", () => {
     expect((await check(master, { role: "replica" })).message).toBe("The server is a master.");
     await using other = await roles("constructor");
     expect((await check(other, { role: "replica" })).message).toBe(
-      "The server is a server of another role.",
+      "The server's role is not known.",
     );
   });
 

@@ -34,6 +34,12 @@ const STATUS_CODES = [
   "UNAUTHENTICATED",
 ];
 
+/** Causes of statuses that the health protocol uses in its own way, as ends of sentences. */
+const CAUSES: Readonly<Record<string, string>> = {
+  NOT_FOUND: "does not know the service",
+  UNIMPLEMENTED: "has no health service",
+};
+
 /** Limit of the answer, which has a few bytes. */
 const MESSAGE_MAX_BYTES = 64 * 1024;
 
@@ -55,7 +61,13 @@ export function checkGrpc(
     if (httpStatus !== 200)
       throw new CheckFailure(`The server answered with HTTP status ${httpStatus}.`);
     if (grpcStatus !== 0) {
-      throw new CheckFailure(`The server answered with ${nameIn(STATUS_CODES, grpcStatus)}.`);
+      const name = nameIn(STATUS_CODES, grpcStatus);
+      const cause = CAUSES[name];
+      throw new CheckFailure(
+        cause === undefined
+          ? `The server answered with ${name}.`
+          : `The server ${cause} (${name}).`,
+      );
     }
     const status = readStatus(message);
     if (status !== 1) {

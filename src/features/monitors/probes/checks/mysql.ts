@@ -166,7 +166,11 @@ function safePlugins(tls: TlsMode): Record<string, AuthPlugin> {
 }
 
 function refuseClearText(): Promise<never> {
-  return Promise.reject(new CheckFailure("The server asks for the password in clear text."));
+  return Promise.reject(
+    new CheckFailure(
+      "The server asks for the password in clear text, which is sent only over verified TLS.",
+    ),
+  );
 }
 
 function refuseWithoutTls(): Promise<never> {

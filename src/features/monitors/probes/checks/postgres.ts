@@ -82,7 +82,9 @@ function createClient(
     const internals = client as unknown as Internals;
     // Bound by `connect`.
     internals._handleAuthCleartextPassword = () => {
-      const rejection = new CheckFailure("The server asks for the password in clear text.");
+      const rejection = new CheckFailure(
+        "The server asks for the password in clear text, which is sent only over verified TLS.",
+      );
       internals.connection.emit("error", rejection);
     };
   }

@@ -178,7 +178,7 @@ export class RdapClient {
       if (!next) return UNREADABLE;
       url = next;
     }
-    return new Fault("protocol", `There are more than ${REDIRECTS_MAX} redirects.`);
+    return new Fault("protocol", `The registry redirects more than ${REDIRECTS_MAX} times.`);
   }
 }
 

@@ -37,8 +37,11 @@ export function checkRedis(
     if (answer !== "PONG") throw new CheckFailure("The server did not answer PING with PONG.");
     if (role === undefined) return;
     const [answered] = [await command(conversation, "ROLE")].flat();
-    const found = ROLES.get(String(answered)) ?? "server of another role";
-    if (found !== role) throw new CheckFailure(`The server is a ${found}.`);
+    const found = ROLES.get(String(answered));
+    if (found === role) return;
+    throw new CheckFailure(
+      found === undefined ? "The server's role is not known." : `The server is a ${found}.`,
+    );
   });
 }
 
