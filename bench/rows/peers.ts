@@ -10,7 +10,7 @@ import { seedMonitors, startTarget } from "../support/watching";
 import { runWrk, SERVER_CORE } from "../support/wrk";
 import type { Workspace } from "../support/workspace";
 
-/** Built as `bench/peers.md` describes. */
+/** Put there by whoever runs this row. */
 const GATUS = join(import.meta.dir, "../../dist/peers/gatus");
 
 const STARTS = 15;
@@ -27,7 +27,7 @@ const CHECKED_ENDPOINTS = 40;
 const CHECK_WARM_UP_MS = 30_000;
 const CHECK_MS = 15_000;
 
-/** Measures Allclear beside Gatus. Returns no figures where Gatus is not built. */
+/** Measures Allclear beside Gatus. Returns no figures where Gatus is missing. */
 export async function measurePeers(workspace: Workspace): Promise<Figure[]> {
   if (!existsSync(GATUS)) {
     console.error(`peers are left out: ${GATUS} is missing, see bench/peers.md`);
