@@ -183,7 +183,10 @@ test("the deletion of a page deletes its schedules, and cancels only changed occ
   const form = { form: await openForm(site.app, path, session), slug: "acme" };
   await site.app.call(path, { session, form });
   const cancelled = site.app.events().filter(({ type }) => type === "maintenance.cancelled");
-  expect(cancelled.map(({ subjectId }) => subjectId)).toEqual([String(edited?.id)]);
+  expect(cancelled).toHaveLength(30);
+  // The others are removed before the components are.
+  const last = cancelled.at(-1);
+  expect([last?.subjectId, last?.data["name"]]).toEqual([String(edited?.id), "Edited"]);
   expect((await schedules.send("GET")).body.data).toMatchObject([{ page: "other" }]);
   expect(site.app.audit().map(({ action }) => action)).toContain("maintenance_schedule.delete");
 });
@@ -300,6 +303,20 @@ describe("occurrences", () => {
     const left = await occurrences();
     expect(left.map((each) => each.id)).toEqual([edited?.id, cancelled?.id, moved?.id].map(String));
     expect(left.every(({ schedule_id }) => schedule_id === null)).toBeTrue();
+  });
+
+  test("that are removed are cancelled for programs, without notifications", async () => {
+    await using schedules = await createScheduleSite();
+    const { site, send, create, occurrences } = schedules;
+    const id = await create({ ends_on: "2026-03-12" });
+    const ids = (await occurrences()).map((each) => each.id);
+    await send("DELETE", `/${id}`);
+    const events = site.app.events().filter(({ type }) => type === "maintenance.cancelled");
+    expect(events.map(({ subjectId }) => subjectId)).toEqual(ids);
+    expect(events.map(({ data }) => [data["status"], data["notify"], data["version"]])).toEqual([
+      ["cancelled", false, 2],
+      ["cancelled", false, 2],
+    ]);
   });
 
   test("whose time stays are kept when only the times change", async () => {

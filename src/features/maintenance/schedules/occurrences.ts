@@ -1,17 +1,19 @@
-import type { Reader, Tx } from "../../../db";
+import { changedRow, type Reader, type Tx } from "../../../db";
 import { MINUTE_MS } from "../../../kernel/time";
 import { touchPage } from "../../pages";
 import { addUpdateRow, type Services } from "../change";
 import { recordMaintenanceEvent } from "../event";
-import { getMaintenance } from "../records";
+import { presentMaintenance } from "../model";
+import { getMaintenance, getMaintenanceRecord } from "../records";
 import { settledReminder, UPCOMING_MS } from "../rules";
 import { insertMaintenance, insertMaintenanceComponents, type MaintenanceRow } from "../store";
 import { listOccurrences, OCCURRENCES_MAX } from "./rules";
 import {
-  deleteUntouched,
+  deleteMaintenances,
   findScheduleToMake,
   listComponentsOfSchedules,
   listOccurrenceTimes,
+  listUntouched,
   type ScheduleRow,
   updateScheduleRow,
 } from "./store";
@@ -51,15 +53,35 @@ export function remakeOccurrences(
   const kept = canStay
     ? listOccurrences(row, now, { count: 2 * OCCURRENCES_MAX, until: now + UPCOMING_MS + 1 })
     : [];
-  deleteUntouched(tx, { scheduleId: row.id, now, kept: JSON.stringify(kept) });
+  removeUntouched(ctx, tx, row, kept);
   const [nextAt = null] = row.enabled ? listOccurrences(row, now, { count: 1 }) : [];
   makeOccurrences(ctx, tx, { ...row, nextAt }, now);
 }
 
 /** Removes the occurrences to come that people did not change. */
 export function removeOccurrences(ctx: Services, tx: Tx, row: ScheduleRow): void {
-  deleteUntouched(tx, { scheduleId: row.id, now: ctx.clock.now(), kept: "[]" });
+  removeUntouched(ctx, tx, row, []);
   touchPage(ctx, tx, row.pageId);
+}
+
+/**
+ * Removes the occurrences to come that people did not change, except those for times to keep (unix ms).
+ * Programs that were told of them get a cancellation.
+ */
+function removeUntouched(ctx: Services, tx: Tx, row: ScheduleRow, kept: readonly number[]): void {
+  const now = ctx.clock.now();
+  const untouched = listUntouched(tx, {
+    scheduleId: row.id,
+    now,
+    kept: JSON.stringify(kept),
+  }).map(({ id }) => id);
+  for (const id of untouched) {
+    const record = getMaintenanceRecord(tx, id);
+    const cancelled = { ...changedRow(ctx, record.row), status: "cancelled" as const };
+    const maintenance = presentMaintenance({ ...record, row: cancelled }, ctx.baseUrl);
+    recordMaintenanceEvent(ctx, tx, "maintenance.cancelled", maintenance, { notify: false });
+  }
+  deleteMaintenances(tx, { ids: JSON.stringify(untouched) });
 }
 
 /**

@@ -145,12 +145,17 @@ export const detachOccurrences = mutate((orm, $: { scheduleId: string; pageId: s
 );
 
 /**
- * Deletes the occurrences of a schedule that start after `now` (unix ms), were never changed, and are for
+ * Lists the occurrences of a schedule that start after `now` (unix ms), were never changed, and are for
  * another time than those to keep (`kept`: a JSON list of times).
  */
-export const deleteUntouched = mutate((orm, $: { scheduleId: string; now: number; kept: string }) =>
-  orm.delete(maintenances).where(
-    sql`schedule_id = ${$.scheduleId} AND status = 'scheduled' AND version = 1
-        AND scheduled_for > ${$.now} AND occurrence_at NOT IN (SELECT value FROM json_each(${$.kept}))`,
-  ),
+export const listUntouched = selectMany(
+  (orm, $: { scheduleId: string; now: number; kept: string }) =>
+    orm.select({ id: maintenances.id }).from(maintenances)
+      .where(sql`schedule_id = ${$.scheduleId} AND status = 'scheduled' AND version = 1
+        AND scheduled_for > ${$.now} AND occurrence_at NOT IN (SELECT value FROM json_each(${$.kept}))`),
+);
+
+/** Deletes maintenances (`ids`: a JSON list) with their components and updates. */
+export const deleteMaintenances = mutate((orm, $: { ids: string }) =>
+  orm.delete(maintenances).where(sql`id IN (SELECT value FROM json_each(${$.ids}))`),
 );
