@@ -8,6 +8,7 @@ export const SIGN_OUT_PATH = "/admin/sign-out";
 export const INCIDENTS_PATH = "/admin/incidents";
 export const INCIDENT_TEMPLATES_PATH = "/admin/incidents/templates";
 export const MAINTENANCE_PATH = "/admin/maintenance";
+export const MAINTENANCE_SCHEDULES_PATH = "/admin/maintenance/schedules";
 export const COMPONENTS_PATH = "/admin/components";
 export const MONITORS_PATH = "/admin/monitors";
 export const SUBSCRIBERS_PATH = "/admin/subscribers";
@@ -34,6 +35,10 @@ export function incidentTemplatePath(id: string): string {
 
 export function maintenancePath(id: string): string {
   return `${MAINTENANCE_PATH}/${encodeURIComponent(id)}`;
+}
+
+export function maintenanceSchedulePath(id: string): string {
+  return `${MAINTENANCE_SCHEDULES_PATH}/${encodeURIComponent(id)}`;
 }
 
 export function componentPath(id: string): string {

@@ -10,6 +10,7 @@ import { oneTimeLinkAdminRoutes } from "./entry/one-time-link-routes";
 import { generalAdminRoutes } from "./general/routes";
 import { incidentAdminRoutes } from "./incidents/routes";
 import { incidentTemplateAdminRoutes } from "./incident-templates/routes";
+import { scheduleAdminRoutes } from "./maintenance/schedules/routes";
 import { keyAdminRoutes } from "./keys/routes";
 import { mailAdminRoutes } from "./mail/routes";
 import { mailingAdminRoutes } from "./mailings/routes";
@@ -39,6 +40,7 @@ export function addAdminRoutes(elysia: AnyElysia, deps: AdminDependencies): void
     .use(searchAdminRoutes(deps))
     .use(incidentAdminRoutes(deps))
     .use(incidentTemplateAdminRoutes(deps))
+    .use(scheduleAdminRoutes(deps))
     .use(maintenanceAdminRoutes(deps))
     .use(componentAdminRoutes(deps))
     .use(monitorAdminRoutes(deps))

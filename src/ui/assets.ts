@@ -4,6 +4,7 @@ import { IMMUTABLE, Representation } from "../http";
 import { sha256Hex } from "../kernel/hash";
 import { lazy } from "../kernel/lazy";
 import audience from "./audience.js" with { type: "text" };
+import occurrences from "./occurrences.js" with { type: "text" };
 import client from "./client.js" with { type: "text" };
 import days from "./days.js" with { type: "text" };
 import type { LinkedAssets } from "./documents";
@@ -106,7 +107,19 @@ const STYLE = {
 const SCRIPT = {
   name: "allclear.js",
   text: withoutComments(
-    [presets, client, secrets, days, lists, audience, search, morph, liveSign, live].join("\n"),
+    [
+      presets,
+      client,
+      secrets,
+      days,
+      lists,
+      audience,
+      occurrences,
+      search,
+      morph,
+      liveSign,
+      live,
+    ].join("\n"),
   ),
 };
 const ORDERING = { name: "allclear.ordering.js", text: ordering };

@@ -18,20 +18,20 @@ function countAgain(form) {
   showCount(element);
   clearTimeout(counting.get(form));
   const timer = setTimeout(async () => {
-    const text = await askForCount(form, element.dataset.countIntent);
+    const page = await askForForm(form, element.dataset.countIntent);
+    const text = page?.querySelector("[data-counted]")?.dataset.counted;
     if (counting.get(form) === timer) showCount(element, text);
   }, COUNT_AFTER_MS);
   counting.set(form, timer);
 }
 
-/** Sends a form to be counted, which writes nothing. Returns the sentence; undefined if there is none. */
-async function askForCount(form, intent) {
+/** Sends a form to be shown again, which writes nothing. Returns its screen; undefined if there is no answer. */
+async function askForForm(form, intent) {
   const body = new URLSearchParams(new FormData(form));
   body.set("intent", intent);
   try {
     const answer = await fetch(form.getAttribute("action"), { method: "POST", body });
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    return page.querySelector("[data-counted]")?.dataset.counted;
+    return new DOMParser().parseFromString(await answer.text(), "text/html");
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@ import {
   addMaintenanceUpdate,
   advanceMaintenance,
   cancelMaintenance,
+  createSchedule,
   planMaintenance,
 } from "../../src/features/maintenance";
 import type { Actor } from "../../src/domain/actor";
@@ -31,7 +32,7 @@ interface Plan {
 
 /**
  * Returns the actions of five maintenances: one is in progress, two are scheduled, one is completed
- * and one is cancelled.
+ * and one is cancelled. A schedule adds one each Sunday.
  */
 export function maintenanceDiary(
   { ctx }: TestApp,
@@ -96,10 +97,31 @@ export function maintenanceDiary(
     ago,
     act: (tx) => void advanceMaintenance(ctx, tx, ctx.clock.now()),
   });
-  return plans.flatMap((plan) => [
-    ...entriesOf(ctx, now, plan, by),
-    ...[plan.beginsAgo, plan.endsAgo].filter((ago) => ago > 0).map(byTheClock),
-  ]);
+  const schedule: Entry = {
+    ago: HOUR_MS,
+    act: (tx) =>
+      void createSchedule(
+        ctx,
+        tx,
+        {
+          page: shop.row.id,
+          name: "Weekly restart of the search",
+          body: "Search is slow for a few minutes.",
+          components: [shop.component("Search")],
+          cron: "0 3 * * SUN",
+          duration_minutes: 30,
+          time_zone: "Europe/Berlin",
+        },
+        by,
+      ),
+  };
+  return [
+    ...plans.flatMap((plan) => [
+      ...entriesOf(ctx, now, plan, by),
+      ...[plan.beginsAgo, plan.endsAgo].filter((ago) => ago > 0).map(byTheClock),
+    ]),
+    schedule,
+  ];
 }
 
 function entriesOf(ctx: TestApp["ctx"], now: number, plan: Plan, by: Actor): Entry[] {

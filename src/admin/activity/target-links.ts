@@ -4,7 +4,7 @@ import { findTemplate } from "../../features/incident-templates";
 import { findIncident } from "../../features/incidents";
 import { findKey } from "../../features/keys";
 import { findMailing } from "../../features/mailings";
-import { findMaintenance } from "../../features/maintenance";
+import { findMaintenance, findSchedule } from "../../features/maintenance";
 import { findMonitor } from "../../features/monitors";
 import { findPage } from "../../features/pages";
 import { findSubscriber } from "../../features/subscribers";
@@ -24,6 +24,7 @@ import {
   MAILINGS_PATH,
   mailingPath,
   maintenancePath,
+  maintenanceSchedulePath,
   monitorPath,
   pagePath,
   subscriberPath,
@@ -48,6 +49,12 @@ const KINDS: readonly Kind[] = [
   { prefix: "inc_", role: "viewer", path: incidentPath, find: findIncident },
   { prefix: "tpl_", role: "editor", path: incidentTemplatePath, find: findTemplate },
   { prefix: "mnt_", role: "viewer", path: maintenancePath, find: findMaintenance },
+  {
+    prefix: "msc_",
+    role: "editor",
+    path: maintenanceSchedulePath,
+    find: (reader, { id }) => findSchedule(reader, id),
+  },
   { prefix: "cmp_", role: "viewer", path: componentPath, find: findComponent },
   { prefix: "grp_", role: "admin", path: groupPath, find: findGroup },
   { prefix: "mon_", role: "viewer", path: monitorPath, find: findMonitor },

@@ -5,11 +5,11 @@ import { plural } from "../../kernel/text";
 import { startOfDay } from "../../kernel/time";
 import { DetailCard, EmptyState, Shape, STATUS_WORDS } from "../../ui";
 import { Entries, monthName, nameOf, pathOf, toneOf } from "./calendar-entries";
+import { MonthTable } from "../month-table";
 import type { CalendarDay, CalendarView } from "./calendar-view";
 import { AnalyticsFrame } from "./frame";
 import { CALENDAR_PATH, selectionPath } from "./selection";
 
-const WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 /** Incidents and maintenance named in a day; the rest are counted. */
 const NAMED_MAX = 2;
 
@@ -63,32 +63,9 @@ function MonthCard({ view }: { view: CalendarView }) {
       }
       isFlush
     >
-      <table class="calendar">
-        <caption class="visually-hidden">Days of {monthName(month.name)}</caption>
-        <thead>
-          <tr>
-            {WEEKDAYS.map((day) => (
-              <th key={day} scope="col">
-                <abbr title={day}>{day.slice(0, 3)}</abbr>
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {weeksOf(days).map((week, index) => (
-            // Weeks keep their place in a month.
-            <tr key={index}>
-              {week.map((day, weekday) =>
-                day ? (
-                  <DayCell key={day.at} day={day} isToday={startOfDay(now) === day.at} />
-                ) : (
-                  <td key={weekday} class="is-outside" />
-                ),
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <MonthTable caption={`Days of ${monthName(month.name)}`} days={days}>
+        {(day) => <DayCell key={day.at} day={day} isToday={startOfDay(now) === day.at} />}
+      </MonthTable>
     </DetailCard>
   );
 }
@@ -129,14 +106,5 @@ function DayCell({ day, isToday }: { day: CalendarDay; isToday: boolean }) {
         </ul>
       )}
     </td>
-  );
-}
-
-/** Divides the days of a month into weeks from Monday to Sunday, with undefined for days of other months. */
-function weeksOf(days: readonly CalendarDay[]): (CalendarDay | undefined)[][] {
-  const first = days[0] ? (new Date(days[0].at).getUTCDay() + 6) % 7 : 0;
-  const cells = [...Array.from({ length: first }, () => undefined), ...days];
-  return Array.from({ length: Math.ceil(cells.length / 7) }, (_, week) =>
-    Array.from({ length: 7 }, (_day, index) => cells[week * 7 + index]),
   );
 }

@@ -4,7 +4,7 @@ import { Notice } from "../../ui";
 export function ManagedByFile({
   what,
 }: {
-  what: "component" | "group" | "monitor" | "webhook" | "template";
+  what: "component" | "group" | "monitor" | "webhook" | "template" | "schedule";
 }) {
   return (
     <Notice tone="maint" title="Managed by a configuration file">

@@ -76,7 +76,12 @@ export function MaintenanceDetail({ nextUpdate, role, before, now }: Maintenance
           <>
             <Components view={view} />
             {roleAllows(role, "admin") ? <Notified notified={notified} now={now} /> : null}
-            <MaintenanceFacts view={view} editPath={canChange ? edit : undefined} now={now} />
+            <MaintenanceFacts
+              view={view}
+              editPath={canChange ? edit : undefined}
+              canOpenSchedule={roleAllows(role, "editor")}
+              now={now}
+            />
           </>
         }
       >

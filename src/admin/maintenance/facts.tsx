@@ -1,4 +1,5 @@
 import { isEnded, type Maintenance } from "../../features/maintenance";
+import { maintenanceSchedulePath } from "../paths";
 import { timeFacts, TimelineFacts } from "../timeline/timeline-facts";
 import type { MaintenanceView } from "./maintenance-view";
 import { describeReminder } from "./schedule-fields";
@@ -7,15 +8,30 @@ import { When } from "./when";
 interface MaintenanceFactsProps {
   view: MaintenanceView;
   editPath: string | undefined;
+  /** True if the user may open the form for the schedule that made the maintenance. */
+  canOpenSchedule: boolean;
   now: number;
 }
 
 /** Properties of a maintenance. */
-export function MaintenanceFacts({ view, editPath, now }: MaintenanceFactsProps) {
-  const { maintenance, page } = view;
+export function MaintenanceFacts(props: MaintenanceFactsProps) {
+  const { view, editPath, canOpenSchedule, now } = props;
+  const { maintenance, page, schedule } = view;
   const { scheduled_for: from, scheduled_until: until, status } = maintenance;
   const times = { Started: maintenance.started_at, Completed: maintenance.completed_at };
   const facts = [
+    ...(schedule === undefined
+      ? []
+      : [
+          {
+            label: "Schedule",
+            value: canOpenSchedule ? (
+              <a href={maintenanceSchedulePath(schedule.id)}>{schedule.name}</a>
+            ) : (
+              schedule.name
+            ),
+          },
+        ]),
     { label: "Planned time", value: <When from={from} until={until} timeZone={page.timeZone} /> },
     ...timeFacts(times, now),
     ...(isEnded(status)

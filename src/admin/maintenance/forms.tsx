@@ -25,7 +25,8 @@ import {
   whileScheduled,
 } from "./schedule-fields";
 
-const affectedField = componentsField<
+/** Field for the components that are under maintenance. */
+export const affectedField = componentsField<
   PageComponents & Partial<Pick<MaintenanceView, "missingComponents">>
 >({
   hint: "Their status is “Under maintenance” from start to end.",

@@ -19,10 +19,10 @@ import {
   TextCell,
 } from "../../ui";
 import { labelAmong, PageFilter } from "../page-choice";
-import { MAINTENANCE_PATH, maintenancePath } from "../paths";
+import { MAINTENANCE_PATH, MAINTENANCE_SCHEDULES_PATH, maintenancePath } from "../paths";
 import { EntryNote, ListFrame, listPath } from "../timeline/list-frame";
 import { LIST_VIEWS, type ListView, type MaintenanceListing } from "./listing";
-import { PLAN_PATH } from "./maintenance-paths";
+import { PLAN_CALENDAR_PATH, PLAN_PATH } from "./maintenance-paths";
 import { When } from "./when";
 
 const COLUMNS = [
@@ -50,6 +50,14 @@ export function MaintenanceList({ list, role }: { list: MaintenanceListing; role
       filters={filtersOf(list, view)}
       tabs={<ViewTabs list={list} />}
       toolbar={<Filters list={list} />}
+      links={
+        <>
+          <ButtonLink href={MAINTENANCE_SCHEDULES_PATH}>Schedules</ButtonLink>
+          <ButtonLink href={listPath(PLAN_CALENDAR_PATH, { page: page?.slug })}>
+            Calendar
+          </ButtonLink>
+        </>
+      }
       newLink={
         <ButtonLink href={listPath(PLAN_PATH, { page: page?.slug })} kind="primary">
           <Icon name="plus" />

@@ -1,6 +1,7 @@
 import type { AppContext } from "../../context";
 import type { Reader } from "../../db";
 import {
+  findSchedule,
   getMaintenanceRecord,
   type Maintenance,
   presentMaintenance,
@@ -16,6 +17,8 @@ export interface MaintenanceView extends TimelineView {
   maintenance: Maintenance;
   /** Components of the maintenance that are no longer on the page. */
   missingComponents: Maintenance["components"];
+  /** The schedule that made it, if that exists. */
+  schedule: { id: string; name: string } | undefined;
   notified: readonly NotifiedWebhook[];
   /** Sentence about the subscribers who get a mail about the next update. */
   audience: string | undefined;
@@ -41,7 +44,9 @@ export function readMaintenanceView(
   const notified = readNotified(reader, { pageId, prefix: "maintenance.", subjectId: id });
   // Updates name no component, so the sentence for the present ones is right.
   const audience = audienceNoteOf(ctx, reader, view.page, { id, kind: "maintenance" })?.exact;
-  return { maintenance, missingComponents, notified, audience, ...view };
+  const { scheduleId } = record.row;
+  const schedule = scheduleId === null ? undefined : findSchedule(reader, scheduleId)?.row;
+  return { maintenance, missingComponents, schedule, notified, audience, ...view };
 }
 
 /** Prepares the preview of a maintenance's page, from a transaction that is rolled back. */

@@ -9,6 +9,7 @@ import { AudienceHint, audienceNote, isCounting } from "../timeline/audience";
 import { createArea } from "../screens/area";
 import { FormScreen } from "../screens/form-screen";
 import { addMaintenanceRoutes } from "./detail-routes";
+import { PlanCalendar, readPlanCalendar } from "./calendar";
 import { PLAN_FORM } from "./forms";
 import { MaintenanceList } from "./list";
 import { readMaintenanceList } from "./listing";
@@ -29,6 +30,16 @@ export function maintenanceAdminRoutes(deps: AdminDependencies) {
       const list = readMaintenanceList(ctx.db, query);
       const { role } = sessionOf(requestContext).user;
       return { title: "Maintenance", children: <MaintenanceList list={list} role={role} /> };
+    },
+    { role: "viewer" },
+  );
+
+  area.screen(
+    "/calendar",
+    "Show the calendar of planned maintenance",
+    ({ query }) => {
+      const view = readPlanCalendar(ctx.db, query, ctx.clock.now());
+      return { title: "Maintenance calendar", children: <PlanCalendar view={view} /> };
     },
     { role: "viewer" },
   );

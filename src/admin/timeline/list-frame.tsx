@@ -56,6 +56,8 @@ interface ListFrameProps extends ListQuery {
   /** `Tabs` by state. */
   tabs: ComponentChildren;
   toolbar: ComponentChildren;
+  /** Links to other screens, shown to every role. */
+  links?: ComponentChildren;
   /** Link to the form for a new entry, shown to editors. */
   newLink: ComponentChildren;
   role: Role;
@@ -74,11 +76,12 @@ interface ListFrameProps extends ListQuery {
 export function ListFrame(props: ListFrameProps) {
   const { title, home, filters, pages, before, role, isEmpty, firstUse, nextBefore } = props;
   const newLink = roleAllows(role, "editor") && pages.length > 0 ? props.newLink : undefined;
+  const links = pages.length > 0 ? props.links : undefined;
   const isFiltered = Object.values(filters).some(Boolean);
   if (isEmpty && !isFiltered && before === undefined) {
     return (
       <>
-        <PageHead title={title} />
+        <PageHead title={title} actions={links} />
         <Content>
           {pages.length === 0 ? (
             <FirstPage role={role} />
@@ -93,7 +96,15 @@ export function ListFrame(props: ListFrameProps) {
   }
   return (
     <>
-      <PageHead title={title} actions={newLink} />
+      <PageHead
+        title={title}
+        actions={
+          <>
+            {links}
+            {newLink}
+          </>
+        }
+      />
       <Content>
         {props.tabs}
         <ListCard>

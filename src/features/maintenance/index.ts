@@ -15,7 +15,7 @@ export {
   type MaintenanceSummary,
   nextEdge,
 } from "./lists";
-export { findMaintenanceNames } from "./list-store";
+export { findMaintenanceNames, listPlannedBetween } from "./list-store";
 export {
   AddMaintenanceUpdateBody,
   Maintenance,
@@ -29,7 +29,7 @@ export { getMaintenance, getMaintenancePart, getMaintenanceRecord } from "./reco
 export { isEnded, isUnderWay, isAllowedTransition, UPCOMING_MS } from "./rules";
 export { CreateScheduleBody, presentSchedule, ScheduleFields } from "./schedules/model";
 export { findSchedule, getSchedule, listSchedules, type ScheduleRecord } from "./schedules/records";
-export { listOccurrences, findScheduleErrors } from "./schedules/rules";
+export { previewOccurrences } from "./schedules/preview";
 export {
   createSchedule,
   deleteSchedule,

@@ -8,7 +8,7 @@ import {
 } from "../../db/tables/maintenances";
 import { isWithin, newestStartFirst, type SpanParams, textSizes } from "../timeline";
 import { isSearched } from "./search-store";
-import { COMPONENT, isPendingOfPage } from "./store";
+import { COMPONENT, isPendingOfPage, isThere, selectWithPage } from "./store";
 
 /* Statements for lists of maintenance. */
 
@@ -131,6 +131,24 @@ export const findNextEdge = selectOne((orm, $: { pageId: string; now: number; ah
     })
     .from(maintenances)
     .where(isPendingOfPage($.pageId)),
+);
+
+/**
+ * Lists the maintenances of one page, or of all if `pageId` is null, whose planned time overlaps a span (unix
+ * ms), by planned start.
+ */
+export const listPlannedBetween = selectMany(
+  (orm, $: { pageId: string | null; from: number; to: number; limit: number }) =>
+    selectWithPage(orm)
+      .where(
+        and(
+          sql`maintenances.scheduled_for < ${$.to} AND maintenances.scheduled_until > ${$.from}
+            AND (${$.pageId} IS NULL OR maintenances.page_id = ${$.pageId})`,
+          isThere,
+        ),
+      )
+      .orderBy(asc(maintenances.scheduledFor), asc(maintenances.id))
+      .limit($.limit),
 );
 
 /** Counts the maintenances of the dashboard's list by part; null matches everything. */

@@ -41,14 +41,14 @@ export const deleteMaintenanceComponents = mutate((orm, $: { maintenanceId: stri
   orm.delete(maintenanceComponents).where(eq(maintenanceComponents.maintenanceId, $.maintenanceId)),
 );
 
-const selectWithPage = (orm: Orm) =>
+export const selectWithPage = (orm: Orm) =>
   orm
     .select({ row: maintenances, page: pageAddress })
     .from(maintenances)
     .innerJoin(pages, eq(pages.id, maintenances.pageId));
 
 /** Condition: neither the maintenance nor its page was deleted. */
-const isThere = and(isNull(maintenances.deletedAt), isNull(pages.deletedAt));
+export const isThere = and(isNull(maintenances.deletedAt), isNull(pages.deletedAt));
 
 export const findMaintenance = selectOne((orm, $: { id: string }) =>
   selectWithPage(orm).where(and(eq(maintenances.id, $.id), isThere)),

@@ -137,7 +137,10 @@ describe("the list of maintenance", () => {
     const session = await dashboard.site.app.signedIn("viewer");
     const { text } = await dashboard.site.app.call(MAINTENANCE, { session });
     expect(readHtml(text).texts(".empty h2")).toEqual(["No maintenance yet"]);
-    expect(readHtml(text).attributes("main a", "href")).toEqual([]);
+    expect(readHtml(text).attributes("main a", "href")).toEqual([
+      `${MAINTENANCE}/schedules`,
+      `${MAINTENANCE}/calendar`,
+    ]);
   });
 
   test("the list of maintenance excludes deleted pages", async () => {

@@ -1,6 +1,16 @@
-import { inDemoData, inMaintenance, openDialog, preview, type Screen, send } from "./screen";
+import {
+  inDemoData,
+  inEmpty,
+  inMaintenance,
+  inSchedule,
+  openDialog,
+  preview,
+  type Screen,
+  send,
+} from "./screen";
 
 const PLANNED = "Database upgrade";
+const RESTART = "Weekly restart of the search";
 const UNDER_WAY = "New machines for the build farm";
 
 /** Maintenance. */
@@ -67,4 +77,31 @@ export const MAINTENANCE_SCREENS: readonly Screen[] = [
     open: inMaintenance(UNDER_WAY, ""),
     reach: (page) => openDialog(page, "Complete early"),
   },
+  { name: "maintenance-occurrence", open: inMaintenance(RESTART, "") },
+  { name: "maintenance-calendar", open: inDemoData(() => "/admin/maintenance/calendar") },
+  {
+    name: "maintenance-calendar-empty",
+    open: inDemoData(() => "/admin/maintenance/calendar?month=2031-02", "viewer"),
+  },
+  { name: "schedules", open: inDemoData(() => "/admin/maintenance/schedules") },
+  {
+    name: "schedules-to-read",
+    open: inDemoData(() => "/admin/maintenance/schedules", "viewer"),
+  },
+  {
+    name: "schedules-none",
+    open: ({ empty }) => inEmpty(empty, "/admin/maintenance/schedules"),
+  },
+  { name: "schedule-new", open: inDemoData(() => "/admin/maintenance/schedules/new", "editor") },
+  {
+    name: "schedule-errors",
+    status: 422,
+    open: inDemoData(() => "/admin/maintenance/schedules/new"),
+    async reach(page) {
+      await page.getByLabel("Times").fill("0 25 * * *");
+      await send(page, "Create schedule");
+    },
+  },
+  { name: "schedule-edit", open: inSchedule(RESTART, "") },
+  { name: "schedule-delete", open: inSchedule(RESTART, "/delete") },
 ];

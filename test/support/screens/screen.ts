@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { listComponentsOfPage, listGroups } from "../../../src/features/components";
 import { listAllTemplates } from "../../../src/features/incident-templates";
 import { listIncidents } from "../../../src/features/incidents";
-import { listMaintenance } from "../../../src/features/maintenance";
+import { listMaintenance, listSchedules } from "../../../src/features/maintenance";
 import { listMonitors } from "../../../src/features/monitors";
 import { findPageBySlug } from "../../../src/features/pages";
 import type { BrowserSite } from "../browser-site";
@@ -93,6 +93,14 @@ export function inMaintenance(name: string, path: string, role?: Role): Screen["
   return (demoSites) => {
     const rows = listMaintenance(databaseOf(demoSites), { limit: 100 }).map(({ row }) => row);
     return inDemoData(() => `/admin/maintenance/${named(rows, name)}${path}`, role)(demoSites);
+  };
+}
+
+/** A screen of a maintenance schedule, by its name. */
+export function inSchedule(name: string, path: string): Screen["open"] {
+  return (demoSites) => {
+    const rows = listSchedules(databaseOf(demoSites)).map(({ row }) => row);
+    return inDemoData(() => `/admin/maintenance/schedules/${named(rows, name)}${path}`)(demoSites);
   };
 }
 

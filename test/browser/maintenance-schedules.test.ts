@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { listSchedules } from "../../src/features/maintenance";
+import { describeInBrowser } from "../support/browser";
+
+const NEW = "/admin/maintenance/schedules/new";
+
+describeInBrowser("the form for a maintenance schedule in a browser", (site) => {
+  test("shows the next five occurrences of what is typed, and writes nothing", async () => {
+    const { app, axe, visit } = site();
+    await app.page({ slug: "typed", name: "Typed", time_zone: "Europe/Berlin" });
+    const session = await app.signedIn("editor");
+    const { page } = await visit(`${NEW}?page=typed`, { session });
+    const rows = page.locator("[data-occurrences] li");
+    expect(await rows.count()).toBe(5);
+    await page.getByLabel("Name").fill("Restart");
+    await page.getByLabel("Times").fill("30 1 1 1 *");
+    await rows.filter({ hasText: "1 Jan" }).first().waitFor();
+    expect(await rows.allTextContents()).toHaveLength(5);
+    expect(await rows.first().textContent()).toContain("01:30–02:30 CET");
+    await page.getByLabel("Time zone").fill("America/New_York");
+    await rows
+      .filter({ hasText: /EST|GMT-5/ })
+      .first()
+      .waitFor();
+    await page.getByLabel("Times").fill("30 1 31 2 *");
+    await page.getByText("None. Check the expression").waitFor();
+    expect(await axe(page)).toEqual([]);
+    expect(await page.getByLabel("Name").inputValue()).toBe("Restart");
+    expect(listSchedules(app.ctx.db)).toEqual([]);
+    await page.context().close();
+  }, 60_000);
+
+  test("shows them by its button without JavaScript", async () => {
+    const { app, visit } = site();
+    await app.page({ slug: "plain", name: "Plain" });
+    const session = await app.signedIn("editor");
+    const { page } = await visit(`${NEW}?page=plain`, { session, javaScriptEnabled: false });
+    await page.getByLabel("Times").fill("15 4 1 1 *");
+    await page.getByRole("button", { name: "Show next occurrences" }).click();
+    const rows = page.locator("[data-occurrences] li");
+    expect(await rows.first().textContent()).toContain("04:15–05:15 UTC");
+    expect(await page.getByLabel("Times").inputValue()).toBe("15 4 1 1 *");
+    expect(listSchedules(app.ctx.db)).toEqual([]);
+    await page.context().close();
+  }, 60_000);
+});
