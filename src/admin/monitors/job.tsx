@@ -34,15 +34,16 @@ const SIGNAL_COLUMNS = [
   { label: "Duration", isNumeric: true },
 ];
 
-/** Last signals of a job, newest first. */
-export function Signals({ job, now }: { job: JobView; now: number }) {
-  const { signals } = job;
+/** Last starts, ends and messages of a job, newest first. */
+export function Signals({ job: { signals }, now }: { job: JobView; now: number }) {
   return (
-    <DetailCard title="Last signals" liveId="monitor-signals" isTable>
+    <DetailCard title="Runs and messages" liveId="monitor-signals" isTable>
       {signals.length === 0 ? (
-        <p class="muted detail-body">No signals yet. They appear here once the job calls.</p>
+        <p class="muted detail-body">
+          None yet. Starts, exit codes and messages that the job reports appear here.
+        </p>
       ) : (
-        <DenseTable columns={SIGNAL_COLUMNS} caption="Last signals">
+        <DenseTable columns={SIGNAL_COLUMNS} caption="Runs and messages">
           {signals.map((signal) => (
             <SignalEntry key={signal.position} signal={signal} now={now} />
           ))}

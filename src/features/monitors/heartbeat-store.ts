@@ -1,6 +1,6 @@
 /*
- * Signals of jobs, their open runs and the use of tokens. Hot: `insertSignal`, `trimSignals` and `touchToken`
- * at each signal; each finds its row by a key. Runs are written only for jobs that report their starts.
+ * Signals of jobs, their open runs and the use of tokens. Hot: `touchToken` once a minute for each token, which
+ * finds its row by its key. The others run only for jobs that report starts, exit codes or messages.
  */
 import { and, desc, eq, sql } from "drizzle-orm";
 import { mutate, selectMany } from "../../db";
@@ -87,18 +87,12 @@ export const listRuns = selectMany((orm, $: { monitorNum: number }) =>
     .orderBy(desc(heartbeatRuns.startedAt), desc(heartbeatRuns.rid)),
 );
 
-/** Records the use of a token at a time (unix ms), unless it was used in the minute before. */
+/** Records the use of a token at a time (unix ms). */
 export const touchToken = mutate((orm, $: TokenKey & { at: number }) =>
   orm
     .update(monitorTokens)
     .set({ lastUsedAt: $.at })
-    .where(
-      and(
-        eq(monitorTokens.kind, $.kind),
-        eq(monitorTokens.hash, $.hash),
-        sql`(${monitorTokens.lastUsedAt} IS NULL OR abs(${$.at} - ${monitorTokens.lastUsedAt}) >= 60000)`,
-      ),
-    ),
+    .where(and(eq(monitorTokens.kind, $.kind), eq(monitorTokens.hash, $.hash))),
 );
 
 /** Lists the tokens of a monitor, oldest first. */

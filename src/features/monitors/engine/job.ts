@@ -1,6 +1,7 @@
 import type { Occurrences } from "../../../domain/cron";
 import type { Clock } from "../../../kernel/clock";
 import type { MonitorState } from "../../../domain/monitor-state";
+import type { TokenKey } from "../heartbeat-store";
 
 /** Maximum number of open runs of a monitor. */
 export const OPEN_RUNS_MAX = 20;
@@ -28,6 +29,8 @@ export interface Job {
   runs: readonly OpenRun[];
   /** Runs with a deadline up to this time (unix ms) do not fail the check again. */
   countedUntil: number;
+  /** Last recorded use of a token, and its time in unix ms. */
+  lastUse?: { token: TokenKey; at: number };
 }
 
 /** Deadline that has passed, and the time on the monotonic clock from which the missing call was expected. */

@@ -1,5 +1,6 @@
 import type { Tx } from "../../../db";
 import type { SignalKind } from "../../../domain/monitor-state";
+import { MINUTE_MS } from "../../../kernel/time";
 import {
   deleteRuns,
   insertSignal,
@@ -23,6 +24,7 @@ export interface SignalEntry {
   startedAt: number | null;
   durationMs: number | null;
   message: string | null;
+  /** Token whose use is recorded. */
   token: TokenKey | undefined;
   /** True if it opened a run. */
   opensRun: boolean;
@@ -32,7 +34,8 @@ export interface SignalEntry {
 
 /** Returns a signal that arrived at `at` (unix ms), after changing the open runs of its job. */
 export function receiveSignal(job: Job, graceMs: number, beat: Heartbeat, at: number): SignalEntry {
-  const { rid = "", message, token } = beat;
+  const { rid = "", message } = beat;
+  const token = newlyUsed(job, beat.token, at);
   const facts = { rid, message, token, exitCode: null, startedAt: null, durationMs: null };
   if (!("kind" in beat)) return { ...facts, ...receiveReport(job, rid, beat, at) };
   const { kind } = beat;
@@ -40,6 +43,16 @@ export function receiveSignal(job: Job, graceMs: number, beat: Heartbeat, at: nu
   if (!opened) return { ...facts, kind, opensRun: false, ended: [] };
   const ended = opened.givenUp === undefined ? [] : [opened.givenUp];
   return { ...facts, kind, opensRun: true, ended };
+}
+
+/** Returns a token whose use at `at` (unix ms) is recorded: at most once a minute. */
+function newlyUsed(job: Job, token: TokenKey | undefined, at: number): TokenKey | undefined {
+  const last = job.lastUse;
+  if (token === undefined || (last?.token === token && Math.abs(at - last.at) < MINUTE_MS)) {
+    return undefined;
+  }
+  job.lastUse = { token, at };
+  return token;
 }
 
 function receiveReport(
@@ -82,7 +95,14 @@ export function recordSignal(
   if (ended === null) deleteRuns(tx, { monitorNum, rid: null });
   else for (const each of ended) deleteRuns(tx, { monitorNum, rid: each });
   if (opensRun) saveRun(tx, { monitorNum, rid, startedAt: at });
+  if (token) touchToken(tx, { ...token, at });
+  if (!isKept(signal)) return;
   insertSignal(tx, { monitorNum, at, kind, rid, exitCode, startedAt, durationMs, message });
   trimSignals(tx, { monitorNum, kept: SIGNALS_KEPT });
-  if (token) touchToken(tx, { ...token, at });
+}
+
+/** Returns true for a signal that contains more than its result, which most heartbeats do not. */
+function isKept({ kind, rid, exitCode, startedAt, message }: SignalEntry): boolean {
+  const isReport = kind === "success" || kind === "fail";
+  return !isReport || rid !== "" || (exitCode ?? startedAt ?? message) !== null;
 }

@@ -263,6 +263,16 @@ describe("signals of a job", () => {
     ]);
   });
 
+  test("a report without id, exit code, start and message is kept as a result only", async () => {
+    await using job = await openJob();
+    await job.end();
+    await job.end("failed", { latencyMs: 12 });
+    expect(job.signals()).toEqual([]);
+    expect(job.site.checks(job.id)).toHaveLength(2);
+    await job.end("ok", { message: "12 files" });
+    expect(job.signals()).toMatchObject([{ kind: "success", message: "12 files" }]);
+  });
+
   test("a log changes neither the state nor the time by which the job has to report", async () => {
     await using job = await openJob();
     await job.end();
@@ -304,7 +314,7 @@ describe("signals of a job", () => {
     await job.log("quiet");
     await job.end("failed");
     expect(job.runs()).toEqual([]);
-    expect(job.signals()).toHaveLength(2);
+    expect(job.signals()).toHaveLength(1);
     expect(job.site.checks(job.id)).toHaveLength(1);
     await ctx.db.write((tx) => resumeMonitor(ctx, tx, job.id, CLI_ACTOR));
     await job.clock.advance(30 * MINUTE_MS);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { updateMonitor } from "../../../../src/features/monitors";
+import { resumeMonitor, updateMonitor } from "../../../../src/features/monitors";
 import type { UpdateMonitorBody } from "../../../../src/features/monitors/bodies";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
-import { openEngineSite } from "../../../support/engine-site";
+import { answers, fails, openEngineSite } from "../../../support/engine-site";
 
 const OK = { outcome: "ok", latencyMs: null, message: null } as const;
 
@@ -165,7 +165,6 @@ describe("a heartbeat with a schedule", () => {
     await using job = await openJob({ schedule: "0 * * * *" }, { paused: true });
     await job.until("2026-06-10T02:30:00Z");
     expect(job.site.checks(job.id)).toEqual([]);
-    const { resumeMonitor } = await import("../../../../src/features/monitors");
     const { ctx } = job.site.app;
     await ctx.db.write((tx) => resumeMonitor(ctx, tx, job.id, CLI_ACTOR));
     await job.until("2026-06-10T03:09:00Z");
@@ -306,4 +305,24 @@ describe("a schedule and restarts of the server", () => {
     await job.beat();
     expect(job.state()).toBe("up");
   });
+});
+
+test("a scheduled job that still does not call once its parent is up again is down after an hour and the grace period", async () => {
+  await using site = await openEngineSite({ start: "2026-06-10T02:30:00Z" });
+  const router = await site.monitor({ name: "router" });
+  const job = await site.monitor({
+    name: "backup",
+    type: "push",
+    config: { schedule: "0 3 * * *", grace_seconds: 600 },
+    depends_on: [router.id],
+  });
+  await site.engine.heartbeat(job.id, OK);
+  site.let("router.test", fails());
+  await site.clock.advance(50 * MINUTE_MS);
+  expect(site.state(job.id)).toBe("unreachable");
+  site.let("router.test", answers());
+  await site.clock.advance(HOUR_MS);
+  expect(site.state(job.id)).toBe("unreachable");
+  await site.clock.advance(15 * MINUTE_MS);
+  expect(site.state(job.id)).toBe("down");
 });
