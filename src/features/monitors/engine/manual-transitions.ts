@@ -2,6 +2,7 @@ import type { Tx } from "../../../db";
 import type { MonitorState } from "../../../domain/monitor-state";
 import { HOUR_MS } from "../../../kernel/time";
 import { findLiveness, saveNoData } from "../checks-store";
+import { type MonitorConfig, scheduleOf } from "../probes";
 import type { AffectedComponent } from "../records";
 import { newEvaluation } from "../rules";
 import { findOpenNoData } from "../evaluation-store";
@@ -117,7 +118,9 @@ function gapStart(
   at: number,
 ): number | undefined {
   if (state === "paused" || state === "no_data" || seenAt === undefined) return undefined;
-  if (monitor?.intervalSeconds === null) return undefined;
+  if (monitor?.intervalSeconds === null && !scheduleOf(monitor.config as MonitorConfig)) {
+    return undefined;
+  }
   const startedAt = Math.max(seenAt, since);
   return at - startedAt <= SERVER_OFFLINE_MS ? undefined : startedAt;
 }

@@ -173,6 +173,22 @@ describe("time in which the server was down", () => {
     expect(site.noData(page.id)).toEqual([]);
   });
 
+  test("a push monitor with a schedule that is paused while the server is down has no_data", async () => {
+    await using site = await openEngineSite();
+    const { ctx } = site.app;
+    const { id } = await site.monitor({
+      type: "push",
+      name: "Backup",
+      config: { schedule: "0 3 * * *" },
+    });
+    await site.engine.heartbeat(id, { outcome: "ok", latencyMs: null, message: null });
+    await site.clock.advance(MINUTE_MS);
+    site.kill();
+    await site.clock.advance(HOUR_MS);
+    await ctx.db.write((tx) => pauseMonitor(ctx, tx, id, CLI_ACTOR));
+    expect(states(site, id).slice(-3)).toEqual(["up", "no_data", "paused"]);
+  });
+
   test("a monitor paused while the server runs has no no_data", async () => {
     const { site, pageId, id } = await openSite();
     await using _ = site;
