@@ -87,7 +87,10 @@ export function readCurrentState(
 }
 
 function readMaintenance(reader: Reader, now: number): MaintenanceRecord[] {
-  const pending = listPendingMaintenance(reader, { limit: UNDER_WAY_SHOWN + UPCOMING_SHOWN });
+  const pending = listPendingMaintenance(reader, {
+    nextAt: now,
+    limit: UNDER_WAY_SHOWN + UPCOMING_SHOWN,
+  });
   const upcoming = pending.filter(
     ({ row }) => !isUnderWay(row.status) && row.scheduledFor <= now + UPCOMING_MS,
   );

@@ -27,7 +27,12 @@ export { planMaintenance, REMIND_MINUTES_BEFORE, updateMaintenance } from "./pla
 export { addMaintenanceUpdate, cancelMaintenance, cancelMaintenanceOfPage } from "./progress";
 export { getMaintenance, getMaintenancePart, getMaintenanceRecord } from "./records";
 export { isEnded, isUnderWay, isAllowedTransition, UPCOMING_MS } from "./rules";
-export { CreateScheduleBody, presentSchedule, ScheduleFields } from "./schedules/model";
+export {
+  CreateScheduleBody,
+  DURATION_MINUTES_MAX,
+  presentSchedule,
+  ScheduleFields,
+} from "./schedules/model";
 export { findSchedule, getSchedule, listSchedules, type ScheduleRecord } from "./schedules/records";
 export { previewOccurrences } from "./schedules/preview";
 export {

@@ -78,14 +78,14 @@ export function listMaintenanceForPage(
 
 /**
  * Lists the pending maintenances of one page or all: those in progress, then scheduled ones, each
- * by planned start. Limited to the size of a document.
+ * by planned start. With `nextAt` (unix ms), of each schedule only the next one then.
  */
 export function listPendingMaintenance(
   reader: Reader,
-  query: { pageId?: string | undefined; search?: string | null; limit: number },
+  query: { pageId?: string | undefined; search?: string | null; nextAt?: number; limit: number },
 ): MaintenanceRecord[] {
-  const { pageId = null, search = null, limit } = query;
-  return toDocumentRecords(reader, listPending(reader, { pageId, search, limit }));
+  const { pageId = null, search = null, nextAt = null, limit } = query;
+  return toDocumentRecords(reader, listPending(reader, { pageId, search, nextAt, limit }));
 }
 
 /** Counts the maintenances of one page or all, for the tabs of the list. */

@@ -145,7 +145,12 @@ function eventOf(from: MaintenanceStatus, to: MaintenanceStatus): EventType {
  * they were of its plan. The components of the page are deleted already, so there are no causes to end.
  */
 export function cancelMaintenanceOfPage(ctx: Services, tx: Tx, pageId: string, actor: Actor): void {
-  const pending = listPending(tx, { pageId, search: null, limit: Number.MAX_SAFE_INTEGER });
+  const pending = listPending(tx, {
+    pageId,
+    search: null,
+    nextAt: null,
+    limit: Number.MAX_SAFE_INTEGER,
+  });
   if (pending.length === 0) return;
   const now = ctx.clock.now();
   const ids = JSON.stringify(pending.map(({ row }) => row.id));

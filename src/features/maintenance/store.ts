@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
 import {
   insertAllInto,
   insertInto,
@@ -142,15 +142,19 @@ export const listShownOfPage = selectMany(
 );
 
 /**
- * Lists the pending maintenances of one page, or of all if `pageId` is null: those in progress,
- * then scheduled ones, each by planned start.
+ * Lists the pending maintenances of one page, or of all if `pageId` is null: those in progress, then scheduled
+ * ones, each by planned start. With `nextAt` (unix ms), of each schedule only the next one then.
  */
 export const listPending = selectMany(
-  (orm, $: { pageId: string | null; search: string | null; limit: number }) =>
+  (
+    orm,
+    $: { pageId: string | null; search: string | null; nextAt: number | null; limit: number },
+  ) =>
     selectWithPage(orm)
       .where(
         and(
           isPending,
+          sql`(${$.nextAt} IS NULL OR ${isNextOccurrence($.nextAt)})`,
           isSearched($),
           sql`(${$.pageId} IS NULL OR +maintenances.page_id = ${$.pageId})`,
           isThere,
@@ -162,10 +166,7 @@ export const listPending = selectMany(
 
 /** Counts the maintenances of a page that have not ended. */
 export const countPendingOfPage = selectOne((orm, $: { pageId: string }) =>
-  orm
-    .select({ count: sql<number>`count(*)` })
-    .from(maintenances)
-    .where(isPendingOfPage($.pageId)),
+  orm.select({ count: count() }).from(maintenances).where(isPendingOfPage($.pageId)),
 );
 
 /** Cancels maintenances (`ids`: a JSON list) at a time (unix ms), each with a new version. */

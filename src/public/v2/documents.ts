@@ -147,9 +147,16 @@ function notEnded({ snapshot, reader, now }: Source): MaintenanceRecord[] {
   return listMaintenanceForPage(reader, { pageId, now, until: Number.MAX_SAFE_INTEGER });
 }
 
-function newestMaintenance({ snapshot, reader }: Source): MaintenanceRecord[] {
-  const pageId = snapshot.document.page.id;
-  return listMaintenance(reader, { pageId, isCancelled: 0, limit: LISTED_MAX });
+/** Returns the maintenance that was planned last, with the next occurrence of each schedule only. */
+function newestMaintenance(source: Source): MaintenanceRecord[] {
+  const pageId = source.snapshot.document.page.id;
+  const query = { pageId, isCancelled: 0, isOccurrence: 0, limit: LISTED_MAX };
+  const next = notEnded(source).filter(
+    ({ row }) => row.scheduleId !== null && row.status === "scheduled",
+  );
+  return [...listMaintenance(source.reader, query), ...next]
+    .toSorted((a, b) => (a.row.id < b.row.id ? 1 : -1))
+    .slice(0, LISTED_MAX);
 }
 
 function contextOf(snapshot: Snapshot): DocumentContext {

@@ -105,6 +105,7 @@ describe("the form for a new schedule", () => {
     { starts_on: "2026-02-30" },
     { every_days: "none", starts_on: "2026-03-12" },
     { ends_on: "2020-01-01" },
+    { cron: "0 0 29 2 */7", every_days: "366", starts_on: "2026-03-01" },
   ])("shows no occurrences, and no error yet, for %j", async (fields) => {
     await using dashboard = await createScheduleDashboard();
     const typed = dashboard.typed(fields);

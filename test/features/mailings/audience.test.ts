@@ -51,6 +51,7 @@ interface EventCase {
 
 let incident = "";
 let maintenance = "";
+let schedule = "";
 const named = (site: MailingSite, name: string) => ({ [site.ids[name] ?? ""]: "major_outage" });
 const opened = async (site: MailingSite) => void (incident = await site.open());
 const openedApi = async (site: MailingSite, given?: Conditions) => {
@@ -59,6 +60,18 @@ const openedApi = async (site: MailingSite, given?: Conditions) => {
 };
 const planned = async (site: MailingSite, given?: Conditions) =>
   void (maintenance = await site.plan({ notify: given?.notify ?? true }));
+/** Schedules a maintenance of API from 14:00 to 15:00 of each day. */
+const scheduled = async (site: MailingSite) => {
+  const answer = await site.call("maintenance-schedules", {
+    page: site.page.slug,
+    name: "Daily restart",
+    body: "A minute without it.",
+    components: [site.ids["API"]],
+    cron: "0 14 * * *",
+    duration_minutes: 60,
+  });
+  schedule = answer.body.id;
+};
 const drafted = async (site: MailingSite) => void (incident = await site.open({ draft: true }));
 const resolved = (site: MailingSite) => site.update(incident, { status: "resolved" });
 const recordOf = (type: EventType) => (site: MailingSite) =>
@@ -256,6 +269,35 @@ const CASES: Case[] = [
     },
     act: (site) => site.advance(12 * MINUTE_MS),
     recipients: [],
+  },
+  {
+    name: "the occurrences that a schedule plans",
+    act: scheduled,
+    recipients: [],
+  },
+  {
+    name: "the reminder of an occurrence",
+    before: scheduled,
+    act: (site) => site.advance(61 * MINUTE_MS),
+    recipients: MAINTENANCE_OF_API,
+  },
+  {
+    name: "the start and the end of an occurrence",
+    async before(site) {
+      await scheduled(site);
+      await site.advance(110 * MINUTE_MS);
+    },
+    act: (site) => site.advance(80 * MINUTE_MS),
+    recipients: [],
+  },
+  {
+    name: "a reminded occurrence whose schedule is disabled",
+    async before(site) {
+      await scheduled(site);
+      await site.advance(70 * MINUTE_MS);
+    },
+    act: (site) => site.call(`maintenance-schedules/${schedule}`, { enabled: false }, "PATCH"),
+    recipients: MAINTENANCE_OF_API,
   },
   {
     name: "the end of a maintenance whose components were changed",

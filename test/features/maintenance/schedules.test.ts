@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { DAY_MS, HOUR_MS } from "../../../src/kernel/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { expectProblem } from "../../support/app";
 import { openForm } from "../../support/dashboard";
 import { createScheduleSite, DAILY } from "../../support/maintenance-schedules";
@@ -319,6 +319,31 @@ describe("occurrences", () => {
     ]);
   });
 
+  test("that people were reminded of stay at their time, and are cancelled for people otherwise", async () => {
+    await using schedules = await createScheduleSite("2026-03-10T00:30Z");
+    const { site, send, create, occurrences } = schedules;
+    const id = await create({ remind_minutes_before: 20 });
+    await site.skip(15 * MINUTE_MS);
+    const [reminded] = await occurrences();
+    const cancellations = () =>
+      site.app
+        .events()
+        .filter(({ type, data }) => type === "maintenance.cancelled" && data["notify"] === true)
+        .map(({ subjectId }) => subjectId);
+    await send("PATCH", `/${id}`, { name: "Renamed" });
+    const [kept, next] = await occurrences();
+    expect([kept?.id, kept?.name, next?.name]).toEqual([
+      reminded?.id,
+      "Nightly restart",
+      "Renamed",
+    ]);
+    expect(cancellations()).toEqual([]);
+    await send("PATCH", `/${id}`, { cron: "0 3 * * *" });
+    expect((await occurrences())[0]).toMatchObject({ id: reminded?.id, status: "cancelled" });
+    expect(cancellations()).toEqual([String(reminded?.id)]);
+    expect(site.app.audit().map(({ action }) => action)).toContain("maintenance.cancel");
+  });
+
   test("whose time stays are kept when only the times change", async () => {
     await using schedules = await createScheduleSite();
     const { send, create, occurrences } = schedules;
@@ -367,7 +392,9 @@ describe("occurrences", () => {
     expect(count(await read("/status/acme"))).toBe(2);
     expect(count(await read("/api/v1/status/acme"))).toBe(2);
     expect(count(await read("/status/acme/feed.atom"))).toBe(2);
-    expect(count(await read("/status/acme/api/v2/scheduled-maintenances/upcoming.json"))).toBe(2);
+    const v2 = "/status/acme/api/v2/scheduled-maintenances";
+    expect(count(await read(`${v2}.json`))).toBe(2);
+    expect(count(await read(`${v2}/upcoming.json`))).toBe(2);
     expect(count(await read("/status/acme/calendar.ics"))).toBe(31);
     expect(await starts()).toHaveLength(30);
   });

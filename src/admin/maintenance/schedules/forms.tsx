@@ -1,5 +1,6 @@
 import {
   type CreateScheduleBody,
+  DURATION_MINUTES_MAX,
   previewOccurrences,
   type ScheduleRecord,
 } from "../../../features/maintenance";
@@ -127,7 +128,8 @@ export function nextOccurrences(
 ): NextOccurrence[] {
   const { body } = SCHEDULE_FORM.parse(values, context);
   const timeZone = body.time_zone ?? context.page.timeZone;
-  const minutes = Number.isSafeInteger(body.duration_minutes) ? body.duration_minutes : 0;
+  const { duration_minutes: typed } = body;
+  const minutes = typed > 0 && typed <= DURATION_MINUTES_MAX ? typed : 0;
   return previewOccurrences(body, timeZone, now).map((at) => ({
     at: toIso(at),
     text: zoneSpan(at, at + minutes * MINUTE_MS, timeZone),

@@ -10,7 +10,7 @@ import type { ScheduleRecord } from "./records";
 
 const EVERY_DAYS_MAX = 366;
 /** Maximum duration of an occurrence: 30 days. */
-const DURATION_MINUTES_MAX = 43_200;
+export const DURATION_MINUTES_MAX = 43_200;
 
 /** Fields of a schedule without its page and components. */
 export const ScheduleFields = {

@@ -1,9 +1,11 @@
+import type { Actor } from "../../../domain/actor";
 import { changedRow, type Reader, type Tx } from "../../../db";
 import { MINUTE_MS } from "../../../kernel/time";
 import { touchPage } from "../../pages";
 import { addUpdateRow, type Services } from "../change";
 import { recordMaintenanceEvent } from "../event";
 import { presentMaintenance } from "../model";
+import { cancelMaintenance } from "../progress";
 import { getMaintenance, getMaintenanceRecord } from "../records";
 import { settledReminder, UPCOMING_MS } from "../rules";
 import { insertMaintenance, insertMaintenanceComponents, type MaintenanceRow } from "../store";
@@ -46,42 +48,52 @@ export function remakeOccurrences(
   ctx: Services,
   tx: Tx,
   row: ScheduleRow,
-  { isMoved }: { isMoved: boolean },
+  { isMoved, actor }: { isMoved: boolean; actor: Actor },
 ): void {
   const now = ctx.clock.now();
-  const canStay = row.enabled && isMoved;
-  const kept = canStay
-    ? listOccurrences(row, now, { count: 2 * OCCURRENCES_MAX, until: now + UPCOMING_MS + 1 })
-    : [];
-  removeUntouched(ctx, tx, row, kept);
+  const span = { count: 2 * OCCURRENCES_MAX, until: now + UPCOMING_MS + 1 };
+  const times = row.enabled ? listOccurrences(row, now, span) : [];
+  removeUntouched(ctx, tx, row, actor, { times, isMoved });
   const [nextAt = null] = row.enabled ? listOccurrences(row, now, { count: 1 }) : [];
   makeOccurrences(ctx, tx, { ...row, nextAt }, now);
 }
 
 /** Removes the occurrences to come that people did not change. */
-export function removeOccurrences(ctx: Services, tx: Tx, row: ScheduleRow): void {
-  removeUntouched(ctx, tx, row, []);
+export function removeOccurrences(ctx: Services, tx: Tx, row: ScheduleRow, actor: Actor): void {
+  removeUntouched(ctx, tx, row, actor, { times: [], isMoved: false });
   touchPage(ctx, tx, row.pageId);
 }
 
 /**
- * Removes the occurrences to come that people did not change, except those for times to keep (unix ms).
- * Programs that were told of them get a cancellation.
+ * Removes the occurrences to come that people did not change. Kept are those at `times` (unix ms) if only times
+ * have changed, or if people got the reminder. Programs get a cancellation of each, people of those that they
+ * were reminded of, which stay as cancelled maintenance.
  */
-function removeUntouched(ctx: Services, tx: Tx, row: ScheduleRow, kept: readonly number[]): void {
-  const now = ctx.clock.now();
-  const untouched = listUntouched(tx, {
-    scheduleId: row.id,
-    now,
-    kept: JSON.stringify(kept),
-  }).map(({ id }) => id);
-  for (const id of untouched) {
-    const record = getMaintenanceRecord(tx, id);
-    const cancelled = { ...changedRow(ctx, record.row), status: "cancelled" as const };
-    const maintenance = presentMaintenance({ ...record, row: cancelled }, ctx.baseUrl);
-    recordMaintenanceEvent(ctx, tx, "maintenance.cancelled", maintenance, { notify: false });
+function removeUntouched(
+  ctx: Services,
+  tx: Tx,
+  { id: scheduleId }: ScheduleRow,
+  actor: Actor,
+  { times, isMoved }: { times: readonly number[]; isMoved: boolean },
+): void {
+  const staying = new Set(times);
+  const removed = listUntouched(tx, { scheduleId, now: ctx.clock.now() }).filter(
+    ({ at, isReminded }) => !staying.has(at) || !(isMoved || isReminded),
+  );
+  for (const { id, isReminded } of removed) {
+    if (isReminded) cancelMaintenance(ctx, tx, id, actor, { notify: true });
+    else recordRemoval(ctx, tx, id);
   }
-  deleteMaintenances(tx, { ids: JSON.stringify(untouched) });
+  const gone = removed.filter(({ isReminded }) => !isReminded).map(({ id }) => id);
+  deleteMaintenances(tx, { ids: JSON.stringify(gone) });
+}
+
+/** Records the silent cancellation of an occurrence that is about to be deleted. */
+function recordRemoval(ctx: Services, tx: Tx, id: string): void {
+  const record = getMaintenanceRecord(tx, id);
+  const cancelled = { ...changedRow(ctx, record.row), status: "cancelled" as const };
+  const maintenance = presentMaintenance({ ...record, row: cancelled }, ctx.baseUrl);
+  recordMaintenanceEvent(ctx, tx, "maintenance.cancelled", maintenance, { notify: false });
 }
 
 /**

@@ -6,8 +6,9 @@ import { UPCOMING_MS } from "../rules";
 /** Maximum number of occurrences of one schedule in 30 days. */
 export const OCCURRENCES_MAX = 200;
 
-/** Maximum number of days in a row that `every_days` excludes all occurrences of; then there are none. */
+/** Limits of the search for an occurrence that `every_days` includes: days that it excludes, and time. */
 const EXCLUDED_MAX = 1_000;
+const SEARCHED_MS = 50 * 366 * DAY_MS;
 
 /** Time after the first occurrence in which the distances of a new schedule are examined. */
 const EXAMINED_MS = 400 * DAY_MS;
@@ -42,7 +43,7 @@ export function listOccurrences(
   const found: number[] = [];
   for (let excluded = 0; excluded < EXCLUDED_MAX && found.length < count;) {
     const at = occurrences.next(from);
-    if (at === undefined || at >= last) break;
+    if (at === undefined || at >= last || at - after > SEARCHED_MS) break;
     const day = Temporal.Instant.fromEpochMilliseconds(at)
       .toZonedDateTimeISO(timeZone)
       .toPlainDate();

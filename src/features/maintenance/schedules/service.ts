@@ -69,7 +69,7 @@ export function createSchedule(
   };
   insertSchedule(tx, row);
   writeComponents(tx, row.id, components);
-  remakeOccurrences(ctx, tx, row, { isMoved: false });
+  remakeOccurrences(ctx, tx, row, { isMoved: false, actor });
   const summary = `Created ${nameInWords(row)}`;
   audit(ctx, tx, actor, "maintenance_schedule.create", row.id, summary);
   return getSchedule(tx, row.id);
@@ -103,7 +103,7 @@ export function updateSchedule(
   if (ref !== before.ref) requireFreeRef(tx, ref);
   if (desired.pageId !== before.pageId) {
     requireRoom(tx, desired.pageId, false);
-    removeOccurrences(ctx, tx, before);
+    removeOccurrences(ctx, tx, before, actor);
     // Kept ones would stand in the way of occurrences at the same times on the other page.
     detachOccurrences(tx, { scheduleId: id, pageId: desired.pageId });
   }
@@ -112,7 +112,7 @@ export function updateSchedule(
   updateScheduleRow(tx, after);
   deleteScheduleComponents(tx, { scheduleId: id });
   writeComponents(tx, id, components);
-  remakeOccurrences(ctx, tx, after, { isMoved: changed.every((field) => isOfTimes(field)) });
+  remakeOccurrences(ctx, tx, after, { isMoved: changed.every(isOfTimes), actor });
   const summary = `Changed ${nameInWords(before)}: ${changed.map((field) => WORDS[field]).join(", ")}`;
   audit(ctx, tx, actor, "maintenance_schedule.update", id, summary);
   return getSchedule(tx, id);
@@ -124,7 +124,7 @@ export function updateSchedule(
  */
 export function deleteSchedule(ctx: Services, tx: Tx, id: string, actor: Actor): void {
   const { row } = getSchedule(tx, id);
-  removeOccurrences(ctx, tx, row);
+  removeOccurrences(ctx, tx, row, actor);
   deleteScheduleRow(tx, { id });
   audit(ctx, tx, actor, "maintenance_schedule.delete", id, `Deleted ${nameInWords(row)}`);
 }

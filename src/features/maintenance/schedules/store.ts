@@ -112,7 +112,7 @@ export const listOccurrenceTimes = selectMany((orm, $: { scheduleId: string; fro
  * Condition: no earlier occurrence of the same schedule is to come at `now` (unix ms), or the maintenance is no
  * scheduled occurrence.
  */
-export const isNextOccurrence = (now: number) =>
+export const isNextOccurrence = (now: number | null) =>
   sql`(maintenances.schedule_id IS NULL OR maintenances.status <> 'scheduled' OR NOT EXISTS (
     SELECT 1 FROM maintenances AS o WHERE o.schedule_id = maintenances.schedule_id
       AND o.status = 'scheduled' AND o.scheduled_until > ${now}
@@ -145,14 +145,21 @@ export const detachOccurrences = mutate((orm, $: { scheduleId: string; pageId: s
 );
 
 /**
- * Lists the occurrences of a schedule that start after `now` (unix ms), were never changed, and are for
- * another time than those to keep (`kept`: a JSON list of times).
+ * Lists the occurrences of a schedule that start after `now` (unix ms) and were never changed. `isReminded` is 1
+ * if people got the reminder.
  */
-export const listUntouched = selectMany(
-  (orm, $: { scheduleId: string; now: number; kept: string }) =>
-    orm.select({ id: maintenances.id }).from(maintenances)
-      .where(sql`schedule_id = ${$.scheduleId} AND status = 'scheduled' AND version = 1
-        AND scheduled_for > ${$.now} AND occurrence_at NOT IN (SELECT value FROM json_each(${$.kept}))`),
+export const listUntouched = selectMany((orm, $: { scheduleId: string; now: number }) =>
+  orm
+    .select({
+      id: maintenances.id,
+      at: sql<number>`occurrence_at`,
+      isReminded: sql<number>`coalesce(reminded_at > created_at, 0)`,
+    })
+    .from(maintenances)
+    .where(
+      sql`schedule_id = ${$.scheduleId} AND status = 'scheduled' AND version = 1
+        AND scheduled_for > ${$.now}`,
+    ),
 );
 
 /** Deletes maintenances (`ids`: a JSON list) with their components and updates. */
