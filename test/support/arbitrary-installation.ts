@@ -31,6 +31,7 @@ import { arbitraryTags, arbitraryMonitor } from "./arbitrary-monitor";
 import { textOf } from "./arbitrary-text";
 import { arbitraryWebhook } from "./arbitrary-webhook";
 import type { TestApp } from "./app";
+import { arbitrarySchedule, performOnSchedule } from "./arbitrary-schedule";
 import { arbitraryTemplate, performOnTemplate } from "./arbitrary-template";
 import { performOnWebhook, WEBHOOK_ACTS } from "./webhook-actions";
 
@@ -113,6 +114,12 @@ const ACTS = [
   "add template",
   "edit template",
   "delete template",
+  "add schedule",
+  "add schedule",
+  "add schedule",
+  "add schedule",
+  "edit schedule",
+  "delete schedule",
   ...WEBHOOK_ACTS,
 ] as const;
 
@@ -132,6 +139,7 @@ const act = fc.record({
   monitorFields: arbitraryMonitor,
   webhookFields: arbitraryWebhook,
   templateFields: arbitraryTemplate,
+  scheduleFields: arbitrarySchedule,
   /** Indexes of components of any page. */
   scheduled: fc.array(fc.nat({ max: 9 }), { maxLength: 3, size: "max" }),
 });
@@ -171,6 +179,7 @@ function perform(app: TestApp, tx: Tx, one: Act): void {
   const { what, which, position, word } = one;
   if (what.endsWith("monitor")) return performOnMonitor(app, tx, one);
   if (what.endsWith("template")) return performOnTemplate(app, tx, one);
+  if (what.endsWith("schedule")) return performOnSchedule(app, tx, one);
   if (what.endsWith("webhook")) return performOnWebhook(app, tx, one);
   const page = pick(listAllPages(tx, {}), which);
   if (what === "add page" || !page) {

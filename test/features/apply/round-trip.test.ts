@@ -81,7 +81,7 @@ const ENV = {
 describe("export and apply of arbitrary installations", () => {
   test("an export is read back as it was made, and applying it changes nothing", async () => {
     await using app = await createTestApp();
-    let [pages, monitors, webhooks, templates] = [0, 0, 0, 0];
+    let [pages, monitors, webhooks, templates, schedules] = [0, 0, 0, 0, 0];
     await fc.assert(
       fc.asyncProperty(arbitraryActions, async (acts) => {
         await createArbitraryInstallation(app, acts);
@@ -98,6 +98,7 @@ describe("export and apply of arbitrary installations", () => {
         monitors += monitorsIn(said).length;
         webhooks += said.webhooks?.length ?? 0;
         templates += said.incident_templates?.length ?? 0;
+        schedules += said.maintenance_schedules?.length ?? 0;
       }),
       { numRuns: 25 },
     );
@@ -105,6 +106,7 @@ describe("export and apply of arbitrary installations", () => {
     expect(monitors).toBeGreaterThan(10);
     expect(webhooks).toBeGreaterThan(10);
     expect(templates).toBeGreaterThan(5);
+    expect(schedules).toBeGreaterThan(2);
   });
 
   test("an export with its secrets creates an equal installation", async () => {
