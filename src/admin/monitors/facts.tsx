@@ -36,7 +36,7 @@ export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) 
       <Facts
         items={[
           { label: typeInWords(row), value: targetOf(row), isWide: true },
-          ...(row.type === "unsupported" ? [] : checkFacts(view.record, now)),
+          ...(row.type === "unsupported" ? [] : checkFacts(view, now)),
           ...(row.group === null
             ? []
             : [{ label: "Group", value: <Tags group={row.group} tags={[]} />, isWide: true }]),
@@ -56,7 +56,7 @@ export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) 
 }
 
 /** Facts about the checks of a monitor and their effect. */
-function checkFacts({ row, state }: MonitorView["record"], now: number) {
+function checkFacts({ record: { row, state }, job }: MonitorView, now: number) {
   const { isPush } = TYPE_FORMS[row.type];
   return [
     { label: isPush ? "Expected" : "Checked", value: intervalInWords(row) },
@@ -71,6 +71,14 @@ function checkFacts({ row, state }: MonitorView["record"], now: number) {
                 <RelativeTime at={toIso(state.heartbeatAt)} now={now} />
               ),
           },
+          ...(job?.dueAt === undefined
+            ? []
+            : [
+                {
+                  label: "Next call due",
+                  value: <RelativeTime at={toIso(job.dueAt)} now={now} />,
+                },
+              ]),
         ]
       : [
           { label: "Timeout", value: latencyInWords(row.timeoutMs) },

@@ -14,6 +14,7 @@ import {
   listSignals,
   type MonitorRecord,
   type MonitorToken,
+  occurrencesOf,
   pageIdOf,
   type SignalRow,
   type StateSpan,
@@ -65,6 +66,8 @@ export interface JobView {
   /** Open runs, newest first; late after the grace period. */
   runs: readonly { rid: string; startedAt: number; isLate: boolean }[];
   tokens: readonly MonitorToken[];
+  /** Time of the schedule after the last report, or after the creation, in unix ms; undefined without one. */
+  dueAt: number | undefined;
 }
 
 /** One monitor with the related data that its screen shows. */
@@ -140,7 +143,7 @@ export function readMonitorView(
       before: Number.MAX_SAFE_INTEGER,
       limit: CHECKS_SHOWN,
     }),
-    job: record.row.type === "push" ? readJob(reader, record.row, now) : undefined,
+    job: record.row.type === "push" ? readJob(reader, record, now) : undefined,
     incidents,
     dependents: listDependents(reader, { parentId: id }).sort(
       (a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state),
@@ -150,7 +153,8 @@ export function readMonitorView(
   };
 }
 
-function readJob(reader: Reader, { id, num, config }: MonitorRecord["row"], now: number): JobView {
+function readJob(reader: Reader, { row, state }: MonitorRecord, now: number): JobView {
+  const { id, num, config, createdAt } = row;
   const graceMs = graceSecondsOf(config) * SECOND_MS;
   return {
     signals: listSignals(reader, { monitorNum: num, limit: SIGNALS_SHOWN }),
@@ -160,6 +164,7 @@ function readJob(reader: Reader, { id, num, config }: MonitorRecord["row"], now:
       isLate: startedAt + graceMs <= now,
     })),
     tokens: tokensOf(reader, id),
+    dueAt: occurrencesOf(config)?.next(state.heartbeatAt ?? createdAt),
   };
 }
 

@@ -40,6 +40,7 @@ function RevealedToken(props: {
   const { id, name } = row;
   const url = `${baseUrl}/api/v1/heartbeats/${token}`;
   const curl = `curl -fsS -m 10 --retry 3 -o /dev/null ${url}`;
+  const schedule = scheduleOf(row.config);
   const times = crontabTimes(row);
   return (
     <>
@@ -73,6 +74,9 @@ function RevealedToken(props: {
           <p class="muted">
             This line reports that the machine is up. To report that a job succeeded, write the job
             and <code>&amp;&amp;</code> before <code>curl</code>.
+            {schedule
+              ? ` Cron uses the time zone of its machine, this schedule ${schedule.time_zone}.`
+              : ""}
           </p>
         </Card>
       )}
@@ -83,13 +87,17 @@ function RevealedToken(props: {
   );
 }
 
-/** Returns the times of the crontab line of a job; undefined if cron cannot express them, or knows another clock. */
+/** Characters of a schedule that cron does not know: `#`, `?`, and `L` and `W` outside names. */
+const BEYOND_CRON = /[#?]|(?<![a-z])(?:l|w|lw)(?![a-z])/i;
+
+/** Returns the times of the crontab line of a job; undefined if cron cannot express them. */
 function crontabTimes({
   intervalSeconds,
   config,
 }: NewMonitor["record"]["row"]): string | undefined {
   if (intervalSeconds !== null) return cronTimes(intervalSeconds);
-  return scheduleOf(config)?.schedule;
+  const { schedule = "#" } = scheduleOf(config) ?? {};
+  return BEYOND_CRON.test(schedule) ? undefined : schedule;
 }
 
 const HOUR_MINUTES = HOUR_MS / MINUTE_MS;

@@ -98,6 +98,8 @@ describe("the form of a push monitor", () => {
     expect(dashboard.written()).toEqual(before);
     const screen = (await dashboard.open(`${MONITORS}/${id}`)).text;
     expect(screen).toContain("at 0 3 * * * (Asia/Tokyo)");
+    // 03:00 in Tokyo, six hours after the creation.
+    expect(screen).toMatch(/Next call due<\/dt><dd[^>]*><time datetime="2026-03-10T18:00:00.000Z"/);
   });
 
   test("a form changes a schedule to an interval, none and back", async () => {

@@ -59,6 +59,24 @@ describe("the heartbeat address of a push monitor", () => {
     const fields = { timing: "schedule", config_schedule: "30 2 * * 1-5" };
     const answer = await dashboard.create({ ...PUSH, ...fields });
     expect(readHtml(answer.text).texts(".code code").at(-1)).toStartWith("30 2 * * 1-5 curl ");
+    expect(answer.text).toContain("Cron uses the time zone of its machine, this schedule UTC.");
+  });
+
+  test.each(["0 3 L * *", "0 3 15W * *", "0 3 LW * *", "0 3 * * SUN#1", "0 3 * * 5L"])(
+    "the schedule %s, which cron does not know, has no crontab line",
+    async (schedule) => {
+      await using dashboard = await createMonitorDashboard();
+      const fields = { timing: "schedule", config_schedule: schedule };
+      const answer = await dashboard.create({ ...PUSH, ...fields });
+      expect(answer.status).toBe(200);
+      expect(answer.text).not.toContain("Crontab line");
+    },
+  );
+
+  test("a schedule with names of months and days has a crontab line", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const fields = { timing: "schedule", config_schedule: "0 3 * JUL WED" };
+    expect((await dashboard.create({ ...PUSH, ...fields })).text).toContain("Crontab line");
   });
 
   test("the heartbeat token is on no other screen and in no log, audit entry or event", async () => {
