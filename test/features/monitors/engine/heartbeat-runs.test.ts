@@ -334,6 +334,16 @@ describe("signals of a job", () => {
   });
 });
 
+test("of more than 100,000 signals that wait for a full disk, the oldest are dropped and refused", async () => {
+  await using job = await openJob();
+  job.site.disk = "full";
+  const refused = Array.from({ length: 100_010 }, () =>
+    job.log("x").catch((error: { code: string }) => error.code),
+  );
+  expect(job.engine.figures()).toMatchObject({ waiting: 100_000, dropped: 10 });
+  expect(await refused[0]).toBe("unavailable");
+}, 20_000);
+
 describe("runs and restarts of the server", () => {
   test("an open run survives a restart with its start and deadline", async () => {
     await using job = await openJob();

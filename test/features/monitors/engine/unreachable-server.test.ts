@@ -4,7 +4,7 @@ import { MINUTE_MS, SECOND_MS } from "../../../../src/kernel/time";
 import { createTestApp } from "../../../support/app";
 
 /** A push monitor that expects a heartbeat each minute and allows 30 seconds more. */
-async function openJob() {
+async function openJob(input: object = { interval_seconds: 60, config: { grace_seconds: 30 } }) {
   let unreachableAt = Number.NEGATIVE_INFINITY;
   let engine: ReturnType<typeof createMonitoring> | undefined;
   const app = await createTestApp({
@@ -17,13 +17,12 @@ async function openJob() {
   const json = {
     type: "push",
     name: "Job",
-    interval_seconds: 60,
-    config: { grace_seconds: 30 },
+    ...input,
     component_ids: Object.values(components),
   };
   const { body } = await app.call("/api/v1/monitors", { key, method: "POST", json });
   const path = `/api/v1/monitors/${body.id}`;
-  const beat = () => app.call(`/api/v1/heartbeats/${body.token}`, { method: "POST" });
+  const beat = (end = "") => app.call(`/api/v1/heartbeats/${body.token}${end}`, { method: "POST" });
   return {
     app,
     body,
@@ -76,6 +75,35 @@ describe("a push monitor whose heartbeat is missing", () => {
     await job.app.clock.advance(10 * SECOND_MS);
     expect(await job.state()).toBe("no_data");
     await job.app.clock.advance(MINUTE_MS);
+    expect(await job.state()).toBe("down");
+  });
+
+  test("a scheduled job has no data if clients could not reach this server after its due time", async () => {
+    const config = { schedule: "* * * * *", grace_seconds: 30 };
+    await using job = await openJob({ config });
+    await job.beat();
+    await job.app.clock.advance(50 * SECOND_MS);
+    job.beUnreachable();
+    await job.app.clock.advance(40 * SECOND_MS);
+    expect(await job.state()).toBe("down");
+    await job.beat();
+    await job.app.clock.advance(40 * SECOND_MS);
+    job.beUnreachable();
+    await job.app.clock.advance(20 * SECOND_MS);
+    expect(await job.state()).toBe("no_data");
+    await job.app.clock.advance(MINUTE_MS);
+    expect(await job.state()).toBe("down");
+  });
+
+  test("a run without an end has no data if clients could not reach this server since its start", async () => {
+    await using job = await openJob({ interval_seconds: null, config: { grace_seconds: 30 } });
+    await job.beat("/start");
+    await job.app.clock.advance(10 * SECOND_MS);
+    job.beUnreachable();
+    await job.app.clock.advance(21 * SECOND_MS);
+    expect(await job.state()).toBe("no_data");
+    await job.beat("/start");
+    await job.app.clock.advance(31 * SECOND_MS);
     expect(await job.state()).toBe("down");
   });
 });
