@@ -37,6 +37,8 @@ describe("redaction of paths in the log", () => {
     `/admin/join/%20${TOKEN}`,
     `/elsewhere?next=/admin/setup/${TOKEN}`,
     "/admin/setup/short-and-mistyped",
+    `/api/v1/heartbeats/${TOKEN}/start?rid=1`,
+    "/api/v1/heartbeats/short-and-mistyped/fail",
     `/x?access_token=${TOKEN}`,
   ])("the path %s is logged without its token", (path) => {
     expect(redactUrl(path)).not.toContain(TOKEN);
