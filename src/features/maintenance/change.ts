@@ -9,7 +9,14 @@ import { touchPage } from "../pages";
 import { recordMaintenanceEvent } from "./event";
 import type { Maintenance } from "./model";
 import { getMaintenance } from "./records";
-import { isEnded, isUnderWay, type ComponentCause, causesAfter, STATUS_IN_WORDS } from "./rules";
+import {
+  isAnnounced,
+  isEnded,
+  isUnderWay,
+  type ComponentCause,
+  causesAfter,
+  STATUS_IN_WORDS,
+} from "./rules";
 import {
   listComponentsOfMaintenances,
   listCausesOf,
@@ -141,4 +148,9 @@ export function applyUpdate(
 /** Returns the `notify` of automatic changes: the `notify` of the plan. */
 export function plannedNotify(tx: Tx, maintenanceId: string): boolean {
   return listFirstUpdates(tx, { ids: JSON.stringify([maintenanceId]) })[0]?.notify ?? true;
+}
+
+/** Returns the default `notify` of changes by people: that of the plan, or true for an announced occurrence. */
+export function usualNotify(tx: Tx, row: MaintenanceRow): boolean {
+  return isAnnounced(row) || plannedNotify(tx, row.id);
 }

@@ -5,11 +5,11 @@ import { findNamedPage, touchPage } from "../pages";
 import { toMs } from "../timeline";
 import {
   addUpdateRow,
-  plannedNotify,
   refreshCauses,
   requireNotEnded,
   saveChange,
   type Services,
+  usualNotify,
   recordChange,
 } from "./change";
 import { chooseComponents, isSameChoice, replaceChosen } from "./affected-components";
@@ -128,7 +128,7 @@ export function updateMaintenance(
   if (!isSameReminder) after.remindedAt = settledReminder(after, now);
   saveChange(ctx, tx, after);
   if (!isSame) replaceChosen(tx, id, chosen);
-  const notify = plannedNotify(tx, id);
+  const notify = usualNotify(tx, before);
   const changed = recordChange(ctx, tx, id, {
     event: "maintenance.updated",
     notify,

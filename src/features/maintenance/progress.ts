@@ -8,10 +8,10 @@ import { isInFuture, toMs, UPDATES_MAX } from "../timeline";
 import {
   applyUpdate,
   type NewUpdate,
-  plannedNotify,
   refreshCauses,
   requireNotEnded,
   type Services,
+  usualNotify,
   withStatus,
 } from "./change";
 import { recordMaintenanceEvent } from "./event";
@@ -24,7 +24,7 @@ import {
   presentMaintenance,
 } from "./model";
 import { getMaintenanceRecord } from "./records";
-import { isEnded, isUnderWay, isAllowedTransition, STATUS_IN_WORDS } from "./rules";
+import { isAnnounced, isEnded, isUnderWay, isAllowedTransition, STATUS_IN_WORDS } from "./rules";
 import { cancelMaintenanceRows, listPending, type MaintenanceRow } from "./store";
 import { insertMaintenanceUpdates, listFirstUpdates } from "./update-store";
 
@@ -56,7 +56,7 @@ export function addMaintenanceUpdate(
 
 /**
  * Cancels a scheduled maintenance, or one in progress, with a last update. Its default text says that the
- * maintenance is cancelled. By default people are notified as they were of the plan. Throws `not_found`,
+ * maintenance is cancelled. By default people are notified as they were of the plan or by a reminder. Throws `not_found`,
  * `validation_failed`, or `conflict` if the maintenance is over.
  */
 export function cancelMaintenance(
@@ -67,7 +67,7 @@ export function cancelMaintenance(
   input: CancelMaintenanceBody = {},
 ): Maintenance {
   const { row, updates } = getMaintenanceRecord(tx, id);
-  const { body = "The maintenance has been cancelled.", notify = plannedNotify(tx, id) } = validate(
+  const { body = "The maintenance has been cancelled.", notify = usualNotify(tx, row) } = validate(
     CancelMaintenanceBody,
     input,
   );
@@ -165,7 +165,7 @@ export function cancelMaintenanceOfPage(ctx: Services, tx: Tx, pageId: string, a
       status: "cancelled" as const,
       body: "The status page was deleted.",
       displayAt: Math.max(now, updates[0]?.displayAt ?? 0),
-      notify: planned.get(row.id) ?? true,
+      notify: isAnnounced(row) || (planned.get(row.id) ?? true),
       createdAt: now,
     };
     const after = {

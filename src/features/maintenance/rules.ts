@@ -88,6 +88,18 @@ export function settledReminder(
   return at !== undefined && at <= now ? now : null;
 }
 
+/**
+ * Returns true for an occurrence of a schedule whose reminder was sent. It was made silently, so only then people
+ * know of it. A reminder that was not sent was settled when the occurrence was made.
+ */
+export function isAnnounced(row: {
+  occurrenceAt: number | null;
+  remindedAt: number | null;
+  createdAt: number;
+}): boolean {
+  return row.occurrenceAt !== null && row.remindedAt !== null && row.remindedAt > row.createdAt;
+}
+
 function reminderTime(
   row: Pick<Schedule, "scheduledFor" | "remindMinutesBefore">,
 ): number | undefined {

@@ -114,7 +114,7 @@ export function scheduleRoutes(ctx: AppContext, requestContexts: RequestContexts
           id: "updateMaintenanceSchedule",
           summary: "Change a maintenance schedule",
           description:
-            "Its occurrences to come are made anew, except those that were changed or cancelled, or that have started.",
+            "Its occurrences to come are made anew, except those that were changed or cancelled, or that have started. One whose reminder was sent stays if its time does, and is cancelled if not.",
           answers: { 200: { description: "The changed schedule.", schema: MaintenanceSchedule } },
           errors: ["not_found", "conflict"],
           conditional: "if-match",
@@ -132,7 +132,7 @@ export function scheduleRoutes(ctx: AppContext, requestContexts: RequestContexts
         id: "deleteMaintenanceSchedule",
         summary: "Delete a maintenance schedule",
         description:
-          "Its occurrences to come are removed, except those that were changed. Others stay as maintenance.",
+          "Its occurrences to come are removed, except those that were changed. One whose reminder was sent is cancelled. Others stay as maintenance.",
         answers: { 204: { description: "The schedule was deleted." } },
         errors: ["not_found"],
         conditional: "if-match",

@@ -241,6 +241,48 @@ describe("occurrences", () => {
     ]);
   });
 
+  test("whose reminder was sent stay if their time does, or are cancelled aloud", async () => {
+    await using schedules = await createScheduleSite();
+    const { site, send, create, occurrences } = schedules;
+    const [id, moved, disabled] = [await create(), await create(), await create()];
+    await site.skip(12 * HOUR_MS + MINUTE_MS);
+    const reminded = (await occurrences()).slice(0, 3);
+    const idOf = (schedule?: string) =>
+      String(reminded.find(({ schedule_id }) => schedule_id === schedule)?.id);
+    await send("PATCH", `/${id}`, { name: "Renamed" });
+    expect(await site.get(idOf(id))).toMatchObject({ name: "Nightly restart", version: 1 });
+    await send("PATCH", `/${moved}`, { cron: "30 2 * * *" });
+    await send("PATCH", `/${disabled}`, { enabled: false });
+    await send("DELETE", `/${id}`);
+    const cancelled = site.app
+      .events()
+      .filter(({ type, data }) => type === "maintenance.cancelled" && data["notify"]);
+    expect(cancelled.map(({ subjectId }) => subjectId)).toEqual([moved, disabled, id].map(idOf));
+    expect(await occurrences()).toHaveLength(3 + 30);
+  });
+
+  test("whose reminder was sent are changed and cancelled aloud by default, others silently", async () => {
+    await using schedules = await createScheduleSite();
+    const { site, create, occurrences } = schedules;
+    await create();
+    await site.skip(12 * HOUR_MS + MINUTE_MS);
+    const [reminded, other] = await occurrences();
+    for (const { id = "" } of [reminded ?? {}, other ?? {}]) {
+      await site.patch(id, { name: "Edited" });
+      await site.cancel(id);
+    }
+    const notified = site.app
+      .events()
+      .filter(({ type }) => type === "maintenance.updated" || type === "maintenance.cancelled")
+      .map(({ subjectId, data }) => [subjectId, data["notify"]]);
+    expect(notified).toEqual([
+      [String(reminded?.id), true],
+      [String(reminded?.id), true],
+      [String(other?.id), false],
+      [String(other?.id), false],
+    ]);
+  });
+
   test("are made as time passes, each once", async () => {
     await using schedules = await createScheduleSite();
     const { site, create, occurrences } = schedules;
@@ -392,9 +434,10 @@ describe("occurrences", () => {
     expect(count(await read("/status/acme"))).toBe(2);
     expect(count(await read("/api/v1/status/acme"))).toBe(2);
     expect(count(await read("/status/acme/feed.atom"))).toBe(2);
-    const v2 = "/status/acme/api/v2/scheduled-maintenances";
-    expect(count(await read(`${v2}.json`))).toBe(2);
-    expect(count(await read(`${v2}/upcoming.json`))).toBe(2);
+    const v2 = "/status/acme/api/v2";
+    expect(count(await read(`${v2}/summary.json`))).toBe(2);
+    expect(count(await read(`${v2}/scheduled-maintenances.json`))).toBe(2);
+    expect(count(await read(`${v2}/scheduled-maintenances/upcoming.json`))).toBe(2);
     expect(count(await read("/status/acme/calendar.ics"))).toBe(31);
     expect(await starts()).toHaveLength(30);
   });
