@@ -80,6 +80,8 @@ export function launchBrowser(): Promise<Browser> {
     args: [
       "--no-sandbox",
       "--disable-gpu",
+      // Without a graphics card, a process for drawing only copies what it is sent.
+      "--in-process-gpu",
       "--disable-quic",
       "--disable-background-networking",
       // Every document runs its scripts for a moment only: optimising them costs more than it saves.
