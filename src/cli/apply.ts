@@ -4,7 +4,7 @@ import { type Command, JSON_FLAG } from "./command";
 export const applyCommand: Command = {
   name: "apply",
   summary:
-    "Create and change pages, components, monitors, webhooks and templates as FILE declares.",
+    "Create and change pages, components, monitors, webhooks, templates and schedules as FILE declares.",
   positionals: ["FILE"],
   flags: [
     { name: "dry-run", help: "Print the changes without making them." },
@@ -19,7 +19,8 @@ export const applyCommand: Command = {
 
 export const exportCommand: Command = {
   name: "export",
-  summary: "Print pages, components, monitors, webhooks and templates as a file for apply.",
+  summary:
+    "Print pages, components, monitors, webhooks, templates and schedules as a file for apply.",
   flags: [
     {
       name: "page",
