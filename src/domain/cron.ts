@@ -20,6 +20,13 @@ export const CronText = Text({
 
 const FIELDS = ["minute", "hour", "day of month", "month", "day of week"] as const;
 
+/**
+ * Start of the years in which an expression is searched that may never occur, in unix ms. The library knows no
+ * year from 3000 on. These 40 years have every date on every day of the week. A search of 400 years, its other
+ * limit, would hold the event loop for up to 300 ms.
+ */
+const LAST_YEARS = Date.UTC(2960, 0);
+
 /** Occurrences of a cron expression in a time zone. Times in unix ms. */
 export interface Occurrences {
   /**
@@ -72,7 +79,7 @@ export const crons = lazy((): Crons => {
         const alone = FIELDS.map((_, each) => (each === index ? field : "*"));
         if (!isValid(alone.join(" "))) return `has no valid ${FIELDS[index]}: ${field}`;
       }
-      const isFound = readLocal(expression).nextRun(new Date(0)) !== null;
+      const isFound = readLocal(expression).nextRun(new Date(LAST_YEARS)) !== null;
       return isFound ? undefined : "never occurs, since no month that it names has such a day";
     },
 

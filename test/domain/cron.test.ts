@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { loadCrons } from "../../src/domain/cron";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
@@ -146,6 +146,16 @@ describe("a cron expression", () => {
     "is accepted: %s",
     (expression) => {
       expect(crons.errorOf(expression)).toBeUndefined();
+    },
+  );
+
+  test.each(["0 0 31 2,4,6,9,11 */2", "* * */31 * MON#5,TUE#5,WED#5", "* 0 LW 1-12 */7"])(
+    "that never occurs is refused after a short search: %s",
+    (expression) => {
+      using dates = spyOn(Date, "UTC");
+      expect(crons.errorOf(expression)).toStartWith("never occurs");
+      // A search of 400 years calculates ten times as many.
+      expect(dates.mock.calls.length).toBeLessThan(200_000);
     },
   );
 

@@ -119,6 +119,7 @@ describe("a maintenance schedule", () => {
       "#/every_days",
       "excludes every occurrence",
     ],
+    [{ starts_on: "3000-01-01" }, "#/starts_on", "excludes every occurrence"],
     [{ components: ["acme:nothing"] }, "#/components/0", "is not a component of the page"],
     [{ page: "nowhere", components: [] }, "#/page", "is not the slug or id of a page"],
   ])("is refused with %j", async (more, pointer, detail) => {

@@ -104,12 +104,13 @@ function makeOccurrences(ctx: Services, tx: Tx, row: ScheduleRow, now: number): 
   const components = listComponentsOfSchedules(tx, { ids: JSON.stringify([row.id]) });
   const room = Math.floor(COMPONENTS_PER_BATCH / Math.max(1, components.length));
   const most = Math.min(MADE_PER_BATCH, room);
-  const times =
-    row.nextAt === null
-      ? []
-      : listOccurrences(row, Math.max(row.nextAt - 1, now), { count: most + 1 });
-  const due = times.slice(0, most).filter((at) => at <= now + UPCOMING_MS);
-  updateScheduleRow(tx, { ...row, nextAt: times[due.length] ?? null });
+  const until = now + UPCOMING_MS + 1;
+  const from = row.nextAt === null ? until : Math.max(row.nextAt - 1, now);
+  const due = listOccurrences(row, from, { count: most, until });
+  // One alone, since days can be excluded for centuries between two occurrences.
+  const [following = null] = listOccurrences(row, due.at(-1) ?? from, { count: 1 });
+  const nextAt = row.nextAt === null ? null : following;
+  updateScheduleRow(tx, { ...row, nextAt });
   const taken = new Set(
     listOccurrenceTimes(tx, { scheduleId: row.id, from: due[0] ?? now }).map(({ at }) => at),
   );

@@ -7,7 +7,7 @@ import { UPCOMING_MS } from "../rules";
 export const OCCURRENCES_MAX = 200;
 
 /** Limits of the search for an occurrence that `every_days` includes: days that it excludes, and time. */
-const EXCLUDED_MAX = 1_000;
+const EXCLUDED_MAX = 400;
 const SEARCHED_MS = 50 * 366 * DAY_MS;
 
 /** Time after the first occurrence in which the distances of a new schedule are examined. */
@@ -79,7 +79,8 @@ export function findScheduleErrors(
   const after = startsOn === null ? now : Date.parse(startsOn) - 1;
   const [first] = listOccurrences(calendar, after, { count: 1 });
   if (first === undefined) {
-    return [{ field: "every_days", detail: "excludes every occurrence" }];
+    const field = everyDays === null ? "starts_on" : "every_days";
+    return [{ field, detail: "excludes every occurrence" }];
   }
   const until = first + EXAMINED_MS;
   const times = listOccurrences(calendar, first - 1, { count: 2 * OCCURRENCES_MAX, until });
