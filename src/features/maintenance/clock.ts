@@ -7,7 +7,12 @@ import { applyUpdate, plannedNotify, refreshCauses, type Services, withStatus } 
 import { recordMaintenanceEvent } from "./event";
 import { getMaintenance, getMaintenanceRecord } from "./records";
 import { type DueTransition, dueTransitions } from "./rules";
-import { hasOccurrencesToMake, makeDueOccurrences } from "./schedules/occurrences";
+import {
+  hasOccurrencesToMake,
+  makeDueOccurrences,
+  makeUpForClock,
+  wasClockAhead,
+} from "./schedules/occurrences";
 import { listDue, updateMaintenanceRow } from "./store";
 
 /** Interval of the clock, short enough that due transitions are made within a second. */
@@ -38,6 +43,8 @@ export function startMaintenanceClock(ctx: AppContext): Timer {
   let isFailing = false;
   /** Time on the monotonic clock at which schedules are read. */
   let nextLookAt = 0;
+  /** Wall-clock time at which they were last read, in unix ms. Before the start the clock may have been ahead. */
+  let lookedAt = Infinity;
 
   /** Makes all due transitions and occurrences, in several transactions so that requests are answered in between. */
   async function catchUp(): Promise<void> {
@@ -48,6 +55,10 @@ export function startMaintenanceClock(ctx: AppContext): Timer {
     }
     if (ctx.clock.monotonic() < nextLookAt) return;
     nextLookAt = ctx.clock.monotonic() + SCHEDULES_MS;
+    if (now < lookedAt && wasClockAhead(ctx.db, now)) {
+      await ctx.db.write((tx) => makeUpForClock(tx, now));
+    }
+    lookedAt = now;
     hasMore = hasOccurrencesToMake(ctx.db, now);
     while (hasMore && !isCancelled) {
       hasMore = await ctx.db.write((tx) => makeDueOccurrences(ctx, tx, now));

@@ -296,6 +296,29 @@ describe("occurrences", () => {
     expect(times.at(-1)).toBe("2026-04-19T00:00:00.000Z");
   });
 
+  test.each(["while the server runs", "before it starts again"])(
+    "are not missing after a clock that was a year ahead is set right %s",
+    async (when) => {
+      await using schedules = await createScheduleSite();
+      const { site, create, starts } = schedules;
+      await create();
+      await create({ cron: "0 2 1 * *" });
+      const start = site.clock.now();
+      // Advancing the clock keeps the process, unlike `skip`.
+      const pass = when === "while the server runs" ? site.clock.advance : site.skip;
+      site.clock.setWallClock(start + 365 * DAY_MS);
+      await pass(MINUTE_MS);
+      site.clock.setWallClock(start + 25 * DAY_MS);
+      await pass(MINUTE_MS);
+      await pass(MINUTE_MS);
+      const times = (await starts()).filter((at) => at < "2027");
+      // Those up to 9 April were recorded as done while the clock was ahead.
+      expect(times).toHaveLength(25 + 1);
+      expect(times[0]).toBe("2026-04-10T00:00:00.000Z");
+      expect(times.at(-1)).toBe("2026-05-04T00:00:00.000Z");
+    },
+  );
+
   test("of a time at which no server ran are not made afterwards", async () => {
     await using schedules = await createScheduleSite();
     const { site, create, occurrences } = schedules;

@@ -1,6 +1,6 @@
 import type { Actor } from "../../../domain/actor";
 import { changedRow, type Reader, type Tx } from "../../../db";
-import { MINUTE_MS } from "../../../kernel/time";
+import { HOUR_MS, MINUTE_MS } from "../../../kernel/time";
 import { touchPage } from "../../pages";
 import { addUpdateRow, type Services } from "../change";
 import { recordMaintenanceEvent } from "../event";
@@ -11,11 +11,13 @@ import { settledReminder, UPCOMING_MS } from "../rules";
 import { insertMaintenance, insertMaintenanceComponents, type MaintenanceRow } from "../store";
 import { listOccurrences, OCCURRENCES_MAX } from "./rules";
 import {
+  countTooFar,
   deleteMaintenances,
   findScheduleToMake,
   listComponentsOfSchedules,
   listOccurrenceTimes,
   listUntouched,
+  rewindTooFar,
   type ScheduleRow,
   updateScheduleRow,
 } from "./store";
@@ -24,9 +26,22 @@ import {
 const MADE_PER_BATCH = 50;
 const COMPONENTS_PER_BATCH = 2_000;
 
+/** Time ahead for which occurrences are made, with a tolerance for small corrections of the clock. */
+const MADE_AHEAD_MS = UPCOMING_MS + HOUR_MS;
+
 /** Returns true if an occurrence is 30 days away or less, and was not made. `now` is in unix ms. */
 export function hasOccurrencesToMake(reader: Reader, now: number): boolean {
   return findScheduleToMake(reader, { until: now + UPCOMING_MS }) !== undefined;
+}
+
+/** Returns true if the clock was ahead when occurrences were made, so that earlier ones may be missing. */
+export function wasClockAhead(reader: Reader, now: number): boolean {
+  return (countTooFar(reader, { until: now + MADE_AHEAD_MS })?.count ?? 0) > 0;
+}
+
+/** Has the occurrences made that are missing because the clock was ahead. `now` is in unix ms. */
+export function makeUpForClock(tx: Tx, now: number): void {
+  rewindTooFar(tx, { now, until: now + MADE_AHEAD_MS });
 }
 
 /**

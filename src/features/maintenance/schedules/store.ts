@@ -81,6 +81,27 @@ export const findScheduleToMake = selectOne((orm, $: { until: number }) =>
     .limit(1),
 );
 
+/**
+ * Condition: an occurrence was made for later than `until` (unix ms), the end of the time for which they are made.
+ * Then the clock was set back, and those before it may be missing.
+ */
+const isTooFar = ($: { until: number }) =>
+  sql`next_at IS NOT NULL AND EXISTS (SELECT 1 FROM maintenances AS o
+    WHERE o.schedule_id = maintenance_schedules.id AND o.occurrence_at > ${$.until})`;
+
+/** Counts the schedules whose occurrences may be missing since the clock was set back. */
+export const countTooFar = selectOne((orm, $: { until: number }) =>
+  orm
+    .select({ count: sql<number>`count(*)` })
+    .from(maintenanceSchedules)
+    .where(isTooFar($)),
+);
+
+/** Makes the clock look again for the occurrences of those schedules from `now` (unix ms) on. */
+export const rewindTooFar = mutate((orm, $: { now: number; until: number }) =>
+  orm.update(maintenanceSchedules).set({ nextAt: $.now }).where(isTooFar($)),
+);
+
 /** Lists the components of schedules (`ids`: a JSON list) that are not deleted, in the order of the page. */
 export const listComponentsOfSchedules = selectMany((orm, $: { ids: string }) =>
   orm
