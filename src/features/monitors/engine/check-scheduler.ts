@@ -136,6 +136,9 @@ function randomFraction({ random }: Pick<AppContext, "random">): number {
   return (a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d) / UINT32;
 }
 
+/** Maximum delay of a timer of JavaScript, about 25 days; longer ones run at once. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
+
 /** One timer for all due times, set for the earliest. */
 export class WakeTimer {
   readonly #clock: Clock;
@@ -170,7 +173,7 @@ export class WakeTimer {
     this.#timer?.cancel();
     this.#at = time;
     const delayMs = Math.max(0, Math.ceil(time - this.#clock.monotonic()));
-    this.#timer = this.#clock.after(delayMs, () => {
+    this.#timer = this.#clock.after(Math.min(delayMs, TIMER_MAX_MS), () => {
       this.#at = Number.POSITIVE_INFINITY;
       this.#wake();
     });

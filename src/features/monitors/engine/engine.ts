@@ -199,9 +199,13 @@ export class Engine implements Monitoring {
     this.#results.recorder.isWatching = [...this.#registry].some(({ isPaused }) => !isPaused);
   }
 
-  /** If the server was offline, records the time without data and schedules all monitors again. */
+  /**
+   * If the server was offline, records the time without data and schedules all monitors again. If the clock was set
+   * back by hours, schedules jobs again whose deadlines depend on it.
+   */
   #checkLiveness(): void {
     const since = this.#liveness.look();
+    if (this.#liveness.wasSetBack) this.#rescheduleJobs();
     if (since === undefined) return;
     this.#runner.discardRunning();
     const watching = [...this.#registry].filter(({ isPaused }) => !isPaused);
@@ -212,5 +216,12 @@ export class Engine implements Monitoring {
       this.#scheduler.first(scheduled);
     }
     this.#results.recorder.write();
+  }
+
+  #rescheduleJobs(): void {
+    for (const scheduled of this.#registry) {
+      const { isPaused, job } = scheduled;
+      if (!isPaused && (job?.schedule || job?.runs.length)) this.#scheduler.first(scheduled);
+    }
   }
 }

@@ -63,8 +63,9 @@ export function runsOf(list: string): readonly OpenRun[] {
 }
 
 /**
- * Sets the deadlines after a start, a change, or a time in which the server was offline. A job that was due
- * meanwhile may have called then, so it has until its next time. A run may have ended then, so it is not late.
+ * Sets the deadlines after a start, a change, a time in which the server was offline, or a clock that was set back
+ * by hours. A job that was due meanwhile may have called then, so it has until its next time. A run may have ended
+ * then, so it is not late.
  */
 export function startDeadlines(
   job: Job,
@@ -76,7 +77,8 @@ export function startDeadlines(
   const { state, since } = evaluation;
   const now = clock.now();
   const isNew = heartbeatAt === null || state === "pending";
-  const calledAt = isNew ? Math.max(heartbeatAt ?? 0, since) : heartbeatAt;
+  // A call in the future came while the clock was ahead.
+  const calledAt = Math.min(isNew ? Math.max(heartbeatAt ?? 0, since) : heartbeatAt, now);
   const expectedIn = calledAt + intervalMs - now;
   const timeToCall = Math.min(expectedIn > 0 ? expectedIn : intervalMs, intervalMs) + graceMs;
   job.countedUntil = now;
@@ -104,8 +106,11 @@ export function afterReport(
 
 /** Returns the first deadline of a job that is ahead, on the monotonic clock; Infinity without one. */
 export function nextDeadline(job: Job, { graceMs }: JobSettings, clock: Clock): number {
-  const running = job.runs.find(({ startedAt }) => startedAt + graceMs > job.countedUntil);
-  const dueAt = Math.min(job.nextCallAt, running?.startedAt ?? Infinity);
+  let dueAt = job.nextCallAt;
+  // Their starts are out of order if the clock was set back.
+  for (const { startedAt } of job.runs) {
+    if (startedAt + graceMs > job.countedUntil) dueAt = Math.min(dueAt, startedAt);
+  }
   return Math.min(job.callBy, clock.monotonic() + dueAt + graceMs - clock.now());
 }
 

@@ -1,10 +1,16 @@
 import type { Clock } from "../../../kernel/clock";
+import { HOUR_MS } from "../../../kernel/time";
 
 /**
  * Time without a sign of life after which the server counts as offline: the time in between is
  * without data.
  */
 export const SERVER_OFFLINE_MS = 45_000;
+/**
+ * Time by which the clock has to be set back to be taken for wrong before. Jobs that are run by cron are not run
+ * again after less.
+ */
+const SET_BACK_MS = 3 * HOUR_MS;
 /** Message of checks that were missed. */
 export const SERVER_OFFLINE = "The Allclear server was offline.";
 
@@ -19,6 +25,8 @@ export class Liveness {
   #lookedAt: number;
   /** Latest time at which this server was awake; not moved back with the clock. */
   #seenAt: number;
+
+  #wasSetBack = false;
 
   /** Last time in which this server was offline, however short, in unix ms. */
   #offline: { from: number; until: number };
@@ -36,6 +44,11 @@ export class Liveness {
     return at > this.#offline.from && at <= this.#offline.until;
   }
 
+  /** True if the clock was set back by hours between the last two calls of `look`. */
+  get wasSetBack(): boolean {
+    return this.#wasSetBack;
+  }
+
   /** Time at which this server was last awake, in unix ms. */
   get seenAt(): number {
     return this.#seenAt;
@@ -50,6 +63,7 @@ export class Liveness {
     const passedMs = now - this.#lookedAt;
     const before = this.#seenAt;
     this.#lookedAt = now;
+    this.#wasSetBack = passedMs <= -SET_BACK_MS;
     this.#seenAt = Math.max(before, now);
     // A clock that was behind, such as one without a battery after a start, catches up here.
     if (passedMs <= SERVER_OFFLINE_MS || now - before <= SERVER_OFFLINE_MS) return undefined;

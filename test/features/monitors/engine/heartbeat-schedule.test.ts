@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { resumeMonitor, updateMonitor } from "../../../../src/features/monitors";
 import type { UpdateMonitorBody } from "../../../../src/features/monitors/bodies";
 import { CLI_ACTOR } from "../../../../src/domain/actor";
@@ -34,7 +34,7 @@ async function openJob(options: JobOptions = {}, more = {}) {
     id,
     clock,
     beat: (more = {}) => site.engine.heartbeat(id, { ...OK, ...more }),
-    start: () => site.engine.heartbeat(id, { kind: "start", message: null }),
+    start: (rid = "") => site.engine.heartbeat(id, { kind: "start", rid, message: null }),
     state: () => site.state(id),
     async until(iso: string) {
       await clock.advance(Date.parse(iso) - clock.now());
@@ -159,6 +159,51 @@ describe("a heartbeat with a schedule", () => {
     expect(job.state()).toBe("up");
     await job.until("2026-06-10T03:11:00Z");
     expect(job.state()).toBe("down");
+  });
+
+  test.each(["runs", "is stopped"])(
+    "a job that called while the clock was ahead is due by the right clock, set while the server %s",
+    async (when) => {
+      await using job = await openJob();
+      job.clock.setWallClock(Date.parse("2027-02-01T12:00:00Z"));
+      await job.clock.advance(MINUTE_MS);
+      await job.beat();
+      if (when === "is stopped") await job.site.stop();
+      job.clock.setWallClock(Date.parse("2026-06-10T01:10:00Z"));
+      if (when === "is stopped") await job.site.start();
+      await job.until("2026-06-10T03:09:00Z");
+      expect(job.state()).toBe("up");
+      await job.until("2026-06-10T03:11:00Z");
+      expect(job.state()).toBe("down");
+    },
+  );
+
+  test("a run that begins after a clock that was ahead was set right has to end in time", async () => {
+    await using job = await openJob({ schedule: "0 3 1 1 *" });
+    await job.beat();
+    job.clock.setWallClock(Date.parse("2026-08-01T12:00:00Z"));
+    await job.clock.advance(MINUTE_MS);
+    await job.start("a");
+    job.clock.setWallClock(Date.parse("2026-06-10T01:10:00Z"));
+    await job.clock.advance(MINUTE_MS);
+    await job.beat({ rid: "c" });
+    await job.start("b");
+    await job.clock.advance(9 * MINUTE_MS);
+    expect(job.state()).toBe("up");
+    await job.clock.advance(2 * MINUTE_MS);
+    expect(job.state()).toBe("down");
+  });
+
+  test("a deadline years away is waited for with short timers", async () => {
+    await using job = await openJob({ schedule: "0 0 29 2 *", graceSeconds: 31_536_000 });
+    using timers = spyOn(job.clock, "after");
+    await job.site.stop();
+    await job.site.start();
+    await job.beat();
+    await job.clock.advance(MINUTE_MS);
+    const delays = timers.mock.calls.map(([delayMs]) => delayMs);
+    expect(Math.max(...delays)).toBeLessThan(2 ** 31);
+    expect(job.state()).toBe("up");
   });
 
   test("a paused job is not late, and a resumed one has until its next time", async () => {
