@@ -41,8 +41,10 @@ const expiring = (at: number) => {
   return answerOf(200, { objectClassName: "domain", events });
 };
 
+type Answer = HttpAnswer | Fault;
+
 /** Registries that answer by URL; others answer 404. A test may replace answers. */
-function createRegistries(answers: Record<string, HttpAnswer | Fault>) {
+function createRegistries(answers: Record<string, Answer | Promise<Answer>>) {
   const clock = createTestClock();
   const asked: string[] = [];
   const unexpected = () => Promise.reject(new Error("unexpected query"));
@@ -205,6 +207,10 @@ describe("domain checks", () => {
         { events: [{ eventAction: "expiration", eventDate: "soon" }] },
         "The registry does not tell when the domain expires.",
       ],
+      [
+        { events: [{ eventAction: "expiration", eventDate: { toString: null } }] },
+        "The registry does not tell when the domain expires.",
+      ],
       ["no JSON", "The registry's answer could not be read."],
       [null, "The registry's answer could not be read."],
     ];
@@ -250,6 +256,30 @@ describe("domain checks", () => {
     await clock.advance(DAY_MS);
     await ask();
     expect(asked.filter((url) => url === LIST)).toHaveLength(3);
+  });
+
+  test("a check waits for a list that another one has asked for until its own deadline", async () => {
+    const list = Promise.withResolvers<Answer>();
+    const { client } = createRegistries({
+      [LIST]: list.promise,
+      [`${COM}late.com`]: new Fault("timeout", "Timed out connecting."),
+    });
+    const other = client.ask("example.com", patience());
+    const deadline = new AbortController();
+    const answer = client.ask("late.com", deadline.signal);
+    deadline.abort();
+    expect(faultOf(await answer).kind).toBe("timeout");
+    list.resolve(answerOf(503));
+    expect(await other).toBe("unregistered");
+  });
+
+  test("a domain is asked about again after a query with an internal error", async () => {
+    const url = `${COM}example.com`;
+    // Without headers, it cannot be read.
+    const { check, answers } = createRegistries({ [url]: { status: 200 } as HttpAnswer });
+    await expect(check({ domain: "example.com" })).rejects.toThrow(TypeError);
+    answers[url] = expiring(TEST_START + 90 * DAY_MS);
+    expect(await check({ domain: "example.com" })).toMatchObject({ outcome: "ok" });
   });
 
   test("a list of registries that is not one is ignored", async () => {

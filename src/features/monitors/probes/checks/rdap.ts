@@ -105,10 +105,11 @@ export class RdapClient {
       steps?.add("request", true, "answer to another check");
       return shared;
     }
-    const query = this.#query(domain, signal, steps);
+    const query = this.#query(domain, signal, steps).finally(() => {
+      if (this.#queries.get(domain) === query) this.#queries.delete(domain);
+    });
     this.#queries.set(domain, query);
     const answer = await query;
-    if (this.#queries.get(domain) === query) this.#queries.delete(domain);
     if (!(answer instanceof Fault)) this.#answers.set(domain, { at: now, answer });
     else if (known && now - known.at < ANSWER_KEPT_MS) return known.answer;
     return answer;
@@ -119,7 +120,8 @@ export class RdapClient {
     signal: AbortSignal,
     steps: StepRecorder | undefined,
   ): Promise<Answer | Fault> {
-    await this.#renewList(signal);
+    // Another check, with a later deadline, may have asked for the list.
+    await untilAborted(this.#renewList(signal), signal);
     const base = rdapBaseOf(this.#list ?? includedRdapList(), domain);
     if (base === undefined) {
       return new Fault("protocol", "The registry does not tell by RDAP when domains expire.");
@@ -190,7 +192,8 @@ async function readExpiry(answer: HttpAnswer): Promise<Answer | Fault> {
   const expiration = (events as { eventAction?: unknown; eventDate?: unknown }[]).find(
     (event) => event?.eventAction === "expiration",
   );
-  const expiresAt = Date.parse(String(expiration?.eventDate));
+  const date = expiration?.eventDate;
+  const expiresAt = typeof date === "string" ? Date.parse(date) : Number.NaN;
   return Number.isNaN(expiresAt)
     ? new Fault("protocol", "The registry does not tell when the domain expires.")
     : { expiresAt };
