@@ -69,6 +69,7 @@ describe("Docker checks", () => {
       [{ Status: "removing" }, "The container is being removed."],
       [{ Status: "dead" }, "The container is dead."],
       [{ Status: "new in Docker 99" }, "The container is not running."],
+      [{ Status: "constructor" }, "The container is not running."],
       [health("starting"), "The container is starting: its health check has not succeeded yet."],
     ];
     for (const [state, message] of states) {

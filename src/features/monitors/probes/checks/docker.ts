@@ -11,13 +11,13 @@ interface State {
 }
 
 /** Messages of statuses other than `running`. */
-const STATUS_MESSAGES: Readonly<Record<string, string>> = {
-  created: "The container was not started.",
-  restarting: "The container is restarting.",
-  paused: "The container is paused.",
-  removing: "The container is being removed.",
-  dead: "The container is dead.",
-};
+const STATUS_MESSAGES: ReadonlyMap<string, string> = new Map([
+  ["created", "The container was not started."],
+  ["restarting", "The container is restarting."],
+  ["paused", "The container is paused."],
+  ["removing", "The container is being removed."],
+  ["dead", "The container is dead."],
+]);
 
 /** Asks Docker for the state of a container. */
 export async function checkDocker(
@@ -52,7 +52,7 @@ function outcomeOf(
   const { Status, ExitCode, Health } = state;
   if (Status === "exited") return failure(`The container has exited${exitStatus(ExitCode)}.`);
   if (Status !== "running") {
-    return failure(STATUS_MESSAGES[Status] ?? "The container is not running.");
+    return failure(STATUS_MESSAGES.get(Status) ?? "The container is not running.");
   }
   if (Health?.Status === "starting") {
     return failure("The container is starting: its health check has not succeeded yet.");
