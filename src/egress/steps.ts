@@ -92,6 +92,13 @@ export class StepRecorder {
     this.#hasFinished = true;
   }
 
+  /** Forgets all steps and ends the recording, since the result of the check does not count. */
+  discard(): void {
+    this.#steps.length = 0;
+    this.#open = undefined;
+    this.#hasFinished = true;
+  }
+
   #close(isOk: boolean, fact: string | undefined): void {
     if (!this.#open) return;
     const { name, startedAt, detail } = this.#open;

@@ -56,7 +56,7 @@ export const CheckWithSteps = Type.Object(
     ...Check.properties,
     steps: Type.Array(CheckStep, {
       description:
-        "Steps of the check, which are not stored. Empty if a check of the monitor had begun before. Assertions take no time of their own; those after a failed one are left out.",
+        "Steps of the check, which are not stored. Empty if a check of the monitor had begun before, or if the monitor was changed meanwhile. Assertions take no time of their own; those after a failed one are left out.",
     }),
   },
   { title: "MonitorCheckWithSteps" },

@@ -36,7 +36,7 @@ export interface Monitoring {
    * Checks a monitor now, whether it is due or not; the result counts as any other. Resolves when
    * it is stored, or after 70 seconds with a failure that waits for the checks of parents. Callers
    * make sure that the monitor exists, is not a push monitor and is not paused. `steps` stays empty if a check
-   * had begun before.
+   * had begun before, or if it is repeated because the monitor was changed meanwhile.
    */
   checkNow(id: string, steps?: StepRecorder): Promise<CheckRow>;
   /**

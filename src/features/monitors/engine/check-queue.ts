@@ -10,8 +10,8 @@ const SLOW_MS = 1_000;
 
 /**
  * Due checks in their order, and the places of those that run. A check has a place until it has a result; then
- * its monitor may stay under way, to wait for parents. Slow monitors have a heap of their own for fairness, not for speed: targets that
- * hang do not delay the checks of others.
+ * its monitor may stay under way, to wait for parents. Slow monitors have a heap of their own for fairness, not
+ * for speed: targets that hang do not delay the checks of others.
  */
 export class CheckQueue {
   readonly #quick = new DueHeap<ScheduledMonitor>();

@@ -66,8 +66,8 @@ export class CheckRunner {
   }
 
   /**
-   * Checks a monitor now, unless a check of it runs, and records the steps. Resolves with the stored result; with undefined if
-   * the monitor was paused or deleted meanwhile. A failure that still waits for the checks of parents after
+   * Checks a monitor now, unless a check of it runs, and records the steps. Resolves with the stored result, or
+   * undefined if the monitor was paused or deleted meanwhile. A failure that still waits for parents after
    * `ANSWER_MAX_MS` is returned before it counts. Rejects with `unavailable` if there is no result by then.
    */
   async check(scheduled: ScheduledMonitor, steps?: StepRecorder): Promise<CheckRow | undefined> {
@@ -160,9 +160,8 @@ export class CheckRunner {
     const isCurrent = () => isKept() && !isOutdated() && scheduled.heartbeatAt === heartbeatAt;
 
     const begin = results.begin(scheduled);
-    const { startedAt } = begin;
-    const found = countedResult(scheduled, await this.#probe(scheduled, startedAt, steps));
-    queue.free(scheduled, clock.monotonic() - startedAt);
+    const found = countedResult(scheduled, await this.#probe(scheduled, begin.startedAt, steps));
+    queue.free(scheduled, clock.monotonic() - begin.startedAt);
     if (this.#isStopped) return;
     this.#deps.onEnd();
     if (found.outcome === "failed" && !begin.isInMaintenance && isCurrent()) {
@@ -180,6 +179,7 @@ export class CheckRunner {
       dependencies.release(scheduled, true);
       scheduler.next(scheduled, needsRecheck, begin.at);
     } else {
+      steps?.discard();
       this.#discardUncounted(scheduled);
       if (!isKept()) {
         this.#waiters.release(scheduled);

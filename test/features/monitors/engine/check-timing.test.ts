@@ -297,6 +297,27 @@ describe("checks on demand", () => {
     expect(joining.steps).toEqual([]);
   });
 
+  test("a check on demand that is repeated, since its monitor was changed meanwhile, has no steps", async () => {
+    await using site = await openEngineSite();
+    const { id } = await site.monitor({ interval_seconds: 3_600 });
+    await site.clock.advance(MINUTE_MS);
+    site.let("api.test", async ({ clock, steps }) => {
+      steps?.begin("connect", "203.0.113.5:80");
+      await new Promise<void>((resolve) => clock.after(40, resolve));
+      return { outcome: "failed", latencyMs: null, message: "Refused." };
+    });
+    const recorder = new StepRecorder(site.clock);
+    const checked = site.engine.checkNow(id, recorder);
+    const { app } = site;
+    await app.ctx.db.write((tx) =>
+      updateMonitor(app.ctx, tx, id, { timeout_ms: 5_000 }, CLI_ACTOR),
+    );
+    site.let("api.test", answers(77));
+    await site.clock.advance(SECOND_MS);
+    expect(await checked).toMatchObject({ outcome: "ok", latencyMs: 77 });
+    expect(recorder.steps).toEqual([]);
+  });
+
   test("an internal error and a deadline that a probe ignores are failed steps too", async () => {
     await using site = await openEngineSite();
     const { id } = await site.monitor({ timeout_ms: 500 });
