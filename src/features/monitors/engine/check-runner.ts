@@ -61,7 +61,7 @@ export class CheckRunner {
         continue;
       }
       results.figures.began(now - next.dueAt);
-      this.#begin(next);
+      void this.#run(next);
     }
   }
 
@@ -72,7 +72,7 @@ export class CheckRunner {
    */
   async check(scheduled: ScheduledMonitor, steps?: StepRecorder): Promise<CheckRow | undefined> {
     const waiter = this.#waiters.add(scheduled);
-    if (!scheduled.isUnderWay) this.#begin(scheduled, steps);
+    if (!scheduled.isUnderWay) void this.#run(scheduled, steps);
     const timer = this.#deps.clock.after(ANSWER_MAX_MS, () => {
       if (scheduled.uncounted) waiter.resolve(scheduled.uncounted);
       else waiter.reject(unavailable("The check has no result yet. It is listed later.", 5));
@@ -96,6 +96,8 @@ export class CheckRunner {
   /** Takes a monitor that was paused or deleted out of the queue, and checks those that it made unreachable. */
   drop(scheduled: ScheduledMonitor): void {
     this.#deps.queue.remove(scheduled);
+    // A check that is running ends soon. One that is to be repeated, or waits for parents, will not be counted.
+    if (!scheduled.isUnderWay || scheduled.uncounted) this.#waiters.release(scheduled);
     this.#deps.dependencies.release(scheduled, false);
     this.#recheckThrough(scheduled);
   }
@@ -145,14 +147,10 @@ export class CheckRunner {
     this.#deps.dependencies.releaseAll();
   }
 
-  #begin(scheduled: ScheduledMonitor, steps?: StepRecorder): void {
-    this.#deps.queue.begin(scheduled);
-    void this.#run(scheduled, steps);
-  }
-
   /** Runs a check, counts or discards its result, and schedules the next one. Never rejects. */
-  async #run(scheduled: ScheduledMonitor, steps: StepRecorder | undefined): Promise<void> {
+  async #run(scheduled: ScheduledMonitor, steps?: StepRecorder): Promise<void> {
     const { clock, dependencies, queue, registry, results, scheduler } = this.#deps;
+    queue.begin(scheduled);
     const { version, heartbeatAt, job } = scheduled;
     const epoch = this.#epoch;
     const isKept = () => registry.ofNum(scheduled.num) === scheduled && !scheduled.isPaused;

@@ -318,6 +318,57 @@ describe("checks on demand", () => {
     expect(recorder.steps).toEqual([]);
   });
 
+  test("a check on demand that waits to be repeated is rejected once its monitor is paused", async () => {
+    await using site = await openEngineSite();
+    const seldom = { interval_seconds: 3_600, timeout_ms: 60_000 };
+    const { id } = await site.monitor(seldom);
+    const others = await many(site, 256, seldom);
+    await site.clock.advance(MINUTE_MS);
+    const answer = Promise.withResolvers<void>();
+    site.let("api.test", async () => {
+      await answer.promise;
+      return { outcome: "ok", latencyMs: 20, message: null };
+    });
+    const checked = site.engine.checkNow(id).catch((error: unknown) => error);
+    // They take all places.
+    for (const [index, other] of others.entries()) {
+      site.let(`m${index}.test`, hangs());
+      void site.engine.checkNow(other).catch(() => {});
+    }
+    const { app } = site;
+    await app.ctx.db.write((tx) =>
+      updateMonitor(app.ctx, tx, id, { timeout_ms: 5_000 }, CLI_ACTOR),
+    );
+    await site.clock.advance(SECOND_MS);
+    answer.resolve();
+    await settle();
+    const pausedAt = site.clock.now();
+    await pause(site, id);
+    let waitedMs: number | undefined;
+    void checked.then(() => (waitedMs = site.clock.now() - pausedAt));
+    await site.clock.advance(SECOND_MS);
+    expect(waitedMs).toBeLessThan(SECOND_MS);
+    expect(await checked).toMatchObject({ code: "conflict" });
+  });
+
+  test("a check on demand that waits for parents is rejected once its monitor is paused", async () => {
+    await using site = await openEngineSite();
+    const seldom = { interval_seconds: 3_600, timeout_ms: 60_000 };
+    const router = await site.monitor({ ...seldom, name: "router" });
+    const { id } = await site.monitor({ ...seldom, depends_on: [router.id] });
+    await site.clock.advance(MINUTE_MS);
+    site.let("router.test", hangs());
+    site.let("api.test", fails());
+    const checked = site.engine.checkNow(id).catch((error: unknown) => error);
+    await site.clock.advance(SECOND_MS);
+    await pause(site, id);
+    let isAnswered = false;
+    void checked.then(() => (isAnswered = true));
+    await site.clock.advance(SECOND_MS);
+    expect(isAnswered).toBe(true);
+    expect(await checked).toMatchObject({ code: "conflict" });
+  });
+
   test("an internal error and a deadline that a probe ignores are failed steps too", async () => {
     await using site = await openEngineSite();
     const { id } = await site.monitor({ timeout_ms: 500 });
