@@ -105,11 +105,6 @@ export const crons = lazy((): Crons => {
   };
 });
 
-/** Returns the reader of cron expressions to code that waits for it. */
-export async function loadCrons(): Promise<Crons> {
-  return crons();
-}
-
 function fieldsOf(expression: string): string[] {
   return expression.trim().split(/\s+/);
 }

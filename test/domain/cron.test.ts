@@ -1,15 +1,16 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
-import { loadCrons } from "../../src/domain/cron";
+import { crons } from "../../src/domain/cron";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 
-const crons = await loadCrons();
+const { errorOf, read } = crons();
 
 /** Lists the occurrences between two times in ISO 8601, as such times. */
 function occurrences(expression: string, timeZone: string, from: string, until: string): string[] {
-  const times = crons
-    .read(expression, timeZone)
-    .list(Date.parse(from) - 1, { count: 1000, until: Date.parse(until) });
+  const times = read(expression, timeZone).list(Date.parse(from) - 1, {
+    count: 1000,
+    until: Date.parse(until),
+  });
   return times.map((at) => new Date(at).toISOString().replace(":00.000Z", "Z"));
 }
 
@@ -25,14 +26,14 @@ describe("occurrences of a cron expression", () => {
   });
 
   test("are later than the time that is asked for, which can have milliseconds", () => {
-    const { next } = crons.read("0 * * * *", "UTC");
+    const { next } = read("0 * * * *", "UTC");
     expect(next(HOUR_MS)).toBe(2 * HOUR_MS);
     expect(next(HOUR_MS - 1)).toBe(HOUR_MS);
     expect(next(HOUR_MS + 1)).toBe(2 * HOUR_MS);
   });
 
   test("end at the number or the time that is asked for", () => {
-    const daily = crons.read("0 0 * * *", "UTC");
+    const daily = read("0 0 * * *", "UTC");
     expect(daily.list(0, { count: 5 })).toEqual([1, 2, 3, 4, 5].map((day) => day * DAY_MS));
     expect(daily.list(0, { count: 5, until: 2 * DAY_MS })).toEqual([DAY_MS]);
   });
@@ -109,7 +110,7 @@ describe("an hour that the clock repeats", () => {
   });
 
   test("has none left for a time in its second pass", () => {
-    const { next } = crons.read("30 2 * * *", "Europe/Berlin");
+    const { next } = read("30 2 * * *", "Europe/Berlin");
     expect(next(Date.parse("2026-10-25T01:10Z"))).toBe(Date.parse("2026-10-26T01:30Z"));
   });
 
@@ -139,13 +140,13 @@ describe("a cron expression", () => {
     ["0 0 30 2 *", "never occurs, since no month that it names has such a day"],
     ["0 0 31 4,6,9,11 *", "never occurs, since no month that it names has such a day"],
   ])("is refused: %s", (expression, error) => {
-    expect(crons.errorOf(expression)).toBe(error);
+    expect(errorOf(expression)).toBe(error);
   });
 
   test.each(["0 0 29 2 *", "0 0 30 2 MON", "0 0 29 2 */7", "  0  0 * * 7 ", "*/5 8-18 * jan fri"])(
     "is accepted: %s",
     (expression) => {
-      expect(crons.errorOf(expression)).toBeUndefined();
+      expect(errorOf(expression)).toBeUndefined();
     },
   );
 
@@ -153,7 +154,7 @@ describe("a cron expression", () => {
     "that never occurs is refused after a short search: %s",
     (expression) => {
       using dates = spyOn(Date, "UTC");
-      expect(crons.errorOf(expression)).toStartWith("never occurs");
+      expect(errorOf(expression)).toStartWith("never occurs");
       // A search of 400 years calculates ten times as many.
       expect(dates.mock.calls.length).toBeLessThan(200_000);
     },
@@ -161,7 +162,7 @@ describe("a cron expression", () => {
 
   test("is found again after years without an occurrence", () => {
     const after = Date.parse("2026-01-01T00:00Z");
-    const next = (expression: string) => crons.read(expression, "Europe/Berlin").next(after);
+    const next = (expression: string) => read(expression, "Europe/Berlin").next(after);
     expect(next("0 0 29 2 *")).toBe(Date.parse("2028-02-28T23:00Z"));
     expect(next("0 * 29 2 */7")).toBe(Date.parse("2032-02-28T23:00Z"));
   });
@@ -188,7 +189,7 @@ test("occurrences are the minutes that a clock shows, each once", () => {
         const from = Date.parse(day);
         const until = from + 2 * DAY_MS;
         const expression = `${minutes} ${hours} * * *`;
-        const found = crons.read(expression, timeZone).list(from - 1, { count: 5000, until });
+        const found = read(expression, timeZone).list(from - 1, { count: 5000, until });
         const isOnClock = matcher(minutes, hours);
         const format = new Intl.DateTimeFormat("en-GB", {
           timeZone,
