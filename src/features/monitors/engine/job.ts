@@ -64,8 +64,8 @@ export function runsOf(list: string): readonly OpenRun[] {
 
 /**
  * Sets the deadlines after a start, a change, a time in which the server was offline, or a clock that was set back
- * by hours. A job that was due meanwhile may have called then, so it has until its next time. A run may have ended
- * then, so it is not late.
+ * by hours. A job that was due meanwhile may have called then, so it has until its next time; one that was due
+ * before keeps its deadline. A run may have ended then, so it is not late.
  */
 export function startDeadlines(
   job: Job,
@@ -79,8 +79,9 @@ export function startDeadlines(
   const isNew = heartbeatAt === null || state === "pending";
   // A call in the future came while the clock was ahead.
   const calledAt = Math.min(isNew ? Math.max(heartbeatAt ?? 0, since) : heartbeatAt, now);
-  const expectedIn = calledAt + intervalMs - now;
-  const timeToCall = Math.min(expectedIn > 0 ? expectedIn : intervalMs, intervalMs) + graceMs;
+  const expectedAt = calledAt + intervalMs;
+  const isExpected = expectedAt > now || (expectedAt + graceMs > now && !wasOfflineAt(expectedAt));
+  const timeToCall = (isExpected ? expectedAt - now : intervalMs) + graceMs;
   job.countedUntil = now;
   job.callBy = clock.monotonic() + timeToCall;
   // Deadlines that have passed are left out.

@@ -143,6 +143,29 @@ describe("push monitors", () => {
     expect(site.state(id)).toBe("down");
   });
 
+  test.each(["a change of its name", "a restart"])(
+    "a push monitor that is due keeps its deadline through %s within its grace period",
+    async (what) => {
+      const { site, id } = await openJob({ config: { grace_seconds: 300 } });
+      await using _ = site;
+      await site.engine.heartbeat(id, OK);
+      await site.clock.advance(12 * MINUTE_MS);
+      if (what === "a restart") {
+        await site.stop();
+        await site.clock.advance(10 * SECOND_MS);
+        await site.start();
+      } else {
+        const { ctx } = site.app;
+        await ctx.db.write((tx) => updateMonitor(ctx, tx, id, { name: "other" }, CLI_ACTOR));
+        await site.clock.advance(10 * SECOND_MS);
+      }
+      await site.clock.advance(2 * MINUTE_MS + 45 * SECOND_MS);
+      expect(site.state(id)).toBe("up");
+      await site.clock.advance(10 * SECOND_MS);
+      expect(site.state(id)).toBe("down");
+    },
+  );
+
   test("a missing heartbeat is detected despite restarts within the interval", async () => {
     const { site, id } = await openJob({ interval_seconds: 86_400 });
     await using _ = site;
