@@ -242,6 +242,20 @@ describe("occurrences", () => {
     ]);
   });
 
+  test("remind people 30 days before, when they are made", async () => {
+    await using schedules = await createScheduleSite("2026-02-20T12:00Z");
+    const { site, create } = schedules;
+    await create({ cron: "0 2 1 4 *", remind_minutes_before: 30 * 24 * 60 });
+    const reminders = () => site.eventTypes().filter((type) => type === "maintenance.reminder");
+    await site.skip(9 * DAY_MS + 11 * HOUR_MS);
+    expect(site.eventTypes()).toEqual([]);
+    await site.skip(HOUR_MS + MINUTE_MS);
+    await site.skip(MINUTE_MS);
+    expect(reminders()).toHaveLength(1);
+    await site.skip(DAY_MS);
+    expect(reminders()).toHaveLength(1);
+  });
+
   test("whose reminder was sent stay if their time does, or are cancelled aloud", async () => {
     await using schedules = await createScheduleSite();
     const { site, send, create, occurrences } = schedules;

@@ -29,6 +29,9 @@ const COMPONENTS_PER_BATCH = 2_000;
 /** Time ahead for which occurrences are made, with a tolerance for small corrections of the clock. */
 const MADE_AHEAD_MS = UPCOMING_MS + HOUR_MS;
 
+/** Time by which the clock, which reads schedules once a minute, can be late. */
+const MADE_LATE_MS = 5 * MINUTE_MS;
+
 /** Returns true if an occurrence is 30 days away or less, and was not made. `now` is in unix ms. */
 export function hasOccurrencesToMake(reader: Reader, now: number): boolean {
   return findScheduleToMake(reader, { until: now + UPCOMING_MS }) !== undefined;
@@ -155,7 +158,8 @@ function makeOccurrence(
     autoStart: true,
     autoComplete: true,
     remindMinutesBefore,
-    remindedAt: settledReminder({ scheduledFor: at, remindMinutesBefore }, now),
+    // A reminder 30 days before is due when the occurrence is made.
+    remindedAt: settledReminder({ scheduledFor: at, remindMinutesBefore }, now - MADE_LATE_MS),
     version: 1,
     createdAt: now,
     updatedAt: now,
