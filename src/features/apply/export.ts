@@ -25,11 +25,10 @@ import { exportTemplates } from "./templates";
 
 /**
  * Exports the current state as a configuration file: objects in their order with refs, oldest page
- * first, without default values, with null for secrets. Applying it to the same state changes
- * nothing. The sample page is left out, and so are monitors that this version
- * cannot check. `page` limits the export to one page, without a word on the default
- * page, so that the first page of another server becomes it. Everything is read from `reader`, which should
- * be a transaction, so that no change comes in between.
+ * first, without default values, with null for secrets. Applying it to the same state changes nothing. The
+ * sample page is left out, and so are monitors that this version cannot check. `page` limits the export to one
+ * page, without a word on the default page, so that the first page of another server becomes it. Everything is
+ * read from `reader`, which should be a transaction, so that no change comes in between.
  */
 export function exportFile(
   reader: Reader,

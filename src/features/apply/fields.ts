@@ -2,7 +2,6 @@ import type { ComponentInput, ComponentRow, GroupInput, GroupRow } from "../comp
 import type { TemplateRecord } from "../incident-templates";
 import { REMIND_MINUTES_BEFORE, type ScheduleRecord } from "../maintenance";
 import { fullMailSettings, mailSettingsOf, type PageInput, type PageRow, toDomain } from "../pages";
-
 import type { FileSchedule, FileTemplate } from "./model";
 
 /*

@@ -30,9 +30,9 @@ import { applyWebhooks } from "./webhooks";
 
 /**
  * Applies a file: creates and changes pages, groups, components, monitors, webhooks, incident templates and
- * maintenance schedules, inside one transaction. Fields that the file leaves out get their defaults. Statuses are never changed, and
- * objects that were not created by `apply` stay if the file lacks them. Applying it again changes
- * nothing.
+ * maintenance schedules, inside one transaction. Fields that the file leaves out get their defaults. Statuses
+ * are never changed, and objects that were not created by `apply` stay if the file lacks them. Applying it again
+ * changes nothing.
  *
  * Throws an ApplyFileError with the line of an entry that cannot be applied.
  */
