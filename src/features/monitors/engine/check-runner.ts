@@ -96,8 +96,8 @@ export class CheckRunner {
   /** Takes a monitor that was paused or deleted out of the queue, and checks those that it made unreachable. */
   drop(scheduled: ScheduledMonitor): void {
     this.#deps.queue.remove(scheduled);
-    // A check that is running ends soon. One that is to be repeated, or waits for parents, will not be counted.
-    if (!scheduled.isUnderWay || scheduled.uncounted) this.#waiters.release(scheduled);
+    // A check that is running ends by itself. One that is to be repeated will not begin.
+    if (!scheduled.isUnderWay) this.#waiters.release(scheduled);
     this.#deps.dependencies.release(scheduled, false);
     this.#recheckThrough(scheduled);
   }
@@ -212,7 +212,7 @@ export class CheckRunner {
     };
     dependencies.release(scheduled, true);
     this.beginDue();
-    await dependencies.check(parents, startedAt);
+    await dependencies.check(scheduled, parents, startedAt);
   }
 
   /**

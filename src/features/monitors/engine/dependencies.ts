@@ -23,6 +23,8 @@ export class Dependencies {
   readonly #requestCheck: (parent: ScheduledMonitor) => void;
   /** Resolve with true when a check of the parent has an outcome, with false if there will be none. */
   readonly #awaited = new Map<ScheduledMonitor, PromiseWithResolvers<boolean>>();
+  /** End the waits of monitors for their parents. */
+  readonly #ends = new Map<ScheduledMonitor, () => void>();
 
   /** `requestCheck` makes a parent's check begin as soon as it can, unless one is running. */
   constructor(
@@ -60,12 +62,23 @@ export class Dependencies {
    * Checks parents of a monitor. A check that began after `startedAt` (monotonic clock) is not repeated, so
    * that one is enough for many monitors. Never rejects.
    */
-  async check(parents: readonly ScheduledMonitor[], startedAt: number): Promise<void> {
-    const { promise: deadline, resolve } = Promise.withResolvers<void>();
+  async check(
+    scheduled: ScheduledMonitor,
+    parents: readonly ScheduledMonitor[],
+    startedAt: number,
+  ): Promise<void> {
+    const { promise: end, resolve } = Promise.withResolvers<void>();
     const timer = this.#clock.after(PARENTS_MAX_MS, resolve);
+    this.#ends.set(scheduled, resolve);
     const checks = parents.map((parent) => this.#checkSince(parent, startedAt));
-    await Promise.race([Promise.all(checks), deadline]);
+    await Promise.race([Promise.all(checks), end]);
+    this.#ends.delete(scheduled);
     timer.cancel();
+  }
+
+  /** Ends the wait of a monitor for its parents, if any: it was changed, so its failure will not count. */
+  endWait(scheduled: ScheduledMonitor): void {
+    this.#ends.get(scheduled)?.();
   }
 
   /**

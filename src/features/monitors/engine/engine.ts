@@ -33,6 +33,7 @@ export class Engine implements Monitoring {
   readonly #liveness: Liveness;
   readonly #wakeTimer: WakeTimer;
   readonly #scheduler: CheckScheduler;
+  readonly #dependencies: Dependencies;
   readonly #runner: CheckRunner;
   readonly #registry = new MonitorRegistry();
   readonly #queue = new CheckQueue();
@@ -51,6 +52,7 @@ export class Engine implements Monitoring {
     const dependencies = new Dependencies(ctx.clock, this.#registry, (parent) =>
       this.#runner.request(parent),
     );
+    this.#dependencies = dependencies;
     this.#results = new ResultProcessor(ctx, dependencies, this.#liveness, () =>
       this.#wakeForRecorder(),
     );
@@ -190,6 +192,7 @@ export class Engine implements Monitoring {
     const { changed, removed } = this.#registry.refresh(this.#ctx.db);
     this.#isRegistryStale = false;
     this.#refreshedAt = this.#ctx.clock.monotonic();
+    for (const scheduled of [...removed, ...changed]) this.#dependencies.endWait(scheduled);
     for (const scheduled of removed) this.#runner.drop(scheduled);
     for (const scheduled of changed) {
       if (scheduled.isPaused) this.#runner.drop(scheduled);

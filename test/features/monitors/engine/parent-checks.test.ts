@@ -84,6 +84,27 @@ describe("checks of parents", () => {
     expect(downIds(site)).toEqual([router.id]);
   });
 
+  test("a monitor that is changed while it waits for a slow parent is checked at once", async () => {
+    await using site = await openEngineSite();
+    const router = await site.monitor({ ...SLOWLY, name: "router" });
+    const { id } = await site.monitor({ ...RARELY, name: "shop", depends_on: [router.id] });
+    await site.clock.advance(2 * MINUTE_MS);
+    site.let("router.test", hangs());
+    site.let("shop.test", fails());
+    const before = site.engine.checkNow(id);
+    await site.clock.advance(SECOND_MS);
+    site.let("shop.test", answers(77));
+    const { app } = site;
+    await app.ctx.db.write((tx) =>
+      updateMonitor(app.ctx, tx, id, { timeout_ms: 5_000 }, CLI_ACTOR),
+    );
+    await site.clock.advance(2 * SECOND_MS);
+    expect(site.checks(id).at(-1)).toMatchObject({ outcome: "ok", latencyMs: 77 });
+    expect(await before).toMatchObject({ outcome: "ok", latencyMs: 77 });
+    await site.clock.advance(3 * MINUTE_MS);
+    expect(downIds(site)).toEqual([router.id]);
+  });
+
   test("checks of parents take places of the queue too", async () => {
     await using site = await openEngineSite({ isStarted: false });
     const { target, running } = failsAfter(site, 50 * SECOND_MS);
