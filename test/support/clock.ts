@@ -28,10 +28,11 @@ export function createTestClock(start: number = TEST_START): TestClock {
   }
 
   function nextDue(until: number): Pending | undefined {
-    return [...timers]
-      .filter((timer) => timer.dueAt <= until)
-      .sort((a, b) => a.dueAt - b.dueAt)
-      .at(0);
+    let next: Pending | undefined;
+    for (const timer of timers) {
+      if (timer.dueAt <= until && (!next || timer.dueAt < next.dueAt)) next = timer;
+    }
+    return next;
   }
 
   function moveTo(target: number): void {
