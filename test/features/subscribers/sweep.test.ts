@@ -26,6 +26,13 @@ const listIndex = selectMany((orm, _$: Record<string, never>) =>
 );
 const listReports = selectMany((orm, _$: Record<string, never>) => orm.select().from(mailReports));
 
+/** Creates an installation for weeks that pass, whose keys are not used. */
+async function createCalmSite(): Promise<SubscribingSite> {
+  const site = await createSubscribingSite();
+  site.app.app.usage.stop();
+  return site;
+}
+
 async function sweep({ app: { ctx } }: SubscribingSite, addressesDays = 90): Promise<void> {
   const now = ctx.clock.now();
   const addressesUntil = now - addressesDays * DAY_MS;
@@ -33,7 +40,7 @@ async function sweep({ app: { ctx } }: SubscribingSite, addressesDays = 90): Pro
 }
 
 test("a suppressed address waits 30 days for its next sign-up mail, however short events are kept", async () => {
-  await using site = await createSubscribingSite();
+  await using site = await createCalmSite();
   const { ctx, clock } = site.app;
   const { addressHmac } = await site.subscribed();
   await ctx.db.write((tx) => suppress(ctx, tx, { addressHmac, reason: "complained" }));
@@ -54,7 +61,7 @@ test("a suppressed address waits 30 days for its next sign-up mail, however shor
 
 describe("data about subscribers that is deleted in time", () => {
   test("sign-ups are deleted after 7 days, also confirmed ones", async () => {
-    await using site = await createSubscribingSite();
+    await using site = await createCalmSite();
     await site.subscribed();
     await site.requested("bob@example.com");
     await site.app.clock.advance(7 * DAY_MS - 60_000);
@@ -67,7 +74,7 @@ describe("data about subscribers that is deleted in time", () => {
   });
 
   test("an unsubscribed person's address is removed after 30 days, and its link still works", async () => {
-    await using site = await createSubscribingSite();
+    await using site = await createCalmSite();
     const path = site.path("unsubscribe", await site.subscribed());
     const form = { "List-Unsubscribe": "One-Click" };
     await site.app.call(path, { form });
@@ -83,7 +90,7 @@ describe("data about subscribers that is deleted in time", () => {
   });
 
   test("client addresses of consents are removed as long as they are kept, the consent stays", async () => {
-    await using site = await createSubscribingSite();
+    await using site = await createCalmSite();
     await site.subscribed();
     await site.app.clock.advance(10 * DAY_MS);
     await sweep(site, 11);
@@ -95,7 +102,7 @@ describe("data about subscribers that is deleted in time", () => {
   });
 
   test("subscribers of a deleted page are erased after 30 days", async () => {
-    await using site = await createSubscribingSite();
+    await using site = await createCalmSite();
     await site.subscribed();
     const { ctx } = site.app;
     const [mail] = site.mails();
@@ -116,7 +123,7 @@ describe("data about subscribers that is deleted in time", () => {
   });
 
   test("nothing of a deleted address stays in the search index", async () => {
-    await using site = await createSubscribingSite();
+    await using site = await createCalmSite();
     const { ctx } = site.app;
     const indexed = () => Buffer.concat(listIndex(ctx.db, {}).map(({ block }) => block)).toString();
     const ann = await site.subscribed("qvw@example.com");
@@ -131,7 +138,7 @@ describe("data about subscribers that is deleted in time", () => {
   });
 
   test("a deleted component is taken from selections", async () => {
-    await using site = await createSubscribingSite();
+    await using site = await createCalmSite();
     const { API = "", Web = "" } = site.components;
     const ann = await site.subscribed("ann@example.com", {
       scope: "selection",
@@ -147,7 +154,7 @@ describe("data about subscribers that is deleted in time", () => {
 });
 
 test("the metrics count subscribers by status and sign-ups by result", async () => {
-  await using site = await createSubscribingSite();
+  await using site = await createCalmSite();
   const { app } = site;
   app.app.metrics.add(...subscriberFamilies(app.ctx.db, site.worker));
   const subscriber = await site.subscribed();
