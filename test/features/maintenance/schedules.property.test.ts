@@ -26,7 +26,7 @@ const step = fc.oneof(
 
 test("after any history a schedule has each occurrence once, and those that people changed", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 6 }), async (steps) => {
       await using schedules = await createScheduleSite();
       const { site, send, create, occurrences } = schedules;
       const id = await create();
@@ -48,8 +48,10 @@ test("after any history a schedule has each occurrence once, and those that peop
             touched.set(one.id, { id: one.id, status, name });
           }
         }
-        for (let minutes = 0; minutes < 6; minutes++) await site.skip(MINUTE_MS);
+        await site.skip(MINUTE_MS);
       }
+      // The clock makes 50 occurrences in a transaction, each in a turn of the event loop.
+      for (let minutes = 0; minutes < 4; minutes++) await site.skip(MINUTE_MS);
       const now = site.clock.now();
       const row = findSchedule(site.app.ctx.db, id)?.row;
       const found = await occurrences();
@@ -73,4 +75,4 @@ test("after any history a schedule has each occurrence once, and those that peop
     }),
     { numRuns: 3 },
   );
-});
+}, 60_000);
