@@ -5,6 +5,7 @@ import type { Timer } from "../../kernel/clock";
 import { MINUTE_MS } from "../../kernel/time";
 import { applyUpdate, plannedNotify, refreshCauses, type Services, withStatus } from "./change";
 import { recordMaintenanceEvent } from "./event";
+import { findNextDue } from "./list-store";
 import { getMaintenance, getMaintenanceRecord } from "./records";
 import { type DueTransition, dueTransitions } from "./rules";
 import {
@@ -33,33 +34,44 @@ interface Step extends DueTransition {
 
 /**
  * Starts the clock that makes due transitions of maintenance: overdue ones at once, others within a
- * second. Once a minute it makes the occurrences of schedules 30 days ahead. A tick reads one indexed query and
- * writes only if something is due. Failed writes are retried
- * at the next tick.
+ * second. Once a minute it makes the occurrences of schedules 30 days ahead. A tick reads only if something may be
+ * due: after a change of a page, at the time of the next transition, or after the clock was set back. Failed writes
+ * are retried at the next tick.
  */
 export function startMaintenanceClock(ctx: AppContext): Timer {
   let isRunning = false;
   let isCancelled = false;
   let isFailing = false;
+  /** Time of the next transition, in unix ms, unless something has changed. */
+  let nextDueAt = Infinity;
+  let hasChanged = true;
+  let caughtUpAt = 0;
   /** Time on the monotonic clock at which schedules are read. */
   let nextLookAt = 0;
   /** Wall-clock time at which they were last read, in unix ms. Before the start the clock may have been ahead. */
   let lookedAt = Infinity;
 
-  /** Makes all due transitions and occurrences, in several transactions so that requests are answered in between. */
-  async function catchUp(): Promise<void> {
-    const now = ctx.clock.now();
+  /** Makes all due transitions, in several transactions so that requests are answered in between. */
+  async function catchUp(now: number): Promise<void> {
+    if (!hasChanged && now < nextDueAt && now >= caughtUpAt) return;
+    hasChanged = false;
+    caughtUpAt = now;
     let hasMore = listDue(ctx.db, { now, limit: 1 }).length > 0;
     while (hasMore && !isCancelled) {
       hasMore = await ctx.db.write((tx) => advanceMaintenance(ctx, tx, now));
     }
+    nextDueAt = findNextDue(ctx.db, { now })?.at ?? Infinity;
+  }
+
+  /** Makes the due occurrences of schedules. */
+  async function makeOccurrences(now: number): Promise<void> {
     if (ctx.clock.monotonic() < nextLookAt) return;
     nextLookAt = ctx.clock.monotonic() + SCHEDULES_MS;
     if (now < lookedAt && wasClockAhead(ctx.db, now)) {
       await ctx.db.write((tx) => makeUpForClock(tx, now));
     }
     lookedAt = now;
-    hasMore = hasOccurrencesToMake(ctx.db, now);
+    let hasMore = hasOccurrencesToMake(ctx.db, now);
     while (hasMore && !isCancelled) {
       hasMore = await ctx.db.write((tx) => makeDueOccurrences(ctx, tx, now));
     }
@@ -69,9 +81,12 @@ export function startMaintenanceClock(ctx: AppContext): Timer {
     if (isRunning) return;
     isRunning = true;
     try {
-      await catchUp();
+      const now = ctx.clock.now();
+      await catchUp(now);
+      await makeOccurrences(now);
       isFailing = false;
     } catch (error) {
+      hasChanged = true;
       // Logged once per series of failures, which can last for hours.
       if (!isFailing) ctx.log.error({ err: error }, "maintenance waits for the database");
       isFailing = true;
@@ -80,12 +95,18 @@ export function startMaintenanceClock(ctx: AppContext): Timer {
     }
   }
 
+  const markChanged = () => {
+    hasChanged = true;
+  };
+  const { pageChanged, databaseChangedElsewhere } = ctx.signals;
+  const unsubscribe = [pageChanged.on(markChanged), databaseChangedElsewhere.on(markChanged)];
   void tick();
   const timer = ctx.clock.every(TICK_MS, () => void tick());
   return {
     cancel() {
       isCancelled = true;
       timer.cancel();
+      for (const stop of unsubscribe) stop();
     },
   };
 }

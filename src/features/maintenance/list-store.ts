@@ -8,7 +8,7 @@ import {
 } from "../../db/tables/maintenances";
 import { isWithin, newestStartFirst, type SpanParams, textSizes } from "../timeline";
 import { isSearched } from "./search-store";
-import { COMPONENT, isPendingOfPage, isThere, selectWithPage } from "./store";
+import { COMPONENT, isPending, isPendingOfPage, isThere, selectWithPage } from "./store";
 
 /* Statements for lists of maintenance. */
 
@@ -149,6 +149,21 @@ export const listPlannedBetween = selectMany(
       )
       .orderBy(asc(maintenances.scheduledFor), asc(maintenances.id))
       .limit($.limit),
+);
+
+/** Finds the first time after `now` (unix ms) at which a maintenance can have a due transition; null without one. */
+export const findNextDue = selectOne((orm, $: { now: number }) =>
+  orm
+    .select({
+      at: sql<number | null>`min(CASE
+        WHEN status <> 'scheduled' THEN iif(scheduled_until > ${$.now}, scheduled_until, NULL)
+        WHEN scheduled_for <= ${$.now} THEN NULL
+        WHEN reminded_at IS NULL AND scheduled_for - remind_minutes_before * 60000 > ${$.now}
+          THEN scheduled_for - remind_minutes_before * 60000
+        ELSE scheduled_for END)`,
+    })
+    .from(maintenances)
+    .where(isPending),
 );
 
 /** Counts the maintenances of the dashboard's list by part; null matches everything. */

@@ -108,7 +108,7 @@ export function listMaintenanceRows(reader: Reader, request: ListRequest) {
  * Condition: a maintenance has not ended, written as in the partial index `maintenances_pending`. A
  * plus before another column keeps SQLite from scanning all maintenances of a page instead.
  */
-const isPending = sql`maintenances.status IN ('scheduled', 'in_progress', 'verifying') AND maintenances.deleted_at IS NULL`;
+export const isPending = sql`maintenances.status IN ('scheduled', 'in_progress', 'verifying') AND maintenances.deleted_at IS NULL`;
 
 /** Order of pending maintenances: those in progress first, each by planned start. */
 const pendingOrder = [

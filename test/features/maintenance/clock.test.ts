@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { startMaintenanceClock } from "../../../src/features/maintenance";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/kernel/time";
 import { createTestApp, type TestApp } from "../../support/app";
@@ -53,6 +53,24 @@ describe("the maintenance clock", () => {
       { action: "maintenance.start", actorKind: "system", targetId: id },
       { action: "maintenance.complete", actorKind: "system", targetId: id },
     ]);
+  });
+
+  test("the clock reads nothing until a transition is due, a page changes, or it is set back", async () => {
+    await using site = await createMaintenanceSite({ isClockRunning: true });
+    await site.plan({ remind_minutes_before: null });
+    await site.clock.advance(SECOND_MS);
+    using statements = spyOn(site.app.ctx.db.statements, "prepared");
+    const reads = async (ms: number) => {
+      statements.mockClear();
+      await site.clock.advance(ms);
+      return statements.mock.calls.length;
+    };
+    expect(await reads(10 * SECOND_MS)).toBe(0);
+    site.app.ctx.signals.pageChanged.emit(site.page.id);
+    expect(await reads(SECOND_MS)).toBeGreaterThan(0);
+    site.clock.setWallClock(site.clock.now() - HOUR_MS);
+    expect(await reads(SECOND_MS)).toBeGreaterThan(0);
+    expect(await reads(10 * SECOND_MS)).toBe(0);
   });
 
   test("the clock completes a maintenance that is in verification", async () => {

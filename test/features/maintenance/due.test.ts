@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { MAINTENANCE_STATUSES } from "../../../src/domain/incident-status";
 import { MINUTE_MS } from "../../../src/kernel/time";
 import { dueTransitions } from "../../../src/features/maintenance/rules";
+import { findNextDue } from "../../../src/features/maintenance/list-store";
 import { listDue } from "../../../src/features/maintenance/store";
 import { insertMaintenance, type MaintenanceRow } from "../../../src/features/maintenance/store";
 import { TEST_START } from "../../support/clock";
@@ -21,7 +22,7 @@ const schedule = fc.record({
   isReminded: fc.boolean(),
 });
 
-test("listDue returns exactly the maintenances with due transitions, the longest overdue first", async () => {
+test("listDue returns exactly the maintenances with due transitions, and findNextDue no later time than the next's", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(schedule, { minLength: 1, maxLength: 20 }), async (schedules) => {
       await using site = await createMaintenanceSite();
@@ -60,6 +61,18 @@ test("listDue returns exactly the maintenances with due transitions, the longest
         .map(({ id }) => id);
       const found = listDue(ctx.db, { now: TEST_START, limit: 100 });
       expect(found.map(({ row }) => row.id)).toEqual(due);
+      const soon = TEST_START + 20 * MINUTE_MS;
+      const starts = rows
+        .filter(({ id }) => !due.includes(id))
+        .flatMap((row) => [
+          ...dueTransitions(row, row.scheduledFor - 1),
+          ...dueTransitions(row, soon),
+        ])
+        .map(({ at }) => at)
+        .filter((at) => at > TEST_START);
+      const next = findNextDue(ctx.db, { now: TEST_START })?.at ?? Infinity;
+      expect(next).toBeGreaterThan(TEST_START);
+      expect(next).toBeLessThanOrEqual(Math.min(...starts));
     }),
     { numRuns: 60 },
   );
