@@ -40,13 +40,13 @@ interface Filters {
   search: string | null;
 }
 
-const url = sql`replace(json_extract(${monitors.config}, '$.url'), '#', '?')`;
+const fieldOf = (name: string) => sql`json_extract(${monitors.config}, ${sql.raw(`'$.${name}'`)})`;
+const url = sql`replace(${fieldOf("url")}, '#', '?')`;
 // Searches must not reveal secrets, so they read only those parts of a configuration that the list shows:
 // of a URL, the part before the query and the fragment.
-export const address = sql`CASE ${monitors.type}
-  WHEN 'http' THEN substr(${url}, 1, instr(${url} || '?', '?') - 1)
-  ELSE coalesce(json_extract(${monitors.config}, '$.host'), json_extract(${monitors.config}, '$.name'), json_extract(${monitors.config}, '$.target'), '')
-  END`;
+export const address = sql`coalesce(substr(${url}, 1, instr(${url} || '?', '?') - 1),
+  ${fieldOf("container")} || ' on ' || ${fieldOf("host")}, ${fieldOf("host")}, ${fieldOf("name")},
+  ${fieldOf("domain")}, ${fieldOf("target")}, '')`;
 
 const matches = ($: Filters) =>
   and(

@@ -3,9 +3,12 @@ import { deleteMonitor, pauseMonitor } from "../../../src/features/monitors";
 import { insertSpan } from "../../../src/features/monitors/checks-store";
 import { saveCertificate, saveHeartbeat } from "../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../src/domain/actor";
-import type { MonitorState } from "../../../src/domain/monitor-state";
+import { probeOf } from "../../../src/features/monitors/probes";
+import { type MonitorState, SUPPORTED_TYPES } from "../../../src/domain/monitor-state";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/kernel/time";
 import { readHtml } from "../../support/html";
+import { MONITOR_CONFIGS } from "../../support/monitor-configs";
+import { usePingProgram } from "../../support/ping-program";
 import { createMonitorDashboard, MONITORS, NEW_MONITOR } from "../../support/monitor-dashboard";
 
 const names = (html: string) => readHtml(html).texts(".row-link");
@@ -174,6 +177,23 @@ describe("the list of monitors", () => {
     expect(await count("shop.test/up")).toBe(1);
     for (const secret of ["hidden", "key=", "Bearer", "fragment"])
       expect(await count(secret)).toBe(0);
+  });
+
+  test("a search finds the target of each type, and no secret", async () => {
+    using _ping = usePingProgram("");
+    await using dashboard = await createMonitorDashboard("viewer");
+    const found = async (q: string) =>
+      names((await dashboard.open(`${MONITORS}?q=${encodeURIComponent(q)}`)).text);
+    for (const type of SUPPORTED_TYPES.filter((each) => each !== "push")) {
+      const [config] = MONITOR_CONFIGS[type];
+      await dashboard.make({ name: type, type, config, interval_seconds: 3_600 });
+      // A port, a type of records and a path are not needed.
+      const [target = ""] = probeOf(type)
+        .targetOf(config)
+        .split(/[:/]| [A-Z]+$/);
+      expect(await found(target)).toContain(type);
+    }
+    expect(await found("hidden")).toEqual([]);
   });
 
   test("the tabs count the monitors that match the other filters, and keep these", async () => {
