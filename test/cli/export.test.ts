@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createComponent } from "../../src/features/components";
-import { createUnsupportedMonitor } from "../../src/features/monitors";
+import { createMonitor, createUnsupportedMonitor } from "../../src/features/monitors";
 import { createPage } from "../../src/features/pages";
+import { readApplyFile } from "../../src/features/apply";
 import { createSamplePage } from "../../src/features/sample";
+import { createWebhook } from "../../src/features/webhooks";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { openForCommand } from "../../src/installation";
 import { testConfig } from "../support/app";
@@ -200,6 +202,36 @@ pages:
     expect(all).toContain(line("on-a-page, alone"));
     expect(all).not.toContain("sctp");
     expect(await printed(run, "--page", "acme")).toContain(line("on-a-page"));
+  });
+
+  test("export lists the references to monitors that it leaves out, and the file is valid without them", async () => {
+    using folder = temporaryFolder();
+    const dataDir = join(folder.path, "data");
+    const run = installedCommandLine(dataDir);
+    const config = testConfig({ ALLCLEAR_DATA_DIR: dataDir, ALLCLEAR_LOG_LEVEL: "silent" });
+    const { ctx, close } = openForCommand(config, "test", { canCreate: false });
+    await ctx.db.write((tx) => {
+      const imported = { source: "gatus", type: "sctp", target: "a.example", settings: {} };
+      const { row } = createUnsupportedMonitor(
+        ctx,
+        tx,
+        { name: "Old", config: imported },
+        CLI_ACTOR,
+      );
+      const shop = { type: "tcp", name: "Shop", config: { host: "shop.test", port: 80 } } as const;
+      createMonitor(ctx, tx, { ...shop, depends_on: [row.id] }, CLI_ACTOR);
+      const hook = { url: "https://hooks.test/", description: "Hook", monitors: [row.id] };
+      createWebhook(ctx, tx, hook, CLI_ACTOR);
+    });
+    close();
+
+    const text = await printed(run);
+    expect(text).toContain("\n#   monitor shop: depends_on old\n#   webhook hook: monitors old\n");
+    const { monitors, webhooks } = readApplyFile(text).content;
+    expect(monitors?.map(({ ref, depends_on }) => [ref, depends_on])).toEqual([
+      ["shop", undefined],
+    ]);
+    expect(webhooks?.map((one) => one.monitors)).toEqual([[]]);
   });
 
   test("export rejects a data directory without a database and creates none", async () => {
