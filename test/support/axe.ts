@@ -1,4 +1,5 @@
 import type { Page } from "playwright-core";
+import { listTextStyles, type TextStyles } from "./text-styles";
 import axePath from "axe-core/axe.min.js" with { type: "file" };
 
 const AXE_PATH = "/axe.min.js";
@@ -16,42 +17,72 @@ export const AXE_ROUTE = {
 const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
 const WITHOUT_COLOURS = Object.fromEntries(COLOUR_RULES.map((rule) => [rule, { enabled: false }]));
 
-interface AxeViolation {
+interface AxeResult {
   id: string;
   help: string;
-  nodes: { target: string[] }[];
+  nodes: { target: string[]; element?: Element }[];
 }
+
+/** Scope of a page with axe-core. */
+interface PageScope extends TextStyles {
+  axe: {
+    configure(options: object): void;
+    run(
+      context: object,
+      options: object,
+    ): Promise<{ violations: AxeResult[]; passes: AxeResult[] }>;
+  };
+}
+
+/** Text styles without violations of the rules for colours, of all pages of this process so far. */
+const passedStyles = new Set<string>();
 
 /**
  * Returns the violations that axe-core finds on an open page, one per line. `contrast` limits it to
- * the rules for colours or to all other rules.
+ * the rules for colours or to all other rules. Limited to colours, it skips text in a style that has
+ * passed before, since the same colours and sizes have the same contrast.
  */
 export async function runAxe(page: Page, contrast?: "only" | "none"): Promise<string[]> {
+  if (contrast !== "only") {
+    return checkPage(page, contrast === "none" ? { rules: WITHOUT_COLOURS } : {});
+  }
+  const styles = await page.evaluate(listTextStyles);
+  const untested = styles.filter((style) => !passedStyles.has(style));
+  return untested.length === 0 ? [] : checkPage(page, { runOnly: COLOUR_RULES }, untested);
+}
+
+/** Runs axe-core on a page, or only on the elements with these text styles. */
+async function checkPage(page: Page, choice: object, styles?: string[]): Promise<string[]> {
   const isThere = await page.evaluate(() => "axe" in globalThis);
   if (!isThere) await page.addScriptTag({ url: new URL(AXE_PATH, page.url()).href });
-  const choice = {
-    ...(contrast === "only" && { runOnly: COLOUR_RULES }),
-    ...(contrast === "none" && { rules: WITHOUT_COLOURS }),
-  };
-  const violations = await page.evaluate(async (rules) => {
-    const { axe } = globalThis as unknown as {
-      axe: {
-        configure(options: object): void;
-        run(options: object): Promise<{ violations: AxeViolation[] }>;
+  const { violations, passed } = await page.evaluate(
+    async ({ choice, styles }) => {
+      const { axe, textStyles } = globalThis as unknown as PageScope;
+      // Otherwise it writes the HTML of every element that it looks at.
+      axe.configure({ noHtml: true });
+      const options = {
+        // Without this option it also describes every element that passes.
+        resultTypes: styles ? ["violations", "passes"] : ["violations"],
+        elementRef: styles !== undefined,
+        // Only rules for sounds and for experimental ones read style sheets and media.
+        preload: false,
+        ...choice,
       };
-    };
-    // Otherwise it writes the HTML of every element that it looks at.
-    axe.configure({ noHtml: true });
-    const options = {
-      // Without this option it also describes every element that passes.
-      resultTypes: ["violations"],
-      // Only rules for sounds and for experimental ones read style sheets and media.
-      preload: false,
-      ...rules,
-    };
-    return (await axe.run(options)).violations;
-  }, choice);
-  return violations.map(
-    ({ id, help, nodes }) => `${id}: ${help} (${nodes.map(({ target }) => target).join(", ")})`,
+      const elements = styles?.flatMap((style) => textStyles.get(style) ?? []);
+      const { violations, passes } = await axe.run(elements ?? document, options);
+      const tested = passes.find(({ id }) => id === "color-contrast")?.nodes ?? [];
+      const passed = new Set(tested.map(({ element }) => element));
+      return {
+        violations: violations.map(
+          ({ id, help, nodes }) =>
+            `${id}: ${help} (${nodes.map(({ target }) => target).join(", ")})`,
+        ),
+        // A text that axe-core skips, such as that of a disabled button, says nothing about others.
+        passed: styles?.filter((style) => textStyles.get(style)?.some((one) => passed.has(one))),
+      };
+    },
+    { choice, styles },
   );
+  for (const style of passed ?? []) passedStyles.add(style);
+  return violations;
 }

@@ -1,0 +1,88 @@
+/** Scope of a page after `listTextStyles`. */
+export interface TextStyles {
+  /** Elements with text by their style. */
+  textStyles: Map<string, Element[]>;
+}
+
+/**
+ * Returns the styles of all text on a page, each with everything that its contrast depends on. It runs in
+ * the page, where it keeps the elements of each style.
+ */
+export function listTextStyles(): string[] {
+  const FIELDS = "input:not([type=checkbox], [type=radio], [type=hidden]), select, textarea";
+  const OPAQUE = /^rgb\([^)]*\) none 1 none normal;$/;
+  const backgrounds = new Map<Element | null, string>([[null, ""]]);
+
+  /** Describes what an element paints behind its content; empty if nothing. */
+  function paintOf(element: Element): string {
+    const { backgroundColor, backgroundImage, opacity, filter, mixBlendMode } =
+      getComputedStyle(element);
+    const paint = `${backgroundColor} ${backgroundImage} ${opacity} ${filter} ${mixBlendMode};`;
+    return paint === "rgba(0, 0, 0, 0) none 1 none normal;" ? "" : paint;
+  }
+
+  /** Describes what an element and those around it paint, up to an opaque colour. */
+  function backgroundOf(element: Element | null): string {
+    let background = backgrounds.get(element);
+    if (background === undefined && element) {
+      const paint = paintOf(element);
+      const around = backgroundOf(element.parentElement);
+      const isCovering = OPAQUE.test(paint) && (around === "" || OPAQUE.test(around));
+      background = isCovering ? paint : paint + around;
+      backgrounds.set(element, background);
+    }
+    return background ?? "";
+  }
+
+  /** Describes the paint of other elements at the place of an element's text, if a window shows it. */
+  function overlapOf(element: Element): string {
+    const [box] = element.getClientRects();
+    if (!box) return "";
+    return document
+      .elementsFromPoint(box.x + box.width / 2, box.y + box.height / 2)
+      .filter((other) => !other.contains(element) && !element.contains(other))
+      .map(paintOf)
+      .join("");
+  }
+
+  function letteringOf(element: Element): string {
+    const { color, fontSize, fontWeight, textDecorationLine, textShadow } =
+      getComputedStyle(element);
+    // Less contrast suffices for large text. Bold text counts as large from 18.66 pixels.
+    const size = parseFloat(fontSize) < 18 ? "small" : `${fontSize} ${fontWeight}`;
+    return `${color} ${size} ${textDecorationLine} ${textShadow};`;
+  }
+
+  /** Describes the text around a link, from which it has to differ. */
+  function textAround(link: Element): string {
+    let block: Element | null = link.parentElement;
+    while (block && getComputedStyle(block).display === "inline") block = block.parentElement;
+    const isAlone = block?.textContent?.trim() === link.textContent?.trim();
+    return isAlone || !block ? "alone" : letteringOf(block);
+  }
+
+  /** Returns true for elements that axe-core skips too. Their styles would stay untested. */
+  function isLeftOut(element: Element): boolean {
+    const box = element.getBoundingClientRect();
+    return (
+      element.closest("[aria-hidden=true]") !== null ||
+      !element.checkVisibility({ visibilityProperty: true }) ||
+      // The usual ways to leave a text to screen readers.
+      getComputedStyle(element).clipPath === "inset(50%)" ||
+      box.bottom + scrollY <= 0
+    );
+  }
+
+  const styles = new Map<string, Element[]>();
+  for (const element of document.body.querySelectorAll("*")) {
+    const isField = element.matches(FIELDS);
+    const texts = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE);
+    const hasText = texts.some((text) => text.nodeValue?.trim() !== "");
+    if (!(isField || hasText) || isLeftOut(element)) continue;
+    const around = element.matches("a[href]") ? textAround(element) : "";
+    const style = letteringOf(element) + backgroundOf(element) + overlapOf(element) + around;
+    styles.set(style, [...(styles.get(style) ?? []), element]);
+  }
+  Object.assign(globalThis, { textStyles: styles } satisfies TextStyles);
+  return [...styles.keys()];
+}
