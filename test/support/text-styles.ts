@@ -1,16 +1,18 @@
 /** Scope of a page after `listTextStyles`. */
 export interface TextStyles {
-  /** Elements with text by their style. */
+  /** The first elements with text of each style. */
   textStyles: Map<string, Element[]>;
 }
 
 /**
  * Returns the styles of all text on a page, each with everything that its contrast depends on. It runs in
- * the page, where it keeps the elements of each style.
+ * the page, where it keeps the first elements of each style.
  */
 export function listTextStyles(): string[] {
   const FIELDS = "input:not([type=checkbox], [type=radio], [type=hidden]), select, textarea";
   const OPAQUE = /^rgb\([^)]*\) none 1 none normal;$/;
+  // More than one, as axe-core skips some texts, such as those of disabled fields.
+  const ENOUGH = 20;
   const backgrounds = new Map<Element | null, string>([[null, ""]]);
 
   /** Describes what an element paints behind its content; empty if nothing. */
@@ -65,7 +67,7 @@ export function listTextStyles(): string[] {
   function isLeftOut(element: Element): boolean {
     const box = element.getBoundingClientRect();
     return (
-      element.closest("[aria-hidden=true]") !== null ||
+      element.closest("[aria-hidden=true], :disabled") !== null ||
       !element.checkVisibility({ visibilityProperty: true }) ||
       // The usual ways to leave a text to screen readers.
       getComputedStyle(element).clipPath === "inset(50%)" ||
@@ -81,7 +83,9 @@ export function listTextStyles(): string[] {
     if (!(isField || hasText) || isLeftOut(element)) continue;
     const around = element.matches("a[href]") ? textAround(element) : "";
     const style = letteringOf(element) + backgroundOf(element) + overlapOf(element) + around;
-    styles.set(style, [...(styles.get(style) ?? []), element]);
+    const known = styles.get(style);
+    if (!known) styles.set(style, [element]);
+    else if (known.length < ENOUGH) known.push(element);
   }
   Object.assign(globalThis, { textStyles: styles } satisfies TextStyles);
   return [...styles.keys()];
