@@ -57,6 +57,7 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
     "webhooks",
     "page-deletion",
   ],
+  imports: ["pages", "components", "incidents", "maintenance", "monitors", "webhooks"],
   health: ["pages"],
   pages: [],
   keys: ["limits"],
