@@ -21,6 +21,8 @@ export interface Output {
  * Input of a command for secrets, which must not be arguments, since every process can read those.
  */
 export interface Input {
+  /** True if a person types it. */
+  isTerminal: boolean;
   /** Returns the first line, without its end; empty without input. */
   line(): Promise<string>;
   /** Reads everything, and returns at most the first `max` bytes. */

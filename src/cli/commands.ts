@@ -2,6 +2,7 @@ import { applyCommand, exportCommand } from "./apply";
 import { backupCommand } from "./backup";
 import type { Command } from "./command";
 import { copyDatabaseCommand } from "./copy-database";
+import { importCommands } from "./import";
 import { healthcheckCommand } from "./healthcheck";
 import { keyCommands } from "./key";
 import { mailCommands } from "./mail";
@@ -18,6 +19,7 @@ export const COMMANDS: readonly Command[] = [
   ...userCommands,
   applyCommand,
   exportCommand,
+  ...importCommands,
   ...mailCommands,
   ...subscriberCommands,
   backupCommand,

@@ -6,6 +6,7 @@ const LONGEST_LINE_BYTES = 64 * 1024;
 /** Returns standard input of the process. */
 export function processInput(): Input {
   return {
+    isTerminal: process.stdin.isTTY,
     line: () => firstLine(Bun.stdin.stream()),
     bytes: (max) => firstBytes(Bun.stdin.stream(), max),
   };

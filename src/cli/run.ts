@@ -6,7 +6,11 @@ import type { Command, ExitCode, Input, Output } from "./command";
 import { UsageError } from "./command";
 import { commandHelp, groupHelp, programHelp } from "./help";
 
-const NO_INPUT: Input = { line: async () => "", bytes: async () => new Uint8Array() };
+const NO_INPUT: Input = {
+  isTerminal: false,
+  line: async () => "",
+  bytes: async () => new Uint8Array(),
+};
 
 /** Runs one command line and returns its exit code. Prints errors instead of throwing them. */
 export async function runCommandLine(

@@ -3,6 +3,7 @@ import deliveryBatches from "../../migrations/0008_delivery_batches.sql" with { 
 import foundation from "../../migrations/0001_foundation.sql" with { type: "text" };
 import heartbeatRuns from "../../migrations/0014_heartbeat_runs.sql" with { type: "text" };
 import incidentTemplates from "../../migrations/0010_incident_templates.sql" with { type: "text" };
+import imports from "../../migrations/0015_imports.sql" with { type: "text" };
 import incidents from "../../migrations/0003_incidents.sql" with { type: "text" };
 import maintenanceSchedules from "../../migrations/0013_maintenance_schedules.sql" with { type: "text" };
 import mail from "../../migrations/0011_mail.sql" with { type: "text" };
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 12, name: "watching", sql: watching },
   { number: 13, name: "maintenance_schedules", sql: maintenanceSchedules },
   { number: 14, name: "heartbeat_runs", sql: heartbeatRuns },
+  { number: 15, name: "imports", sql: imports },
 ];
 
 /** Schema version of this build. */

@@ -9,6 +9,8 @@ export interface Actor {
   label: string;
   /** Client address, if there is one. Stored in the audit log only. */
   ip?: string;
+  /** Action of which the changes are parts: the audit log has that one alone. */
+  partOf?: string;
 }
 
 /** Returns a user as author of a change, with the client address. */

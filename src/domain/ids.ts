@@ -21,6 +21,8 @@ type IdPrefix =
   | "mlg"
   | "eml"
   | "mrq"
+  | "imp"
+  | "src"
   | "rpt";
 
 /** Creates an id: `<prefix>_` and 26 characters that sort by creation time. */

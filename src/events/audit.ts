@@ -17,9 +17,15 @@ interface AuditEntry {
 
 const insertEntries = insertAllInto(auditLog);
 
-/** Writes entries in the transaction of their change, with one statement, in order. */
+/**
+ * Writes entries in the transaction of their change, with one statement, in order. Those of changes that are
+ * parts of another action are left out.
+ */
 export function recordAudits(tx: Tx, entries: readonly AuditEntry[]): void {
-  const rows = entries.map(({ actor, action, targetId, summary, at }) => ({
+  const whole = entries.filter(({ actor: { partOf = "" }, action }) =>
+    ["", action].includes(partOf),
+  );
+  const rows = whole.map(({ actor, action, targetId, summary, at }) => ({
     actorKind: actor.kind,
     actorId: actor.id,
     actorLabel: actor.label,

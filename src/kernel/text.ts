@@ -15,6 +15,11 @@ export function hasUnsafeCharacters(text: string): boolean {
   return UNSAFE_IN_NAMES.test(text);
 }
 
+/** Returns a text without control characters and bidirectional overrides. */
+export function withoutUnsafeCharacters(text: string): string {
+  return text.replace(new RegExp(UNSAFE_IN_NAMES, "g"), "");
+}
+
 /** Returns a word with a capital first letter. */
 export function capitalised(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);

@@ -12,7 +12,7 @@ interface CommandOutcome {
   err: string[];
 }
 
-/** Runs a command on a data directory with only the given variables and lines of standard input. */
+/** Runs a command on a data directory with only the given variables and lines that a person types, if any. */
 export type CommandLine = (
   args: string[],
   env?: Record<string, string>,
@@ -29,8 +29,13 @@ export function commandLine(dataDir: string): CommandLine {
       err: (line: string) => void err.push(line),
     };
     const line = async () => input[0] ?? "";
+    const isTerminal = input.length > 0;
     const bytes = async (max: number) => Buffer.from(input.join("\n")).subarray(0, max);
-    const exitCode = await runCommandLine(COMMANDS, args, given, output, { line, bytes });
+    const exitCode = await runCommandLine(COMMANDS, args, given, output, {
+      isTerminal,
+      line,
+      bytes,
+    });
     return { exitCode, out, err };
   };
 }

@@ -1,4 +1,5 @@
 import { Fragment } from "preact";
+import { PRODUCTS } from "../../domain/import-report";
 import type { OpenIncident } from "../../domain/monitor-state";
 import { SECOND_MS, toIso } from "../../kernel/time";
 import { plural } from "../../kernel/text";
@@ -46,6 +47,15 @@ export function MonitorFacts({ view, now }: { view: MonitorView; now: number }) 
           ...(row.notes === null
             ? []
             : [{ label: "Notes", value: <Notes text={row.notes} />, isWide: true }]),
+          ...(view.origin === undefined
+            ? []
+            : [
+                {
+                  label: "Imported from",
+                  value: `${PRODUCTS[view.origin.kind]} (${view.origin.name})`,
+                  isWide: true,
+                },
+              ]),
           { label: "Created", value: <RelativeTime at={toIso(row.createdAt)} now={now} /> },
           { label: "Reference", value: <code>{row.ref}</code> },
           { label: "Id", value: <code>{row.id}</code>, isWide: true },

@@ -1,5 +1,6 @@
 import type { Reader } from "../../db";
 import { findComponent, listOpenCausesOfSource } from "../../features/components";
+import { findSourceOf } from "../../features/imports";
 import {
   type CheckRow,
   getMonitorRecord,
@@ -99,6 +100,8 @@ export interface MonitorView {
   dependents: ReturnType<typeof listDependents>;
   /** Webhooks that get messages about this monitor. */
   webhooks: readonly WebhookRow[];
+  /** Source from which the monitor was imported; undefined for others. */
+  origin: ReturnType<typeof findSourceOf>;
   /** True if there are webhooks for selected monitors, which the form of the monitor offers. */
   canSelectWebhooks: boolean;
 }
@@ -149,6 +152,7 @@ export function readMonitorView(
       (a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state),
     ),
     webhooks: listAllWebhooks(reader, {}).filter((webhook) => notifies(webhook, record)),
+    origin: record.row.managedBy === "import" ? findSourceOf(reader, { id }) : undefined,
     canSelectWebhooks: listSelectiveWebhooks(reader).length > 0,
   };
 }

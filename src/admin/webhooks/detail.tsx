@@ -92,7 +92,7 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
         <DisabledNotice row={row} now={now} />
       )}
       {question ? <UnconfirmedNotice row={row} question={question} now={now} /> : null}
-      {row.managedBy === null ? null : <ManagedByFile what="webhook" />}
+      {row.managedBy === "apply" ? <ManagedByFile what="webhook" /> : null}
       <Card>
         <WebhookFacts view={view} now={now} />
       </Card>

@@ -147,7 +147,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
           <FormScreen
             title="Edit webhook"
             crumbs={[WEBHOOKS_CRUMB, { href: home, label: webhookName(row) }]}
-            above={row.managedBy === null ? null : <ManagedByFile what="webhook" />}
+            above={row.managedBy === "apply" ? <ManagedByFile what="webhook" /> : null}
             form={WEBHOOK_FORM}
             state={state}
             action={edit}

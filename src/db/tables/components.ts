@@ -1,5 +1,6 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { CauseSource, ComponentStatus } from "../../domain/component-status";
+import type { Manager } from "../../domain/refs";
 import { actorColumns } from "./events";
 
 export const componentGroups = sqliteTable("component_groups", {
@@ -10,7 +11,7 @@ export const componentGroups = sqliteTable("component_groups", {
   description: text(),
   position: integer().notNull(),
   collapse: text().$type<"expanded" | "collapsed" | "collapsed_unless_incident">().notNull(),
-  managedBy: text("managed_by").$type<"apply">(),
+  managedBy: text("managed_by").$type<Manager>(),
   version: integer().notNull(),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
@@ -30,7 +31,7 @@ export const components = sqliteTable("components", {
   showcase: integer({ mode: "boolean" }).notNull(),
   startDate: text("start_date"),
   onlyShowIfDegraded: integer("only_show_if_degraded", { mode: "boolean" }).notNull(),
-  managedBy: text("managed_by").$type<"apply">(),
+  managedBy: text("managed_by").$type<Manager>(),
   version: integer().notNull(),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),

@@ -9,6 +9,7 @@ import {
   type SignalKind,
   type TokenKind,
 } from "../../domain/monitor-state";
+import type { Manager } from "../../domain/refs";
 
 /** An outcome, kept as its place in `CHECK_OUTCOMES`: the first two take no byte of their own. */
 const outcome = customType<{ data: CheckOutcome; driverData: number }>({
@@ -33,7 +34,7 @@ export const monitors = sqliteTable("monitors", {
   onDown: text("on_down").$type<OnDown>().notNull(),
   openIncident: text("open_incident").$type<OpenIncident>().notNull(),
   paused: integer({ mode: "boolean" }).notNull(),
-  managedBy: text("managed_by").$type<"apply">(),
+  managedBy: text("managed_by").$type<Manager>(),
   version: integer().notNull(),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),

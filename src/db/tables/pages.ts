@@ -1,5 +1,6 @@
 import type { PageMailSettings } from "../../domain/mail";
 import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { Manager } from "../../domain/refs";
 
 export const pages = sqliteTable("pages", {
   id: text().primaryKey(),
@@ -15,7 +16,7 @@ export const pages = sqliteTable("pages", {
   historyDays: integer("history_days").notNull(),
   isDefault: integer("is_default", { mode: "boolean" }).notNull(),
   isSample: integer("is_sample", { mode: "boolean" }).notNull(),
-  managedBy: text("managed_by").$type<"apply">(),
+  managedBy: text("managed_by").$type<Manager>(),
   contentVersion: integer("content_version").notNull(),
   contentChangedAt: integer("content_changed_at").notNull(),
   version: integer().notNull(),

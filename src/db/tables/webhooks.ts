@@ -1,5 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { DeliveryStatus, WebhookFormat } from "../../domain/webhook";
+import type { Manager } from "../../domain/refs";
 
 export const webhooks = sqliteTable("webhooks", {
   id: text().primaryKey(),
@@ -17,7 +18,7 @@ export const webhooks = sqliteTable("webhooks", {
   previousSecret: text("previous_secret"),
   previousSecretEndsAt: integer("previous_secret_ends_at"),
   failingSince: integer("failing_since"),
-  managedBy: text("managed_by").$type<"apply">(),
+  managedBy: text("managed_by").$type<Manager>(),
   version: integer().notNull(),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),

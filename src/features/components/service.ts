@@ -3,7 +3,7 @@ import type { Reader, Tx } from "../../db";
 import { conflict, invalidFields, notFound, validate } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
-import { freeRef } from "../../domain/refs";
+import { freeRef, type Manager } from "../../domain/refs";
 import { toRef } from "../../kernel/text";
 import { type PageRow, touchPage } from "../pages";
 import { ComponentInput, GroupInput } from "./model";
@@ -30,7 +30,7 @@ type Services = Pick<AppContext, "clock" | "newId" | "signals">;
 /** Position of a group or component, and its manager. */
 interface Placement {
   position: number;
-  managedBy: "apply" | null;
+  managedBy: Manager | null;
 }
 
 /**

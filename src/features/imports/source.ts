@@ -1,8 +1,9 @@
-import type { CheckOutcome, MonitorState, TokenKind } from "../../domain/monitor-state";
+import type { ForeignObject, ImportChange, ImportKind } from "../../domain/import-report";
+import type { CheckOutcome, MonitorState } from "../../domain/monitor-state";
 import type { ComponentInput, GroupInput } from "../components";
 import type { CreateIncidentBody } from "../incidents";
 import type { CreateScheduleBody, PlanMaintenanceBody } from "../maintenance";
-import type { CreateMonitorBody, UnsupportedMonitor } from "../monitors";
+import type { CreateMonitorBody, ImportedToken, UnsupportedMonitor } from "../monitors";
 import type { PageInput } from "../pages";
 import type { CreateWebhookBody } from "../webhooks";
 
@@ -11,38 +12,16 @@ import type { CreateWebhookBody } from "../webhooks";
  * installation: identity, free slugs and refs, verdicts and writing are those of the import.
  */
 
-/** Products from which an import reads. */
-export const SOURCE_KINDS = ["healthchecks"] as const;
-export type SourceKind = (typeof SOURCE_KINDS)[number];
-
-/** Object of the source. Its type and id are unique in the source and the same at the next import. */
-export interface Foreign {
-  /** Word of the source, such as `check`. */
-  type: string;
-  id: string;
-  /** As shown in plan and report; never a secret. */
-  name: string;
-}
-
-/** Names another found object by `type:id` of its `Foreign`. */
+/** Names another found object by `type:id` of its `foreign`. */
 export type ForeignKey = `${string}:${string}`;
-
-/** Difference between the object of the source and the one that it becomes. Secrets are `set` or `none`. */
-export interface FoundChange {
-  field: string;
-  from: unknown;
-  to: unknown;
-  /** One sentence. */
-  reason: string;
-}
 
 /** Common fields of found objects. `body` has the words of the API. */
 export interface FoundObject<Body> {
-  foreign: Foreign;
+  foreign: ForeignObject;
   body: Body;
-  changes: readonly FoundChange[];
+  changes: readonly ImportChange[];
   /** Reason, in one sentence, for which it is switched off until something is done. */
-  disabled?: string;
+  disabled?: string | undefined;
 }
 
 export type FoundPage = FoundObject<Omit<PageInput, "ref" | "default">>;
@@ -57,13 +36,6 @@ export interface FoundComponent extends FoundObject<Omit<ComponentInput, "ref">>
   group: ForeignKey | null;
 }
 
-/** Token with which jobs call a push monitor. */
-export interface FoundToken {
-  kind: Exclude<TokenKind, "native">;
-  /** Secret text whose SHA-256 finds the token. */
-  value: string;
-}
-
 type WithoutReferences<Body> = Omit<Body, "component_ids" | "depends_on">;
 
 export interface FoundMonitor extends FoundObject<
@@ -73,9 +45,9 @@ export interface FoundMonitor extends FoundObject<
   /** Without any, the monitor is on no page of the source. */
   components: readonly ForeignKey[];
   dependsOn: readonly ForeignKey[];
-  tokens: readonly FoundToken[];
+  tokens: readonly ImportedToken[];
   /** Reason, in one sentence, for which a monitor has the type `unsupported`. */
-  held?: string;
+  held?: string | undefined;
 }
 
 export interface FoundWebhook extends FoundObject<Omit<CreateWebhookBody, "page" | "monitors">> {
@@ -106,7 +78,7 @@ export interface FoundIncident extends FoundObject<
 
 /** Object of the source that is not moved. */
 export interface LeftOut {
-  foreign: Foreign;
+  foreign: ForeignObject;
   /** One sentence. */
   reason: string;
 }
@@ -135,7 +107,7 @@ export interface HistoryChunk {
 
 /** Everything that an importer found. Lists are in the order in which the source shows them. */
 export interface Found {
-  kind: SourceKind;
+  kind: ImportKind;
   /** Identity of the installation of the source, as SHA-256 in hexadecimal; null if it has none. */
   fingerprint: string | null;
   pages: readonly FoundPage[];
@@ -156,6 +128,6 @@ export interface Found {
 }
 
 /** Returns the key of an object of the source. */
-export function keyOf({ type, id }: Pick<Foreign, "type" | "id">): ForeignKey {
+export function keyOf({ type, id }: Pick<ForeignObject, "type" | "id">): ForeignKey {
   return `${type}:${id}`;
 }

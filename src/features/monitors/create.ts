@@ -2,7 +2,7 @@ import type { Reader, Tx } from "../../db";
 import { conflict, FieldErrors, validate } from "../../errors";
 import type { Actor } from "../../domain/actor";
 import type { MonitorType } from "../../domain/monitor-state";
-import { type ApplyMetadata, freeRef } from "../../domain/refs";
+import { freeRef, type ManagedMetadata } from "../../domain/refs";
 import { toRef } from "../../kernel/text";
 import { CreateMonitorBody } from "./bodies";
 import { type Services, recordMonitorChange, touchPagesOf } from "./changes";
@@ -23,14 +23,16 @@ import {
   insertMonitorComponent,
   type MonitorRow,
 } from "./store";
-import { giveToken } from "./heartbeat-tokens";
+import { addImportedTokens, giveToken, type ImportedToken } from "./heartbeat-tokens";
 
-/** Ids from a configuration file. */
+/** Ids and tokens of a new monitor from a configuration file or an import. */
 export interface AppliedIds {
   /** Id of a new monitor. */
   id?: string;
   /** Ids of its parents, whose dependencies are validated together. */
   parentIds?: readonly string[];
+  /** Tokens with which its job calls already, instead of a generated one. */
+  tokens?: readonly ImportedToken[];
 }
 
 /** A monitor with the token of its job, if it has one: show the token once and never store it. */
@@ -73,7 +75,7 @@ export function createMonitor(
   tx: Tx,
   input: CreateMonitorBody,
   actor: Actor,
-  metadata: ApplyMetadata & AppliedIds = {},
+  metadata: ManagedMetadata & AppliedIds = {},
 ): NewMonitor {
   const { name, type, paused = false } = input;
   return insertNewMonitor(
@@ -91,7 +93,7 @@ export function insertNewMonitor(
   tx: Tx,
   monitor: Pick<MonitorRow, "name" | "type" | "paused"> & ReturnType<typeof readNewMonitor>,
   actor: Actor,
-  metadata: ApplyMetadata & AppliedIds = {},
+  metadata: ManagedMetadata & AppliedIds = {},
 ): NewMonitor {
   const { name, type, paused, config, settings, componentIds, parentIds } = monitor;
   const holderOf = (ref: string) => findMonitorByRef(tx, { ref });
@@ -118,7 +120,8 @@ export function insertNewMonitor(
     insertMonitorComponent(tx, { monitorId: row.id, componentId });
   }
   saveParents(tx, row.id, metadata.parentIds ?? parentIds);
-  const token = type === "push" ? giveToken(ctx, tx, row.id) : undefined;
+  addImportedTokens(ctx, tx, row.id, metadata.tokens ?? []);
+  const token = type === "push" && !metadata.tokens ? giveToken(ctx, tx, row.id) : undefined;
   beginTimeline(tx, row, now);
   recordMonitorChange(ctx, tx, row, {
     action: "monitor.create",

@@ -1,10 +1,15 @@
 import type { AppContext } from "../../context";
-import type { Tx } from "../../db";
+import type { Reader, Tx } from "../../db";
 import { encodeBase62 } from "../../kernel/base62";
 import { sha256, sha256Hex } from "../../kernel/hash";
 import type { TokenKind } from "../../domain/monitor-state";
 import type { TokenKey } from "./heartbeat-store";
-import { deleteMonitorTokens, insertMonitorToken, listMonitorTokens } from "./store";
+import {
+  deleteMonitorTokens,
+  findMonitorToken,
+  insertMonitorToken,
+  listMonitorTokens,
+} from "./store";
 
 /*
  * Tokens of monitored jobs: 32 random bytes in 43 base62 characters. The database stores only their
@@ -29,6 +34,39 @@ export function giveToken(
   const createdAt = ctx.clock.now();
   insertMonitorToken(tx, { hash: sha256(token), monitorId, kind, createdAt });
   return token;
+}
+
+/** Token of another product with which a job calls already. */
+export interface ImportedToken {
+  kind: Exclude<TokenKind, "native">;
+  /** Secret text whose SHA-256 finds the token. */
+  value: string;
+}
+
+/** Returns the monitor that has a token of another product; undefined if none has it. */
+export function findTokenOwner(
+  reader: Reader,
+  { kind, value }: ImportedToken,
+): { monitorId: string } | undefined {
+  return findMonitorToken(reader, { kind, hash: sha256(value) });
+}
+
+/** Gives a push monitor the tokens that no monitor has yet. Returns their number. */
+export function addImportedTokens(
+  ctx: Pick<AppContext, "clock" | "signals">,
+  tx: Tx,
+  monitorId: string,
+  tokens: readonly ImportedToken[],
+): number {
+  const createdAt = ctx.clock.now();
+  let added = 0;
+  for (const token of tokens) {
+    if (findTokenOwner(tx, token)) continue;
+    insertMonitorToken(tx, { hash: sha256(token.value), monitorId, kind: token.kind, createdAt });
+    added += 1;
+  }
+  if (added > 0) tx.afterCommit(() => ctx.signals.monitorsChanged.emit());
+  return added;
 }
 
 /** Returns the hash that finds a token, in hexadecimal; undefined for a text of another shape. */

@@ -38,8 +38,11 @@ export { listDependents } from "./dependency-store";
 export { detachMonitorsOfPage, watchesOnlyPage } from "./detach";
 export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures } from "./engine";
 export {
+  addImportedTokens,
   createHeartbeatDirectory,
+  findTokenOwner,
   type HeartbeatDirectory,
+  type ImportedToken,
   type TokenOwner,
 } from "./heartbeat-tokens";
 export {

@@ -55,6 +55,13 @@ export const listMonitorTokens = selectMany((orm, $: { kind: TokenKind }) =>
     .where(eq(monitorTokens.kind, $.kind)),
 );
 
+export const findMonitorToken = selectOne((orm, $: { kind: TokenKind; hash: Buffer }) =>
+  orm
+    .select({ monitorId: monitorTokens.monitorId })
+    .from(monitorTokens)
+    .where(and(eq(monitorTokens.kind, $.kind), eq(monitorTokens.hash, $.hash))),
+);
+
 /** Deletes the tokens of a monitor: those of one kind, or all if that is null. */
 export const deleteMonitorTokens = mutate((orm, $: { monitorId: string; kind: TokenKind | null }) =>
   orm

@@ -3,7 +3,7 @@ import type { Reader, Tx } from "../../db";
 import { conflict, type FieldError, invalidFields, notFound, schemaErrors } from "../../errors";
 import { audit } from "../../events";
 import type { Actor } from "../../domain/actor";
-import { freeRef } from "../../domain/refs";
+import { freeRef, type Manager } from "../../domain/refs";
 import { toRef } from "../../kernel/text";
 import { takeDomains } from "./custom-domains";
 import { validateDomains } from "./address";
@@ -29,8 +29,10 @@ type Services = Pick<AppContext, "baseUrl" | "clock" | "newId" | "signals">;
 
 /** Properties of a page in addition to its fields: the manager, and if it is the sample page. */
 interface PageMetadata {
-  managedBy?: "apply";
+  managedBy?: Manager;
   isSample?: boolean;
+  /** False for a page that does not become the default, even if there is none. */
+  canBeDefault?: boolean;
 }
 
 /**
@@ -53,7 +55,9 @@ export function createPage(
   const ref = input.ref ?? freeRef(toRef(input.name) || input.slug, holderOf);
   requireFreeSlug(tx, input.slug, undefined);
   requireFreeRef(tx, ref);
-  const isDefault = input.default === true || findDefaultPage(tx, {}) === undefined;
+  const { canBeDefault = true } = metadata;
+  const isDefault =
+    input.default === true || (canBeDefault && findDefaultPage(tx, {}) === undefined);
   if (isDefault) releaseDefault(ctx, tx);
   const row: PageRow = {
     id: ctx.newId("page"),

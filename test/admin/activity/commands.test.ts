@@ -5,6 +5,7 @@ import { type AuditRow, searchAudit } from "../../../src/events";
 import { openForCommand } from "../../../src/installation";
 import { testConfig } from "../../support/app";
 import { type CommandLine, installedCommandLine, jsonOf } from "../../support/command-line";
+import { checkOf, UUIDS } from "../../support/import-site";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 const FILE = `
@@ -49,6 +50,13 @@ async function page(run: CommandLine, folder: string): Promise<void> {
   const file = join(folder, "page.yaml");
   await Bun.write(file, FILE);
   await run(["apply", file]);
+}
+
+/** Writes the file of an import, and returns its arguments. */
+async function importArgs(folder: string): Promise<string[]> {
+  const file = join(folder, "checks.json");
+  await Bun.write(file, JSON.stringify({ checks: [checkOf(UUIDS[0])] }));
+  return [file, "--yes"];
 }
 
 const ANN = ["ann@example.com", "--page", "acme"];
@@ -102,6 +110,20 @@ const CHANGES: Record<
     args: () => ["--page", "acme"],
     leaves: ["subscriber.export"],
   },
+  "import healthchecks": {
+    before: (_run, folder) => importArgs(folder),
+    args: (_, folder) => [join(folder, "checks.json"), "--yes"],
+    leaves: ["import.run"],
+  },
+  "import start": {
+    async before(run, folder) {
+      const args = await importArgs(folder);
+      const imported = await run(["import", "healthchecks", ...args, "--paused", "--json"]);
+      return jsonOf<{ id: string }>(imported).id;
+    },
+    args: (id) => [id],
+    leaves: ["import.start"],
+  },
   "user create": { args: () => ADA, leaves: ["user.invite"] },
   "user disable": {
     async before(run) {
@@ -124,6 +146,8 @@ const SILENT: Record<string, string> = {
   "key list": "it reads",
   "user list": "it reads",
   "subscriber list": "it reads",
+  "import list": "it reads",
+  "import show": "it reads",
   "mail status": "it reads",
   "mail bounce": "it records what mail servers report",
   export: "it reads",

@@ -1,13 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { PRODUCTS } from "../../../domain/import-report";
 import { LineText } from "../../../domain/texts";
 import type { Probe } from "../probe";
 
 /** Names of products from which monitors are imported. Others are shown as they are stored. */
-const SOURCES: Readonly<Record<string, string>> = {
-  "uptime-kuma": "Uptime Kuma",
-  gatus: "Gatus",
-  healthchecks: "Healthchecks",
-};
+const SOURCES: Readonly<Record<string, string>> = PRODUCTS;
 
 /** Names of types of other products. Others are shown as they are stored. */
 const TYPES: Readonly<Record<string, string>> = {

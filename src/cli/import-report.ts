@@ -1,0 +1,39 @@
+import type { ImportItem, ImportReport } from "../domain/import-report";
+import { verdictsInWords } from "../features/imports";
+import { spaced } from "../kernel/text";
+import type { Output } from "./command";
+
+/** Width of the longest verdict. */
+const VERDICT_WIDTH = 9;
+
+/** Prints a plan or a report by lines. Objects that stay unchanged are only counted. */
+export function printReport(output: Output, report: ImportReport): void {
+  const { items, not_read: notRead, to_do: toDo } = report;
+  const listed = items.filter(({ verdict }) => verdict !== "unchanged");
+  for (const [type, ofType] of Map.groupBy(listed, ({ foreign }) => foreign.type)) {
+    output.out(`${type}:`);
+    for (const item of ofType) printItem(output, item);
+  }
+  printList(output, "Not read, since this version does not know it:", notRead);
+  printList(output, "To do:", toDo);
+  output.out(`${verdictsInWords(report.counts)}.`);
+}
+
+function printItem(output: Output, { verdict, foreign, target, changes, reason }: ImportItem) {
+  const becomes = target ? `  → ${target.kind} ${target.ref}` : "";
+  const why = reason === null ? "" : `  ${reason}`;
+  output.out(`  ${spaced(verdict).padEnd(VERDICT_WIDTH)}  ${foreign.name}${becomes}${why}`);
+  for (const { field, from, to, reason: cause } of changes) {
+    output.out(`    ${field}: ${shown(from)} → ${shown(to)}. ${cause}`);
+  }
+}
+
+function printList(output: Output, title: string, lines: readonly string[]): void {
+  if (lines.length === 0) return;
+  output.out(title);
+  for (const line of lines) output.out(`  ${line}`);
+}
+
+function shown(value: unknown): string {
+  return value === null ? "none" : typeof value === "string" ? `“${value}”` : JSON.stringify(value);
+}

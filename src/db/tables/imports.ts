@@ -1,0 +1,32 @@
+import { blob, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { ImportKind, ImportReport } from "../../domain/import-report";
+
+export const importSources = sqliteTable("import_sources", {
+  id: text().primaryKey(),
+  kind: text().$type<ImportKind>().notNull(),
+  name: text().notNull(),
+  fingerprint: text(),
+  createdAt: integer("created_at").notNull(),
+});
+
+export const imports = sqliteTable("imports", {
+  id: text().primaryKey(),
+  sourceId: text("source_id").notNull(),
+  finishedAt: integer("finished_at").notNull(),
+  report: text({ mode: "json" }).$type<ImportReport>().notNull(),
+});
+
+export const importRefs = sqliteTable(
+  "import_refs",
+  {
+    sourceId: text("source_id").notNull(),
+    foreignType: text("foreign_type").notNull(),
+    foreignId: text("foreign_id").notNull(),
+    kind: text().$type<"page" | "monitor">().notNull(),
+    id: text().notNull(),
+    version: integer().notNull(),
+    settingsHash: blob("settings_hash", { mode: "buffer" }).notNull(),
+    pausedBy: text("paused_by"),
+  },
+  (table) => [primaryKey({ columns: [table.sourceId, table.foreignType, table.foreignId] })],
+);

@@ -1,0 +1,81 @@
+/** Names of products from which objects are imported. */
+export const PRODUCTS = {
+  "uptime-kuma": "Uptime Kuma",
+  gatus: "Gatus",
+  healthchecks: "Healthchecks",
+} as const;
+
+/** Kinds of sources that this version imports. */
+export const IMPORT_KINDS = ["healthchecks"] as const satisfies (keyof typeof PRODUCTS)[];
+export type ImportKind = (typeof IMPORT_KINDS)[number];
+
+/**
+ * Results of an import for one object of the source, in the order of reports. `changed`: created with
+ * differences. `disabled`: created, and switched off until something is done. `held`: created with a type that
+ * cannot be checked. `kept`: edited or deleted here, and left so.
+ */
+export const VERDICTS = [
+  "created",
+  "changed",
+  "disabled",
+  "held",
+  "updated",
+  "unchanged",
+  "kept",
+  "not_moved",
+] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** Object of a source. Its type and id are unique in the source, and the same at the next import. */
+export interface ForeignObject {
+  /** Word of the source, such as `check`. */
+  type: string;
+  /** Never a secret, since reports show it. */
+  id: string;
+  name: string;
+}
+
+/** Difference between an object of the source and what it becomes. Secrets are `set` or `none`. */
+export interface ImportChange {
+  field: string;
+  from: unknown;
+  to: unknown;
+  /** One sentence. */
+  reason: string;
+}
+
+/** Object here that an object of the source became. */
+export interface ImportTarget {
+  kind: "page" | "monitor";
+  /** Null in a dry run, for an object that it would create. */
+  id: string | null;
+  ref: string;
+  name: string;
+}
+
+export interface ImportItem {
+  verdict: Verdict;
+  foreign: ForeignObject;
+  target: ImportTarget | null;
+  changes: ImportChange[];
+  reason: string | null;
+}
+
+/** Report of an import, as JSON has it. */
+export interface ImportReport {
+  /** Null if nothing was written. */
+  id: string | null;
+  source: { kind: ImportKind; name: string };
+  started_at: string;
+  finished_at: string;
+  dry_run: boolean;
+  /** Numbers of items by verdict, without those of which there is none. */
+  counts: Partial<Record<Verdict, number>>;
+  items: ImportItem[];
+  /** Null for a source without a history. */
+  history: null;
+  /** Parts of the source that this version does not know. */
+  not_read: string[];
+  /** Instructions. */
+  to_do: string[];
+}

@@ -1,0 +1,114 @@
+import { schemaErrors } from "../../../errors";
+import { sha256Hex } from "../../../kernel/hash";
+import { oneLine, plural } from "../../../kernel/text";
+import type { Found, LeftOut } from "../source";
+import { cutName } from "../texts";
+import { type IdentifiedCheck, monitorOf } from "./checks";
+import { Check, listUnknownFields } from "./document";
+
+/** Maximum numbers of integrations that are listed, and of addresses in the instructions. */
+const CHANNELS_MAX = 1_000;
+const ENDPOINTS_MAX = 5;
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Returns the monitors and integrations of an answer. */
+export function findInAnswer(
+  document: object,
+  checks: readonly unknown[],
+  { pingKey }: { pingKey: string | undefined },
+): Found {
+  const leftOut: LeftOut[] = [];
+  const identified: IdentifiedCheck[] = [];
+  for (const [index, check] of checks.entries()) {
+    const result = identify(check, index);
+    if ("reason" in result) leftOut.push(result);
+    else identified.push(result);
+  }
+  const slugs = Map.groupBy(identified, ({ check }) => check.slug ?? "");
+  const isUnique = (slug: string) => slugs.get(slug)?.length === 1;
+  const isObject = (value: unknown) => typeof value === "object" && value !== null;
+  return {
+    kind: "healthchecks",
+    fingerprint: null,
+    pages: [],
+    groups: [],
+    components: [],
+    monitors: identified.map((one) => monitorOf(one, pingKey, isUnique)),
+    webhooks: [],
+    maintenance: [],
+    schedules: [],
+    incidents: [],
+    leftOut: [...leftOut, ...channelsOf(identified)],
+    notRead: listUnknownFields(document, checks.filter(isObject) as object[]),
+    toDo: toDoOf(identified, slugs, pingKey),
+  };
+}
+
+/** Returns a check with its identity, or the reason for which it cannot be moved. */
+function identify(value: unknown, index: number): IdentifiedCheck | LeftOut {
+  const place = { type: "check", id: `checks[${index}]`, name: `Check ${index + 1}` };
+  const [error] = schemaErrors(Check, value);
+  if (error) {
+    const field = error.pointer.slice(2);
+    return { foreign: place, reason: oneLine(`Its ${field || "entry"} ${error.detail}.`) };
+  }
+  const check = value as Check;
+  const [uuid] = UUID.exec(check.ping_url ?? "") ?? [];
+  if (uuid === undefined) return { foreign: place, reason: "It has no ping URL with a UUID." };
+  const id = publicIdOf(uuid.toLowerCase());
+  const name = cutName(check.name ?? "", "Unnamed check");
+  return { check, uuid: uuid.toLowerCase(), foreign: { type: "check", id, name } };
+}
+
+/** Returns the id that Healthchecks shows to read-only keys. The UUID itself is a secret, since it can be called. */
+function publicIdOf(uuid: string): string {
+  const half = uuid.replaceAll("-", "").slice(0, 16);
+  return new Bun.CryptoHasher("sha1").update(half).digest("hex");
+}
+
+/** Lists the integrations. The answer has only their ids, which may be secrets. */
+function channelsOf(checks: readonly IdentifiedCheck[]): LeftOut[] {
+  const counts = new Map<string, number>();
+  for (const { check } of checks) {
+    for (const id of new Set((check.channels ?? "").split(",").filter(Boolean))) {
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+  }
+  return [...counts].slice(0, CHANNELS_MAX).map(([id, count], index) => ({
+    foreign: {
+      type: "integration",
+      id: sha256Hex(id).slice(0, 12),
+      name: `Integration ${index + 1} of ${plural(count, "check")}`,
+    },
+    reason: "The answer has only its id. Create a webhook for who is to be told.",
+  }));
+}
+
+function toDoOf(
+  checks: readonly IdentifiedCheck[],
+  slugs: ReadonlyMap<string, readonly IdentifiedCheck[]>,
+  pingKey: string | undefined,
+): string[] {
+  const addresses = new Set(
+    checks.flatMap(({ check, uuid }) => endpointOf(check.ping_url ?? "", uuid) ?? []),
+  );
+  const hasSlugs = [...slugs.keys()].some((slug) => slug !== "");
+  return [
+    ...[...addresses]
+      .slice(0, ENDPOINTS_MAX)
+      .map(
+        (address) =>
+          `In the addresses that jobs call, replace ${oneLine(address)} by the address of this server and /ping/.`,
+      ),
+    ...(hasSlugs && pingKey === undefined
+      ? ["If jobs call addresses with a ping key and a slug, import again with --ping-key."]
+      : []),
+  ];
+}
+
+/** Returns a ping URL without its UUID; undefined if it is no URL. */
+function endpointOf(pingUrl: string, uuid: string): string | undefined {
+  const url = URL.parse(pingUrl);
+  return url?.host ? `${url.origin}${url.pathname.slice(0, -uuid.length)}` : undefined;
+}

@@ -1,0 +1,153 @@
+import { crons } from "../../../domain/cron";
+import type { ForeignObject, ImportChange } from "../../../domain/import-report";
+import { TAG_MAX, TAGS_MAX, withTag } from "../../../domain/tags";
+import { DESCRIPTION_MAX } from "../../../domain/texts";
+import { oneLine } from "../../../kernel/text";
+import type { ImportedToken } from "../../monitors";
+import { isTimeZone } from "../../pages";
+import type { FoundMonitor } from "../source";
+import { cutName, cutText, textChange } from "../texts";
+import type { Check } from "./document";
+
+/** A check with its UUID, which its ping URL has and which is a secret. */
+export interface IdentifiedCheck {
+  check: Check;
+  uuid: string;
+  foreign: ForeignObject;
+}
+
+/** Parts of a monitor that one field of a check decides. */
+interface Part {
+  changes?: readonly ImportChange[];
+  /** Reason, in one sentence. */
+  disabled?: string;
+}
+
+/** Returns the monitor that a check becomes. `isUniqueSlug` is true for a slug that only one check has. */
+export function monitorOf(
+  { check, uuid, foreign }: IdentifiedCheck,
+  pingKey: string | undefined,
+  isUniqueSlug: (slug: string) => boolean,
+): FoundMonitor {
+  const { tags, ...ofTags } = tagsOf(check.tags ?? "");
+  const { notes, ...ofNotes } = notesOf(check.desc ?? "");
+  const { timing, ...ofTiming } = timingOf(check);
+  const { tokens, ...ofTokens } = tokensOf(check, uuid, pingKey, isUniqueSlug);
+  const parts: Part[] = [ofTags, ofNotes, ofTiming, ofTokens, filterOf(check), stateOf(check)];
+  const reasons = parts.flatMap(({ disabled }) => disabled ?? []);
+  return {
+    foreign,
+    body: {
+      type: "push",
+      name: check.name ?? "",
+      tags,
+      notes,
+      ...timing,
+      paused: check.status === "paused",
+    },
+    changes: parts.flatMap(({ changes = [] }) => changes),
+    disabled: reasons.length > 0 ? reasons.join(" ") : undefined,
+    components: [],
+    dependsOn: [],
+    tokens,
+  };
+}
+
+function tagsOf(text: string): Part & { tags: string[] } {
+  const words = text.split(/\s+/).filter(Boolean);
+  let tags: string[] = [];
+  for (const word of words) {
+    if (tags.length < TAGS_MAX) tags = withTag(tags, cutName(word, "tag", TAG_MAX));
+  }
+  const reason = `Monitors have at most ${TAGS_MAX} different tags of ${TAG_MAX} characters.`;
+  return { tags, changes: textChange("tags", words.join(" "), tags.join(" "), reason) };
+}
+
+function notesOf(text: string): Part & { notes: string | null } {
+  const notes = cutText(text, DESCRIPTION_MAX);
+  const reason = `Notes have at most ${DESCRIPTION_MAX} characters.`;
+  return { notes: notes || null, changes: textChange("desc", text, notes, reason) };
+}
+
+/** Returns the interval, or the schedule with its time zone, and the grace period. */
+function timingOf({ timeout, schedule, tz = "UTC", grace }: Check) {
+  const withGrace = grace === undefined ? {} : { grace_seconds: grace };
+  if (schedule === undefined) {
+    // A check without either does not exist there.
+    const reason = "It has neither a timeout nor a schedule. Give it one, and resume it.";
+    return {
+      timing: { interval_seconds: timeout ?? null, config: withGrace },
+      ...(timeout === undefined && { disabled: reason }),
+    };
+  }
+  const reason = scheduleProblem(schedule.trim(), tz);
+  if (reason === undefined) {
+    const config = { ...withGrace, schedule: schedule.trim(), time_zone: tz };
+    return { timing: { interval_seconds: null, config } };
+  }
+  const from = oneLine(`${schedule.slice(0, 200)} (${tz.slice(0, 50)})`);
+  return {
+    timing: { interval_seconds: null, config: withGrace },
+    changes: [{ field: "schedule", from, to: null, reason }],
+    disabled: `${reason} Give it a schedule or an interval, and resume it.`,
+  };
+}
+
+/** Returns the reason for which a schedule cannot be used; undefined for one that can. */
+function scheduleProblem(schedule: string, timeZone: string): string | undefined {
+  // As there: five fields on one line are a cron expression, everything else is for OnCalendar.
+  if (schedule.includes("\n") || schedule.split(/\s+/).length !== 5) {
+    return "Its OnCalendar schedule has no counterpart.";
+  }
+  if (!isTimeZone(timeZone)) return "The time zone of its schedule is not known.";
+  return crons().errorOf(schedule) === undefined ? undefined : "Its cron expression is not known.";
+}
+
+/** Returns the addresses with which jobs go on calling. */
+function tokensOf(
+  { slug = "", methods }: Check,
+  uuid: string,
+  pingKey: string | undefined,
+  isUniqueSlug: (slug: string) => boolean,
+): Part & { tokens: ImportedToken[] } {
+  const kind = "healthchecks";
+  const tokens: ImportedToken[] = [{ kind, value: uuid }];
+  const changes: ImportChange[] = [];
+  if (methods) {
+    const reason = "Calls with every method count.";
+    changes.push({ field: "methods", from: oneLine(methods), to: "", reason });
+  }
+  if (pingKey === undefined || slug === "") return { tokens, changes };
+  if (!/^[a-z0-9_-]{1,100}$/.test(slug)) {
+    const reason = "It is no valid slug, so no address with it is taken over.";
+    changes.push({ field: "slug", from: oneLine(slug.slice(0, 200)), to: null, reason });
+  } else if (!isUniqueSlug(slug)) {
+    const reason = "Several checks have it, so no address with it is taken over.";
+    changes.push({ field: "slug", from: slug, to: null, reason });
+  } else {
+    tokens.push({ kind, value: `${pingKey}/${slug}` });
+  }
+  return { tokens, changes };
+}
+
+/** Switches off monitors whose calls would mean something else. */
+function filterOf({ filter_subject, filter_body, filter_http_body }: Check): Part {
+  if (filter_http_body) {
+    const disabled =
+      "Words in the bodies of its calls decide their meaning, which are not read here. Let the job call /fail or /start itself, and resume it.";
+    return { disabled };
+  }
+  if (!filter_subject && !filter_body) return {};
+  return { disabled: "It takes calls by e-mail. Let the job call by HTTP, and resume it." };
+}
+
+/** Returns differences in the state of a check. */
+function stateOf({ status, manual_resume: isManual }: Check): Part {
+  if (status === "new") {
+    const reason = "There it waits for the first call. Here it is down without a call in time.";
+    return { changes: [{ field: "status", from: "new", to: "pending", reason }] };
+  }
+  if (status !== "paused" || isManual) return {};
+  const reason = "There a call resumes it. Here it stays paused until somebody resumes it.";
+  return { changes: [{ field: "manual_resume", from: false, to: true, reason }] };
+}

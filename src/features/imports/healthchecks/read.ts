@@ -1,0 +1,58 @@
+import { statSync } from "node:fs";
+import { OperatorError } from "../../../db";
+import { parseJson, plural } from "../../../kernel/text";
+import type { Found } from "../source";
+import { findInAnswer } from "./answer";
+
+/** Maximum size of an answer: 10,000 checks are about 10 MB. */
+const BYTES_MAX = 64 * 1024 * 1024;
+const CHECKS_MAX = 5_000;
+
+export interface HealthchecksOptions {
+  /** Key of the addresses with slugs, which is a secret; undefined if no job uses them. */
+  pingKey: string | undefined;
+}
+
+/**
+ * Reads the checks of Healthchecks from a file with the answer of its API. Throws an OperatorError for a file
+ * that cannot be used.
+ */
+export async function readHealthchecks(path: string, options: HealthchecksOptions): Promise<Found> {
+  const document = parseJson(await readText(path));
+  if (!isObject(document) || !Array.isArray(document["checks"])) {
+    throw new OperatorError(
+      `${path} is no answer of Healthchecks to GET /api/v3/checks/: it is no JSON object with a list of checks.`,
+    );
+  }
+  const checks = document["checks"] as unknown[];
+  if (checks.length > CHECKS_MAX) {
+    const count = plural(checks.length, "check");
+    throw new OperatorError(
+      `${path} has ${count}; ${CHECKS_MAX.toLocaleString("en")} is the most.`,
+    );
+  }
+  if (checks.some((check) => isObject(check) && "unique_key" in check && !("ping_url" in check))) {
+    throw new OperatorError(
+      `${path} is the answer to a read-only key, which has no ping URLs. Fetch it again with a read-write key, so that jobs need no new address.`,
+    );
+  }
+  return findInAnswer(document, checks, options);
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    const { size } = statSync(path);
+    if (size > BYTES_MAX) throw new OperatorError(`${path} is larger than 64 MiB.`);
+    return await Bun.file(path).text();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (error instanceof OperatorError) throw error;
+    if (code === "ENOENT") throw new OperatorError(`There is no file ${path}.`);
+    if (code === "EISDIR") throw new OperatorError(`${path} is a directory; import needs a file.`);
+    throw new OperatorError(`${path} cannot be read: ${message}`);
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

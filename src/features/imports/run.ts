@@ -1,0 +1,166 @@
+import type { AppContext } from "../../context";
+import type { Tx } from "../../db";
+import type { Actor } from "../../domain/actor";
+import {
+  type ForeignObject,
+  type ImportItem,
+  type ImportKind,
+  type ImportReport,
+  type ImportTarget,
+  type Verdict,
+  VERDICTS,
+} from "../../domain/import-report";
+import { redactText } from "../../domain/redact";
+import { conflict } from "../../errors";
+import { oneLine } from "../../kernel/text";
+import { toIso } from "../../kernel/time";
+import { type Found, type ForeignKey, keyOf } from "./source";
+import {
+  findSource,
+  insertImport,
+  insertSource,
+  listRefsOfSource,
+  type RefRow,
+  saveRef,
+  type SourceRow,
+} from "./store";
+
+/** Kinds of objects to which an import can be limited. */
+export const IMPORT_PARTS = ["pages", "monitors", "webhooks"] as const;
+export type ImportPart = (typeof IMPORT_PARTS)[number];
+
+export interface ImportOptions {
+  /** Name of the source. */
+  source: string;
+  isDryRun: boolean;
+  /** True to create monitors paused, until the import is started. */
+  isPaused: boolean;
+  /** Undefined for all kinds. */
+  only: ImportPart | undefined;
+  /** Slug of the private page for monitors that are on no page; null for none. */
+  internalPage: string | null;
+}
+
+export type Services = Pick<
+  AppContext,
+  "baseUrl" | "clock" | "newId" | "outbox" | "random" | "signals"
+>;
+
+/** Object that one of the source became, to note for the next import. */
+type NotedRef = Omit<RefRow, "sourceId" | "foreignType" | "foreignId">;
+
+/** One import with its options, the earlier imports of its source, and its report. */
+export class ImportRun {
+  readonly id: string;
+  readonly #startedAt: number;
+  readonly #source: SourceRow;
+  readonly #isNewSource: boolean;
+  readonly #refs: ReadonlyMap<ForeignKey, RefRow>;
+  readonly #noted: RefRow[] = [];
+  readonly #items: ImportItem[] = [];
+  readonly #reported = new Set<ForeignKey>();
+
+  /** Throws `conflict` if the name of the source is that of another installation. */
+  constructor(
+    readonly ctx: Services,
+    readonly tx: Tx,
+    readonly actor: Actor,
+    readonly options: ImportOptions,
+    { kind, fingerprint }: { kind: ImportKind; fingerprint: string | null },
+  ) {
+    this.id = ctx.newId("imp");
+    this.#startedAt = ctx.clock.now();
+    const name = options.source;
+    const known = findSource(tx, { kind, name });
+    if (known && known.fingerprint !== fingerprint) {
+      throw conflict(
+        `The source ${name} was imported from another installation. Choose another name with --source.`,
+      );
+    }
+    const createdAt = this.#startedAt;
+    this.#source = known ?? { id: ctx.newId("src"), kind, name, fingerprint, createdAt };
+    this.#isNewSource = known === undefined;
+    const refs = known ? listRefsOfSource(tx, { sourceId: known.id }) : [];
+    this.#refs = new Map(refs.map((ref) => [keyOfRef(ref), ref]));
+  }
+
+  /** Finds what an object became at an earlier import. */
+  findRef(foreign: Pick<ForeignObject, "type" | "id">): RefRow | undefined {
+    return this.#refs.get(keyOf(foreign));
+  }
+
+  /** Lists what earlier imports noted of objects that this one has not reported. */
+  listUnreported(): RefRow[] {
+    return [...this.#refs.values()].filter((ref) => !this.#reported.has(keyOfRef(ref)));
+  }
+
+  /** Notes what an object became, which is written with the report. */
+  note({ type, id }: ForeignObject, ref: NotedRef): void {
+    this.#noted.push({ sourceId: this.#source.id, foreignType: type, foreignId: id, ...ref });
+  }
+
+  /** Returns true if an object was reported already. */
+  isReported(foreign: ForeignObject): boolean {
+    return this.#reported.has(keyOf(foreign));
+  }
+
+  /** Adds the result of an object to the report. */
+  report(
+    verdict: Verdict,
+    foreign: ForeignObject,
+    {
+      target = null,
+      changes = [],
+      reason = null,
+    }: Partial<Pick<ImportItem, "target" | "reason">> & { changes?: ImportItem["changes"] } = {},
+  ): void {
+    this.#reported.add(keyOf(foreign));
+    const { type, id, name } = foreign;
+    const shown = { type, id, name: oneLine(redactText(name)) };
+    this.#items.push({ verdict, foreign: shown, target, changes, reason });
+  }
+
+  /** Writes what was noted, with the report, and returns that. Writes nothing if nothing was noted. */
+  finish({ notRead, toDo }: Pick<Found, "notRead" | "toDo">): ImportReport {
+    const hasWritten = this.#noted.length > 0;
+    const { kind, name } = this.#source;
+    const finishedAt = this.ctx.clock.now();
+    const report: ImportReport = {
+      id: hasWritten && !this.options.isDryRun ? this.id : null,
+      source: { kind, name },
+      started_at: toIso(this.#startedAt),
+      finished_at: toIso(finishedAt),
+      dry_run: this.options.isDryRun,
+      counts: countVerdicts(this.#items),
+      items: this.#items,
+      history: null,
+      not_read: [...notRead],
+      to_do: [...toDo],
+    };
+    if (!hasWritten) return report;
+    if (this.#isNewSource) insertSource(this.tx, this.#source);
+    const sourceId = this.#source.id;
+    insertImport(this.tx, { id: this.id, sourceId, finishedAt, report });
+    for (const ref of this.#noted) saveRef(this.tx, ref);
+    return report;
+  }
+
+  /** Returns a new object for the report. In a dry run it has no id, since it is rolled back. */
+  newTarget(target: Omit<ImportTarget, "id"> & { id: string }): ImportTarget {
+    return this.options.isDryRun ? { ...target, id: null } : target;
+  }
+}
+
+function keyOfRef({ foreignType, foreignId }: RefRow): ForeignKey {
+  return keyOf({ type: foreignType, id: foreignId });
+}
+
+function countVerdicts(items: readonly ImportItem[]): ImportReport["counts"] {
+  const byVerdict = Map.groupBy(items, ({ verdict }) => verdict);
+  return Object.fromEntries(
+    VERDICTS.flatMap((verdict) => {
+      const count = byVerdict.get(verdict)?.length ?? 0;
+      return count === 0 ? [] : [[verdict, count]];
+    }),
+  );
+}

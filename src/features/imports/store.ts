@@ -1,0 +1,86 @@
+import { and, desc, eq, isNotNull, sql } from "drizzle-orm";
+import { insertInto, mutate, selectMany, selectOne } from "../../db";
+import { importRefs, imports, importSources } from "../../db/tables/imports";
+
+export type SourceRow = typeof importSources.$inferSelect;
+export type RefRow = typeof importRefs.$inferSelect;
+
+type Nothing = Record<string, never>;
+
+export const insertSource = insertInto(importSources);
+export const insertImport = insertInto(imports);
+
+export const findSource = selectOne((orm, $: Pick<SourceRow, "kind" | "name">) =>
+  orm
+    .select()
+    .from(importSources)
+    .where(and(eq(importSources.kind, $.kind), eq(importSources.name, $.name))),
+);
+
+/** Finds the source from which an object was imported. */
+export const findSourceOf = selectOne((orm, $: { id: string }) =>
+  orm
+    .select({ kind: importSources.kind, name: importSources.name })
+    .from(importRefs)
+    .innerJoin(importSources, eq(importSources.id, importRefs.sourceId))
+    .where(eq(importRefs.id, $.id))
+    .limit(1),
+);
+
+export const listRefsOfSource = selectMany((orm, $: { sourceId: string }) =>
+  orm.select().from(importRefs).where(eq(importRefs.sourceId, $.sourceId)),
+);
+
+/** Lists the objects that an import created paused and that were not started. */
+export const listPausedRefs = selectMany((orm, $: { importId: string }) =>
+  orm
+    .select()
+    .from(importRefs)
+    .where(and(isNotNull(importRefs.pausedBy), eq(importRefs.pausedBy, $.importId)))
+    .orderBy(importRefs.id),
+);
+
+/** Inserts or replaces a row. */
+export const saveRef = mutate((orm, $: RefRow) =>
+  orm
+    .insert(importRefs)
+    .values({
+      sourceId: $.sourceId,
+      foreignType: $.foreignType,
+      foreignId: $.foreignId,
+      kind: $.kind,
+      id: $.id,
+      version: $.version,
+      settingsHash: $.settingsHash,
+      pausedBy: $.pausedBy,
+    })
+    .onConflictDoUpdate({
+      target: [importRefs.sourceId, importRefs.foreignType, importRefs.foreignId],
+      set: {
+        kind: sql`excluded.kind`,
+        id: sql`excluded.id`,
+        version: sql`excluded.version`,
+        settingsHash: sql`excluded.settings_hash`,
+        pausedBy: sql`excluded.paused_by`,
+      },
+    }),
+);
+
+/** Lists imports, newest first, without the items of their reports. */
+export const listImports = selectMany((orm, _$: Nothing) =>
+  orm
+    .select({
+      id: imports.id,
+      kind: importSources.kind,
+      name: importSources.name,
+      finishedAt: imports.finishedAt,
+      counts: sql<string>`json_extract(${imports.report}, '$.counts')`,
+    })
+    .from(imports)
+    .innerJoin(importSources, eq(importSources.id, imports.sourceId))
+    .orderBy(desc(imports.id)),
+);
+
+export const findImport = selectOne((orm, $: { id: string }) =>
+  orm.select({ report: imports.report }).from(imports).where(eq(imports.id, $.id)),
+);

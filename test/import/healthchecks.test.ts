@@ -1,0 +1,271 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { findTokenOwner, tokensOf } from "../../src/features/monitors";
+import { readHealthchecks } from "../../src/features/imports";
+import { checkItems, checkOf, createImportSite, UUIDS } from "../support/import-site";
+import { temporaryFolder } from "../support/temporary-folder";
+
+const [FIRST, SECOND, THIRD] = UUIDS;
+
+/** Imports one check into an empty installation. Returns its item and its monitor. */
+async function importOne(fields: Record<string, unknown>, options: { pingKey?: string } = {}) {
+  await using site = await createImportSite();
+  const report = await site.import([checkOf(FIRST, fields)], options);
+  const [monitor] = site.monitors();
+  return { report, item: checkItems(report)[0], monitor };
+}
+
+/** Reads a file with the given text. */
+async function readText(text: string) {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "checks.json");
+  await Bun.write(file, text);
+  return await readHealthchecks(file, { pingKey: undefined });
+}
+
+describe("a check of Healthchecks", () => {
+  test("becomes a push monitor with its name, tags, notes, interval and grace period", async () => {
+    const { item, monitor } = await importOne({});
+    expect(item).toMatchObject({ verdict: "created", changes: [], reason: null });
+    expect(monitor).toMatchObject({
+      type: "push",
+      ref: "nightly-backup",
+      name: "Nightly backup",
+      tags: ["backup", "fs"],
+      notes: "Copies everything",
+      intervalSeconds: 3600,
+      config: { grace_seconds: 600 },
+      failureThreshold: 1,
+      onDown: "major_outage",
+      openIncident: "never",
+      paused: false,
+      managedBy: "import",
+    });
+  });
+
+  test("is known by the id that Healthchecks shows to read-only keys", async () => {
+    const { item } = await importOne({});
+    expect(item?.foreign).toEqual({
+      type: "check",
+      // That of this UUID in the documentation of Healthchecks.
+      id: "a6c7b0a8a66bed0df66abfdab3c77736861703ee",
+      name: "Nightly backup",
+    });
+  });
+
+  test("with a cron expression keeps its schedule and time zone", async () => {
+    const fields = { timeout: undefined, schedule: "15 5 * * 1-5", tz: "Europe/Riga" };
+    const { item, monitor } = await importOne(fields);
+    expect(item?.verdict).toBe("created");
+    expect(monitor).toMatchObject({
+      intervalSeconds: null,
+      paused: false,
+      config: { grace_seconds: 600, schedule: "15 5 * * 1-5", time_zone: "Europe/Riga" },
+    });
+  });
+
+  test.each([
+    ["an OnCalendar expression", "Mon..Fri 02:00", "UTC", "OnCalendar"],
+    ["an OnCalendar expression of several lines", "02:00\n* * * * *", "UTC", "OnCalendar"],
+    ["a cron expression that is not known", "99 5 * * *", "UTC", "cron expression"],
+    ["a time zone that is not known", "15 5 * * *", "Mars/Base", "time zone"],
+  ])("with %s is switched off and says why", async (_name, schedule, tz, word) => {
+    const { item, monitor } = await importOne({ timeout: undefined, schedule, tz });
+    expect(item?.verdict).toBe("disabled");
+    expect(item?.reason).toContain(word);
+    expect(item?.changes).toMatchObject([{ field: "schedule", to: null }]);
+    expect(monitor).toMatchObject({ paused: true, intervalSeconds: null });
+    expect(monitor?.config).toEqual({ grace_seconds: 600 });
+  });
+
+  test("with neither a timeout nor a schedule is switched off", async () => {
+    const { item, monitor } = await importOne({ timeout: undefined });
+    expect(item).toMatchObject({ verdict: "disabled" });
+    expect(item?.reason).toContain("neither a timeout nor a schedule");
+    expect(monitor).toMatchObject({ paused: true, intervalSeconds: null });
+  });
+
+  test.each(["filter_subject", "filter_body"])("with %s is switched off", async (field) => {
+    const { item, monitor } = await importOne({ [field]: true, success_kw: "OK" });
+    expect(item).toMatchObject({ verdict: "disabled" });
+    expect(item?.reason).toContain("e-mail");
+    expect(monitor?.paused).toBe(true);
+  });
+
+  test("whose calls have their meaning in the body is switched off", async () => {
+    const { item, monitor } = await importOne({ filter_http_body: true, failure_kw: "ERROR" });
+    expect(item).toMatchObject({ verdict: "disabled" });
+    expect(item?.reason).toContain("/fail");
+    expect(monitor?.paused).toBe(true);
+  });
+
+  test("that is paused until a person resumes it is paused", async () => {
+    const { item, monitor } = await importOne({ status: "paused", manual_resume: true });
+    expect(item).toMatchObject({ verdict: "created", changes: [] });
+    expect(monitor?.paused).toBe(true);
+  });
+
+  test("that is paused until a call is paused, and the difference is named", async () => {
+    const { item, monitor } = await importOne({ status: "paused" });
+    expect(item).toMatchObject({ verdict: "changed", changes: [{ field: "manual_resume" }] });
+    expect(monitor?.paused).toBe(true);
+  });
+
+  test("that was never called waits for its first call, and the difference is named", async () => {
+    const { item, monitor } = await importOne({ status: "new" });
+    expect(item).toMatchObject({ verdict: "changed", changes: [{ field: "status", from: "new" }] });
+    expect(monitor?.paused).toBe(false);
+  });
+
+  test.each(["up", "down", "grace", "started"])("with the status %s is active", async (status) => {
+    const { item, monitor } = await importOne({ status });
+    expect(item).toMatchObject({ verdict: "created", changes: [] });
+    expect(monitor?.paused).toBe(false);
+  });
+
+  test("that takes POST alone is changed, since calls with every method count", async () => {
+    const { item } = await importOne({ methods: "POST" });
+    expect(item).toMatchObject({
+      verdict: "changed",
+      changes: [{ field: "methods", from: "POST", to: "" }],
+    });
+  });
+
+  test("without a name gets one", async () => {
+    const { item, monitor } = await importOne({ name: "" });
+    expect(item).toMatchObject({ verdict: "changed", changes: [{ field: "name", from: "" }] });
+    expect(item?.foreign.name).toBe("Unnamed check");
+    expect(monitor?.name).toBe("Unnamed check");
+  });
+
+  test("with more tags and a longer description than fit is cut, and both are named", async () => {
+    const tags = Array.from({ length: 30 }, (_, index) => `t${index}`).join(" ");
+    const { item, monitor } = await importOne({ tags, desc: "ä".repeat(1_500) });
+    expect(item?.changes.map(({ field }) => field)).toEqual(["tags", "desc"]);
+    expect(monitor?.tags).toHaveLength(20);
+    expect(monitor?.notes).toBe("ä".repeat(1_000));
+  });
+
+  test.each([
+    ["a grace period that is no number", { grace: "soon" }, "grace"],
+    ["a timeout of more than a year", { timeout: 31_536_001 }, "timeout"],
+    ["a timeout shorter than monitors have", { timeout: 2 }, "interval_seconds"],
+    ["a name that is no text", { name: 5 }, "name"],
+    ["a ping URL without a UUID", { ping_url: "https://hc-ping.test/" }, "UUID"],
+  ])("with %s is not moved", async (_name, fields, word) => {
+    const { report, item, monitor } = await importOne(fields);
+    expect(item).toMatchObject({ verdict: "not_moved", target: null });
+    expect(item?.reason).toContain(word);
+    expect(monitor).toBeUndefined();
+    expect(report).toMatchObject({ id: null, counts: { not_moved: 1 } });
+    expect(report.items).toHaveLength(1);
+  });
+
+  test("goes on to be called with its UUID, and has no generated token", async () => {
+    await using site = await createImportSite();
+    await site.import([checkOf(FIRST.toUpperCase())]);
+    const [monitor] = site.monitors();
+    const { db } = site.app.ctx;
+    const owner = findTokenOwner(db, { kind: "healthchecks", value: FIRST });
+    expect(owner?.monitorId).toBe(monitor?.id ?? "");
+    expect(tokensOf(db, monitor?.id ?? "").map(({ kind }) => kind)).toEqual(["healthchecks"]);
+  });
+});
+
+describe("addresses with a ping key and a slug", () => {
+  const pingKey = "pqrstuvwxyz0123456789A";
+  const ownerOf = (site: Awaited<ReturnType<typeof createImportSite>>, slug: string) =>
+    findTokenOwner(site.app.ctx.db, { kind: "healthchecks", value: `${pingKey}/${slug}` });
+
+  test("are taken over with --ping-key", async () => {
+    await using site = await createImportSite();
+    const report = await site.import([checkOf(FIRST)], { pingKey });
+    expect(ownerOf(site, "nightly-backup")?.monitorId).toBe(site.monitors()[0]?.id ?? "");
+    expect(report.to_do.join()).not.toContain("--ping-key");
+  });
+
+  test("are added by a later import with --ping-key, which the first one asks for", async () => {
+    await using site = await createImportSite();
+    const first = await site.import([checkOf(FIRST)]);
+    expect(first.to_do.join()).toContain("--ping-key");
+    expect(ownerOf(site, "nightly-backup")).toBeUndefined();
+    const second = await site.import([checkOf(FIRST)], { pingKey });
+    expect(second.counts).toEqual({ updated: 1 });
+    expect(ownerOf(site, "nightly-backup")).toBeDefined();
+    expect((await site.import([checkOf(FIRST)], { pingKey })).counts).toEqual({ unchanged: 1 });
+    expect((await site.import([checkOf(FIRST)])).counts).toEqual({ unchanged: 1 });
+    expect(ownerOf(site, "nightly-backup")).toBeDefined();
+  });
+
+  test("are not taken over for a slug that several checks have, or that is not valid", async () => {
+    await using site = await createImportSite();
+    const checks = [checkOf(FIRST), checkOf(SECOND), checkOf(THIRD, { slug: "a/b" })];
+    const report = await site.import(checks, { pingKey });
+    expect(checkItems(report).map(({ changes }) => changes.map(({ field }) => field))).toEqual([
+      ["slug"],
+      ["slug"],
+      ["slug"],
+    ]);
+    expect(ownerOf(site, "nightly-backup")).toBeUndefined();
+    expect(ownerOf(site, "a/b")).toBeUndefined();
+  });
+});
+
+describe("an answer of Healthchecks", () => {
+  test("names each integration once, as not moved", async () => {
+    await using site = await createImportSite();
+    const [one, two] = ["1bdea468-03bf-47b8-ab27-29a9dd0e4b94", "746a083e-f542-4554-be1a"];
+    const report = await site.import([
+      checkOf(FIRST, { channels: `${one},${two}` }),
+      checkOf(SECOND, { channels: one }),
+    ]);
+    const integrations = report.items.filter(({ foreign }) => foreign.type === "integration");
+    expect(integrations.map(({ foreign, verdict }) => [foreign.name, verdict])).toEqual([
+      ["Integration 1 of 2 checks", "not_moved"],
+      ["Integration 2 of 1 check", "not_moved"],
+    ]);
+  });
+
+  test("names fields that this version does not know", async () => {
+    await using site = await createImportSite();
+    const report = await site.import([checkOf(FIRST, { new_one: 1 }), checkOf(SECOND, { b: {} })]);
+    expect(report.not_read).toEqual(["checks[].b", "checks[].new_one"]);
+  });
+
+  test("has every field of a check as read or as ignored", async () => {
+    await using site = await createImportSite();
+    expect((await site.import([checkOf(FIRST)])).not_read).toEqual([]);
+  });
+
+  test("of an older version with few fields is imported", async () => {
+    await using site = await createImportSite();
+    const ping_url = `https://hc-ping.test/${FIRST}`;
+    const report = await site.import([{ name: "Job", ping_url, timeout: 60 }]);
+    expect(report.counts).toEqual({ created: 2 });
+  });
+
+  test("to a read-only key is refused with the reason", async () => {
+    const check = checkOf(FIRST, { ping_url: undefined, uuid: undefined, unique_key: "a6c7" });
+    const answer = readText(JSON.stringify({ checks: [check] }));
+    await expect(answer).rejects.toThrow("read-only key");
+  });
+
+  test.each([
+    ["no JSON", "checks"],
+    ["an empty file", ""],
+    ["a list", "[]"],
+    ["null", "null"],
+    ["an error of the API", '{"error": "wrong api key"}'],
+    ["checks that are no list", '{"checks": {}}'],
+  ])("that is %s is refused", async (_name, text) => {
+    await expect(readText(text)).rejects.toThrow("is no answer of Healthchecks");
+  });
+
+  test("that does not exist or is a directory is refused", async () => {
+    using folder = temporaryFolder();
+    const options = { pingKey: undefined };
+    const missing = join(folder.path, "missing.json");
+    await expect(readHealthchecks(missing, options)).rejects.toThrow("There is no file");
+    await expect(readHealthchecks(folder.path, options)).rejects.toThrow("is a directory");
+  });
+});
