@@ -1,3 +1,4 @@
+import type * as Tty from "node:tty";
 import { type Input, UsageError } from "./command";
 
 /** Limit of a line. */
@@ -6,7 +7,11 @@ const LONGEST_LINE_BYTES = 64 * 1024;
 /** Returns standard input of the process. */
 export function processInput(): Input {
   return {
-    isTerminal: process.stdin.isTTY,
+    get isTerminal() {
+      // Loaded on demand, since few commands ask.
+      const { isatty } = require("node:tty") as typeof Tty;
+      return isatty(0);
+    },
     line: () => firstLine(Bun.stdin.stream()),
     bytes: (max) => firstBytes(Bun.stdin.stream(), max),
   };

@@ -11,6 +11,7 @@ import {
 } from "../support/binary";
 import { dumpOf } from "../support/database-dump";
 import { checkOf } from "../support/import-site";
+import { hasTinyDisks, mountTinyDisk } from "../support/tiny-disk";
 
 setDefaultTimeout(3 * PROCESS_TEST_MS);
 
@@ -81,6 +82,40 @@ test("two imports of one file at once create each monitor once", async () => {
   expect(counts.filter(({ unchanged }) => unchanged === 200)).toHaveLength(2);
   expect(rowsOf(site)).toMatchObject({ monitors: 200, import_refs: 201, imports: 1 });
 });
+
+test("an import of a pipe needs no file", async () => {
+  await using site = await createInstallation();
+  const [, , file = ""] = await importOf(site, 3);
+  const child = Bun.spawn([await executable(), "import", "healthchecks", "/dev/stdin", "--yes"], {
+    env: { PATH: process.env.PATH ?? "", ALLCLEAR_DATA_DIR: site.dataDir },
+    stdin: new Blob([await Bun.file(file).bytes()]),
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  expect(await child.exited).toBe(0);
+  expect(rowsOf(site)).toMatchObject({ monitors: 3 });
+});
+
+test.skipIf(!hasTinyDisks())(
+  "an import onto a full disk writes nothing, and can be repeated",
+  async () => {
+    using disk = mountTinyDisk("24m");
+    await using site = await createInstallation();
+    const env = { ALLCLEAR_DATA_DIR: join(disk.path, "data") };
+    expect((await site.run(["import", "list"], { env })).exitCode).toBe(1);
+    expect(
+      (await site.run([...(await importOf(site, 1)), "--source", "one"], { env })).exitCode,
+    ).toBe(0);
+    const args = await importOf(site, 2_000);
+    disk.fill(400_000);
+    const failed = await site.run(args, { env });
+    expect([failed.exitCode, failed.stdout]).toEqual([1, ""]);
+    expect(failed.stderr).toContain("Nothing was written");
+    disk.free();
+    const repeated = await site.run(args, { env });
+    expect(countsOf(repeated.stdout)).toEqual({ created: 1_999, changed: 1 });
+  },
+);
 
 test("kill -9 at any point of an import leaves all of it or nothing, and it can be repeated", async () => {
   const count = 2_000;

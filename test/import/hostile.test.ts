@@ -45,6 +45,11 @@ describe("an answer from a hostile server", () => {
     await expect(readText(" ".repeat(64 * 1024 * 1024 + 1))).rejects.toThrow("larger than 64 MiB");
   });
 
+  test("that never ends is refused", async () => {
+    const endless = readHealthchecks("/dev/zero", { pingKey: undefined });
+    await expect(endless).rejects.toThrow("/dev/zero");
+  });
+
   test("with huge texts is cut, in short time and in a short report", async () => {
     const huge = "\u0301x ".repeat(1_000_000);
     await using site = await createImportSite();

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { OperatorError } from "../../../db";
 import { parseJson, plural } from "../../../kernel/text";
 import type { Found } from "../source";
@@ -39,11 +38,16 @@ export async function readHealthchecks(path: string, options: HealthchecksOption
   return findInAnswer(document, checks, options);
 }
 
+/** Reads a file or a pipe, up to its limit. */
 async function readText(path: string): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
   try {
-    const { size } = statSync(path);
-    if (size > BYTES_MAX) throw new OperatorError(`${path} is larger than 64 MiB.`);
-    return await Bun.file(path).text();
+    for await (const piece of Bun.file(path).stream()) {
+      length += piece.byteLength;
+      if (length > BYTES_MAX) throw new OperatorError(`${path} is larger than 64 MiB.`);
+      pieces.push(piece);
+    }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (error instanceof OperatorError) throw error;
@@ -51,6 +55,7 @@ async function readText(path: string): Promise<string> {
     if (code === "EISDIR") throw new OperatorError(`${path} is a directory; import needs a file.`);
     throw new OperatorError(`${path} cannot be read: ${message}`);
   }
+  return new TextDecoder().decode(Buffer.concat(pieces));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
