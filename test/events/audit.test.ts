@@ -47,6 +47,21 @@ describe("an audit entry", () => {
     ]);
   });
 
+  test("a change that is part of an action leaves no audit entry besides that of the action", async () => {
+    await using app = await createTestApp();
+    const actor = { ...CLI_ACTOR, partOf: "import.run" };
+    await app.ctx.db.write((tx) => {
+      recordAudits(tx, [
+        { ...ENTRY, actor },
+        { ...ENTRY, actor, action: "import.run" },
+        { ...ENTRY, action: "page.delete" },
+      ]);
+      recordAudits(tx, [{ ...ENTRY, actor }]);
+    });
+    const actions = listEntries(app.ctx.db, {}).map(({ action }) => action);
+    expect(actions).toEqual(["import.run", "page.delete"]);
+  });
+
   test("an audit entry is committed and rolled back with its change", async () => {
     await using app = await createTestApp();
     const create = (slug: string, fails: boolean) =>
