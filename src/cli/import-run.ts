@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { closeSync, openSync, writeFileSync } from "node:fs";
 import { OperatorError } from "../db";
 import { CLI_ACTOR } from "../domain/actor";
 import { type ImportReport, PRODUCTS, type Verdict } from "../domain/import-report";
@@ -55,15 +55,23 @@ async function runImport(
     const plan = isAsked && (await importOnce(installation, found, { ...options, isDryRun: true }));
     if (plan) {
       printReport(output, plan);
-      if (!hasWork(plan)) return;
+      if (!hasWork(plan)) {
+        output.err(resultInWords(plan));
+        return;
+      }
       output.err("Import this? Type yes to go on.");
       if (!/^y(es)?$/i.test((await input.line()).trim())) {
         throw new OperatorError("Nothing was imported.");
       }
     }
-    const report = await importOnce(installation, found, options);
     const file = invocation.value("report");
-    if (file !== undefined) writeReport(file, report);
+    // Before the import, so that one without its report is rare.
+    if (file !== undefined) toReportFile(file, () => closeSync(openSync(file, "a", 0o600)));
+    const report = await importOnce(installation, found, options);
+    if (file !== undefined) {
+      const text = `${JSON.stringify(report, null, 2)}\n`;
+      toReportFile(file, () => writeFileSync(file, text));
+    }
     if (isSet("json")) printJson(output, report);
     else if (!plan) printReport(output, report);
     output.err(resultInWords(report));
@@ -133,14 +141,14 @@ function resultInWords(report: ImportReport): string {
   return report.dry_run ? "A dry run: nothing was written." : `Imported as ${report.id}.`;
 }
 
-/** Writes a report that only this user can read. Throws an OperatorError. */
-function writeReport(path: string, report: ImportReport): void {
+/** Writes to the file of a report, which only this user can read if it is new. Throws an OperatorError. */
+function toReportFile(path: string, write: () => void): void {
   try {
-    writeFileSync(path, `${JSON.stringify(report, null, 2)}\n`, { mode: 0o600 });
+    write();
   } catch (error) {
-    const { message } = error as Error;
-    const done = report.id === null ? "" : ` The import ${report.id} is written.`;
-    throw new OperatorError(`The report cannot be written to ${path}: ${message}.${done}`);
+    throw new OperatorError(
+      `The report cannot be written to ${path}: ${(error as Error).message}.`,
+    );
   }
 }
 

@@ -76,7 +76,7 @@ describe("allclear import healthchecks", () => {
     expect(site.dump()["monitors"]).toHaveLength(2);
     const again = await site.import([], ["yes"]);
     expect(again.out.at(-1)).toBe("2 unchanged.");
-    expect(again.err).toEqual([]);
+    expect(again.err).toEqual(["Nothing to change."]);
   });
 
   test.each([
@@ -119,9 +119,16 @@ describe("allclear import healthchecks", () => {
     const report = await imported(site, "--report", path);
     expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(report);
     expect(statSync(path).mode & 0o777).toBe(0o600);
+    const again = await imported(site, "--report", path);
+    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(again);
+  });
+
+  test("imports nothing if its report cannot be written", async () => {
+    using site = await installation();
     const failed = await site.import(["--yes", "--report", join(site.path, "no", "report.json")]);
     expect(failed.exitCode).toBe(1);
     expect(failed.err[0]).toContain("The report cannot be written");
+    expect(site.dump()["monitors"]).toEqual([]);
   });
 
   test("creates a database if there is none", async () => {
