@@ -30,6 +30,7 @@ import { badgeRoutes } from "./public/badge-routes";
 import { alertRoutes } from "./public/alert-routes";
 import { docsRoutes } from "./public/docs-routes";
 import { feedRoutes } from "./public/feed-routes";
+import { kumaRoutes } from "./public/kuma-routes";
 import { logoRoutes } from "./public/logo-routes";
 import { rootFileRoutes } from "./public/root-files";
 import { mailRoutes } from "./public/mail-routes";
@@ -85,6 +86,7 @@ export function otherRoutes(deps: Dependencies): AnyElysia {
     .use(badgeRoutes(ctx, requestContexts, snapshots))
     .use(summaryRoutes(requestContexts, snapshots))
     .use(v2Routes(ctx, requestContexts, snapshots, readIncidents))
+    .use(kumaRoutes(ctx, requestContexts, snapshots, readIncidents))
     .use(subscribeRoutes(ctx, requestContexts, snapshots, sessions))
     .use(mailRoutes(ctx, requestContexts))
     .use(mailReportRoutes(ctx, requestContexts))

@@ -1,3 +1,4 @@
+import compat from "../../migrations/0016_compat.sql" with { type: "text" };
 import deletedPages from "../../migrations/0007_deleted_pages.sql" with { type: "text" };
 import deliveryBatches from "../../migrations/0008_delivery_batches.sql" with { type: "text" };
 import foundation from "../../migrations/0001_foundation.sql" with { type: "text" };
@@ -38,6 +39,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 13, name: "maintenance_schedules", sql: maintenanceSchedules },
   { number: 14, name: "heartbeat_runs", sql: heartbeatRuns },
   { number: 15, name: "imports", sql: imports },
+  { number: 16, name: "compat", sql: compat },
 ];
 
 /** Schema version of this build. */

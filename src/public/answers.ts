@@ -16,14 +16,16 @@ export function readPublic(snapshots: Snapshots, slug: string, now: number): Sna
 export function publicJson(
   make: (snapshot: Snapshot) => unknown,
 ): (snapshot: Snapshot) => Representation {
-  return representOnce(
-    (snapshot: Snapshot) =>
-      new Representation(JSON.stringify(make(snapshot)), {
-        mediaType: "application/json",
-        cacheControl: PUBLIC_CACHE,
-        isCrossOrigin: true,
-      }),
-  );
+  return representOnce((snapshot: Snapshot) => jsonRepresentation(make(snapshot)));
+}
+
+/** Returns the representation of JSON that every origin may read and caches may store. */
+export function jsonRepresentation(content: unknown): Representation {
+  return new Representation(JSON.stringify(content), {
+    mediaType: "application/json",
+    cacheControl: PUBLIC_CACHE,
+    isCrossOrigin: true,
+  });
 }
 
 /** Declarations shared by the routes of public JSON. */

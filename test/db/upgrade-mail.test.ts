@@ -32,6 +32,7 @@ test("the upgrade keeps all pages, whose settings about e-mail are the default o
   });
   expect(after["subscribers"]).toEqual([]);
   expectSound(old.sqlite);
+  old.upgrade();
   const db = createDb(old.sqlite, createTestClock(), createTestLog("info").log);
   expect(findPage(db, { id: "page_1" })?.mail).toEqual({});
 });

@@ -51,6 +51,7 @@ const pageFields = fc.record({
     fc.constant<string[]>([]),
     fc.subarray(["Status.Example.com", "münchen.example", "up.example"]),
   ),
+  compat: fc.subarray(["uptime-kuma"] as const),
   mail: fc.record(
     {
       subscriptions: fc.boolean(),

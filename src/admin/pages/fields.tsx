@@ -1,6 +1,7 @@
+import { COMPAT_PRODUCTS, type CompatProduct } from "../../domain/compat";
 import { DOMAINS_MAX, LOGO_MAX_BYTES, type PageRow, toDomain } from "../../features/pages";
 import { toRef } from "../../kernel/text";
-import { FileField, TextArea, TextField } from "../../ui";
+import { CheckboxList, FileField, TextArea, TextField } from "../../ui";
 import { checkboxField } from "../forms/choice-fields";
 import { type Field, InvalidInput } from "../forms/field";
 import { textField } from "../forms/text-fields";
@@ -98,6 +99,39 @@ export function domainsField(): Field<string, string[]> {
         hint="One per line, such as status.example.com; at most 10. Each shows only this page, at /. Point its DNS record to this server. Links use the first."
         error={errors[name]}
         rows={3}
+      />
+    ),
+  };
+}
+
+const COMPAT_OPTIONS: Readonly<Record<CompatProduct, { label: string; hint: string }>> = {
+  "uptime-kuma": {
+    label: "Uptime Kuma",
+    hint: "Such as the widget uptimekuma of Homepage, and badges in README files.",
+  },
+};
+
+/** Field for the products in whose formats a page can be read. */
+export function compatField(): Field<readonly string[], CompatProduct[]> {
+  const label = "Clients";
+  return {
+    label,
+    initial: [],
+    read: (sent, name) => sent.all(name),
+    // More than all products hold an unknown or repeated one; thousands would be slow to report.
+    toBody: (typed) => typed.slice(0, COMPAT_PRODUCTS.length + 1) as CompatProduct[],
+    fromStored: (products) => products,
+    Input: ({ name, value, errors }) => (
+      <CheckboxList
+        legend={label}
+        name={name}
+        hint="Programs that were made for these products can read the page. They see nothing that visitors of the page do not see."
+        error={errors[name]}
+        options={COMPAT_PRODUCTS.map((product) => ({
+          value: product,
+          ...COMPAT_OPTIONS[product],
+          isChecked: value.includes(product),
+        }))}
       />
     ),
   };

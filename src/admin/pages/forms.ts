@@ -5,6 +5,7 @@ import { defineForm, versionInput } from "../forms/form";
 import { descriptionField, integerField, nameField, textField } from "../forms/text-fields";
 import {
   accentField,
+  compatField,
   defaultField,
   domainsField,
   logoField,
@@ -101,6 +102,7 @@ export const LOOK_FORM = defineSettings({ theme: FIELDS.theme, accent: FIELDS.ac
 export const VISIBILITY_FORM = defineSettings({ visibility: FIELDS.visibility });
 export const SLUG_FORM = defineSettings({ slug: slugField({ isRequired: true }) });
 export const DOMAINS_FORM = defineSettings({ custom_domains: domainsField() });
+export const COMPAT_FORM = defineSettings({ compat: compatField() });
 export const LOGO_FORM = defineForm<{ logo?: Uint8Array }>()({ logo: logoField() });
 export const DELETE_FORM = defineForm<{ slug?: string }, { page: PageRow }>()({
   slug: typedSlugField(),
@@ -119,6 +121,7 @@ export function pageResource(page: PageRow) {
     theme: page.theme,
     accent: page.accent,
     custom_domains: page.customDomains,
+    compat: page.compat,
     default: page.isDefault,
   };
 }

@@ -6,6 +6,7 @@ import {
   getPage,
   listOldSlugs,
   releaseSlug,
+  updatePage,
 } from "../../features/pages";
 import { sessionOf } from "../../http";
 import { Button, Notice } from "../../ui";
@@ -101,6 +102,20 @@ export function pageAdminRoutes(deps: AdminDependencies) {
     done: (isReleased, { params: { id, slug } }) => ({
       path: pageTabPath(id, "address"),
       text: isReleased ? `The slug “${slug}” was released.` : undefined,
+    }),
+  });
+
+  area.action("/:id/default", {
+    summary: "Make a page the default page",
+    role: "admin",
+    run(tx, { params: { id } }, actor) {
+      if (getPage(tx, id).isDefault) return false;
+      updatePage(ctx, tx, id, { default: true }, actor);
+      return true;
+    },
+    done: (isChanged, { params }) => ({
+      path: pageTabPath(params.id, "visibility"),
+      text: isChanged ? "This page is now the default page." : undefined,
     }),
   });
 

@@ -19,6 +19,7 @@ import type { Screen, ScreenRequest } from "../render";
 import type { Area } from "../screens/area";
 import { PageFacts } from "./detail";
 import {
+  COMPAT_FORM,
   DOMAINS_FORM,
   GENERAL_FORM,
   LOGO_FORM,
@@ -98,17 +99,32 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
     return tabScreen(at, page, "address", <Address {...{ page, oldSlugs, slug, domains }} />);
   }
 
+  function shareScreen(at: AtPage, page: PageRow, state?: StateOf<typeof COMPAT_FORM>): Screen {
+    const canManage = roleAllows(sessionOf(at.requestContext).user.role, "admin");
+    const compat =
+      state ?? COMPAT_FORM.state(COMPAT_FORM.stored(pageResource(page)), {}, pageVersion(page));
+    const share = { page, url: pageUrl(ctx.baseUrl, page), canManage, compat };
+    return tabScreen(at, page, "share", <Share {...share} />);
+  }
+
   area.screen("/:id", "Show a status page", (at) => {
     const page = getPage(ctx.db, at.params.id);
     const facts = { page, oldSlugs: listOldSlugs(ctx.db, page), now: ctx.clock.now() };
     return tabScreen(at, page, "overview", <PageFacts {...facts} />);
   });
 
-  area.screen("/:id/share", "Show code that shares a page", (at) => {
-    const page = getPage(ctx.db, at.params.id);
-    const canManage = roleAllows(sessionOf(at.requestContext).user.role, "admin");
-    const share = { page, url: pageUrl(ctx.baseUrl, page), canManage };
-    return tabScreen(at, page, "share", <Share {...share} />);
+  area.screen("/:id/share", "Show code that shares a page", (at) =>
+    shareScreen(at, getPage(ctx.db, at.params.id)),
+  );
+
+  area.editForm("/:id/compat", {
+    ...edit,
+    showSummary: "Redirect to the code that shares a page",
+    summary: "Change the clients of other products that can read a page",
+    form: COMPAT_FORM,
+    back: backTo("share"),
+    show: (state, at) => shareScreen(at, state.context.page, state),
+    done: (at) => ({ path: backTo("share")(at), text: "The clients were changed." }),
   });
 
   area.editForm("/:id/general", {
@@ -186,20 +202,6 @@ export function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): vo
         visibility === "private"
           ? "The page is now private. Only signed-in users can see it."
           : "The page is now public. Everyone can see it.",
-    }),
-  });
-
-  area.action("/:id/default", {
-    summary: "Make a page the default page",
-    role: "admin",
-    run(tx, { params: { id } }, actor) {
-      if (getPage(tx, id).isDefault) return false;
-      updatePage(ctx, tx, id, { default: true }, actor);
-      return true;
-    },
-    done: (isChanged, at) => ({
-      path: backTo("visibility")(at),
-      text: isChanged ? "This page is now the default page." : undefined,
     }),
   });
 

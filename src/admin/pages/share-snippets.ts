@@ -41,6 +41,17 @@ export function homepage({ name, url }: SharedPage): string {
           label: Incidents`;
 }
 
+/** Returns the addresses for Uptime Kuma's clients, one per line. `url` is that of the page. */
+export function kumaAddresses({ url, slug }: { url: string; slug: string }): string {
+  const { origin } = new URL(url);
+  return `url: ${origin}
+slug: ${slug}
+
+${origin}/api/status-page/${slug}
+${origin}/api/status-page/heartbeat/${slug}
+${origin}/api/status-page/${slug}/badge`;
+}
+
 /** Returns a sensor of Home Assistant, as YAML. */
 export function homeAssistant({ name, url }: SharedPage): string {
   return `rest:

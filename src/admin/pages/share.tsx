@@ -1,6 +1,9 @@
 import type { PageRow } from "../../features/pages";
 import { ButtonLink, CodeBlock, Notice, Section } from "../../ui";
 import { badgeHtml, badgeMarkdown, frame, homeAssistant, homepage, widget } from "./share-snippets";
+import type { StateOf } from "../forms/form";
+import { CompatSection } from "./compat";
+import type { COMPAT_FORM } from "./forms";
 import { pageTabPath } from "./frame";
 
 interface ShareProps {
@@ -9,10 +12,11 @@ interface ShareProps {
   url: string;
   /** True if the user may change the page. */
   canManage: boolean;
+  compat: StateOf<typeof COMPAT_FORM>;
 }
 
 /** Code and addresses that show the state of a public page on other sites and in other programs. */
-export function Share({ page, url, canManage }: ShareProps) {
+export function Share({ page, url, canManage, compat }: ShareProps) {
   if (page.visibility !== "public") {
     return (
       <Notice tone="maint" title="A private page cannot be shared">
@@ -62,6 +66,7 @@ export function Share({ page, url, canManage }: ShareProps) {
         <CodeBlock text={homepage(named)} />
         <CodeBlock text={homeAssistant(named)} />
       </Section>
+      <CompatSection page={page} url={url} canManage={canManage} state={compat} />
       <Section title="Feeds and calendar">
         <p class="muted">All ways to follow the page are on one public page.</p>
         <ButtonLink href={`${path}/subscribe`} opensTab>

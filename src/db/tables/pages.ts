@@ -1,4 +1,5 @@
 import type { PageMailSettings } from "../../domain/mail";
+import type { CompatProduct } from "../../domain/compat";
 import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Manager } from "../../domain/refs";
 
@@ -26,6 +27,7 @@ export const pages = sqliteTable("pages", {
   customDomains: text("custom_domains", { mode: "json" }).$type<string[]>().notNull().default([]),
   logo: text(),
   mail: text({ mode: "json" }).$type<Partial<PageMailSettings>>().notNull().default({}),
+  compat: text({ mode: "json" }).$type<CompatProduct[]>().notNull().default([]),
 });
 
 /** The columns that links to a page are built from, to be read with what belongs to it. */

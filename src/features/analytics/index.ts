@@ -3,7 +3,7 @@
  * Reads data of other modules and writes nothing.
  */
 export { answerToCsv } from "./answer";
-export { foldInTurns } from "./fold";
+export { foldComponents, foldInTurns } from "./fold";
 export { incidentsAnswer } from "./incidents";
 export { METHODS, type UptimeFigures, UptimeLine } from "./model";
 export { LINES_MAX, type Period, type PeriodInput, readPeriod } from "./period";

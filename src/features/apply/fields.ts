@@ -1,7 +1,14 @@
 import type { ComponentInput, ComponentRow, GroupInput, GroupRow } from "../components";
 import type { TemplateRecord } from "../incident-templates";
 import { REMIND_MINUTES_BEFORE, type ScheduleRecord } from "../maintenance";
-import { fullMailSettings, mailSettingsOf, type PageInput, type PageRow, toDomain } from "../pages";
+import {
+  compatOf,
+  fullMailSettings,
+  mailSettingsOf,
+  type PageInput,
+  type PageRow,
+  toDomain,
+} from "../pages";
 import type { FileSchedule, FileTemplate } from "./model";
 
 /*
@@ -32,6 +39,7 @@ export function desiredPage(
     // In the form that is stored.
     custom_domains: (page.custom_domains ?? []).map((text) => toDomain(text) ?? text),
     default: stored.isDefault || (page.default ?? false),
+    compat: compatOf(page.compat ?? []),
     mail: fullMailSettings(page.mail),
   };
 }
@@ -50,6 +58,7 @@ export function presentPageFields(row: PageRow): Required<PageInput> {
     history_days: row.historyDays,
     custom_domains: row.customDomains,
     default: row.isDefault,
+    compat: row.compat,
     mail: mailSettingsOf(row),
   };
 }

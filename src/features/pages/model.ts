@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { COMPAT_PRODUCTS } from "../../domain/compat";
 import { RefText } from "../../domain/refs";
 import { DescriptionText, NameText } from "../../domain/texts";
 import { Instant, Nullable, OneOf, Text } from "../../kernel/schema";
@@ -31,6 +32,9 @@ export const PageInput = Type.Object(
       Type.Array(Text({ minLength: 1, maxLength: 253 }), { maxItems: DOMAINS_MAX }),
     ),
     default: Type.Optional(Type.Boolean()),
+    compat: Type.Optional(
+      Type.Array(OneOf(COMPAT_PRODUCTS), { maxItems: COMPAT_PRODUCTS.length, uniqueItems: true }),
+    ),
     mail: Type.Optional(PageMailInput),
   },
   { additionalProperties: false },
@@ -69,6 +73,9 @@ export const Page = Type.Object(
       description:
         "Host names that serve only this page. Links are built from the first, unless the page is private.",
     }),
+    compat: Type.Array(OneOf(COMPAT_PRODUCTS), {
+      description: "Products in whose formats the page can be read, while it is public.",
+    }),
     history_days: Type.Integer({ minimum: 30, maximum: 365 }),
     default: Type.Boolean({ description: "True for the page at `/`." }),
     sample: Type.Boolean({
@@ -100,6 +107,7 @@ export function presentPage(row: PageRow, baseUrl: string): Page {
     accent: row.accent,
     logo: logo === null ? null : pageBaseUrl(baseUrl, row) + logo,
     custom_domains: row.customDomains,
+    compat: row.compat,
     history_days: row.historyDays,
     default: row.isDefault,
     sample: row.isSample,

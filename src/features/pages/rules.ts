@@ -1,3 +1,5 @@
+import { COMPAT_PRODUCTS, type CompatProduct } from "../../domain/compat";
+
 /** Pattern of a slug: lower case, digits and inner hyphens, 1 to 63 characters. */
 export const SLUG_PATTERN = "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$";
 
@@ -51,4 +53,9 @@ export function isLocale(tag: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Returns products in the order in which they are stored. */
+export function compatOf(products: readonly CompatProduct[]): CompatProduct[] {
+  return COMPAT_PRODUCTS.filter((product) => products.includes(product));
 }

@@ -9,7 +9,7 @@ import { takeDomains } from "./custom-domains";
 import { validateDomains } from "./address";
 import { fullMailSettings, PageMailInput } from "./mail";
 import { PageInput } from "./model";
-import { isLocale, isReservedSlug, isTimeZone } from "./rules";
+import { compatOf, isLocale, isReservedSlug, isTimeZone } from "./rules";
 import {
   clearDefault,
   erasePage,
@@ -82,6 +82,7 @@ export function createPage(
     deletedAt: null,
     customDomains: takeDomains(ctx, tx, input.custom_domains ?? [], undefined),
     logo: null,
+    compat: compatOf(input.compat ?? []),
     mail: fullMailSettings(input.mail),
   };
   insertPage(tx, row);
@@ -129,6 +130,7 @@ export function updatePage(
       input.custom_domains === undefined
         ? before.customDomains
         : takeDomains(ctx, tx, input.custom_domains, id),
+    compat: input.compat === undefined ? before.compat : compatOf(input.compat),
     mail: fullMailSettings({ ...before.mail, ...input.mail }),
     isDefault: before.isDefault || becomesDefault,
     version: before.version + 1,

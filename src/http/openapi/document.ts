@@ -17,6 +17,7 @@ const TAGS: Record<string, string> = {
   Analytics: "Figures, each with its method.",
   Metrics: "Metrics in the format of Prometheus.",
   Keys: "API keys. They are created in the dashboard or on the command line, never here.",
+  Compatibility: "Pages in the formats of other products, for programs that were made for them.",
   Health: "Checks for load balancers and supervisors.",
   Documentation: "This document.",
 };

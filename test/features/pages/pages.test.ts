@@ -82,6 +82,8 @@ describe("validation of a page", () => {
     [{ accent: "red" }, ["#/accent"]],
     [{ history_days: 29 }, ["#/history_days"]],
     [{ history_days: 366 }, ["#/history_days"]],
+    [{ compat: ["cachet" as "uptime-kuma"] }, ["#/compat/0"]],
+    [{ compat: ["uptime-kuma", "uptime-kuma"] }, ["#/compat"]],
     [{ slug: "api", name: "", time_zone: "Mars" }, ["#/name", "#/slug", "#/time_zone"]],
   ])("an invalid page is rejected, and nothing is written: %j", async (input, pointers) => {
     const app = await shared();

@@ -138,6 +138,10 @@ export const PAGE_VERBS: Verbs = {
     leaves: ["page.update"],
     prepare: (installation) => pageForm(installation, "address", { slug: "another" }),
   },
+  "POST /admin/pages/:id/compat": {
+    leaves: ["page.update"],
+    prepare: (installation) => pageForm(installation, "compat", { compat: "uptime-kuma" }),
+  },
   "POST /admin/pages/:id/domains": {
     leaves: ["page.update"],
     prepare: (installation) =>

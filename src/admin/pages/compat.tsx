@@ -1,0 +1,42 @@
+import type { PageRow } from "../../features/pages";
+import { Actions, Button, CodeBlock, Form, Section } from "../../ui";
+import type { StateOf } from "../forms/form";
+import { FormFields } from "../forms/form-fields";
+import { pagePath } from "../paths";
+import { COMPAT_FORM } from "./forms";
+import { kumaAddresses } from "./share-snippets";
+
+interface CompatProps {
+  page: PageRow;
+  /** Public address of the page. */
+  url: string;
+  /** True if the user may change the page. */
+  canManage: boolean;
+  state: StateOf<typeof COMPAT_FORM>;
+}
+
+/** Choice of the clients of other products that can read a page, with the addresses for these. */
+export function CompatSection({ page, url, canManage, state }: CompatProps) {
+  if (!canManage && page.compat.length === 0) return null;
+  return (
+    <Section title="Clients of other products" id="clients">
+      {canManage ? (
+        <Form action={`${pagePath(page.id)}/compat`} hidden={state.hidden}>
+          <FormFields form={COMPAT_FORM} state={state} />
+          <Actions>
+            <Button>Save clients</Button>
+          </Actions>
+        </Form>
+      ) : null}
+      {page.compat.includes("uptime-kuma") ? (
+        <>
+          <p class="muted">
+            For Uptime Kuma’s clients: the base address and the slug, two documents, and the badge
+            of the page. Badges of components have the numbers in the first document.
+          </p>
+          <CodeBlock text={kumaAddresses({ url, slug: page.slug })} />
+        </>
+      ) : null}
+    </Section>
+  );
+}

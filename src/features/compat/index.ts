@@ -1,0 +1,14 @@
+/**
+ * Pages as clients of other products read them: numbers and keys of their entries, and their results.
+ */
+export {
+  BEAT,
+  type Beat,
+  type CompatEntry,
+  findCompatPage,
+  findEntry,
+  numbersOf,
+  readBeats,
+  readEntries,
+} from "./entries";
+export { keepKey, keepNumber } from "./store";

@@ -1,0 +1,111 @@
+/*
+ * Numbers and kept keys of objects, and what other products show of monitors. All are found by keys; lists
+ * are as long as one page, or as all monitors for metrics.
+ */
+import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { mutate, selectMany, selectOne } from "../../db";
+import { compatKeys, compatNumbers } from "../../db/tables/compat";
+import { components } from "../../db/tables/components";
+import {
+  monitorChecks,
+  monitorComponents,
+  monitors,
+  monitorStates,
+} from "../../db/tables/monitors";
+import { pages } from "../../db/tables/pages";
+
+/** Lists the numbers of objects (`ids`: a JSON list). */
+export const listNumbers = selectMany((orm, $: { ids: string }) =>
+  orm
+    .select({ id: compatNumbers.id, number: compatNumbers.number })
+    .from(sql`json_each(${$.ids}) AS j`)
+    .crossJoin(compatNumbers)
+    .where(sql`${compatNumbers.id} = j.value`),
+);
+
+/** Finds the monitor or component with a number. */
+export const findNumbered = selectOne((orm, $: { number: number }) =>
+  orm
+    .select({ id: compatNumbers.id })
+    .from(compatNumbers)
+    .where(and(eq(compatNumbers.range, "entry"), eq(compatNumbers.number, $.number))),
+);
+
+/** Gives an object the number that it had in another product. Fails if another object has it. */
+export const keepNumber = mutate((orm, $: { id: string; number: number }) =>
+  orm.update(compatNumbers).set({ number: $.number }).where(eq(compatNumbers.id, $.id)),
+);
+
+/** Keeps the key that a component had in another product. */
+export const keepKey = mutate((orm, $: typeof compatKeys.$inferSelect) =>
+  orm
+    .insert(compatKeys)
+    .values({ componentId: $.componentId, key: $.key })
+    .onConflictDoUpdate({ target: compatKeys.componentId, set: { key: sql`excluded.key` } }),
+);
+
+/** Lists the slugs of pages with a component, or with a component of a monitor, by its id; oldest page first. */
+export const listPagesWith = selectMany((orm, $: { id: string }) =>
+  orm
+    .selectDistinct({ id: pages.id, slug: pages.slug })
+    .from(components)
+    .innerJoin(pages, eq(pages.id, components.pageId))
+    .where(
+      and(
+        sql`(${components.id} = ${$.id} OR ${components.id} IN
+          (SELECT m.component_id FROM monitor_components AS m WHERE m.monitor_id = ${$.id}))`,
+        isNull(components.deletedAt),
+        isNull(pages.deletedAt),
+      ),
+    )
+    .orderBy(asc(pages.id)),
+);
+
+/** Lists the monitors of a page's components, oldest first, with what other products show of them. */
+export const listWatchers = selectMany((orm, $: { pageId: string }) =>
+  orm
+    .select({
+      componentId: monitorComponents.componentId,
+      id: monitors.id,
+      num: monitors.num,
+      type: monitors.type,
+      failureThreshold: monitors.failureThreshold,
+      state: monitorStates.state,
+      certificateExpiresAt: monitorStates.certificateExpiresAt,
+    })
+    .from(components)
+    .innerJoin(monitorComponents, eq(monitorComponents.componentId, components.id))
+    .innerJoin(monitors, eq(monitors.id, monitorComponents.monitorId))
+    .innerJoin(monitorStates, eq(monitorStates.monitorNum, monitors.num))
+    .where(
+      and(
+        eq(components.pageId, $.pageId),
+        isNull(components.deletedAt),
+        isNull(monitors.deletedAt),
+      ),
+    )
+    .orderBy(asc(monitors.id)),
+);
+
+/** Lists the kept keys of a page's components. */
+export const listKeptKeys = selectMany((orm, $: { pageId: string }) =>
+  orm
+    .select({ componentId: compatKeys.componentId, key: compatKeys.key })
+    .from(components)
+    .innerJoin(compatKeys, eq(compatKeys.componentId, components.id))
+    .where(and(eq(components.pageId, $.pageId), isNull(components.deletedAt))),
+);
+
+/** Lists the newest results of a monitor with a known outcome, newest first. */
+export const listResults = selectMany((orm, $: { monitorNum: number; limit: number }) =>
+  orm
+    .select({
+      at: monitorChecks.at,
+      outcome: monitorChecks.outcome,
+      latencyMs: monitorChecks.latencyMs,
+    })
+    .from(monitorChecks)
+    .where(and(eq(monitorChecks.monitorNum, $.monitorNum), sql`${monitorChecks.outcome} <> 2`))
+    .orderBy(sql`${monitorChecks.at} DESC`)
+    .limit($.limit),
+);

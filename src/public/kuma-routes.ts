@@ -1,0 +1,249 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { AppContext } from "../context";
+import { findCompatPage, findEntry, readEntries } from "../features/compat";
+import type { ReadRecords } from "../features/incidents";
+import type { Snapshot, Snapshots } from "../features/status";
+import {
+  NO_STORE,
+  type Operation,
+  operation,
+  Representation,
+  type RequestContext,
+  type RequestContexts,
+} from "../http";
+import { jsonRepresentation, publicJson } from "./answers";
+import { type BadgeContent, drawBadge } from "./kuma/badge-picture";
+import {
+  BadgeError,
+  type BadgeQuery,
+  emptyBadge,
+  ENTRY_BADGES,
+  overallBadge,
+  readBadgeQuery,
+} from "./kuma/badges";
+import { manifest, pageDocument } from "./kuma/documents";
+import { createHeartbeats, NO_HEARTBEATS } from "./kuma/heartbeats";
+import { incidentHistory } from "./kuma/incidents";
+import {
+  KumaEntryPage,
+  KumaError,
+  KumaHeartbeats,
+  KumaIncidentHistory,
+  KumaManifest,
+  KumaPage,
+} from "./kuma/model";
+import { moved, MOVED, represent } from "./page-files";
+
+const SVG = "image/svg+xml";
+
+/** A request for one of Uptime Kuma's paths. */
+interface Call {
+  params: Record<string, string>;
+  request: Request;
+  requestContext: RequestContext;
+}
+type Answer = Response | Promise<Response>;
+
+/**
+ * The public paths of Uptime Kuma, for clients that read its pages: at their own place and below
+ * `/compat/kuma`. Errors have its bodies. Pages that are not public or not marked do not exist here.
+ */
+export function kumaRoutes(
+  ctx: AppContext,
+  requestContexts: RequestContexts,
+  snapshots: Snapshots,
+  readIncidents: ReadRecords,
+) {
+  const find = ({ params, requestContext }: Call): Snapshot | undefined =>
+    findCompatPage(snapshots, "uptime-kuma", params["slug"]?.toLowerCase() ?? "", requestContext);
+  const pageOf = publicJson((snapshot) => pageDocument(ctx.db, snapshot, ctx.clock.now()));
+  const manifestOf = publicJson(manifest);
+  const heartbeatsOf = createHeartbeats(ctx);
+
+  /** Returns the answer to a request for a page, made by `make` if the page exists. */
+  const onPage =
+    (make: (snapshot: Snapshot, call: Call) => Answer, missing = "Status Page Not Found") =>
+    (call: Call): Answer => {
+      const snapshot = find(call);
+      return snapshot ? make(snapshot, call) : failed(404, missing);
+    };
+  const badge = (call: Call, make: (query: BadgeQuery) => BadgeContent): Answer =>
+    sendBadge(call, make(readBadgeQuery(searchOf(call.request))));
+
+  const reads: Read[] = [
+    {
+      path: "/api/status-page/:slug",
+      id: "getKumaPage",
+      summary: "Read a page",
+      schema: KumaPage,
+      answer: onPage((snapshot, call) => send(call, pageOf(snapshot))),
+    },
+    {
+      path: "/api/status-page/heartbeat/:slug",
+      id: "getKumaHeartbeats",
+      summary: "Read the results of a page's components",
+      description: "Without such a page, both lists are empty.",
+      schema: KumaHeartbeats,
+      answer: (call) => {
+        const snapshot = find(call);
+        const made = snapshot ? heartbeatsOf(snapshot) : jsonRepresentation(NO_HEARTBEATS);
+        if (made instanceof Representation) return send(call, made);
+        // The page may have become private while they were read.
+        return made.then((read) =>
+          send(call, find(call) ? read : jsonRepresentation(NO_HEARTBEATS)),
+        );
+      },
+    },
+    {
+      path: "/api/status-page/:slug/incident-history",
+      id: "getKumaIncidentHistory",
+      summary: "List the incidents of a page, ten at a time",
+      description: "`cursor` is the `nextCursor` of the part before.",
+      schema: KumaIncidentHistory,
+      answer: onPage((snapshot, call) => {
+        const cursor = new URLSearchParams(searchOf(call.request)).get("cursor") || null;
+        return send(
+          call,
+          jsonRepresentation(incidentHistory(ctx.db, snapshot, cursor, readIncidents)),
+        );
+      }),
+    },
+    {
+      path: "/api/status-page/:slug/manifest.json",
+      id: "getKumaManifest",
+      summary: "Read the description of a page as an app",
+      schema: KumaManifest,
+      answer: onPage((snapshot, call) => send(call, manifestOf(snapshot)), "Not Found"),
+    },
+    {
+      path: "/api/status-page/:slug/badge",
+      id: "getKumaPageBadge",
+      summary: "Read the badge of a page",
+      answer: (call) =>
+        badge(call, (query) => {
+          const snapshot = find(call);
+          return snapshot
+            ? overallBadge(ctx.db, readEntries(ctx.db, snapshot), query)
+            : emptyBadge(query);
+        }),
+    },
+    {
+      path: "/status/:slug/rss",
+      id: "getKumaFeed",
+      summary: "Read the RSS feed of a page",
+      answers: { 308: MOVED },
+      answer: onPage((snapshot) => moved(snapshot.document.page.slug, "feed.rss")),
+    },
+    {
+      path: "/api/entry-page",
+      id: "getKumaEntryPage",
+      summary: "Read the slug of the page at the root",
+      schema: KumaEntryPage,
+      answer: (call) => send(call, jsonRepresentation(entryPage(snapshots, call.requestContext))),
+    },
+    ...["", "/:duration"].flatMap((end) =>
+      Object.entries(ENTRY_BADGES)
+        .filter(([name]) => end === "" || LASTING.has(name))
+        .map(([name, make]) => ({
+          path: `/api/badge/:number/${name}${end}`,
+          id: `getKumaBadge${operationName(name)}${end === "" ? "" : "Of"}`,
+          summary: `Read the badge of a component: ${name}`,
+          answer: (call: Call) => {
+            const number = Number.parseInt(call.params["number"] ?? "", 10);
+            if (Number.isNaN(number)) return failed(403, "Invalid monitor ID");
+            const found = findEntry(ctx.db, snapshots, number, call.requestContext);
+            const { now } = call.requestContext;
+            const { duration } = call.params;
+            try {
+              return badge(call, (query) =>
+                found
+                  ? make({ reader: ctx.db, entry: found.entry, query, duration, now })
+                  : emptyBadge(query),
+              );
+            } catch (error) {
+              if (error instanceof BadgeError) return failed(403, error.message);
+              throw error;
+            }
+          },
+        })),
+    ),
+  ];
+
+  const routes = new Elysia().use(requestContexts.plugin);
+  for (const read of reads) {
+    routes.get(read.path, read.answer, declare(read));
+    routes.get(`/compat/kuma${read.path}`, read.answer, declare(read, { id: undefined }));
+  }
+  return routes;
+}
+
+/** Badges with a duration in their path. */
+const LASTING: ReadonlySet<string> = new Set(["uptime", "ping", "avg-response"]);
+
+interface Read {
+  path: string;
+  id: string;
+  summary: string;
+  description?: string;
+  /** Schema of JSON; without it the answer is a picture. */
+  schema?: TSchema;
+  answers?: Operation["answers"];
+  answer(call: Call): Answer;
+}
+
+function declare({ id, summary, description, schema, answers }: Read, more = {}) {
+  const picture = { description: "The badge.", schema: Type.String(), mediaType: SVG };
+  const found = schema ? { description: `${summary}.`, schema } : picture;
+  return operation({
+    id,
+    summary,
+    description: `In the form of Uptime Kuma. ${description ?? ""}`.trim(),
+    tag: "Compatibility",
+    access: { kind: "public" },
+    onCustomDomain: "page",
+    conditional: "etag",
+    isCrossOrigin: true,
+    answers: {
+      ...(answers ?? { 200: found }),
+      403: { description: "An error in the form of Uptime Kuma.", schema: KumaError },
+      404: { description: "There is no such page.", schema: KumaError },
+    },
+    ...more,
+  });
+}
+
+function entryPage(snapshots: Snapshots, { domain, now }: RequestContext) {
+  const { slug } = domain ?? snapshots.defaultPage() ?? {};
+  const page = slug && findCompatPage(snapshots, "uptime-kuma", slug, { domain, now });
+  if (!page) return { type: "entryPage", entryPage: "dashboard" };
+  const current = page.document.page.slug;
+  return domain
+    ? { type: "statusPageMatchedDomain", statusPageSlug: current }
+    : { type: "entryPage", entryPage: `statusPage-${current}` };
+}
+
+function operationName(name: string): string {
+  return name.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function searchOf({ url }: Request): string {
+  const at = url.indexOf("?");
+  return at === -1 ? "" : url.slice(at + 1);
+}
+
+function send({ request, requestContext }: Call, made: Representation): Response {
+  return made.respond(request, requestContext);
+}
+
+/** Sends a badge, with a policy because browsers open SVG as a document. */
+function sendBadge(call: Call, content: BadgeContent): Response {
+  const policy = { "Content-Security-Policy": "default-src 'none'" };
+  return send(call, represent(drawBadge(content), SVG, policy));
+}
+
+/** Returns an error in the form of Uptime Kuma. */
+function failed(status: 403 | 404, msg: string): Response {
+  const headers = { "Cache-Control": NO_STORE };
+  return Response.json({ status: "fail", msg }, { status, headers });
+}

@@ -1,0 +1,83 @@
+import type { Reader } from "../../db";
+import type { Impact } from "../../domain/incident-status";
+import { numbersOf } from "../../features/compat";
+import {
+  countIncidents,
+  type IncidentRecord,
+  listIncidentsBetween,
+  listIncidentsById,
+  type ReadRecords,
+} from "../../features/incidents";
+import type { Snapshot } from "../../features/status";
+import { parseInstant, SECOND_MS } from "../../kernel/time";
+import type { KumaIncident, KumaIncidentHistory } from "./model";
+import { utcText } from "./times";
+
+const INCIDENTS_PER_PAGE = 10;
+
+const STYLES: Readonly<Record<Impact, string>> = {
+  critical: "danger",
+  major: "danger",
+  minor: "warning",
+  none: "info",
+};
+
+/** Returns an incident; `numberOf` returns the numbers of the incident and its page by id. */
+export function presentIncident(
+  { row, updates }: IncidentRecord,
+  numberOf: (id: string) => number,
+): KumaIncident {
+  const [newest] = updates;
+  return {
+    id: numberOf(row.id),
+    style: STYLES[row.impact],
+    title: row.name,
+    content: newest?.body ?? "",
+    pin: true,
+    active: row.resolvedAt === null,
+    createdDate: utcText(row.startedAt),
+    lastUpdatedDate: newest && updates.length > 1 ? utcText(newest.displayAt) : null,
+    status_page_id: numberOf(row.pageId),
+  };
+}
+
+/**
+ * Returns ten incidents, newest start first: from the newest, or those that started before the cursor, the
+ * creation of the last one. An unreadable cursor has no incidents, as in Uptime Kuma.
+ */
+export function incidentHistory(
+  reader: Reader,
+  { document }: Snapshot,
+  cursor: string | null,
+  readIncidents: ReadRecords,
+): KumaIncidentHistory {
+  const pageId = document.page.id;
+  const listFrom = (at: number, limit: number) =>
+    listIncidentsBetween(reader, {
+      pageId,
+      from: 0,
+      to: Number.MAX_SAFE_INTEGER,
+      before: { at, id: "" },
+      limit,
+    });
+  const start = cursor === null ? Number.MAX_SAFE_INTEGER : (parseInstant(isoOf(cursor)) ?? 0);
+  const ids = listFrom(start, INCIDENTS_PER_PAGE).map(({ id }) => id);
+  const records = listIncidentsById(reader, ids, readIncidents);
+  const numberOf = numbersOf(reader, [pageId, ...ids]);
+  const last = records.at(-1)?.row;
+  // Cursors have no milliseconds.
+  const end = last && Math.floor(last.startedAt / SECOND_MS) * SECOND_MS;
+  const hasMore = end !== undefined && listFrom(end, 1).length > 0;
+  const counts = countIncidents(reader, { pageId });
+  return {
+    ok: true,
+    incidents: records.map((record) => presentIncident(record, numberOf)),
+    total: counts ? counts.open + counts.resolved : records.length,
+    nextCursor: hasMore ? utcText(end) : null,
+    hasMore,
+  };
+}
+
+function isoOf(cursor: string): string {
+  return `${cursor.trim().replace(" ", "T")}Z`;
+}

@@ -1,0 +1,56 @@
+import { updateComponent } from "../../src/features/components";
+import { insertCheck } from "../../src/features/monitors/checks-store";
+import { listAllMonitors } from "../../src/features/monitors/store";
+import {
+  findPageBySlug,
+  getPage,
+  type PageInput,
+  type PageRow,
+  updatePage,
+} from "../../src/features/pages";
+import { CLI_ACTOR } from "../../src/domain/actor";
+import { MINUTE_MS } from "../../src/kernel/time";
+import { createMonitorApi, type MonitorApi } from "./monitor-api";
+import { check } from "./monitor-store";
+
+/** The page of `createMonitorApi` in the formats of other products. */
+export interface CompatSite extends MonitorApi {
+  /** Returns the page. */
+  row(): PageRow;
+  /** Changes the page. */
+  change(input: Partial<PageInput>): Promise<void>;
+  showLatency(name: string): Promise<void>;
+  /** Writes results of a monitor, one a minute, the last just now; null is a failure. */
+  answered(id: string, latencies: readonly (number | null)[]): Promise<void>;
+}
+
+export async function createCompatSite(
+  input: Partial<PageInput> = { compat: ["uptime-kuma"] },
+): Promise<CompatSite> {
+  const api = await createMonitorApi({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000" } });
+  const { app, components } = api;
+  const found = findPageBySlug(app.ctx.db, { slug: "acme" });
+  if (!found) throw new Error("there is no page");
+  const { id: pageId } = found;
+  const site: CompatSite = {
+    ...api,
+    row: () => getPage(app.ctx.db, pageId),
+    change: (changes) =>
+      app.ctx.db.write((tx) => void updatePage(app.ctx, tx, pageId, changes, CLI_ACTOR)),
+    showLatency: (name) =>
+      app.ctx.db.write((tx) => {
+        updateComponent(app.ctx, tx, components[name] ?? "", { show_latency: true }, CLI_ACTOR);
+      }),
+    answered: (id, latencies) =>
+      app.ctx.db.write((tx) => {
+        const num = listAllMonitors(tx, {}).find(({ monitor }) => monitor.id === id)?.monitor.num;
+        for (const [index, latencyMs] of latencies.entries()) {
+          const at = app.clock.now() - (latencies.length - 1 - index) * MINUTE_MS;
+          insertCheck(tx, check(num ?? 0, at, latencyMs));
+        }
+      }),
+    [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+  };
+  await site.change(input);
+  return site;
+}
