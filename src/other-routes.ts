@@ -2,6 +2,7 @@ import type { AnyElysia } from "elysia";
 import type { AppContext } from "./context";
 import { analyticsRoutes } from "./features/analytics/routes";
 import type { Sessions } from "./features/auth";
+import { importedHeartbeatRoutes } from "./features/compat/routes";
 import { componentRoutes } from "./features/components/routes";
 import { incidentTemplateRoutes } from "./features/incident-templates/routes";
 import type { createIncidentCache } from "./features/incidents";
@@ -76,6 +77,7 @@ export function otherRoutes(deps: Dependencies): AnyElysia {
     .use(maintenanceRoutes(ctx, requestContexts))
     .use(webhookRoutes(ctx, requestContexts))
     .use(monitorRoutes(ctx, requestContexts, deps.monitoring))
+    .use(importedHeartbeatRoutes(ctx, requestContexts, deps.monitoring))
     .use(analyticsRoutes(ctx, requestContexts))
     .use(metricsRoutes(deps.metrics, requestContexts))
     .use(keyRoutes(ctx, requestContexts, limiter, usage))

@@ -38,7 +38,7 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   analytics: ["pages", "components", "incidents", "monitors", "keys"],
   metrics: ["monitors", "keys", "limits", "mail", "subscribers", "webhooks"],
   status: ["pages", "components", "timeline", "incidents", "maintenance", "monitors"],
-  compat: ["pages", "status"],
+  compat: ["pages", "monitors", "status"],
   sample: ["pages", "components"],
   "page-deletion": [
     "pages",

@@ -60,6 +60,11 @@ export function createAuthorisation(
           const owner = findHeartbeatMonitor(sources().heartbeats, request, route);
           return owner instanceof Problem ? owner : { kind: "job", owner };
         }
+        case "imported-heartbeat": {
+          const token = access.tokenOf(request);
+          const owner = token && sources().heartbeats.findImported(token);
+          return owner ? { kind: "job", owner } : ADDRESS_ONLY;
+        }
         case "link": {
           const bucket = access.find(tokenInPath(request, route), { domain, now });
           return bucket instanceof Problem ? bucket : { kind: "link", bucket };
@@ -96,6 +101,8 @@ export function createAuthorisation(
       const problem =
         caller instanceof Problem ? caller : permissionProblem(route.operation.access, caller);
       if (problem) throw problem;
+      // The token may have been ended.
+      if (route.operation.access.kind === "imported-heartbeat") context.caller = caller as Caller;
     },
   };
 }

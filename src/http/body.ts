@@ -102,15 +102,16 @@ async function gather(request: Request, maxBytes: number): Promise<ArrayBuffer> 
 /**
  * Declares that a route reads the first `maxBytes` of a body of any media type and ignores the rest:
  * spread into its options. A slow body counts as ended, an aborted one is an error. With the query
- * parameter `instead`, none is read.
+ * parameter `instead`, if it is declared, none is read.
  */
-export function beginningOf(maxBytes: number, { instead }: { instead: string }) {
+export function beginningOf(maxBytes: number, { instead }: { instead?: string } = {}) {
   const schema = Type.Unsafe<Uint8Array>({ type: "string" });
   return {
     body: hideSchema({ schema, isOptional: true, beginningBytes: maxBytes }),
     parse: async ({ request }: { request: Request }) => {
       const { query = "" } = splitUrl(request.url) ?? {};
-      if (!new URLSearchParams(query).has(instead)) return readBeginning(request, maxBytes);
+      const isReplaced = instead !== undefined && new URLSearchParams(query).has(instead);
+      if (!isReplaced) return readBeginning(request, maxBytes);
       const incoming = incomingBodyOf(request);
       if (incoming) incoming.isUnread = true;
       return NO_BYTES;

@@ -50,3 +50,4 @@ export {
 } from "./session-cookie";
 export { readTheme, type Theme, themeCookie, themeOf, THEMES } from "./theme-cookie";
 export { createRouteTable, type PlainRoute, type Route, type RouteTable } from "./route-table";
+export { splitUrl } from "./request-url";

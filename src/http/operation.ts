@@ -2,6 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import type { ErrorCode, Problem } from "../errors";
 import type { Scope } from "../features/keys";
+import type { ImportedToken } from "../features/monitors";
 import type { DomainPage } from "../features/pages";
 import type { ClientAddress } from "../kernel/client-address";
 import type { Role } from "../domain/role";
@@ -10,7 +11,8 @@ import type { Role } from "../domain/role";
  * Callers of a route, who are also charged for it: a live API key with the scopes (an empty list:
  * any live key), a signed-in user with at least the role, anyone, a job with its monitor's token
  * (the `:token` of the path, or a bearer token), people with a link from a mail (the `:token` of the
- * path; its own bucket, no check of the origin), a program with the installation's token for reports about
+ * path; its own bucket, no check of the origin), a job with a token of another product, or anyone without one,
+ * since the handler answers as that product does, a program with the installation's token for reports about
  * mails (in the path or as bearer), or health checkers with their own bucket. A `file` is
  * content that is the same for everyone, which is charged only if there is no such file.
  */
@@ -19,6 +21,7 @@ export type Access =
   | { kind: "session"; role: Role }
   | { kind: "public" }
   | { kind: "heartbeat" }
+  | { kind: "imported-heartbeat"; tokenOf(request: Request): ImportedToken | undefined }
   | { kind: "link"; find: FindLink }
   | { kind: "reporter"; isToken(token: string): boolean }
   | { kind: "health" }

@@ -10,8 +10,8 @@ import {
 } from "../../http";
 import { Problem } from "../../errors";
 import { OneOf, Text } from "../../kernel/schema";
-import { redactText } from "../../domain/redact";
-import type { Monitoring, Notice, Report } from "./monitoring";
+import type { Monitoring } from "./monitoring";
+import { EXIT_CODE_MAX, findMeaning, type Meaning, messageInBody, messageOf } from "./signal-text";
 
 /** Maximum length of a stored message, in code points. */
 const MESSAGE_MAX = 1_000;
@@ -22,51 +22,23 @@ const RID_MAX = 40;
 /** Number of bytes of a body that are read. */
 const BODY_READ_BYTES = 10_000;
 
-// oxlint-disable-next-line no-control-regex
-const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
-
-/** Exit code as a path ends with it. */
-const EXIT_CODE = /^\d{1,3}$/;
-const EXIT_CODE_MAX = 255;
-
-/** Meaning of the last part of a path. */
-type Meaning = Pick<Notice, "kind"> | Pick<Report, "outcome" | "exitCode">;
-
-/** Returns the meaning of a signal's name: `start`, `log`, `fail` or an exit code. Throws `not_found`. */
+/** Returns the meaning of a signal's name. Throws `not_found`. */
 function meaningOf(signal: string): Meaning {
-  if (signal === "start" || signal === "log") return { kind: signal };
-  if (signal === "fail") return { outcome: "failed" };
-  const exitCode = EXIT_CODE.test(signal) ? Number(signal) : EXIT_CODE_MAX + 1;
-  if (exitCode > EXIT_CODE_MAX) {
+  const meaning = findMeaning(signal);
+  if (meaning === undefined || meaning === "too large") {
     throw new Problem(
       "not_found",
       `The address of a heartbeat ends with its token, start, fail, log or an exit code from 0 to ${EXIT_CODE_MAX}.`,
     );
   }
-  return { outcome: exitCode === 0 ? "ok" : "failed", exitCode };
+  return meaning;
 }
 
 /** Returns the text of a signal, redacted and cut, and its other fields. */
 function readSignal({ msg = "", ping = "", rid = "" }: SignalQuery) {
-  const characters = [...redactText(msg.trim())];
-  const message = characters.slice(0, MESSAGE_MAX).join("").trim();
-  return {
-    rid,
-    message: message === "" ? null : message,
-    latencyMs: ping === "" ? null : Math.round(Number(ping)),
-    isTruncated: characters.length > MESSAGE_MAX,
-  };
-}
-
-/** Returns the text of a body's beginning, without control characters; empty for bytes that are not UTF-8. */
-function messageInBody(bytes: Uint8Array): string {
-  try {
-    // An incomplete character at the end is left out.
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
-    return text.replace(CONTROL_CHARACTERS, "");
-  } catch {
-    return "";
-  }
+  const { message, isCut } = messageOf(msg, MESSAGE_MAX);
+  const latencyMs = ping === "" ? null : Math.round(Number(ping));
+  return { rid, message, latencyMs, isTruncated: isCut };
 }
 
 const SignalQuery = Type.Object(

@@ -75,12 +75,14 @@ function hashHeartbeatToken(token: string): string | undefined {
 }
 
 /**
- * The generated tokens of all push monitors by their hashes, in memory: the gateway reads this and
+ * The tokens of all push monitors by their hashes, in memory: the gateway reads this and
  * not the database. Unknown tokens are not cached.
  */
 export interface HeartbeatDirectory {
-  /** Returns the monitor of a token; undefined for an unknown token. */
+  /** Returns the monitor of a generated token; undefined for an unknown token. */
   find(token: string): TokenOwner | undefined;
+  /** Returns the monitor of a token of another product; undefined for an unknown token. */
+  findImported(token: ImportedToken): TokenOwner | undefined;
 }
 
 /** Monitor of a heartbeat token. */
@@ -98,28 +100,31 @@ export interface TokenOwner {
 export function createHeartbeatDirectory(
   ctx: Pick<AppContext, "db" | "signals">,
 ): HeartbeatDirectory {
-  let owners: Map<string, TokenOwner> | undefined;
-  const forget = () => {
-    owners = undefined;
-  };
-  const ownerOf = (kind: TokenKind, hash: Buffer, monitorId: string): TokenOwner => ({
-    monitorId,
-    token: { kind, hash },
-    bucket: kind === "native" ? monitorId : hash.toString("hex"),
-  });
+  const owners = new Map<TokenKind, ReadonlyMap<string, TokenOwner>>();
+  const forget = () => owners.clear();
   ctx.signals.monitorsChanged.on(forget);
   ctx.signals.databaseChangedElsewhere.on(forget);
+
+  function ownersOf(kind: TokenKind): ReadonlyMap<string, TokenOwner> {
+    let read = owners.get(kind);
+    if (!read) {
+      read = new Map(
+        listMonitorTokens(ctx.db, { kind }).map(({ hash, monitorId }) => {
+          const name = hash.toString("hex");
+          const bucket = kind === "native" ? monitorId : name;
+          return [name, { monitorId, token: { kind, hash }, bucket }];
+        }),
+      );
+      owners.set(kind, read);
+    }
+    return read;
+  }
+
   return {
     find(token) {
       const hash = hashHeartbeatToken(token);
-      if (hash === undefined) return undefined;
-      owners ??= new Map(
-        listMonitorTokens(ctx.db, { kind: "native" }).map(({ hash: stored, monitorId }) => [
-          stored.toString("hex"),
-          ownerOf("native", stored, monitorId),
-        ]),
-      );
-      return owners.get(hash);
+      return hash === undefined ? undefined : ownersOf("native").get(hash);
     },
+    findImported: ({ kind, value }) => ownersOf(kind).get(sha256Hex(value)),
   };
 }

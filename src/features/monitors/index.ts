@@ -34,6 +34,7 @@ export {
 export { findInvalidChain } from "./dependencies";
 export { endToken, type MonitorToken, rotateToken, tokensOf } from "./tokens";
 export { listRuns, listSignals, type SignalRow } from "./heartbeat-store";
+export { findMeaning, messageInBody, messageOf } from "./signal-text";
 export { listDependents } from "./dependency-store";
 export { detachMonitorsOfPage, watchesOnlyPage } from "./detach";
 export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures } from "./engine";

@@ -1,4 +1,5 @@
 import { API_VERBS } from "./api";
+import { IMPORTED_HEARTBEAT_VERBS } from "./imported-heartbeats";
 import { INCIDENT_VERBS } from "./incidents-and-maintenance";
 import { MAIL_REPORT_VERBS } from "./mail-reports";
 import { MAILING_VERBS } from "./mailings";
@@ -18,6 +19,7 @@ export const VERBS: Verbs = {
   ...SCHEDULE_VERBS,
   ...PAGE_VERBS,
   ...MONITOR_VERBS,
+  ...IMPORTED_HEARTBEAT_VERBS,
   ...SUBSCRIBER_VERBS,
   ...MAILING_VERBS,
   ...MAIL_REPORT_VERBS,

@@ -1,0 +1,205 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { AppContext } from "../../context";
+import {
+  beginningOf,
+  NO_STORE,
+  operation,
+  type RequestContext,
+  type RequestContexts,
+  splitUrl,
+} from "../../http";
+import {
+  findMeaning,
+  findMonitor,
+  type ImportedToken,
+  messageInBody,
+  messageOf,
+  type Monitoring,
+  type TokenOwner,
+} from "../monitors";
+
+/** Methods of requests that jobs send. HEAD is answered as GET. */
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+/** Methods whose requests have a body that is read. */
+const WITH_BODY: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
+
+/** Maximum length of Uptime Kuma's and Healthchecks' messages, in code points. */
+const KUMA_MESSAGE_MAX = 1_000;
+const PING_MESSAGE_MAX = 300;
+/** Number of bytes of a ping's body that are read. */
+const PING_BODY_BYTES = 10_000;
+/** Longest duration that Uptime Kuma accepts, in ms. */
+const DURATION_MAX_MS = 100_000_000_000;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** A call of a job. */
+interface Call {
+  request: Request;
+  requestContext: RequestContext;
+  body?: unknown;
+}
+
+/**
+ * Calls of jobs that were set up for Uptime Kuma or Healthchecks, with the tokens that an import kept. The
+ * answers are those of the other product.
+ */
+export function importedHeartbeatRoutes(
+  ctx: Pick<AppContext, "db">,
+  requestContexts: RequestContexts,
+  monitoring: Monitoring,
+) {
+  const routes = new Elysia().use(requestContexts.plugin);
+
+  async function push({ request, requestContext }: Call): Promise<Response> {
+    const query = queryOf(request);
+    const latencyMs = Number.parseFloat(query.get("ping") ?? "") || null;
+    if (latencyMs !== null && (latencyMs < 0 || latencyMs > DURATION_MAX_MS)) {
+      return rejectPush(`Invalid ping value. Must be between 0 and ${DURATION_MAX_MS} ms.`);
+    }
+    const owner = ownerOf(requestContext);
+    const monitor = owner && findMonitor(ctx.db, { id: owner.monitorId });
+    if (!monitor || monitor.paused) return rejectPush("Monitor not found or not active.");
+    await monitoring.heartbeat(monitor.id, {
+      outcome: (query.get("status") || "up") === "up" ? "ok" : "failed",
+      latencyMs: latencyMs === null ? null : Math.round(latencyMs),
+      message: messageOf(query.get("msg") ?? "", KUMA_MESSAGE_MAX).message,
+      token: owner.token,
+    });
+    return Response.json({ ok: true }, { headers: { "Cache-Control": NO_STORE } });
+  }
+
+  async function ping({ request, requestContext, body }: Call): Promise<Response> {
+    const owner = ownerOf(requestContext);
+    if (!owner) return sendText(404, "not found");
+    const { signal } = pingOf(request);
+    const meaning = signal === "" ? ({ outcome: "ok" } as const) : findMeaning(signal);
+    if (meaning === undefined) return sendText(404, "not found");
+    if (meaning === "too large") return sendText(400, "invalid url format");
+    const given = queryOf(request).get("rid");
+    const rid = given === null ? "" : readUuid(given);
+    if (rid === undefined) return sendText(400, "invalid uuid format");
+    const text = body instanceof Uint8Array ? messageInBody(body) : "";
+    const { message } = messageOf(text, PING_MESSAGE_MAX);
+    const parts = { rid, message, token: owner.token };
+    await monitoring.heartbeat(
+      owner.monitorId,
+      "kind" in meaning ? { ...meaning, ...parts } : { ...meaning, ...parts, latencyMs: null },
+    );
+    return sendText(200, "OK", { "Ping-Body-Limit": String(PING_BODY_BYTES) });
+  }
+
+  for (const method of METHODS) {
+    for (const prefix of ["", "/compat/kuma"]) {
+      const id = prefix === "" ? PUSH_IDS[method] : undefined;
+      routes.route(method, `${prefix}/api/push/:push`, push, declarePush(id));
+    }
+    for (const [index, path] of PING_PATHS.entries()) {
+      routes.route(method, path, ping, {
+        ...(WITH_BODY.has(method) ? beginningOf(PING_BODY_BYTES) : {}),
+        ...declarePing(index === 0 ? PING_IDS[method] : undefined),
+      });
+    }
+  }
+  return routes;
+}
+
+/** Ids of the documented operations by method. */
+const PUSH_IDS: Readonly<Record<string, string>> = { GET: "sendKumaPush", POST: "postKumaPush" };
+const PING_IDS: Readonly<Record<string, string>> = { GET: "sendPing", POST: "postPing" };
+
+/** Paths of pings: of a UUID or of a key and a slug, each with a signal behind it. */
+const PING_PATHS = ["/ping/:id", "/ping/:id/", "/ping/:id/:rest", "/ping/:id/:rest/:signal"];
+
+function declarePush(id: string | undefined) {
+  return operation({
+    id,
+    summary: "Record a heartbeat as in Uptime Kuma",
+    description:
+      "For jobs of monitors that were imported, with their earlier token. The query has `status` (`up`, or any other text for a failure), `msg` and `ping`, the duration in milliseconds.",
+    tag: "Heartbeats",
+    access: { kind: "imported-heartbeat", tokenOf: pushTokenOf },
+    onCustomDomain: "shared",
+    errors: ["unavailable"],
+    answers: {
+      200: {
+        description: "The heartbeat was stored.",
+        schema: Type.Object({ ok: Type.Literal(true) }),
+      },
+      404: {
+        description: "No monitor has the token, it is paused, or `ping` is too large.",
+        schema: Type.Object({ ok: Type.Literal(false), msg: Type.String() }),
+      },
+    },
+  });
+}
+
+function declarePing(id: string | undefined) {
+  const text = (description: string) => ({
+    description,
+    schema: Type.String(),
+    mediaType: "text/plain",
+  });
+  return operation({
+    id,
+    summary: "Record a ping as in Healthchecks",
+    description:
+      "For jobs of monitors that were imported, with their earlier address: `/ping/{uuid}`, or `/ping/{key}/{slug}`. Both may be followed by `/start`, `/fail`, `/log` or an exit code. `rid` names the run.",
+    tag: "Heartbeats",
+    access: { kind: "imported-heartbeat", tokenOf: (request) => pingOf(request).token },
+    onCustomDomain: "shared",
+    isCrossOrigin: true,
+    errors: ["unavailable"],
+    answers: {
+      200: text("The ping was stored."),
+      400: text("The exit code is above 255, or `rid` is no UUID."),
+      404: text("No monitor has the address."),
+    },
+  });
+}
+
+function ownerOf({ caller }: RequestContext): TokenOwner | undefined {
+  return caller.kind === "job" ? caller.owner : undefined;
+}
+
+/** Returns the decoded parts of a path. */
+function partsOf(request: Request): string[] {
+  const { path } = splitUrl(request.url) ?? { path: "" };
+  return path.split("/").slice(1).map(decodeURIComponent);
+}
+
+function queryOf(request: Request): URLSearchParams {
+  return new URLSearchParams(splitUrl(request.url)?.query);
+}
+
+function pushTokenOf(request: Request): ImportedToken {
+  return { kind: "kuma", value: partsOf(request).at(-1) ?? "" };
+}
+
+/** Returns token and signal of a ping; an empty signal is a success. */
+function pingOf(request: Request): { token: ImportedToken; signal: string } {
+  const [, first = "", ...rest] = partsOf(request);
+  const kind = "healthchecks";
+  if (UUID.test(first)) {
+    return { token: { kind, value: first.toLowerCase() }, signal: rest.join("/") };
+  }
+  const [slug = "", ...signal] = rest;
+  return { token: { kind, value: `${first}/${slug}` }, signal: signal.join("/") };
+}
+
+/** Returns a UUID in its usual form from one with or without hyphens; undefined for any other text. */
+function readUuid(text: string): string | undefined {
+  const digits = text.replace(/^urn:uuid:|[{}-]/gi, "").toLowerCase();
+  if (!/^[0-9a-f]{32}$/.test(digits)) return undefined;
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+function rejectPush(msg: string): Response {
+  return Response.json({ ok: false, msg }, { status: 404, headers: { "Cache-Control": NO_STORE } });
+}
+
+function sendText(status: number, text: string, headers: Record<string, string> = {}): Response {
+  const fixed = { "Content-Type": "text/plain;charset=utf-8", "Cache-Control": NO_STORE };
+  return new Response(text, { status, headers: { ...fixed, ...headers } });
+}

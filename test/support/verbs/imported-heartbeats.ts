@@ -1,0 +1,40 @@
+import type { ImportedToken } from "../../../src/features/monitors";
+import { giveImportedTokens } from "../imported-jobs";
+import type { Verb, Verbs } from "./verb";
+
+const UUID = "5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278";
+const PUSH: ImportedToken = { kind: "kuma", value: "abc" };
+const PING: ImportedToken = { kind: "healthchecks", value: UUID };
+const SLUG: ImportedToken = { kind: "healthchecks", value: "key/slug" };
+
+/** Paths by their routes, each with a token that they need. */
+const PATHS: readonly [route: string, path: string, token: ImportedToken][] = [
+  ["/api/push/:push", "/api/push/abc", PUSH],
+  ["/compat/kuma/api/push/:push", "/compat/kuma/api/push/abc", PUSH],
+  ["/ping/:id", `/ping/${UUID}`, PING],
+  ["/ping/:id/", `/ping/${UUID}/`, PING],
+  ["/ping/:id/:rest", `/ping/${UUID}/start`, PING],
+  ["/ping/:id/:rest/:signal", "/ping/key/slug/start", SLUG],
+];
+
+function heartbeat(method: string, path: string, token: ImportedToken): Verb {
+  return {
+    leaves: [],
+    because: "A job reports what it found out; nobody decided it.",
+    async prepare({ app, monitor }) {
+      const id = await monitor({ type: "push", config: {} });
+      await giveImportedTokens(app.ctx, id, [token]);
+      return { path, options: { method } };
+    },
+  };
+}
+
+/** Heartbeats at the addresses of other products. */
+export const IMPORTED_HEARTBEAT_VERBS: Verbs = Object.fromEntries(
+  PATHS.flatMap(([route, path, token]) =>
+    ["POST", "PUT", "PATCH", "DELETE"].map((method) => [
+      `${method} ${route}`,
+      heartbeat(method, path, token),
+    ]),
+  ),
+);
