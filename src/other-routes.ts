@@ -31,6 +31,7 @@ import { badgeRoutes } from "./public/badge-routes";
 import { alertRoutes } from "./public/alert-routes";
 import { docsRoutes } from "./public/docs-routes";
 import { feedRoutes } from "./public/feed-routes";
+import { gatusRoutes } from "./public/gatus-routes";
 import { kumaRoutes } from "./public/kuma-routes";
 import { logoRoutes } from "./public/logo-routes";
 import { rootFileRoutes } from "./public/root-files";
@@ -88,6 +89,7 @@ export function otherRoutes(deps: Dependencies): AnyElysia {
     .use(badgeRoutes(ctx, requestContexts, snapshots))
     .use(summaryRoutes(requestContexts, snapshots))
     .use(v2Routes(ctx, requestContexts, snapshots, readIncidents))
+    .use(gatusRoutes(ctx, requestContexts, snapshots))
     .use(kumaRoutes(ctx, requestContexts, snapshots, readIncidents))
     .use(subscribeRoutes(ctx, requestContexts, snapshots, sessions))
     .use(mailRoutes(ctx, requestContexts))

@@ -122,3 +122,13 @@ export function sendUntagged(body: unknown): Response {
     headers: { "Content-Type": JSON_TYPE, "Cache-Control": NO_STORE },
   });
 }
+
+/** Sends a short text that no cache stores. */
+export function sendPlainText(
+  status: number,
+  text: string,
+  headers: Record<string, string> = {},
+): Response {
+  const fixed = { "Content-Type": "text/plain;charset=utf-8", "Cache-Control": NO_STORE };
+  return new Response(text, { status, headers: { ...fixed, ...headers } });
+}

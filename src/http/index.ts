@@ -10,6 +10,7 @@ export {
   sessionOf,
   type StoredContexts,
   storeContexts,
+  findTokenOwner,
   tokenOwnerOf,
 } from "./request-context";
 export {
@@ -18,6 +19,7 @@ export {
   sendHtml,
   sendList,
   sendResource,
+  sendPlainText,
   sendUntagged,
   sendWithVersionTag,
 } from "./answers";
@@ -50,4 +52,4 @@ export {
 } from "./session-cookie";
 export { readTheme, type Theme, themeCookie, themeOf, THEMES } from "./theme-cookie";
 export { createRouteTable, type PlainRoute, type Route, type RouteTable } from "./route-table";
-export { splitUrl } from "./request-url";
+export { queryOf, segmentsOf } from "./request-url";

@@ -143,6 +143,11 @@ export function tokenOwnerOf({ caller }: RequestContext): TokenOwner {
   return caller.owner;
 }
 
+/** Returns the token with which a job calls, and its monitor; undefined for other callers. */
+export function findTokenOwner({ caller }: RequestContext): TokenOwner | undefined {
+  return caller.kind === "job" ? caller.owner : undefined;
+}
+
 /** Returns the caller as the actor of a change: a user or a key, with the client address. */
 export function actorOf(requestContext: RequestContext): Actor {
   const { caller, address } = requestContext;

@@ -20,6 +20,17 @@ export function splitUrl(url: string): SplitUrl | undefined {
   return { path: url.slice(pathAt, queryAt), query: url.slice(queryAt + 1) };
 }
 
+/** Returns the parameters of a request's query. */
+export function queryOf({ url }: Request): URLSearchParams {
+  return new URLSearchParams(splitUrl(url)?.query);
+}
+
+/** Returns the decoded segments of a request's path, which can be decoded. */
+export function segmentsOf({ url }: Request): string[] {
+  const { path } = splitUrl(url) ?? { path: "/" };
+  return path.split("/").slice(1).map(decodeURIComponent);
+}
+
 /** Returns false for several Host headers, which the runtime joins by commas (RFC 9112 asks for 400). */
 export function hasOneHost(headers: Headers): boolean {
   return headers.get("host")?.includes(",") !== true;

@@ -8,11 +8,13 @@ import {
   NO_STORE,
   type Operation,
   operation,
+  queryOf,
   Representation,
   type RequestContext,
   type RequestContexts,
 } from "../http";
 import { jsonRepresentation, publicJson } from "./answers";
+import { holdDocument } from "./held-document";
 import { type BadgeContent, drawBadge } from "./kuma/badge-picture";
 import {
   BadgeError,
@@ -23,7 +25,7 @@ import {
   readBadgeQuery,
 } from "./kuma/badges";
 import { manifest, pageDocument } from "./kuma/documents";
-import { createHeartbeats, NO_HEARTBEATS } from "./kuma/heartbeats";
+import { heartbeatsDocument, NO_HEARTBEATS } from "./kuma/heartbeats";
 import { incidentHistory } from "./kuma/incidents";
 import {
   KumaEntryPage,
@@ -59,7 +61,9 @@ export function kumaRoutes(
     findCompatPage(snapshots, "uptime-kuma", params["slug"]?.toLowerCase() ?? "", requestContext);
   const pageOf = publicJson((snapshot) => pageDocument(ctx.db, snapshot, ctx.clock.now()));
   const manifestOf = publicJson(manifest);
-  const heartbeatsOf = createHeartbeats(ctx);
+  const heartbeatsOf = holdDocument(ctx, (snapshot, _query: null) =>
+    heartbeatsDocument(ctx.db, snapshot, ctx.clock.now()),
+  );
 
   /** Returns the answer to a request for a page, made by `make` if the page exists. */
   const onPage =
@@ -69,7 +73,7 @@ export function kumaRoutes(
       return snapshot ? make(snapshot, call) : failed(404, missing);
     };
   const badge = (call: Call, make: (query: BadgeQuery) => BadgeContent): Answer =>
-    sendBadge(call, make(readBadgeQuery(searchOf(call.request))));
+    sendBadge(call, make(readBadgeQuery(queryOf(call.request))));
 
   const reads: Read[] = [
     {
@@ -87,7 +91,7 @@ export function kumaRoutes(
       schema: KumaHeartbeats,
       answer: (call) => {
         const snapshot = find(call);
-        const made = snapshot ? heartbeatsOf(snapshot) : jsonRepresentation(NO_HEARTBEATS);
+        const made = snapshot ? heartbeatsOf(snapshot, null) : jsonRepresentation(NO_HEARTBEATS);
         if (made instanceof Representation) return send(call, made);
         // The page may have become private while they were read.
         return made.then((read) =>
@@ -102,7 +106,7 @@ export function kumaRoutes(
       description: "`cursor` is the `nextCursor` of the part before.",
       schema: KumaIncidentHistory,
       answer: onPage((snapshot, call) => {
-        const cursor = new URLSearchParams(searchOf(call.request)).get("cursor") || null;
+        const cursor = queryOf(call.request).get("cursor") || null;
         return send(
           call,
           jsonRepresentation(incidentHistory(ctx.db, snapshot, cursor, readIncidents)),
@@ -225,11 +229,6 @@ function entryPage(snapshots: Snapshots, { domain, now }: RequestContext) {
 
 function operationName(name: string): string {
   return name.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
-
-function searchOf({ url }: Request): string {
-  const at = url.indexOf("?");
-  return at === -1 ? "" : url.slice(at + 1);
 }
 
 function send({ request, requestContext }: Call, made: Representation): Response {

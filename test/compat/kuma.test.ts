@@ -332,6 +332,7 @@ describe("pages that Uptime Kuma's clients may not read", () => {
 
   test.each([
     ["unmarked", { compat: [] }],
+    ["marked for Gatus only", { compat: ["gatus"] }],
     ["private", { compat: ["uptime-kuma"], visibility: "private" }],
   ] as const)("a page that is %s answers as one that does not exist", async (_, input) => {
     await using site = await createCompatSite({ ...input, compat: [...input.compat] });

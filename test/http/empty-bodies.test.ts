@@ -111,7 +111,8 @@ test("every POST of the API that creates nothing declares the body that it reads
     ({ method, path, operation, body }) =>
       method === "POST" && path.startsWith("/api/v1/") && operation.id !== undefined && !body,
   );
-  expect(unread.map(({ path }) => path)).toEqual([]);
+  // Gatus ignores the body of a result, and so does this server.
+  expect(unread.map(({ path }) => path)).toEqual(["/api/v1/endpoints/:key/external"]);
 });
 
 describe("POST /maintenance/{id}/cancel", () => {

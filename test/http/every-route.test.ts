@@ -37,11 +37,12 @@ function request({ method, body }: Route): CallOptions {
 }
 
 describe("every protected route", () => {
-  test("protected routes are /metrics and all of /api/v1 except heartbeats and reports about mails", async () => {
+  test("protected routes are /metrics and all of /api/v1 except heartbeats, reports about mails and paths of Gatus", async () => {
     await using site = await createSite();
     const inApi = site.app.app.routes.routes.filter(
       ({ path }) =>
-        path.startsWith("/api/v1/") && !/^\/api\/v1\/(heartbeats|mail\/bounces)(\/|$)/.test(path),
+        path.startsWith("/api/v1/") &&
+        !/^\/api\/v1\/(heartbeats|mail\/bounces|endpoints|suites|config)(\/|$)/.test(path),
     );
     const elsewhere = site.protectedRoutes.filter(({ route }) => !inApi.includes(route));
     expect(elsewhere.map(({ route }) => route.path)).toEqual(["/metrics"]);

@@ -51,7 +51,7 @@ const pageFields = fc.record({
     fc.constant<string[]>([]),
     fc.subarray(["Status.Example.com", "münchen.example", "up.example"]),
   ),
-  compat: fc.subarray(["uptime-kuma"] as const),
+  compat: fc.subarray(["uptime-kuma", "gatus"] as const),
   mail: fc.record(
     {
       subscriptions: fc.boolean(),

@@ -25,7 +25,7 @@ export interface CompatSite extends MonitorApi {
 }
 
 export async function createCompatSite(
-  input: Partial<PageInput> = { compat: ["uptime-kuma"] },
+  input: Partial<PageInput> = { compat: ["uptime-kuma", "gatus"] },
 ): Promise<CompatSite> {
   const api = await createMonitorApi({ env: { ALLCLEAR_PUBLIC_RATE_LIMIT: "10000" } });
   const { app, components } = api;

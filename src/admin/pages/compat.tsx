@@ -4,7 +4,7 @@ import type { StateOf } from "../forms/form";
 import { FormFields } from "../forms/form-fields";
 import { pagePath } from "../paths";
 import { COMPAT_FORM } from "./forms";
-import { kumaAddresses } from "./share-snippets";
+import { gatusAddresses, kumaAddresses } from "./share-snippets";
 
 interface CompatProps {
   page: PageRow;
@@ -35,6 +35,14 @@ export function CompatSection({ page, url, canManage, state }: CompatProps) {
             of the page. Badges of components have the numbers in the first document.
           </p>
           <CodeBlock text={kumaAddresses({ url, slug: page.slug })} />
+        </>
+      ) : null}
+      {page.compat.includes("gatus") ? (
+        <>
+          <p class="muted">
+            For Gatus’ clients: the base address, and the list of components with their keys.
+          </p>
+          <CodeBlock text={gatusAddresses({ url, slug: page.slug })} />
         </>
       ) : null}
     </Section>

@@ -109,6 +109,10 @@ const COMPAT_OPTIONS: Readonly<Record<CompatProduct, { label: string; hint: stri
     label: "Uptime Kuma",
     hint: "Such as the widget uptimekuma of Homepage, and badges in README files.",
   },
+  gatus: {
+    label: "Gatus",
+    hint: "Such as the widget gatus of Homepage, and other instances of Gatus.",
+  },
 };
 
 /** Field for the products in whose formats a page can be read. */

@@ -52,6 +52,14 @@ ${origin}/api/status-page/heartbeat/${slug}
 ${origin}/api/status-page/${slug}/badge`;
 }
 
+/** Returns the address for Gatus' clients, and that of its list. `url` is that of the page. */
+export function gatusAddresses({ url, slug }: { url: string; slug: string }): string {
+  const base = `${new URL(url).origin}/compat/gatus/${slug}`;
+  return `url: ${base}
+
+${base}/api/v1/endpoints/statuses`;
+}
+
 /** Returns a sensor of Home Assistant, as YAML. */
 export function homeAssistant({ name, url }: SharedPage): string {
   return `rest:

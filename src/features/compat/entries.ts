@@ -2,7 +2,14 @@ import type { Reader } from "../../db";
 import type { CompatProduct } from "../../domain/compat";
 import type { DomainPage } from "../pages";
 import type { Snapshot, Snapshots } from "../status";
-import { findNumbered, listNumbers, listPagesWith, listResults, listWatchers } from "./store";
+import {
+  findNumbered,
+  listKeptKeys,
+  listNumbers,
+  listPagesWith,
+  listResults,
+  listWatchers,
+} from "./store";
 
 /** Monitor of a component, as far as other products show it. */
 export type Watcher = ReturnType<typeof listWatchers>[number];
@@ -61,6 +68,37 @@ export function numbersOf(reader: Reader, ids: readonly string[]): (id: string) 
   return (id) => numbers.get(id) ?? 0;
 }
 
+/**
+ * Returns the keys of a page's components by id, as Gatus makes them of group and name. A kept key wins; of
+ * equal ones, later components get `-2` and so on.
+ */
+export function keysOf(reader: Reader, { document, records }: Snapshot): Map<string, string> {
+  const groups = new Map(records.groups.map(({ id, name }) => [id, name]));
+  const keys = new Map(
+    listKeptKeys(reader, { pageId: document.page.id }).map(({ componentId, key }) => [
+      componentId,
+      key,
+    ]),
+  );
+  const taken = new Set(keys.values());
+  for (const { id, name, group_id } of document.components) {
+    if (keys.has(id)) continue;
+    const key = `${sanitize(groups.get(group_id ?? "") ?? "")}_${sanitize(name)}`;
+    let free = key;
+    for (let n = 2; taken.has(free); n++) free = `${key}-${n}`;
+    taken.add(free);
+    keys.set(id, free);
+  }
+  return keys;
+}
+
+function sanitize(text: string): string {
+  return text
+    .toLowerCase()
+    .trim()
+    .replace(/[/_., #+&]/g, "-");
+}
+
 /** Finds the entry with a number on the oldest page that shows it, with the snapshot of that page. */
 export function findEntry(
   reader: Reader,
@@ -93,12 +131,12 @@ export interface Beat {
 /**
  * Reads at most `limit` beats of an entry, oldest first. There is always one: the newest has the status of
  * the component, and without a result the time of its last change. Earlier ones are results of the monitor,
- * where failures below the threshold are pending.
+ * where failures below the threshold are pending. With `skipped`, that many of the newest are left out.
  */
-export function readBeats(reader: Reader, entry: CompatEntry, limit: number): Beat[] {
+export function readBeats(reader: Reader, entry: CompatEntry, limit: number, skipped = 0): Beat[] {
   const { component, watcher } = entry;
   const results = watcher
-    ? listResults(reader, { monitorNum: watcher.num, limit }).toReversed()
+    ? listResults(reader, { monitorNum: watcher.num, limit, skipped }).toReversed()
     : [];
   const showsLatency = component.show_latency && watcher?.type !== "push";
   // Failures before the first result are unknown and taken as enough.
@@ -109,6 +147,7 @@ export function readBeats(reader: Reader, entry: CompatEntry, limit: number): Be
     const status = outcome === "ok" ? BEAT.up : isConfirmed ? BEAT.down : BEAT.pending;
     return { status, at, latencyMs: showsLatency && outcome === "ok" ? latencyMs : null };
   });
+  if (skipped > 0) return beats;
   const newest = beats.at(-1);
   const status = statusOf(entry, newest);
   const at = newest?.at ?? Date.parse(component.updated_at);

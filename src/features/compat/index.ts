@@ -7,6 +7,7 @@ export {
   type CompatEntry,
   findCompatPage,
   findEntry,
+  keysOf,
   numbersOf,
   readBeats,
   readEntries,

@@ -3,11 +3,14 @@ import { Elysia } from "elysia";
 import type { AppContext } from "../../context";
 import {
   beginningOf,
+  findTokenOwner,
   NO_STORE,
   operation,
+  queryOf,
   type RequestContext,
   type RequestContexts,
-  splitUrl,
+  segmentsOf,
+  sendPlainText,
 } from "../../http";
 import {
   findMeaning,
@@ -16,8 +19,8 @@ import {
   messageInBody,
   messageOf,
   type Monitoring,
-  type TokenOwner,
 } from "../monitors";
+import { gatusResultRoutes } from "./gatus-routes";
 
 /** Methods of requests that jobs send. HEAD is answered as GET. */
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
@@ -42,15 +45,17 @@ interface Call {
 }
 
 /**
- * Calls of jobs that were set up for Uptime Kuma or Healthchecks, with the tokens that an import kept. The
- * answers are those of the other product.
+ * Calls of jobs that were set up for Uptime Kuma, Healthchecks or Gatus, with the tokens that an import kept.
+ * The answers are those of the other product.
  */
 export function importedHeartbeatRoutes(
   ctx: Pick<AppContext, "db">,
   requestContexts: RequestContexts,
   monitoring: Monitoring,
 ) {
-  const routes = new Elysia().use(requestContexts.plugin);
+  const routes = new Elysia()
+    .use(requestContexts.plugin)
+    .use(gatusResultRoutes(ctx, requestContexts, monitoring));
 
   async function push({ request, requestContext }: Call): Promise<Response> {
     const query = queryOf(request);
@@ -58,7 +63,7 @@ export function importedHeartbeatRoutes(
     if (latencyMs !== null && (latencyMs < 0 || latencyMs > DURATION_MAX_MS)) {
       return rejectPush(`Invalid ping value. Must be between 0 and ${DURATION_MAX_MS} ms.`);
     }
-    const owner = ownerOf(requestContext);
+    const owner = findTokenOwner(requestContext);
     const monitor = owner && findMonitor(ctx.db, { id: owner.monitorId });
     if (!monitor || monitor.paused) return rejectPush("Monitor not found or not active.");
     await monitoring.heartbeat(monitor.id, {
@@ -71,15 +76,15 @@ export function importedHeartbeatRoutes(
   }
 
   async function ping({ request, requestContext, body }: Call): Promise<Response> {
-    const owner = ownerOf(requestContext);
-    if (!owner) return sendText(404, "not found");
+    const owner = findTokenOwner(requestContext);
+    if (!owner) return sendPlainText(404, "not found");
     const { signal } = pingOf(request);
     const meaning = signal === "" ? ({ outcome: "ok" } as const) : findMeaning(signal);
-    if (meaning === undefined) return sendText(404, "not found");
-    if (meaning === "too large") return sendText(400, "invalid url format");
+    if (meaning === undefined) return sendPlainText(404, "not found");
+    if (meaning === "too large") return sendPlainText(400, "invalid url format");
     const given = queryOf(request).get("rid");
     const rid = given === null ? "" : readUuid(given);
-    if (rid === undefined) return sendText(400, "invalid uuid format");
+    if (rid === undefined) return sendPlainText(400, "invalid uuid format");
     const text = body instanceof Uint8Array ? messageInBody(body) : "";
     const { message } = messageOf(text, PING_MESSAGE_MAX);
     const parts = { rid, message, token: owner.token };
@@ -87,7 +92,7 @@ export function importedHeartbeatRoutes(
       owner.monitorId,
       "kind" in meaning ? { ...meaning, ...parts } : { ...meaning, ...parts, latencyMs: null },
     );
-    return sendText(200, "OK", { "Ping-Body-Limit": String(PING_BODY_BYTES) });
+    return sendPlainText(200, "OK", { "Ping-Body-Limit": String(PING_BODY_BYTES) });
   }
 
   for (const method of METHODS) {
@@ -159,27 +164,13 @@ function declarePing(id: string | undefined) {
   });
 }
 
-function ownerOf({ caller }: RequestContext): TokenOwner | undefined {
-  return caller.kind === "job" ? caller.owner : undefined;
-}
-
-/** Returns the decoded parts of a path. */
-function partsOf(request: Request): string[] {
-  const { path } = splitUrl(request.url) ?? { path: "" };
-  return path.split("/").slice(1).map(decodeURIComponent);
-}
-
-function queryOf(request: Request): URLSearchParams {
-  return new URLSearchParams(splitUrl(request.url)?.query);
-}
-
 function pushTokenOf(request: Request): ImportedToken {
-  return { kind: "kuma", value: partsOf(request).at(-1) ?? "" };
+  return { kind: "kuma", value: segmentsOf(request).at(-1) ?? "" };
 }
 
 /** Returns token and signal of a ping; an empty signal is a success. */
 function pingOf(request: Request): { token: ImportedToken; signal: string } {
-  const [, first = "", ...rest] = partsOf(request);
+  const [, first = "", ...rest] = segmentsOf(request);
   const kind = "healthchecks";
   if (UUID.test(first)) {
     return { token: { kind, value: first.toLowerCase() }, signal: rest.join("/") };
@@ -197,9 +188,4 @@ function readUuid(text: string): string | undefined {
 
 function rejectPush(msg: string): Response {
   return Response.json({ ok: false, msg }, { status: 404, headers: { "Cache-Control": NO_STORE } });
-}
-
-function sendText(status: number, text: string, headers: Record<string, string> = {}): Response {
-  const fixed = { "Content-Type": "text/plain;charset=utf-8", "Cache-Control": NO_STORE };
-  return new Response(text, { status, headers: { ...fixed, ...headers } });
 }

@@ -96,16 +96,28 @@ export const listKeptKeys = selectMany((orm, $: { pageId: string }) =>
     .where(and(eq(components.pageId, $.pageId), isNull(components.deletedAt))),
 );
 
-/** Lists the newest results of a monitor with a known outcome, newest first. */
-export const listResults = selectMany((orm, $: { monitorNum: number; limit: number }) =>
+/** Returns the component with a kept key; undefined without one. */
+export const findKeptKey = selectOne((orm, $: { key: string }) =>
   orm
-    .select({
-      at: monitorChecks.at,
-      outcome: monitorChecks.outcome,
-      latencyMs: monitorChecks.latencyMs,
-    })
-    .from(monitorChecks)
-    .where(and(eq(monitorChecks.monitorNum, $.monitorNum), sql`${monitorChecks.outcome} <> 2`))
-    .orderBy(sql`${monitorChecks.at} DESC`)
-    .limit($.limit),
+    .select({ componentId: compatKeys.componentId })
+    .from(compatKeys)
+    .innerJoin(components, eq(components.id, compatKeys.componentId))
+    .where(and(eq(compatKeys.key, $.key), isNull(components.deletedAt)))
+    .limit(1),
+);
+
+/** Lists results of a monitor with a known outcome, newest first, without the `skipped` newest. */
+export const listResults = selectMany(
+  (orm, $: { monitorNum: number; limit: number; skipped: number }) =>
+    orm
+      .select({
+        at: monitorChecks.at,
+        outcome: monitorChecks.outcome,
+        latencyMs: monitorChecks.latencyMs,
+      })
+      .from(monitorChecks)
+      .where(and(eq(monitorChecks.monitorNum, $.monitorNum), sql`${monitorChecks.outcome} <> 2`))
+      .orderBy(sql`${monitorChecks.at} DESC`)
+      .limit($.limit)
+      .offset($.skipped),
 );

@@ -29,8 +29,7 @@ export interface BadgeQuery {
 }
 
 /** Reads the query of a badge. Texts that are too long are cut. */
-export function readBadgeQuery(search: string): BadgeQuery {
-  const query = new URLSearchParams(search);
+export function readBadgeQuery(query: URLSearchParams): BadgeQuery {
   const style = BADGE_STYLES.find((one) => one === query.get("style")) ?? "flat";
   return {
     text: (name, initial = "") => [...(query.get(name) ?? initial)].slice(0, TEXT_MAX).join(""),

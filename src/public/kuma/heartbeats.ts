@@ -1,4 +1,3 @@
-import type { AppContext } from "../../context";
 import type { Reader } from "../../db";
 import { foldComponents } from "../../features/analytics";
 import { readBeats, readEntries } from "../../features/compat";
@@ -9,45 +8,20 @@ import {
   uptimeOfTime,
 } from "../../features/components";
 import type { Snapshot } from "../../features/status";
-import type { Representation } from "../../http";
-import { makeInSlices, WHOLE_TURN } from "../../kernel/in-slices";
-import { DAY_MS, SECOND_MS } from "../../kernel/time";
-import { jsonRepresentation } from "../answers";
+import { WHOLE_TURN } from "../../kernel/in-slices";
+import { DAY_MS } from "../../kernel/time";
 import type { KumaHeartbeats } from "./model";
 import { utcText } from "./times";
 
 const BEATS_MAX = 100;
 /** Components whose uptime is read in one turn of the event loop. */
 const ROWS_PER_STEP = 100;
-/** Time for which the beats of an unchanged page are sent again. */
-const HOLD_MS = 15 * SECOND_MS;
-
-/** Returns a function to the heartbeats of a page, which are read again after 15 seconds. */
-export function createHeartbeats(ctx: Pick<AppContext, "clock" | "db">) {
-  /** One reading of the beats. */
-  interface Reading {
-    snapshot: Snapshot;
-    until: number;
-  }
-  const readings = new WeakMap<Snapshot, Reading>();
-  const documentOf = makeInSlices(function* ({ snapshot }: Reading) {
-    return jsonRepresentation(yield* heartbeatsDocument(ctx.db, snapshot, ctx.clock.now()));
-  });
-  return (snapshot: Snapshot): Representation | Promise<Representation> => {
-    const now = ctx.clock.now();
-    let reading = readings.get(snapshot);
-    if (!reading || now >= reading.until) {
-      readings.set(snapshot, (reading = { snapshot, until: now + HOLD_MS }));
-    }
-    return documentOf(reading);
-  };
-}
 
 /** Content of the heartbeats of a page that does not exist. */
 export const NO_HEARTBEATS: KumaHeartbeats = { heartbeatList: {}, uptimeList: {} };
 
 /** Returns the beats and the uptime of 24 hours of each entry, at `now` (unix ms), in steps. */
-function* heartbeatsDocument(
+export function* heartbeatsDocument(
   reader: Reader,
   snapshot: Snapshot,
   now: number,

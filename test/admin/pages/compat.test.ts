@@ -14,6 +14,9 @@ describe("the clients of other products of a page", () => {
     expect(site.page().compat).toEqual(["uptime-kuma"]);
     expect((await site.show(share)).text).toContain(`https://status.test${document}`);
     expect((await site.app.call(document)).status).toBe(200);
+    await site.change("compat", { compat: ["gatus", "uptime-kuma"] });
+    expect(site.page().compat).toEqual(["uptime-kuma", "gatus"]);
+    expect((await site.show(share)).text).toContain("https://status.test/compat/gatus/acme/api");
     await site.change("compat", {});
     expect(site.page().compat).toEqual([]);
     expect((await site.app.call(document)).status).toBe(404);

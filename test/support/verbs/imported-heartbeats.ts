@@ -17,24 +17,37 @@ const PATHS: readonly [route: string, path: string, token: ImportedToken][] = [
   ["/ping/:id/:rest/:signal", "/ping/key/slug/start", SLUG],
 ];
 
-function heartbeat(method: string, path: string, token: ImportedToken): Verb {
+const RESULT: ImportedToken = { kind: "gatus", value: "core_api\0abc" };
+const RESULT_PATH = "/api/v1/endpoints/core_api/external?success=true";
+
+function heartbeat(method: string, path: string, token: ImportedToken, headers = {}): Verb {
   return {
     leaves: [],
     because: "A job reports what it found out; nobody decided it.",
     async prepare({ app, monitor }) {
       const id = await monitor({ type: "push", config: {} });
       await giveImportedTokens(app.ctx, id, [token]);
-      return { path, options: { method } };
+      return { path, options: { method, headers } };
     },
   };
 }
 
 /** Heartbeats at the addresses of other products. */
-export const IMPORTED_HEARTBEAT_VERBS: Verbs = Object.fromEntries(
-  PATHS.flatMap(([route, path, token]) =>
-    ["POST", "PUT", "PATCH", "DELETE"].map((method) => [
-      `${method} ${route}`,
-      heartbeat(method, path, token),
+export const IMPORTED_HEARTBEAT_VERBS: Verbs = {
+  ...Object.fromEntries(
+    ["", "/compat/gatus", "/compat/gatus/:slug"].map((base) => [
+      `POST ${base}/api/v1/endpoints/:key/external`,
+      heartbeat("POST", base.replace(":slug", "acme") + RESULT_PATH, RESULT, {
+        authorization: "Bearer abc",
+      }),
     ]),
   ),
-);
+  ...Object.fromEntries(
+    PATHS.flatMap(([route, path, token]) =>
+      ["POST", "PUT", "PATCH", "DELETE"].map((method) => [
+        `${method} ${route}`,
+        heartbeat(method, path, token),
+      ]),
+    ),
+  ),
+};

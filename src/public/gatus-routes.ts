@@ -1,0 +1,58 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { AppContext } from "../context";
+import { notFound } from "../errors";
+import type { Snapshots } from "../features/status";
+import { operation, type RequestContexts } from "../http";
+import type { Call } from "./gatus/call";
+import { createReads, type Read } from "./gatus/reads";
+
+/**
+ * The public paths of Gatus, for clients that read its endpoints: below `/compat/gatus` for the default page,
+ * below `/compat/gatus/{slug}` for each, and at the root of custom domains. Errors have its texts. Pages that
+ * are not public or not marked do not exist here.
+ */
+export function gatusRoutes(
+  ctx: AppContext,
+  requestContexts: RequestContexts,
+  snapshots: Snapshots,
+) {
+  const routes = new Elysia().use(requestContexts.plugin);
+  for (const read of createReads(ctx, snapshots)) {
+    routes.get(`/compat/gatus${read.path}`, read.answer, declare(read, ""));
+    routes.get(`/compat/gatus/:slug${read.path}`, read.answer, declare(read, "OfPage"));
+    routes.get(
+      read.path,
+      (call: Call) => {
+        // The API of this server has the same place on other hosts.
+        if (!call.requestContext.domain) throw notFound("path");
+        return read.answer(call);
+      },
+      declare(read, undefined),
+    );
+  }
+  return routes;
+}
+
+/** Declares a read; without `suffix` it is not in the OpenAPI document. */
+function declare({ name, summary, schema, mediaType, more }: Read, suffix: string | undefined) {
+  const text = { schema: Type.String(), mediaType: "text/plain" };
+  const found = schema ? { schema } : { schema: Type.String(), mediaType: mediaType ?? "" };
+  return operation({
+    id: suffix === undefined ? undefined : `getGatus${name}${suffix}`,
+    summary,
+    description: "In the form of Gatus.",
+    tag: "Compatibility",
+    access: { kind: "public" },
+    onCustomDomain: "page",
+    conditional: "etag",
+    isCrossOrigin: true,
+    errors: suffix === undefined ? ["not_found"] : [],
+    answers: {
+      200: { description: `${summary}.`, ...found },
+      ...more,
+      400: { description: "The duration is not supported.", ...text },
+      404: { description: "There is no such page or component.", ...text },
+    },
+  });
+}

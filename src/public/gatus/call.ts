@@ -1,0 +1,42 @@
+import { queryOf, type Representation, type RequestContext } from "../../http";
+import { represent } from "../page-files";
+import type { ResultPage } from "./documents";
+
+export const SVG = "image/svg+xml";
+const RESULTS_MAX = 100;
+const PAGES_MAX = 100;
+const RESULTS = 50;
+
+/** A request for one of Gatus' paths. */
+export interface Call {
+  /** Undefined for a path without parameters. */
+  params?: Record<string, string>;
+  request: Request;
+  requestContext: RequestContext;
+}
+/** Reads which results are asked for. Numbers that make no sense have their defaults, as in Gatus. */
+export function partOf({ request }: Call): ResultPage {
+  const query = queryOf(request);
+  const numberOf = (name: string, initial: number, most: number) => {
+    const text = query.get(name) ?? "";
+    const value = /^[+-]?\d+$/.test(text) ? Number(text) : 0;
+    return value < 1 ? initial : Math.min(value, most);
+  };
+  return {
+    page: numberOf("page", 1, PAGES_MAX),
+    pageSize: numberOf("pageSize", RESULTS, RESULTS_MAX),
+  };
+}
+
+export function send({ request, requestContext }: Call, made: Representation): Response {
+  return made.respond(request, requestContext);
+}
+
+export function plain(text: string): Representation {
+  return represent(text, "text/plain");
+}
+
+/** Returns a picture with a policy, because browsers open SVG as a document. */
+export function picture(svg: string): Representation {
+  return represent(svg, SVG, { "Content-Security-Policy": "default-src 'none'" });
+}

@@ -1,0 +1,227 @@
+import { type TSchema, Type } from "@sinclair/typebox";
+import type { AppContext } from "../../context";
+import { BEAT, findCompatPage, readBeats } from "../../features/compat";
+import { findComponent, type Span } from "../../features/components";
+import type { Snapshot, Snapshots } from "../../features/status";
+import { type Operation, PUBLIC_CACHE, Representation, sendPlainText } from "../../http";
+import { DAY_MS, HOUR_MS } from "../../kernel/time";
+import { jsonRepresentation, publicJson } from "../answers";
+import { holdDocument } from "../held-document";
+import { drawBadge } from "../kuma/badge-picture";
+import { uptimesOf } from "../kuma/heartbeats";
+import { type Call, partOf, picture, plain, send, SVG } from "./call";
+import {
+  announcements,
+  averageOf,
+  endpointStatus,
+  endpointStatuses,
+  findKeyed,
+  hourlyAverages,
+  type KeyedEntry,
+  type ResultPage,
+} from "./documents";
+import { GatusConfig, GatusEndpoints, GatusEndpointStatus, GatusHistory } from "./model";
+import {
+  drawChart,
+  type Health,
+  healthBadge,
+  responseTimeBadge,
+  shieldsBadge,
+  uptimeBadge,
+} from "./pictures";
+
+/** Durations in the paths. The shortest means two hours, as in Gatus. */
+const DURATIONS: ReadonlyMap<string, number> = new Map([
+  ["30d", 30 * DAY_MS],
+  ["7d", 7 * DAY_MS],
+  ["24h", DAY_MS],
+  ["1h", 2 * HOUR_MS],
+]);
+
+type Answer = Response | Promise<Response>;
+
+/** One of Gatus' paths. */
+export interface Read {
+  path: string;
+  /** End of its operation id. */
+  name: string;
+  summary: string;
+  /** Schema of JSON, or else the media type of another answer. */
+  schema?: TSchema;
+  mediaType?: string;
+  more?: Operation["answers"];
+  answer(call: Call): Answer;
+}
+
+/** Returns the public paths of Gatus with their answers. */
+export function createReads(ctx: AppContext, snapshots: Snapshots): Read[] {
+  const configOf = publicJson(announcements);
+  const statusesOf = holdDocument(ctx, (snapshot, part: ResultPage) =>
+    endpointStatuses(ctx.db, snapshot, part),
+  );
+
+  function find({ params, requestContext }: Call): Snapshot | undefined {
+    const slug = params?.["slug"] ?? (requestContext.domain ?? snapshots.defaultPage())?.slug;
+    return slug === undefined
+      ? undefined
+      : findCompatPage(snapshots, "gatus", slug, requestContext);
+  }
+
+  const onPage =
+    (make: (snapshot: Snapshot, call: Call) => Answer) =>
+    (call: Call): Answer => {
+      const snapshot = find(call);
+      return snapshot ? make(snapshot, call) : sendPlainText(404, "page not found");
+    };
+  const onEntry = (make: (entry: KeyedEntry, snapshot: Snapshot, call: Call) => Answer) =>
+    onPage((snapshot, call) => {
+      const entry = findKeyed(ctx.db, snapshot, call.params?.["key"] ?? "");
+      return entry ? make(entry, snapshot, call) : sendPlainText(404, "endpoint not found");
+    });
+  /** Checks the duration before the endpoint, as Gatus does. */
+  const during =
+    (make: (entry: KeyedEntry, span: Span, call: Call) => Answer, names = [...DURATIONS.keys()]) =>
+    (call: Call): Answer => {
+      const duration = call.params?.["duration"] ?? "";
+      const ms = names.includes(duration) ? DURATIONS.get(duration) : undefined;
+      if (ms === undefined) return sendPlainText(400, `Durations supported: ${names.join(", ")}`);
+      const to = call.requestContext.now;
+      return onEntry((entry) => make(entry, { from: to - ms, to }, call))(call);
+    };
+  const uptimeOf = (entry: KeyedEntry, span: Span): number => {
+    const row = findComponent(ctx.db, { id: entry.component.id });
+    return (row && uptimesOf(ctx.db, [row], span)[0]) ?? 0;
+  };
+  const healthOf = (entry: KeyedEntry): Health => {
+    const status = readBeats(ctx.db, entry, 1).at(-1)?.status;
+    return status === BEAT.up || status === BEAT.maintenance ? "up" : "down";
+  };
+  const ofHours = ["30d", "7d", "24h"];
+  const key = "/api/v1/endpoints/:key";
+
+  return [
+    {
+      path: "/api/v1/endpoints/statuses",
+      name: "Endpoints",
+      summary: "List the components of a page with their results",
+      schema: GatusEndpoints,
+      answer: onPage((snapshot, call) => {
+        const made = statusesOf(snapshot, partOf(call));
+        if (made instanceof Representation) return send(call, made);
+        // The page may have become private while they were read.
+        return made.then((read) =>
+          find(call) ? send(call, read) : sendPlainText(404, "page not found"),
+        );
+      }),
+    },
+    {
+      path: `${key}/statuses`,
+      name: "Endpoint",
+      summary: "Read a component with its results and events",
+      schema: GatusEndpointStatus,
+      answer: onEntry((entry, snapshot, call) => {
+        const part = { ...partOf(call), now: call.requestContext.now };
+        return send(call, jsonRepresentation(endpointStatus(ctx.db, snapshot, entry, part)));
+      }),
+    },
+    {
+      path: `${key}/uptimes/:duration`,
+      name: "Uptime",
+      summary: "Read the uptime of a component, from 0 to 1",
+      mediaType: "text/plain",
+      answer: during((entry, span, call) => send(call, plain(uptimeOf(entry, span).toFixed(6)))),
+    },
+    {
+      path: `${key}/response-times/:duration`,
+      name: "ResponseTime",
+      summary: "Read the mean response time of a component in milliseconds",
+      mediaType: "text/plain",
+      answer: during((entry, span, call) =>
+        send(call, plain(String(averageOf(ctx.db, entry, span)))),
+      ),
+    },
+    {
+      path: `${key}/response-times/:duration/history`,
+      name: "History",
+      summary: "Read the mean response times of a component by hour",
+      schema: GatusHistory,
+      answer: during(
+        (entry, span, call) => send(call, jsonRepresentation(hourlyAverages(ctx.db, entry, span))),
+        ofHours,
+      ),
+    },
+    {
+      path: `${key}/health/badge.svg`,
+      name: "HealthBadge",
+      summary: "Read the badge of a component",
+      mediaType: SVG,
+      answer: onEntry((entry, _, call) =>
+        send(call, picture(drawBadge(healthBadge(healthOf(entry))))),
+      ),
+    },
+    {
+      path: `${key}/health/badge.shields`,
+      name: "ShieldsBadge",
+      summary: "Read the badge of a component for shields.io",
+      schema: Type.Object({}, { additionalProperties: true }),
+      answer: onEntry((entry, _, call) =>
+        send(call, jsonRepresentation(shieldsBadge(healthOf(entry)))),
+      ),
+    },
+    {
+      path: `${key}/uptimes/:duration/badge.svg`,
+      name: "UptimeBadge",
+      summary: "Read the badge of a component's uptime",
+      mediaType: SVG,
+      answer: during((entry, span, call) => {
+        const content = uptimeBadge(call.params?.["duration"] ?? "", uptimeOf(entry, span));
+        return send(call, picture(drawBadge(content)));
+      }),
+    },
+    {
+      path: `${key}/response-times/:duration/badge.svg`,
+      name: "ResponseTimeBadge",
+      summary: "Read the badge of a component's response time",
+      mediaType: SVG,
+      answer: during((entry, span, call) => {
+        const average = averageOf(ctx.db, entry, span);
+        const content = responseTimeBadge(call.params?.["duration"] ?? "", average);
+        return send(call, picture(drawBadge(content)));
+      }),
+    },
+    {
+      path: `${key}/response-times/:duration/chart.svg`,
+      name: "Chart",
+      summary: "Read the chart of a component's response times",
+      mediaType: SVG,
+      more: { 204: { description: "No response times are known." } },
+      answer: during((entry, span, call) => {
+        const history = hourlyAverages(ctx.db, entry, span);
+        return history.values.length === 0
+          ? new Response(null, { status: 204, headers: { "Cache-Control": PUBLIC_CACHE } })
+          : send(call, picture(drawChart(history)));
+      }, ofHours),
+    },
+    {
+      path: "/api/v1/suites/statuses",
+      name: "Suites",
+      summary: "List the suites of a page: none",
+      schema: Type.Array(Type.Object({})),
+      answer: onPage((_, call) => send(call, jsonRepresentation([]))),
+    },
+    {
+      path: "/api/v1/config",
+      name: "Config",
+      summary: "List the open incidents of a page as announcements",
+      schema: GatusConfig,
+      answer: onPage((snapshot, call) => send(call, configOf(snapshot))),
+    },
+    {
+      path: "/health",
+      name: "Health",
+      summary: "Read the health of the server",
+      schema: Type.Object({ status: Type.Literal("UP") }),
+      answer: onPage((_, call) => send(call, jsonRepresentation({ status: "UP" }))),
+    },
+  ];
+}
