@@ -32,6 +32,7 @@ import { alertRoutes } from "./public/alert-routes";
 import { docsRoutes } from "./public/docs-routes";
 import { feedRoutes } from "./public/feed-routes";
 import { gatusRoutes } from "./public/gatus-routes";
+import { kumaMetricsRoutes } from "./public/kuma-metrics-routes";
 import { kumaRoutes } from "./public/kuma-routes";
 import { logoRoutes } from "./public/logo-routes";
 import { rootFileRoutes } from "./public/root-files";
@@ -90,6 +91,7 @@ export function otherRoutes(deps: Dependencies): AnyElysia {
     .use(summaryRoutes(requestContexts, snapshots))
     .use(v2Routes(ctx, requestContexts, snapshots, readIncidents))
     .use(gatusRoutes(ctx, requestContexts, snapshots))
+    .use(kumaMetricsRoutes(ctx, requestContexts))
     .use(kumaRoutes(ctx, requestContexts, snapshots, readIncidents))
     .use(subscribeRoutes(ctx, requestContexts, snapshots, sessions))
     .use(mailRoutes(ctx, requestContexts))

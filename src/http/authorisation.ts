@@ -4,6 +4,7 @@ import type { Sessions } from "../features/auth";
 import type { HeartbeatDirectory } from "../features/monitors";
 import { type Role, roleAllows } from "../domain/role";
 import {
+  authenticateBasic,
   type Credentials,
   findHeartbeatMonitor,
   reporterProblem,
@@ -49,7 +50,10 @@ export function createAuthorisation(
       switch (access.kind) {
         case "key": {
           const header = request.headers.get("authorization");
-          const credential = sources().credentials.authenticate(header, now);
+          const { credentials } = sources();
+          const credential = access.takesBasic
+            ? authenticateBasic(credentials, header, now)
+            : credentials.authenticate(header, now);
           return credential instanceof Problem ? credential : { kind: "key", credential };
         }
         case "session": {

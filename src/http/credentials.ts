@@ -43,6 +43,33 @@ export function createCredentials(directory: KeyDirectory, readBearer: BearerRea
   };
 }
 
+const BASIC_CREDENTIALS = /^basic +([A-Za-z0-9+/]+=*)$/i;
+
+/**
+ * Authenticates a key that is sent as bearer token or as the password of Basic authentication, whatever the
+ * user name. Rejections ask for Basic authentication.
+ */
+export function authenticateBasic(
+  credentials: Credentials,
+  authorization: string | null,
+  now: number,
+): Credential | Problem {
+  const encoded = BASIC_CREDENTIALS.exec(authorization ?? "")?.[1];
+  const [, password] = /^[^:]*:(.*)$/s.exec(atobOrEmpty(encoded)) ?? [];
+  const found = credentials.authenticate(
+    password === undefined ? authorization : `Bearer ${password}`,
+    now,
+  );
+  if (!(found instanceof Problem)) return found;
+  const headers = { "WWW-Authenticate": 'Basic realm="allclear", charset="UTF-8"' };
+  return new Problem(found.code, found.message, { headers });
+}
+
+/** Decodes Base64; empty for no text. */
+function atobOrEmpty(encoded = ""): string {
+  return Buffer.from(encoded, "base64").toString("utf8");
+}
+
 /** Returns the header as `Bearer <token>`; undefined unless it holds exactly one well-formed token. */
 function canonicalCredentials(authorization: string): string | undefined {
   // The usual header already has this form. `isKeyValue` checks the rest of it.

@@ -9,7 +9,7 @@ import type { Role } from "../domain/role";
 
 /**
  * Callers of a route, who are also charged for it: a live API key with the scopes (an empty list:
- * any live key), a signed-in user with at least the role, anyone, a job with its monitor's token
+ * any live key; `takesBasic`: also as the password of Basic authentication), a signed-in user with at least the role, anyone, a job with its monitor's token
  * (the `:token` of the path, or a bearer token), people with a link from a mail (the `:token` of the
  * path; its own bucket, no check of the origin), a job with a token of another product, or anyone without one,
  * since the handler answers as that product does, a program with the installation's token for reports about
@@ -17,7 +17,7 @@ import type { Role } from "../domain/role";
  * content that is the same for everyone, which is charged only if there is no such file.
  */
 export type Access =
-  | { kind: "key"; scopes: readonly Scope[] }
+  | { kind: "key"; scopes: readonly Scope[]; takesBasic?: true }
   | { kind: "session"; role: Role }
   | { kind: "public" }
   | { kind: "heartbeat" }
