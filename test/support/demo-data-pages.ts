@@ -24,6 +24,7 @@ const SHOP: PagePlan = {
     description: "The shop, its emails and the API for partners.",
     time_zone: "Europe/Berlin",
     custom_domains: ["status.northwind-shop.example"],
+    compat: ["uptime-kuma", "gatus"],
     accent: "#1d5fa8",
     default: true,
   },
