@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Elysia } from "elysia";
 import { type RequestContexts, operation, Representation } from "../http";
 import { lazy } from "../kernel/lazy";
+import { ringIcon } from "../ui";
 import favicon from "./pictures/favicon.ico" with { type: "file" };
 import touchIcon from "./pictures/touch-icon.png" with { type: "file" };
 
@@ -19,8 +20,14 @@ export function rootFileRoutes(requestContexts: RequestContexts) {
   const robots = lazy(() => fileOf(ROBOTS, "text/plain;charset=utf-8"));
   const icon = lazy(() => fileOf(readFileSync(favicon), "image/x-icon"));
   const picture = lazy(() => fileOf(readFileSync(touchIcon), "image/png"));
+  const drawing = lazy(() => fileOf(ringIcon("ok"), "image/svg+xml"));
   return new Elysia()
     .use(requestContexts.plugin)
+    .get(
+      "/icon.svg",
+      ({ request, requestContext }) => drawing().respond(request, requestContext),
+      fileOperation("Read the icon that clients of Uptime Kuma show for pages without a logo"),
+    )
     .get(
       "/robots.txt",
       ({ request, requestContext }) => robots().respond(request, requestContext),

@@ -59,7 +59,7 @@ export { BulkBar, ListCard, ListToolbar } from "./list-tools";
 export { PageHead, Pagination, Tabs } from "./navigation";
 export { ErrorSummary, Flash, FormNotice, Notice } from "./notices";
 export { OrderList, OrderPart, OrderRow } from "./order-list";
-export { Logo, ringIconUrl, StatusRing, Swatch, WordMark } from "./pictures";
+export { Logo, ringIcon, ringIconUrl, StatusRing, Swatch, WordMark } from "./pictures";
 export { ClockTime, Day, DayTime, RelativeTime } from "./relative-time";
 export { safeHref } from "./safe-href";
 export { SelectField, SelectRows } from "./selects";

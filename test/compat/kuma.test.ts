@@ -378,6 +378,8 @@ describe("serving Uptime Kuma's clients", () => {
       display: "standalone",
       icons: [{ src: "/icon.svg", sizes: "128x128", type: "image/png" }],
     });
+    const icon = await site.app.call("/icon.svg");
+    expect([icon.status, icon.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);
     const feed = await site.app.call("/status/acme/rss");
     expect([feed.status, feed.headers.get("location")]).toEqual([308, "/status/acme/feed.rss"]);
   });

@@ -126,7 +126,7 @@ describe("a page's custom domain", () => {
     let others = 0;
     for (const route of app.app.routes.routes) {
       const isPublic =
-        /^\/($|history\.|robots\.txt|favicon\.ico|apple-touch-icon\.png|(api\/(v1\/(endpoints|suites|config)|v2|status-page|badge|entry-page|push)|health|compat|ping|status|assets|mail)(\/|$))/.test(
+        /^\/($|history\.|robots\.txt|favicon\.ico|icon\.svg|apple-touch-icon\.png|(api\/(v1\/(endpoints|suites|config)|v2|status-page|badge|entry-page|push)|health|compat|ping|status|assets|mail)(\/|$))/.test(
           route.path,
         );
       if (isPublic) continue;
