@@ -14,6 +14,7 @@ import {
 import {
   createIdleMonitoring,
   createMonitoring,
+  type FindProbe,
   type Monitoring,
   startRollUps,
 } from "./features/monitors";
@@ -31,6 +32,12 @@ export interface Background {
   backups: Backups;
   /** Outgoing connections of the process. */
   egress: Egress;
+}
+
+/** Parts that a demo replaces, so that no connection leaves the process. */
+export interface Simulation {
+  egress?: Egress;
+  findProbe?: FindProbe;
 }
 
 interface RunningBackground extends Background {
@@ -58,10 +65,13 @@ export function startBackground(
     /** Last moment, on the monotonic clock, at which clients may not have reached this server. */
     lastUnreachableAt(): number;
   },
+  { egress = createEgress(ctx), findProbe }: Simulation = {},
 ): RunningBackground {
-  // Shared by all outgoing connections, since it limits the name look-ups of the process.
-  const egress = createEgress(ctx);
-  const monitoring = createMonitoring(ctx, egress, observed);
+  // The connections are shared, since they limit the name look-ups of the process.
+  const monitoring = createMonitoring(ctx, egress, {
+    ...observed,
+    ...(findProbe && { findProbe }),
+  });
   const backups = createBackups(ctx, { holdOpen: listener.holdOpen });
   void backups.sweep();
   // Shared, so that both together leave the processor to requests.

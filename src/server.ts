@@ -1,8 +1,9 @@
 import { type App, createApp } from "./app";
-import type { Background } from "./background";
+import type { Background, Simulation } from "./background";
 import { type Config, listenUrl } from "./config";
 import type { AppContext } from "./context";
 import { guardDescriptors } from "./descriptor-guard";
+import type { Monitoring } from "./features/monitors";
 import { followSettings, readPublicAddress } from "./features/settings";
 import type { FirstRun } from "./first-run";
 import { openForServer } from "./installation";
@@ -14,15 +15,25 @@ const FOREIGN_CHANGES_POLL_MS = 500;
 interface RunningServer extends FirstRun {
   /** URL of the server on this machine. */
   url: string;
+  monitoring: Monitoring;
   /** Waits for requests in progress, writes buffered data, and closes the database. */
   stop(): Promise<void>;
+}
+
+/** Parts of a server that a demo replaces. */
+interface Replacements extends Simulation {
+  /** Changes each answer. */
+  decorate?: (answer: Response | Promise<Response>) => Promise<Response>;
 }
 
 /**
  * Opens the installation, migrates, and listens. Throws an OperatorError for problems that the
  * operator can solve.
  */
-export async function startServer(configAtStart: Config): Promise<RunningServer> {
+export async function startServer(
+  configAtStart: Config,
+  { decorate, ...simulation }: Replacements = {},
+): Promise<RunningServer> {
   const installation = openForServer(configAtStart);
   const { ctx, migration, directory } = installation;
   const { log } = ctx;
@@ -36,7 +47,8 @@ export async function startServer(configAtStart: Config): Promise<RunningServer>
     let requests = 0;
     const listener = listen(configAtStart, (request, peer) => {
       requests += 1;
-      return (app as App).handle(request, peer);
+      const answer = (app as App).handle(request, peer);
+      return decorate ? decorate(answer) : answer;
     });
     // With port 0 the port is known only now. Nothing was awaited since, so no request was handled.
     const bound = { ...configAtStart, listen: { ...configAtStart.listen, port: listener.port } };
@@ -52,10 +64,15 @@ export async function startServer(configAtStart: Config): Promise<RunningServer>
     await app.loadPages();
     await nextTurn();
     const { startBackground } = await import("./background");
-    const background = startBackground(ctx, listener, {
-      requests: () => requests,
-      lastUnreachableAt: guard.lastUnreachableAt,
-    });
+    const background = startBackground(
+      ctx,
+      listener,
+      {
+        requests: () => requests,
+        lastUnreachableAt: guard.lastUnreachableAt,
+      },
+      simulation,
+    );
     app.metrics.add(...background.metrics);
     loading.resolve(background);
 
@@ -67,6 +84,7 @@ export async function startServer(configAtStart: Config): Promise<RunningServer>
     const { readiness, usage } = app;
     return {
       url,
+      monitoring: background.monitoring,
       ...firstRun,
       async stop() {
         readiness.isDraining = true;

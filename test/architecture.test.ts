@@ -23,6 +23,7 @@ const LAYERS: readonly { name: string; files: RegExp }[] = [
     name: "installation, descriptor-guard, first-run, server",
     files: /^(installation|descriptor-guard|first-run|server)\.ts$/,
   },
+  { name: "demo", files: /^demo\// },
   { name: "cli", files: /^cli\// },
   { name: "main", files: /^main\.ts$/ },
 ];
@@ -209,7 +210,7 @@ describe("the architecture", () => {
     }
     // http/create-once and http/change run the handlers of routes that create or change one object.
     const allowed =
-      /^cli\/|routes\.tsx?$|^first-run\.ts$|^housekeeping\.ts$|^admin\/write-as\.ts$|^http\/(change|create-once)\.ts$|^features\/(keys\/usage|mail\/relay-offers|auth\/last-seen|maintenance\/clock|mailings\/worker|monitors\/(engine\/recorder|rollup-clock)|outgoing\/(queue-changes|result-recorder|waiting-rows)|users\/(mail-worker|templates))\.ts$/;
+      /^(cli|demo)\/|routes\.tsx?$|^first-run\.ts$|^housekeeping\.ts$|^admin\/write-as\.ts$|^http\/(change|create-once)\.ts$|^features\/(keys\/usage|mail\/relay-offers|auth\/last-seen|maintenance\/clock|mailings\/worker|monitors\/(engine\/recorder|rollup-clock)|outgoing\/(queue-changes|result-recorder|waiting-rows)|users\/(mail-worker|templates))\.ts$/;
     expect(openers.filter((file) => !allowed.test(file))).toEqual([]);
   });
 

@@ -3,6 +3,7 @@ import { backupCommand } from "./backup";
 import type { Command } from "./command";
 import { copyDatabaseCommand } from "./copy-database";
 import { importCommands } from "./import";
+import { demoCommand } from "./demo";
 import { healthcheckCommand } from "./healthcheck";
 import { keyCommands } from "./key";
 import { mailCommands } from "./mail";
@@ -15,6 +16,7 @@ import { userCommands } from "./user";
 /** All commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
   serveCommand,
+  demoCommand,
   ...keyCommands,
   ...userCommands,
   applyCommand,

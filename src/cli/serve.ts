@@ -3,6 +3,7 @@ import { describeDuration } from "../kernel/time";
 import { startServer } from "../server";
 import { PROGRAM, VERSION } from "../version";
 import type { Command } from "./command";
+import { untilSignal } from "./until-signal";
 
 export const serveCommand: Command = {
   name: "serve",
@@ -30,10 +31,3 @@ export const serveCommand: Command = {
     return 0;
   },
 };
-
-/** Resolves at the first SIGTERM or SIGINT. */
-function untilSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
-  });
-}

@@ -51,6 +51,8 @@ interface ProcessOptions {
 }
 
 interface ServeOptions extends ProcessOptions {
+  /** `serve` by default. */
+  command?: "serve" | "demo";
   args?: string[];
 }
 
@@ -66,7 +68,8 @@ export interface Server {
   url: string;
   port: number;
   fetch(path: string, options?: FetchOptions): Promise<Response>;
-  /** Standard error so far. */
+  /** Standard output and standard error so far. */
+  stdout(): string;
   stderr(): string;
   /** Sends SIGTERM. Resolves to the exit code once the process has ended. */
   stop(): Promise<number>;
@@ -166,8 +169,9 @@ export async function createInstallation({
     path,
     run,
     output,
-    async serve({ args = [], ...options } = {}) {
-      const child = start(["serve", ...args], options);
+    async serve({ command: name = "serve", args = [], ...options } = {}) {
+      const child = start([name, ...args], options);
+      const stdout = gather(child.stdout);
       const stderr = gather(child.stderr);
       const ready = await stderr.until(/is ready\. Open (http:\/\/\S+:(\d+))/);
       const [, url = "", port = ""] = ready;
@@ -180,6 +184,7 @@ export async function createInstallation({
           if (key !== undefined) sent.set("authorization", `Bearer ${key}`);
           return fetch(url + target, { redirect: "manual", ...init, headers: sent });
         },
+        stdout: stdout.text,
         stderr: stderr.text,
         exited: child.exited,
         async stop() {

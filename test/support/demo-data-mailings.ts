@@ -4,8 +4,8 @@ import { MAIL_HOLDS_SETTING, type MailHold } from "../../src/domain/mail";
 import { listIncidents } from "../../src/features/incidents";
 import { putSetting } from "../../src/features/settings";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
+import type { DemoPage } from "../../src/demo/pages";
 import type { TestApp } from "./app";
-import type { DemoPage } from "./demo-data-pages";
 import { mailingRow, mailRow } from "./mail-rows";
 
 export interface DemoMailings {

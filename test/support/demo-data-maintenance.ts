@@ -5,11 +5,11 @@ import {
   createSchedule,
   planMaintenance,
 } from "../../src/features/maintenance";
+import type { Entry } from "../../src/demo/diary";
+import type { DemoPage } from "../../src/demo/pages";
 import type { Actor } from "../../src/domain/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
-import type { Entry } from "./demo-data-entry";
-import type { DemoPage } from "./demo-data-pages";
 
 interface Plan {
   page: DemoPage;

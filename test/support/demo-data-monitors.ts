@@ -23,8 +23,8 @@ import type { Actor } from "../../src/domain/actor";
 import type { MonitorState } from "../../src/domain/monitor-state";
 import { sha256 } from "../../src/kernel/hash";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
+import type { DemoPage } from "../../src/demo/pages";
 import type { TestApp } from "./app";
-import type { DemoPage } from "./demo-data-pages";
 import { clientCertificate } from "./raw-server";
 
 /** A state that a monitor entered: milliseconds before now, and the reason. */

@@ -1,21 +1,9 @@
-import { createComponent, createGroup, setManualStatuses } from "../../src/features/components";
-import { createPage, type PageRow, updatePage } from "../../src/features/pages";
+import { addPage, type PagePlan } from "../../src/demo/pages";
+import { setManualStatuses } from "../../src/features/components";
+import { updatePage } from "../../src/features/pages";
 import type { Actor } from "../../src/domain/actor";
 import { DAY_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
-
-/** A page of the demo data. */
-export interface DemoPage {
-  row: PageRow;
-  /** Returns the id of a component by its name. Throws for an unknown name. */
-  component(name: string): string;
-}
-
-interface PagePlan {
-  page: Parameters<typeof createPage>[2];
-  /** Component names by the name of their group; "" is no group. */
-  components: Readonly<Record<string, readonly string[]>>;
-}
 
 const SHOP: PagePlan = {
   page: {
@@ -52,8 +40,8 @@ const INSIDE: PagePlan = {
 export async function addPages(installation: TestApp, now: number, actor: Actor) {
   const { ctx, clock } = installation;
   clock.setWallClock(now - 200 * DAY_MS);
-  const shop = await addPage(installation, SHOP, actor);
-  const inside = await addPage(installation, INSIDE, actor);
+  const shop = await ctx.db.write((tx) => addPage(ctx, tx, SHOP, actor));
+  const inside = await ctx.db.write((tx) => addPage(ctx, tx, INSIDE, actor));
   clock.setWallClock(now - 150 * DAY_MS);
   await ctx.db.write((tx) => updatePage(ctx, tx, shop.row.id, { slug: "northwind" }, actor));
   clock.setWallClock(now - 2 * DAY_MS);
@@ -61,30 +49,4 @@ export async function addPages(installation: TestApp, now: number, actor: Actor)
   const slow = new Map([[inside.component("Wiki"), "degraded_performance"] as const]);
   await ctx.db.write((tx) => setManualStatuses(ctx, tx, slow, why));
   return { shop, inside };
-}
-
-function addPage({ ctx }: TestApp, plan: PagePlan, actor: Actor): Promise<DemoPage> {
-  return ctx.db.write((tx) => {
-    const row = createPage(ctx, tx, plan.page, actor);
-    const ids = new Map<string, string>();
-    for (const [part, [title, names]] of Object.entries(plan.components).entries()) {
-      const place = { managedBy: null };
-      const groupId =
-        title === ""
-          ? null
-          : createGroup(ctx, tx, row, { name: title }, { ...place, position: part }, actor).id;
-      for (const [position, name] of names.entries()) {
-        const at = { ...place, position, groupId };
-        ids.set(name, createComponent(ctx, tx, row, { name }, at, actor).id);
-      }
-    }
-    return {
-      row,
-      component(name) {
-        const id = ids.get(name);
-        if (id === undefined) throw new Error(`${row.name} has no component ${name}`);
-        return id;
-      },
-    };
-  });
 }

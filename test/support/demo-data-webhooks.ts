@@ -9,11 +9,11 @@ import {
 import type { TryResult } from "../../src/features/webhooks/deliver/try-result";
 import { recordTry } from "../../src/features/webhooks/deliver/recorder";
 import { deleteUntried } from "../../src/features/webhooks/delivery-store";
+import type { Entry } from "../../src/demo/diary";
+import type { DemoPage } from "../../src/demo/pages";
 import type { Actor } from "../../src/domain/actor";
 import { DAY_MS, HOUR_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
-import type { Entry } from "./demo-data-entry";
-import type { DemoPage } from "./demo-data-pages";
 
 export interface DemoWebhooks {
   /** Ids by description. */

@@ -1,11 +1,10 @@
 import { revokeKey, rotateKey } from "../../src/features/keys";
 import { issuePasswordLink } from "../../src/features/users";
 import { CLI_ACTOR } from "../../src/domain/actor";
+import { type Entry, incidentEntries } from "../../src/demo/diary";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/kernel/time";
 import type { TestApp } from "./app";
 import { createTestClock, type TestClock } from "./clock";
-import { live } from "./demo-data-entry";
-import { incidentEntries } from "./demo-data-incidents";
 import { type DemoKey, makeKeys, useKeys } from "./demo-data-keys";
 import { addMailings, type DemoMailings } from "./demo-data-mailings";
 import { maintenanceDiary } from "./demo-data-maintenance";
@@ -96,6 +95,16 @@ export async function fillDemoData(installation: TestApp): Promise<DemoData> {
       priya: people.priya.id,
     },
   };
+}
+
+/** Performs all actions, each at its own time. */
+async function live({ ctx, clock }: TestApp, now: number, diary: readonly Entry[]): Promise<void> {
+  for (const { ago, act } of diary.toSorted((a, b) => b.ago - a.ago)) {
+    clock.setWallClock(now - ago);
+    // In order, since later actions depend on earlier ones.
+    // oxlint-disable-next-line no-await-in-loop
+    await ctx.db.write(act);
+  }
 }
 
 /** Revokes one key and rotates another, whose old value is still in use and is returned. */

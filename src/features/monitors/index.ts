@@ -37,7 +37,12 @@ export { listRuns, listSignals, type SignalRow } from "./heartbeat-store";
 export { findMeaning, messageInBody, messageOf } from "./signal-text";
 export { listDependents } from "./dependency-store";
 export { detachMonitorsOfPage, watchesOnlyPage } from "./detach";
-export { createMonitoring, DELAY_BOUNDS_MS, type MonitoringFigures } from "./engine";
+export {
+  createMonitoring,
+  DELAY_BOUNDS_MS,
+  type FindProbe,
+  type MonitoringFigures,
+} from "./engine";
 export {
   addImportedTokens,
   createHeartbeatDirectory,

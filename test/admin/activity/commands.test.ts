@@ -143,6 +143,7 @@ const CHANGES: Record<
 /** Commands that record no audit entry, each with the reason. */
 const SILENT: Record<string, string> = {
   serve: "requests make its changes",
+  demo: "it changes only a directory that was empty",
   "key list": "it reads",
   "user list": "it reads",
   "subscriber list": "it reads",

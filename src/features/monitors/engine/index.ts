@@ -15,6 +15,7 @@ import { Engine } from "./engine";
 import { Prober, type ProberOptions } from "./prober";
 
 export type { Engine } from "./engine";
+export type { FindProbe } from "./prober";
 export { DELAY_BOUNDS_MS, type MonitoringFigures } from "./figures";
 
 /** Creates the engine. Until `start`, it runs only checks that a user or the API requests. */

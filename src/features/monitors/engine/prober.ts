@@ -10,11 +10,11 @@ import { Connectivity } from "./connectivity";
 import type { Missed } from "./job";
 
 /** Returns the probe of a type. */
-type ProbeOf = (type: MonitorType) => Pick<Probe<MonitorType, MonitorConfig>, "run">;
+export type FindProbe = (type: MonitorType) => Pick<Probe<MonitorType, MonitorConfig>, "run">;
 
 export interface ProberOptions {
   /** Returns the probe of a type; that of the registry by default. */
-  findProbe?: ProbeOf;
+  findProbe?: FindProbe;
   /**
    * Returns the last time, on the monotonic clock, at which clients may not have reached this
    * server.
@@ -62,7 +62,7 @@ const LOST_NETWORK = "This server had no network connection.";
 export class Prober {
   readonly #ctx: Pick<AppContext, "clock" | "config" | "log">;
   readonly #egress: Egress;
-  readonly #findProbe: ProbeOf;
+  readonly #findProbe: FindProbe;
   readonly #lastUnreachableAt: () => number;
   readonly #underWay = new Set<AbortController>();
   readonly #evaluator: AssertionEvaluator;

@@ -1,3 +1,7 @@
+import type { AppContext } from "../context";
+import type { Tx } from "../db";
+import type { Actor } from "../domain/actor";
+import type { ComponentStatus } from "../domain/component-status";
 import {
   type AddUpdateBody,
   addUpdate,
@@ -5,14 +9,17 @@ import {
   createIncident,
   type IncidentSource,
   putPostmortem,
-} from "../../src/features/incidents";
-import type { Actor } from "../../src/domain/actor";
-import type { ComponentStatus } from "../../src/domain/component-status";
-import type { TestApp } from "./app";
-import type { Entry } from "./demo-data-entry";
-import type { DemoPage } from "./demo-data-pages";
+} from "../features/incidents";
+import type { DemoPage } from "./pages";
 
-type StoryUpdate = Omit<AddUpdateBody, "components"> & {
+/** An action in the history of demo data. */
+export interface Entry {
+  /** Time before the present, in milliseconds. */
+  ago: number;
+  act(tx: Tx): void;
+}
+
+type IncidentUpdate = Omit<AddUpdateBody, "components"> & {
   by: Actor;
   /** Time after the incident's start, in milliseconds. */
   after: number;
@@ -30,12 +37,15 @@ export interface DemoIncident {
   /** Other fields of the incident. */
   more?: Partial<CreateIncidentBody>;
   /** The updates; the first one is its report. */
-  updates: readonly [StoryUpdate, ...StoryUpdate[]];
+  updates: readonly [IncidentUpdate, ...IncidentUpdate[]];
   postmortem?: { by: Actor; after: number; body: string; publish: boolean };
 }
 
-/** Returns the actions of a story with their times. */
-export function incidentEntries({ ctx }: TestApp, incident: DemoIncident): Entry[] {
+/** Returns the actions of an incident with their times. */
+export function incidentEntries(
+  { ctx }: { ctx: AppContext },
+  incident: DemoIncident,
+): readonly Entry[] {
   const { page, name, ago, more, source = "dashboard", postmortem } = incident;
   const [first, ...later] = incident.updates;
   let id = "";
@@ -68,7 +78,7 @@ export function incidentEntries({ ctx }: TestApp, incident: DemoIncident): Entry
   return [report, ...updates];
 }
 
-function namesToIds(page: DemoPage, { components = {} }: StoryUpdate) {
+function namesToIds(page: DemoPage, { components = {} }: IncidentUpdate) {
   return Object.fromEntries(
     Object.entries(components).map(([name, status]) => [page.component(name), status]),
   );

@@ -1,0 +1,101 @@
+/**
+ * The demo: an installation with a year of data, whose checks and webhooks are simulated. Only `allclear demo`
+ * loads it.
+ */
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Config, loadConfig } from "../config";
+import { OperatorError } from "../db";
+import { createPasswords } from "../features/auth";
+import type { Scope } from "../features/keys";
+import { openForCommand } from "../installation";
+import { systemClock } from "../kernel/clock";
+import { startServer } from "../server";
+import { fillDemo, OWNER_EMAIL } from "./fill";
+import { markPage } from "./mark-pages";
+import { createFraction } from "./seeded";
+import { createDemoEgress, createSimulatedProbes, startJobs } from "./simulation";
+
+const PASSWORD_BYTES = 12;
+
+interface DemoOptions {
+  /** Number on which the data depends. */
+  seed: number;
+  /** Folder that is kept at the end; a temporary one if undefined. */
+  keep: string | undefined;
+  /** Address, log level and public address of the server. */
+  config: Pick<Config, "listen" | "logLevel" | "baseUrl">;
+}
+
+export interface RunningDemo {
+  url: string;
+  email: string;
+  password: string;
+  /** Key values by scope. */
+  keys: Record<Scope, string>;
+  folder: string;
+  /** Stops the server and deletes a temporary folder. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a demo. Throws an OperatorError if the folder to keep is not empty, or the address is in use; a
+ * temporary folder is then deleted.
+ */
+export async function startDemo({ seed, keep, config: given }: DemoOptions): Promise<RunningDemo> {
+  if (keep !== undefined) requireEmpty(keep);
+  const folder = keep ?? mkdtempSync(join(tmpdir(), "allclear-demo-"));
+  const remove = () => {
+    if (keep === undefined) rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    const config = { ...demoConfig(folder), ...given };
+    const password = randomBytes(PASSWORD_BYTES).toString("base64url");
+    const passwordHash = await createPasswords().hash(password);
+    const installation = openForCommand(config, "demo", { canCreate: true });
+    let filled: Awaited<ReturnType<typeof fillDemo>>;
+    try {
+      filled = await fillDemo(installation, { seed, passwordHash });
+    } finally {
+      installation.close();
+    }
+    const clock = systemClock();
+    const server = await startServer(config, {
+      egress: createDemoEgress(),
+      findProbe: createSimulatedProbes(clock, createFraction(`${seed}`)),
+      decorate: markPage,
+    });
+    const timer = startJobs(clock, server.monitoring, filled.jobs);
+    return {
+      url: server.url,
+      email: OWNER_EMAIL,
+      password,
+      keys: filled.keys,
+      folder,
+      async stop() {
+        timer.cancel();
+        await server.stop();
+        remove();
+      },
+    };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+/** Returns the default settings: those of the environment are for other servers. */
+function demoConfig(dataDir: string): Config {
+  const loaded = loadConfig({ dataDir }, {});
+  if ("problems" in loaded) throw new Error(loaded.problems.join("\n"));
+  return loaded.config;
+}
+
+function requireEmpty(folder: string): void {
+  if (!existsSync(folder)) return;
+  if (!statSync(folder).isDirectory()) throw new OperatorError(`${folder} is not a directory.`);
+  if (readdirSync(folder).length === 0) return;
+  throw new OperatorError(`${folder} is not empty. A demo needs an empty or a new directory.`);
+}

@@ -1,0 +1,87 @@
+import type { AppContext } from "../context";
+import type { Tx } from "../db";
+import type { Actor } from "../domain/actor";
+import {
+  createMonitor,
+  type CreateMonitorBody,
+  type MonitorConfig,
+  probeOf,
+} from "../features/monitors";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../kernel/time";
+import { type PastTrouble, writeHistory } from "./history";
+import { MONITOR_PLANS, type MonitorPlan } from "./monitor-plans";
+import type { DemoPage } from "./pages";
+import type { Fraction } from "./seeded";
+import { startOfIncident } from "./year";
+import { PAST_INCIDENTS } from "./past-incidents";
+
+/** A job whose runs the simulation reports. */
+export interface DemoJob {
+  monitorId: string;
+  intervalMs: number;
+}
+
+interface Year {
+  pages: { open: DemoPage; inside: DemoPage };
+  actor: Actor;
+  /** Start of the day, and the present, in unix ms. */
+  today: number;
+  now: number;
+  fraction: Fraction;
+}
+
+/** Creates the monitors with their history. Returns those that wait for calls of a job. */
+export function addMonitors(ctx: AppContext, tx: Tx, year: Year): DemoJob[] {
+  const { pages, actor, now, fraction } = year;
+  const jobs: DemoJob[] = [];
+  for (const plan of MONITOR_PLANS) {
+    const componentIds = plan.components.map((name) => componentOf(pages, name));
+    const input = { ...supported(plan.input), component_ids: componentIds } as CreateMonitorBody;
+    const { row } = createMonitor(ctx, tx, input, actor).record;
+    const isScheduled = plan.input.config !== undefined && "schedule" in plan.input.config;
+    const intervalMs = isScheduled ? HOUR_MS : (row.intervalSeconds ?? 60) * SECOND_MS;
+    if (plan.latencyMs === null) jobs.push({ monitorId: row.id, intervalMs });
+    const { id, num, onDown, createdAt } = row;
+    const troubles = troublesOf(plan, year);
+    const past = { id, num, onDown, componentIds, createdAt, intervalMs, troubles };
+    writeHistory(tx, { ...past, latencyMs: plan.latencyMs }, now, fraction);
+  }
+  return jobs;
+}
+
+function componentOf({ open, inside }: Year["pages"], name: string): string {
+  try {
+    return open.component(name);
+  } catch {
+    return inside.component(name);
+  }
+}
+
+/** Returns the input, with another type if this machine lacks the program that the type needs. */
+function supported(input: MonitorPlan["input"]): MonitorPlan["input"] {
+  const { type, config = {} } = input;
+  if (type !== "ping" || probeOf(type).validate(config as MonitorConfig).length === 0) return input;
+  return { ...input, type: "tcp", config: { ...config, port: 443 } as MonitorConfig };
+}
+
+/** Returns the troubles of a year: during the incidents of its components, and a few short ones. */
+function troublesOf(
+  { input: { name }, components, latencyMs }: MonitorPlan,
+  { today, fraction }: Year,
+): PastTrouble[] {
+  if (latencyMs === null) return [];
+  const ofIncidents = PAST_INCIDENTS.flatMap((past, index): PastTrouble[] => {
+    if (!components.includes(past.component) || past.minutes === 0) return [];
+    const from = startOfIncident(index, today, fraction);
+    const state = past.status === "degraded_performance" ? "degraded" : "down";
+    return [{ from, to: from + past.minutes * MINUTE_MS, state, hasIncident: true }];
+  });
+  const short = Array.from({ length: 3 + Math.floor(fraction("short", name) * 4) }, (_, n) => {
+    const from = Math.round(today - DAY_MS * (2 + 360 * fraction("short", name, n)));
+    const to = from + Math.round((2 + 9 * fraction("length", name, n)) * MINUTE_MS);
+    const state = fraction("state", name, n) < 0.5 ? ("down" as const) : ("degraded" as const);
+    return { from, to, state, hasIncident: false };
+  });
+  const all = [...ofIncidents, ...short].toSorted((a, b) => a.from - b.from);
+  return all.filter(({ from }, index) => index === 0 || from > (all[index - 1]?.to ?? 0));
+}

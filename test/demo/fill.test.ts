@@ -1,0 +1,110 @@
+import { describe, expect, test } from "bun:test";
+import { SCOPE_NAMES } from "../../src/features/keys";
+import { fillDemo } from "../../src/demo/fill";
+import { SUPPORTED_TYPES } from "../../src/domain/monitor-state";
+import { HOUR_MS } from "../../src/kernel/time";
+import { createTestApp, type TestApp } from "../support/app";
+import { createTestClock } from "../support/clock";
+
+const NOON = Date.parse("2026-03-10T12:34:56.000Z");
+
+/** Opens an application with the data of the demo. */
+async function demoApp(seed: number, now = NOON) {
+  const app = await createTestApp({ clock: createTestClock(now) });
+  const filled = await fillDemo(app, { seed, passwordHash: "$argon2id$stands-for-a-hash" });
+  return Object.assign(app, filled);
+}
+
+async function dataOf({ call, keys }: TestApp & Awaited<ReturnType<typeof fillDemo>>) {
+  const read = async (path: string, key: string) => (await call(path, { key })).body;
+  return {
+    status: await read("/api/v1/status/meridian", keys["read:status"]),
+    incidents: await read("/api/v1/incidents?limit=100", keys["read:status"]),
+    maintenance: await read("/api/v1/maintenance?limit=100", keys["read:status"]),
+    monitors: await read("/api/v1/monitors?limit=100", keys["manage:monitors"]),
+    schedules: await read("/api/v1/maintenance-schedules", keys["read:status"]),
+    webhooks: await read("/api/v1/webhooks", keys["manage:webhooks"]),
+  };
+}
+
+describe("the data of the demo", () => {
+  test("a demo has the promised pages, incidents, maintenance, monitors and keys", async () => {
+    await using app = await demoApp(1);
+    const { status, incidents, maintenance, monitors, schedules, webhooks } = await dataOf(app);
+
+    expect(status.groups).toHaveLength(4);
+    expect(status.components).toHaveLength(14);
+    expect(status.page.visibility).toBe("public");
+    expect((await app.call("/status/meridian-internal")).status).toBe(404);
+
+    expect(incidents.data).toHaveLength(24);
+    const posted = incidents.data.filter(
+      ({ postmortem }: { postmortem: unknown }) => postmortem !== null,
+    );
+    expect(posted).toHaveLength(2);
+    const states = Map.groupBy(incidents.data, (one: { status: string }) => one.status);
+    expect([states.get("resolved")?.length, states.get("monitoring")?.length]).toEqual([23, 1]);
+
+    const own = maintenance.data.filter(
+      ({ schedule_id: id }: { schedule_id: string | null }) => id === null,
+    );
+    const planned = Map.groupBy(own, (one: { status: string }) => one.status);
+    expect([planned.get("completed")?.length, planned.get("scheduled")?.length]).toEqual([8, 1]);
+    expect(schedules.data).toHaveLength(1);
+
+    const types = monitors.data.map(({ type }: { type: string }) => type);
+    expect(types).toHaveLength(20);
+    // A machine without the program ping gets a TCP monitor instead.
+    const missing = SUPPORTED_TYPES.filter((type) => !types.includes(type));
+    expect(missing.filter((type) => type !== "ping")).toEqual([]);
+    expect(new Set(monitors.data.map(({ state }: { state: string }) => state))).toEqual(
+      new Set(["up"]),
+    );
+    expect(webhooks.data).toHaveLength(2);
+    expect(Object.keys(app.keys)).toEqual([...SCOPE_NAMES]);
+  });
+
+  test("a demo has response times and uptime of a year", async () => {
+    await using app = await demoApp(1);
+    const key = app.keys["read:analytics"];
+    const year = "from=2025-03-11T00:00:00Z&to=2026-03-10T00:00:00Z&interval=day";
+    const read = async (what: string) =>
+      (await app.call(`/api/v1/analytics/${what}?${year}&monitor=website`, { key })).body.data;
+    const latency = await read("latency");
+    expect(latency).toHaveLength(364);
+    for (const line of latency) expect(line.p50_ms).toBeWithin(80, 240);
+    const uptimes = (await read("uptime")).map(({ uptime }: { uptime: number }) => uptime);
+    expect(uptimes).toHaveLength(364);
+    expect(Math.min(...uptimes)).toBeWithin(0.9, 1);
+  });
+
+  test("equal seeds give equal data at different times of a day", async () => {
+    await using one = await demoApp(7);
+    await using other = await demoApp(7, NOON + HOUR_MS);
+    const [first, second] = [await dataOf(one), await dataOf(other)];
+    expect(second.incidents).toEqual(first.incidents);
+    expect(second.maintenance).toEqual(first.maintenance);
+    const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
+    expect(idsOf(second.monitors)).toEqual(idsOf(first.monitors));
+    expect(second.status.components.map((each: { id: string }) => each.id)).toEqual(
+      first.status.components.map((each: { id: string }) => each.id),
+    );
+  });
+
+  test("other seeds and other days give other data", async () => {
+    await using one = await demoApp(7);
+    await using other = await demoApp(8);
+    await using later = await demoApp(7, NOON + 24 * HOUR_MS);
+    const startsOf = async (app: Awaited<ReturnType<typeof demoApp>>) =>
+      (await dataOf(app)).incidents.data.map((each: { started_at: string }) => each.started_at);
+    const first = await startsOf(one);
+    expect(await startsOf(other)).not.toEqual(first);
+    expect(await startsOf(later)).not.toEqual(first);
+  });
+
+  test("keys are other ones in each demo", async () => {
+    await using one = await demoApp(7);
+    await using other = await demoApp(7);
+    for (const scope of SCOPE_NAMES) expect(other.keys[scope]).not.toBe(one.keys[scope]);
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "bun:test";
+import { fillDemo } from "../../src/demo/fill";
+import { markPage } from "../../src/demo/mark-pages";
+import { createFraction } from "../../src/demo/seeded";
+import { createDemoEgress, createSimulatedProbes, startJobs } from "../../src/demo/simulation";
+import { Fault } from "../../src/egress";
+import { createMonitoring } from "../../src/features/monitors";
+import { MINUTE_MS, SECOND_MS } from "../../src/kernel/time";
+import { createTestApp } from "../support/app";
+import { createTestClock, settle } from "../support/clock";
+
+const NOON = Date.parse("2026-03-10T12:02:56.000Z");
+const HASH = "$argon2id$stands-for-a-hash";
+
+describe("the simulation of the demo", () => {
+  test("within four minutes a monitor degrades, fails, opens an incident and recovers, and jobs report", async () => {
+    await using app = await createTestApp({ clock: createTestClock(NOON) });
+    const { ctx, clock } = app;
+    const { keys, jobs } = await fillDemo(app, { seed: 1, passwordHash: HASH });
+    const findProbe = createSimulatedProbes(clock, createFraction("1"));
+    const engine = createMonitoring(ctx, createDemoEgress(), { findProbe });
+    const before = app.events().length;
+    engine.start();
+    const timer = startJobs(clock, engine, jobs);
+    for (let passed = 0; passed < 4 * MINUTE_MS; passed += SECOND_MS) {
+      await clock.advance(SECOND_MS);
+      await settle();
+    }
+    timer.cancel();
+    await engine.stop();
+
+    const types = app
+      .events()
+      .slice(before)
+      .map(({ type }) => type)
+      .filter((type) => /^(monitor|incident)\./.test(type));
+    expect(types).toEqual([
+      "monitor.degraded",
+      "incident.created",
+      "monitor.down",
+      "incident.resolved",
+      "monitor.up",
+    ]);
+    const { body } = await app.call("/api/v1/monitors?limit=100", { key: keys["manage:monitors"] });
+    const states = body.data.map(({ state }: { state: string }) => state);
+    expect(new Set(states)).toEqual(new Set(["up"]));
+    const job = jobs.find(({ intervalMs }) => intervalMs === 5 * MINUTE_MS)?.monitorId;
+    const { body: checks } = await app.call(`/api/v1/monitors/${job}/checks?limit=1`, {
+      key: keys["manage:monitors"],
+    });
+    expect(Date.parse(checks.data[0].at)).toBeGreaterThan(NOON);
+  });
+
+  test("outgoing connections are refused, and webhooks are answered inside the process", async () => {
+    const egress = createDemoEgress();
+    const signal = new AbortController().signal;
+    const policy = "monitor" as const;
+    const host = "127.0.0.1";
+    const url = new URL("http://127.0.0.1:9/");
+    for (const outcome of [
+      await egress.resolve({ host, policy, signal }),
+      await egress.connect({ host, port: 9, policy, signal }),
+      await egress.socket({ host, port: 9, policy, signal }),
+      await egress.query({ name: "example.com", type: "A", policy, signal }),
+      await egress.inspectContainer({ host: "local", container: "web", signal }),
+      await egress.request({ url, method: "GET", policy, signal }),
+    ]) {
+      expect(outcome).toBeInstanceOf(Fault);
+    }
+    const send = async () => {
+      const answer = await egress.request({ url, method: "POST", policy: "webhook", signal });
+      return answer instanceof Fault ? answer : answer.status;
+    };
+    const statuses: unknown[] = [];
+    for (let request = 0; request < 10; request++) statuses.push(await send());
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 200, 503, 200]);
+  });
+});
+
+describe("the strip of the demo", () => {
+  const html =
+    '<!doctype html><html><head><title>A</title></head><body class="dash">B</body></html>';
+  const policy = "default-src 'none'; style-src 'self'";
+  const headers = { "Content-Type": "text/html;charset=utf-8", "Content-Security-Policy": policy };
+
+  test("an HTML document gets the strip and a policy that allows its style, compressed or not", async () => {
+    const zipped = { ...headers, "Content-Encoding": "gzip" };
+    for (const answer of [
+      new Response(html, { status: 404, headers }),
+      new Response(Bun.gzipSync(html), { status: 404, headers: zipped }),
+    ]) {
+      const marked = await markPage(answer);
+      expect([marked.status, marked.headers.get("content-encoding")]).toEqual([404, null]);
+      const text = await marked.text();
+      expect(text).toContain('<body class="dash"><aside class="demo-strip" aria-label="Demo">');
+      const [, css = ""] = /<style>([^<]*)<\/style>/.exec(text) ?? [];
+      const hash = Bun.SHA256.hash(css, "base64");
+      expect(marked.headers.get("content-security-policy")).toBe(
+        `default-src 'none'; style-src 'sha256-${hash}' 'self'`,
+      );
+    }
+  });
+
+  test("a policy that allows all inline styles stays as it is", async () => {
+    const inline = "style-src 'self' 'unsafe-inline'";
+    const answer = new Response(html, {
+      headers: { ...headers, "Content-Security-Policy": inline },
+    });
+    const marked = await markPage(answer);
+    expect(marked.headers.get("content-security-policy")).toBe(inline);
+    expect(await marked.text()).toContain("demo-strip");
+  });
+
+  test("other answers and answers without a body stay as they are", async () => {
+    for (const answer of [
+      Response.json({ html }),
+      new Response(null, { status: 304 }),
+      new Response(null, { status: 200, headers }),
+    ]) {
+      expect(await markPage(answer)).toBe(answer);
+    }
+  });
+});
