@@ -41,15 +41,12 @@ export interface RunningDemo {
 }
 
 /**
- * Starts a demo. Throws an OperatorError if the folder to keep is not empty, or the address is in use; a
- * temporary folder is then deleted.
+ * Starts a demo. Throws an OperatorError if the folder to keep is not empty, or the address is in use; what
+ * was written is then deleted.
  */
 export async function startDemo({ seed, keep, config: given }: DemoOptions): Promise<RunningDemo> {
   if (keep !== undefined) requireEmpty(keep);
-  const folder = keep ?? mkdtempSync(join(tmpdir(), "allclear-demo-"));
-  const remove = () => {
-    if (keep === undefined) rmSync(folder, { recursive: true, force: true });
-  };
+  const folder = keep ?? createTemporaryFolder();
   try {
     const config = { ...demoConfig(folder), ...given };
     const password = randomBytes(PASSWORD_BYTES).toString("base64url");
@@ -77,13 +74,30 @@ export async function startDemo({ seed, keep, config: given }: DemoOptions): Pro
       async stop() {
         timer.cancel();
         await server.stop();
-        remove();
+        if (keep === undefined) remove(folder);
       },
     };
   } catch (error) {
-    remove();
+    // A folder to keep was empty, so that all in it is of this demo, and would refuse the next one.
+    if (keep === undefined) remove(folder);
+    else if (existsSync(keep)) readdirSync(keep).forEach((name) => remove(join(keep, name)));
     throw error;
   }
+}
+
+function createTemporaryFolder(): string {
+  const parent = tmpdir();
+  try {
+    return mkdtempSync(join(parent, "allclear-demo-"));
+  } catch (error) {
+    const { code = "no reason given" } = error as NodeJS.ErrnoException;
+    const text = `A temporary folder cannot be created in ${parent} (${code}). Name one with --keep or TMPDIR.`;
+    throw new OperatorError(text, error);
+  }
+}
+
+function remove(path: string): void {
+  rmSync(path, { recursive: true, force: true });
 }
 
 /** Returns the default settings: those of the environment are for other servers. */

@@ -126,7 +126,8 @@ function maintenanceOf(ctx: AppContext, { pages, actor, today, fraction }: Year)
           name: "Weekly restart of the VPN",
           body: "Connections end and can be opened again at once.",
           components: [pages.inside.component("VPN")],
-          cron: "0 3 * * SUN",
+          // In three days, so that no occurrence is due today.
+          cron: `0 3 * * ${(new Date(today).getUTCDay() + 3) % 7}`,
           duration_minutes: 15,
           time_zone: "UTC",
         },

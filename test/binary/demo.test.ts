@@ -152,7 +152,7 @@ describe("allclear demo", () => {
     },
   );
 
-  test("a port in use ends the demo with a sentence, and the temporary folder is gone", async () => {
+  test("a port in use ends the demo with a sentence and leaves no data", async () => {
     await using site = await createInstallation();
     using other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
     const temporary = site.path("temporary");
@@ -163,6 +163,16 @@ describe("allclear demo", () => {
     expect(outcome.exitCode).toBe(1);
     expect(outcome.stderr).toContain("is in use by another program");
     expect(readdirSync(temporary)).toEqual([]);
+
+    const kept = site.path("kept");
+    const taken = ["demo", "--listen", `127.0.0.1:${other.port}`, "--keep", kept];
+    expect((await site.run(taken)).exitCode).toBe(1);
+    expect(readdirSync(kept)).toEqual([]);
+    const nowhere = await site.run(["demo"], { env: { TMPDIR: site.path("missing") } });
+    expect([nowhere.exitCode, nowhere.stderr]).toEqual([
+      1,
+      `A temporary folder cannot be created in ${site.path("missing")} (ENOENT). Name one with --keep or TMPDIR.\n`,
+    ]);
   });
 
   test("--keep keeps the data, and a directory that is not empty is refused and unchanged", async () => {

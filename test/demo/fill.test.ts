@@ -51,6 +51,12 @@ describe("the data of the demo", () => {
     const planned = Map.groupBy(own, (one: { status: string }) => one.status);
     expect([planned.get("completed")?.length, planned.get("scheduled")?.length]).toEqual([8, 1]);
     expect(schedules.data).toHaveLength(1);
+    const occurrences = maintenance.data.filter(
+      (one: { schedule_id: string | null }) => one.schedule_id !== null,
+    );
+    expect(new Set(occurrences.map(({ status }: { status: string }) => status))).toEqual(
+      new Set(["scheduled"]),
+    );
 
     const types = monitors.data.map(({ type }: { type: string }) => type);
     expect(types).toHaveLength(20);
