@@ -13,7 +13,7 @@ export const demoCommand: Command = {
     {
       name: "seed",
       placeholder: "N",
-      help: "Number on which the data depends; default 1. It is equal for equal seeds on one day.",
+      help: "Number on which the data depends, default 1. Equal seeds give equal data on one day.",
     },
     {
       name: "keep",
