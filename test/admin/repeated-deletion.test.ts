@@ -9,7 +9,7 @@ const named = (pattern: RegExp) =>
     pattern.test(name) ? [[name, verb] as const] : [],
   );
 
-const OPERATIONS = named(/^DELETE /);
+const OPERATIONS = named(/^DELETE \/api\/v1\//);
 const FORMS = named(/^POST \/admin\/.*\/:id\/delete$/);
 
 test("these tests cover every operation and form that deletes something", () => {
