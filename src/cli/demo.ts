@@ -28,15 +28,15 @@ export const demoCommand: Command = {
     // Also during the stop: the temporary folder is deleted at its end.
     for (const signal of END_SIGNALS) process.on(signal, () => {});
     const seed = readSeed(value("seed"));
+    const keep = value("keep");
+    if (keep === "") throw new UsageError(["--keep must name a directory."]);
     const isQuiet = config.sources.logLevel === "default";
     const { listen, baseUrl } = config;
     const logLevel = isQuiet ? "warn" : config.logLevel;
     // Loaded here, since no other command needs it.
     const { startDemo } = await import("../demo");
-    const keep = value("keep");
     const demo = await startDemo({ seed, keep, config: { listen, logLevel, baseUrl } });
     const { url, email, password, keys, folder } = demo;
-    output.err(`The demo is ready. Open ${url}`);
     const facts = [
       ["Dashboard", `${url}/admin`],
       ["E-mail", email],
@@ -44,10 +44,14 @@ export const demoCommand: Command = {
       ...Object.entries(keys).map(([scope, key]) => [`Key for ${scope}`, key]),
       keep === undefined ? ["Deleted at the end", folder] : ["Kept in", folder],
     ];
-    if (isSet("json")) printJson(output, { url, email, password, keys, folder, seed });
-    else for (const [label = "", fact] of facts) output.err(`  ${label.padEnd(26)}${fact}`);
-    await stopRequested;
-    await demo.stop();
+    try {
+      output.err(`The demo is ready. Open ${url}`);
+      if (isSet("json")) printJson(output, { url, email, password, keys, folder, seed });
+      else for (const [label = "", fact] of facts) output.err(`  ${label.padEnd(26)}${fact}`);
+      await stopRequested;
+    } finally {
+      await demo.stop();
+    }
     return 0;
   },
 };

@@ -10,7 +10,7 @@ import { type Config, loadConfig } from "../config";
 import { OperatorError } from "../db";
 import { createPasswords } from "../features/auth";
 import type { Scope } from "../features/keys";
-import { openForCommand } from "../installation";
+import { openForServer } from "../installation";
 import { systemClock } from "../kernel/clock";
 import { startServer } from "../server";
 import { fillDemo, OWNER_EMAIL } from "./fill";
@@ -47,11 +47,14 @@ export interface RunningDemo {
 export async function startDemo({ seed, keep, config: given }: DemoOptions): Promise<RunningDemo> {
   if (keep !== undefined) requireEmpty(keep);
   const folder = keep ?? createTemporaryFolder();
+  let isOwn = keep === undefined;
   try {
     const config = { ...demoConfig(folder), ...given };
     const password = randomBytes(PASSWORD_BYTES).toString("base64url");
     const passwordHash = await createPasswords().hash(password);
-    const installation = openForCommand(config, "demo", { canCreate: true });
+    // Its lock is exclusive: a demo that starts at the same time in the same folder ends here.
+    const installation = openForServer(config);
+    isOwn = true;
     let filled: Awaited<ReturnType<typeof fillDemo>>;
     try {
       filled = await fillDemo(installation, { seed, passwordHash });
@@ -73,14 +76,17 @@ export async function startDemo({ seed, keep, config: given }: DemoOptions): Pro
       folder,
       async stop() {
         timer.cancel();
-        await server.stop();
-        if (keep === undefined) remove(folder);
+        try {
+          await server.stop();
+        } finally {
+          if (keep === undefined) remove(folder);
+        }
       },
     };
   } catch (error) {
     // A folder to keep was empty, so that all in it is of this demo, and would refuse the next one.
     if (keep === undefined) remove(folder);
-    else if (existsSync(keep)) readdirSync(keep).forEach((name) => remove(join(keep, name)));
+    else if (isOwn) readdirSync(keep).forEach((name) => remove(join(keep, name)));
     throw error;
   }
 }

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from "
 import { join } from "node:path";
 import {
   createInstallation,
+  executable,
   holdsWithin,
   type Installation,
   PROCESS_TEST_MS,
@@ -175,6 +176,32 @@ describe("allclear demo", () => {
     ]);
   });
 
+  test("a demo whose sign-in cannot be printed ends and leaves no data", async () => {
+    await using site = await createInstallation();
+    const temporary = site.path("temporary");
+    mkdirSync(temporary);
+    const child = Bun.spawn([await executable(), "demo", "--json", "--listen", "127.0.0.1:0"], {
+      env: { TMPDIR: temporary },
+      stdin: "ignore",
+      stdout: Bun.file("/dev/full"),
+      stderr: "ignore",
+      timeout: PROCESS_TEST_MS,
+    });
+    expect(await child.exited).toBe(1);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  test("of two demos that start at once with one directory, one runs and keeps its data", async () => {
+    await using site = await createInstallation();
+    const kept = site.path("kept");
+    const start = () => serveDemo(site, "--keep", kept).catch(() => undefined);
+    const outcomes = await Promise.all([start(), start()]);
+    const running = outcomes.filter((one) => one !== undefined);
+    expect(running).toHaveLength(1);
+    for (const { server } of running) expect(await server.stop()).toBe(0);
+    expect(readdirSync(kept)).toContain("allclear.db");
+  });
+
   test("--keep keeps the data, and a directory that is not empty is refused and unchanged", async () => {
     await using site = await createInstallation();
     const kept = site.path("kept");
@@ -191,6 +218,11 @@ describe("allclear demo", () => {
       `${kept} is not empty. A demo needs an empty or a new directory.\n`,
     ]);
     expect(readdirSync(kept)).toEqual(files);
+    const unnamed = await site.run(["demo", "--keep="]);
+    expect([unnamed.exitCode, unnamed.stderr.split("\n", 1)[0]]).toEqual([
+      2,
+      "--keep must name a directory.",
+    ]);
     await Bun.write(site.path("file"), "");
     const file = await site.run(["demo", "--keep", site.path("file")]);
     expect([file.exitCode, file.stderr]).toEqual([1, `${site.path("file")} is not a directory.\n`]);
