@@ -1,3 +1,4 @@
+import { COMPAT_PRODUCTS } from "../domain/compat";
 import type { PagePlan } from "./pages";
 
 /** Public page of the demo: four groups with 14 components. */
@@ -7,6 +8,7 @@ export const PUBLIC_PAGE: PagePlan = {
     name: "Meridian",
     description: "Live status of the shop, its payments and its platform.",
     default: true,
+    compat: [...COMPAT_PRODUCTS],
   },
   components: {
     Shop: ["Website", "Checkout", "Search", "Live prices"],

@@ -70,6 +70,19 @@ describe("the data of the demo", () => {
     expect(Object.keys(app.keys)).toEqual([...SCOPE_NAMES]);
   });
 
+  test("clients of Uptime Kuma and Gatus can read the public page and not the private one", async () => {
+    await using app = await demoApp(1);
+    const kuma = await app.call("/api/status-page/meridian");
+    const shown = kuma.body.publicGroupList.flatMap(
+      ({ monitorList }: { monitorList: unknown[] }) => monitorList,
+    );
+    expect(shown).toHaveLength(14);
+    const gatus = (slug: string) => app.call(`/compat/gatus/${slug}/api/v1/endpoints/statuses`);
+    expect((await gatus("meridian")).body).toHaveLength(14);
+    expect((await app.call("/api/status-page/meridian-internal")).status).toBe(404);
+    expect((await gatus("meridian-internal")).status).toBe(404);
+  });
+
   test("a demo has response times and uptime of a year", async () => {
     await using app = await demoApp(1);
     const key = app.keys["read:analytics"];
