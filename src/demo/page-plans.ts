@@ -23,17 +23,60 @@ export const PRIVATE_PAGE: PagePlan = {
   components: { "": ["VPN", "Office network", "Exports"] },
 };
 
-/** Names of past maintenances, the oldest first, with a component each. */
-export const WORKS: readonly (readonly [name: string, component: string])[] = [
-  ["New load balancers", "Website"],
-  ["Database upgrade", "Databases"],
-  ["Move to another payment provider", "Card payments"],
-  ["Search index rebuilt", "Search"],
-  ["Network of the second data centre", "Public API"],
-  ["New version of the message queue", "Background jobs"],
-  ["Certificates exchanged", "Webhooks"],
-  ["Faster disks", "Databases"],
+/** A maintenance of two hours. */
+export interface Work {
+  name: string;
+  body: string;
+  component: string;
+}
+
+/** Past maintenances, the oldest first. */
+export const WORKS: readonly Work[] = [
+  {
+    name: "New load balancers",
+    body: "We replace the load balancers of the website one after the other. Pages may fail to load once or twice.",
+    component: "Website",
+  },
+  {
+    name: "Database upgrade",
+    body: "The databases get a new version. For about five minutes, orders can be viewed and not changed.",
+    component: "Databases",
+  },
+  {
+    name: "Move to another payment provider",
+    body: "Payments by card go to another provider. Bank transfer can be used all the time.",
+    component: "Card payments",
+  },
+  {
+    name: "Search index rebuilt",
+    body: "Search finds all products meanwhile, but new products only afterwards.",
+    component: "Search",
+  },
+  {
+    name: "Network work in the second data centre",
+    body: "All calls go to the first data centre meanwhile. Response times may be higher.",
+    component: "Public API",
+  },
+  {
+    name: "New version of the message queue",
+    body: "Imports and stock counts wait for up to 20 minutes and then continue.",
+    component: "Background jobs",
+  },
+  {
+    name: "Renewal of webhook certificates",
+    body: "Receivers that pin our certificate need the new one, which has been sent to their contacts.",
+    component: "Webhooks",
+  },
+  {
+    name: "Faster disks for the databases",
+    body: "Each database moves to new disks. No interruption is expected.",
+    component: "Databases",
+  },
 ];
 
 /** The maintenance to come. */
-export const COMING_WORK = ["Operating systems updated", "Public API"] as const;
+export const COMING_WORK: Work = {
+  name: "Operating system updates",
+  body: "The API servers are restarted one after the other. Single calls may fail and can be repeated.",
+  component: "Public API",
+};

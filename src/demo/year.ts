@@ -5,8 +5,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../kernel/time";
 import { type DemoIncident, type Entry, incidentEntries } from "./diary";
 import type { DemoPage } from "./pages";
 import type { Fraction } from "./seeded";
-import { COMING_WORK, WORKS } from "./page-plans";
-import { PAST_INCIDENTS, type PastIncident, postmortemOf } from "./past-incidents";
+import { COMING_WORK, type Work, WORKS } from "./page-plans";
+import { PAST_INCIDENTS, type PastIncident } from "./past-incidents";
 
 interface Year {
   pages: { open: DemoPage; inside: DemoPage };
@@ -40,50 +40,29 @@ export function startOfIncident(index: number, today: number, fraction: Fraction
 }
 
 function incidentOf(past: PastIncident, index: number, { pages, actor, today, fraction }: Year) {
-  const { name, component, status, minutes, effect, cause, hasPostmortem } = past;
-  const isOpen = minutes === 0;
-  const length = isOpen ? 120 : minutes;
-  const after = (share: number) => Math.round(length * share) * MINUTE_MS;
+  const { name, component, status, minutes, report, cause, fix, end, postmortem } = past;
+  const length = end === undefined ? 120 : minutes;
   const by = actor;
+  const after = (share: number) => Math.round(length * share) * MINUTE_MS;
   const incident: DemoIncident = {
     page: pages.open,
     name,
     ago: today - startOfIncident(index, today, fraction),
     updates: [
-      {
-        by,
-        after: 0,
-        body: `${effect} We are looking into the cause.`,
-        components: { [component]: status },
-      },
+      { by, after: 0, body: report, components: { [component]: status } },
       { by, after: after(0.35), status: "identified", body: cause },
-      {
-        by,
-        after: after(0.75),
-        status: "monitoring",
-        body: isOpen
-          ? "The backlog is getting smaller. We keep watching."
-          : "A fix is in place. We watch whether it holds.",
-      },
-      ...(isOpen
+      { by, after: after(0.75), status: "monitoring", body: fix },
+      ...(end === undefined
         ? []
-        : [
-            {
-              by,
-              after: after(1),
-              status: "resolved",
-              body: "Everything works as usual.",
-            } as const,
-          ]),
+        : [{ by, after: after(1), status: "resolved", body: end } as const]),
     ],
   };
-  if (!hasPostmortem) return incident;
-  const postmortem = { by, after: 30 * HOUR_MS, body: postmortemOf(past), publish: true };
-  return { ...incident, postmortem };
+  if (postmortem === undefined) return incident;
+  return { ...incident, postmortem: { by, after: 30 * HOUR_MS, body: postmortem, publish: true } };
 }
 
 function maintenanceOf(ctx: AppContext, { pages, actor, today, fraction }: Year): Entry[] {
-  const plan = (name: string, component: string, from: number): Entry => ({
+  const plan = ({ name, body, component }: Work, from: number): Entry => ({
     ago: today - from + 6 * DAY_MS,
     act: (tx) =>
       void planMaintenance(
@@ -92,7 +71,7 @@ function maintenanceOf(ctx: AppContext, { pages, actor, today, fraction }: Year)
         {
           page: pages.open.row.id,
           name,
-          body: "Short interruptions are possible.",
+          body,
           components: [pages.open.component(component)],
           scheduled_for: toIso(from),
           scheduled_until: toIso(from + MAINTENANCE_MS),
@@ -106,15 +85,14 @@ function maintenanceOf(ctx: AppContext, { pages, actor, today, fraction }: Year)
       while (advanceMaintenance(ctx, tx, at));
     },
   });
-  const past = WORKS.flatMap(([name, component], index) => {
+  const past = WORKS.flatMap((work, index) => {
     const days = Math.round((WORKS.length - index) * 42 - 20 * fraction("work", index));
     const from = today - days * DAY_MS + 2 * HOUR_MS;
     // A reminder is due before it starts.
     const steps = [from - DAY_MS, from - HOUR_MS, from, from + MAINTENANCE_MS];
-    return [plan(name, component, from), ...steps.map(advance)];
+    return [plan(work, from), ...steps.map(advance)];
   });
-  const [name, component] = COMING_WORK;
-  const coming = plan(name, component, today + 4 * DAY_MS + 2 * HOUR_MS);
+  const coming = plan(COMING_WORK, today + 4 * DAY_MS + 2 * HOUR_MS);
   const schedule: Entry = {
     ago: DAY_MS,
     act: (tx) =>

@@ -83,6 +83,23 @@ describe("the data of the demo", () => {
     expect((await gatus("meridian-internal")).status).toBe(404);
   });
 
+  test("no text of an incident or a maintenance appears twice", async () => {
+    await using app = await demoApp(1);
+    const { incidents, maintenance } = await dataOf(app);
+    const own = maintenance.data.filter(
+      (one: { schedule_id: string | null }) => one.schedule_id === null,
+    );
+    const planned = own.map(({ updates }: { updates: { body: string }[] }) => updates.at(-1)?.body);
+    const texts = [
+      ...incidents.data.flatMap(({ updates }: { updates: { body: string }[] }) =>
+        updates.map(({ body }) => body),
+      ),
+      ...planned,
+    ];
+    expect(texts).toHaveLength(23 * 4 + 3 + 9);
+    expect(new Set(texts).size).toBe(texts.length);
+  });
+
   test("a demo has response times and uptime of a year", async () => {
     await using app = await demoApp(1);
     const key = app.keys["read:analytics"];
