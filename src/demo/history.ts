@@ -12,6 +12,7 @@ import {
   saveUp,
 } from "./history-store";
 import { writeRuns } from "./job-history";
+import { SLOW_FACTOR } from "./monitor-plans";
 import type { Fraction } from "./seeded";
 
 /** Ages of the oldest figures, by size. Charts of longer times use larger sizes. */
@@ -24,8 +25,6 @@ const KEPT = [
 const RESULTS_MS = 2 * HOUR_MS;
 /** Number of different figures of each size of a monitor. */
 const VARIANTS = 48;
-/** Factor of a slow response time. */
-const SLOW = 7;
 const TIMED_OUT = "Timed out connecting.";
 
 /** Trouble in the past, in unix ms. */
@@ -129,9 +128,14 @@ function rollupsOf(monitor: PastMonitor, rolled: Rolled, fraction: Fraction): Ro
     return figuresOf(latenciesOf(checks, latencyMs * dayFactor(hour), variant, fraction), 0);
   });
   const rows: RollupRow[] = [];
-  for (let at = Math.max(from, createdAt - (createdAt % size) + size); at < until; at += size) {
-    const trouble = troubles.find((one) => one.from < at + size && one.to > at);
-    rows.push({ monitorNum, size, at, ...(trouble ? troubled(at, trouble) : usualAt(at)) });
+  for (let at = Math.max(from, Math.ceil(createdAt / size) * size); at < until; at += size) {
+    const within = troubles.filter((one) => one.from < at + size && one.to > at);
+    rows.push({
+      monitorNum,
+      size,
+      at,
+      ...(within.length > 0 ? troubled(at, within) : usualAt(at)),
+    });
   }
   return rows;
 
@@ -141,12 +145,20 @@ function rollupsOf(monitor: PastMonitor, rolled: Rolled, fraction: Fraction): Ro
     return usual[variant] ?? figuresOf([], 0);
   }
 
-  function troubled(at: number, { from: start, to, state }: PastTrouble) {
-    const share = (Math.min(to, at + size) - Math.max(start, at)) / size;
-    const affected = Math.round(share * checks);
-    const answered = latenciesOf(checks - affected, latencyMs, at, fraction);
-    if (state === "down") return figuresOf(answered, affected);
-    return figuresOf([...answered, ...latenciesOf(affected, latencyMs * SLOW, at, fraction)], 0);
+  function troubled(at: number, within: readonly PastTrouble[]) {
+    // Counted by their times, so that hours add up to their day.
+    const checksBefore = (time: number) =>
+      Math.ceil(Math.min(Math.max(time, at), at + size) / intervalMs);
+    const affected = (state: PastTrouble["state"]) =>
+      within
+        .filter((one) => one.state === state)
+        .reduce((sum, one) => sum + checksBefore(one.to) - checksBefore(one.from), 0);
+    const [failed, slow] = [affected("down"), affected("degraded")];
+    const answered = [
+      ...latenciesOf(checks - failed - slow, latencyMs, at, fraction),
+      ...latenciesOf(slow, latencyMs * SLOW_FACTOR, at, fraction),
+    ];
+    return figuresOf(answered, failed);
   }
 }
 

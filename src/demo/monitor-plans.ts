@@ -11,6 +11,9 @@ export interface MonitorPlan {
   hasTrouble?: boolean;
 }
 
+/** Factor of the response time of a monitor that is slow. */
+export const SLOW_FACTOR = 12;
+
 /** Settings of a monitor that the simulation lets degrade and fail: an outage shows within seconds. */
 const TROUBLED = {
   interval_seconds: 15,
@@ -111,7 +114,7 @@ export const MONITOR_PLANS: readonly MonitorPlan[] = [
       config: { host: at("terminals") },
       group: "Payments",
     },
-    components: ["Invoices"],
+    components: [],
     latencyMs: 28,
   },
   {
@@ -120,7 +123,7 @@ export const MONITOR_PLANS: readonly MonitorPlan[] = [
       type: "tcp",
       name: "API gateway",
       config: { host: at("api"), port: 443 },
-      degraded_after_ms: 400,
+      degraded_after_ms: 150,
       group: "Platform",
       reminder_seconds: 3_600,
     },

@@ -66,20 +66,23 @@ function supported(input: MonitorPlan["input"]): MonitorPlan["input"] {
 
 /** Returns the troubles of a year: during the incidents of its components, and a few short ones. */
 function troublesOf(
-  { input: { name }, components, latencyMs }: MonitorPlan,
+  { input: { name, degraded_after_ms: limitMs }, components, latencyMs }: MonitorPlan,
   { today, fraction }: Year,
 ): PastTrouble[] {
   if (latencyMs === null) return [];
+  const canDegrade = typeof limitMs === "number";
   const ofIncidents = PAST_INCIDENTS.flatMap((past, index): PastTrouble[] => {
     if (!components.includes(past.component) || past.minutes === 0) return [];
     const from = startOfIncident(index, today, fraction);
     const state = past.status === "degraded_performance" ? "degraded" : "down";
+    if (state === "degraded" && !canDegrade) return [];
     return [{ from, to: from + past.minutes * MINUTE_MS, state, hasIncident: true }];
   });
-  const short = Array.from({ length: 3 + Math.floor(fraction("short", name) * 4) }, (_, n) => {
+  const count = 3 + Math.floor(fraction("short", name) * 4);
+  const short = Array.from({ length: count }, (_, n): PastTrouble => {
     const from = Math.round(today - DAY_MS * (2 + 360 * fraction("short", name, n)));
     const to = from + Math.round((2 + 9 * fraction("length", name, n)) * MINUTE_MS);
-    const state = fraction("state", name, n) < 0.5 ? ("down" as const) : ("degraded" as const);
+    const state = canDegrade && fraction("state", name, n) >= 0.5 ? "degraded" : "down";
     return { from, to, state, hasIncident: false };
   });
   const all = [...ofIncidents, ...short].toSorted((a, b) => a.from - b.from);

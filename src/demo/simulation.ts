@@ -4,7 +4,7 @@ import { MINUTE_MS, SECOND_MS } from "../kernel/time";
 import type { MonitorConfig, Monitoring } from "../features/monitors";
 import { probeOf } from "../features/monitors";
 import type { MonitorType } from "../domain/monitor-state";
-import { MONITOR_PLANS } from "./monitor-plans";
+import { MONITOR_PLANS, SLOW_FACTOR } from "./monitor-plans";
 import type { DemoJob } from "./monitors";
 import type { Fraction } from "./seeded";
 
@@ -14,7 +14,6 @@ const CYCLE_MS = 4 * MINUTE_MS;
 const SLOW_FROM_MS = 40 * SECOND_MS;
 const FAILING_FROM_MS = 85 * SECOND_MS;
 const RECOVERED_FROM_MS = 160 * SECOND_MS;
-const SLOW_FACTOR = 12;
 const CERTIFICATE_MS = 61 * 24 * 60 * MINUTE_MS;
 /** One of so many webhook requests is answered with an error, so that a retry can be seen. */
 const FAILING_REQUEST = 9;

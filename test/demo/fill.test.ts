@@ -2,7 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { SCOPE_NAMES } from "../../src/features/keys";
 import { fillDemo } from "../../src/demo/fill";
 import { SUPPORTED_TYPES } from "../../src/domain/monitor-state";
-import { HOUR_MS } from "../../src/kernel/time";
+import { selectMany } from "../../src/db";
+import { monitorRollups } from "../../src/db/tables/monitors";
+import { DAY_MS, HOUR_MS, startOfDay } from "../../src/kernel/time";
 import { createTestApp, type TestApp } from "../support/app";
 import { createTestClock } from "../support/clock";
 
@@ -98,6 +100,30 @@ describe("the data of the demo", () => {
     ];
     expect(texts).toHaveLength(23 * 4 + 3 + 9);
     expect(new Set(texts).size).toBe(texts.length);
+  });
+
+  test("the checks and failures of hours add up to those of their day", async () => {
+    await using app = await demoApp(3);
+    const rollups = selectMany((orm) => orm.select().from(monitorRollups))(app.ctx.db, {});
+    const sumsOf = (size: number) => {
+      const sums = new Map<string, { checks: number; failures: number }>();
+      for (const { monitorNum, at, checks, failures } of rollups.filter(
+        (row) => row.size === size,
+      )) {
+        const day = `${monitorNum}/${startOfDay(at)}`;
+        const sum = sums.get(day) ?? { checks: 0, failures: 0 };
+        sums.set(day, { checks: sum.checks + checks, failures: sum.failures + failures });
+      }
+      return sums;
+    };
+    const hours = sumsOf(HOUR_MS);
+    // Hours of the first day are partly older than a year, and checks of one monitor are rarer than hourly.
+    const first = startOfDay(NOON) - 365 * DAY_MS;
+    const days = [...sumsOf(DAY_MS)].filter(
+      ([day]) => hours.has(day) && !day.endsWith(`/${first}`),
+    );
+    expect(days).toHaveLength(17 * 364);
+    for (const [day, sum] of days) expect([day, hours.get(day)]).toEqual([day, sum]);
   });
 
   test("a demo has response times and uptime of a year", async () => {

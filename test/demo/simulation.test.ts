@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { fillDemo } from "../../src/demo/fill";
 import { markPage } from "../../src/demo/mark-pages";
+import { MONITOR_PLANS, SLOW_FACTOR } from "../../src/demo/monitor-plans";
 import { createFraction } from "../../src/demo/seeded";
 import { createDemoEgress, createSimulatedProbes, startJobs } from "../../src/demo/simulation";
 import { Fault } from "../../src/egress";
@@ -49,6 +50,19 @@ describe("the simulation of the demo", () => {
       key: keys["manage:monitors"],
     });
     expect(Date.parse(checks.data[0].at)).toBeGreaterThan(NOON);
+  });
+
+  test("a slow monitor is above the limit of its response time, and a usual one is below", () => {
+    const limited = MONITOR_PLANS.filter(
+      ({ input }) => typeof input.degraded_after_ms === "number",
+    );
+    expect(limited).toHaveLength(5);
+    for (const { input, latencyMs } of limited) {
+      // Response times vary by a fifth around the usual one, and single ones are twice as long.
+      const usual = latencyMs ?? 0;
+      expect(0.8 * SLOW_FACTOR * usual).toBeGreaterThan(input.degraded_after_ms ?? 0);
+      expect(3 * usual).toBeLessThan(input.degraded_after_ms ?? 0);
+    }
   });
 
   test("outgoing connections are refused, and webhooks are answered inside the process", async () => {
