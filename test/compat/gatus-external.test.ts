@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { keepKey } from "../../src/features/compat";
 import { readGoDuration } from "../../src/features/compat/go-duration";
+import type { PageInput } from "../../src/features/pages";
 import { chargeOf } from "../support/app";
+import { createCompatSite } from "../support/compat-site";
 import { visit } from "../support/domains";
 import { importJob } from "../support/imported-jobs";
-import { createMonitorApi, type MonitorApi } from "../support/monitor-api";
+import type { MonitorApi } from "../support/monitor-api";
 
 const TOKEN = "potato with spaces = and signs!";
 const PATH = "/api/v1/endpoints/core_backup/external";
@@ -13,8 +15,8 @@ function report(api: MonitorApi, query: string, authorization = `Bearer ${TOKEN}
   return api.app.call(`${path}${query}`, { method: "POST", headers: { authorization } });
 }
 
-async function createJob() {
-  const api = await createMonitorApi();
+async function createJob(input?: Partial<PageInput>) {
+  const api = await createCompatSite(input);
   const id = await importJob(api, [{ kind: "gatus", value: `core_backup\0${TOKEN}` }]);
   const componentId = api.components["API"] ?? "";
   await api.app.ctx.db.write((tx) => void keepKey(tx, { componentId, key: "core_backup" }));
@@ -61,6 +63,19 @@ describe("results of external endpoints of Gatus", () => {
       expect(chargeOf(answer)).toStartWith("public");
     }
     expect(api.heartbeats).toEqual([]);
+  });
+
+  test.each<[string, Partial<PageInput>]>([
+    ["private", { compat: ["gatus"], visibility: "private" }],
+    ["not for clients of Gatus", { compat: ["uptime-kuma"] }],
+  ])("a key of a page that is %s cannot be told from an unknown one", async (_name, input) => {
+    const { api, id } = await createJob(input);
+    await using _ = api;
+    const answer = await report(api, "?success=true", "Bearer x");
+    expect([answer.status, answer.text]).toEqual([404, "not found"]);
+    expect(chargeOf(answer)).toStartWith("public");
+    expect((await report(api, "?success=true")).status).toBe(200);
+    expect(api.heartbeats).toMatchObject([{ id }]);
   });
 
   test("endpoints that share a token are told apart by their keys", async () => {

@@ -45,6 +45,7 @@ export function gatusResultRoutes(
     if (token === "") return sendPlainText(401, "bearer token must not be empty");
     const owner = findTokenOwner(requestContext);
     if (!owner) {
+      // Keys of other pages are answered as keys that do not exist, since they contain names.
       return findKeptKey(ctx.db, { key })
         ? sendPlainText(401, "invalid token")
         : sendPlainText(404, "not found");

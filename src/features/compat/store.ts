@@ -13,6 +13,7 @@ import {
   monitorStates,
 } from "../../db/tables/monitors";
 import { pages } from "../../db/tables/pages";
+import type { CompatProduct } from "../../domain/compat";
 
 /** Lists the numbers of objects (`ids`: a JSON list). */
 export const listNumbers = selectMany((orm, $: { ids: string }) =>
@@ -44,7 +45,18 @@ export const keepKey = mutate((orm, $: typeof compatKeys.$inferSelect) =>
     .onConflictDoUpdate({ target: compatKeys.componentId, set: { key: sql`excluded.key` } }),
 );
 
-/** Lists the slugs of pages with a component, or with a component of a monitor, by its id; oldest page first. */
+/** Condition: a page is public and can be read in the format of a product. */
+const isReadableAs = (product: CompatProduct) =>
+  and(
+    eq(pages.visibility, "public"),
+    isNull(pages.deletedAt),
+    sql`EXISTS (SELECT 1 FROM json_each(${pages.compat}) WHERE value = ${sql.raw(`'${product}'`)})`,
+  );
+
+/**
+ * Lists the slugs of the pages for Uptime Kuma's clients with a component, or with a component of a monitor, by
+ * its id; oldest page first.
+ */
 export const listPagesWith = selectMany((orm, $: { id: string }) =>
   orm
     .selectDistinct({ id: pages.id, slug: pages.slug })
@@ -55,7 +67,7 @@ export const listPagesWith = selectMany((orm, $: { id: string }) =>
         sql`(${components.id} = ${$.id} OR ${components.id} IN
           (SELECT m.component_id FROM monitor_components AS m WHERE m.monitor_id = ${$.id}))`,
         isNull(components.deletedAt),
-        isNull(pages.deletedAt),
+        isReadableAs("uptime-kuma"),
       ),
     )
     .orderBy(asc(pages.id)),
@@ -96,13 +108,14 @@ export const listKeptKeys = selectMany((orm, $: { pageId: string }) =>
     .where(and(eq(components.pageId, $.pageId), isNull(components.deletedAt))),
 );
 
-/** Returns the component with a kept key; undefined without one. */
+/** Returns the component with a kept key on a page for Gatus' clients; undefined without one. */
 export const findKeptKey = selectOne((orm, $: { key: string }) =>
   orm
     .select({ componentId: compatKeys.componentId })
     .from(compatKeys)
     .innerJoin(components, eq(components.id, compatKeys.componentId))
-    .where(and(eq(compatKeys.key, $.key), isNull(components.deletedAt)))
+    .innerJoin(pages, eq(pages.id, components.pageId))
+    .where(and(eq(compatKeys.key, $.key), isNull(components.deletedAt), isReadableAs("gatus")))
     .limit(1),
 );
 
