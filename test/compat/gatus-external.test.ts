@@ -112,6 +112,7 @@ describe("durations of Go", () => {
     ["-1m", -60_000],
     ["+250us", 0.25],
     ["7µs", 0.007],
+    ["2562047h", 9_223_369_200_000],
   ])("%s is %d ms", (text, ms) => {
     expect(readGoDuration(text)).toEqual({ ms: expect.closeTo(ms, 9) });
   });
@@ -123,6 +124,8 @@ describe("durations of Go", () => {
     ["5", 'time: missing unit in duration "5"'],
     ["5x", 'time: unknown unit "x" in duration "5x"'],
     ["1s 2s", 'time: unknown unit "s " in duration "1s 2s"'],
+    ["2562048h", 'time: invalid duration "2562048h"'],
+    [`${"9".repeat(400)}h`, `time: invalid duration "${"9".repeat(400)}h"`],
   ])("“%s” is rejected as in Go", (text, error) => {
     expect(readGoDuration(text)).toEqual({ error });
   });

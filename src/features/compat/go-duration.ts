@@ -10,6 +10,9 @@ const UNITS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
+/** Longest duration in Go: 2^63 - 1 nanoseconds, in ms. */
+const MAX_MS = 9_223_372_036_854;
+
 const PART = /(\d+\.?\d*|\.\d+)([^\d.]*)/y;
 
 /** Reads a duration such as `1.5s` or `1m30s` to ms. Returns Go's error message for any other text. */
@@ -30,5 +33,6 @@ export function readGoDuration(text: string): { ms: number } | { error: string }
     }
     ms += Number(number) * factor;
   }
+  if (ms > MAX_MS) return { error: `time: invalid duration ${quoted}` };
   return { ms: text.startsWith("-") ? -ms : ms };
 }
