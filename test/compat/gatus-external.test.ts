@@ -28,6 +28,7 @@ describe("results of external endpoints of Gatus", () => {
     ["?success=true", { outcome: "ok", message: null, latencyMs: null }],
     ["?success=true&duration=1.5s&error=x", { outcome: "ok", message: null, latencyMs: 1_500 }],
     ["?success=false&error=disk%20full", { outcome: "failed", message: "disk full" }],
+    ["?success=false&error=a%00b", { outcome: "failed", message: "ab" }],
     ["?success=false&duration=", { outcome: "failed", message: null, latencyMs: null }],
   ])("the query %s is recorded", async (query, expected) => {
     const { api, id } = await createJob();

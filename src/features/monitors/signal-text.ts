@@ -23,19 +23,22 @@ export function findMeaning(signal: string): Meaning | "too large" | undefined {
   return { outcome: exitCode === 0 ? "ok" : "failed", exitCode };
 }
 
-/** Returns a message as it is stored: redacted, trimmed and cut to `max` code points; null for an empty one. */
+/**
+ * Returns a message as it is stored: without control characters, redacted, trimmed and cut to `max` code points;
+ * null for an empty one.
+ */
 export function messageOf(text: string, max: number): { message: string | null; isCut: boolean } {
-  const characters = [...redactText(text.trim())];
+  // Before the redaction, which a control character within a secret would evade.
+  const characters = [...redactText(text.replace(CONTROL_CHARACTERS, "").trim())];
   const message = characters.slice(0, max).join("").trim();
   return { message: message === "" ? null : message, isCut: characters.length > max };
 }
 
-/** Returns the text of a body's beginning, without control characters; empty for bytes that are not UTF-8. */
+/** Returns the text of a body's beginning; empty for bytes that are not UTF-8. */
 export function messageInBody(bytes: Uint8Array): string {
   try {
     // An incomplete character at the end is left out.
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
-    return text.replace(CONTROL_CHARACTERS, "");
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
   } catch {
     return "";
   }
