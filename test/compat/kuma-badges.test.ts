@@ -59,7 +59,7 @@ describe("Uptime Kuma's badge of a component's status", () => {
     });
   });
 
-  test.each(["999999999", "1", "-5"])(
+  test.each(["999999999", "1", "-5", "9".repeat(400)])(
     "the number %s is not known and gets N/A in grey",
     async (number) => {
       const { site } = await withMonitor();
@@ -165,6 +165,40 @@ describe("Uptime Kuma's badges with figures", () => {
     await expiring(-1);
     expect(await badge(site, at)).toMatchObject({ title: "Bad Cert", fills: ["#555", "#c2290a"] });
   });
+});
+
+test("the end of a domain's registration is not shown as that of a certificate", async () => {
+  await using site = await createCompatSite();
+  const { id } = await site.create({
+    type: "domain",
+    name: "Domain",
+    config: { domain: "example.com" },
+    component_ids: [site.components["API"]],
+  });
+  await setCertificateExpiry(site.app, id, site.app.clock.now() + 24 * HOUR_MS);
+  const { body } = await site.app.call("/api/status-page/acme");
+  const { id: number } = body.publicGroupList[0].monitorList[0];
+  expect((await badge(site, `${number}/cert-exp`)).title).toBe("No/Bad Cert");
+});
+
+test.each([
+  ["private", { visibility: "private" }],
+  ["not for clients of Uptime Kuma", { compat: ["gatus"] }],
+] as const)("badges show nothing of a page that is %s", async (_name, input) => {
+  const { site, id, number, other } = await withMonitor();
+  await using _ = site;
+  await site.app.clock.advance(HOUR_MS);
+  await site.answered(id, [100]);
+  await setCertificateExpiry(site.app, id, site.app.clock.now() + 24 * HOUR_MS);
+  await site.change("compat" in input ? { compat: [...input.compat] } : input);
+  // All numbers that are given so far: of the monitor and of the components.
+  expect([number, other].every((one) => one >= 1_000_000 && one <= 1_000_003)).toBe(true);
+  for (const one of [1_000_000, 1_000_001, 1_000_002, 1_000_003]) {
+    for (const name of ["status", "uptime", "ping", "avg-response", "response", "cert-exp"]) {
+      const answer = await badge(site, `${one}/${name}`);
+      expect(answer).toMatchObject({ title: "N/A", fills: ["#555", "#999"] });
+    }
+  }
 });
 
 describe("Uptime Kuma's badge of a page", () => {

@@ -116,7 +116,9 @@ export const ENTRY_BADGES: Readonly<Record<string, MakeBadge>> = {
   },
 
   "cert-exp": ({ entry, query, now }) => {
-    const expiresAt = entry.watcher?.certificateExpiresAt ?? null;
+    const { watcher } = entry;
+    // For monitors of domains, it is the end of the registration.
+    const expiresAt = watcher?.type === "domain" ? null : (watcher?.certificateExpiresAt ?? null);
     if (expiresAt === null) return emptyBadge(query, "No/Bad Cert");
     const color = query.colour("downColor", DOWN);
     if (expiresAt <= now) return { ...emptyBadge(query, "Bad Cert"), color };
