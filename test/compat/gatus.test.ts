@@ -3,6 +3,8 @@ import { keepKey } from "../../src/features/compat";
 import { updateComponent } from "../../src/features/components";
 import { findMonitor } from "../../src/features/monitors";
 import { recordState } from "../../src/features/monitors/engine/transitions";
+import { createSnapshots } from "../../src/features/status";
+import { endpointStatuses } from "../../src/public/gatus/documents";
 import { CLI_ACTOR } from "../../src/domain/actor";
 import { HOUR_MS } from "../../src/kernel/time";
 import { createCompatSite, type CompatSite } from "../support/compat-site";
@@ -95,6 +97,19 @@ describe("endpoints in Gatus' form", () => {
     for (const wrong of ["?page=x", "?page=0&pageSize=0", "?pageSize=-1", "?pageSize=1.5"]) {
       expect(await shown(wrong)).toEqual([50, 70, 119]);
     }
+  });
+
+  test("results far back cost more, so that other requests are served between fewer of them", async () => {
+    const { site } = await withResults([120]);
+    await using _ = site;
+    const { ctx, clock } = site.app;
+    const snapshot = createSnapshots(ctx).read("acme", clock.now());
+    if (!snapshot) throw new Error("there is no page");
+    const costs = (page: number) => [
+      ...endpointStatuses(ctx.db, snapshot, { page, pageSize: 100 }),
+    ];
+    expect(costs(1)).toEqual([1, 1]);
+    expect(costs(100)).toEqual([10, 10]);
   });
 
   test("one endpoint has events by the states of its monitor", async () => {

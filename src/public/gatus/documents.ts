@@ -34,6 +34,9 @@ export function findKeyed(reader: Reader, snapshot: Snapshot, key: string): Keye
   return keyedEntries(reader, snapshot).find((entry) => entry.key === key);
 }
 
+/** Results that are passed over in half a millisecond. */
+const SKIPPED_PER_UNIT = 1_000;
+
 /** Returns all entries of a page with their results, by key, in steps. */
 export function* endpointStatuses(
   reader: Reader,
@@ -42,7 +45,7 @@ export function* endpointStatuses(
 ): Generator<number, GatusEndpoint[]> {
   const endpoints: GatusEndpoint[] = [];
   for (const entry of keyedEntries(reader, snapshot)) {
-    yield 1;
+    yield 1 + Math.floor(((part.page - 1) * part.pageSize) / SKIPPED_PER_UNIT);
     endpoints.push(endpointOf(reader, snapshot, entry, part));
   }
   return endpoints;
