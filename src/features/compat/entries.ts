@@ -81,15 +81,22 @@ export function keysOf(reader: Reader, { document, records }: Snapshot): Map<str
     ]),
   );
   const taken = new Set(keys.values());
+  const used = new Map<string, number>();
   for (const { id, name, group_id } of document.components) {
     if (keys.has(id)) continue;
     const key = `${sanitize(groups.get(group_id ?? "") ?? "")}_${sanitize(name)}`;
-    let free = key;
-    for (let n = 2; taken.has(free); n++) free = `${key}-${n}`;
+    let n = (used.get(key) ?? 0) + 1;
+    while (taken.has(numbered(key, n))) n += 1;
+    used.set(key, n);
+    const free = numbered(key, n);
     taken.add(free);
     keys.set(id, free);
   }
   return keys;
+}
+
+function numbered(key: string, n: number): string {
+  return n === 1 ? key : `${key}-${n}`;
 }
 
 function sanitize(text: string): string {
