@@ -26,7 +26,7 @@ import {
 } from "./kuma/badges";
 import { manifest, pageDocument } from "./kuma/documents";
 import { heartbeatsDocument, NO_HEARTBEATS } from "./kuma/heartbeats";
-import { incidentHistory } from "./kuma/incidents";
+import { createIncidentHistory } from "./kuma/incidents";
 import {
   KumaEntryPage,
   KumaError,
@@ -61,6 +61,7 @@ export function kumaRoutes(
     findCompatPage(snapshots, "uptime-kuma", params["slug"]?.toLowerCase() ?? "", requestContext);
   const pageOf = publicJson((snapshot) => pageDocument(ctx.db, snapshot, ctx.clock.now()));
   const manifestOf = publicJson(manifest);
+  const historyOf = createIncidentHistory(ctx.db, readIncidents);
   const heartbeatsOf = holdDocument(ctx, (snapshot, _query: null) =>
     heartbeatsDocument(ctx.db, snapshot, ctx.clock.now()),
   );
@@ -107,10 +108,7 @@ export function kumaRoutes(
       schema: KumaIncidentHistory,
       answer: onPage((snapshot, call) => {
         const cursor = queryOf(call.request).get("cursor") || null;
-        return send(
-          call,
-          jsonRepresentation(incidentHistory(ctx.db, snapshot, cursor, readIncidents)),
-        );
+        return send(call, jsonRepresentation(historyOf(snapshot, cursor)));
       }),
     },
     {

@@ -28,6 +28,6 @@ export { ImpactText, Incident, type IncidentSource, presentIncident, presentUpda
 export { findLastIncidentStart, listAllOpenIncidents, type OpenIncident } from "./open-store";
 export { getIncident, getIncidentPart, type IncidentRecord } from "./records";
 export { searchIncidents } from "./search-store";
-export { countOpenImpacts, findIncidentNames } from "./list-store";
+export { countOpenImpacts, countPublished, findIncidentNames } from "./list-store";
 export { findIncident, listOpenImpacts } from "./store";
 export { addUpdate, editUpdate, getUpdate, hasRoomForUpdate } from "./updates";

@@ -129,6 +129,14 @@ export const findIncidentNames = selectOne(
       .from(sql`(SELECT 1)`),
 );
 
+/** Counts the published incidents of a page. */
+export const countPublished = selectOne((orm, $: { pageId: string }) =>
+  orm
+    .select({ count: sql<number>`count(*)` })
+    .from(incidents)
+    .where(and(eq(incidents.pageId, $.pageId), isPublished)),
+);
+
 /** Finds the published incident of a page that started first. */
 export const findFirstSummary = selectOne((orm, $: { pageId: string }) =>
   orm

@@ -2,7 +2,7 @@ import type { Reader } from "../../db";
 import type { Impact } from "../../domain/incident-status";
 import { numbersOf } from "../../features/compat";
 import {
-  countIncidents,
+  countPublished,
   type IncidentRecord,
   listIncidentsBetween,
   listIncidentsById,
@@ -42,39 +42,48 @@ export function presentIncident(
 }
 
 /**
- * Returns ten incidents, newest start first: from the newest, or those that started before the cursor, the
- * creation of the last one. An unreadable cursor has no incidents, as in Uptime Kuma.
+ * Returns a function that lists ten incidents of a page, newest start first: from the newest, or those that
+ * started before the cursor, the creation of the last one. An unreadable cursor has no incidents, as in Uptime
+ * Kuma. Incidents are counted once per snapshot.
  */
-export function incidentHistory(
+export function createIncidentHistory(
   reader: Reader,
-  { document }: Snapshot,
-  cursor: string | null,
   readIncidents: ReadRecords,
-): KumaIncidentHistory {
-  const pageId = document.page.id;
-  const listFrom = (at: number, limit: number) =>
-    listIncidentsBetween(reader, {
-      pageId,
-      from: 0,
-      to: Number.MAX_SAFE_INTEGER,
-      before: { at, id: "" },
-      limit,
-    });
-  const start = cursor === null ? Number.MAX_SAFE_INTEGER : (parseInstant(isoOf(cursor)) ?? 0);
-  const ids = listFrom(start, INCIDENTS_PER_PAGE).map(({ id }) => id);
-  const records = listIncidentsById(reader, ids, readIncidents);
-  const numberOf = numbersOf(reader, [pageId, ...ids]);
-  const last = records.at(-1)?.row;
-  // Cursors have no milliseconds.
-  const end = last && Math.floor(last.startedAt / SECOND_MS) * SECOND_MS;
-  const hasMore = end !== undefined && listFrom(end, 1).length > 0;
-  const counts = countIncidents(reader, { pageId });
-  return {
-    ok: true,
-    incidents: records.map((record) => presentIncident(record, numberOf)),
-    total: counts ? counts.open + counts.resolved : records.length,
-    nextCursor: hasMore ? utcText(end) : null,
-    hasMore,
+): (snapshot: Snapshot, cursor: string | null) => KumaIncidentHistory {
+  const totals = new WeakMap<Snapshot, number>();
+
+  function totalOf(snapshot: Snapshot): number {
+    const pageId = snapshot.document.page.id;
+    const total = totals.get(snapshot) ?? countPublished(reader, { pageId })?.count ?? 0;
+    totals.set(snapshot, total);
+    return total;
+  }
+
+  return (snapshot, cursor) => {
+    const pageId = snapshot.document.page.id;
+    const listFrom = (at: number, limit: number) =>
+      listIncidentsBetween(reader, {
+        pageId,
+        from: 0,
+        to: Number.MAX_SAFE_INTEGER,
+        before: { at, id: "" },
+        limit,
+      });
+    const start = cursor === null ? Number.MAX_SAFE_INTEGER : (parseInstant(isoOf(cursor)) ?? 0);
+    const ids = listFrom(start, INCIDENTS_PER_PAGE).map(({ id }) => id);
+    const records = listIncidentsById(reader, ids, readIncidents);
+    const numberOf = numbersOf(reader, [pageId, ...ids]);
+    const last = records.at(-1)?.row;
+    // Cursors have no milliseconds.
+    const end = last && Math.floor(last.startedAt / SECOND_MS) * SECOND_MS;
+    const hasMore = end !== undefined && listFrom(end, 1).length > 0;
+    return {
+      ok: true,
+      incidents: records.map((record) => presentIncident(record, numberOf)),
+      total: totalOf(snapshot),
+      nextCursor: hasMore ? utcText(end) : null,
+      hasMore,
+    };
   };
 }
 
