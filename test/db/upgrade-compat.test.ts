@@ -46,4 +46,13 @@ test("the upgrade numbers all objects, and later ones get the next numbers", () 
   old.sqlite.run("DELETE FROM components WHERE id = 'cmp_3'");
   copy("cmp_4");
   expect(numberOf("cmp_4")).toBe(1_000_003);
+  // Kept numbers as large as they can be do not keep later objects from getting one.
+  const keep = (number: string) =>
+    old.sqlite.run(`UPDATE compat_numbers SET number = ${number} WHERE id = 'cmp_4'`);
+  for (const number of ["0", "-1", "9007199254740992", "9223372036854775807"]) {
+    expect(() => keep(number)).toThrow("CHECK");
+  }
+  keep(String(Number.MAX_SAFE_INTEGER));
+  copy("cmp_5");
+  expect(numberOf("cmp_5")).toBe(1_000_003);
 });
