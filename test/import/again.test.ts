@@ -118,17 +118,24 @@ describe("the second import of a source", () => {
     expect(names()).toEqual(["Daily backup"]);
   });
 
-  test("under another name is another source, which takes no address away", async () => {
+  test("under another name is another source, whose monitors nobody calls and which are off", async () => {
     await using site = await importedSite();
     const report = await site.import([checkOf(FIRST)], { source: "other" });
     expect(checkItems(report)).toMatchObject([
-      { verdict: "changed", changes: [{ field: "address", from: "set", to: "none" }] },
+      {
+        verdict: "disabled",
+        changes: [{ field: "address", from: "set", to: "none" }],
+        reason: expect.stringContaining("no job can call it"),
+      },
     ]);
     const { db } = site.app.ctx;
     const owner = findTokenOwner(db, { kind: "healthchecks", value: FIRST });
     const [first, second] = site.monitors();
     expect(owner?.monitorId).toBe(first?.id ?? "");
-    expect(second?.ref).toBe("nightly-backup-2");
+    expect(second).toMatchObject({ ref: "nightly-backup-2", paused: true });
+    const changed = [checkOf(FIRST, { desc: "Newer" })];
+    expect(verdictsOf(await site.import(changed, { source: "other" }))).toEqual(["disabled"]);
+    expect(site.monitors()[1]).toMatchObject({ notes: "Newer", paused: true });
   });
 
   test("gives every check exactly one verdict, also if the source has it twice", async () => {

@@ -33,12 +33,16 @@ const TAKEN_ADDRESS: ImportChange = {
   to: "none",
   reason: "Another monitor has an address of it already.",
 };
+const NO_ADDRESS =
+  "Other monitors have all of its addresses, so no job can call it. Give it another token, and resume it.";
 
 /** A found monitor within the limits of this installation. */
 interface Prepared {
   found: FoundMonitor;
   body: CreateMonitorBody;
   changes: ImportChange[];
+  /** Reason, in one sentence or more, for which it is switched off until something is done. */
+  disabled: string | undefined;
   /** True if it is paused whatever the options of the import are. */
   isSwitchedOff: boolean;
   settingsHash: Buffer;
@@ -56,7 +60,7 @@ export function importMonitors(run: ImportRun, monitors: readonly FoundMonitor[]
     }
     const noted = run.findRef(foreign);
     if (noted) importAgain(run, prepare(found), noted);
-    else create(run, prepare(found), { page, refs });
+    else create(run, withFreeAddresses(run, prepare(found)), { page, refs });
   }
 }
 
@@ -72,6 +76,7 @@ function prepare(found: FoundMonitor): Prepared {
     found,
     body: { ...DEFAULTS, ...body, name },
     changes: [...textChange("name", body.name, name, nameReason(body.name)), ...changes],
+    disabled,
     isSwitchedOff,
     settingsHash: sha256(JSON.stringify(settings)),
   };
@@ -83,14 +88,31 @@ function nameReason(name: string): string {
     : `Names have at most ${NAME_MAX} characters, and no control characters.`;
 }
 
+/**
+ * Names addresses that other monitors have, and switches a monitor off to which none is left, since it would be
+ * down soon. `id` is that of a monitor of an earlier import.
+ */
+function withFreeAddresses(run: ImportRun, prepared: Prepared, id?: string): Prepared {
+  const { found, disabled } = prepared;
+  const areTaken = found.tokens.map((token) => {
+    const owner = findTokenOwner(run.tx, token);
+    return owner !== undefined && owner.monitorId !== id;
+  });
+  if (!areTaken.includes(true)) return prepared;
+  const changes = [...prepared.changes, TAKEN_ADDRESS];
+  if (areTaken.includes(false)) return { ...prepared, changes };
+  const reasons = disabled === undefined ? NO_ADDRESS : `${disabled} ${NO_ADDRESS}`;
+  return { ...prepared, changes, disabled: reasons, isSwitchedOff: true };
+}
+
 /** Creates a monitor that no earlier import created, unless it is not valid here. */
 function create(
   run: ImportRun,
-  { found, body, changes, isSwitchedOff, settingsHash }: Prepared,
+  { found, body, changes, disabled, isSwitchedOff, settingsHash }: Prepared,
   { page, refs }: { page: InternalPage; refs: RefNames },
 ): void {
   const { ctx, tx, actor, options } = run;
-  const { foreign, disabled, tokens } = found;
+  const { foreign, tokens } = found;
   const input = { ...body, paused: isSwitchedOff || options.isPaused };
   const reason = reasonAgainst(() => validateNewMonitor(tx, input));
   if (reason !== undefined) {
@@ -98,17 +120,15 @@ function create(
     return;
   }
   const component = page.addComponent(body.name);
-  const isTaken = tokens.some((token) => findTokenOwner(tx, token) !== undefined);
   const ref = refs.next(body.name, body.type);
   const metadata = { ref, managedBy: "import", tokens } as const;
   const component_ids = component === undefined ? [] : [component];
   const { row } = createMonitor(ctx, tx, { ...input, component_ids }, actor, metadata).record;
   const pausedBy = options.isPaused && !isSwitchedOff ? run.id : null;
   run.note(foreign, notedOf(row, settingsHash, pausedBy));
-  const differences = [...changes, ...(isTaken ? [TAKEN_ADDRESS] : [])];
-  run.report(disabled ? "disabled" : differences.length > 0 ? "changed" : "created", foreign, {
+  run.report(disabled ? "disabled" : changes.length > 0 ? "changed" : "created", foreign, {
     target: run.newTarget(targetOf(row)),
-    changes: differences,
+    changes,
     reason: disabled ?? null,
   });
 }
@@ -134,14 +154,14 @@ function importAgain(run: ImportRun, prepared: Prepared, noted: RefRow): void {
   } else if (isEdited) {
     run.report("kept", foreign, { target, reason: "It was edited here." });
   } else {
-    update(run, prepared, noted, row);
+    update(run, withFreeAddresses(run, prepared, row.id), noted, row);
   }
 }
 
 function update(run: ImportRun, prepared: Prepared, noted: RefRow, before: MonitorRow): void {
   const { ctx, tx, actor, options } = run;
-  const { found, body, changes, isSwitchedOff, settingsHash } = prepared;
-  const { foreign, disabled, tokens } = found;
+  const { found, body, changes, disabled, isSwitchedOff, settingsHash } = prepared;
+  const { foreign, tokens } = found;
   const waitsFor = before.paused ? (options.isPaused ? run.id : noted.pausedBy) : null;
   const pausedBy = isSwitchedOff ? null : waitsFor;
   const paused = isSwitchedOff || pausedBy !== null;
