@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { findTokenOwner, tokensOf } from "../../src/features/monitors";
 import { readHealthchecks } from "../../src/features/imports";
-import { checkItems, checkOf, createImportSite, UUIDS } from "../support/import-site";
+import { checkItems, checkOf, createImportSite, UUIDS, verdictsOf } from "../support/import-site";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const [FIRST, SECOND, THIRD] = UUIDS;
@@ -195,6 +195,20 @@ describe("addresses with a ping key and a slug", () => {
     expect((await site.import([checkOf(FIRST)], { pingKey })).counts).toEqual({ unchanged: 1 });
     expect((await site.import([checkOf(FIRST)])).counts).toEqual({ unchanged: 1 });
     expect(ownerOf(site, "nightly-backup")).toBeDefined();
+  });
+
+  test("are not added to a monitor that was edited here, which is said", async () => {
+    await using site = await createImportSite();
+    await site.import([checkOf(FIRST)]);
+    const key = await site.app.keyWith("manage:monitors");
+    const path = `/api/v1/monitors/${site.monitors()[0]?.id}`;
+    await site.app.call(path, { method: "PATCH", key, json: { notes: "Ours" } });
+    const report = await site.import([checkOf(FIRST)], { pingKey });
+    expect(checkItems(report)).toMatchObject([
+      { verdict: "kept", reason: expect.stringContaining("no other address") },
+    ]);
+    expect(ownerOf(site, "nightly-backup")).toBeUndefined();
+    expect(verdictsOf(await site.import([checkOf(FIRST)]))).toEqual(["unchanged"]);
   });
 
   test("are not taken over for a slug that several checks have, or that is not valid", async () => {

@@ -147,10 +147,19 @@ function importAgain(run: ImportRun, prepared: Prepared, noted: RefRow): void {
   const isEdited = row.version !== noted.version;
   if (noted.settingsHash.equals(settingsHash)) {
     // An earlier import may have had no key for the addresses with slugs.
-    const added = isEdited ? 0 : addImportedTokens(ctx, tx, row.id, found.tokens);
-    if (added > 0) run.note(foreign, noted);
-    const reason = added > 0 ? "Jobs can call another address of it." : null;
-    run.report(added > 0 ? "updated" : "unchanged", foreign, { target, reason });
+    const isMissing = found.tokens.some((token) => findTokenOwner(tx, token) === undefined);
+    if (!isMissing) {
+      run.report("unchanged", foreign, { target });
+    } else if (isEdited) {
+      // Somebody may have ended the token of that address.
+      const reason = "It was edited here, so no other address of it is taken over.";
+      run.report("kept", foreign, { target, reason });
+    } else {
+      addImportedTokens(ctx, tx, row.id, found.tokens);
+      run.note(foreign, noted);
+      const reason = "Jobs can call another address of it.";
+      run.report("updated", foreign, { target, reason });
+    }
   } else if (isEdited) {
     run.report("kept", foreign, { target, reason: "It was edited here." });
   } else {
