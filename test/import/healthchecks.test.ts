@@ -131,6 +131,35 @@ describe("a check of Healthchecks", () => {
     });
   });
 
+  test("with addresses in its texts shows none of them, and keeps them in its notes", async () => {
+    const address = `https://hc-ping.test/${SECOND.toUpperCase()}/fail`;
+    const bare = SECOND.replaceAll("-", "");
+    const { report, monitor } = await importOne(
+      {
+        name: `Job ${address}`,
+        tags: Array.from({ length: 21 }, (_, index) => `${index}${bare}`).join(" "),
+        desc: `${address} my-ping-key ${"x".repeat(1_000)}`,
+        slug: `my-ping-key ${SECOND}`,
+        methods: SECOND,
+        schedule: bare,
+        [SECOND]: 1,
+      },
+      { pingKey: "my-ping-key" },
+    );
+    expect(monitor?.name).toBe("Job https://hc-ping.test/[redacted]/fail");
+    expect(monitor?.notes).toStartWith(address);
+    const text = JSON.stringify([report, monitor?.ref]);
+    expect(text.toLowerCase()).not.toMatch(/803f680d|my-ping-key/);
+    expect(checkItems(report)[0]?.changes.map(({ field }) => field)).toEqual([
+      "name",
+      "tags",
+      "desc",
+      "schedule",
+      "methods",
+      "slug",
+    ]);
+  });
+
   test("without a name gets one", async () => {
     const { item, monitor } = await importOne({ name: "" });
     expect(item).toMatchObject({ verdict: "changed", changes: [{ field: "name", from: "" }] });

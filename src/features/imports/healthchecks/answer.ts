@@ -3,7 +3,7 @@ import { sha256Hex } from "../../../kernel/hash";
 import { oneLine, plural } from "../../../kernel/text";
 import type { Found, LeftOut } from "../source";
 import { cutName } from "../texts";
-import { type IdentifiedCheck, monitorOf } from "./checks";
+import { type Hide, type IdentifiedCheck, monitorOf } from "./checks";
 import { Check, listUnknownFields } from "./document";
 
 /** Maximum numbers of integrations that are listed, and of addresses in the instructions. */
@@ -11,6 +11,7 @@ const CHANNELS_MAX = 1_000;
 const ENDPOINTS_MAX = 5;
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const UUIDS = /[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}/gi;
 
 /** Returns the monitors and integrations of an answer. */
 export function findInAnswer(
@@ -18,10 +19,14 @@ export function findInAnswer(
   checks: readonly unknown[],
   { pingKey }: { pingKey: string | undefined },
 ): Found {
+  const hide: Hide = (text) => {
+    const withoutUuids = text.replace(UUIDS, "[redacted]");
+    return pingKey === undefined ? withoutUuids : withoutUuids.replaceAll(pingKey, "[redacted]");
+  };
   const leftOut: LeftOut[] = [];
   const identified: IdentifiedCheck[] = [];
   for (const [index, check] of checks.entries()) {
-    const result = identify(check, index);
+    const result = identify(check, index, hide);
     if ("reason" in result) leftOut.push(result);
     else identified.push(result);
   }
@@ -34,19 +39,19 @@ export function findInAnswer(
     pages: [],
     groups: [],
     components: [],
-    monitors: identified.map((one) => monitorOf(one, pingKey, isUnique)),
+    monitors: identified.map((one) => monitorOf(one, pingKey, isUnique, hide)),
     webhooks: [],
     maintenance: [],
     schedules: [],
     incidents: [],
     leftOut: [...leftOut, ...channelsOf(identified)],
-    notRead: listUnknownFields(document, checks.filter(isObject) as object[]),
+    notRead: listUnknownFields(document, checks.filter(isObject) as object[]).map(hide),
     toDo: toDoOf(identified, slugs, pingKey),
   };
 }
 
 /** Returns a check with its identity, or the reason for which it cannot be moved. */
-function identify(value: unknown, index: number): IdentifiedCheck | LeftOut {
+function identify(value: unknown, index: number, hide: Hide): IdentifiedCheck | LeftOut {
   const place = { type: "check", id: `checks[${index}]`, name: `Check ${index + 1}` };
   const [error] = schemaErrors(Check, value);
   if (error) {
@@ -57,7 +62,7 @@ function identify(value: unknown, index: number): IdentifiedCheck | LeftOut {
   const [uuid] = UUID.exec(check.ping_url ?? "") ?? [];
   if (uuid === undefined) return { foreign: place, reason: "It has no ping URL with a UUID." };
   const id = publicIdOf(uuid.toLowerCase());
-  const name = cutName(check.name ?? "", "Unnamed check");
+  const name = cutName(hide(check.name ?? ""), "Unnamed check");
   return { check, uuid: uuid.toLowerCase(), foreign: { type: "check", id, name } };
 }
 

@@ -9,6 +9,9 @@ import type { FoundMonitor } from "../source";
 import { cutName, cutText, textChange } from "../texts";
 import type { Check } from "./document";
 
+/** Returns a text without UUIDs, which can be called, and without the ping key. */
+export type Hide = (text: string) => string;
+
 /** A check with its UUID, which its ping URL has and which is a secret. */
 export interface IdentifiedCheck {
   check: Check;
@@ -28,24 +31,37 @@ export function monitorOf(
   { check, uuid, foreign }: IdentifiedCheck,
   pingKey: string | undefined,
   isUniqueSlug: (slug: string) => boolean,
+  hide: Hide,
 ): FoundMonitor {
-  const { tags, ...ofTags } = tagsOf(check.tags ?? "");
-  const { notes, ...ofNotes } = notesOf(check.desc ?? "");
+  const { name, ...ofName } = nameOf(check.name ?? "", hide);
+  const { tags, ...ofTags } = tagsOf(check.tags ?? "", hide);
+  const { notes, ...ofNotes } = notesOf(check.desc ?? "", hide);
   const { timing, ...ofTiming } = timingOf(check);
   const { tokens, ...ofTokens } = tokensOf(check, uuid, pingKey, isUniqueSlug);
-  const parts: Part[] = [ofTags, ofNotes, ofTiming, ofTokens, filterOf(check), stateOf(check)];
+  const parts: Part[] = [
+    ofName,
+    ofTags,
+    ofNotes,
+    ofTiming,
+    ofTokens,
+    filterOf(check),
+    stateOf(check),
+  ];
+  const hideIn = (value: unknown) => (typeof value === "string" ? hide(value) : value);
   const reasons = parts.flatMap(({ disabled }) => disabled ?? []);
   return {
     foreign,
     body: {
       type: "push",
-      name: check.name ?? "",
+      name,
       tags,
       notes,
       ...timing,
       paused: check.status === "paused",
     },
-    changes: parts.flatMap(({ changes = [] }) => changes),
+    changes: parts
+      .flatMap(({ changes = [] }) => changes)
+      .map((change) => ({ ...change, from: hideIn(change.from), to: hideIn(change.to) })),
     disabled: reasons.length > 0 ? reasons.join(" ") : undefined,
     components: [],
     dependsOn: [],
@@ -53,20 +69,30 @@ export function monitorOf(
   };
 }
 
-function tagsOf(text: string): Part & { tags: string[] } {
+/** Returns a name without secrets, since reports, pages and refs show it. */
+function nameOf(text: string, hide: Hide): Part & { name: string } {
+  const name = hide(text);
+  const reason = "Names are shown, and an address that jobs call is a secret.";
+  const changes =
+    name === text ? [] : [{ field: "name", from: "set", to: cutName(name, ""), reason }];
+  return { name, changes };
+}
+
+function tagsOf(text: string, hide: Hide): Part & { tags: string[] } {
   const words = text.split(/\s+/).filter(Boolean);
   let tags: string[] = [];
   for (const word of words) {
     if (tags.length < TAGS_MAX) tags = withTag(tags, cutName(word, "tag", TAG_MAX));
   }
   const reason = `Monitors have at most ${TAGS_MAX} different tags of ${TAG_MAX} characters.`;
-  return { tags, changes: textChange("tags", words.join(" "), tags.join(" "), reason) };
+  const [from, to] = [hide(words.join(" ")), hide(tags.join(" "))];
+  return { tags, changes: textChange("tags", from, to, reason) };
 }
 
-function notesOf(text: string): Part & { notes: string | null } {
+function notesOf(text: string, hide: Hide): Part & { notes: string | null } {
   const notes = cutText(text, DESCRIPTION_MAX);
   const reason = `Notes have at most ${DESCRIPTION_MAX} characters.`;
-  return { notes: notes || null, changes: textChange("desc", text, notes, reason) };
+  return { notes: notes || null, changes: textChange("desc", hide(text), hide(notes), reason) };
 }
 
 /** Returns the interval, or the schedule with its time zone, and the grace period. */
