@@ -245,6 +245,30 @@ describe("allclear import start", () => {
     expect(pausedRefs(site)).toEqual([]);
   });
 
+  test("starts what its import created, also after another one with --paused changed it", async () => {
+    using site = await installation();
+    await site.write(checkOf(FIRST));
+    const { id } = await imported(site, "--paused");
+    await site.write(checkOf(FIRST, { desc: "Newer" }));
+    await imported(site, "--paused");
+    expect(pausedRefs(site)).toEqual(["nightly-backup"]);
+    await site.run(["import", "start", id ?? ""]);
+    expect(pausedRefs(site)).toEqual([]);
+  });
+
+  test("says nothing of a monitor that a person has started already", async () => {
+    using site = await installation();
+    await site.write(checkOf(FIRST));
+    const { id } = await imported(site, "--paused");
+    const file = join(site.path, "all.yaml");
+    const exported = (await site.run(["export"])).out.join("\n");
+    await Bun.write(file, exported.replace("paused: true", "paused: false"));
+    await site.run(["apply", file]);
+    expect(pausedRefs(site)).toEqual([]);
+    const { err } = await site.run(["import", "start", id ?? ""]);
+    expect(err).toEqual(["Started 0 monitors."]);
+  });
+
   test("fails for an import that does not exist", async () => {
     using site = await installation();
     const { exitCode, err } = await site.run(["import", "start", "imp_1"]);

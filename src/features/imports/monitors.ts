@@ -171,7 +171,7 @@ function update(run: ImportRun, prepared: Prepared, noted: RefRow, before: Monit
   const { ctx, tx, actor, options } = run;
   const { found, body, changes, disabled, isSwitchedOff, settingsHash } = prepared;
   const { foreign, tokens } = found;
-  const waitsFor = before.paused ? (options.isPaused ? run.id : noted.pausedBy) : null;
+  const waitsFor = before.paused ? (noted.pausedBy ?? (options.isPaused ? run.id : null)) : null;
   const pausedBy = isSwitchedOff ? null : waitsFor;
   const paused = isSwitchedOff || pausedBy !== null;
   const { id, ref } = before;

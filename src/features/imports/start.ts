@@ -7,7 +7,7 @@ import { findMonitor, type MonitorRow, resumeMonitor } from "../monitors";
 import type { Services } from "./run";
 import { findImport, listPausedRefs, saveRef } from "./store";
 
-/** Monitors of an import that were started, and those that stay as they are since they were edited. */
+/** Monitors of an import that were started, and those that stay paused since they were edited. */
 export interface Started {
   started: MonitorRow[];
   kept: MonitorRow[];
@@ -23,7 +23,7 @@ export function startImport(ctx: Services, tx: Tx, importId: string, author: Act
   const outcome: Started = { started: [], kept: [] };
   for (const noted of listPausedRefs(tx, { importId })) {
     const before = findMonitor(tx, noted);
-    if (!before) continue;
+    if (!before?.paused) continue;
     if (before.version !== noted.version) {
       outcome.kept.push(before);
       continue;
