@@ -3,7 +3,7 @@ import { CLI_ACTOR } from "../../src/domain/actor";
 import { deletePage } from "../../src/features/page-deletion";
 import { listComponentsOfPage } from "../../src/features/components";
 import { findTokenOwner } from "../../src/features/monitors";
-import { listAllPages } from "../../src/features/pages";
+import { listAllPages, updatePage } from "../../src/features/pages";
 import { checkItems, checkOf, createImportSite, UUIDS, verdictsOf } from "../support/import-site";
 
 const [FIRST, SECOND, THIRD] = UUIDS;
@@ -244,6 +244,24 @@ describe("monitors that are on no page", () => {
     });
     await site.import([checkOf(SECOND)]);
     expect(pagesOf(site).map(({ slug }) => slug)).toEqual(["internal", "internal-2", "internal-3"]);
+  });
+
+  test("get no component on that page after it was made public here", async () => {
+    await using site = await createImportSite();
+    await site.import([checkOf(FIRST)]);
+    const [page] = pagesOf(site);
+    const { ctx } = site.app;
+    const change = { visibility: "public" } as const;
+    await ctx.db.write((tx) => updatePage(ctx, tx, page?.id ?? "", change, CLI_ACTOR));
+    const report = await site.import([checkOf(FIRST), checkOf(SECOND, { name: "Secret job" })]);
+    const [item] = report.items.filter(({ foreign }) => foreign.type === "internal page");
+    expect(item).toMatchObject({
+      verdict: "kept",
+      reason: "It was published here, so new monitors have no component.",
+    });
+    const components = listComponentsOfPage(site.app.ctx.db, { pageId: page?.id ?? "" });
+    expect(components.map(({ name }) => name)).toEqual(["Nightly backup"]);
+    expect(site.monitors()).toHaveLength(2);
   });
 
   test("get no component without such a page, or after it was deleted here", async () => {

@@ -22,7 +22,7 @@ export class InternalPage {
     this.#run = run;
   }
 
-  /** Adds a component. Returns its id; undefined without such a page, by option or because it was deleted. */
+  /** Adds a component. Returns its id; undefined without such a page, by option, or deleted or published here. */
   addComponent(name: string): string | undefined {
     const slug = this.#run.options.internalPage;
     if (slug === null) return undefined;
@@ -52,11 +52,10 @@ export class InternalPage {
     const noted = this.#run.findRef(foreign);
     if (noted) {
       const page = findPage(tx, { id: noted.id });
-      if (!page) {
-        const reason = "It was deleted here, so new monitors have no component.";
-        this.#run.report("kept", foreign, { reason });
-      }
-      return page;
+      if (page?.visibility === "private") return page;
+      const reason = `It was ${page ? "published" : "deleted"} here, so new monitors have no component.`;
+      this.#run.report("kept", foreign, { reason });
+      return undefined;
     }
     const holder = findPageBySlug(tx, { slug });
     return holder?.visibility === "private" ? holder : this.#create(foreign, slug);
