@@ -1,5 +1,8 @@
-import { closeSync, openSync, writeFileSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { OperatorError } from "../db";
+import { hasInstallation } from "../db/data-directory";
 import { CLI_ACTOR } from "../domain/actor";
 import { type ImportReport, PRODUCTS, type Verdict } from "../domain/import-report";
 import { RefText } from "../domain/refs";
@@ -48,7 +51,8 @@ async function runImport(
   const options = readOptions(invocation, problems);
   const found = await read();
   const access = { canCreate: true, fields: { flags: { slug: "--internal-page" } } };
-  return withInstallation({ name }, invocation, access, async (installation) => {
+  using place = placeOf(invocation, options);
+  return await withInstallation({ name }, place.invocation, access, async (installation) => {
     // Links in events contain the public address.
     followSettings(installation.ctx);
     const isAsked = !options.isDryRun && !isSet("yes");
@@ -76,6 +80,18 @@ async function runImport(
     else if (!plan) printReport(output, report);
     output.err(resultInWords(report));
   });
+}
+
+/** Returns the invocation, for a dry run without a database with a temporary data directory. */
+function placeOf(invocation: Invocation, { isDryRun }: ImportOptions) {
+  const { config, output } = invocation;
+  if (!isDryRun || hasInstallation(config.dataDir)) return { invocation, [Symbol.dispose]() {} };
+  output.err(`There is no database in ${config.dataDir}: this is the plan for a new one.`);
+  const dataDir = mkdtempSync(join(tmpdir(), "allclear-plan-"));
+  return {
+    invocation: { ...invocation, config: { ...config, dataDir } },
+    [Symbol.dispose]: () => rmSync(dataDir, { recursive: true, force: true }),
+  };
 }
 
 /** Returns the options of an import. Throws a UsageError with all problems. */

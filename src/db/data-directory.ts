@@ -72,11 +72,16 @@ function followLink(file: string): string {
   return existsSync(file) ? realpathSync(file) : resolve(dirname(file), readlinkSync(file));
 }
 
+/** Returns true if a path is a data directory with a database. */
+export function hasInstallation(path: string): boolean {
+  return existsSync(databaseIn(resolve(path)));
+}
+
 /** Throws an OperatorError unless a path is a data directory with a database. */
 export function requireInstallation(path: string): void {
   const directory = resolve(path);
   const database = databaseIn(directory);
-  if (existsSync(database)) return;
+  if (hasInstallation(path)) return;
   if (existsSync(directory) && !statSync(directory).isDirectory()) {
     throw new OperatorError(`${directory} is not a directory.`);
   }

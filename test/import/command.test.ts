@@ -139,6 +139,20 @@ describe("allclear import healthchecks", () => {
     expect(existsSync(join(site.path, "new", "allclear.db"))).toBe(true);
   });
 
+  test("plans a new installation in a dry run without one, and creates none", async () => {
+    using site = await installation();
+    const dataDir = join(site.path, "new");
+    const env = { ALLCLEAR_DATA_DIR: dataDir };
+    const args = ["import", "healthchecks", site.file, "--dry-run"];
+    const { exitCode, out, err } = await site.run(args, env);
+    expect([exitCode, out.at(-1)]).toEqual([0, "2 created, 1 changed."]);
+    expect(err).toEqual([
+      `There is no database in ${dataDir}: this is the plan for a new one.`,
+      "A dry run: nothing was written.",
+    ]);
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
   test("limited to other kinds moves no check, and says so", async () => {
     using site = await installation();
     const report = await imported(site, "--only", "webhooks");
