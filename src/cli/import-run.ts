@@ -1,6 +1,6 @@
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { OperatorError } from "../db";
 import { hasInstallation } from "../db/data-directory";
 import { CLI_ACTOR } from "../domain/actor";
@@ -47,7 +47,7 @@ async function runImport(
   problems: readonly string[],
   read: () => Promise<Found>,
 ): Promise<ExitCode> {
-  const { isSet, input, output } = invocation;
+  const { isSet, output } = invocation;
   const options = readOptions(invocation, problems);
   const found = await read();
   const access = { canCreate: true, fields: { flags: { slug: "--internal-page" } } };
@@ -59,27 +59,28 @@ async function runImport(
     const plan = isAsked && (await importOnce(installation, found, { ...options, isDryRun: true }));
     if (plan) {
       printReport(output, plan);
-      if (!hasWork(plan)) {
-        output.err(resultInWords(plan));
-        return;
-      }
-      output.err("Import this? Type yes to go on.");
-      if (!/^y(es)?$/i.test((await input.line()).trim())) {
-        throw new OperatorError("Nothing was imported.");
-      }
+      if (hasWork(plan)) await requireYes(invocation);
     }
     const file = invocation.value("report");
     // Before the import, so that one without its report is rare.
-    if (file !== undefined) toReportFile(file, () => closeSync(openSync(file, "a", 0o600)));
+    if (file !== undefined) toReportFile(file, "", () => closeSync(openSync(file, "a", 0o600)));
     const report = await importOnce(installation, found, options);
     if (file !== undefined) {
       const text = `${JSON.stringify(report, null, 2)}\n`;
-      toReportFile(file, () => writeFileSync(file, text));
+      toReportFile(file, `${resultInWords(report)} `, () => writeFileSync(file, text));
     }
     if (isSet("json")) printJson(output, report);
     else if (!plan) printReport(output, report);
     output.err(resultInWords(report));
   });
+}
+
+/** Asks the person. Throws an OperatorError for any other answer than yes. */
+async function requireYes({ input, output }: Invocation): Promise<void> {
+  output.err("Import this? Type yes to go on.");
+  if (!/^y(es)?$/i.test((await input.line()).trim())) {
+    throw new OperatorError("Nothing was imported.");
+  }
 }
 
 /** Returns the invocation, for a dry run without a database with a temporary data directory. */
@@ -96,7 +97,7 @@ function placeOf(invocation: Invocation, { isDryRun }: ImportOptions) {
 
 /** Returns the options of an import. Throws a UsageError with all problems. */
 function readOptions(
-  { isSet, value, input }: Invocation,
+  { isSet, value, input, positionals }: Invocation,
   problems: readonly string[],
 ): ImportOptions {
   const { source = "default", only } = { source: value("source"), only: value("only") };
@@ -105,6 +106,11 @@ function readOptions(
   if (fault) all.push(`--source ${fault.detail}.`);
   const part = IMPORT_PARTS.find((each) => each === only);
   if (only !== undefined && !part) all.push(`--only is one of ${IMPORT_PARTS.join(", ")}.`);
+  const [path = ""] = positionals;
+  const file = value("report");
+  if (file !== undefined && resolve(file) === resolve(path)) {
+    all.push("--report is the source, which is only read.");
+  }
   const isDryRun = isSet("dry-run");
   if (!isDryRun && !isSet("yes")) {
     if (isSet("json")) all.push("--json needs --dry-run or --yes.");
@@ -157,13 +163,16 @@ function resultInWords(report: ImportReport): string {
   return report.dry_run ? "A dry run: nothing was written." : `Imported as ${report.id}.`;
 }
 
-/** Writes to the file of a report, which only this user can read if it is new. Throws an OperatorError. */
-function toReportFile(path: string, write: () => void): void {
+/**
+ * Writes to the file of a report, which only this user can read if it is new. Throws an OperatorError that begins
+ * with the result of the import.
+ */
+function toReportFile(path: string, result: string, write: () => void): void {
   try {
     write();
   } catch (error) {
     throw new OperatorError(
-      `The report cannot be written to ${path}: ${(error as Error).message}.`,
+      `${result}The report cannot be written to ${path}: ${(error as Error).message}.`,
     );
   }
 }

@@ -77,6 +77,9 @@ describe("allclear import healthchecks", () => {
     const again = await site.import([], ["yes"]);
     expect(again.out.at(-1)).toBe("2 unchanged.");
     expect(again.err).toEqual(["Nothing to change."]);
+    const path = join(site.path, "report.json");
+    await site.import(["--report", path], ["yes"]);
+    expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ counts: { unchanged: 2 } });
   });
 
   test.each([
@@ -129,6 +132,24 @@ describe("allclear import healthchecks", () => {
     expect(failed.exitCode).toBe(1);
     expect(failed.err[0]).toContain("The report cannot be written");
     expect(site.dump()["monitors"]).toEqual([]);
+  });
+
+  test("names the import whose report no longer fits onto the disk", async () => {
+    using site = await installation();
+    const failed = await site.import(["--yes", "--report", "/dev/full"]);
+    expect([failed.exitCode, failed.out]).toEqual([1, []]);
+    expect(failed.err.join()).toMatch(
+      /^Imported as imp_[0-9a-z]{26}\. The report cannot be written/,
+    );
+    expect(site.dump()["monitors"]).toHaveLength(2);
+  });
+
+  test("never writes the report over its source", async () => {
+    using site = await installation();
+    const source = readFileSync(site.file, "utf8");
+    const { exitCode, err } = await site.import(["--yes", "--report", site.file]);
+    expect([exitCode, err[0]]).toEqual([2, "--report is the source, which is only read."]);
+    expect(readFileSync(site.file, "utf8")).toBe(source);
   });
 
   test("creates a database if there is none", async () => {
