@@ -88,6 +88,20 @@ describe("the second import of a source", () => {
     expect(site.monitors()).toHaveLength(2);
   });
 
+  test("keeps a monitor whose check is no longer valid, and says why", async () => {
+    await using site = await importedSite();
+    const report = await site.import([checkOf(FIRST, { grace: "soon" })]);
+    expect(checkItems(report)).toMatchObject([
+      {
+        verdict: "kept",
+        foreign: { name: "Nightly backup" },
+        target: { ref: "nightly-backup" },
+        reason: expect.stringContaining("grace"),
+      },
+    ]);
+    expect(site.monitors()).toHaveLength(1);
+  });
+
   test("pauses and resumes a monitor as the check is paused and resumed", async () => {
     await using site = await importedSite();
     const paused = { status: "paused", manual_resume: true };

@@ -1,11 +1,12 @@
 import type { Tx } from "../../db";
 import type { Actor } from "../../domain/actor";
-import { type ImportReport, PRODUCTS } from "../../domain/import-report";
+import { type ImportReport, type ImportTarget, PRODUCTS } from "../../domain/import-report";
 import { audit } from "../../events";
 import { findMonitor } from "../monitors";
 import { importMonitors } from "./monitors";
 import { type ImportOptions, ImportRun, type Services } from "./run";
-import type { Found } from "./source";
+import type { Found, LeftOut } from "./source";
+import type { RefRow } from "./store";
 import { verdictsInWords } from "./words";
 
 /** Kinds of objects that no importer gives yet. */
@@ -40,7 +41,7 @@ export function importFound(
     const reason = `Only ${only} are imported.`;
     for (const { foreign } of found.monitors) run.report("not_moved", foreign, { reason });
   }
-  for (const { foreign, reason } of found.leftOut) run.report("not_moved", foreign, { reason });
+  for (const one of found.leftOut) reportLeftOut(run, one);
   reportMissing(run);
   const report = run.finish(found);
   if (report.id !== null) {
@@ -63,16 +64,25 @@ function requireWritable(found: Found): void {
     throw new Error(`an import from ${found.kind} has objects that cannot be written`);
 }
 
+/** Reports an object that is not moved. The monitor that it became at an earlier import stays. */
+function reportLeftOut(run: ImportRun, { foreign, reason }: LeftOut): void {
+  const noted = run.isReported(foreign) ? undefined : run.findRef(foreign);
+  const target = noted ? monitorOf(run, noted) : null;
+  run.report(target ? "kept" : "not_moved", foreign, { target, reason });
+}
+
 /** Reports monitors that are still here and no longer in the source. */
 function reportMissing(run: ImportRun): void {
-  for (const { kind, id, foreignType: type, foreignId } of run.listUnreported()) {
-    const row = kind === "monitor" ? findMonitor(run.tx, { id }) : undefined;
-    if (!row) continue;
-    const { ref, name } = row;
-    run.report(
-      "kept",
-      { type, id: foreignId, name },
-      { target: { kind: "monitor", id, ref, name }, reason: "It is no longer in the source." },
-    );
+  for (const noted of run.listUnreported()) {
+    const target = monitorOf(run, noted);
+    if (!target) continue;
+    const foreign = { type: noted.foreignType, id: noted.foreignId, name: target.name };
+    run.report("kept", foreign, { target, reason: "It is no longer in the source." });
   }
+}
+
+/** Returns the monitor of an earlier import; null if it was deleted here, and for other objects. */
+function monitorOf({ tx }: ImportRun, { kind, id }: RefRow): ImportTarget | null {
+  const row = kind === "monitor" ? findMonitor(tx, { id }) : undefined;
+  return row ? { kind: "monitor", id, ref: row.ref, name: row.name } : null;
 }

@@ -32,7 +32,6 @@ export function findInAnswer(
   }
   const slugs = Map.groupBy(identified, ({ check }) => check.slug ?? "");
   const isUnique = (slug: string) => slugs.get(slug)?.length === 1;
-  const isObject = (value: unknown) => typeof value === "object" && value !== null;
   return {
     kind: "healthchecks",
     fingerprint: null,
@@ -45,25 +44,35 @@ export function findInAnswer(
     schedules: [],
     incidents: [],
     leftOut: [...leftOut, ...channelsOf(identified)],
-    notRead: listUnknownFields(document, checks.filter(isObject) as object[]).map(hide),
+    notRead: listUnknownFields(document, checks.filter(isObject)).map(hide),
     toDo: toDoOf(identified, slugs, pingKey),
   };
 }
 
 /** Returns a check with its identity, or the reason for which it cannot be moved. */
 function identify(value: unknown, index: number, hide: Hide): IdentifiedCheck | LeftOut {
-  const place = { type: "check", id: `checks[${index}]`, name: `Check ${index + 1}` };
+  const { ping_url: pingUrl, name } = isObject(value) ? value : {};
+  const [uuid] = UUID.exec(asText(pingUrl).toLowerCase()) ?? [];
+  const foreign = {
+    type: "check",
+    id: uuid === undefined ? `checks[${index}]` : publicIdOf(uuid),
+    name: cutName(hide(asText(name)), uuid === undefined ? `Check ${index + 1}` : "Unnamed check"),
+  };
   const [error] = schemaErrors(Check, value);
   if (error) {
     const field = error.pointer.slice(2);
-    return { foreign: place, reason: oneLine(`Its ${field || "entry"} ${error.detail}.`) };
+    return { foreign, reason: oneLine(`Its ${field || "entry"} ${error.detail}.`) };
   }
-  const check = value as Check;
-  const [uuid] = UUID.exec(check.ping_url ?? "") ?? [];
-  if (uuid === undefined) return { foreign: place, reason: "It has no ping URL with a UUID." };
-  const id = publicIdOf(uuid.toLowerCase());
-  const name = cutName(hide(check.name ?? ""), "Unnamed check");
-  return { check, uuid: uuid.toLowerCase(), foreign: { type: "check", id, name } };
+  if (uuid === undefined) return { foreign, reason: "It has no ping URL with a UUID." };
+  return { check: value as Check, uuid, foreign };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 /** Returns the id that Healthchecks shows to read-only keys. The UUID itself is a secret, since it can be called. */
