@@ -1,4 +1,5 @@
 import compat from "../../migrations/0016_compat.sql" with { type: "text" };
+import compatNumberBounds from "../../migrations/0017_compat_number_bounds.sql" with { type: "text" };
 import deletedPages from "../../migrations/0007_deleted_pages.sql" with { type: "text" };
 import deliveryBatches from "../../migrations/0008_delivery_batches.sql" with { type: "text" };
 import foundation from "../../migrations/0001_foundation.sql" with { type: "text" };
@@ -40,6 +41,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 14, name: "heartbeat_runs", sql: heartbeatRuns },
   { number: 15, name: "imports", sql: imports },
   { number: 16, name: "compat", sql: compat },
+  { number: 17, name: "compat_number_bounds", sql: compatNumberBounds },
 ];
 
 /** Schema version of this build. */

@@ -113,7 +113,7 @@ test.skipIf(!hasTinyDisks())(
     expect(failed.stderr).toContain("Nothing was written");
     disk.free();
     const repeated = await site.run(args, { env });
-    expect(countsOf(repeated.stdout)).toEqual({ created: 1_999, changed: 1 });
+    expect(countsOf(repeated.stdout)).toEqual({ created: 1_999, disabled: 1 });
   },
 );
 

@@ -46,6 +46,10 @@ test("the upgrade numbers all objects, and later ones get the next numbers", () 
   old.sqlite.run("DELETE FROM components WHERE id = 'cmp_3'");
   copy("cmp_4");
   expect(numberOf("cmp_4")).toBe(1_000_003);
+  const kept = readAllTables(old.sqlite);
+  old.upgrade(before + 2);
+  expect(readAllTables(old.sqlite)).toEqual(kept);
+  expectSound(old.sqlite);
   // Kept numbers as large as they can be do not keep later objects from getting one.
   const keep = (number: string) =>
     old.sqlite.run(`UPDATE compat_numbers SET number = ${number} WHERE id = 'cmp_4'`);
