@@ -27,8 +27,8 @@ const LATER = [
   "safe-stable-stringify",
   "sonic-boom",
 ];
-/** Largest text of these modules, in bytes. */
-const START_MAX_BYTES = 765_000;
+/** Largest text of these modules without migrations, in bytes. */
+const START_MAX_BYTES = 710_000;
 
 /** Returns the bytes of each module in the parts that begin with these modules, and in their static imports. */
 async function loadedWith(...modules: string[]): Promise<Map<string, number>> {
@@ -80,7 +80,9 @@ describe("what a server loads before it is ready", () => {
   });
 
   test("not more text than before", async () => {
-    const bytes = [...(await start).values()].reduce((sum, size) => sum + size, 0);
+    // Each version adds a migration, which the start compares with the applied one.
+    const files = [...(await start)].filter(([file]) => !file.startsWith("migrations/"));
+    const bytes = files.reduce((sum, [, size]) => sum + size, 0);
     expect(bytes).toBeGreaterThan(START_MAX_BYTES / 2);
     expect(bytes).toBeLessThan(START_MAX_BYTES);
   });
