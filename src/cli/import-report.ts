@@ -20,7 +20,7 @@ export function printReport(output: Output, report: ImportReport): void {
 }
 
 function printItem(output: Output, { verdict, foreign, target, changes, reason }: ImportItem) {
-  const becomes = target ? `  → ${target.kind} ${target.ref}` : "";
+  const becomes = target ? `  → ${target.kind} ${target.ref ?? ""}`.trimEnd() : "";
   const why = reason === null ? "" : `  ${reason}`;
   output.out(`  ${spaced(verdict).padEnd(VERDICT_WIDTH)}  ${foreign.name}${becomes}${why}`);
   for (const { field, from, to, reason: cause } of changes) {

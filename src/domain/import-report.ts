@@ -2,12 +2,23 @@
 export const PRODUCTS = {
   "uptime-kuma": "Uptime Kuma",
   gatus: "Gatus",
+  statuspage: "Statuspage",
   healthchecks: "Healthchecks",
 } as const;
+export type ImportKind = keyof typeof PRODUCTS;
 
-/** Kinds of sources that this version imports. */
-export const IMPORT_KINDS = ["healthchecks"] as const satisfies (keyof typeof PRODUCTS)[];
-export type ImportKind = (typeof IMPORT_KINDS)[number];
+/** Kinds of objects that imports create, in the order in which they do. */
+export const IMPORTED = [
+  "page",
+  "group",
+  "component",
+  "monitor",
+  "webhook",
+  "schedule",
+  "maintenance",
+  "incident",
+] as const;
+export type Imported = (typeof IMPORTED)[number];
 
 /**
  * Results of an import for one object of the source, in the order of reports. `changed`: created with
@@ -46,10 +57,11 @@ export interface ImportChange {
 
 /** Object here that an object of the source became. */
 export interface ImportTarget {
-  kind: "page" | "monitor";
+  kind: Imported;
   /** Null in a dry run, for an object that it would create. */
   id: string | null;
-  ref: string;
+  /** Null for maintenance and incidents, which have none. */
+  ref: string | null;
   name: string;
 }
 

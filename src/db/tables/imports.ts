@@ -1,5 +1,5 @@
 import { blob, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { ImportKind, ImportReport } from "../../domain/import-report";
+import type { Imported, ImportKind, ImportReport } from "../../domain/import-report";
 
 export const importSources = sqliteTable("import_sources", {
   id: text().primaryKey(),
@@ -22,7 +22,7 @@ export const importRefs = sqliteTable(
     sourceId: text("source_id").notNull(),
     foreignType: text("foreign_type").notNull(),
     foreignId: text("foreign_id").notNull(),
-    kind: text().$type<"page" | "monitor">().notNull(),
+    kind: text().$type<Imported>().notNull(),
     id: text().notNull(),
     version: integer().notNull(),
     settingsHash: blob("settings_hash", { mode: "buffer" }).notNull(),

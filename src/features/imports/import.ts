@@ -58,7 +58,7 @@ function requireWritable(found: Found): void {
     NOT_WRITTEN.every((kind) => found[kind].length === 0) &&
     found.monitors.every(
       ({ held, components, dependsOn }) =>
-        held === undefined && components.length === 0 && dependsOn.length === 0,
+        held === undefined && components === "internal" && dependsOn.length === 0,
     );
   if (!isWritable)
     throw new Error(`an import from ${found.kind} has objects that cannot be written`);

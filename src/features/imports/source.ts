@@ -1,7 +1,8 @@
+import type { NamedStatus } from "../../domain/component-status";
 import type { ForeignObject, ImportChange, ImportKind } from "../../domain/import-report";
+import type { Impact, IncidentStatus, MaintenanceStatus } from "../../domain/incident-status";
 import type { CheckOutcome, MonitorState } from "../../domain/monitor-state";
 import type { ComponentInput, GroupInput } from "../components";
-import type { CreateIncidentBody } from "../incidents";
 import type { CreateScheduleBody, PlanMaintenanceBody } from "../maintenance";
 import type { CreateMonitorBody, ImportedToken, UnsupportedMonitor } from "../monitors";
 import type { PageInput } from "../pages";
@@ -15,50 +16,101 @@ import type { CreateWebhookBody } from "../webhooks";
 /** Names another found object by `type:id` of its `foreign`. */
 export type ForeignKey = `${string}:${string}`;
 
-/** Common fields of found objects. `body` has the words of the API. */
+/** Common fields of found objects. `body` has the words of the API. Times in it are ISO 8601 with a zone. */
 export interface FoundObject<Body> {
+  /**
+   * An object that becomes several is found several times, with ids of their own, such as `12` and `12:status`. Each
+   * id is found once.
+   */
   foreign: ForeignObject;
   body: Body;
   changes: readonly ImportChange[];
-  /** Reason, in one sentence, for which it is switched off until something is done. */
+}
+
+/** Number by which clients of Uptime Kuma know an object, to be kept; null for none. */
+interface Numbered {
+  number: number | null;
+}
+
+/** Something that is switched off until something is done. */
+interface Switchable {
+  /** Reason, in one sentence. */
   disabled?: string | undefined;
 }
 
-export type FoundPage = FoundObject<Omit<PageInput, "ref" | "default">>;
+/** A taken slug gets a number. Names may be too long, and have control characters: they are cut. */
+export interface FoundPage
+  extends FoundObject<Omit<PageInput, "ref" | "default" | "custom_domains">>, Numbered {
+  /** True for the page at the root of the source. */
+  isDefault: boolean;
+  /** Host names that serve the page. They are only listed unless they are to be taken over. */
+  domains: readonly string[];
+  /** Picture; null without one. `bytesOfDataUrl` reads a data URL. */
+  logo: Uint8Array | null;
+}
 
-export interface FoundGroup extends FoundObject<Omit<GroupInput, "ref">> {
+export interface FoundGroup extends FoundObject<Omit<GroupInput, "ref">>, Numbered {
   page: ForeignKey;
 }
 
-export interface FoundComponent extends FoundObject<Omit<ComponentInput, "ref">> {
+/** Its number is that of an object of the source that is on pages and becomes no monitor. */
+export interface FoundComponent extends FoundObject<Omit<ComponentInput, "ref">>, Numbered {
   page: ForeignKey;
   /** Null without a group. */
   group: ForeignKey | null;
+  /** Key by which clients of Gatus know it, to be kept; null for none. */
+  key: string | null;
+  /** Status that people set, for the first import only; null for operational. */
+  baseline: NamedStatus | null;
 }
 
 type WithoutReferences<Body> = Omit<Body, "component_ids" | "depends_on">;
 
-export interface FoundMonitor extends FoundObject<
-  | WithoutReferences<CreateMonitorBody>
-  | WithoutReferences<UnsupportedMonitor & { type: "unsupported" }>
-> {
-  /** Without any, the monitor is on no page of the source. */
-  components: readonly ForeignKey[];
+/** Groups are labels, in `body.group`. Values that the source does not have are those of all imports. */
+export interface FoundMonitor
+  extends
+    FoundObject<
+      | WithoutReferences<CreateMonitorBody>
+      | WithoutReferences<UnsupportedMonitor & { type: "unsupported" }>
+    >,
+    Numbered,
+    Switchable {
+  /** Components that it watches, which may be none. `internal`: it gets one on the internal page. */
+  components: readonly ForeignKey[] | "internal";
   dependsOn: readonly ForeignKey[];
   tokens: readonly ImportedToken[];
   /** Reason, in one sentence, for which a monitor has the type `unsupported`. */
   held?: string | undefined;
 }
 
-export interface FoundWebhook extends FoundObject<Omit<CreateWebhookBody, "page" | "monitors">> {
+/**
+ * `body.settings` may hold secrets. `body.description` is its name. A receiver that this server must not call is
+ * switched off, and team mail is created only where mail is set up: both are decided by the import.
+ */
+export interface FoundWebhook
+  extends FoundObject<Omit<CreateWebhookBody, "page" | "monitors">>, Switchable {
   /** Null for all pages. */
   page: ForeignKey | null;
   monitors: "all" | readonly ForeignKey[];
 }
 
-export interface FoundMaintenance extends FoundObject<
-  Omit<PlanMaintenanceBody, "page" | "components">
-> {
+/**
+ * A maintenance, past or to come. One whose last update is `scheduled` and whose time is over becomes completed at
+ * its planned times.
+ */
+export interface FoundMaintenance
+  extends
+    FoundObject<
+      Omit<PlanMaintenanceBody, "page" | "components" | "body" | "notify"> & {
+        /** At least one, in the order of their effect. Texts are Markdown. */
+        updates: readonly {
+          status: MaintenanceStatus;
+          body: string;
+          display_at: string;
+        }[];
+      }
+    >,
+    Numbered {
   page: ForeignKey;
   components: readonly ForeignKey[];
 }
@@ -70,10 +122,29 @@ export interface FoundSchedule extends FoundObject<
   components: readonly ForeignKey[];
 }
 
-export interface FoundIncident extends FoundObject<
-  Omit<CreateIncidentBody, "page" | "components">
-> {
+/** An incident with its whole story. One whose last update is `resolved` is over. */
+export interface FoundIncident
+  extends
+    FoundObject<{
+      name: string;
+      /** Null for what follows from the statuses of the components. */
+      impact_override: Impact | null;
+      /** From then on the statuses of the first update apply. */
+      started_at: string;
+      /** At least one, in the order of their effect. Texts are Markdown. */
+      updates: readonly {
+        status: IncidentStatus;
+        body: string;
+        display_at: string;
+        components: Readonly<Record<ForeignKey, NamedStatus>>;
+      }[];
+      /** Markdown; null without one. It is published. */
+      postmortem: { body: string; published_at: string } | null;
+    }>,
+    Numbered {
   page: ForeignKey;
+  /** Last part of its `external_ref`, behind the kind and the name of the source, such as `incident:7`. */
+  externalId: string;
 }
 
 /** Object of the source that is not moved. */
@@ -88,7 +159,11 @@ export interface HistoryChunk {
   monitor: ForeignKey;
   /** Place behind the chunk, from which an interrupted import goes on. */
   next: string;
-  results: readonly { at: number; outcome: CheckOutcome; latencyMs: number | null }[];
+  results: readonly {
+    at: number;
+    outcome: CheckOutcome;
+    latencyMs: number | null;
+  }[];
   /** Sums by minute, hour and day. `size` in ms. */
   sums: readonly {
     size: number;
@@ -100,7 +175,11 @@ export interface HistoryChunk {
     latencyMin: number | null;
     latencyMax: number | null;
   }[];
-  spans: readonly { startedAt: number; endedAt: number | null; state: MonitorState }[];
+  spans: readonly {
+    startedAt: number;
+    endedAt: number | null;
+    state: MonitorState;
+  }[];
   /** Numbers of rows that were not read, by reason. */
   skipped: Readonly<Record<string, number>>;
 }
@@ -130,4 +209,10 @@ export interface Found {
 /** Returns the key of an object of the source. */
 export function keyOf({ type, id }: Pick<ForeignObject, "type" | "id">): ForeignKey {
   return `${type}:${id}`;
+}
+
+/** Returns the bytes of a `data:` URL in Base64; undefined for another text. */
+export function bytesOfDataUrl(text: string): Uint8Array | undefined {
+  const [, base64] = /^data:[^,]{0,100};base64,([A-Za-z0-9+/=\s]*)$/.exec(text) ?? [];
+  return base64 === undefined ? undefined : Buffer.from(base64, "base64");
 }

@@ -63,7 +63,8 @@ export function monitorOf(
       .flatMap(({ changes = [] }) => changes)
       .map((change) => ({ ...change, from: hideIn(change.from), to: hideIn(change.to) })),
     disabled: reasons.length > 0 ? reasons.join(" ") : undefined,
-    components: [],
+    number: null,
+    components: "internal",
     dependsOn: [],
     tokens,
   };
